@@ -1,0 +1,47 @@
+package poll
+
+import (
+	"context"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// An Attempt is what a probe is told about the execution it is asked for.
+type Attempt struct {
+	Number   int           // from 1
+	Elapsed  time.Duration // since the start of the run
+	Previous status.Status // of the attempt before, None for the first
+	// LastLook is true when no time for another attempt may be left after this one.
+	LastLook bool
+}
+
+// A Probe looks at the operation once.
+//
+// It returns when the answer is complete, or soon after ctx is done; what went
+// wrong is part of the observation. A Probe that keeps something from one
+// attempt to the next (an ETag, the URL to follow) implements [Sessioner].
+type Probe interface {
+	Probe(ctx context.Context, a Attempt) status.Observation
+}
+
+// A Sessioner is a Probe with state that belongs to one run. A run asks it for
+// a session first and then probes that; the Sessioner itself stays unchanged,
+// so that it can be used for several runs, also at once.
+type Sessioner interface {
+	Probe
+	Session() Probe
+}
+
+// A Finisher is a Probe, or a session, whose result is not the answer that
+// said SUCCESS but has to be fetched once it was said. That is no attempt; an
+// error turns SUCCESS into ERROR.
+type Finisher interface {
+	Finish(ctx context.Context, last status.Observation) (status.Observation, error)
+}
+
+// ProbeFunc makes a Probe of a function.
+type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
+
+// Probe calls f.
+func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
