@@ -1,0 +1,69 @@
+package poll
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// An EventKind says what an [Event] tells.
+type EventKind uint8
+
+// The kinds of event, in the order in which an attempt meets them.
+const (
+	WaitEvent    EventKind = iota + 1 // a wait begins
+	StartEvent                        // an attempt begins
+	AttemptEvent                      // an attempt has ended and was judged
+	EndEvent                          // the run has ended: always the last event, exactly once
+)
+
+// String returns wait, start, attempt or end.
+func (k EventKind) String() string {
+	switch k {
+	case WaitEvent:
+		return "wait"
+	case StartEvent:
+		return "start"
+	case AttemptEvent:
+		return "attempt"
+	case EndEvent:
+		return "end"
+	}
+	return fmt.Sprintf("EventKind(%d)", uint8(k))
+}
+
+// An Event is one thing that happened in a run. It carries its target's name,
+// so that several runs can share one consumer. It must not be changed.
+type Event struct {
+	Kind   EventKind
+	Target string
+	// Attempt is the number of the attempt that is waited for, begins or has
+	// ended, from 1. In an EndEvent it is the number of attempts made.
+	Attempt     int
+	MaxAttempts int           // 0 = no limit
+	At          time.Time     // when it happened
+	Elapsed     time.Duration // since the start of the run
+	Deadline    time.Time     // when the run times out; zero = never
+
+	// Wait is how long the wait takes, NextAt when it is over (WaitEvent).
+	Wait   time.Duration
+	NextAt time.Time
+	// Hint is the wait that the server had asked for, nil if none (WaitEvent).
+	Hint *status.Hint
+	// LastLook is true when the wait was shortened so that one more attempt
+	// fits before the deadline (WaitEvent, StartEvent).
+	LastLook bool
+
+	// Observation is what the attempt saw, Verdict what it means, Took how long
+	// it ran (AttemptEvent).
+	Observation *status.Observation
+	Verdict     status.Verdict
+	Took        time.Duration
+	// Streak counts the consecutive attempts with this verdict, Threshold how
+	// many are needed where the verdict would end the run (AttemptEvent).
+	Streak, Threshold int
+
+	// Outcome is the result of the run (EndEvent).
+	Outcome *Outcome
+}

@@ -1,0 +1,109 @@
+package poll
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// An Ending says how a run ended. It is an error so that
+// errors.Is(err, poll.TimedOut) asks a run's error for its ending.
+type Ending uint8
+
+// The endings.
+const (
+	// Succeeded: the operation is done.
+	Succeeded Ending = iota
+	// Failed: a verdict of ERROR, as often in a row as the threshold asks.
+	Failed
+	// CannotRun: the program was not found or cannot be executed.
+	CannotRun
+	// HintTooLong: the server asked for a wait that passes the deadline.
+	HintTooLong
+	// AttemptsExhausted: MaxAttempts were made.
+	AttemptsExhausted
+	// TimedOut: the deadline was reached.
+	TimedOut
+	// Interrupted: the caller's context was done.
+	Interrupted
+)
+
+// String names the ending in words.
+func (e Ending) String() string {
+	switch e {
+	case Succeeded:
+		return "succeeded"
+	case Failed:
+		return "failed"
+	case CannotRun:
+		return "cannot be run"
+	case HintTooLong:
+		return "throttled past the deadline"
+	case AttemptsExhausted:
+		return "attempts exhausted"
+	case TimedOut:
+		return "timed out"
+	case Interrupted:
+		return "interrupted"
+	}
+	return fmt.Sprintf("Ending(%d)", uint8(e))
+}
+
+// Error returns String, so that an Ending can be a target of [errors.Is].
+func (e Ending) Error() string { return e.String() }
+
+// An Outcome is the result of a run.
+type Outcome struct {
+	Target  string
+	Ending  Ending
+	Status  status.Status // of the verdict that decided, or the last one; None without any
+	Reason  string        // in words, why the run ended as it did
+	Cause   error         // of the caller's context when Interrupted; nil otherwise
+	Elapsed time.Duration
+	// Attempts counts the attempts made. One that was stopped counts, one that
+	// could not be started does not.
+	Attempts int
+	// Verdict and Observation are those of the last attempt that came to an end
+	// by itself; Observation is nil if there was none. After SUCCESS the body is
+	// the result.
+	Verdict     status.Verdict
+	Observation *status.Observation
+	// Notes say what would have decided: rules that were never asked or never
+	// decidable in the whole run, and what to write instead.
+	Notes []string
+}
+
+// Err returns nil for a run that Succeeded, and otherwise an [*Error].
+func (o Outcome) Err() error {
+	if o.Ending == Succeeded {
+		return nil
+	}
+	return &Error{Outcome: o}
+}
+
+// An Error is a wait that did not end in SUCCESS. It unwraps to its [Ending]
+// and, where there is one, to the cause.
+type Error struct{ Outcome Outcome }
+
+// Error says what was waited for, how it ended and why.
+func (e *Error) Error() string {
+	o := e.Outcome
+	if o.Target == "" {
+		return fmt.Sprintf("wait: %s: %s", o.Ending, o.Reason)
+	}
+	return fmt.Sprintf("wait for %s: %s: %s", o.Target, o.Ending, o.Reason)
+}
+
+// Unwrap returns the ending and the causes.
+func (e *Error) Unwrap() []error {
+	errs := []error{e.Outcome.Ending}
+	if e.Outcome.Cause != nil {
+		errs = append(errs, e.Outcome.Cause)
+	}
+	if o := e.Outcome.Observation; o != nil && o.Failure != nil && o.Failure.Err != nil {
+		errs = append(errs, o.Failure.Err)
+	}
+	return errs
+}
+

@@ -1,0 +1,14 @@
+package status
+
+// A Verdict is what an observation means, and why.
+type Verdict struct {
+	Status Status
+	// Rule is the rule that decided, e.g. `--until .state=="done"`; "" when
+	// none did and the status follows from the answer itself.
+	Rule string
+	// Reason says in words why: `.state is "pending", want == "done"`.
+	Reason string
+	// Notes are words of caution about a match that smells:
+	// `.errors is an empty list, which is true`.
+	Notes []string
+}
