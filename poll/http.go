@@ -1,0 +1,152 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/status"
+)
+
+// DefaultMaxRedirects is how many redirects one attempt follows unless told
+// otherwise: as many as curl.
+const DefaultMaxRedirects = 50
+
+// defaultMaxBody is what is kept of an answer unless told otherwise, in bytes.
+const defaultMaxBody = 64 << 20
+
+// HTTP probes a URL by a request. The zero value of every field but URL is
+// useful.
+//
+// A request other than GET, HEAD and OPTIONS is taken to start the operation:
+// it is sent once, and what its answer names is polled from there on; see
+// [Follow]. It is sent again only where it never left or was refused for load
+// (429, 503 or 403 with a hint, such as Retry-After).
+//
+// One attempt is one request and the redirects it meets, which are followed as
+// a browser does (RFC 9110 section 15.4). Where one leads to another origin
+// (scheme, host or port), what may be a credential stays behind: Authorization,
+// cookies, User and every header but Accept*, User-Agent and Content-Type. The
+// same holds for a URL that is followed.
+type HTTP struct {
+	// URL is what to request: http or https, with a host. Userinfo in it is sent
+	// as basic authentication.
+	URL string
+	// Method is the request's; "" is GET, or POST where there is a Body.
+	Method string
+	// Body is sent with each request to URL; nil is none. Without a Content-Type
+	// in Header it is sent as application/x-www-form-urlencoded, as curl does.
+	Body []byte
+	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in
+	// place of them. A header without any value is not sent at all. Host is sent
+	// as the request's host.
+	Header http.Header
+	// User is sent as basic authentication (RFC 7617) in place of the URL's
+	// userinfo; nil is none. An Authorization in Header comes before both.
+	User *url.Userinfo
+
+	// MaxBody is how many bytes of an answer are kept, after decompression;
+	// 0 is 64 MiB. More is counted and dropped.
+	MaxBody int64
+	// MaxRedirects is how many redirects one attempt follows; 0 is
+	// [DefaultMaxRedirects]. With less than 0 none is followed: the redirect
+	// itself is the answer. One more than MaxRedirects is a failure for good.
+	MaxRedirects int
+	// Follow says where to look after the first answer. The zero value follows
+	// what the answer to a request that starts the operation names.
+	Follow Follow
+	// NoConditional turns If-None-Match and If-Modified-Since off.
+	NoConditional bool
+	// LocationTrusted sends the credentials to every origin that a redirect or
+	// an answer names.
+	LocationTrusted bool
+
+	// Transport sends the requests; nil is [http.DefaultTransport]. See
+	// [Connect] for one with other certificates, or for a Unix socket.
+	Transport http.RoundTripper
+}
+
+// Check reports what makes the request impossible to send. Its errors are free
+// of secrets.
+func (h HTTP) Check() error {
+	if _, err := parseURL(h.URL); err != nil {
+		return err
+	}
+	if !isToken(h.method()) {
+		return fmt.Errorf("%q is no HTTP method", h.Method)
+	}
+	for name, values := range h.Header {
+		if !isToken(name) {
+			return fmt.Errorf("%q is no header name", name)
+		}
+		if slices.ContainsFunc(values, hasLineBreak) {
+			return fmt.Errorf("the value of header %s contains a line break or NUL", name)
+		}
+	}
+	if h.MaxBody < 0 {
+		return errors.New("the limit of the body is negative")
+	}
+	return nil
+}
+
+// Target returns the scheme, host and path of the URL.
+func (h HTTP) Target() string { return TargetName(h.URL) }
+
+// Session returns the probe of one run, which keeps the URL that is followed
+// and the validators of the last answer. The probe is a [Finisher].
+func (h HTTP) Session() Probe { return newHTTPSession(h) }
+
+// Probe sends one request, as the first attempt of a run of its own.
+func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
+	return h.Session().Probe(ctx, a)
+}
+
+func (h HTTP) method() string {
+	switch {
+	case h.Method != "":
+		return h.Method
+	case h.Body != nil:
+		return http.MethodPost
+	}
+	return http.MethodGet
+}
+
+func (h HTTP) maxBody() int64 {
+	if h.MaxBody > 0 {
+		return h.MaxBody
+	}
+	return defaultMaxBody
+}
+
+// maxRedirects returns how many redirects are followed, less than 0 for none.
+func (h HTTP) maxRedirects() int {
+	if h.MaxRedirects == 0 {
+		return DefaultMaxRedirects
+	}
+	return h.MaxRedirects
+}
+
+// isToken reports whether s is a token, as methods and header names are
+// (RFC 9110 section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
+
+// canonical returns header with the canonical form of each name.
+func canonical(header http.Header) http.Header {
+	out := make(http.Header, len(header))
+	for name, values := range header {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		out[name] = append(out[name], values...)
+	}
+	return out
+}

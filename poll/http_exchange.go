@@ -1,0 +1,209 @@
+package poll
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// A client sends the requests of one run.
+type client struct {
+	transport    http.RoundTripper
+	header       http.Header // canonical names
+	authorize    func(*http.Request)
+	maxBody      int64
+	maxRedirects int
+	trustAll     bool
+	secrets      redactor
+}
+
+func newClient(h HTTP, given place) *client {
+	c := &client{
+		transport:    h.Transport,
+		header:       canonical(h.Header),
+		maxBody:      h.maxBody(),
+		maxRedirects: h.maxRedirects(),
+		trustAll:     h.LocationTrusted,
+	}
+	if c.transport == nil {
+		c.transport = http.DefaultTransport
+	}
+	user := h.User
+	if user == nil {
+		user = given.url.User
+	}
+	if user != nil && len(c.header["Authorization"]) == 0 {
+		password, _ := user.Password()
+		c.authorize = func(r *http.Request) { r.SetBasicAuth(user.Username(), password) }
+		c.secrets.add(user.Username(), password)
+	}
+	for name, values := range c.header {
+		if !mayTravel(name) {
+			c.secrets.add(values...)
+		}
+	}
+	return c
+}
+
+// A call is a request to be made.
+type call struct {
+	method     string
+	at         place
+	body       []byte
+	validators validators
+}
+
+// An answer is what came back for a call and the redirects it met.
+type answer struct {
+	code      int
+	header    http.Header
+	body      []byte
+	size      int64
+	truncated bool
+	received  time.Time
+	from      place // that gave the answer
+	hops      []hop
+}
+
+// A hop is one redirect that was followed.
+type hop struct {
+	code     int
+	from, to place
+	// turned is true where the redirect made a GET of another method.
+	turned bool
+}
+
+// do makes a call and the calls that redirects lead to.
+func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
+	began := time.Now()
+	var hops []hop
+	for {
+		a, err := c.send(ctx, next)
+		if err != nil {
+			return nil, c.lost(ctx, err, next, hops, time.Since(began))
+		}
+		a.hops = hops
+		location := a.header.Get("Location")
+		if !isRedirect(a.code) || location == "" || c.maxRedirects < 0 {
+			return a, nil
+		}
+		to, err := a.from.refer(location, c.trustAll)
+		if err != nil {
+			return a, nil
+		}
+		if len(hops) == c.maxRedirects {
+			return nil, tooManyRedirects(c.maxRedirects, to)
+		}
+		h := hop{code: a.code, from: a.from, to: to, turned: becomesGET(a.code, next.method)}
+		hops = append(hops, h)
+		next.at = to
+		if h.turned {
+			next.method, next.body = http.MethodGet, nil
+		}
+	}
+}
+
+// send makes one request and reads its answer.
+func (c *client) send(ctx context.Context, next call) (*answer, error) {
+	var left trace
+	req, err := c.request(httptrace.WithClientTrace(ctx, left.hooks()), next)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, &sendError{err: err, left: left.requestLeft(err)}
+	}
+	defer resp.Body.Close()
+	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at, received: time.Now()}
+	a.body, a.size, err = readBody(resp, c.maxBody)
+	if err != nil {
+		return nil, &sendError{err: err, left: true, got: a.size, want: resp.ContentLength}
+	}
+	a.truncated = a.size > int64(len(a.body))
+	return a, nil
+}
+
+// request builds the request of a call. Where the place is not trusted, only
+// the headers go along that may travel.
+func (c *client) request(ctx context.Context, next call) (*http.Request, error) {
+	u := *next.at.url
+	u.User = nil
+	var body io.Reader
+	if next.body != nil {
+		body = bytes.NewReader(next.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, next.method, u.String(), body)
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	c.setHeader(req, next)
+	if next.at.trusted && c.authorize != nil {
+		c.authorize(req)
+	}
+	next.validators.set(req)
+	return req, nil
+}
+
+func (c *client) setHeader(req *http.Request, next call) {
+	req.Header.Set("Accept", "*/*")
+	req.Header.Set("User-Agent", "poll")
+	if next.body != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for name, values := range c.header {
+		switch {
+		case !next.at.trusted && !mayTravel(name):
+		case name == "Content-Type" && next.body == nil:
+		case name == "Host":
+			req.Host = c.header.Get("Host")
+		case len(values) == 0 && name == "User-Agent":
+			req.Header.Set(name, "") // net/http has a default of its own
+		case len(values) == 0:
+			req.Header.Del(name)
+		default:
+			req.Header[name] = values
+		}
+	}
+}
+
+// A trace notes how far a request came.
+type trace struct{ asked, connected bool }
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn: func(string) { t.asked = true },
+		GotConn: func(httptrace.GotConnInfo) { t.connected = true },
+	}
+}
+
+// requestLeft reports whether the server may have seen the request that err
+// ended. A transport that calls no hooks is judged by its error.
+func (t *trace) requestLeft(err error) bool {
+	if t.asked {
+		return t.connected
+	}
+	return !neverConnected(err)
+}
+
+// A sendError is a request without a complete answer.
+type sendError struct {
+	err       error
+	left      bool
+	got, want int64 // bytes of the body, where reading it failed; want is -1 if not known
+}
+
+func (e *sendError) Error() string { return e.err.Error() }
+func (e *sendError) Unwrap() error { return e.err }
+
+// A lost call is one without a complete answer.
+type lost struct {
+	failure *status.Failure
+	left    bool // the server may have seen the request
+}

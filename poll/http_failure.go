@@ -1,0 +1,235 @@
+package poll
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// A saidError is an error in words that are free of secrets. The cause is still
+// there for [errors.Is].
+type saidError struct {
+	words string
+	cause error
+}
+
+func (e *saidError) Error() string { return e.words }
+func (e *saidError) Unwrap() error { return e.cause }
+
+func fail(kind status.FailureKind, words string, cause error) *status.Failure {
+	return &status.Failure{Kind: kind, Reason: words, Err: &saidError{words: words, cause: cause}}
+}
+
+// lost says in words why there is no answer to a call.
+func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took time.Duration) *lost {
+	l := &lost{left: true}
+	if e, ok := errors.AsType[*sendError](err); ok {
+		l.left = e.left
+	}
+	if ctx.Err() != nil {
+		l.failure = cut(ctx, l.left, took)
+		return l
+	}
+	kind, words := c.explain(err, at)
+	if len(hops) > 0 {
+		words += ", after a redirect to " + urlName(at.at.url)
+	}
+	l.failure = fail(kind, words, err)
+	return l
+}
+
+// cut says how an attempt was ended from outside.
+func cut(ctx context.Context, left bool, took time.Duration) *status.Failure {
+	cause := context.Cause(ctx)
+	if !errors.Is(cause, ErrAttemptTimeout) {
+		return fail(status.Stopped, "stopped before there was an answer", cause)
+	}
+	words := "timed out after " + roughly(took)
+	if !left {
+		words += " without a connection"
+	}
+	return fail(status.Transient, words, cause)
+}
+
+// roughly rounds d so that it can be read at a glance.
+func roughly(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+// explain says what an error of net/http means. net/http's own words can hold
+// the URL with its query, the proxy's password, or bytes of the answer.
+func (c *client) explain(err error, at call) (status.FailureKind, string) {
+	if words, ok := certificateWords(err); ok {
+		return status.Hopeless, words
+	}
+	words, ok := networkWords(err)
+	if !ok {
+		words, ok = protocolWords(err)
+	}
+	if !ok {
+		secrets := redactor{secrets: c.secrets.secrets}
+		secrets.addURL(at.at.url)
+		words = "request failed: " + secrets.clean(innermost(err).Error())
+	}
+	if op, is := errors.AsType[*net.OpError](err); is && op.Op == "proxyconnect" {
+		words = "the proxy: " + words
+	}
+	return status.Transient, words
+}
+
+// innermost returns the cause of an error of net/http without the request that
+// it names.
+func innermost(err error) error {
+	if e, ok := errors.AsType[*url.Error](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func tooManyRedirects(limit int, to place) *lost {
+	words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", limit, urlName(to.url))
+	return &lost{failure: fail(status.Hopeless, words, nil), left: true}
+}
+
+// neverConnected reports whether err came before there was a connection.
+func neverConnected(err error) bool {
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return true
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	return ok && (op.Op == "dial" || op.Op == "proxyconnect") || errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// networkWords says what went wrong below HTTP.
+func networkWords(err error) (string, bool) {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		return dnsWords(e), true
+	}
+	for _, known := range []struct {
+		errno syscall.Errno
+		words string
+	}{
+		{syscall.ECONNREFUSED, "connection refused"},
+		{syscall.ECONNRESET, "connection reset"},
+		{syscall.EPIPE, "connection closed by the server"},
+		{syscall.EHOSTUNREACH, "no route to host"},
+		{syscall.ENETUNREACH, "network unreachable"},
+		{syscall.ETIMEDOUT, "timed out"},
+		{syscall.ECONNABORTED, "connection aborted"},
+		{syscall.ENOENT, "no such socket"},
+		{syscall.EACCES, "permission denied"},
+	} {
+		if errors.Is(err, known.errno) {
+			return known.words, true
+		}
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "timed out", true
+	}
+	return "", false
+}
+
+func dnsWords(e *net.DNSError) string {
+	switch {
+	case e.IsNotFound:
+		return "no such host " + e.Name
+	case e.IsTimeout:
+		return "timed out looking up " + e.Name
+	}
+	return "cannot look up " + e.Name
+}
+
+// protocolWords says what went wrong in TLS or HTTP.
+func protocolWords(err error) (string, bool) {
+	if e, ok := errors.AsType[tls.AlertError](err); ok {
+		return e.Error(), true
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak TLS on this port", true
+	}
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+		return "the answer's compression is broken", true
+	}
+	if e, ok := errors.AsType[*sendError](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
+		return halfAnswer(e), true
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "connection closed without an answer", true
+	}
+	return textWords(err.Error())
+}
+
+func halfAnswer(e *sendError) string {
+	if e.want > 0 {
+		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
+	}
+	return fmt.Sprintf("connection closed in the middle of the answer, after %d bytes", e.got)
+}
+
+// textWords knows errors by their text where net/http has no type for them.
+func textWords(text string) (string, bool) {
+	for _, known := range []struct{ text, words string }{
+		{"server gave HTTP response to HTTPS client", "the server does not speak TLS on this port"},
+		{"response headers exceeded", "the header of the answer is too long"},
+		{"malformed HTTP", "what came is not an HTTP answer"},
+		{"malformed MIME header", "the header of the answer is malformed"},
+		{"bad Content-Length", "the header of the answer is malformed"},
+		{"malformed chunked encoding", "the answer's chunks are malformed"},
+		{"invalid byte in chunk length", "the answer's chunks are malformed"},
+		{"server closed idle connection", "connection closed by the server"},
+		{"transport connection broken", "connection broken"},
+		{"stream error", "the server reset the HTTP/2 stream"},
+		{"http2: ", "the HTTP/2 connection broke"},
+		{"tls: handshake failure", "TLS handshake failed"},
+	} {
+		if strings.Contains(text, known.text) {
+			return known.words, true
+		}
+	}
+	return "", false
+}
+
+// certificateWords says why the server's certificate is not trusted.
+func certificateWords(err error) (string, bool) {
+	const what = " (--cacert names another authority, -k turns the check off)"
+	var words string
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		words = "it is not for host " + e.Host
+	} else if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		words = invalidWords(e)
+	} else if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		words = "it is signed by an unknown authority"
+	} else if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		words = "it cannot be verified"
+	} else {
+		return "", false
+	}
+	return "certificate not trusted: " + words + what, true
+}
+
+func invalidWords(e x509.CertificateInvalidError) string {
+	switch {
+	case e.Reason != x509.Expired || e.Cert == nil:
+		return "it is invalid"
+	case time.Now().Before(e.Cert.NotBefore):
+		return "it is not valid before " + e.Cert.NotBefore.UTC().Format(time.DateOnly)
+	}
+	return "it expired on " + e.Cert.NotAfter.UTC().Format(time.DateOnly)
+}
