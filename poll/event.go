@@ -67,3 +67,50 @@ type Event struct {
 	// Outcome is the result of the run (EndEvent).
 	Outcome *Outcome
 }
+
+func (r *run) event(kind EventKind) Event {
+	now := time.Now()
+	return Event{
+		Kind:        kind,
+		Target:      r.Target,
+		Attempt:     r.attempts,
+		MaxAttempts: r.MaxAttempts,
+		At:          now,
+		Elapsed:     now.Sub(r.start),
+		Deadline:    r.deadline,
+	}
+}
+
+func (r *run) waitEvent(next plan) Event {
+	e := r.event(WaitEvent)
+	e.Attempt++
+	e.Wait, e.NextAt = next.wait, e.At.Add(next.wait)
+	e.Hint, e.LastLook = next.hint, next.lastLook
+	return e
+}
+
+func (r *run) startEvent(next plan) Event {
+	e := r.event(StartEvent)
+	e.Attempt++
+	e.LastLook = next.lastLook
+	return e
+}
+
+func (r *run) attemptEvent() Event {
+	e := r.event(AttemptEvent)
+	e.Observation, e.Verdict, e.Took = r.last.observation, r.last.verdict, r.last.took
+	e.Streak = r.streak
+	switch e.Verdict.Status {
+	case status.Success:
+		e.Threshold = r.SuccessThreshold
+	case status.Error:
+		e.Threshold = r.ErrorThreshold
+	}
+	return e
+}
+
+func (r *run) endEvent(o Outcome) Event {
+	e := r.event(EndEvent)
+	e.Attempt, e.Elapsed, e.Outcome = o.Attempts, o.Elapsed, &o
+	return e
+}

@@ -106,4 +106,3 @@ func (e *Error) Unwrap() []error {
 	}
 	return errs
 }
-

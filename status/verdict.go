@@ -11,4 +11,7 @@ type Verdict struct {
 	// Notes are words of caution about a match that smells:
 	// `.errors is an empty list, which is true`.
 	Notes []string
+	// Answers are what the rules said, in the order in which they were asked,
+	// up to the one that decided.
+	Answers []Answer
 }

@@ -1,0 +1,94 @@
+package poll
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/status"
+)
+
+// hintSpread is the part of a hint up to which a random time is added, so that
+// clients that were told the same wait do not return together.
+const hintSpread = 0.1
+
+// A plan is when the next attempt comes.
+type plan struct {
+	wait     time.Duration
+	hint     *status.Hint
+	lastLook bool
+}
+
+// plan computes the next wait: the schedule's own, or the server's if that is
+// longer, shortened so that an attempt fits before the deadline.
+func (r *run) plan() plan {
+	next := plan{wait: r.ownWait()}
+	var floor time.Duration
+	if o := r.last.observation; o != nil && o.Hint != nil {
+		next.hint = o.Hint
+		spread := time.Duration(r.rand.Float64() * hintSpread * float64(o.Hint.Wait))
+		next.wait = max(next.wait, o.Hint.Wait) + spread
+		if r.last.verdict.Status == status.Throttled {
+			floor = o.Hint.Wait
+		}
+	}
+	if r.deadline.IsZero() {
+		return next
+	}
+	left := time.Until(r.deadline)
+	if latest := max(left-reserve(left, r.took.median()), floor, 0); next.wait > latest {
+		next.wait, next.lastLook = latest, true
+	}
+	return next
+}
+
+// ownWait is the wait by the schedule: wait n comes before attempt n+1.
+func (r *run) ownWait() time.Duration {
+	if r.attempts == 0 && r.Immediate {
+		return r.InitialDelay
+	}
+	schedule := r.Schedule
+	if o := r.last.observation; r.last.verdict.Status == status.Throttled && o.Hint == nil {
+		schedule = r.Throttled
+	}
+	step := backoff.Step{N: r.attempts, Elapsed: time.Since(r.start), Previous: r.previous}
+	r.previous = schedule.Wait(step, r.rand)
+	if r.attempts == 0 {
+		return r.InitialDelay + r.previous
+	}
+	return r.previous
+}
+
+// reserve is the time to keep for one more attempt when left is what remains
+// before the deadline: twice the median attempt, at least 50 ms, but at most
+// half of what is left, so that a slow probe still gets several looks. Where
+// only a part larger than half holds a median attempt, that part is kept.
+func reserve(left, median time.Duration) time.Duration {
+	most := left / 2
+	if most < median && median < left {
+		most = left - (left-median)/2
+	}
+	return min(max(minReserve, 2*median), most)
+}
+
+// durations remembers how long the newest attempts took.
+type durations struct {
+	newest [64]time.Duration
+	n      int // ever added
+}
+
+func (d *durations) add(t time.Duration) {
+	d.newest[d.n%len(d.newest)] = t
+	d.n++
+}
+
+// median is 0 when there is nothing to go by.
+func (d *durations) median() time.Duration {
+	if d.n == 0 {
+		return 0
+	}
+	sorted := d.newest
+	known := sorted[:min(d.n, len(sorted))]
+	slices.Sort(known)
+	return known[len(known)/2]
+}

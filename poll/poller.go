@@ -1,0 +1,77 @@
+package poll
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/status"
+)
+
+// A Poller waits for one operation. Only Probe is required. A Poller keeps no
+// state: it can be run several times, also at once if Rand is nil.
+type Poller struct {
+	// Target names the operation in events and errors. It should hold no secret.
+	Target string
+	// Probe is what looks at the operation.
+	Probe Probe
+	// Rules map what it sees onto a verdict; the zero value takes HTTP 2xx and
+	// exit code 0 as SUCCESS.
+	Rules status.Rules
+
+	// Schedule is the wait before each attempt. Nil means 100 ms, doubled each
+	// time, never longer than 20 s.
+	Schedule backoff.Schedule
+	// Throttled is the wait after a THROTTLED answer that asks for no wait of its
+	// own. Nil means [backoff.Throttled] of Schedule.
+	Throttled backoff.Schedule
+	// Rand is the source of all jitter. Nil means one seeded at random for each run.
+	Rand *rand.Rand
+	// Immediate makes the first attempt come at once, not after the first wait.
+	Immediate bool
+	// InitialDelay is waited before anything else. 0 means none.
+	InitialDelay time.Duration
+
+	// Timeout is for the whole run. 0 means no limit.
+	Timeout time.Duration
+	// AttemptTimeout is for one attempt. 0 means no limit but the run's.
+	AttemptTimeout time.Duration
+	// MaxAttempts is how many attempts are made at most. 0 means no limit.
+	MaxAttempts int
+	// SuccessThreshold and ErrorThreshold are how many consecutive verdicts of
+	// SUCCESS or ERROR end the run. 0 means 1.
+	SuccessThreshold, ErrorThreshold int
+}
+
+// Run waits until the operation is done, has failed, or a limit is reached. The
+// error is nil on SUCCESS and an [*Error] otherwise; errors.Is(err,
+// poll.TimedOut) asks for the ending.
+func (p *Poller) Run(ctx context.Context) (Outcome, error) {
+	var outcome Outcome
+	for event := range p.Events(ctx) {
+		if event.Kind == EndEvent {
+			outcome = *event.Outcome
+		}
+	}
+	return outcome, outcome.Err()
+}
+
+// Events runs the poller and yields what happens: for each attempt a WaitEvent,
+// a StartEvent and an AttemptEvent, and at last one EndEvent. Breaking off the
+// iteration ends the run, and nothing is yielded any more.
+//
+// The wait comes before the attempt, and is counted from the end of the attempt
+// before. An attempt that is under way when ctx is done is stopped; the run
+// never outlasts its deadline by more than the probe needs to stop.
+func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		r, cancel := p.begin(ctx)
+		defer cancel()
+		outcome, whole := r.wait(yield)
+		if whole {
+			yield(r.endEvent(outcome))
+		}
+	}
+}

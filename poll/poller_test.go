@@ -1,0 +1,457 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func TestWaitsComeBeforeTheAttempts(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{readyAt: time.Second}})
+	wantTimeline(t, have, `
+0s      wait    #1 100ms
+100ms   start   #1
+100ms   attempt #1 NOT_READY in 0s: HTTP 202 Accepted
+100ms   wait    #2 200ms
+300ms   start   #2
+300ms   attempt #2 NOT_READY in 0s: HTTP 202 Accepted
+300ms   wait    #3 400ms
+700ms   start   #3
+700ms   attempt #3 NOT_READY in 0s: HTTP 202 Accepted
+700ms   wait    #4 800ms
+1.5s    start   #4
+1.5s    attempt #4 SUCCESS in 0s: HTTP 200 OK
+1.5s    end     succeeded SUCCESS after 4: HTTP 200 OK
+`)
+}
+
+func TestTheDefaultScheduleIsCappedAt20s(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{}, MaxAttempts: 11})
+	var last string
+	for l := range strings.Lines(only(poll.WaitEvent, have)) {
+		last = l
+	}
+	if want := "1m5.5s  wait    #11 20s\n"; last != want {
+		t.Errorf("last wait: have %q, want %q", last, want)
+	}
+}
+
+func TestImmediateSkipsOnlyTheFirstWait(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 3})
+	wantTimeline(t, only(poll.WaitEvent, have), `
+0s      wait    #1 0s
+0s      wait    #2 200ms
+200ms   wait    #3 400ms
+`)
+}
+
+func TestInitialDelayComesBeforeTheFirstWait(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{}, InitialDelay: time.Minute, MaxAttempts: 2})
+	wantTimeline(t, only(poll.WaitEvent, have), `
+0s      wait    #1 1m0.1s
+1m0.1s  wait    #2 200ms
+`)
+}
+
+func TestAWaitIsCountedFromTheEndOfTheAttempt(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:       &operation{takes: 3 * time.Second},
+		Schedule:    backoff.Fixed(time.Second),
+		MaxAttempts: 2,
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 1s
+1s      start   #1
+4s      attempt #1 NOT_READY in 3s: HTTP 202 Accepted
+4s      wait    #2 1s
+5s      start   #2
+8s      attempt #2 NOT_READY in 3s: HTTP 202 Accepted
+8s      end     attempts exhausted NOT_READY after 2: 2 attempts made; last: HTTP 202 Accepted
+`)
+}
+
+func TestNoWaitingMakesExactlyMaxAttempts(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(0), MaxAttempts: 300, Timeout: time.Minute})
+	if n := strings.Count(have, "start"); n != 300 {
+		t.Errorf("attempts: have %d, want 300", n)
+	}
+	if !strings.Contains(have, "0s      end     attempts exhausted") {
+		t.Errorf("time passed:\n%s", have[len(have)-200:])
+	}
+}
+
+func TestTheLastLook(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:    &operation{takes: 40 * time.Millisecond, readyAt: 9800 * time.Millisecond},
+		Schedule: backoff.Fixed(7 * time.Second),
+		Timeout:  10 * time.Second,
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 7s
+7s      start   #1
+7.04s   attempt #1 NOT_READY in 40ms: HTTP 202 Accepted
+7.04s   wait    #2 2.88s last look
+9.92s   start   #2
+9.96s   attempt #2 SUCCESS in 40ms: HTTP 200 OK
+9.96s   end     succeeded SUCCESS after 2: HTTP 200 OK
+`)
+}
+
+// An operation that is done 200 ms before the deadline is seen by every probe
+// that takes less than 100 ms, whatever the phase of the schedule.
+func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
+	t.Parallel()
+	const timeout = 5 * time.Second
+	for takes := time.Duration(0); takes < 100*time.Millisecond; takes += 7 * time.Millisecond {
+		for phase := time.Duration(1); phase < 400; phase += 3 {
+			p := poll.Poller{
+				Probe:    &operation{takes: takes, readyAt: timeout - 200*time.Millisecond},
+				Schedule: backoff.Fixed(time.Second + phase*time.Millisecond),
+				Timeout:  timeout,
+			}
+			if have := timeline(t, p); !strings.Contains(have, "end     succeeded") {
+				t.Fatalf("takes %s, phase %d: not seen:\n%s", takes, phase, have)
+			}
+		}
+	}
+}
+
+func TestOneSlowAttemptDoesNotEndTheRunEarly(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe: &operation{
+			takes: 10 * time.Millisecond, slow: map[int]time.Duration{1: 8 * time.Second},
+			readyAt: 19 * time.Second,
+		},
+		Schedule: backoff.Fixed(time.Second),
+		Timeout:  20 * time.Second,
+	})
+	if !strings.Contains(have, "end     succeeded") {
+		t.Error(have)
+	}
+}
+
+func TestASlowProbeStillLooksSeveralTimes(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:    &operation{takes: 2 * time.Second, slow: map[int]time.Duration{3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0}},
+		Schedule: backoff.Fixed(3 * time.Second),
+		Timeout:  10 * time.Second,
+	})
+	wantTimeline(t, only(poll.WaitEvent, have), `
+0s      wait    #1 3s
+5s      wait    #2 2.5s last look
+9.5s    wait    #3 250ms last look
+9.75s   wait    #4 125ms last look
+9.875s  wait    #5 62.5ms last look
+9.9375s wait    #6 31.25ms last look
+`)
+}
+
+func TestAnAttemptMayRunUntilTheDeadline(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:   &operation{takes: time.Hour},
+		Timeout: 2 * time.Second,
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 100ms
+100ms   start   #1
+2s      attempt #1 NOT_READY in 1.9s: stopped
+2s      end     timed out NOT_READY after 1: timed out after 2s; last: stopped
+`)
+}
+
+func TestATinyTimeoutStillLooksOnce(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{Probe: &operation{readyAt: time.Nanosecond}, Timeout: 10 * time.Millisecond})
+	wantTimeline(t, have, `
+0s      wait    #1 5ms last look
+5ms     start   #1
+5ms     attempt #1 SUCCESS in 0s: HTTP 200 OK
+5ms     end     succeeded SUCCESS after 1: HTTP 200 OK
+`)
+}
+
+func TestAttemptTimeout(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:          &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: time.Second},
+		AttemptTimeout: 5 * time.Second,
+		Timeout:        time.Minute,
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 100ms
+100ms   start   #1
+5.1s    attempt #1 NOT_READY in 5s: attempt timed out
+5.1s    wait    #2 200ms
+5.3s    start   #2
+5.3s    attempt #2 SUCCESS in 0s: HTTP 200 OK
+5.3s    end     succeeded SUCCESS after 2: HTTP 200 OK
+`)
+}
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		poller poll.Poller
+		want   string
+	}{
+		"longer than the own wait": {
+			poll.Poller{
+				Probe:   &operation{answers: map[int]status.Observation{1: hinted(429, 30*time.Second)}, readyAt: time.Second},
+				Timeout: time.Minute,
+			}, `
+0s      wait    #1 100ms
+100ms   wait    #2 31.5s hint 30s
+`},
+		"shorter than the own wait": {
+			poll.Poller{
+				Probe:    &operation{answers: map[int]status.Observation{1: hinted(503, time.Second)}, readyAt: time.Second},
+				Schedule: backoff.Fixed(10 * time.Second),
+			}, `
+0s      wait    #1 10s
+10s     wait    #2 10.05s hint 1s
+`},
+		"not ready, past the deadline: the last look": {
+			poll.Poller{
+				Probe:   &operation{answers: map[int]status.Observation{1: hinted(202, time.Hour)}, readyAt: time.Second},
+				Timeout: 10 * time.Second,
+			}, `
+0s      wait    #1 100ms
+100ms   wait    #2 9.85s hint 1h0m0s last look
+`},
+		"throttled, fits barely: never earlier than asked": {
+			poll.Poller{
+				Probe:   &operation{answers: map[int]status.Observation{1: hinted(429, 9880*time.Millisecond)}, readyAt: time.Second},
+				Timeout: 10 * time.Second,
+			}, `
+0s      wait    #1 100ms
+100ms   wait    #2 9.88s hint 9.88s last look
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.poller.Rand = rand.New(half{})
+			have := timeline(t, test.poller)
+			wantTimeline(t, only(poll.WaitEvent, have), test.want)
+			if !strings.Contains(have, "end     succeeded") {
+				t.Error(have)
+			}
+		})
+	}
+}
+
+// half is a source that is always in the middle.
+type half struct{}
+
+func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
+
+func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:       &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}},
+		Timeout:     10 * time.Second,
+		MaxAttempts: 1,
+	})
+	wantTimeline(t, only(poll.EndEvent, have), `
+100ms   end     throttled past the deadline THROTTLED after 1: Retry-After asks for a wait of 1h0m0s, and 9.9s are left before the deadline
+`)
+}
+
+func TestThrottledWithoutAHintSlowsDown(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		p := poll.Poller{
+			Probe:    &operation{answers: map[int]status.Observation{1: answer(429)}, readyAt: time.Second},
+			Schedule: backoff.Fixed(10 * time.Second),
+			Rand:     rand.New(rand.NewPCG(seed, 0)),
+		}
+		synctest.Test(t, func(t *testing.T) {
+			for e := range p.Events(t.Context()) {
+				if e.Kind == poll.WaitEvent && e.Attempt == 2 && (e.Wait < 10*time.Second || e.Wait > 20*time.Second) {
+					t.Errorf("seed %d: wait after THROTTLED: have %s, want 10s to 20s", seed, e.Wait)
+				}
+			}
+		})
+	}
+}
+
+func TestThresholds(t *testing.T) {
+	t.Parallel()
+	good, bad := answer(200), answer(404)
+	have := timeline(t, poll.Poller{
+		Probe: &operation{answers: map[int]status.Observation{
+			1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,
+		}},
+		Schedule:         backoff.Fixed(time.Second),
+		SuccessThreshold: 3,
+		ErrorThreshold:   3,
+	})
+	wantTimeline(t, only(poll.EndEvent, have), `
+10s     end     succeeded SUCCESS after 10: HTTP 200 OK
+`)
+}
+
+func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	missing := status.Observation{Kind: status.Command, Failure: &status.Failure{
+		Kind: status.NotFound, Reason: "nosuch: not found",
+	}}
+	have := timeline(t, poll.Poller{
+		Probe:          &operation{answers: map[int]status.Observation{1: missing}},
+		ErrorThreshold: 3,
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 100ms
+100ms   start   #1
+100ms   end     cannot be run ERROR after 0: nosuch: not found
+`)
+}
+
+func TestEndings(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		poller poll.Poller
+		want   poll.Ending
+	}{
+		"error":    {poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: answer(404)}}}, poll.Failed},
+		"attempts": {poll.Poller{Probe: &operation{}, MaxAttempts: 1}, poll.AttemptsExhausted},
+		"timeout":  {poll.Poller{Probe: &operation{}, Timeout: time.Second}, poll.TimedOut},
+		"throttled": {poll.Poller{
+			Probe: &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}, Timeout: time.Second,
+		}, poll.HintTooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				outcome, err := test.poller.Run(t.Context())
+				if outcome.Ending != test.want || !errors.Is(err, test.want) {
+					t.Errorf("have %v, %v; want %v", outcome.Ending, err, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("enough")
+	for name, test := range map[string]struct {
+		after time.Duration
+		op    operation
+		want  string
+	}{
+		"while waiting": {250 * time.Millisecond, operation{},
+			"250ms   end     interrupted NOT_READY after 1: enough; last: HTTP 202 Accepted\n"},
+		"while probing": {250 * time.Millisecond, operation{takes: time.Hour},
+			"250ms   end     interrupted NOT_READY after 1: enough; last: stopped\n"},
+		"before the first attempt": {50 * time.Millisecond, operation{},
+			"50ms    end     interrupted  after 0: enough\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				time.AfterFunc(test.after, func() { cancel(cause) })
+				p := poll.Poller{Probe: &test.op}
+				var last string
+				for e := range p.Events(ctx) {
+					last = line(e) + "\n"
+				}
+				wantTimeline(t, last, test.want)
+				if _, err := p.Run(ctx); !errors.Is(err, cause) || !errors.Is(err, poll.Interrupted) {
+					t.Errorf("error %v does not unwrap to its ending and cause", err)
+				}
+			})
+		})
+	}
+}
+
+// An observation that was complete before a signal decides.
+func TestACompleteAnswerDecidesThoughTheCallerHasGone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p := poll.Poller{Immediate: true, Probe: poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+		cancel()
+		return answer(200)
+	})}
+	if outcome, err := p.Run(ctx); err != nil {
+		t.Errorf("have %v, want success", outcome)
+	}
+}
+
+func TestNothingIsYieldedAfterABreak(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Timeout: time.Minute}
+		for _, stop := range []poll.EventKind{poll.WaitEvent, poll.StartEvent, poll.AttemptEvent, poll.EndEvent} {
+			for e := range p.Events(t.Context()) {
+				if e.Kind == stop {
+					break
+				}
+			}
+		}
+	})
+}
+
+type finishing struct {
+	operation
+	err error
+}
+
+func (f *finishing) Session() poll.Probe { return f }
+
+func (f *finishing) Finish(context.Context, status.Observation) (status.Observation, error) {
+	o := answer(200)
+	o.Body = []byte("the result")
+	return o, f.err
+}
+
+func TestTheResultIsFetchedAfterSuccess(t *testing.T) {
+	t.Parallel()
+	done := operation{answers: map[int]status.Observation{1: answer(200)}}
+	outcome, err := (&poll.Poller{Immediate: true, Probe: &finishing{operation: done}}).Run(t.Context())
+	if err != nil || string(outcome.Observation.Body) != "the result" || outcome.Attempts != 1 {
+		t.Errorf("have %+v, %v", outcome, err)
+	}
+	gone := errors.New("gone")
+	outcome, err = (&poll.Poller{Immediate: true, Probe: &finishing{done, gone}}).Run(t.Context())
+	if !errors.Is(err, poll.Failed) || !errors.Is(err, gone) || outcome.Status != status.Error {
+		t.Errorf("have %+v, %v; want a failure", outcome, err)
+	}
+}
+
+func ExamplePoller() {
+	jobs := []string{"queued", "running", "done"}
+	p := poll.Poller{
+		Target:   "job 42",
+		Schedule: backoff.Fixed(time.Millisecond),
+		Probe: poll.ProbeFunc(func(_ context.Context, a poll.Attempt) status.Observation {
+			o := status.Observation{Kind: status.HTTP, Code: new(202), Body: []byte(jobs[a.Number-1])}
+			if a.Number == len(jobs) {
+				o.Code = new(200)
+			}
+			return o
+		}),
+	}
+	outcome, err := p.Run(context.Background())
+	fmt.Println(outcome.Status, outcome.Attempts, string(outcome.Observation.Body), err)
+	// Output: SUCCESS 3 done <nil>
+}

@@ -1,0 +1,312 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/status"
+)
+
+// minReserve is the time before the deadline in which no attempt is begun.
+const minReserve = 50 * time.Millisecond
+
+// defaultMaxWait is the cap of the default schedule.
+const defaultMaxWait = 20 * time.Second
+
+// A run is the state of one wait.
+type run struct {
+	*Poller
+	caller   context.Context // done when the caller has had enough
+	ctx      context.Context // done then, and at the deadline
+	probe    Probe           // the session, if the probe has one
+	rand     *rand.Rand
+	start    time.Time
+	deadline time.Time // zero without a timeout
+
+	attempts int           // begun so far
+	previous time.Duration // the schedule's last wait
+	took     durations     // of the attempts that ended by themselves
+	tally    status.Tally
+	streak   int           // consecutive verdicts with the last one's status
+	last     judged        // the last attempt
+	complete judged        // the last attempt that ended by itself
+	finished *failedFinish // set when the result could not be fetched
+}
+
+// judged is an attempt that has ended.
+type judged struct {
+	observation *status.Observation
+	verdict     status.Verdict
+	took        time.Duration
+}
+
+func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
+	q := *p
+	if q.Schedule == nil {
+		q.Schedule = backoff.Cap{Of: backoff.Exponential{}, Max: defaultMaxWait}
+	}
+	if q.Throttled == nil {
+		q.Throttled = backoff.Throttled(q.Schedule)
+	}
+	q.SuccessThreshold = max(q.SuccessThreshold, 1)
+	q.ErrorThreshold = max(q.ErrorThreshold, 1)
+	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe, rand: q.Rand, start: time.Now()}
+	if r.rand == nil {
+		r.rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	if s, ok := q.Probe.(Sessioner); ok {
+		r.probe = s.Session()
+	}
+	if q.Timeout <= 0 {
+		return r, func() {}
+	}
+	r.deadline = r.start.Add(q.Timeout)
+	var cancel context.CancelFunc
+	r.ctx, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrDeadline)
+	return r, cancel
+}
+
+// wait is the loop: the only one. It returns false if the consumer broke off.
+func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
+	if c, ok := r.Probe.(Checker); ok {
+		if failure := c.Check(); failure != nil {
+			return r.cannotRun(failure), true
+		}
+	}
+	for {
+		next := r.plan()
+		if !yield(r.waitEvent(next)) {
+			return Outcome{}, false
+		}
+		if !sleep(r.ctx, next.wait) {
+			return r.cutShort(), true
+		}
+		if !yield(r.startEvent(next)) {
+			return Outcome{}, false
+		}
+		r.attempt(next.lastLook)
+		if failure := r.unrunnable(); failure != nil {
+			r.attempts--
+			return r.cannotRun(failure), true
+		}
+		if !yield(r.attemptEvent()) {
+			return Outcome{}, false
+		}
+		if ending, over := r.ending(); over {
+			return r.outcome(ending), true
+		}
+	}
+}
+
+// sleep waits for d and reports whether ctx is still alive then. Select has no
+// priority: a timer that wins does not mean that ctx is not done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// attempt executes the probe once and judges what it saw.
+func (r *run) attempt(lastLook bool) {
+	r.attempts++
+	ctx := r.ctx
+	if r.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
+		defer cancel()
+	}
+	a := Attempt{
+		Number:   r.attempts,
+		Elapsed:  time.Since(r.start),
+		Previous: r.last.verdict.Status,
+		LastLook: lastLook,
+	}
+	begun := time.Now()
+	o := r.probe.Probe(ctx, a)
+	r.judge(o, a, time.Since(begun))
+}
+
+func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
+	o.Attempt, o.Elapsed = a.Number, a.Elapsed
+	before := r.last.verdict.Status
+	r.last = judged{observation: &o, took: took}
+	if stopped(&o) {
+		r.last.verdict = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
+		r.streak = 0
+		return
+	}
+	r.last.verdict = r.Rules.Classify(o)
+	r.tally.Add(r.last.verdict)
+	if r.last.verdict.Status != before {
+		r.streak = 0
+	}
+	r.streak++
+	r.complete = r.last
+	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
+		r.took.add(took)
+	}
+}
+
+// stopped reports whether the attempt was ended from outside, and so decides
+// nothing.
+func stopped(o *status.Observation) bool {
+	return o.Failure != nil && o.Failure.Kind == status.Stopped
+}
+
+// unrunnable returns the failure of a program that cannot be run.
+func (r *run) unrunnable() *status.Failure {
+	if f := r.last.observation.Failure; f != nil {
+		if f.Kind == status.NotFound || f.Kind == status.NotExecutable {
+			return f
+		}
+	}
+	return nil
+}
+
+// ending reports whether the run is over after an attempt, and how. Where
+// several endings hold the first of this order counts: the verdict, the
+// caller, the hint, the attempts, the deadline.
+func (r *run) ending() (Ending, bool) {
+	switch {
+	case r.decided():
+		return r.decision(), true
+	case r.caller.Err() != nil:
+		return Interrupted, true
+	case r.hintTooLong():
+		return HintTooLong, true
+	case r.MaxAttempts > 0 && r.attempts >= r.MaxAttempts:
+		return AttemptsExhausted, true
+	case !r.deadline.IsZero() && time.Until(r.deadline) < minReserve:
+		return TimedOut, true
+	}
+	return 0, false
+}
+
+// decided reports whether the verdict ends the run.
+func (r *run) decided() bool {
+	if stopped(r.last.observation) {
+		return false
+	}
+	switch r.last.verdict.Status {
+	case status.Success:
+		return r.streak >= r.SuccessThreshold
+	case status.Error:
+		return r.streak >= r.ErrorThreshold || r.last.observation.Start
+	}
+	return false
+}
+
+// decision is the ending that the verdict means, once the result is fetched.
+func (r *run) decision() Ending {
+	if r.last.verdict.Status == status.Error {
+		return Failed
+	}
+	finisher, ok := r.probe.(Finisher)
+	if !ok {
+		return Succeeded
+	}
+	ctx := r.ctx
+	if r.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
+		defer cancel()
+	}
+	result, err := finisher.Finish(ctx, *r.last.observation)
+	if err != nil {
+		r.finished = &failedFinish{err}
+		return Failed
+	}
+	r.complete.observation = &result
+	return Succeeded
+}
+
+// hintTooLong reports whether a THROTTLED answer asks for a wait that does not
+// fit before the deadline.
+func (r *run) hintTooLong() bool {
+	hint := r.last.observation.Hint
+	return r.last.verdict.Status == status.Throttled && hint != nil &&
+		!r.deadline.IsZero() && hint.Wait >= time.Until(r.deadline)
+}
+
+// cutShort is the outcome of a wait that ended before its attempt.
+func (r *run) cutShort() Outcome {
+	if r.caller.Err() != nil {
+		return r.outcome(Interrupted)
+	}
+	return r.outcome(TimedOut)
+}
+
+// failedFinish is why the result of an operation that is done was not had.
+type failedFinish struct{ error }
+
+func (r *run) outcome(ending Ending) Outcome {
+	o := Outcome{
+		Target:      r.Target,
+		Ending:      ending,
+		Status:      r.last.verdict.Status,
+		Elapsed:     time.Since(r.start),
+		Attempts:    r.attempts,
+		Verdict:     r.complete.verdict,
+		Observation: r.complete.observation,
+	}
+	if o.Observation == nil {
+		o.Verdict, o.Observation = r.last.verdict, r.last.observation
+	}
+	if ending == Interrupted {
+		o.Cause = context.Cause(r.caller)
+	}
+	if r.finished != nil {
+		o.Status, o.Cause = status.Error, r.finished.error
+	}
+	o.Reason = r.reason(ending, o)
+	if ending != Succeeded && o.Observation != nil {
+		o.Notes = r.tally.Notes(o.Observation.Kind)
+	}
+	return o
+}
+
+func (r *run) cannotRun(f *status.Failure) Outcome {
+	return Outcome{
+		Target:      r.Target,
+		Ending:      CannotRun,
+		Status:      status.Error,
+		Reason:      f.Reason,
+		Elapsed:     time.Since(r.start),
+		Attempts:    r.attempts,
+		Observation: &status.Observation{Kind: status.Command, Failure: f},
+	}
+}
+
+// reason says why the run ended as it did.
+func (r *run) reason(ending Ending, o Outcome) string {
+	last := o.Verdict.Reason
+	if last != "" {
+		last = "; last: " + last
+	}
+	switch ending {
+	case HintTooLong:
+		hint := o.Observation.Hint
+		return fmt.Sprintf("%s asks for a wait of %s, and %s are left before the deadline",
+			hint.Source, hint.Wait, time.Until(r.deadline).Round(100*time.Millisecond))
+	case AttemptsExhausted:
+		return fmt.Sprintf("%d attempts made%s", r.attempts, last)
+	case TimedOut:
+		return fmt.Sprintf("timed out after %s%s", r.Timeout, last)
+	case Interrupted:
+		return fmt.Sprintf("%v%s", o.Cause, last)
+	}
+	if r.finished != nil {
+		return "done, but its result could not be fetched: " + r.finished.Error()
+	}
+	return o.Verdict.Reason
+}

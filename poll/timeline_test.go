@@ -1,0 +1,130 @@
+package poll_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// timeline runs p in a bubble and writes a line for each event, with the time
+// at which it came.
+func timeline(t *testing.T, p poll.Poller) string {
+	t.Helper()
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		for e := range p.Events(t.Context()) {
+			fmt.Fprintln(&b, line(e))
+		}
+	})
+	return b.String()
+}
+
+func line(e poll.Event) string {
+	at := fmt.Sprintf("%-7s %-7s", e.Elapsed, e.Kind)
+	switch e.Kind {
+	case poll.WaitEvent:
+		at += fmt.Sprintf(" #%d %s", e.Attempt, e.Wait)
+		if e.Hint != nil {
+			at += " hint " + e.Hint.Wait.String()
+		}
+		if e.LastLook {
+			at += " last look"
+		}
+	case poll.StartEvent:
+		at += fmt.Sprintf(" #%d", e.Attempt)
+	case poll.AttemptEvent:
+		at += fmt.Sprintf(" #%d %s in %s: %s", e.Attempt, e.Verdict.Status, e.Took, e.Verdict.Reason)
+	case poll.EndEvent:
+		at += fmt.Sprintf(" %s %s after %d: %s", e.Outcome.Ending, e.Outcome.Status, e.Attempt, e.Outcome.Reason)
+	}
+	return at
+}
+
+// only keeps the lines of one kind of event.
+func only(kind poll.EventKind, timeline string) string {
+	var b strings.Builder
+	for l := range strings.Lines(timeline) {
+		if strings.Contains(l[:16], " "+kind.String()) {
+			b.WriteString(l)
+		}
+	}
+	return b.String()
+}
+
+func wantTimeline(t *testing.T, have, want string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.TrimLeft(want, "\n"), have); diff != "" {
+		t.Errorf("timeline (-want +have):\n%s", diff)
+	}
+}
+
+// operation is a fake that answers by the clock. Its zero value is never ready,
+// and answers at once.
+type operation struct {
+	takes   time.Duration // how long each attempt takes
+	readyAt time.Duration // when it is done; 0 = never
+	slow    map[int]time.Duration
+	answers map[int]status.Observation // instead of the usual answer, by attempt
+	began   time.Time
+}
+
+func (op *operation) Session() poll.Probe {
+	session := *op
+	session.began = time.Now()
+	return &session
+}
+
+func (op *operation) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+	ready := op.readyAt > 0 && time.Since(op.began) >= op.readyAt
+	takes := op.takes
+	if slow, ok := op.slow[a.Number]; ok {
+		takes = slow
+	}
+	if !sleep(ctx, takes) {
+		if context.Cause(ctx) == poll.ErrAttemptTimeout {
+			return status.Observation{Kind: status.HTTP, Failure: &status.Failure{
+				Kind: status.Transient, Reason: "attempt timed out", Err: poll.ErrAttemptTimeout,
+			}}
+		}
+		return status.Observation{Kind: status.HTTP, Failure: &status.Failure{
+			Kind: status.Stopped, Reason: "stopped",
+		}}
+	}
+	if o, ok := op.answers[a.Number]; ok {
+		return o
+	}
+	if ready {
+		return answer(200)
+	}
+	return answer(202)
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d == 0 {
+		return true
+	}
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func answer(code int) status.Observation {
+	return status.Observation{Kind: status.HTTP, Code: &code}
+}
+
+func hinted(code int, wait time.Duration) status.Observation {
+	o := answer(code)
+	o.Hint = &status.Hint{Wait: wait, Source: "Retry-After"}
+	return o
+}

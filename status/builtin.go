@@ -1,0 +1,149 @@
+package status
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// hopeless judges the observations that no rule is asked about: the probe
+// itself cannot work, or going on could start the operation twice.
+func hopeless(o *Observation) (Verdict, bool) {
+	if f := o.Failure; f != nil {
+		switch f.Kind {
+		case Hopeless, NotFound, NotExecutable, MayHaveStarted:
+			return Verdict{Status: Error, Reason: f.Reason}, true
+		}
+	}
+	if o.Start && o.Code != nil && *o.Code >= 500 && !throttledAnswer(o) {
+		return Verdict{
+			Status: Error,
+			Reason: fmt.Sprintf("the operation may have started: the request that starts it was answered with %s", codeText(*o.Code)),
+		}, true
+	}
+	return Verdict{}, false
+}
+
+// unmatched judges an observation that no rule decided. The want is why the
+// rules for SUCCESS did not match, in words; preset is true if a preset's rules
+// were among those asked.
+func (r Rules) unmatched(o *Observation, want string, preset bool) Verdict {
+	expected := preset || r.hasUntil()
+	switch {
+	case o.Failure != nil:
+		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
+	case o.Code != nil:
+		return r.httpAnswer(o, want, expected)
+	case o.Exit != nil:
+		return r.commandAnswer(o, want, expected)
+	case o.Kind == TCP && !expected:
+		return Verdict{Status: Success, Reason: "connected"}
+	}
+	return r.good(want, "connected")
+}
+
+func (r Rules) hasUntil() bool {
+	for i := range r.Own {
+		if r.Own[i].Status == Success {
+			return true
+		}
+	}
+	return false
+}
+
+// good judges a good answer that the rules should have decided and did not.
+func (r Rules) good(want, otherwise string) Verdict {
+	if want == "" {
+		want = otherwise
+	}
+	if r.Strict {
+		return Verdict{Status: Error, Reason: "unexpected state: " + want}
+	}
+	return Verdict{Status: NotReady, Reason: want}
+}
+
+// httpAnswer judges by the status code: RFC 9110 section 15, RFC 6585 section 4
+// for 429, and the custom of sending 503 and 403 with Retry-After.
+func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
+	code := *o.Code
+	switch {
+	case o.Good() && o.Start:
+		return r.started(o)
+	case o.Good() && expected:
+		return r.good(want, codeText(code))
+	case code == http.StatusAccepted:
+		return Verdict{Status: NotReady, Reason: codeText(code)}
+	case o.Good():
+		return Verdict{Status: Success, Reason: codeText(code)}
+	case throttledAnswer(o):
+		return Verdict{Status: Throttled, Reason: throttledWords(o)}
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
+		return Verdict{Status: Error, Reason: codeText(code)}
+	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,
+		code == http.StatusNotModified:
+		return Verdict{Status: NotReady, Reason: codeText(code)}
+	case code >= 300 && code < 400:
+		return Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
+	}
+	return Verdict{Status: Error, Reason: codeText(code)}
+}
+
+// started judges a good answer to the request that starts the operation.
+func (r Rules) started(o *Observation) Verdict {
+	if o.Next != "" {
+		return Verdict{Status: NotReady, Reason: "started, now following " + o.Next}
+	}
+	return Verdict{Status: Error, Reason: fmt.Sprintf(
+		"the start was answered with %s, which names nothing to follow and which no rule decides: "+
+			"say where to look with --follow EXPR, or repeat the request each attempt with --follow none", codeText(*o.Code))}
+}
+
+// throttledAnswer reports whether an HTTP answer says "asked too often".
+func throttledAnswer(o *Observation) bool {
+	switch *o.Code {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusServiceUnavailable:
+		return o.Hint != nil
+	case http.StatusForbidden:
+		return o.Hint != nil || o.Exhausted || bytes.Contains(bytes.ToLower(o.Body), []byte("secondary rate limit"))
+	}
+	return false
+}
+
+func throttledWords(o *Observation) string {
+	if o.Hint == nil {
+		return codeText(*o.Code)
+	}
+	return fmt.Sprintf("%s, %s asks for %s", codeText(*o.Code), o.Hint.Source, o.Hint.Wait)
+}
+
+// codeText names a status code: "HTTP 503 Service Unavailable".
+func codeText(code int) string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code)))
+}
+
+// The exit codes by which a shell, env or sudo says that it could not run the
+// command it was given (POSIX, Shell Command Language, section 2.8.2).
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+// commandAnswer judges by the exit code and by what the command said on stderr.
+func (r Rules) commandAnswer(o *Observation, want string, expected bool) Verdict {
+	switch *o.Exit {
+	case 0:
+		if expected {
+			return r.good(want, "exit code 0")
+		}
+		return Verdict{Status: Success, Reason: "exit code 0"}
+	case exitNotExecutable, exitNotFound:
+		return Verdict{Status: Error, Reason: exitText(o)}
+	}
+	if word := throttlingWord(o.Stderr); word != "" {
+		return Verdict{Status: Throttled, Reason: exitText(o)}
+	}
+	return Verdict{Status: NotReady, Reason: exitText(o)}
+}

@@ -1,0 +1,179 @@
+package status
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Rule is an expression bound to the status that it stands for.
+type Rule struct {
+	Status Status
+	Expr   *expr.Expr
+	// Origin is where the rule comes from, for words: "--until", "preset rds".
+	Origin string
+	// Why is said instead of an explanation when the rule matches; "" for none.
+	Why string
+}
+
+// String returns the rule as words name it: `--until .state=="done"`.
+func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
+
+// Rules map an observation onto a verdict. The zero value has no rule of its
+// own and judges by what HTTP and exit codes say of themselves.
+type Rules struct {
+	// Own are the user's rules, asked before all others.
+	Own []Rule
+	// Preset are the rules of a preset, asked after Own.
+	Preset []Rule
+	// Strict makes a good answer that no rule matches an ERROR.
+	Strict bool
+}
+
+// kindOrder is the order in which rules are asked, within Own and within Preset.
+var kindOrder = [...]Status{Throttled, Error, Success, NotReady}
+
+// Classify decides what o means. The first that holds decides:
+//
+//  0. The probe cannot work (certificate not trusted, redirect loop, program
+//     that cannot be run, a start whose answer was lost): ERROR.
+//  1. Own, in the order throttled-if, error-if, until, not-ready-if.
+//  2. Preset, in the same order; then the rules of the Azure status document,
+//     where one is followed.
+//  3. What the answer says of itself: see the table in the package's
+//     documentation.
+//
+// A rule for SUCCESS or ERROR that reads the document is asked only of a good
+// answer, unless its text names $status, $exit, $stdout, $stderr, $body or
+// $header. A result that is unknown never matches.
+func (r Rules) Classify(o Observation) Verdict {
+	if v, ok := hopeless(&o); ok {
+		return v
+	}
+	asking := interview{observation: &o, good: o.Good()}
+	if v, ok := asking.block(r.Own); ok {
+		return v
+	}
+	if v, ok := asking.block(r.Preset); ok {
+		return v
+	}
+	followed := monitorRules(o.Monitor)
+	if v, ok := asking.block(followed); ok {
+		return v
+	}
+	v := r.unmatched(&o, asking.wants(), len(r.Preset)+len(followed) > 0)
+	v.Answers = asking.answers
+	return v
+}
+
+// An Answer is what one rule said of one observation.
+type Answer struct {
+	Rule *Rule
+	// Asked is false for a rule that only a good answer is put to, when the
+	// answer was not good. Result is then empty.
+	Asked  bool
+	Result expr.Result
+}
+
+// An interview asks rules about one observation.
+type interview struct {
+	observation *Observation
+	good        bool
+	env         *expr.Env // made when the first rule is asked
+	answers     []Answer
+}
+
+// block asks rules in the order of their kinds until one matches.
+func (q *interview) block(rules []Rule) (Verdict, bool) {
+	for _, kind := range kindOrder {
+		for i := range rules {
+			rule := &rules[i]
+			if rule.Status != kind {
+				continue
+			}
+			if a := q.ask(rule); a.Result.Matched() {
+				return q.matched(a), true
+			}
+		}
+	}
+	return Verdict{}, false
+}
+
+func (q *interview) ask(rule *Rule) Answer {
+	a := Answer{Rule: rule, Asked: q.good || askedOfEveryAnswer(rule)}
+	if a.Asked {
+		if q.env == nil {
+			q.env = environment(q.observation)
+		}
+		a.Result = rule.Expr.Eval(q.env)
+	}
+	q.answers = append(q.answers, a)
+	return a
+}
+
+// askedOfEveryAnswer reports whether the rule is asked of answers that are not
+// good, too.
+func askedOfEveryAnswer(rule *Rule) bool {
+	u := rule.Expr.Uses()
+	return !rule.Status.Ends() || !u.JSON ||
+		u.Status || u.Exit || u.Stdout || u.Stderr || u.Body || u.Header
+}
+
+func (q *interview) matched(a Answer) Verdict {
+	reason := a.Rule.Why
+	if reason == "" {
+		reason = strings.Join(a.Result.Explain(2), "; ")
+	}
+	return Verdict{
+		Status:  a.Rule.Status,
+		Rule:    a.Rule.String(),
+		Reason:  reason,
+		Notes:   a.Result.Notes(),
+		Answers: q.answers,
+	}
+}
+
+// wants says in words why the rules for SUCCESS that were asked did not match;
+// "" if none was.
+func (q *interview) wants() string {
+	var words []string
+	for _, a := range q.answers {
+		if a.Asked && a.Rule.Status == Success {
+			words = append(words, a.Result.Explain(1)...)
+		}
+	}
+	slices.Sort(words)
+	words = slices.Compact(words)
+	return strings.Join(words[:min(2, len(words))], "; ")
+}
+
+// environment is what an expression can see of o.
+func environment(o *Observation) *expr.Env {
+	doc := expr.NewDoc(o.Body)
+	if o.Truncated {
+		doc = expr.Unreadable("the answer is longer than --max-body allows")
+	}
+	env := &expr.Env{
+		Doc:     doc,
+		Exit:    o.Exit,
+		Status:  o.Code,
+		Header:  o.Header,
+		Body:    o.Body,
+		Stderr:  o.Stderr,
+		Attempt: o.Attempt,
+		Elapsed: o.Elapsed,
+	}
+	if o.Kind == Command {
+		env.Stdout = o.Body
+	}
+	return env
+}
+
+// monitorRules are the rules that come with what is followed.
+func monitorRules(m Monitor) []Rule {
+	if m != AzureLRO {
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Tally counts over a run what the rules that can end it were asked and could
+// say, so that the last words of a failed wait can name a condition that never
+// had a chance. The zero value is ready for use.
+type Tally struct {
+	rules []*ruleCount
+}
+
+type ruleCount struct {
+	rule    *Rule
+	met     int // attempts in which its turn came
+	asked   int
+	decided int
+	last    expr.Result // of the last time it was asked
+}
+
+// Add counts the answers behind a verdict.
+func (t *Tally) Add(v Verdict) {
+	for i := range v.Answers {
+		a := &v.Answers[i]
+		if !a.Rule.Status.Ends() {
+			continue
+		}
+		c := t.count(a.Rule)
+		c.met++
+		if !a.Asked {
+			continue
+		}
+		c.asked++
+		c.last = a.Result
+		if a.Result.Tri != expr.Unknown {
+			c.decided++
+		}
+	}
+}
+
+func (t *Tally) count(rule *Rule) *ruleCount {
+	for _, c := range t.rules {
+		if c.rule == rule {
+			return c
+		}
+	}
+	c := &ruleCount{rule: rule}
+	t.rules = append(t.rules, c)
+	return c
+}
+
+// Notes says which rules were never asked, or never decidable, and why.
+func (t *Tally) Notes(kind Kind) []string {
+	var notes []string
+	for _, c := range t.rules {
+		switch {
+		case c.asked == 0:
+			notes = append(notes, neverAsked(c.rule, kind))
+		case c.decided == 0:
+			notes = append(notes, neverDecidable(c))
+		}
+	}
+	return notes
+}
+
+func neverAsked(rule *Rule, kind Kind) string {
+	good, widen := "HTTP 2xx", "$status >= 300"
+	if kind == Command {
+		good, widen = "exit code 0", "$exit != 0"
+	}
+	note := fmt.Sprintf("%s was never asked: it reads the document, and no answer was good (%s)", rule, good)
+	if rule.Status == Error {
+		note += fmt.Sprintf("; add `|| %s` to let such an answer end the wait", widen)
+	}
+	return note
+}
+
+func neverDecidable(c *ruleCount) string {
+	why := "its value was unknown"
+	if lines := c.last.Explain(1); len(lines) > 0 {
+		why = lines[0]
+	}
+	return fmt.Sprintf("%s was never decidable: %s", c.rule, why)
+}
