@@ -325,6 +325,30 @@ func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
 `)
 }
 
+type checked struct {
+	operation
+	err error
+}
+
+func (c checked) Check() error { return c.err }
+
+func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		want poll.Ending
+	}{
+		{errors.New("the URL has no host"), poll.Failed},
+		{&status.Failure{Kind: status.NotFound, Reason: "nosuch: not found"}, poll.CannotRun},
+	} {
+		p := poll.Poller{Probe: checked{err: test.err}}
+		outcome, err := p.Run(t.Context())
+		if !errors.Is(err, test.want) || outcome.Status != status.Error || outcome.Attempts != 0 || outcome.Reason != test.err.Error() {
+			t.Errorf("have %+v, want %s", outcome, test.want)
+		}
+	}
+}
+
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

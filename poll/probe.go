@@ -46,8 +46,9 @@ type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 // Probe calls f.
 func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
-// A Checker is a Probe that can tell before the first attempt that it cannot
-// work: a program that does not exist. Nil means that nothing speaks against it.
+// A Checker is a Probe that can tell before the first attempt, without one,
+// that it cannot work. The error is free of secrets; for a program that cannot
+// be run it is a [*status.Failure].
 type Checker interface {
-	Check() *status.Failure
+	Check() error
 }

@@ -73,8 +73,8 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 // wait is the loop: the only one. It returns false if the consumer broke off.
 func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 	if c, ok := r.Probe.(Checker); ok {
-		if failure := c.Check(); failure != nil {
-			return r.cannotRun(failure), true
+		if err := c.Check(); err != nil {
+			return r.cannotBegin(err), true
 		}
 	}
 	for {
@@ -272,6 +272,16 @@ func (r *run) outcome(ending Ending) Outcome {
 	if ending != Succeeded && o.Observation != nil {
 		o.Notes = r.tally.Notes(o.Observation.Kind)
 	}
+	return o
+}
+
+// cannotBegin is the outcome of a probe that says beforehand that it cannot work.
+func (r *run) cannotBegin(err error) Outcome {
+	if f, ok := errors.AsType[*status.Failure](err); ok {
+		return r.cannotRun(f)
+	}
+	o := r.outcome(Failed)
+	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
 	return o
 }
 

@@ -76,13 +76,13 @@ type operation struct {
 	began   time.Time
 }
 
-func (op *operation) Session() poll.Probe {
-	session := *op
+func (op operation) Session() poll.Probe {
+	session := op
 	session.began = time.Now()
 	return &session
 }
 
-func (op *operation) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+func (op operation) Probe(ctx context.Context, a poll.Attempt) status.Observation {
 	ready := op.readyAt > 0 && time.Since(op.began) >= op.readyAt
 	takes := op.takes
 	if slow, ok := op.slow[a.Number]; ok {

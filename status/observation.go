@@ -96,6 +96,12 @@ type Failure struct {
 	Err    error  // the cause, nil if the reason is all there is
 }
 
+// Error returns the reason.
+func (f *Failure) Error() string { return f.Reason }
+
+// Unwrap returns the cause.
+func (f *Failure) Unwrap() error { return f.Err }
+
 // A FailureKind says what a failure means for the attempts to come.
 type FailureKind uint8
 
