@@ -42,6 +42,7 @@ func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 
 // observe makes an observation of an answer.
 func (s *httpSession) observe(a Attempt, got *answer) status.Observation {
+	advice := readAdvice(got.code, got.header, got.body, got.received)
 	return status.Observation{
 		Kind:      status.HTTP,
 		Attempt:   a.Number,
@@ -51,6 +52,10 @@ func (s *httpSession) observe(a Attempt, got *answer) status.Observation {
 		Truncated: got.truncated,
 		Code:      &got.code,
 		Header:    got.header,
-		Hint:      retryAfter(got.header),
+
+		Hint:        advice.hint,
+		Exhausted:   advice.exhausted,
+		ShouldRetry: advice.shouldRetry,
+		Remarks:     advice.remarks,
 	}
 }

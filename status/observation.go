@@ -51,6 +51,9 @@ type Observation struct {
 	Hint *Hint
 	// Exhausted is true when the answer's headers say that a rate limit is used up.
 	Exhausted bool
+	// ShouldRetry is what the server said of asking again at all
+	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
+	ShouldRetry *bool
 
 	// NotModified is true for a 304: everything above is then the answer that
 	// it confirms.
