@@ -1,0 +1,178 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// How much of a text from outside is shown: lines, and columns of each.
+const (
+	closingHead = 8
+	closingTail = 10
+	verboseHead = 5
+	maxColumns  = 200
+)
+
+// closing returns the last words of a run. stderrShown says that the command's
+// stderr was passed through: it is not repeated then.
+func closing(o *poll.Outcome, stderrShown bool, p term.Palette) string {
+	var b strings.Builder
+	b.WriteString(headline(o, p))
+	if o.Ending != poll.Succeeded && o.Observation != nil {
+		b.WriteString(lastAnswer(o.Observation, stderrShown))
+	}
+	for _, n := range o.Verdict.Notes {
+		b.WriteString("poll: note: " + words(n) + "\n")
+	}
+	for _, n := range o.Notes {
+		b.WriteString("poll: note: " + words(n) + "\n")
+	}
+	for _, s := range offers(o) {
+		b.WriteString("poll: " + s + "\n")
+	}
+	return b.String()
+}
+
+// headline says how the run ended, in one line: the status, the attempts, the
+// time and the reason.
+func headline(o *poll.Outcome, p term.Palette) string {
+	return "poll: " + ending(o, p) + "\n"
+}
+
+func ending(o *poll.Outcome, p term.Palette) string {
+	var b strings.Builder
+	if !endedByVerdict(o.Ending) {
+		b.WriteString(p.Bad(o.Ending.String()) + ": ")
+	}
+	if o.Status == status.None {
+		b.WriteString("no answer")
+	} else {
+		b.WriteString(paint(p, o.Status.String()))
+	}
+	fmt.Fprintf(&b, " after %s in %s", count(o.Attempts, "attempt"), clock(o.Elapsed))
+	if r := reason(o); r != "" {
+		b.WriteString(": " + r)
+	}
+	return b.String()
+}
+
+// endedByVerdict reports whether the status alone says how the run ended.
+func endedByVerdict(e poll.Ending) bool {
+	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
+}
+
+// reason returns the last verdict's reason and, where that does not say it
+// already, why the run ended.
+func reason(o *poll.Outcome) string {
+	why, last := words(o.Reason), words(o.Verdict.Reason)
+	switch {
+	case endedByVerdict(o.Ending) && why != "":
+		return why
+	case last == "" || strings.Contains(why, last):
+		return why
+	case why == "" || strings.Contains(last, why):
+		return last
+	}
+	return last + "; " + why
+}
+
+// lastAnswer shows what the last attempt got.
+func lastAnswer(o *status.Observation, stderrShown bool) string {
+	var b strings.Builder
+	what := "the last answer"
+	if a := answer(o); a != "" {
+		what += " (" + a + ")"
+	}
+	switch {
+	case len(o.Body) > 0:
+		fmt.Fprintf(&b, "poll: %s, %s:\n%s", what, bytesWords(o), head(o.Body, closingHead))
+	case answer(o) != "" && len(o.Stderr) == 0:
+		fmt.Fprintf(&b, "poll: %s was empty\n", what)
+	}
+	if len(o.Stderr) > 0 && !stderrShown {
+		b.WriteString("poll: the end of its stderr:\n" + tail(o.Stderr, closingTail))
+	}
+	return b.String()
+}
+
+// bytesWords says how long an answer was.
+func bytesWords(o *status.Observation) string {
+	s := count(int(max(o.Size, int64(len(o.Body)))), "byte")
+	if o.Truncated {
+		s += fmt.Sprintf(", of which %d were kept", len(o.Body))
+	}
+	return s
+}
+
+// offers returns what the user could write to make such an end a wait, or a
+// result. Expressions are quoted for a shell.
+func offers(o *poll.Outcome) []string {
+	obs := o.Observation
+	if o.Ending == poll.Succeeded || obs == nil {
+		return nil
+	}
+	var list []string
+	if o.Ending == poll.Failed && o.Verdict.Rule == "" && obs.Code != nil && comesLater(*obs.Code) {
+		list = append(list, fmt.Sprintf("to keep waiting while it answers so: --not-ready-if '$status==%d'", *obs.Code))
+	}
+	if obs.Truncated && !strings.Contains(o.Reason, "--max-body") {
+		list = append(list, "the answer was longer than what is kept of it: --max-body SIZE keeps more")
+	}
+	return list
+}
+
+// comesLater reports whether an HTTP error is what a thing that does not exist
+// yet, or is still locked, answers.
+func comesLater(code int) bool {
+	return code == 404 || code == 409 || code == 423
+}
+
+// head returns the first lines of a text from outside as a block.
+func head(text []byte, lines int) string {
+	part := text
+	if limit := clipLimit(lines); len(part) > limit {
+		for limit > 0 && !utf8.RuneStart(part[limit]) {
+			limit--
+		}
+		part = part[:limit]
+	}
+	rows := blockRows(part)
+	if len(rows) > lines || len(part) < len(text) {
+		rows = append(rows[:min(len(rows), lines)], "| ...\n")
+	}
+	return strings.Join(rows, "")
+}
+
+// tail returns the last lines of a text from outside as a block.
+func tail(text []byte, lines int) string {
+	part := text
+	if from := len(part) - clipLimit(lines); from > 0 {
+		for from < len(part) && !utf8.RuneStart(part[from]) {
+			from++
+		}
+		part = part[from:]
+	}
+	rows := blockRows(part)
+	if len(rows) > lines || len(part) < len(text) {
+		rows = append([]string{"| ...\n"}, rows[max(0, len(rows)-lines):]...)
+	}
+	return strings.Join(rows, "")
+}
+
+// clipLimit is how many bytes so many lines can have at most: a body may be
+// large, and what will not be shown need not be made harmless.
+func clipLimit(lines int) int { return lines * maxColumns * 4 }
+
+// blockRows returns a text from outside as the lines of a block, cut.
+func blockRows(text []byte) []string {
+	var rows []string
+	for row := range strings.Lines(term.Block(string(text))) {
+		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), maxColumns, "...")+"\n")
+	}
+	return rows
+}

@@ -1,0 +1,112 @@
+// Package term knows the world around the process: its three streams and
+// whether they are terminals, how wide the terminal is, which colours may be
+// used, and how text from outside is made harmless before it is shown.
+package term
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-colorable"
+	"golang.org/x/term"
+)
+
+// Streams are the standard streams of the process, with what is known about
+// each. The zero value of every answer is "not a terminal".
+type Streams struct {
+	In  io.Reader
+	Out io.Writer // the result and nothing else
+	Err io.Writer // everything that is said
+
+	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
+
+	// Dumb is true for TERM=dumb: a terminal on which nothing can be redrawn.
+	Dumb bool
+	// Unicode is true when the locale says that the terminal shows UTF-8.
+	Unicode bool
+	// NoColor is true when the environment asks for no colours.
+	NoColor bool
+
+	// Columns returns the width of Err's terminal in columns as it is now, 0
+	// when it is unknown. Nil means 0.
+	Columns func() int
+	// InForeground reports whether the process may draw on Err's terminal as it
+	// is now: false for a shell's background job. Nil means true.
+	InForeground func() bool
+
+	closeOut func() error
+}
+
+// System returns the streams of the process. getenv is asked for TERM,
+// NO_COLOR and the locale; [os.Getenv] is what a program passes.
+func System(getenv func(string) string) *Streams {
+	errFd := int(os.Stderr.Fd())
+	return &Streams{
+		In:  os.Stdin,
+		Out: os.Stdout,
+		// A plain os.Stderr but on Windows, where escape sequences may have to
+		// be translated.
+		Err:           colorable.NewColorable(os.Stderr),
+		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		ErrIsTerminal: term.IsTerminal(errFd),
+		Dumb:          getenv("TERM") == "dumb",
+		Unicode:       speaksUnicode(getenv),
+		NoColor:       getenv("NO_COLOR") != "",
+		Columns:       func() int { return columns(errFd) },
+		InForeground:  func() bool { return inForeground(errFd) },
+		closeOut:      os.Stdout.Close,
+	}
+}
+
+// Buffers returns streams for a test: in is read as stdin, and what is written
+// can be looked at in out and err. None of them is a terminal.
+func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true}, out, err
+}
+
+// Width returns the width of Err's terminal in columns as it is now, and 0
+// when it has none.
+func (s *Streams) Width() int {
+	if !s.ErrIsTerminal || s.Columns == nil {
+		return 0
+	}
+	return s.Columns()
+}
+
+// Foreground reports whether the process may draw on Err's terminal as it is
+// now. Where there is no terminal nothing forbids it.
+func (s *Streams) Foreground() bool {
+	return !s.ErrIsTerminal || s.InForeground == nil || s.InForeground()
+}
+
+// CloseOut closes stdout. Some file systems report only here that what was
+// written before is lost.
+func (s *Streams) CloseOut() error {
+	if s.closeOut == nil {
+		return nil
+	}
+	return s.closeOut()
+}
+
+func columns(fd int) int {
+	w, _, err := term.GetSize(fd)
+	if err != nil {
+		return 0
+	}
+	return w
+}
+
+// speaksUnicode asks the locale as POSIX orders its variables. Windows has
+// none of them and shows UTF-8.
+func speaksUnicode(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return os.PathSeparator == '\\'
+}
