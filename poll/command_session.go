@@ -1,0 +1,194 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// errWantsTerminal ends an attempt whose program waits for a terminal that it
+// cannot have.
+var errWantsTerminal = errors.New("stopped because it wants the terminal; --foreground lets it have it")
+
+// A commandSession is the [Command] of one run.
+type commandSession struct {
+	Command
+	path    string // of the program, "" before it was looked for
+	environ []string
+	outputs outputs
+}
+
+func newCommandSession(c Command) *commandSession {
+	s := &commandSession{Command: c}
+	if s.MaxBody == 0 {
+		s.MaxBody = defaultMaxBody
+	}
+	// Environ knows what the system needs besides: PWD, SYSTEMROOT.
+	s.environ = slices.DeleteFunc((&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ(), func(pair string) bool {
+		key, _, _ := strings.Cut(pair, "=")
+		return key == "POLL_ATTEMPT" || key == "POLL_ELAPSED" || key == "POLL_STATUS"
+	})
+	return s
+}
+
+// Probe runs the command once.
+func (s *commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
+	obs := status.Observation{Kind: status.Command, Attempt: a.Number, Elapsed: a.Elapsed}
+	began := time.Now()
+	if ctx.Err() != nil {
+		obs.Failure = whyStopped(ctx, began, context.Cause(ctx))
+		return obs
+	}
+	c, failure := s.start(a)
+	if failure != nil {
+		obs.Failure = failure
+		return obs
+	}
+	defer c.release()
+	stopped := s.attend(ctx, c)
+	obs.Body, obs.Size = s.outputs.stdout.take()
+	obs.Truncated = obs.Size > int64(len(obs.Body))
+	obs.Stderr = s.outputs.stderr.take()
+	switch {
+	case stopped != nil:
+		obs.Failure = whyStopped(ctx, began, stopped)
+	case c.err != nil:
+		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
+	default:
+		obs.Exit, obs.Signal = &c.exit, c.signal
+	}
+	if c.immortal {
+		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
+	}
+	return obs
+}
+
+// start starts the program and the copying of its outputs.
+func (s *commandSession) start(a Attempt) (*child, *status.Failure) {
+	if s.path == "" {
+		path, failure := s.look()
+		if failure != nil {
+			if a.Number > 1 {
+				failure.Kind = status.Transient
+			}
+			return nil, failure
+		}
+		s.path = path
+	}
+	cmd := &exec.Cmd{
+		Path:        s.path,
+		Args:        s.Args,
+		Dir:         s.Dir,
+		Env:         s.environment(a),
+		SysProcAttr: sysProcAttr(!s.Foreground),
+	}
+	if err := s.outputs.start(cmd, s.Command); err != nil {
+		failure := s.whyNotStarted(s.path, a, err)
+		s.path = "" // it may have moved
+		return nil, failure
+	}
+	return newChild(cmd.Process, !s.Foreground), nil
+}
+
+// environment returns the environment of one attempt.
+func (s *commandSession) environment(a Attempt) []string {
+	return append(slices.Clip(s.environ),
+		"POLL_ATTEMPT="+strconv.Itoa(a.Number),
+		"POLL_ELAPSED="+strconv.FormatInt(int64(a.Elapsed/time.Second), 10),
+		"POLL_STATUS="+a.Previous.String())
+}
+
+// attend waits for the end of the attempt, or brings it about. It returns why
+// it had to; nil means that the program has ended by itself.
+func (s *commandSession) attend(ctx context.Context, c *child) (stopped error) {
+	select {
+	case <-c.exited:
+	case <-c.terminal:
+		stopped = errWantsTerminal
+	case <-ctx.Done():
+		// Both may have happened. What was complete before, stays complete.
+		if !c.ended() {
+			stopped = context.Cause(ctx)
+		}
+	}
+	if stopped != nil {
+		s.stop(c)
+		s.outputs.cut()
+		return stopped
+	}
+	<-c.exited
+	s.settle(ctx, c)
+	return nil
+}
+
+// settle ends the attempt of a program that has ended: what it wrote is read,
+// and whoever holds its outputs open gets some time to finish, but is stopped
+// if the context is done meanwhile.
+func (s *commandSession) settle(ctx context.Context, c *child) {
+	grace := time.NewTimer(s.grace())
+	defer grace.Stop()
+	select {
+	case <-s.outputs.done:
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	if held := s.outputs.cut(); held && ctx.Err() != nil {
+		s.stop(c)
+	}
+}
+
+// stop ends the program and its group.
+func (s *commandSession) stop(c *child) {
+	if grace := s.grace(); grace > 0 {
+		c.terminate()
+		if c.gone(grace, s.Hurry) {
+			return
+		}
+	}
+	c.kill()
+	// Nobody survives that but a process of another user, or one that sits in
+	// the kernel and cannot be waited for.
+	c.immortal = !c.gone(time.Second, nil)
+}
+
+// whyStopped says why an attempt that began then has no answer.
+func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure {
+	switch {
+	case errors.Is(why, errWantsTerminal):
+		return &status.Failure{Kind: status.Hopeless, Reason: why.Error(), Err: why}
+	case errors.Is(why, ErrAttemptTimeout):
+		reason := ErrAttemptTimeout.Error()
+		if deadline, ok := ctx.Deadline(); ok {
+			reason += fmt.Sprintf(" after %v", roughly(deadline.Sub(began)))
+		}
+		return &status.Failure{Kind: status.Transient, Reason: reason, Err: why}
+	}
+	return &status.Failure{Kind: status.Stopped, Reason: "stopped before it had ended", Err: why}
+}
+
+// roughly rounds to three digits or so, to give back the duration that was
+// asked for: some of it had passed when it was measured.
+func roughly(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for 1000*unit <= d {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// closeAll closes the files that are open.
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
