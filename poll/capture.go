@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	defaultMaxBody = 64 << 20
-	chunkSize      = 64 << 10 // what a pipe holds on Linux
-	tailSize       = 64 << 10 // what is kept of stderr
+	chunkSize = 64 << 10 // what a pipe holds on Linux
+	tailSize  = 64 << 10 // what is kept of stderr
 )
 
 // outputs are what a command writes, attempt after attempt.

@@ -3,7 +3,6 @@ package poll
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -167,21 +166,11 @@ func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure
 	case errors.Is(why, ErrAttemptTimeout):
 		reason := ErrAttemptTimeout.Error()
 		if deadline, ok := ctx.Deadline(); ok {
-			reason += fmt.Sprintf(" after %v", roughly(deadline.Sub(began)))
+			reason += " after " + roughly(deadline.Sub(began))
 		}
 		return &status.Failure{Kind: status.Transient, Reason: reason, Err: why}
 	}
 	return &status.Failure{Kind: status.Stopped, Reason: "stopped before it had ended", Err: why}
-}
-
-// roughly rounds to three digits or so, to give back the duration that was
-// asked for: some of it had passed when it was measured.
-func roughly(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for 1000*unit <= d {
-		unit *= 10
-	}
-	return d.Round(unit)
 }
 
 // closeAll closes the files that are open.
