@@ -1,0 +1,50 @@
+package expr
+
+import (
+	"net/http"
+	"time"
+)
+
+// An Env is what one attempt offers to an expression. Nothing in it is changed,
+// and it must not be changed as long as a [Result] of it is in use.
+type Env struct {
+	// Doc is the answer as JSON. Nil makes every path unknown.
+	Doc *Doc
+
+	// Exit is $exit, the exit code of a command. Nil where there is none.
+	Exit *int
+	// Status is $status, the HTTP status code. Nil where there is none.
+	Status *int
+	// Header holds the response header of HTTP, $header. Nil where there is none.
+	Header http.Header
+
+	// Body is $body, the answer as text; where it is nil, Stdout is. Stdout and
+	// Stderr are $stdout and $stderr, what a command wrote. Trailing newlines
+	// are dropped, as $(...) does. A nil slice stands for an empty text where
+	// Exit (or, for Body, Exit or Status) is set, and for no text otherwise.
+	Body, Stdout, Stderr []byte
+
+	Attempt int           // $attempt, counted from 1
+	Elapsed time.Duration // $elapsed, since the start of the run
+}
+
+// Uses says what an expression reads.
+type Uses struct {
+	JSON    bool // the document: any path, $json
+	IsJSON  bool // $isjson
+	Exit    bool // $exit
+	Status  bool // $status
+	Header  bool // $header
+	Body    bool // $body
+	Stdout  bool // $stdout
+	Stderr  bool // $stderr
+	Attempt bool // $attempt
+	Elapsed bool // $elapsed
+}
+
+// Answer reports whether the expression names the answer itself: one of $exit,
+// $status, $header, $body, $stdout and $stderr. Such an expression means to
+// judge bad answers too.
+func (u Uses) Answer() bool {
+	return u.Exit || u.Status || u.Header || u.Body || u.Stdout || u.Stderr
+}

@@ -1,0 +1,32 @@
+package expr
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// An Error says why an expression does not compile.
+type Error struct {
+	Source  string // the expression
+	Offset  int    // where in Source, in bytes from 0; at most len(Source)
+	Column  int    // the same in characters from 1, for a caret
+	Message string // what is wrong: "done is not quoted"
+	Hint    string // what to write instead, "" if nothing can be said
+}
+
+// Error returns the column and the message, without the hint.
+func (e *Error) Error() string {
+	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
+}
+
+// errorAt makes the Error for the byte offset pos of src.
+func errorAt(src string, pos int, hint, format string, args ...any) *Error {
+	pos = min(max(pos, 0), len(src))
+	return &Error{
+		Source:  src,
+		Offset:  pos,
+		Column:  utf8.RuneCountInString(src[:pos]) + 1,
+		Message: fmt.Sprintf(format, args...),
+		Hint:    hint,
+	}
+}
