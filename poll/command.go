@@ -75,11 +75,14 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 // twice at once.
 func (c Command) Session() Probe { return newCommandSession(c) }
 
-// Look says whether the program can be run, without running it. It returns nil
-// if it seems so, and otherwise a failure that is NotFound or NotExecutable.
-func (c Command) Look() *status.Failure {
-	_, failure := c.look()
-	return failure
+// Check says whether the program can be run, without running it. It returns nil
+// if it seems so, and otherwise a [*status.Failure] that is NotFound or
+// NotExecutable.
+func (c Command) Check() error {
+	if _, failure := c.look(); failure != nil {
+		return failure
+	}
+	return nil
 }
 
 // grace is the Grace with its default; 0 is none.
