@@ -8,8 +8,8 @@
 //
 //	s := backoff.Full{Of: backoff.Cap{Of: backoff.Exponential{}, Max: 20 * time.Second}}
 //
-// [Config] builds the usual combinations from names and numbers, [Rows] shows a
-// schedule as a table, and [FactorForWait] and its neighbours choose parameters
+// [Config] builds the usual combinations from names and numbers, [Table] shows a
+// schedule as a table, and [Tune] and its neighbours choose parameters
 // from what is wanted.
 //
 // All arithmetic is done in float64 and saturates: no wait is ever negative,

@@ -2,7 +2,10 @@ package backoff
 
 import (
 	"iter"
+	"math"
 	"math/rand/v2"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +50,17 @@ func TestWaits(t *testing.T) {
 		{"AWS pseudocode", Exponential{}, times(ms, 100, 200, 400, 800, 1600)},
 		{"capped", Cap{Max: 300 * ms}, times(ms, 100, 200, 300, 300, 300)},
 		{"cap of 0 is none", Cap{Of: Exponential{Base: s}}, times(s, 1, 2, 4, 8, 16)},
+		// The sequences of the published Ruby enumerators, in seconds. They count
+		// attempts from 1, so the first value is twice the base.
+		{"enumerator", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)},
+		{"enumerator with max_attempt 5", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32)},
+		{"enumerator with capacity 100", Cap{Of: Exponential{Base: 2 * s}, Max: 100 * s}, times(s, 2, 4, 8, 16, 32, 64, 100, 100, 100, 100)},
+		{"enumerator with base 10", Exponential{Base: 20 * s}, times(s, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)},
+		{"factor 1.1 to the nanosecond", Exponential{Base: s, Factor: 1.1}, []time.Duration{s, 1100 * ms, 1210 * ms, 1331 * ms, 1464100 * time.Microsecond}},
+		{"linear", Linear{}, times(ms, 100, 200, 300, 400)},
+		{"fibonacci", Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
+		{"rails without jitter", Polynomial{Base: s}, times(s, 3, 18, 83, 258, 627, 1298)},
+		{"polynomial", Polynomial{Power: 2}, times(ms, 300, 600, 1100, 1800)},
 		{"fixed", Fixed(5 * s), times(s, 5, 5, 5)},
 		{"fixed at nothing", Fixed(0), times(s, 0, 0)},
 	}
@@ -74,5 +88,172 @@ func TestThrottled_neverFasterThanPlain(t *testing.T) {
 				t.Fatalf("step %d: waited %v, want %v to %v", n, got, max(plain, longest/2), longest)
 			}
 		}
+	}
+}
+
+func TestFibonacci_isExact(t *testing.T) {
+	t.Parallel()
+	a, b := int64(1), int64(1)
+	for n := range 91 {
+		got := Fibonacci{Base: 1}.Wait(Step{N: n}, nil)
+		if math.Abs(float64(got)-float64(a)) > 1e-15*float64(a) {
+			t.Errorf("step %d: got %d, want %d", n, got, a)
+		}
+		a, b = b, a+b
+	}
+}
+
+// Asked at any step, a schedule answers as when walked there: it depends on
+// nothing but the step and the draw. Decorrelated depends on the previous wait.
+func TestSchedules_askedDirectly(t *testing.T) {
+	t.Parallel()
+	for name, c := range configs() {
+		if c.Jitter == JitterDecorrelated {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, throttled := c.schedules()
+			for _, schedule := range []Schedule{own, throttled} {
+				step := Step{}
+				for n := range 100 {
+					walked := schedule.Wait(step, random(uint64(n)))
+					direct := schedule.Wait(Step{N: n}, random(uint64(n)))
+					if walked != direct {
+						t.Fatalf("step %d: walked there %v, asked directly %v", n, walked, direct)
+					}
+					step = step.next(walked)
+				}
+			}
+		})
+	}
+}
+
+func TestWaits_repeatable(t *testing.T) {
+	t.Parallel()
+	for name, c := range configs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, throttled := c.schedules()
+			for _, schedule := range []Schedule{own, throttled} {
+				want := take(50, Waits(schedule, random(3)))
+				got := take(50, Waits(schedule, random(3)))
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("same seed, another sequence (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+func TestWaits_rangingTwiceRestarts(t *testing.T) {
+	t.Parallel()
+	waits := Waits(Exponential{}, nil)
+	first, second := take(5, waits), take(5, waits)
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Errorf("second walk (-first +second):\n%s", diff)
+	}
+	// With chance in it the second walk starts at the first step again too,
+	// with other draws.
+	jittered := Waits(Full{}, random(1))
+	for range 20 {
+		if first := take(1, jittered)[0]; first > 100*ms {
+			t.Fatalf("a walk starts with %v, want at most 100ms", first)
+		}
+	}
+}
+
+// configs yields every strategy with every jitter, by name.
+func configs() iter.Seq2[string, Config] {
+	return func(yield func(string, Config) bool) {
+		for _, strategy := range Strategies() {
+			for _, jitter := range Jitters() {
+				c := DefaultConfig()
+				c.Strategy, c.Jitter = strategy, jitter
+				if !yield(string(strategy)+" "+string(jitter), c) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestSchedules_staysWithinBounds(t *testing.T) {
+	t.Parallel()
+	bases := []time.Duration{math.MinInt64, -1, 0, 1, 100 * ms, 24 * time.Hour, math.MaxInt64}
+	numbers := []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 2, 1e300, math.Inf(1), math.NaN()}
+	limits := []time.Duration{0, 1, 20 * s, math.MaxInt64}
+	for name, c := range configs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, base := range bases {
+				for _, number := range numbers {
+					for _, limit := range limits {
+						c.Base, c.Factor, c.Power, c.MaxWait = base, number, number, limit
+						checkBounds(t, c, 60, 1)
+					}
+				}
+			}
+			c := DefaultConfig()
+			checkBounds(t, c, 2000, 1)
+			c.MaxWait = 0
+			checkBounds(t, c, 2000, 1)
+		})
+	}
+}
+
+// checkBounds walks steps waits of c and asks far beyond them.
+func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
+	t.Helper()
+	limit := c.MaxWait
+	if limit <= 0 {
+		limit = forever
+	}
+	check := func(n int, wait time.Duration) {
+		if wait < 0 || wait > limit {
+			t.Fatalf("%+v: step %d waits %v, want 0 to %v", c, n, wait, limit)
+		}
+	}
+	own, throttled := c.schedules()
+	for _, schedule := range []Schedule{own, throttled} {
+		r := random(seed)
+		step := Step{}
+		for n := range steps {
+			wait := schedule.Wait(step, r)
+			check(n, wait)
+			step = step.next(wait)
+		}
+		for _, n := range []int{math.MinInt, -1, math.MaxInt32, math.MaxInt} {
+			check(n, schedule.Wait(Step{N: n, Elapsed: forever, Previous: forever}, r))
+		}
+	}
+}
+
+func FuzzSchedules(f *testing.F) {
+	f.Add(uint8(0), uint8(0), int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
+	f.Add(uint8(0), uint8(2), int64(1), math.MaxFloat64, 0.0, int64(0), uint64(2))
+	f.Add(uint8(3), uint8(3), int64(math.MaxInt64), -1.0, -1.0, int64(1), uint64(3))
+	f.Add(uint8(4), uint8(0), int64(s), math.NaN(), 1e308, int64(math.MaxInt64), uint64(4))
+	f.Add(uint8(4), uint8(4), int64(s), 1.1, math.SmallestNonzeroFloat64, int64(-5), uint64(5))
+	f.Fuzz(func(t *testing.T, strategy, jitter uint8, base int64, factor, power float64, limit int64, seed uint64) {
+		checkBounds(t, Config{
+			Strategy: Strategies()[int(strategy)%len(Strategies())],
+			Base:     time.Duration(base),
+			Factor:   factor,
+			Power:    power,
+			MaxWait:  time.Duration(limit),
+			Jitter:   Jitters()[int(jitter)%len(Jitters())],
+		}, 2000, seed)
+	})
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatalf("list imports: %v", err)
+	}
+	if got, want := strings.TrimSpace(string(out)), "github.com/pollcli/poll/backoff"; got != want {
+		t.Errorf("depends on %q outside of the standard library, want none but itself", got)
 	}
 }

@@ -64,7 +64,7 @@ func (d Decorrelated) Wait(s Step, r *rand.Rand) time.Duration {
 }
 
 // between draws evenly from low to high, both included. It grows with the number
-// drawn, which the tables of [Rows] rely on.
+// drawn, which the means of [Table] rely on.
 func between(low, high time.Duration, r *rand.Rand) time.Duration {
 	drawn := saturate(r.Float64() * float64(high-low))
 	return min(sum(low, drawn), high) // float64 may round a long span up

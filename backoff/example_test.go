@@ -1,0 +1,146 @@
+package backoff_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+)
+
+// show prints the first n waits of s.
+func show(s backoff.Schedule, r *rand.Rand, n int) {
+	var waits []time.Duration
+	for wait := range backoff.Waits(s, r) {
+		if waits = append(waits, wait); len(waits) == n {
+			break
+		}
+	}
+	fmt.Println(waits)
+}
+
+func ExampleExponential() {
+	show(backoff.Exponential{}, nil, 10)
+	show(backoff.Exponential{Base: 2 * time.Second}, nil, 10)
+	show(backoff.Exponential{Base: time.Second, Factor: 1.1}, nil, 4)
+	// Output:
+	// [100ms 200ms 400ms 800ms 1.6s 3.2s 6.4s 12.8s 25.6s 51.2s]
+	// [2s 4s 8s 16s 32s 1m4s 2m8s 4m16s 8m32s 17m4s]
+	// [1s 1.1s 1.21s 1.331s]
+}
+
+func ExampleFixed() {
+	show(backoff.Fixed(5*time.Second), nil, 4)
+	// Output: [5s 5s 5s 5s]
+}
+
+func ExampleLinear() {
+	show(backoff.Linear{Base: time.Second}, nil, 5)
+	// Output: [1s 2s 3s 4s 5s]
+}
+
+func ExampleFibonacci() {
+	show(backoff.Fibonacci{Base: time.Second}, nil, 8)
+	// Output: [1s 1s 2s 3s 5s 8s 13s 21s]
+}
+
+func ExamplePolynomial() {
+	show(backoff.Polynomial{Base: time.Second}, nil, 5)
+	// Output: [3s 18s 1m23s 4m18s 10m27s]
+}
+
+func ExampleCap() {
+	show(backoff.Cap{Of: backoff.Exponential{Base: 2 * time.Second}, Max: 100 * time.Second}, nil, 8)
+	// Output: [2s 4s 8s 16s 32s 1m4s 1m40s 1m40s]
+}
+
+func ExampleFull() {
+	full := backoff.Full{Of: backoff.Cap{Max: 300 * time.Millisecond}}
+	for row := range (backoff.Table{Schedule: full, Attempts: 3}).Rows() {
+		fmt.Println(row.Min, "to", row.Max, "mean", row.Wait)
+	}
+	// The same seed gives the same waits.
+	a := full.Wait(backoff.Step{N: 2}, rand.New(rand.NewPCG(1, 2)))
+	b := full.Wait(backoff.Step{N: 2}, rand.New(rand.NewPCG(1, 2)))
+	fmt.Println(a == b)
+	// Output:
+	// 0s to 100ms mean 50ms
+	// 0s to 200ms mean 100ms
+	// 0s to 300ms mean 150ms
+	// true
+}
+
+func ExampleWaits() {
+	var total time.Duration
+	for wait := range backoff.Waits(backoff.Cap{Max: 20 * time.Second}, nil) {
+		if total+wait > 5*time.Second {
+			break
+		}
+		total += wait
+		fmt.Println("attempt at", total)
+	}
+	// Output:
+	// attempt at 100ms
+	// attempt at 300ms
+	// attempt at 700ms
+	// attempt at 1.5s
+	// attempt at 3.1s
+}
+
+func ExampleConfig_Schedules() {
+	c := backoff.DefaultConfig()
+	c.MaxWait = time.Second
+	own, throttled, err := c.Schedules()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(own, nil, 6)
+	for row := range (backoff.Table{Schedule: throttled, Attempts: 5}).Rows() {
+		fmt.Println("throttled:", row.Min, "to", row.Max)
+	}
+	// Output:
+	// [100ms 200ms 400ms 800ms 1s 1s]
+	// throttled: 100ms to 200ms
+	// throttled: 200ms to 400ms
+	// throttled: 400ms to 800ms
+	// throttled: 800ms to 1s
+	// throttled: 1s to 1s
+}
+
+func ExampleTable_Rows() {
+	table := backoff.Table{
+		Schedule: backoff.Polynomial{Base: time.Second, Power: 4, Spread: backoff.RailsSpread},
+		Attempts: 4,
+	}
+	for row := range table.Rows() {
+		fmt.Printf("%d  %9v  %v-%v  at %v\n", row.Attempt, row.Wait, row.Min, row.Max, row.At)
+	}
+	// Output:
+	// 1     3.075s  3s-3.15s  at 3.075s
+	// 2      19.2s  18s-20.4s  at 22.275s
+	// 3  1m29.075s  1m23s-1m35.15s  at 1m51.35s
+	// 4    4m37.2s  4m18s-4m56.4s  at 6m28.55s
+}
+
+func ExampleTable_Coverage() {
+	c, err := backoff.Table{Schedule: backoff.Cap{Max: 20 * time.Second}}.Coverage(10 * time.Minute)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d attempts; what completes then is seen within %v\n", c.Attempts, c.Delay)
+	// Output: 36 attempts; what completes then is seen within 20s
+}
+
+func ExampleTune() {
+	factor, err := backoff.FactorForOvershoot(0.1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	t := backoff.Tune(backoff.Exponential{Base: time.Second, Factor: factor}, 1000*time.Second)
+	fmt.Printf("factor %.2f: %d attempts instead of %d, the next wait is %v\n",
+		factor, t.Attempts, t.AttemptsFactor2, t.NextWait.Round(time.Millisecond))
+	// Output: factor 1.10: 48 attempts instead of 9, the next wait is 1m37.017s
+}

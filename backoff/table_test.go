@@ -1,0 +1,243 @@
+package backoff
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTable_Rows(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		table Table
+		want  []Row
+	}{
+		{"bounded by attempts", Table{Attempts: 3}, []Row{
+			row(1, 100*ms, 100*ms), row(2, 200*ms, 300*ms), row(3, 400*ms, 700*ms),
+		}},
+		{"bounded by time, which still counts", Table{Timeout: 300 * ms}, []Row{
+			row(1, 100*ms, 100*ms), row(2, 200*ms, 300*ms),
+		}},
+		{"immediate", Table{Attempts: 3, Immediate: true}, []Row{
+			row(1, 0, 0), row(2, 100*ms, 100*ms), row(3, 200*ms, 300*ms),
+		}},
+		{"initial delay", Table{Attempts: 2, InitialDelay: s}, []Row{
+			row(1, 100*ms, 1100*ms), row(2, 200*ms, 1300*ms),
+		}},
+		{"full jitter", Table{Schedule: Full{}, Attempts: 2}, []Row{
+			{1, 50 * ms, 0, 100 * ms, 50 * ms, 0, 100 * ms},
+			{2, 100 * ms, 0, 200 * ms, 150 * ms, 0, 300 * ms},
+		}},
+		{"equal jitter", Table{Schedule: Equal{}, Attempts: 2}, []Row{
+			{1, 75 * ms, 50 * ms, 100 * ms, 75 * ms, 50 * ms, 100 * ms},
+			{2, 150 * ms, 100 * ms, 200 * ms, 225 * ms, 150 * ms, 300 * ms},
+		}},
+		{"decorrelated, whose mean grows by half", Table{Schedule: Decorrelated{}, Attempts: 3}, []Row{
+			{1, 200 * ms, 100 * ms, 300 * ms, 200 * ms, 100 * ms, 300 * ms},
+			{2, 350 * ms, 100 * ms, 900 * ms, 550 * ms, 200 * ms, 1200 * ms},
+			{3, 575 * ms, 100 * ms, 2700 * ms, 1125 * ms, 300 * ms, 3900 * ms},
+		}},
+		{"nothing to show", Table{Timeout: 99 * ms}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := slices.Collect(tt.table.Rows())
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// row is a row without chance in it.
+func row(attempt int, wait, at time.Duration) Row {
+	return Row{attempt, wait, wait, wait, at, at, at}
+}
+
+// The published table cut waits and starts to whole seconds, and its code
+// multiplied the jitter by e*4 where e^4 is meant.
+func TestTable_railsPolynomiallyLonger(t *testing.T) {
+	t.Parallel()
+	table := func(spread float64) []Row {
+		rails := Polynomial{Base: s, Power: 4, Spread: spread}
+		return slices.Collect(Table{Schedule: rails, Attempts: 26, Immediate: true}.Rows())
+	}
+	exact, meant := table(0), table(RailsSpread)
+	var slips time.Duration // so far
+	published := readRails(t)
+	for i, want := range published {
+		e := i + 1
+		slip := time.Duration(e*4) * s * 15 / 100 / 2
+		wait := exact[e].Wait // before attempt e+1, so after execution e
+		got := railsRow{
+			execution: e,
+			startsAt:  int((exact[i].At + slips) / s),
+			wait:      int((wait + slip) / s),
+			mean:      meant[e].Wait,
+		}
+		slips += slip
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		if whole := s * time.Duration(e*e*e*e+2); wait != whole {
+			t.Errorf("execution %d: without chance waits %v, want %v", e, wait, whole)
+		}
+	}
+	if len(published) != 25 {
+		t.Errorf("%d rows, want 25", len(published))
+	}
+}
+
+// railsRow is a row of the published table, with the mean that was meant.
+type railsRow struct {
+	execution, startsAt, wait int
+	mean                      time.Duration
+}
+
+func readRails(t *testing.T) []railsRow {
+	t.Helper()
+	text, err := os.ReadFile("testdata/rails_polynomially_longer.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []railsRow
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		var r railsRow
+		var mean float64
+		if _, err := fmt.Sscan(line, &r.execution, &r.startsAt, &r.wait, &mean); err != nil {
+			t.Fatalf("read %q: %v", line, err)
+		}
+		r.mean = time.Duration(math.Round(mean*1000)) * ms
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// Rails' means are computed, not sampled.
+func TestTable_railsMeans(t *testing.T) {
+	t.Parallel()
+	var last Row
+	for last = range (Table{Schedule: Polynomial{Base: s, Spread: RailsSpread}, Attempts: 25}).Rows() {
+	}
+	want := Row{
+		Attempt: 25,
+		Wait:    419_923_875 * ms, Min: 390_627 * s, Max: 449_220_750 * ms,
+	}
+	want.At, want.Earliest, want.Latest = last.At, last.Earliest, last.Latest
+	if diff := cmp.Diff(want, last); diff != "" {
+		t.Errorf("row (-want +got):\n%s", diff)
+	}
+}
+
+// The computed means of the schedules whose means have no simple formula agree
+// with those of many random walks.
+func TestTable_meansAgreeWithRandomWalks(t *testing.T) {
+	t.Parallel()
+	const walks, steps = 50_000, 30
+	for name, schedule := range map[string]Schedule{
+		"capped decorrelated":  Cap{Of: Decorrelated{}, Max: 20 * s},
+		"capped late":          Cap{Of: Decorrelated{}, Max: 2 * time.Hour},
+		"tightly capped":       Cap{Of: Decorrelated{}, Max: 250 * ms},
+		"throttled":            Throttled(Cap{Max: 20 * s}),
+		"throttled polynomial": Throttled(Cap{Of: Polynomial{Spread: RailsSpread}, Max: 20 * s}),
+		"cap around full":      Cap{Of: Full{}, Max: s},
+		"drawn differently":    drawnByInt64{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			total := make([]float64, steps)
+			r := random(7)
+			for range walks {
+				n := 0
+				for wait := range Waits(schedule, r) {
+					total[n] += wait.Seconds() / walks
+					if n++; n == steps {
+						break
+					}
+				}
+			}
+			for row := range (Table{Schedule: schedule, Attempts: steps}).Rows() {
+				want, got := total[row.Attempt-1], row.Wait.Seconds()
+				tolerance := 0.03 // of the walks, whose tails are long
+				if math.Abs(got-want) > tolerance*want {
+					t.Errorf("attempt %d: mean %.4fs, want about %.4fs", row.Attempt, got, want)
+				}
+				if row.Wait < row.Min || row.Wait > row.Max {
+					t.Errorf("attempt %d: mean %v outside of %v to %v", row.Attempt, row.Wait, row.Min, row.Max)
+				}
+			}
+		})
+	}
+}
+
+// drawnByInt64 is a schedule from elsewhere, with chance but not by Float64.
+type drawnByInt64 struct{}
+
+func (drawnByInt64) Wait(_ Step, r *rand.Rand) time.Duration {
+	return s + time.Duration(r.Int64N(int64(s)+1))
+}
+
+func TestTable_Rows_decorrelatedBounds(t *testing.T) {
+	t.Parallel()
+	var got []Row
+	for row := range (Table{Schedule: Cap{Of: Decorrelated{}, Max: 5 * s}, Attempts: 5}).Rows() {
+		got = append(got, Row{Attempt: row.Attempt, Min: row.Min, Max: row.Max})
+	}
+	want := []Row{
+		{Attempt: 1, Min: 100 * ms, Max: 300 * ms},
+		{Attempt: 2, Min: 100 * ms, Max: 900 * ms},
+		{Attempt: 3, Min: 100 * ms, Max: 2700 * ms},
+		{Attempt: 4, Min: 100 * ms, Max: 5 * s},
+		{Attempt: 5, Min: 100 * ms, Max: 5 * s},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+}
+
+func TestTable_Coverage(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		table Table
+		at    time.Duration
+		want  Coverage
+	}{
+		{"between two attempts", Table{}, 500 * ms, Coverage{2, 300 * ms, 700 * ms, 400 * ms}},
+		{"just after an attempt", Table{}, 700 * ms, Coverage{3, 700 * ms, 1500 * ms, 800 * ms}},
+		{"before the first", Table{}, 50 * ms, Coverage{0, 0, 100 * ms, 100 * ms}},
+		{"after the last", Table{Attempts: 2}, s, Coverage{2, 300 * ms, 0, 0}},
+		{"the longest under jitter", Table{Schedule: Full{}}, 100 * ms, Coverage{1, 50 * ms, 150 * ms, 200 * ms}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tt.table.Coverage(tt.at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("coverage (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTable_Coverage_givesUp(t *testing.T) {
+	t.Parallel()
+	if c, err := (Table{Schedule: Fixed(0)}).Coverage(s); err == nil {
+		t.Errorf("coverage %+v, want an error: no time ever passes", c)
+	}
+}
