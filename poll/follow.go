@@ -1,4 +1,273 @@
 package poll
 
-// A Follow says where to look after the first answer. The zero value is auto.
-type Follow struct{}
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/pollcli/poll/status"
+)
+
+// A Follow says where to look after the first answer. The zero value is "auto";
+// [ParseFollow] makes the others.
+type Follow struct {
+	source   string
+	none     bool
+	value    *value
+	template *urlTemplate
+}
+
+// ParseFollow reads what --follow takes:
+//
+//   - "" or "auto": the answer to a request that starts the operation says where
+//     to look, by Azure-AsyncOperation, Operation-Location, or, with 201 or 202,
+//     Location, the first of them that is there. After PUT and PATCH without any
+//     it is the URL itself, if the answer holds .properties.provisioningState.
+//   - "none": no request starts anything; each attempt is the same request.
+//   - an expression: its value in the first good answer is the URL, relative to
+//     the one that gave the answer.
+//   - a URL with expressions in braces, "https://host/v1/{.name}", or such a path.
+//     The values are escaped as their place in the URL demands.
+func ParseFollow(s string) (Follow, error) {
+	f := Follow{source: s}
+	switch {
+	case s == "" || s == "auto":
+		f.source = ""
+	case s == "none":
+		f.none = true
+	case isTemplate(s):
+		t, err := parseTemplate(s)
+		if err != nil {
+			return Follow{}, err
+		}
+		f.template = t
+	default:
+		v, err := compileValue(s)
+		if err != nil {
+			return Follow{}, err
+		}
+		f.value = &v
+	}
+	return f, nil
+}
+
+// String returns what f was parsed from.
+func (f Follow) String() string {
+	if f.source == "" {
+		return "auto"
+	}
+	return f.source
+}
+
+// explicit reports whether the user said what to take the URL from.
+func (f Follow) explicit() bool { return f.value != nil || f.template != nil }
+
+// isSafe reports whether a method only looks (RFC 9110 section 9.2.1).
+func isSafe(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+// A lead is a place that an answer names.
+type lead struct {
+	to      place
+	monitor status.Monitor
+	source  string // what named it, in words
+}
+
+// find returns where the answer to a request sent by method leads. Without a
+// lead, why says what is wrong with what might have been one, if anything.
+func (f Follow) find(method string, a *answer, trustAll bool) (l lead, why string) {
+	if f.explicit() {
+		return f.build(a, trustAll)
+	}
+	for _, h := range leadHeaders {
+		if reference := a.header.Get(h.name); reference != "" && h.leads(a.code) {
+			to, err := a.from.refer(reference, trustAll)
+			if err == nil {
+				return lead{to, h.monitor, h.name}, why
+			}
+			why = fmt.Sprintf("%s ignored: it %s", h.name, err)
+		}
+	}
+	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(a) {
+		return lead{a.from, status.AzureLRO, "its provisioningState"}, why
+	}
+	return lead{}, why
+}
+
+// leadHeaders name what to follow, the first that is there: Azure's Resource
+// Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
+// sections 10.2.2 and 15.3.3.
+var leadHeaders = [...]struct {
+	name    string
+	monitor status.Monitor
+	leads   func(code int) bool
+}{
+	{"Azure-AsyncOperation", status.AzureLRO, isGood},
+	{"Operation-Location", status.AzureLRO, isGood},
+	{"Location", status.Location, isCreatedOrAccepted},
+}
+
+func isGood(code int) bool { return code >= 200 && code <= 299 }
+
+func isCreatedOrAccepted(code int) bool {
+	return code == http.StatusCreated || code == http.StatusAccepted
+}
+
+// renewed returns where a monitor says that it is to be found from now on: any
+// of its answers can carry another Location than the one before, a 202 that of
+// a Location.
+func renewed(monitor status.Monitor, a *answer, trustAll bool) (lead, bool) {
+	for _, h := range leadHeaders {
+		reference := a.header.Get(h.name)
+		if h.monitor != monitor || reference == "" || !h.leads(a.code) {
+			continue
+		}
+		if monitor == status.Location && a.code != http.StatusAccepted {
+			continue
+		}
+		if to, err := a.from.refer(reference, trustAll); err == nil {
+			return lead{to, monitor, h.name}, true
+		}
+	}
+	return lead{}, false
+}
+
+// build takes the URL out of the answer's document.
+func (f Follow) build(a *answer, trustAll bool) (lead, string) {
+	var reference, problem string
+	if f.template != nil {
+		reference, problem = f.template.expand(a)
+	} else {
+		reference, problem = f.value.text(a)
+	}
+	if problem != "" {
+		return lead{}, "--follow: " + problem
+	}
+	to, err := a.from.refer(reference, trustAll)
+	if err != nil {
+		return lead{}, fmt.Sprintf("--follow: the value of %s %s", f.source, err)
+	}
+	return lead{to, status.FollowedByURL, "--follow"}, ""
+}
+
+// The fields of Azure's documents that decide where to look.
+const (
+	provisioningState = ".properties.provisioningState"
+	resourceLocation  = ".resourceLocation"
+)
+
+func hasProvisioningState(a *answer) bool {
+	return bytes.Contains(a.body, []byte("provisioningState")) && field(a, provisioningState) != ""
+}
+
+// field returns the text at a path of the answer's document, "" for none.
+func field(a *answer, path string) string {
+	v, err := compileValue(path)
+	if err != nil {
+		return ""
+	}
+	text, _ := v.text(a)
+	return text
+}
+
+// A urlTemplate is a URL with expressions in braces.
+type urlTemplate struct {
+	texts  []string // one more than values
+	values []value
+}
+
+func isTemplate(s string) bool {
+	lower := strings.ToLower(s)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") || strings.HasPrefix(s, "/")
+}
+
+func parseTemplate(s string) (*urlTemplate, error) {
+	t := &urlTemplate{}
+	rest := s
+	for {
+		text, after, found := strings.Cut(rest, "{")
+		t.texts = append(t.texts, text)
+		if !found {
+			break
+		}
+		end := closingBrace(after)
+		if end < 0 {
+			return nil, fmt.Errorf("%s: a { is not closed", s)
+		}
+		v, err := compileValue(strings.TrimSpace(after[:end]))
+		if err != nil {
+			return nil, fmt.Errorf("in braces: %w", err)
+		}
+		t.values = append(t.values, v)
+		rest = after[end+1:]
+	}
+	return t, t.check()
+}
+
+// closingBrace returns where the brace that is open at the start of s closes,
+// -1 if nowhere. Braces in quotes do not count.
+func closingBrace(s string) int {
+	depth, quote, escaped := 1, byte(0), false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// check expands the template with harmless values to see that a URL comes out.
+func (t *urlTemplate) check() error {
+	s := strings.Join(t.texts, "0")
+	if strings.HasPrefix(s, "/") {
+		return nil
+	}
+	if _, err := parseURL(s); err != nil {
+		return errors.New("--follow: " + strings.TrimPrefix(err.Error(), "the URL "))
+	}
+	return nil
+}
+
+// expand puts the values of the answer's document into the template.
+func (t *urlTemplate) expand(a *answer) (reference, problem string) {
+	var b strings.Builder
+	for i, v := range t.values {
+		b.WriteString(t.texts[i])
+		text, problem := v.text(a)
+		if problem == "" && text == "" {
+			problem = v.src + " is empty"
+		}
+		if problem != "" {
+			return "", problem
+		}
+		part := partOf(strings.Join(t.texts[:i+1], "0"))
+		if part == inHost && !isHost(text) {
+			return "", v.src + " is no part of a host name"
+		}
+		b.WriteString(escape(text, part))
+	}
+	b.WriteString(t.texts[len(t.values)])
+	return b.String(), ""
+}

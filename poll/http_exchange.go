@@ -53,10 +53,10 @@ func newClient(h HTTP, given place) *client {
 
 // A call is a request to be made.
 type call struct {
-	method     string
-	at         place
-	body       []byte
-	validators validators
+	method string
+	at     place
+	body   []byte
+	cache  *cache // what a GET can be made conditional by; nil for nothing
 }
 
 // An answer is what came back for a call and the redirects it met.
@@ -98,7 +98,7 @@ func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 			return a, nil
 		}
 		if len(hops) == c.maxRedirects {
-			return nil, tooManyRedirects(c.maxRedirects, to)
+			return nil, tooManyRedirects(hops, to)
 		}
 		h := hop{code: a.code, from: a.from, to: to, turned: becomesGET(a.code, next.method)}
 		hops = append(hops, h)
@@ -147,7 +147,7 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 	if next.at.trusted && c.authorize != nil {
 		c.authorize(req)
 	}
-	next.validators.set(req)
+	next.cache.ask(next.at).set(req)
 	return req, nil
 }
 
@@ -205,5 +205,6 @@ func (e *sendError) Unwrap() error { return e.err }
 // A lost call is one without a complete answer.
 type lost struct {
 	failure *status.Failure
-	left    bool // the server may have seen the request
+	left    bool  // the server may have seen the request
+	hops    []hop // redirects followed
 }

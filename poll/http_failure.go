@@ -33,7 +33,7 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 
 // lost says in words why there is no answer to a call.
 func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took time.Duration) *lost {
-	l := &lost{left: true}
+	l := &lost{hops: hops}
 	if e, ok := errors.AsType[*sendError](err); ok {
 		l.left = e.left
 	}
@@ -103,9 +103,9 @@ func innermost(err error) error {
 	return err
 }
 
-func tooManyRedirects(limit int, to place) *lost {
-	words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", limit, urlName(to.url))
-	return &lost{failure: fail(status.Hopeless, words, nil), left: true}
+func tooManyRedirects(hops []hop, to place) *lost {
+	words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(hops), urlName(to.url))
+	return &lost{failure: fail(status.Hopeless, words, nil), left: true, hops: hops}
 }
 
 // neverConnected reports whether err came before there was a connection.

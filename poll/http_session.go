@@ -2,6 +2,9 @@ package poll
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"slices"
 
 	"github.com/pollcli/poll/status"
 )
@@ -12,6 +15,16 @@ type httpSession struct {
 	broken error // why no request can be sent
 	client *client
 	given  place
+	cache  *cache // nil if requests are not to be conditional
+
+	// startDue is true while the request that starts the operation is to be sent.
+	startDue bool
+	// startLocation is the Location of the answer to it, if it had one.
+	startLocation place
+
+	at        place // where the next attempt looks
+	following bool  // at was named by an answer
+	monitor   status.Monitor
 }
 
 func newHTTPSession(h HTTP) *httpSession {
@@ -21,41 +34,293 @@ func newHTTPSession(h HTTP) *httpSession {
 	}
 	u, _ := parseURL(h.URL)
 	s.given = place{url: u, trusted: true}
+	s.at = s.given
 	s.client = newClient(h, s.given)
+	s.startDue = !isSafe(h.method()) && !h.Follow.none
+	if !h.NoConditional && !asksByItself(s.client.header) {
+		s.cache = &cache{}
+	}
 	return s
 }
 
 // Probe makes one attempt.
 func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
-	if s.broken != nil {
-		return status.Observation{
-			Kind: status.HTTP, Attempt: a.Number, Elapsed: a.Elapsed,
-			Failure: fail(status.Hopeless, s.broken.Error(), s.broken),
-		}
+	var o status.Observation
+	switch {
+	case s.broken != nil:
+		o.Failure = fail(status.Hopeless, s.broken.Error(), nil)
+	case s.startDue:
+		o = s.start(ctx)
+	case !s.following && !isSafe(s.probe.method()) && !s.probe.Follow.none:
+		o = nowhereToLook()
+	default:
+		o = s.look(ctx, a.LastLook)
 	}
+	o.Kind, o.Attempt, o.Elapsed = status.HTTP, a.Number, a.Elapsed
+	return o
+}
+
+// start sends the request that starts the operation.
+func (s *httpSession) start(ctx context.Context) status.Observation {
 	got, lost := s.client.do(ctx, call{method: s.probe.method(), at: s.given, body: s.probe.Body})
 	if lost != nil {
-		return status.Observation{Kind: status.HTTP, Attempt: a.Number, Elapsed: a.Elapsed, Failure: lost.failure}
+		return s.startLost(lost)
 	}
-	return s.observe(a, got)
+	if h, ok := turned(got.hops); ok && leadsToResult(h) {
+		s.startDue = false
+		s.follow(lead{to: h.to, monitor: status.Location})
+		return s.looked(got)
+	}
+	o := observe(got)
+	o.Start = true
+	if refusedForLoad(&o) {
+		return o
+	}
+	s.startDue = false
+	switch {
+	case o.Good():
+		s.started(&o, got)
+	case mayHaveStarted(got.code):
+		words := fmt.Sprintf("the operation may have started: the request that starts it was answered with HTTP %d %s",
+			got.code, http.StatusText(got.code))
+		o.Failure = fail(status.MayHaveStarted, words, nil)
+	}
+	return o
+}
+
+// startLost judges a start without an answer. One that never left is due again.
+func (s *httpSession) startLost(l *lost) status.Observation {
+	if h, ok := turned(l.hops); ok && leadsToResult(h) {
+		s.startDue = false
+		s.follow(lead{to: h.to, monitor: status.Location})
+		return status.Observation{Failure: l.failure, Monitor: status.Location}
+	}
+	o := status.Observation{Failure: l.failure, Start: true}
+	if _, answered := turned(l.hops); !l.left && !answered {
+		return o
+	}
+	s.startDue = false
+	switch f := l.failure; f.Kind {
+	case status.Transient:
+		o.Failure = fail(status.MayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
+	case status.Stopped:
+		o.Failure = fail(status.Stopped, f.Reason+"; the operation may have started", f.Err)
+	}
+	return o
+}
+
+// turned returns the redirect that made a GET of the request.
+func turned(hops []hop) (hop, bool) {
+	for _, h := range hops {
+		if h.turned {
+			return h, true
+		}
+	}
+	return hop{}, false
+}
+
+// leadsToResult reports whether a redirect of the start says where its result
+// will be, and not just that the same thing has another address.
+func leadsToResult(h hop) bool {
+	if h.code == http.StatusMovedPermanently {
+		return false
+	}
+	return h.from.url.Hostname() != h.to.url.Hostname() || h.from.url.RequestURI() != h.to.url.RequestURI()
+}
+
+// refusedForLoad reports whether an answer says that the request was not served
+// because there were too many, and when to come again.
+func refusedForLoad(o *status.Observation) bool {
+	switch *o.Code {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusServiceUnavailable:
+		return o.Hint != nil
+	case http.StatusForbidden:
+		return o.Hint != nil || o.Exhausted
+	}
+	return false
+}
+
+// mayHaveStarted reports whether an answer that is not good leaves it open what
+// became of the request.
+func mayHaveStarted(code int) bool {
+	switch code {
+	case http.StatusRequestTimeout, http.StatusTooEarly:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return false
+	}
+	return code >= 500
+}
+
+// started looks for what the answer to the start says to follow.
+func (s *httpSession) started(o *status.Observation, got *answer) {
+	if location := got.header.Get("Location"); location != "" {
+		if to, err := got.from.refer(location, s.client.trustAll); err == nil {
+			s.startLocation = to
+		}
+	}
+	l, problem := s.probe.Follow.find(s.probe.method(), got, s.client.trustAll)
+	if problem != "" {
+		o.Remarks = append(o.Remarks, problem)
+	}
+	if l.to.url != nil {
+		s.announce(o, got, l)
+	}
+}
+
+// follow makes the next attempts look where a lead points.
+func (s *httpSession) follow(l lead) {
+	s.at, s.monitor, s.following = l.to, l.monitor, true
+}
+
+// announce follows a lead and says so in the observation.
+func (s *httpSession) announce(o *status.Observation, from *answer, l lead) {
+	s.follow(l)
+	o.Next = urlName(l.to.url)
+	words := fmt.Sprintf("following %s, as %s says", o.Next, l.source)
+	if from.from.trusted && !l.to.trusted {
+		words += "; it is another origin: credentials are not sent there"
+	}
+	o.Remarks = append(o.Remarks, words)
+}
+
+// nowhereToLook is the attempt after a start that named nothing to follow.
+func nowhereToLook() status.Observation {
+	const words = "the request that starts the operation is sent once, and its answer names nothing to follow: " +
+		"say where to look with --follow EXPR, or repeat the request each attempt with --follow none"
+	return status.Observation{Failure: fail(status.MayHaveStarted, words, nil), Start: true}
+}
+
+// look asks how the operation is.
+func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
+	next := call{method: http.MethodGet, at: s.at}
+	if !s.following {
+		next.method, next.body = s.probe.method(), s.probe.Body
+	}
+	if s.cache != nil && next.method == http.MethodGet && next.body == nil {
+		s.cache.begin(last)
+		next.cache = s.cache
+	}
+	got, lost := s.client.do(ctx, next)
+	if lost != nil {
+		return status.Observation{Failure: lost.failure, Monitor: s.monitor}
+	}
+	if next.cache == nil {
+		return s.looked(got)
+	}
+	if confirmed, ok := next.cache.settle(got); ok {
+		return s.confirmed(confirmed, got)
+	}
+	return s.looked(got)
+}
+
+// looked makes an observation of an answer, and of what it says on where to
+// look from now on.
+func (s *httpSession) looked(got *answer) status.Observation {
+	o := observe(got)
+	o.Monitor = s.kindOf(got)
+	switch {
+	case s.following && seeOther(got.hops):
+	case s.following:
+		if l, ok := renewed(s.monitor, got, s.client.trustAll); ok && !l.to.same(s.at) {
+			s.announce(&o, got, l)
+		}
+	case s.probe.Follow.explicit() && o.Good():
+		s.started(&o, got)
+		o.Start = o.Next != ""
+	}
+	return o
+}
+
+// kindOf says what kind of document an answer is. A 303 leads from a status
+// document to the result, and behind a Location a document with a
+// provisioningState is a status document, whatever its code.
+func (s *httpSession) kindOf(got *answer) status.Monitor {
+	switch {
+	case s.following && seeOther(got.hops):
+		return status.Location
+	case s.monitor == status.Location && isGood(got.code) && hasProvisioningState(got):
+		return status.AzureLRO
+	}
+	return s.monitor
+}
+
+func seeOther(hops []hop) bool {
+	return slices.ContainsFunc(hops, func(h hop) bool { return h.code == http.StatusSeeOther })
+}
+
+// confirmed makes an observation of the answer that a 304 stands for. What the
+// 304 says of asking again is its own.
+func (s *httpSession) confirmed(kept, got *answer) status.Observation {
+	o := s.looked(kept)
+	advice := readAdvice(got.code, got.header, nil, got.received)
+	o.Hint, o.Exhausted, o.ShouldRetry = advice.hint, advice.exhausted, advice.shouldRetry
+	o.Remarks = advice.remarks
+	o.NotModified = true
+	return o
 }
 
 // observe makes an observation of an answer.
-func (s *httpSession) observe(a Attempt, got *answer) status.Observation {
+func observe(got *answer) status.Observation {
 	advice := readAdvice(got.code, got.header, got.body, got.received)
-	return status.Observation{
-		Kind:      status.HTTP,
-		Attempt:   a.Number,
-		Elapsed:   a.Elapsed,
-		Body:      got.body,
-		Size:      got.size,
-		Truncated: got.truncated,
-		Code:      &got.code,
-		Header:    got.header,
-
+	o := status.Observation{
+		Body:        got.body,
+		Size:        got.size,
+		Truncated:   got.truncated,
+		Code:        &got.code,
+		Header:      got.header,
 		Hint:        advice.hint,
 		Exhausted:   advice.exhausted,
 		ShouldRetry: advice.shouldRetry,
 		Remarks:     advice.remarks,
 	}
+	for _, h := range got.hops {
+		words := fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))
+		if h.from.trusted && !h.to.trusted {
+			words += ", another origin: credentials are not sent there"
+		}
+		o.Remarks = append(o.Remarks, words)
+	}
+	return o
+}
+
+// Finish fetches the result of an operation whose status document said that it
+// is done, where that is another document (Azure's API guidelines, "Long-running
+// operations"): at resourceLocation; at the Location of the answer to the POST
+// that started it; at the URL itself after PUT and PATCH.
+func (s *httpSession) Finish(ctx context.Context, last status.Observation) (status.Observation, error) {
+	if last.Monitor != status.AzureLRO || s.monitor != status.AzureLRO {
+		return last, nil
+	}
+	at, ok := s.resultPlace(last)
+	if !ok || at.same(s.at) {
+		return last, nil
+	}
+	got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at})
+	if lost != nil {
+		return last, fmt.Errorf("get %s: %w", urlName(at.url), lost.failure.Err)
+	}
+	if !isGood(got.code) {
+		return last, fmt.Errorf("get %s: HTTP %d %s", urlName(at.url), got.code, http.StatusText(got.code))
+	}
+	o := observe(got)
+	o.Kind, o.Attempt, o.Elapsed = status.HTTP, last.Attempt, last.Elapsed
+	return o, nil
+}
+
+func (s *httpSession) resultPlace(last status.Observation) (place, bool) {
+	if reference := field(&answer{body: last.Body}, resourceLocation); reference != "" {
+		if to, err := s.at.refer(reference, s.client.trustAll); err == nil {
+			return to, true
+		}
+	}
+	switch s.probe.method() {
+	case http.MethodPut, http.MethodPatch:
+		return s.given, true
+	case http.MethodPost:
+		return s.startLocation, s.startLocation.url != nil
+	}
+	return place{}, false
 }
