@@ -1,0 +1,118 @@
+package term
+
+import (
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"plain", `.state is "done"`, `.state is "done"`},
+		{"empty", "", ""},
+		{"newlines", "a\nb\r\nc", `a\nb\nc`},
+		{"space around", "\n  a b\t\n", "a b"},
+		{"tab", "a\tb", "a b"},
+		{"escape sequence", "\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`},
+		{"window title", "\x1b]0;owned\a", `\x1b]0;owned\x07`},
+		{"lone return", "a\rb", `a\x0db`},
+		{"delete", "a\x7fb", `a\x7fb`},
+		{"C1", "a\u009bb", `a\x9bb`},
+		{"invalid UTF-8", "a\xffb\xc3", `a\xffb\xc3`},
+		{"replacement character itself", "\ufffd", "\ufffd"},
+		{"bidi override", "abc\u202edef", `abc\u{202e}def`},
+		{"byte order mark", "\ufeff{}", `\u{feff}{}`},
+		{"line separator", "a\u2028b", `a\u{2028}b`},
+		{"tag characters", "a\U000e0041b", `a\u{e0041}b`},
+		{"joiners stay", "\u0646\u200c\u0645 👩\u200d🚀", "\u0646\u200c\u0645 👩\u200d🚀"},
+		{"wide", "日本語", "日本語"},
+		{"CI command inside", "x ##[group]y ##vso[task.complete]z", `x #\x23[group]y #\x23vso[task.complete]z`},
+		{"heading", "## Title [1]", "## Title [1]"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if have := Line(test.in); have != test.want {
+				t.Errorf("Line(%q)\nhave %q\nwant %q", test.in, have, test.want)
+			}
+		})
+	}
+}
+
+func TestBlock(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"one newline", "\n", "| \n"},
+		{"lines", "a\n\nb\n", "| a\n| \n| b\n"},
+		{"no end", "a\nb", "| a\n| b\n"},
+		{"returns", "a\r\nb\r\n", "| a\n| b\n"},
+		{"progress bar", "10%\r20%\n", `| 10%\x0d20%` + "\n"},
+		{"tab stops", "a\tb\n\tc", "| a       b\n|         c\n"},
+		{"actions command", "::error::x\n  ::set-env name=A::b", "| ::error::x\n|   ::set-env name=A::b\n"},
+		{"indentation stays", "  a  ", "|   a  \n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if have := Block(test.in); have != test.want {
+				t.Errorf("Block(%q)\nhave %q\nwant %q", test.in, have, test.want)
+			}
+		})
+	}
+}
+
+// wantHarmless fails the test if s could do anything but be read.
+func wantHarmless(t *testing.T, s string) {
+	t.Helper()
+	if !utf8.ValidString(s) {
+		t.Errorf("%q is not UTF-8", s)
+	}
+	for i, r := range s {
+		if r != '\n' && unicode.IsControl(r) || hidden(r) {
+			t.Errorf("%q holds %U at %d", s, r, i)
+		}
+	}
+	if strings.Contains(s, "##[") || strings.Contains(s, "##vso[") {
+		t.Errorf("%q holds a CI command", s)
+	}
+}
+
+// hostile are seeds for the fuzz targets.
+var hostile = []string{
+	"", "\n", "\r\n", "plain\ntext\n", "::error::x\n::x", "\x1b[2J\x1b]0;t\a", "a\x00b\xff\xfe\x80",
+	"\u202e\u2066\u2028\ufeff\U000e0001", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085", "日本語 👩\u200d🚀 é",
+}
+
+func FuzzLine(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		have := Line(s)
+		wantHarmless(t, have)
+		if strings.Contains(have, "\n") {
+			t.Errorf("Line(%q) = %q is more than a line", s, have)
+		}
+	})
+}
+
+func FuzzBlock(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		have := Block(s)
+		wantHarmless(t, have)
+		if s != "" && !strings.HasSuffix(have, "\n") {
+			t.Errorf("Block(%q) = %q does not end with a newline", s, have)
+		}
+		for line := range strings.Lines(have) {
+			if !strings.HasPrefix(line, prefix) {
+				t.Errorf("Block(%q) has a line %q without prefix", s, line)
+			}
+		}
+	})
+}

@@ -1,0 +1,55 @@
+package term
+
+import "testing"
+
+func TestPalette(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name    string
+		streams Streams
+		mode    ColorMode
+		want    bool
+	}{
+		{"terminal", Streams{ErrIsTerminal: true}, ColorAuto, true},
+		{"pipe", Streams{}, ColorAuto, false},
+		{"stdout does not count", Streams{OutIsTerminal: true}, ColorAuto, false},
+		{"NO_COLOR", Streams{ErrIsTerminal: true, NoColor: true}, ColorAuto, false},
+		{"dumb", Streams{ErrIsTerminal: true, Dumb: true}, ColorAuto, false},
+		{"always in a pipe", Streams{}, ColorAlways, true},
+		{"always beats NO_COLOR", Streams{NoColor: true}, ColorAlways, true},
+		{"never on a terminal", Streams{ErrIsTerminal: true}, ColorNever, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			want := "x"
+			if test.want {
+				want = "\x1b[32mx\x1b[0m"
+			}
+			if have := test.streams.Palette(test.mode).Good("x"); have != want {
+				t.Errorf("have %q, want %q", have, want)
+			}
+		})
+	}
+}
+
+func TestPalette_environment(t *testing.T) {
+	// The library looks at NO_COLOR for every colour it makes.
+	t.Setenv("NO_COLOR", "1")
+	s := Streams{}
+	if have, want := s.Palette(ColorAlways).Good("x"), "\x1b[32mx\x1b[0m"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+func TestParseColorMode(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]ColorMode{"auto": ColorAuto, "always": ColorAlways, "never": ColorNever} {
+		if have, err := ParseColorMode(in); have != want || err != nil {
+			t.Errorf("ParseColorMode(%q) = %d, %v", in, have, err)
+		}
+	}
+	if _, err := ParseColorMode("yes"); err == nil {
+		t.Error("yes is taken for a mode")
+	}
+}

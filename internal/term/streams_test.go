@@ -1,0 +1,87 @@
+package term
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func env(pairs map[string]string) func(string) string {
+	return func(k string) string { return pairs[k] }
+}
+
+func TestSystem(t *testing.T) {
+	t.Parallel()
+	s := System(env(map[string]string{"TERM": "dumb", "NO_COLOR": "1", "LANG": "de_DE.UTF-8", "LC_ALL": "C"}))
+	if !s.Dumb || !s.NoColor || s.Unicode {
+		t.Errorf("dumb %v, no colour %v, unicode %v; want true, true, false", s.Dumb, s.NoColor, s.Unicode)
+	}
+	if s.In != os.Stdin || s.Out != os.Stdout {
+		t.Error("the streams are not the process's")
+	}
+}
+
+func TestSpeaksUnicode(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		env  map[string]string
+		want bool
+	}{
+		{map[string]string{"LANG": "en_US.UTF-8"}, true},
+		{map[string]string{"LANG": "C.utf8"}, true},
+		{map[string]string{"LANG": "en_US.UTF-8", "LC_CTYPE": "C"}, false},
+		{map[string]string{"LANG": "C", "LC_ALL": "en_US.UTF-8"}, true},
+		{map[string]string{"LANG": "C"}, false},
+	}
+	for _, test := range tests {
+		if have := speaksUnicode(env(test.env)); have != test.want {
+			t.Errorf("%v: have %v, want %v", test.env, have, test.want)
+		}
+	}
+}
+
+func TestStreams_notATerminal(t *testing.T) {
+	t.Parallel()
+	s, _, _ := Buffers("")
+	s.Columns = func() int { return 80 }
+	s.InForeground = func() bool { return false }
+	if s.Width() != 0 || !s.Foreground() {
+		t.Errorf("width %d, foreground %v; want 0, true", s.Width(), s.Foreground())
+	}
+	s.ErrIsTerminal = true
+	if s.Width() != 80 || s.Foreground() {
+		t.Errorf("width %d, foreground %v; want 80, false", s.Width(), s.Foreground())
+	}
+}
+
+func TestStreams_CloseOut(t *testing.T) {
+	t.Parallel()
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Streams{Out: f, closeOut: f.Close}
+	if err := s.CloseOut(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CloseOut(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("closed twice: have %v, want %v", err, os.ErrClosed)
+	}
+}
+
+// A file is no terminal: its width is unknown and nothing forbids to write.
+func TestTerminalOfFile(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if w := columns(int(f.Fd())); w != 0 {
+		t.Errorf("width %d, want 0", w)
+	}
+	if !inForeground(int(f.Fd())) {
+		t.Error("a file forbids to write")
+	}
+}
