@@ -28,8 +28,9 @@ type talk struct {
 	status  status.Status
 	rule    string
 	words   string
-	changes int // of words, that were said at once
-	attempt int // the last attempt that was said
+	changes int    // of words, that were said at once
+	attempt int    // the last attempt that was said
+	body    string // the head of the last body that was shown
 }
 
 func (l *lines) event(u *run, ev poll.Event) {
@@ -76,7 +77,7 @@ func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 		}
 	}
 	if l.r.cfg.Verbose {
-		l.details(ev)
+		l.details(t, ev)
 	}
 }
 
@@ -132,18 +133,28 @@ func (l *lines) waits(t *talk, u *run, ev poll.Event) {
 
 // waitWords says how long a wait is and why.
 func waitWords(ev poll.Event) string {
-	s := short(ev.Wait)
-	if ev.Hint != nil {
-		s += fmt.Sprintf(", as %s asks for %s", words(ev.Hint.Source), short(ev.Hint.Wait))
-	}
+	s := short(ev.Wait) + hintWords(ev)
 	if ev.LastLook {
 		s += ", for a last look before the deadline"
 	}
 	return s
 }
 
+// hintWords says of a wait that the server asked for it, and for how long if
+// that is not what it got.
+func hintWords(ev poll.Event) string {
+	switch h := ev.Hint; {
+	case h == nil:
+		return ""
+	case short(h.Wait) == short(ev.Wait):
+		return ", as " + words(h.Source) + " asks"
+	default:
+		return fmt.Sprintf(" (%s asks for %s)", words(h.Source), short(h.Wait))
+	}
+}
+
 // details says what was decided and on what grounds.
-func (l *lines) details(ev poll.Event) {
+func (l *lines) details(t *talk, ev poll.Event) {
 	if ev.Verdict.Rule != "" {
 		l.row(ev.Elapsed, ev.Attempt, "rule", words(ev.Verdict.Rule))
 	}
@@ -160,12 +171,31 @@ func (l *lines) details(ev poll.Event) {
 	if o.Hint != nil {
 		l.row(ev.Elapsed, ev.Attempt, "hint", fmt.Sprintf("%s asks for %s", words(o.Hint.Source), short(o.Hint.Wait)))
 	}
-	size := fmt.Sprintf("%s, took %s", bytesWords(o), short(ev.Took))
-	if a := answer(o); a != "" {
-		size = a + ", " + size
+	l.answer(t, ev)
+}
+
+// answer says how an attempt was answered. A body that looks as the one before
+// is not shown again.
+func (l *lines) answer(t *talk, ev poll.Event) {
+	o := ev.Observation
+	what := answer(o)
+	if what == "" && len(o.Body) == 0 {
+		l.row(ev.Elapsed, ev.Attempt, "answer", "none, took "+short(ev.Took))
+		return
 	}
-	l.row(ev.Elapsed, ev.Attempt, "answer", size)
-	l.say(head(o.Body, verboseHead))
+	if what != "" {
+		what += ", "
+	}
+	what += bytesWords(o) + ", took " + short(ev.Took)
+	body := head(o.Body, verboseHead)
+	if body != "" && body == t.body {
+		what += ", looks as before"
+	}
+	l.row(ev.Elapsed, ev.Attempt, "answer", what)
+	if body != t.body {
+		l.say(body)
+	}
+	t.body = body
 }
 
 // row says one line of the columns.
@@ -252,24 +282,23 @@ func (l *lines) beat(now time.Time) {
 // where says the last verdict again, and what is under way.
 func (l *lines) where(u *run, now time.Time) {
 	t := l.talk(u)
-	what, text := "-", ""
+	what, text, attempt := "-", "", u.at.Attempt
 	if u.last != nil {
 		t.words = verdictWords(*u.last)
 		t.attempt = u.last.Attempt
 		what, text = u.status().String(), t.words+"; "
 	}
-	l.row(u.elapsed(now), u.at.Attempt, what, text+progress(u, now))
+	if u.at.Kind == poll.WaitEvent {
+		attempt-- // the next has not begun
+	}
+	l.row(u.elapsed(now), attempt, what, text+progress(u, now))
 }
 
 // progress says what a run is doing.
 func progress(u *run, now time.Time) string {
 	switch u.at.Kind {
 	case poll.WaitEvent:
-		s := "next attempt in " + short(u.at.NextAt.Sub(now))
-		if u.at.Hint != nil {
-			s += fmt.Sprintf(", as %s asks for %s", words(u.at.Hint.Source), short(u.at.Hint.Wait))
-		}
-		return s
+		return "next attempt in " + short(u.at.NextAt.Sub(now)) + hintWords(u.at)
 	case poll.StartEvent:
 		return "attempt running for " + short(now.Sub(u.at.At))
 	}

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares have with testdata/name.
+func golden(t *testing.T, name, have string) {
+	t.Helper()
+	file := filepath.Join("testdata", filepath.FromSlash(name))
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), have); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// A tape records the events of a run that never happened.
+type tape struct {
+	target  string
+	timeout time.Duration // 0 = none
+	max     int
+	began   time.Time
+	now     time.Duration // since began
+	made    int           // attempts
+	last    poll.Event    // AttemptEvent
+	waitFor *status.Hint
+	events  []poll.Event
+}
+
+func newTape(target string, timeout time.Duration, maxAttempts int) *tape {
+	return &tape{target: target, timeout: timeout, max: maxAttempts,
+		began: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+}
+
+func (t *tape) event(ev poll.Event) *tape {
+	ev.Target, ev.MaxAttempts = t.target, t.max
+	ev.At, ev.Elapsed = t.began.Add(t.now), t.now
+	if t.timeout > 0 {
+		ev.Deadline = t.began.Add(t.timeout)
+	}
+	t.events = append(t.events, ev)
+	return t
+}
+
+// wait records a wait of d, which ends in time; hint may be nil.
+func (t *tape) wait(d time.Duration, hint *status.Hint) *tape {
+	t.event(poll.Event{Kind: poll.WaitEvent, Attempt: t.made + 1, Wait: d,
+		NextAt: t.began.Add(t.now + d), Hint: hint})
+	t.now += d
+	return t
+}
+
+// lastLook records a wait that was shortened.
+func (t *tape) lastLook(d time.Duration) *tape {
+	t.wait(d, nil)
+	t.events[len(t.events)-1].LastLook = true
+	return t
+}
+
+// attempt records an attempt that took 50 ms.
+func (t *tape) attempt(v status.Verdict, o *status.Observation) *tape {
+	return t.streak(v, o, 1, 1)
+}
+
+func (t *tape) streak(v status.Verdict, o *status.Observation, n, threshold int) *tape {
+	t.event(poll.Event{Kind: poll.StartEvent, Attempt: t.made + 1})
+	t.made++
+	t.now += 50 * time.Millisecond
+	t.last = poll.Event{Kind: poll.AttemptEvent, Attempt: t.made, Observation: o, Verdict: v,
+		Took: 50 * time.Millisecond, Streak: n, Threshold: threshold}
+	return t.event(t.last)
+}
+
+// end records the end. What o does not say is taken from the last attempt.
+func (t *tape) end(o poll.Outcome) []poll.Event {
+	o.Target, o.Elapsed = t.target, t.now
+	if t.last.Kind != 0 {
+		o.Verdict, o.Observation, o.Attempts = t.last.Verdict, t.last.Observation, t.made
+		if o.Status == status.None {
+			o.Status = o.Verdict.Status
+		}
+		if o.Reason == "" {
+			o.Reason = o.Verdict.Reason
+		}
+	}
+	t.event(poll.Event{Kind: poll.EndEvent, Attempt: o.Attempts, Outcome: &o})
+	return t.events
+}
+
+func httpAnswer(code int, body string) *status.Observation {
+	return &status.Observation{Kind: status.HTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}
+}
+
+func exitAnswer(code int, stdout, stderr string) *status.Observation {
+	return &status.Observation{Kind: status.Command, Exit: &code, Body: []byte(stdout),
+		Size: int64(len(stdout)), Stderr: []byte(stderr)}
+}
+
+func noAnswer(reason string) *status.Observation {
+	return &status.Observation{Kind: status.HTTP,
+		Failure: &status.Failure{Reason: reason, Err: errors.New(reason)}}
+}
+
+func verdict(s status.Status, rule, reason string) status.Verdict {
+	return status.Verdict{Status: s, Rule: rule, Reason: reason}
+}
+
+func notReady(reason string) status.Verdict { return verdict(status.NotReady, "", reason) }
+
+const (
+	jobURL = "https://api.example.com/jobs/42"
+	until  = `--until .state=="done"`
+)
+
+// tapes are one run for every ending, and for everything a face has to say.
+func tapes() map[string][]poll.Event {
+	pending := httpAnswer(200, `{"state":"queued"}`)
+	done := httpAnswer(200, `{"state":"done","n":7}`)
+	retryAfter := &status.Hint{Wait: 2 * time.Second, Source: "Retry-After"}
+	hour := &status.Hint{Wait: time.Hour, Source: "Retry-After"}
+
+	succeeded := newTape(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady("connection refused"), noAnswer("connection refused")).
+		wait(200*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(400*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(800*time.Millisecond, nil)
+	throttled := httpAnswer(429, "slow down\n")
+	throttled.Hint = retryAfter
+	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+		wait(2*time.Second, retryAfter).
+		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
+			Notes: []string{".errors is an empty list, which is true"}}, done)
+
+	failed := newTape(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).
+		attempt(verdict(status.Error, "", "HTTP 404"), httpAnswer(404, "{\"error\":\"no such job\"}\n"))
+
+	byRule := newTape("kubectl", 5*time.Minute, 0).
+		wait(100*time.Millisecond, nil).
+		attempt(verdict(status.Error, `--error-if .status.phase=="Failed"`, `.status.phase is "Failed"`),
+			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
+
+	cannotRun := newTape("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
+		event(poll.Event{Kind: poll.StartEvent, Attempt: 1})
+
+	hint := newTape(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
+	tooLong := httpAnswer(429, "")
+	tooLong.Hint = hour
+	hint.attempt(verdict(status.Throttled, "", "HTTP 429"), tooLong)
+
+	exhausted := newTape("deploy.sh", 0, 2)
+	hostile := exitAnswer(1, "", "\x1b[31mwarming up\x1b[0m\n::error::not ready\nlock is held by \u202eresu\n")
+	exhausted.wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile).
+		wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile)
+
+	timedOut := newTape(jobURL, 3*time.Second, 0)
+	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
+	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
+	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
+		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
+	timedOut.now = 3 * time.Second
+
+	threshold := newTape(jobURL, 10*time.Minute, 0)
+	for n := range 3 {
+		threshold.wait(time.Second, nil).streak(verdict(status.Success, until, `.state is "done"`), done, n+1, 3)
+	}
+
+	follow := newTape("https://api.example.com/jobs", 10*time.Minute, 0)
+	started := httpAnswer(202, "")
+	started.Next = "https://api.example.com/operations/7"
+	started.Start = true
+	follow.wait(100*time.Millisecond, nil).attempt(notReady("HTTP 202, started"), started)
+	running := httpAnswer(202, "")
+	running.Next = started.Next
+	follow.wait(200*time.Millisecond, nil).attempt(notReady("HTTP 202"), running).
+		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
+
+	return map[string][]poll.Event{
+		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
+		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
+		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
+		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
+			Reason: "kubctl: not found in PATH"}),
+		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
+			Reason: "Retry-After asks for 1h, and 9.8s are left"}),
+		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts were allowed"}),
+		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "the 3s are over",
+			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
+		"interrupted": newTape("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
+			poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT", Cause: errors.New("SIGINT")}),
+		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
+		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
+	}
+}
