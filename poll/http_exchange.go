@@ -51,6 +51,28 @@ func newClient(h HTTP, given place) *client {
 	return c
 }
 
+// hasCredentials reports whether there is anything that only the user's own
+// origin is sent.
+func (c *client) hasCredentials() bool {
+	if c.authorize != nil {
+		return true
+	}
+	for name := range c.header {
+		if !mayTravel(name) && name != "Host" {
+			return true
+		}
+	}
+	return false
+}
+
+// leftBehind says in words that credentials stay behind on the way, "" if none do.
+func (c *client) leftBehind(from, to place) string {
+	if !from.trusted || to.trusted || !c.hasCredentials() {
+		return ""
+	}
+	return "; that is another origin, credentials are not sent there"
+}
+
 // A call is a request to be made.
 type call struct {
 	method string

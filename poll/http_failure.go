@@ -180,7 +180,7 @@ func halfAnswer(e *sendError) string {
 	if e.want > 0 {
 		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
 	}
-	return fmt.Sprintf("connection closed in the middle of the answer, after %d bytes", e.got)
+	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
 }
 
 // textWords knows errors by their text where net/http has no type for them.
@@ -191,8 +191,8 @@ func textWords(text string) (string, bool) {
 		{"malformed HTTP", "what came is not an HTTP answer"},
 		{"malformed MIME header", "the header of the answer is malformed"},
 		{"bad Content-Length", "the header of the answer is malformed"},
-		{"malformed chunked encoding", "the answer's chunks are malformed"},
-		{"invalid byte in chunk length", "the answer's chunks are malformed"},
+		{"multiple Content-Length", "the header of the answer is malformed"},
+		{"chunk", "the answer's chunks are malformed"},
 		{"server closed idle connection", "connection closed by the server"},
 		{"transport connection broken", "connection broken"},
 		{"stream error", "the server reset the HTTP/2 stream"},

@@ -71,7 +71,7 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 		s.follow(lead{to: h.to, monitor: status.Location})
 		return s.looked(got)
 	}
-	o := observe(got)
+	o := s.client.observe(got)
 	o.Start = true
 	if refusedForLoad(&o) {
 		return o
@@ -179,11 +179,8 @@ func (s *httpSession) follow(l lead) {
 func (s *httpSession) announce(o *status.Observation, from *answer, l lead) {
 	s.follow(l)
 	o.Next = urlName(l.to.url)
-	words := fmt.Sprintf("following %s, as %s says", o.Next, l.source)
-	if from.from.trusted && !l.to.trusted {
-		words += "; it is another origin: credentials are not sent there"
-	}
-	o.Remarks = append(o.Remarks, words)
+	o.Remarks = append(o.Remarks,
+		fmt.Sprintf("following %s, as %s says", o.Next, l.source)+s.client.leftBehind(from.from, l.to))
 }
 
 // nowhereToLook is the attempt after a start that named nothing to follow.
@@ -219,7 +216,7 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 // looked makes an observation of an answer, and of what it says on where to
 // look from now on.
 func (s *httpSession) looked(got *answer) status.Observation {
-	o := observe(got)
+	o := s.client.observe(got)
 	o.Monitor = s.kindOf(got)
 	switch {
 	case s.following && seeOther(got.hops):
@@ -263,7 +260,7 @@ func (s *httpSession) confirmed(kept, got *answer) status.Observation {
 }
 
 // observe makes an observation of an answer.
-func observe(got *answer) status.Observation {
+func (c *client) observe(got *answer) status.Observation {
 	advice := readAdvice(got.code, got.header, got.body, got.received)
 	o := status.Observation{
 		Body:        got.body,
@@ -277,11 +274,8 @@ func observe(got *answer) status.Observation {
 		Remarks:     advice.remarks,
 	}
 	for _, h := range got.hops {
-		words := fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))
-		if h.from.trusted && !h.to.trusted {
-			words += ", another origin: credentials are not sent there"
-		}
-		o.Remarks = append(o.Remarks, words)
+		o.Remarks = append(o.Remarks,
+			fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))+c.leftBehind(h.from, h.to))
 	}
 	return o
 }
@@ -305,7 +299,7 @@ func (s *httpSession) Finish(ctx context.Context, last status.Observation) (stat
 	if !isGood(got.code) {
 		return last, fmt.Errorf("get %s: HTTP %d %s", urlName(at.url), got.code, http.StatusText(got.code))
 	}
-	o := observe(got)
+	o := s.client.observe(got)
 	o.Kind, o.Attempt, o.Elapsed = status.HTTP, last.Attempt, last.Elapsed
 	return o, nil
 }

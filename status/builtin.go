@@ -76,8 +76,12 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		return Verdict{Status: NotReady, Reason: codeText(code)}
 	case o.Good():
 		return Verdict{Status: Success, Reason: codeText(code)}
+	case o.ShouldRetry != nil && !*o.ShouldRetry:
+		return Verdict{Status: Error, Reason: codeText(code) + ", and the server says not to ask again"}
 	case throttledAnswer(o):
 		return Verdict{Status: Throttled, Reason: throttledWords(o)}
+	case o.ShouldRetry != nil:
+		return Verdict{Status: NotReady, Reason: codeText(code) + ", and the server says to ask again"}
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
 		return Verdict{Status: Error, Reason: codeText(code)}
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,

@@ -1,0 +1,573 @@
+package poll_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A conversation is what testdata/conversations/*.txt hold: what is asked for,
+// the requests that must come and the answers that are given, and how the run
+// must end. See testdata/conversations/README.
+type conversation struct {
+	name   string
+	probe  poll.HTTP
+	poller poll.Poller
+	turns  []*turn
+	want   ending
+}
+
+// A turn is a request that must come, or a connection that must be asked for,
+// and what is answered.
+type turn struct {
+	at      time.Duration
+	method  string // "dial" for a connection
+	url     string // host:port for a connection
+	headers []string
+	answer  []string
+}
+
+type ending struct {
+	verdicts string
+	lines    []string // "word text"
+}
+
+// planted is in every credential and query of the conversations, and must not
+// be in any word that poll says.
+const planted = "s3cret"
+
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/conversations/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no conversations: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			for _, c := range readConversations(t, file) {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					if c.needsRules() && !canEvaluate() {
+						t.Skip("the condition language is not there yet")
+					}
+					synctest.Test(t, c.run)
+				})
+			}
+		})
+	}
+}
+
+func (c conversation) needsRules() bool {
+	return len(c.poller.Rules.Own) > 0 || slices.ContainsFunc(c.turns, func(u *turn) bool {
+		text := strings.Join(u.answer, " ")
+		return strings.Contains(text, "Operation") || strings.Contains(text, "provisioningState")
+	})
+}
+
+func canEvaluate() bool {
+	x, err := expr.Compile(".a==1")
+	return err == nil && x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{"a":1}`))}).Matched()
+}
+
+func (c conversation) run(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	peer := &peer{t: t, turns: c.turns, start: time.Now(), stop: cancel}
+	transport := peer.transport(t)
+	defer transport.CloseIdleConnections()
+	probe := c.probe
+	probe.Transport = transport
+	p := c.poller
+	p.Probe, p.Target = probe, probe.Target()
+	p.Rand = rand.New(still{})
+
+	var said []string
+	var verdicts []string
+	var outcome poll.Outcome
+	for e := range p.Events(ctx) {
+		said = append(said, e.Target, line(e))
+		switch e.Kind {
+		case poll.AttemptEvent:
+			verdicts = append(verdicts, e.Verdict.Status.String())
+			said = append(said, e.Observation.Remarks...)
+			said = append(said, "next "+e.Observation.Next)
+			if f := e.Observation.Failure; f != nil && f.Err != nil {
+				said = append(said, f.Err.Error())
+			}
+		case poll.EndEvent:
+			outcome = *e.Outcome
+		}
+	}
+	if err := outcome.Err(); err != nil {
+		said = append(said, err.Error())
+	}
+	peer.done()
+	c.want.check(t, verdicts, said, outcome)
+}
+
+func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcome) {
+	t.Helper()
+	all := strings.Join(said, "\n")
+	if diff := cmp.Diff(w.verdicts, strings.Join(verdicts, " ")); diff != "" {
+		t.Errorf("verdicts (-want +have):\n%s", diff)
+	}
+	if strings.Contains(all, planted) {
+		t.Errorf("a secret was said")
+	}
+	for _, line := range w.lines {
+		word, want, _ := strings.Cut(line, " ")
+		var have string
+		ok := true
+		switch word {
+		case "body":
+			have = string(outcome.Observation.Body)
+			ok = have == want
+		case "size":
+			have = strconv.FormatInt(outcome.Observation.Size, 10)
+			ok = have == want
+		case "ending":
+			have = outcome.Ending.String()
+			ok = have == want
+		case "took":
+			have = outcome.Elapsed.String()
+			ok = have == want
+		case "reason":
+			have = outcome.Reason
+			ok = strings.Contains(have, want)
+		case "said":
+			ok = strings.Contains(all, want)
+		case "unsaid":
+			ok = !strings.Contains(all, want)
+		default:
+			t.Fatalf("unknown ending %q", line)
+		}
+		if !ok {
+			t.Errorf("%s: have %.200q, want %q", word, have, want)
+		}
+	}
+	if t.Failed() {
+		t.Log("what was said:\n" + all)
+	}
+}
+
+// still is a source of randomness that adds no jitter.
+type still struct{}
+
+func (still) Uint64() uint64 { return 0 }
+
+// A peer is every server of a conversation.
+type peer struct {
+	t     *testing.T
+	start time.Time
+	stop  func() // ends the run
+	mu    sync.Mutex
+	turns []*turn // still to come
+	conns []net.Conn
+}
+
+// transport is the transport that a Connect makes, over pipes. What is asked
+// over TLS comes as it is.
+func (p *peer) transport(t *testing.T) *http.Transport {
+	transport, err := poll.Connect{}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy = nil
+	transport.DialContext = func(ctx context.Context, _, address string) (net.Conn, error) {
+		return p.dial(ctx, "http", address)
+	}
+	transport.DialTLSContext = func(ctx context.Context, _, address string) (net.Conn, error) {
+		return p.dial(ctx, "https", address)
+	}
+	return transport
+}
+
+func (p *peer) dial(ctx context.Context, scheme, address string) (net.Conn, error) {
+	if next := p.peek(); next != nil && next.method == "dial" {
+		p.take("dial", address, nil)
+		return nil, dialError(ctx, next.answer[0], address)
+	}
+	ours, theirs := net.Pipe()
+	p.mu.Lock()
+	p.conns = append(p.conns, theirs)
+	p.mu.Unlock()
+	go p.serve(theirs, scheme)
+	return ours, nil
+}
+
+func dialError(ctx context.Context, what, address string) error {
+	host, _, _ := net.SplitHostPort(address)
+	var cause error
+	switch what {
+	case "refused":
+		cause = os.NewSyscallError("connect", syscall.ECONNREFUSED)
+	case "unreachable":
+		cause = os.NewSyscallError("connect", syscall.EHOSTUNREACH)
+	case "nxdomain":
+		cause = &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	case "hang":
+		<-ctx.Done()
+		cause = ctx.Err()
+	}
+	return &net.OpError{Op: "dial", Net: "tcp", Err: cause}
+}
+
+func (p *peer) peek() *turn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.turns) == 0 {
+		return nil
+	}
+	return p.turns[0]
+}
+
+// take checks a request against the turn that must come next.
+func (p *peer) take(method, url string, header http.Header) *turn {
+	next := p.peek()
+	at := time.Since(p.start)
+	if next == nil {
+		p.t.Errorf("at %s: unexpected %s %s", at, method, url)
+		p.stop()
+		return nil
+	}
+	p.mu.Lock()
+	p.turns = p.turns[1:]
+	p.mu.Unlock()
+	want := fmt.Sprintf("%s %s %s", next.at, next.method, next.url)
+	if have := fmt.Sprintf("%s %s %s", at, method, url); have != want {
+		p.t.Errorf("have request %s\nwant         %s", have, want)
+	}
+	for _, line := range next.headers {
+		checkHeader(p.t, method+" "+url, header, line)
+	}
+	return next
+}
+
+func checkHeader(t *testing.T, request string, header http.Header, line string) {
+	if name, absent := strings.CutPrefix(line, "-"); absent {
+		if len(header.Values(name)) != 0 {
+			t.Errorf("%s: header %s is sent", request, name)
+		}
+		return
+	}
+	name, want, _ := strings.Cut(line, ": ")
+	if have := header.Get(name); have != want {
+		t.Errorf("%s: header %s: have %q, want %q", request, name, have, want)
+	}
+}
+
+// serve answers the requests of one connection.
+func (p *peer) serve(conn net.Conn, scheme string) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		req, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return
+		}
+		req.Header.Set("Host", req.Host)
+		req.Header.Set("Body", string(body))
+		next := p.take(req.Method, scheme+"://"+req.Host+req.URL.RequestURI(), req.Header)
+		if next == nil || !next.write(conn, time.Now()) {
+			return
+		}
+	}
+}
+
+// done reports the turns that did not come.
+func (p *peer) done() {
+	for _, left := range p.turns {
+		p.t.Errorf("never came: %s %s %s", left.at, left.method, left.url)
+	}
+	for _, c := range p.conns {
+		c.Close()
+	}
+}
+
+// write sends a turn's answer and reports whether the connection goes on.
+func (u *turn) write(w net.Conn, now time.Time) bool {
+	first := strings.Fields(u.answer[0])
+	header, body := splitAnswer(u.answer[1:])
+	var how, how2 string
+	if len(first) > 1 {
+		how = first[1]
+	}
+	if len(first) > 2 {
+		how2 = first[2]
+	}
+	switch first[0] {
+	case "close":
+		return false
+	case "hang":
+		io.Copy(io.Discard, w)
+		return false
+	case "raw":
+		io.WriteString(w, strings.Join(u.answer[1:], "\r\n"))
+		return false
+	}
+	code, err := strconv.Atoi(first[0])
+	if err != nil {
+		panic("not an answer: " + u.answer[0])
+	}
+	switch how {
+	case "gzip":
+		body, header = gzipped(body), append(header, "Content-Encoding: gzip")
+	case "zeros":
+		n, _ := strconv.Atoi(how2)
+		body = make([]byte, n)
+	case "bomb":
+		n, _ := strconv.Atoi(how2)
+		body, header = gzipped(make([]byte, n)), append(header, "Content-Encoding: gzip")
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
+	hasLength := code == 304 || code == 204
+	for _, h := range header {
+		fmt.Fprintf(&b, "%s\r\n", expandTimes(h, now))
+		hasLength = hasLength || strings.HasPrefix(h, "Content-Length:") || strings.HasPrefix(h, "Transfer-Encoding:")
+	}
+	if !hasLength {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
+	}
+	b.WriteString("\r\n")
+	if _, err := w.Write(b.Bytes()); err != nil {
+		return false
+	}
+	switch how {
+	case "drip":
+		pause, _ := time.ParseDuration(how2)
+		return drip(w, body, pause)
+	case "cut":
+		n, _ := strconv.Atoi(how2)
+		w.Write(body[:n])
+		return false
+	}
+	_, err = w.Write(body)
+	return err == nil
+}
+
+func splitAnswer(lines []string) (header []string, body []byte) {
+	for i, l := range lines {
+		if l == "" {
+			return header, []byte(strings.Join(lines[i+1:], "\n"))
+		}
+		header = append(header, l)
+	}
+	return header, nil
+}
+
+// drip writes a byte after each pause.
+func drip(w io.Writer, body []byte, pause time.Duration) bool {
+	for i := range body {
+		time.Sleep(pause)
+		if _, err := w.Write(body[i : i+1]); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func gzipped(body []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(body)
+	z.Close()
+	return b.Bytes()
+}
+
+// times are the {form offset} of a header's value.
+var times = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
+
+func expandTimes(s string, now time.Time) string {
+	return times.ReplaceAllStringFunc(s, func(m string) string {
+		parts := times.FindStringSubmatch(m)
+		at := now.UTC()
+		if parts[2] != "" {
+			offset, err := time.ParseDuration(parts[2])
+			if err != nil {
+				panic(err)
+			}
+			at = at.Add(offset)
+		}
+		switch parts[1] {
+		case "date":
+			return at.Format(http.TimeFormat)
+		case "rfc850":
+			return strings.Replace(at.Format(time.RFC850), "UTC", "GMT", 1)
+		case "asctime":
+			return at.Format(time.ANSIC)
+		case "rfc3339":
+			return at.Format(time.RFC3339)
+		case "epoch":
+			return strconv.FormatInt(at.Unix(), 10)
+		case "epochms":
+			return strconv.FormatInt(at.UnixMilli(), 10)
+		case "hex":
+			return strconv.FormatInt(at.Unix(), 16)
+		case "many":
+			return strings.Repeat("x", 2<<20)
+		}
+		return m
+	})
+}
+
+// readConversations reads a file of conversations. Each begins with "# name".
+func readConversations(t *testing.T, file string) []conversation {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []conversation
+	for i, line := range strings.Split(string(text), "\n") {
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			all = append(all, newConversation(name))
+			continue
+		}
+		if line == "" {
+			continue
+		}
+		if err := all[len(all)-1].add(line); err != nil {
+			t.Fatalf("%s:%d: %v", file, i+1, err)
+		}
+	}
+	return all
+}
+
+func newConversation(name string) conversation {
+	return conversation{
+		name:  name,
+		probe: poll.HTTP{Header: http.Header{}},
+		poller: poll.Poller{
+			Immediate:      true,
+			Schedule:       backoff.Fixed(time.Second),
+			Timeout:        10 * time.Minute,
+			AttemptTimeout: 30 * time.Second,
+		},
+	}
+}
+
+// add reads one line: "! setting", "> request", "< answer" or "= ending".
+func (c *conversation) add(line string) error {
+	mark, text := line[:1], strings.TrimPrefix(line[1:], " ")
+	switch mark {
+	case "!":
+		return c.set(text)
+	case ">":
+		return c.expect(text)
+	case "<":
+		last := c.turns[len(c.turns)-1]
+		last.answer = append(last.answer, text)
+		return nil
+	case "=":
+		if c.want.verdicts == "" {
+			c.want.verdicts = text
+		} else {
+			c.want.lines = append(c.want.lines, text)
+		}
+		return nil
+	}
+	return fmt.Errorf("what is %q?", line)
+}
+
+func (c *conversation) expect(text string) error {
+	if n := len(c.turns); n > 0 && len(c.turns[n-1].answer) == 0 {
+		c.turns[n-1].headers = append(c.turns[n-1].headers, text)
+		return nil
+	}
+	parts := strings.Fields(text)
+	if len(parts) != 3 {
+		return errors.New("not a time, a method and a URL")
+	}
+	at, err := time.ParseDuration(parts[0])
+	c.turns = append(c.turns, &turn{at: at, method: parts[1], url: parts[2]})
+	return err
+}
+
+// set reads a setting, which reads as on the command line.
+func (c *conversation) set(text string) (err error) {
+	name, value, _ := strings.Cut(text, " ")
+	switch name {
+	case "-X":
+		c.probe.Method = value
+	case "-d":
+		c.probe.Body = []byte(value)
+	case "-H":
+		key, v, _ := strings.Cut(value, ": ")
+		c.probe.Header.Add(key, v)
+	case "-u":
+		login, password, _ := strings.Cut(value, ":")
+		c.probe.User = url.UserPassword(login, password)
+	case "--follow":
+		c.probe.Follow, err = poll.ParseFollow(value)
+	case "--no-conditional":
+		c.probe.NoConditional = true
+	case "--location-trusted":
+		c.probe.LocationTrusted = true
+	case "--max-redirs":
+		c.probe.MaxRedirects, err = strconv.Atoi(value)
+	case "--max-body":
+		c.probe.MaxBody, err = strconv.ParseInt(value, 10, 64)
+	case "--strict":
+		c.poller.Rules.Strict = true
+	case "--until":
+		return c.rule(status.Success, name, value)
+	case "--error-if":
+		return c.rule(status.Error, name, value)
+	case "--not-ready-if":
+		return c.rule(status.NotReady, name, value)
+	case "--max-attempts":
+		c.poller.MaxAttempts, err = strconv.Atoi(value)
+	case "--timeout":
+		c.poller.Timeout, err = time.ParseDuration(value)
+	case "--attempt-timeout":
+		c.poller.AttemptTimeout, err = time.ParseDuration(value)
+	case "--interval":
+		var d time.Duration
+		d, err = time.ParseDuration(value)
+		c.poller.Schedule = backoff.Fixed(d)
+	default:
+		if !slices.Contains([]string{"http", "https"}, strings.SplitN(name, ":", 2)[0]) {
+			return fmt.Errorf("unknown setting %q", name)
+		}
+		c.probe.URL = name
+	}
+	return err
+}
+
+func (c *conversation) rule(s status.Status, origin, source string) error {
+	x, err := expr.Compile(source)
+	c.poller.Rules.Own = append(c.poller.Rules.Own, status.Rule{Status: s, Expr: x, Origin: origin})
+	return err
+}
