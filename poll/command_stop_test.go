@@ -1,0 +1,356 @@
+//go:build unix
+
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// slack is what a busy machine may take for what takes a moment.
+const slack = 5 * time.Second
+
+// probeFor probes c with an attempt timeout and says how long it took.
+func probeFor(t *testing.T, c poll.Command, timeout time.Duration) (status.Observation, time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), timeout, poll.ErrAttemptTimeout)
+	defer cancel()
+	began := time.Now()
+	obs := c.Probe(ctx, poll.Attempt{Number: 1})
+	return obs, time.Since(began)
+}
+
+// probeUntilReady probes c, and ends the context with why as soon as c has
+// written a line to stderr.
+func probeUntilReady(t *testing.T, c poll.Command, why error) (obs status.Observation, took time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	var ended time.Time
+	c.Stderr = writerFunc(func(p []byte) (int, error) {
+		if ended.IsZero() {
+			ended = time.Now()
+			cancel(why)
+		}
+		return len(p), nil
+	})
+	obs = c.Probe(ctx, poll.Attempt{Number: 1})
+	if ended.IsZero() {
+		t.Fatalf("the command was never ready: %+v", obs)
+	}
+	return obs, time.Since(ended)
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// wantGroupGone checks that the process group which the command has named in
+// its first word on stdout has no living member.
+func wantGroupGone(t *testing.T, obs status.Observation) {
+	t.Helper()
+	if left := members(t, firstNumber(t, obs)); len(left) > 0 {
+		t.Errorf("have members of the group left: %v", left)
+	}
+}
+
+func firstNumber(t *testing.T, obs status.Observation) int {
+	t.Helper()
+	word, _, _ := strings.Cut(string(obs.Body), "\n")
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		t.Fatalf("have %q on stdout, want a number first", obs.Body)
+	}
+	return n
+}
+
+// members returns the processes of a group that have not ended.
+func members(t *testing.T, pgid int) (pids []string) {
+	t.Helper()
+	out, err := exec.Command("ps", "-A", "-o", "pid=,pgid=,stat=").Output()
+	if err != nil {
+		t.Skip("no ps")
+	}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) == 3 && fields[1] == strconv.Itoa(pgid) && !strings.HasPrefix(fields[2], "Z") {
+			pids = append(pids, fields[0])
+		}
+	}
+	return pids
+}
+
+func wantStopped(t *testing.T, obs status.Observation, want status.FailureKind) {
+	t.Helper()
+	if obs.Failure == nil || obs.Failure.Kind != want || obs.Exit != nil || obs.Signal != "" || obs.Good() {
+		t.Fatalf("have %+v, want it stopped with kind %v and without an exit code", obs, want)
+	}
+	if len(obs.Remarks) > 0 {
+		t.Errorf("have remarks %q, want none", obs.Remarks)
+	}
+}
+
+func TestCommandAttemptTimeout(t *testing.T) {
+	t.Parallel()
+	obs, took := probeFor(t, shell("echo $$; echo begun >&2; sleep 60"), 300*time.Millisecond)
+	wantStopped(t, obs, status.Transient)
+	if have, want := obs.Failure.Reason, "attempt timed out after 300ms"; have != want {
+		t.Errorf("have reason %q, want %q", have, want)
+	}
+	if string(obs.Stderr) != "begun\n" {
+		t.Errorf("have stderr %q, want what was written", obs.Stderr)
+	}
+	if took < 300*time.Millisecond || took > 300*time.Millisecond+slack {
+		t.Errorf("took %v", took)
+	}
+	wantGroupGone(t, obs)
+}
+
+func TestCommandBeforeItsStart(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	marker := filepath.Join(t.TempDir(), "marker")
+	obs := shell("touch "+marker).Probe(ctx, poll.Attempt{Number: 1})
+	wantStopped(t, obs, status.Stopped)
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("the command has run")
+	}
+}
+
+// Whatever the program has started is stopped with it, and the program may end
+// before the rest does.
+func TestCommandStopsItsGroup(t *testing.T) {
+	t.Parallel()
+	ignoring := func(where string) string {
+		return strings.Join(helper("ignore").Args, " ") + " " + where
+	}
+	for _, test := range []struct {
+		name   string
+		script string
+		killed bool // nothing less helps
+	}{
+		{name: "obedient", script: `echo $$; echo >&2; sleep 60`},
+		{name: "slow", script: `trap 'sleep 0.1; exit' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`},
+		{name: "ignores TERM", script: `trap '' TERM; echo $$; echo >&2; sleep 60`, killed: true},
+		{name: "stops itself", script: `echo $$; echo >&2; kill -STOP $$; sleep 60`},
+		{name: "has stopped its group", script: `echo $$; sleep 60 & echo >&2; kill -STOP 0; sleep 60`},
+		{name: "grandchild", script: `echo $$; sleep 60 & echo >&2; wait`},
+		{name: "grandchild ignores TERM, holds the pipe", script: `echo $$; (trap '' TERM; echo >&2; sleep 60) & wait`, killed: true},
+		{name: "grandchild ignores TERM, holds no pipe", script: `echo $$; (trap '' TERM; echo >&2; exec >/dev/null 2>&1; sleep 60) & wait`, killed: true},
+		{name: "great-grandchildren", script: `echo $$; (sh -c 'trap "" TERM; sleep 60 & sleep 60 & echo >&2; wait; sleep 60' & wait) & wait`, killed: true},
+		{name: "daemon's child", script: `echo $$; ` + ignoring("quiet") + ` 2>/dev/null & sleep 0.2; echo >&2; wait`, killed: true},
+		{name: "floods", script: `echo $$; trap '' TERM; echo >&2; while :; do echo xxxxxxxxxxxxxxxxxxxxxxx; done`, killed: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c := shell(test.script)
+			c.Env = append(os.Environ(), helperVariable+"=1")
+			c.Grace = time.Minute
+			if test.killed {
+				c.Grace = 250 * time.Millisecond
+			}
+			why := errors.New("enough")
+			obs, took := probeUntilReady(t, c, why)
+			wantStopped(t, obs, status.Stopped)
+			if !errors.Is(obs.Failure.Err, why) {
+				t.Errorf("have cause %v, want %v", obs.Failure.Err, why)
+			}
+			if test.killed && took < c.Grace {
+				t.Errorf("took %v, want the grace of %v to pass", took, c.Grace)
+			}
+			if most := 250*time.Millisecond + slack; took > most {
+				t.Errorf("took %v, want at most %v", took, most)
+			}
+			wantGroupGone(t, obs)
+		})
+	}
+}
+
+func TestCommandNoGrace(t *testing.T) {
+	t.Parallel()
+	c := shell(`trap 'echo warned' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`)
+	c.Grace = poll.NoGrace
+	obs, _ := probeUntilReady(t, c, nil)
+	wantStopped(t, obs, status.Stopped)
+	if strings.Contains(string(obs.Body), "warned") {
+		t.Error("the command was warned")
+	}
+	wantGroupGone(t, obs)
+
+	// What the program wrote is read even so, whoever holds the pipe.
+	c = shell(`sleep 60 & echo $$; printf '%065000d' 0`)
+	c.Grace = poll.NoGrace
+	obs, took := probeFor(t, c, time.Minute)
+	if obs.Failure != nil || obs.Size < 65000 || took > slack {
+		t.Errorf("have %d bytes after %v, failure %v", obs.Size, took, obs.Failure)
+	}
+	syscall.Kill(-firstNumber(t, obs), syscall.SIGKILL)
+}
+
+func TestCommandHurry(t *testing.T) {
+	t.Parallel()
+	hurry := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	c := shell(`trap 'echo >&2' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`)
+	c.Grace, c.Hurry = time.Minute, hurry
+	lines := 0
+	c.Stderr = writerFunc(func(p []byte) (int, error) {
+		switch lines++; lines {
+		case 1:
+			cancel()
+		case 2:
+			close(hurry)
+		}
+		return len(p), nil
+	})
+	began := time.Now()
+	obs := c.Probe(ctx, poll.Attempt{Number: 1})
+	wantStopped(t, obs, status.Stopped)
+	if took := time.Since(began); took > slack {
+		t.Errorf("took %v", took)
+	}
+	wantGroupGone(t, obs)
+}
+
+// A program that has ended has answered, whoever still holds its outputs. The
+// attempt waits for those until the grace is over, and leaves them alone.
+func TestCommandWithHeldOutputs(t *testing.T) {
+	t.Parallel()
+	c := shell("echo $$; (sleep 60; echo late) & exit 0")
+	c.Grace = 200 * time.Millisecond
+	obs, took := probeFor(t, c, time.Minute)
+	if !obs.Good() || took < c.Grace || took > c.Grace+slack {
+		t.Errorf("have failure %v after %v, want a good answer after %v", obs.Failure, took, c.Grace)
+	}
+	pgid := firstNumber(t, obs)
+	if len(members(t, pgid)) == 0 {
+		t.Error("what the program left behind was not left alone")
+	}
+	syscall.Kill(-pgid, syscall.SIGKILL)
+
+	// Those who end within the grace have their say.
+	c = shell("(sleep 0.1; echo late) & echo early")
+	obs, took = probeFor(t, c, time.Minute)
+	if string(obs.Body) != "early\nlate\n" || took >= poll.DefaultGrace {
+		t.Errorf("have %q after %v, want both lines", obs.Body, took)
+	}
+}
+
+// The context may be done while the outputs are waited for: then who holds them
+// is stopped, and the answer is complete even so.
+func TestCommandStoppedWithHeldOutputs(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{
+		"echo $$; sleep 60 & exit 3",
+		"echo $$; (trap '' TERM; sleep 60) & exit 3",
+	} {
+		c := shell(script)
+		c.Grace = time.Second
+		obs, took := probeFor(t, c, 300*time.Millisecond)
+		if obs.Failure != nil || obs.Exit == nil || *obs.Exit != 3 {
+			t.Errorf("have %+v, want exit 3", obs)
+		}
+		if took < 300*time.Millisecond || took > 1300*time.Millisecond+slack {
+			t.Errorf("took %v", took)
+		}
+		wantGroupGone(t, obs)
+	}
+}
+
+func TestCommandLeavesAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]poll.Command{
+		"daemon":     helper("daemon"),
+		"background": shell("sleep 60 >/dev/null 2>&1 & echo $!"),
+	} {
+		obs, took := probeFor(t, c, time.Minute)
+		if !obs.Good() || took > slack {
+			t.Fatalf("%s: have %+v after %v, want a good answer", name, obs, took)
+		}
+		pid := firstNumber(t, obs)
+		if err := syscall.Kill(pid, 0); err != nil {
+			t.Errorf("%s: have %v, want it alive", name, err)
+		}
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func TestCommandForeground(t *testing.T) {
+	t.Parallel()
+	const script = `ps -o pgid= -p $$ | tr -d ' '; echo $$; echo >&2; sleep 60`
+	own := shell(script)
+	obs, _ := probeUntilReady(t, own, nil)
+	if have := firstNumber(t, obs); have == syscall.Getpgrp() {
+		t.Errorf("have the caller's process group, want another")
+	}
+	wantGroupGone(t, obs)
+
+	// "exec", since only the program itself is stopped.
+	foreground := shell(strings.Replace(script, "sleep", "exec sleep", 1))
+	foreground.Foreground = true
+	obs, took := probeUntilReady(t, foreground, nil)
+	wantStopped(t, obs, status.Stopped)
+	if have, want := firstNumber(t, obs), syscall.Getpgrp(); have != want {
+		t.Errorf("have process group %d, want the caller's, %d", have, want)
+	}
+	if took > slack {
+		t.Errorf("took %v", took)
+	}
+	_, pid, _ := strings.Cut(string(obs.Body), "\n")
+	n, err := strconv.Atoi(strings.TrimSpace(pid))
+	if err != nil || syscall.Kill(n, 0) == nil {
+		t.Errorf("process %q is alive, or %v", pid, err)
+	}
+}
+
+func TestCommandThatWantsTheTerminal(t *testing.T) {
+	t.Parallel()
+	out := inTerminal(t, helper("terminal"))
+	want := "failure: true stopped because it wants the terminal; --foreground lets it have it"
+	if !strings.Contains(out, want) {
+		t.Errorf("have %q, want %q", out, want)
+	}
+	out = inTerminal(t, helper("terminal", "foreground"))
+	if want := "answer: read some words"; !strings.Contains(out, want) {
+		t.Errorf("have %q, want %q", out, want)
+	}
+}
+
+// inTerminal runs c with a terminal of its own, at which "some words" are typed.
+func inTerminal(t *testing.T, c poll.Command) (output string) {
+	t.Helper()
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("no script(1) to make a terminal")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, script, "-qec", strings.Join(c.Args, " "), "/dev/null")
+	cmd.Env = c.Env
+	typed, err := cmd.StdinPipe() // open until the end: script would end with it
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(typed, "some words\n"); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("script: %v: %s", err, out)
+	}
+	return string(out)
+}

@@ -1,0 +1,428 @@
+//go:build unix
+
+package poll_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func shell(script string) poll.Command { return poll.Command{Args: []string{"sh", "-c", script}} }
+
+// complete probes once, and wants the command to end by itself.
+func complete(t *testing.T, p poll.Probe) status.Observation {
+	t.Helper()
+	obs := p.Probe(t.Context(), poll.Attempt{Number: 1})
+	if obs.Failure != nil {
+		t.Fatalf("have failure %q, want none", obs.Failure.Reason)
+	}
+	if obs.Exit == nil {
+		t.Fatal("have no exit code, want one")
+	}
+	return obs
+}
+
+func TestCommandExitCode(t *testing.T) {
+	t.Parallel()
+	for _, want := range []int{0, 1, 3, 4, 124, 126, 127, 255} {
+		obs := complete(t, shell("exit "+strconv.Itoa(want)))
+		if *obs.Exit != want || obs.Signal != "" || obs.Good() != (want == 0) || obs.Kind != status.Command {
+			t.Errorf("exit %d: have %d, signal %q, good %v, kind %v", want, *obs.Exit, obs.Signal, obs.Good(), obs.Kind)
+		}
+	}
+}
+
+func TestCommandEndedBySignal(t *testing.T) {
+	t.Parallel()
+	for name, number := range map[string]int{
+		"HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "SEGV": 11, "PIPE": 13, "TERM": 15,
+	} {
+		obs := complete(t, shell("ulimit -c 0; kill -"+name+" $$"))
+		if *obs.Exit != 128+number || obs.Signal != name || obs.Good() {
+			t.Errorf("%s: have exit %d, signal %q", name, *obs.Exit, obs.Signal)
+		}
+	}
+}
+
+func TestCommandOutput(t *testing.T) {
+	t.Parallel()
+	obs := complete(t, helper("bytes"))
+	var want []byte
+	for i := range 256 {
+		want = append(want, byte(i))
+	}
+	if !bytes.Equal(obs.Body, want) || obs.Size != 256 || obs.Truncated {
+		t.Errorf("have %q, size %d, truncated %v", obs.Body, obs.Size, obs.Truncated)
+	}
+
+	obs = complete(t, shell("echo out; echo err >&2"))
+	if string(obs.Body) != "out\n" || string(obs.Stderr) != "err\n" {
+		t.Errorf("have stdout %q, stderr %q", obs.Body, obs.Stderr)
+	}
+	obs = complete(t, shell("exec >&- 2>&-; exit 7"))
+	if *obs.Exit != 7 || len(obs.Body) != 0 {
+		t.Errorf("outputs closed: have exit %d, stdout %q", *obs.Exit, obs.Body)
+	}
+}
+
+func TestCommandStdin(t *testing.T) {
+	t.Parallel()
+	input := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // more than a pipe holds
+	c := helper("count")
+	if obs := complete(t, c); string(obs.Body) != "0 <nil>" {
+		t.Errorf("without input: have %q, want it empty", obs.Body)
+	}
+	c.Stdin = input
+	session := c.Session()
+	for range 2 {
+		if obs := complete(t, session); string(obs.Body) != "1048576 <nil>" {
+			t.Errorf("have %q, want 1048576", obs.Body)
+		}
+	}
+	unread := shell("exit 0")
+	unread.Stdin = input
+	complete(t, unread)
+}
+
+func TestCommandEnvironment(t *testing.T) {
+	t.Parallel()
+	c := shell(`echo "$POLL_ATTEMPT/$POLL_ELAPSED/$POLL_STATUS/$OWN"; env | grep -c ^POLL_ATTEMPT=`)
+	c.Env = append(os.Environ(), "OWN=x", "POLL_ATTEMPT=of an outer run")
+	session := c.Session()
+	obs := session.Probe(t.Context(), poll.Attempt{Number: 1})
+	if have, want := string(obs.Body), "1/0//x\n1\n"; have != want {
+		t.Errorf("first: have %q, want %q", have, want)
+	}
+	obs = session.Probe(t.Context(), poll.Attempt{Number: 12, Elapsed: 61900 * time.Millisecond, Previous: status.Throttled})
+	if have, want := string(obs.Body), "12/61/THROTTLED/x\n1\n"; have != want {
+		t.Errorf("later: have %q, want %q", have, want)
+	}
+	if obs.Attempt != 12 || obs.Elapsed != 61900*time.Millisecond {
+		t.Errorf("have attempt %d, elapsed %v", obs.Attempt, obs.Elapsed)
+	}
+}
+
+func TestCommandDir(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeProgram(t, filepath.Join(dir, "here"), "#!/bin/sh\npwd; echo $PWD\n")
+	obs := complete(t, poll.Command{Args: []string{"./here"}, Dir: dir})
+	if have, want := string(obs.Body), dir+"\n"+dir+"\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+func TestCommandKeepsTheBeginningOfStdout(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		max       int64
+		size      int
+		kept      int
+		truncated bool
+	}{
+		{name: "far below", max: 0, size: 1 << 20, kept: 1 << 20},
+		{name: "just fits", max: 8000, size: 8000, kept: 8000},
+		{name: "longer", max: 7999, size: 8000, kept: 7999, truncated: true},
+		{name: "much longer", max: 100_000, size: 1 << 20, kept: 100_000, truncated: true},
+		{name: "nothing", max: -1, size: 8000, kept: 0, truncated: true},
+	} {
+		c := helper("flood", "1", strconv.Itoa(test.size))
+		c.MaxBody = test.max
+		obs := complete(t, c)
+		if len(obs.Body) != test.kept || obs.Size != int64(test.size) || obs.Truncated != test.truncated {
+			t.Errorf("%s: have %d of %d bytes, truncated %v", test.name, len(obs.Body), obs.Size, obs.Truncated)
+		}
+		if test.kept > 16 && !bytes.HasPrefix(obs.Body, []byte("0000000000000001")) {
+			t.Errorf("%s: have %q..., want the beginning", test.name, obs.Body[:16])
+		}
+	}
+}
+
+// Not parallel: it counts the memory of the whole process.
+func TestCommandFloodKeepsMemoryBounded(t *testing.T) {
+	const size, limit = 400 << 20, 1 << 20
+	c := shell("head -c " + strconv.Itoa(size) + " /dev/zero")
+	c.MaxBody = limit
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	obs := complete(t, c)
+	runtime.ReadMemStats(&after)
+	if len(obs.Body) != limit || obs.Size != size {
+		t.Errorf("have %d of %d bytes", len(obs.Body), obs.Size)
+	}
+	if have := after.TotalAlloc - before.TotalAlloc; have > 4*limit {
+		t.Errorf("have %d bytes allocated, want at most %d", have, 4*limit)
+	}
+}
+
+func TestCommandKeepsTheEndOfStderr(t *testing.T) {
+	t.Parallel()
+	const size = 200_000
+	var passed bytes.Buffer
+	c := helper("flood", "2", strconv.Itoa(size))
+	c.Stderr = &passed
+	session := c.Session()
+	for range 2 { // the second finds a used ring
+		passed.Reset()
+		obs := complete(t, session)
+		if have := len(obs.Stderr); have != 64<<10 {
+			t.Errorf("have %d bytes of stderr, want 65536", have)
+		}
+		if passed.Len() != size || !bytes.HasSuffix(passed.Bytes(), obs.Stderr) {
+			t.Errorf("have %d bytes passed on, want %d that end with what was kept", passed.Len(), size)
+		}
+	}
+	short := shell("printf 123 >&2")
+	short.Stderr = failingWriter{}
+	if obs := complete(t, short); string(obs.Stderr) != "123" {
+		t.Errorf("have %q, want 123 although it cannot be passed on", obs.Stderr)
+	}
+}
+
+type failingWriter struct{}
+
+func (failingWriter) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestCommandAtOnce(t *testing.T) {
+	t.Parallel()
+	c := shell(`echo "$POLL_ATTEMPT"`)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			obs := c.Probe(t.Context(), poll.Attempt{Number: i})
+			if have, want := strings.TrimSpace(string(obs.Body)), strconv.Itoa(i); have != want {
+				t.Errorf("have %q, want %q", have, want)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestCommandThatCannotRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(in("plain"), []byte("#!/bin/sh\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeProgram(t, in("orphan"), "#! /no/such/interpreter -x\n")
+	writeProgram(t, in("windows"), "#!/bin/sh\r\n")
+	writeProgram(t, in("noise"), "\x01\x02\x03\x04")
+	for _, test := range []struct {
+		name      string
+		c         poll.Command
+		atStart   bool // only the start can tell
+		want      status.FailureKind
+		wantWords string
+	}{
+		{name: "nothing", c: poll.Command{}, want: status.NotFound, wantWords: "no command given"},
+		{name: "not in PATH", c: poll.Command{Args: []string{"no-such-program", "secret"}}, want: status.NotFound, wantWords: "no-such-program not found"},
+		{name: "no such file", c: poll.Command{Args: []string{in("missing"), "secret"}}, want: status.NotFound, wantWords: "missing not found"},
+		{name: "below a file", c: poll.Command{Args: []string{in("plain/x"), "secret"}}, want: status.NotFound, wantWords: "x not found"},
+		{name: "relative", c: poll.Command{Args: []string{"./missing", "secret"}, Dir: dir}, want: status.NotFound, wantWords: "missing not found"},
+		{name: "directory", c: poll.Command{Args: []string{dir, "secret"}}, want: status.NotExecutable, wantWords: "is a directory"},
+		{name: "root directory", c: poll.Command{Args: []string{"/", "secret"}}, want: status.NotExecutable, wantWords: "is a directory"},
+		{name: "no exec bit", c: poll.Command{Args: []string{in("plain"), "secret"}}, want: status.NotExecutable, wantWords: "plain cannot be executed: permission denied"},
+		{name: "no directory", c: poll.Command{Args: []string{"sh", "secret"}, Dir: in("nowhere")}, want: status.NotFound, wantWords: "sh cannot be run: the directory"},
+		{name: "no interpreter", c: poll.Command{Args: []string{in("orphan"), "secret"}}, atStart: true, want: status.NotFound, wantWords: `interpreter "/no/such/interpreter" is not`},
+		{name: "carriage return", c: poll.Command{Args: []string{in("windows"), "secret"}}, atStart: true, want: status.NotFound, wantWords: `interpreter "/bin/sh\r" is not`},
+		{name: "format", c: poll.Command{Args: []string{in("noise"), "secret"}}, atStart: true, want: status.NotExecutable, wantWords: "noise cannot be executed: not a program"},
+	} {
+		failure := test.c.Look()
+		if (failure == nil) != test.atStart {
+			t.Errorf("%s: Look: have %v", test.name, failure)
+		}
+		first := test.c.Probe(t.Context(), poll.Attempt{Number: 1}).Failure
+		if first == nil || first.Kind != test.want || !strings.Contains(first.Reason, test.wantWords) {
+			t.Errorf("%s: have %+v, want kind %v and %q", test.name, first, test.want, test.wantWords)
+			continue
+		}
+		if failure != nil && cmp.Diff(*first, *failure, cmp.Comparer(sameError)) != "" {
+			t.Errorf("%s: Look and Probe differ: %+v, %+v", test.name, failure, first)
+		}
+		if strings.Contains(first.Reason, "secret") || strings.Contains(first.Reason, dir) {
+			t.Errorf("%s: have %q, want no argument and no directory", test.name, first.Reason)
+		}
+		later := test.c.Probe(t.Context(), poll.Attempt{Number: 2}).Failure
+		if later == nil || later.Kind != status.Transient || later.Reason != first.Reason {
+			t.Errorf("%s: second attempt: have %+v, want the same to be transient", test.name, later)
+		}
+	}
+}
+
+func sameError(a, b error) bool { return errors.Is(a, b) }
+
+// Not parallel: it changes PATH.
+func TestCommandInPath(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	t.Setenv("PATH", first+":"+second+":"+os.Getenv("PATH"))
+	if err := os.WriteFile(filepath.Join(first, "odd-job"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := poll.Command{Args: []string{"odd-job"}}
+	if failure := c.Look(); failure == nil || failure.Kind != status.NotExecutable {
+		t.Errorf("only a plain file: have %+v, want NotExecutable", failure)
+	}
+	writeProgram(t, filepath.Join(second, "odd-job"), "#!/bin/sh\necho second; echo $0\n")
+	session := c.Session()
+	if obs := complete(t, session); !strings.HasPrefix(string(obs.Body), "second\n") {
+		t.Errorf("have %q, want the one that can be executed", obs.Body)
+	}
+
+	// A program that moves is found at its new place.
+	if err := os.Remove(filepath.Join(second, "odd-job")); err != nil {
+		t.Fatal(err)
+	}
+	failure := session.Probe(t.Context(), poll.Attempt{Number: 2}).Failure
+	if failure == nil || failure.Kind != status.Transient || failure.Reason != "odd-job not found" {
+		t.Errorf("deleted: have %+v, want a transient failure", failure)
+	}
+	writeProgram(t, filepath.Join(first, "odd-job"), "#!/bin/sh\necho first\n")
+	if obs := session.Probe(t.Context(), poll.Attempt{Number: 3}); string(obs.Body) != "first\n" {
+		t.Errorf("moved: have %q and %+v, want first", obs.Body, obs.Failure)
+	}
+
+	t.Chdir(second)
+	t.Setenv("PATH", ".:"+os.Getenv("PATH"))
+	writeProgram(t, filepath.Join(second, "odd-job"), "#!/bin/sh\necho here\n")
+	if obs := complete(t, poll.Command{Args: []string{"odd-job"}, Dir: first}); string(obs.Body) != "here\n" {
+		t.Errorf("relative PATH: have %q, want here", obs.Body)
+	}
+}
+
+func TestCommandBusy(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "busy")
+	writeProgram(t, path, "#!/bin/sh\n")
+	held, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := poll.Command{Args: []string{path}}.Session()
+	failure := session.Probe(t.Context(), poll.Attempt{Number: 1}).Failure
+	held.Close()
+	if failure == nil {
+		t.Skip("this system runs a file that is being written")
+	}
+	if failure.Kind != status.Transient || failure.Reason != "busy could not be started: text file busy" {
+		t.Errorf("have %+v, want it transient, with its reason", failure)
+	}
+	syscall.ForkLock.Lock() // no other test's child holds the file now
+	syscall.ForkLock.Unlock()
+	if obs := session.Probe(t.Context(), poll.Attempt{Number: 2}); !obs.Good() {
+		t.Errorf("after that: have %+v, want a good answer", obs.Failure)
+	}
+}
+
+// Not parallel: it takes the descriptors away from the whole process.
+func TestCommandWithoutDescriptors(t *testing.T) {
+	session := shell("exit 0").Session()
+	complete(t, session)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	open := openDescriptors(t)
+	for spare := range uint64(6) {
+		low := limit
+		low.Cur = uint64(open) + spare
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
+			t.Fatal(err)
+		}
+		obs := session.Probe(t.Context(), poll.Attempt{Number: 1})
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		failure := obs.Failure
+		if spare < 4 && failure == nil {
+			t.Fatalf("%d to spare: have no failure", spare)
+		}
+		if failure != nil && (failure.Kind != status.Transient || failure.Reason != "sh could not be started: too many open files") {
+			t.Errorf("%d to spare: have %+v, want it transient, with its reason", spare, failure)
+		}
+		if have := openDescriptors(t); have != open {
+			t.Errorf("%d to spare: have %d descriptors after, %d before", spare, have, open)
+		}
+	}
+}
+
+// Not parallel: it counts the goroutines and descriptors of the whole process.
+func TestCommandLeaksNothing(t *testing.T) {
+	stopped := shell("sleep 60 & trap '' TERM; sleep 60")
+	stopped.Grace = 5 * time.Millisecond
+	held := shell("sleep 0.2 &")
+	held.Grace = 5 * time.Millisecond
+	unread := shell("exit 0")
+	unread.Stdin = make([]byte, 1<<20)
+	probes := []poll.Probe{
+		shell("echo x").Session(), stopped.Session(), held.Session(), unread.Session(),
+		poll.Command{Args: []string{"no-such-program"}}.Session(),
+	}
+	attempt := func(n int) {
+		for _, p := range probes {
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			p.Probe(ctx, poll.Attempt{Number: n})
+			cancel()
+		}
+	}
+	attempt(1)
+	goroutines, descriptors := runtime.NumGoroutine(), openDescriptors(t)
+	for n := range 10 {
+		attempt(n + 2)
+	}
+	if have := openDescriptors(t); have != descriptors {
+		t.Errorf("have %d descriptors open, want %d", have, descriptors)
+	}
+	// A goroutine is over a moment after it has said so.
+	for range 100 {
+		if runtime.NumGoroutine() <= goroutines {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("have %d goroutines, want %d", runtime.NumGoroutine(), goroutines)
+}
+
+func openDescriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		t.Skip("no /dev/fd")
+	}
+	return len(entries) - 1 // that of the directory itself
+}
+
+// writeProgram writes an executable file. No child may be started meanwhile: it
+// would hold the file open for a moment, and a file that is open for writing
+// cannot be executed.
+func writeProgram(t *testing.T, path, content string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o755); err != nil { // it may have been there
+		t.Fatal(err)
+	}
+}
