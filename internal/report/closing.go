@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,24 +19,27 @@ const (
 	maxColumns  = 200
 )
 
-// closing returns the last words of a run. stderrShown says that the command's
-// stderr was passed through: it is not repeated then.
-func closing(o *poll.Outcome, stderrShown bool, p term.Palette) string {
+// closing returns the last words of a run. summary stands below the first line.
+func (r *Reporter) closing(o *poll.Outcome, summary string) string {
 	var b strings.Builder
-	b.WriteString(headline(o, p))
+	b.WriteString(headline(o, r.cfg.Palette) + summary)
 	if o.Ending != poll.Succeeded && o.Observation != nil {
-		b.WriteString(lastAnswer(o.Observation, stderrShown))
+		b.WriteString(lastAnswer(o.Observation, r.child != nil))
 	}
-	for _, n := range o.Verdict.Notes {
-		b.WriteString("poll: note: " + words(n) + "\n")
-	}
-	for _, n := range o.Notes {
-		b.WriteString("poll: note: " + words(n) + "\n")
-	}
-	for _, s := range offers(o) {
+	for _, s := range advice(o) {
 		b.WriteString("poll: " + s + "\n")
 	}
 	return b.String()
+}
+
+// advice returns what made the verdict doubtful, what would have decided, and
+// what could be written instead.
+func advice(o *poll.Outcome) []string {
+	var list []string
+	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
+		list = append(list, "note: "+words(n))
+	}
+	return append(list, offers(o)...)
 }
 
 // headline says how the run ended, in one line: the status, the attempts, the
@@ -56,7 +60,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	}
 	fmt.Fprintf(&b, " after %s in %s", count(o.Attempts, "attempt"), clock(o.Elapsed))
 	if r := reason(o); r != "" {
-		b.WriteString(": " + r)
+		b.WriteString(": " + words(r))
 	}
 	return b.String()
 }
@@ -69,7 +73,7 @@ func endedByVerdict(e poll.Ending) bool {
 // reason returns the last verdict's reason and, where that does not say it
 // already, why the run ended.
 func reason(o *poll.Outcome) string {
-	why, last := words(o.Reason), words(o.Verdict.Reason)
+	why, last := term.Line(o.Reason), term.Line(o.Verdict.Reason)
 	switch {
 	case endedByVerdict(o.Ending) && why != "":
 		return why

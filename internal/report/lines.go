@@ -17,10 +17,11 @@ const maxChanges = 20
 // decided is said at once, other changes of words maxChanges times; besides, it
 // speaks at every heartbeat.
 type lines struct {
-	r     *Reporter
-	beats int       // heartbeats so far
-	spoke time.Time // when it last spoke
-	talks map[*run]*talk
+	r       *Reporter
+	changes int       // of words within one status that are said at once
+	beats   int       // heartbeats so far
+	spoke   time.Time // when it last spoke
+	talks   map[*run]*talk
 }
 
 // talk is what the lines face has said of one run.
@@ -41,7 +42,7 @@ func (l *lines) event(u *run, ev poll.Event) {
 	case poll.AttemptEvent:
 		l.attempt(t, u, ev)
 	case poll.EndEvent:
-		l.say(closing(ev.Outcome, l.r.child != nil, l.r.cfg.Palette))
+		l.r.con.say(l.r.closing(ev.Outcome, ""))
 	}
 }
 
@@ -63,10 +64,12 @@ func (l *lines) talk(u *run) *talk {
 
 // attempt says what an attempt saw, if that is new or everything is wanted.
 func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
-	if l.r.cfg.Verbose || t.changed(ev) {
+	switch {
+	case l.r.cfg.Verbose, t.decidedAnew(ev.Verdict):
 		l.verdict(t, ev)
-		if t.changes == maxChanges {
-			t.changes++
+	case verdictWords(ev) != t.words && t.changes < l.changes:
+		l.verdict(t, ev)
+		if t.changes++; t.changes == l.changes {
 			l.row(ev.Elapsed, ev.Attempt, "note", l.quieter())
 		}
 	}
@@ -81,17 +84,10 @@ func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 	}
 }
 
-// changed reports whether the verdict is to be said at once.
-func (t *talk) changed(ev poll.Event) bool {
-	v := ev.Verdict
-	switch {
-	case t.attempt == 0, v.Status != t.status, v.Rule != t.rule:
-		return true
-	case verdictWords(ev) == t.words, t.changes > maxChanges:
-		return false
-	}
-	t.changes++
-	return true
+// decidedAnew reports whether another status was found than was last said, or
+// by another rule.
+func (t *talk) decidedAnew(v status.Verdict) bool {
+	return t.attempt == 0 || v.Status != t.status || v.Rule != t.rule
 }
 
 // verdict says what the attempt of ev saw.
@@ -200,8 +196,14 @@ func (l *lines) answer(t *talk, ev poll.Event) {
 
 // row says one line of the columns.
 func (l *lines) row(elapsed time.Duration, attempt int, what, text string) {
+	if w := l.r.cfg.Streams.Width(); w > 0 && l.r.cfg.Face == Live {
+		text = term.Cut(text, w-textColumn, l.r.ellipsis())
+	}
 	l.say(row(l.r.cfg.Palette, elapsed, attempt, what, text))
 }
+
+// textColumn is where the words of a row begin.
+const textColumn = 9 + 2 + 5 + 1 + 9 + 2
 
 // row lays out elapsed, #attempt, what (a status, or a word for what else is
 // said) and words.
@@ -231,7 +233,7 @@ func paint(p term.Palette, what string) string {
 }
 
 func (l *lines) say(text string) {
-	if text == "" {
+	if text == "" || l.r.cfg.Face == Live && !l.r.cfg.Streams.Foreground() {
 		return
 	}
 	l.spoke = time.Now()
@@ -323,15 +325,3 @@ func opening(u *run, until []string) string {
 	b.WriteByte('\n')
 	return b.String()
 }
-
-// silent says nothing but how a wait failed.
-type silent struct{ l *lines }
-
-func (s *silent) event(_ *run, ev poll.Event) {
-	if ev.Kind == poll.EndEvent && ev.Outcome.Ending != poll.Succeeded {
-		s.l.say(closing(ev.Outcome, s.l.r.child != nil, s.l.r.cfg.Palette))
-	}
-}
-
-func (s *silent) due() time.Time { return time.Time{} }
-func (s *silent) beat(time.Time) {}

@@ -31,7 +31,7 @@ type Document struct {
 // WriteFailure writes the --json object of a run that never began: a usage
 // error, say. It has no status and no target.
 func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeDocument(s, Document{V: 1, Exit: exit, Reason: words(reason), Timeline: []Moment{}})
+	return writeDocument(s, Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}})
 }
 
 // document describes the outcome of a run.

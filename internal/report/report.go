@@ -23,7 +23,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -110,6 +109,9 @@ func (r *Reporter) Event(ev poll.Event) {
 	u := r.run(ev.Target)
 	u.note(ev)
 	r.face.event(u, ev)
+	if ev.Kind == poll.EndEvent {
+		r.annotate(ev.Outcome)
+	}
 	r.rearm()
 }
 
@@ -149,6 +151,7 @@ func (r *Reporter) Close() {
 	if r.child != nil {
 		_ = r.child.Flush()
 	}
+	r.yield()
 	r.con.erase()
 	r.closed = true
 	if r.timer != nil {
@@ -196,51 +199,22 @@ func (r *Reporter) tick() {
 	r.rearm()
 }
 
-// A Face is a way to show events.
-type Face uint8
-
-// The faces, in the words of --progress.
-const (
-	Auto  Face = iota // Live on a terminal that can, Lines elsewhere
-	Live              // one line that is redrawn, and what is worth keeping above it
-	Lines             // a log
-	JSON              // an object per event
-	None              // only what went wrong
-)
-
-// ParseFace reads auto, live, lines, json or none.
-func ParseFace(s string) (Face, error) {
-	switch s {
-	case "auto":
-		return Auto, nil
-	case "live":
-		return Live, nil
-	case "lines":
-		return Lines, nil
-	case "json":
-		return JSON, nil
-	case "none":
-		return None, nil
-	}
-	return 0, fmt.Errorf("progress %q: want auto, live, lines, json or none", s)
-}
-
-// choose returns the face that Auto stands for.
-func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
-	switch {
-	case f != Auto:
-		return f
-	case !s.ErrIsTerminal, s.Dumb, getenv("CI") == "true":
-		return Lines
-	}
-	return Live
-}
-
 func (r *Reporter) newFace() face {
-	l := &lines{r: r}
 	switch r.cfg.Face {
 	case None:
-		return &silent{l}
+		return &silent{r}
+	case JSON:
+		return &objects{r}
+	case Live:
+		return &live{r: r, above: lines{r: r}}
 	}
-	return l
+	return &lines{r: r, changes: maxChanges}
+}
+
+// ellipsis marks what was cut.
+func (r *Reporter) ellipsis() string {
+	if r.cfg.Streams.Unicode {
+		return "…"
+	}
+	return "..."
 }

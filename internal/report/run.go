@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -19,6 +20,8 @@ type run struct {
 	wait    time.Duration
 	waits   int           // made before attempts
 	waited  time.Duration // in all
+	took    span          // of the attempts
+	states  []state       // in the order in which they were first seen
 	next    string        // where the attempts look now, if it is another place
 	history timeline
 }
@@ -31,24 +34,68 @@ func (u *run) note(ev poll.Event) {
 	switch ev.Kind {
 	case poll.WaitEvent:
 		u.wait = ev.Wait
-		u.waits++
-	case poll.StartEvent:
-		if u.at.Kind == poll.WaitEvent {
-			u.waited += ev.At.Sub(u.at.At)
+		if ev.Wait > 0 {
+			u.waits++
 		}
 	case poll.AttemptEvent:
-		u.last = &ev
 		u.history.add(moment(ev, u.wait))
+		u.took.add(ev.Took)
 		u.wait = 0
 	}
+	if u.at.Kind == poll.WaitEvent {
+		u.waited += ev.At.Sub(u.at.At)
+	}
+	u.remember(ev)
 	u.at = ev
+}
+
+// remember counts the statuses and how long each was the last one known.
+func (u *run) remember(ev poll.Event) {
+	if u.last != nil {
+		u.state(u.status()).lasted += ev.At.Sub(u.at.At)
+	}
+	if ev.Kind == poll.AttemptEvent {
+		u.last = &ev
+		u.state(u.status()).attempts++
+	}
+}
+
+// A state is a status that was seen.
+type state struct {
+	status   status.Status
+	attempts int
+	lasted   time.Duration
+}
+
+func (u *run) state(s status.Status) *state {
+	i := slices.IndexFunc(u.states, func(x state) bool { return x.status == s })
+	if i < 0 {
+		i = len(u.states)
+		u.states = append(u.states, state{status: s})
+	}
+	return &u.states[i]
+}
+
+// A span is what there is to say of many durations.
+type span struct {
+	n             int
+	min, max, sum time.Duration
+}
+
+func (s *span) add(d time.Duration) {
+	if s.n == 0 || d < s.min {
+		s.min = d
+	}
+	s.max = max(s.max, d)
+	s.sum += d
+	s.n++
 }
 
 // ended reports whether nothing more is to come.
 func (u *run) ended() bool { return u.at.Kind == poll.EndEvent }
 
-// elapsed is the age of the run.
-func (u *run) elapsed(now time.Time) time.Duration { return now.Sub(u.began) }
+// elapsed is the age of the run, 0 where the clock was set back.
+func (u *run) elapsed(now time.Time) time.Duration { return max(0, now.Sub(u.began)) }
 
 // status is that of the last attempt, None before the first.
 func (u *run) status() status.Status {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -53,7 +54,7 @@ func moment(ev poll.Event, wait time.Duration) Moment {
 		Attempt: ev.Attempt,
 		At:      seconds(ev.Elapsed - ev.Took),
 		Status:  ev.Verdict.Status.String(),
-		Reason:  words(ev.Verdict.Reason),
+		Reason:  term.Line(ev.Verdict.Reason),
 		Took:    seconds(ev.Took),
 		Wait:    seconds(wait),
 	}

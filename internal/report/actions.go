@@ -1,0 +1,78 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// annotate tells GitHub Actions how a run ended: a failure becomes an
+// annotation, and every end a row in the summary of the step.
+func (r *Reporter) annotate(o *poll.Outcome) {
+	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
+		return
+	}
+	if o.Ending != poll.Succeeded && r.cfg.Face != JSON {
+		r.con.say(annotation(o))
+	}
+	if file := r.cfg.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
+		// A summary that cannot be written is no reason to fail, nor to talk.
+		_ = appendFile(file, stepSummary(o))
+	}
+}
+
+// annotation returns a failure as a workflow command:
+// https://docs.github.com/actions/reference/workflow-commands-for-github-actions
+func annotation(o *poll.Outcome) string {
+	message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
+	return "::error title=" + escapeProperty("poll: "+words(o.Target)) + "::" + escapeData(message) + "\n"
+}
+
+// escapeData escapes the text of a workflow command.
+func escapeData(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// escapeProperty escapes the value of a property of a workflow command.
+func escapeProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}
+
+// stepSummary returns a table of one row in GitHub's Markdown.
+func stepSummary(o *poll.Outcome) string {
+	how := o.Status.String()
+	if !endedByVerdict(o.Ending) {
+		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
+	}
+	return fmt.Sprintf("| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n| %s | %s | %d | %s | %s |\n\n",
+		escapeMarkdown(words(o.Target)), how, o.Attempts, clock(o.Elapsed), escapeMarkdown(words(reason(o))))
+}
+
+// escapeMarkdown returns a line whose every character stands for itself: as an
+// entity, what could begin markup, a cell or an element.
+func escapeMarkdown(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if strings.ContainsRune("\\`*_{}[]<>()#+!|~&\"'@$", r) {
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+func appendFile(name, text string) error {
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

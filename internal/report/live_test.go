@@ -1,0 +1,308 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A screen is a terminal that understands what the live face writes.
+type screen struct {
+	t          *testing.T
+	width      int
+	foreground bool
+	rows       []string // above the line of the cursor
+	line       string   // the line of the cursor
+	draws      []time.Time
+	pictures   []string
+	raw        strings.Builder
+}
+
+func newScreen(t *testing.T, width int) *screen {
+	return &screen{t: t, width: width, foreground: true}
+}
+
+func (s *screen) streams() *term.Streams {
+	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
+		Columns: func() int { return s.width }, InForeground: func() bool { return s.foreground }}
+}
+
+var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.raw.Write(p)
+	text := escapes.ReplaceAllString(string(p), "")
+	if strings.HasPrefix(text, eraseLine) {
+		text = strings.TrimPrefix(text, eraseLine)
+		s.line = ""
+	}
+	if picture, ok := strings.CutPrefix(text, "\r"); ok {
+		picture, ok = strings.CutSuffix(picture, "\x1b[J\r")
+		if !ok || strings.ContainsAny(picture, "\r\n\x1b") {
+			s.t.Errorf("not a picture: %q", p)
+		}
+		if w := term.Width(picture); w >= s.width {
+			s.t.Errorf("%d columns in a terminal of %d: %q", w, s.width, picture)
+		}
+		s.line = picture
+		s.draws = append(s.draws, time.Now())
+		s.pictures = append(s.pictures, picture)
+		return len(p), nil
+	}
+	if strings.ContainsAny(text, "\r\x1b") {
+		s.t.Errorf("not a line: %q", p)
+	}
+	if s.line != "" && text != "" {
+		s.t.Errorf("%q runs into %q", text, s.line)
+	}
+	for row := range strings.Lines(text) {
+		s.rows = append(s.rows, strings.TrimSuffix(row, "\n"))
+	}
+	return len(p), nil
+}
+
+// act plays the events of a tape at the times that it says, each a little late,
+// so that none falls together with a redraw. Before the event with number n,
+// before(n) is called.
+func act(r *Reporter, events []poll.Event, before func(n int)) {
+	began := time.Now()
+	shift := func(at time.Time) time.Time {
+		if at.IsZero() {
+			return at
+		}
+		return began.Add(at.Sub(events[0].At))
+	}
+	for i, ev := range events {
+		ev.At, ev.Deadline, ev.NextAt = shift(ev.At), shift(ev.Deadline), shift(ev.NextAt)
+		time.Sleep(time.Until(ev.At.Add(time.Duration(i) * 1700 * time.Nanosecond)))
+		if before != nil {
+			before(i)
+		}
+		r.Event(ev)
+	}
+}
+
+func TestLive_golden(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 80} {
+		for name, events := range tapes() {
+			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s := newScreen(t, width)
+					r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(term.ColorAuto), Until: []string{`.state=="done"`}})
+					act(r, events, nil)
+					r.Close()
+					if s.line != "" {
+						t.Errorf("%q is left on the screen", s.line)
+					}
+					var b strings.Builder
+					for _, p := range s.pictures {
+						b.WriteString(p + "\n")
+					}
+					b.WriteString("== what stays\n" + strings.Join(s.rows, "\n") + "\n")
+					golden(t, fmt.Sprintf("live/%s-%d.txt", name, width), b.String())
+				})
+			})
+		}
+	}
+}
+
+// longRun is an hour in which nothing but the words change.
+func longRun() []poll.Event {
+	tape := newTape(jobURL, 2*time.Hour, 1000)
+	for n := range 360 {
+		tape.wait(10*time.Second, nil).attempt(notReady(fmt.Sprintf("部署が進行中です %d%%", n/4)), exitAnswer(1, "", ""))
+	}
+	return tape.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
+}
+
+func TestLive_redraw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		act(r, longRun(), nil)
+		r.Close()
+		for i := 1; i < len(s.draws); i++ {
+			gap := s.draws[i].Sub(s.draws[i-1])
+			if gap < redraw || gap > 2*redraw {
+				t.Fatalf("%v between two pictures, want %v", gap, redraw)
+			}
+		}
+		if n := len(s.draws); n < 30000 {
+			t.Errorf("only %d pictures in an hour", n)
+		}
+		// Opening, first verdict, headline, two lines of summary, exit code.
+		if n := len(s.rows); n > 6 {
+			t.Errorf("%d lines stay: %q", n, s.rows)
+		}
+	})
+}
+
+// Many attempts a second are no reason to draw more often.
+func TestLive_noFlicker(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tape := newTape("true", 0, 0)
+		for range 300 {
+			tape.attempt(notReady("exit 1"), exitAnswer(1, "", ""))
+			tape.now -= 49 * time.Millisecond // 1 ms for each
+		}
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		act(r, tape.end(poll.Outcome{Ending: poll.AttemptsExhausted}), nil)
+		r.Close()
+		if n := len(s.draws); n > 5 {
+			t.Errorf("%d pictures in 0.3 s", n)
+		}
+	})
+}
+
+// The line follows the size of the terminal, also when that is absurd.
+func TestLive_resize(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		go func() {
+			for _, w := range []int{200, 60, 40, 21, 10, 2, 1, 0, 80} {
+				time.Sleep(time.Minute)
+				s.width = w
+				if w == 0 { // unknown: taken for 80
+					s.width = 81
+				}
+			}
+		}()
+		act(r, longRun(), nil)
+		r.Close()
+	})
+}
+
+// In the background nothing is drawn and nothing erased; only the end is said.
+func TestLive_background(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		events := longRun()
+		var drawn int
+		act(r, events, func(n int) {
+			switch n {
+			case 100: // Ctrl-Z and bg
+				s.foreground, s.line = false, ""
+				drawn = len(s.draws)
+				s.raw.Reset()
+			case 200:
+				if have := s.raw.String(); have != "" {
+					t.Errorf("written in the background: %.200q", have)
+				}
+				s.foreground = true
+			case 300:
+				if len(s.draws) == drawn {
+					t.Error("nothing is drawn after fg")
+				}
+				s.foreground, s.line = false, ""
+				s.raw.Reset()
+			}
+		})
+		r.Close()
+		if have := s.raw.String(); strings.Contains(have, "\x1b") || !strings.HasPrefix(have, "poll: interrupted") {
+			t.Errorf("at the end in the background: %.200q", have)
+		}
+	})
+}
+
+// What a command says stands in whole lines above the line that is drawn.
+func TestLive_stderr(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		w := r.Stderr()
+		events := longRun()
+		act(r, events, func(n int) {
+			if n%3 == 1 && n < 30 {
+				fmt.Fprintf(w, "event %d\npartial", n)
+			}
+		})
+		r.Close()
+		n := 0
+		for _, row := range s.rows {
+			if strings.HasPrefix(row, "| event") || row == "| partial" || strings.HasPrefix(row, "| partialevent") {
+				n++
+			}
+		}
+		if n != 20 {
+			t.Errorf("%d lines of stderr, want 20: %q", n, s.rows)
+		}
+	})
+}
+
+func TestLayout(t *testing.T) {
+	t.Parallel()
+	p := parts{spinner: "⠋", status: "THROTTLED", attempt: "#123", max: "/500", elapsed: "1h02m05s", timeout: "2h",
+		phase: "next 4.2s", words: "HTTP 429, as Retry-After asks", done: 0.5}
+	var b strings.Builder
+	for _, unicode := range []bool{true, false} {
+		v := &live{r: &Reporter{cfg: Config{Streams: &term.Streams{Unicode: unicode}}}}
+		q := p
+		q.spinner = v.spinner(0)
+		if !unicode {
+			q.phase = "next 26h12m"
+		}
+		for _, width := range []int{120, 100, 80, 70, 60, 50, 40, 30, 10, 1, 0, -1} {
+			line := v.layout(q, width)
+			if w := term.Width(line); w > max(0, width) {
+				t.Errorf("%d columns for %d: %q", w, width, line)
+			}
+			fmt.Fprintf(&b, "%3d %s|\n", width, line)
+		}
+	}
+	golden(t, "layout.txt", b.String())
+}
+
+func TestLive_color(t *testing.T) {
+	t.Parallel()
+	s := newScreen(t, 80)
+	for _, mode := range []term.ColorMode{term.ColorNever, term.ColorAuto} {
+		s.raw.Reset()
+		s.line = ""
+		r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(mode)})
+		for _, ev := range tapes()["succeeded"] {
+			r.Event(ev)
+		}
+		r.Close()
+		if have, want := strings.Contains(s.raw.String(), "\x1b[3"), mode == term.ColorAuto; have != want {
+			t.Errorf("mode %d: coloured %v, want %v", mode, have, want)
+		}
+		// No cursor hidden, no mode changed: nothing but colours and clearing.
+		if rest := escapes.ReplaceAllString(s.raw.String(), ""); strings.Count(rest, "\x1b") != strings.Count(rest, "\x1b[J") {
+			t.Errorf("another escape sequence in %q", rest)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	u := new(run)
+	for _, ev := range tapes()["succeeded"] {
+		u.note(ev)
+	}
+	have := summary(u, term.Palette{})
+	want := "poll: NOT_READY for 1.5s (3 attempts), THROTTLED for 2.0s (1 attempt), SUCCESS (1 attempt)\n" +
+		"poll: attempts took 50ms on average, 50ms at most; 5 waits, 3.5s in all\n"
+	if have != want {
+		t.Errorf("have %s\nwant %s", have, want)
+	}
+	if u.state(status.NotReady).attempts != 3 {
+		t.Error("the attempts are counted wrongly")
+	}
+}

@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+func readSchema(t *testing.T, name string) *jsonschema.Resolved {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
+
+func validate(s *jsonschema.Resolved, text string) error {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+func TestEvents_schema(t *testing.T) {
+	t.Parallel()
+	schema := readSchema(t, "event.schema.json")
+	for name, events := range tapes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			have := play(events, Config{Face: JSON, Verbose: true,
+				Getenv: environment("GITHUB_ACTIONS", "true")})
+			n := 0
+			for line := range strings.Lines(have) {
+				n++
+				if err := validate(schema, line); err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			}
+			if n != len(events) {
+				t.Errorf("%d lines for %d events", n, len(events))
+			}
+			golden(t, "json/"+name+".ndjson", have)
+		})
+	}
+}
+
+func TestOutcomes_schema(t *testing.T) {
+	t.Parallel()
+	schema := readSchema(t, "outcome.schema.json")
+	for name, events := range tapes() {
+		for which, output := range map[string]Output{
+			"":         {JSON: true},
+			"-value":   {JSON: true, Print: printed("a", `{"a":[1]}`)},
+			"-missing": {JSON: true, Print: notPrinted},
+		} {
+			t.Run(name+which, func(t *testing.T) {
+				t.Parallel()
+				s, out, _ := term.Buffers("")
+				r := New(Config{Streams: s, Face: None})
+				var result Result
+				for _, ev := range events {
+					if ev.Kind == poll.EndEvent {
+						result = output.Settle(*ev.Outcome)
+					}
+					r.Event(ev)
+				}
+				if err := result.Write(s, 124, r.Timeline(events[0].Target)); err != nil {
+					t.Fatal(err)
+				}
+				if err := validate(schema, out.String()); err != nil {
+					t.Errorf("%s: %v", out, err)
+				}
+			})
+		}
+	}
+	t.Run("usage", func(t *testing.T) {
+		t.Parallel()
+		s, out, _ := term.Buffers("")
+		if err := WriteFailure(s, 2, "unknown flag"); err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(schema, out.String()); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+	})
+	t.Run("binary", func(t *testing.T) {
+		t.Parallel()
+		s, out, _ := term.Buffers("")
+		if err := (Output{JSON: true}).Settle(success(httpAnswer(200, "\xff"))).Write(s, 0, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(schema, out.String()); err != nil {
+			t.Errorf("%s: %v", out, err)
+		}
+	})
+}
+
+// The schemas would be worth nothing if they accepted anything.
+func TestSchemas_refuse(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string][]string{
+		"event.schema.json": {
+			`{}`,
+			`{"v":2,"event":"start","target":"x","attempt":1,"elapsed_s":0}`,
+			`{"v":1,"event":"start","target":"x","attempt":0,"elapsed_s":0}`,
+			`{"v":1,"event":"start","target":"x","attempt":1,"elapsed_s":0,"wait_s":1}`,
+			`{"v":1,"event":"start","target":"x","attempt":1,"elapsed_s":0,"color":"red"}`,
+			`{"v":1,"event":"wait","target":"x","attempt":1,"elapsed_s":0}`,
+			`{"v":1,"event":"attempt","target":"x","attempt":1,"elapsed_s":0,"took_s":0,"status":null,"reason":""}`,
+			`{"v":1,"event":"attempt","target":"x","attempt":1,"elapsed_s":0,"took_s":0,"status":"DONE","reason":""}`,
+			`{"v":1,"event":"attempt","target":"x","attempt":1,"elapsed_s":0,"took_s":0,"status":"ERROR","reason":"","exit_code":1,"http_status":200}`,
+			`{"v":1,"event":"end","target":"x","attempt":1,"elapsed_s":0,"status":"ERROR","reason":"x"}`,
+		},
+		"outcome.schema.json": {
+			`{}`,
+			`{"v":1,"status":"SUCCESS","exit":0,"reason":"","target":null,"attempts":0,"elapsed_s":0,"timeline":[]}`,
+			`{"v":1,"status":"SUCCESS","exit":0,"reason":"","target":"x","attempts":0,"elapsed_s":0}`,
+			`{"v":1,"status":"SUCCESS","exit":0,"reason":"","target":"x","attempts":0,"elapsed_s":0,"timeline":[{}]}`,
+			`{"v":1,"status":"SUCCESS","exit":0,"reason":"","target":"x","attempts":0,"elapsed_s":0,"timeline":[],"encoding":"base64"}`,
+			`{"v":1,"status":"SUCCESS","exit":0,"reason":"","target":"x","attempts":0,"elapsed_s":0,"timeline":[],"encoding":"base64","body":{}}`,
+		},
+	} {
+		schema := readSchema(t, name)
+		for _, text := range wrong {
+			if validate(schema, text) == nil {
+				t.Errorf("%s accepts %s", name, text)
+			}
+		}
+	}
+}
