@@ -24,7 +24,7 @@ import (
 
 // A Step is what is known when a wait is asked for.
 type Step struct {
-	// N counts the waits that came before, so it is 0 before the first attempt.
+	// N counts the attempts that came before, so it is 0 before the first one.
 	N int
 	// Elapsed is the time since the start of the run.
 	Elapsed time.Duration

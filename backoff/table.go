@@ -27,8 +27,8 @@ type Table struct {
 	Attempts int
 	// Timeout leaves out attempts that start later. 0 means no limit.
 	Timeout time.Duration
-	// Immediate starts the first attempt at once; the first wait then comes
-	// before the second attempt.
+	// Immediate leaves out the first wait: the first attempt starts at once, and
+	// the second wait comes before the second attempt as ever.
 	Immediate bool
 	// InitialDelay comes before anything else.
 	InitialDelay time.Duration
@@ -41,11 +41,10 @@ func (t Table) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		row := Row{At: t.InitialDelay, Earliest: t.InitialDelay, Latest: t.InitialDelay}
 		spread := newSpread(orExponential(t.Schedule))
-		for n := 0; t.Attempts <= 0 || row.Attempt < t.Attempts; {
-			row.Attempt++
-			if row.Attempt > 1 || !t.Immediate {
+		for n := 0; t.Attempts <= 0 || n < t.Attempts; n++ {
+			row.Attempt = n + 1
+			if n > 0 || !t.Immediate {
 				row = row.after(spread.next(n, row.At))
-				n++
 			}
 			if t.Timeout > 0 && row.At > t.Timeout || !yield(row) {
 				return

@@ -1,0 +1,256 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func run(t *testing.T, c Config) []Result {
+	t.Helper()
+	results, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results
+}
+
+// by sorts results into a table.
+func by(results []Result) map[int]map[Algorithm]Result {
+	table := map[int]map[Algorithm]Result{}
+	for _, r := range results {
+		if table[r.Clients] == nil {
+			table[r.Clients] = map[Algorithm]Result{}
+		}
+		table[r.Clients][r.Algorithm] = r
+	}
+	return table
+}
+
+// Without jitter all clients collide again each time: the last of n is turned
+// away n-1 times, after base * (2^(n-1) - 1) in all. With the published 8 to 12
+// ms the first service outlasts the first wait in half of the trials.
+func TestQueue_exponentialLaws(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelQueue)
+	c.Algorithms = []Algorithm{Exponential}
+	c.ServiceMin, c.ServiceMax = 8*time.Millisecond, 8*time.Millisecond
+	c.Trials = 1
+	c.Clients = []int{1, 2, 5, 10, 12, 14, 15, 20, 40}
+	for _, got := range run(t, c) {
+		n := got.Clients
+		retries := float64(n * (n - 1) / 2)
+		time := 10*(math.Pow(2, float64(n-1))-1) + 8
+		want := Result{
+			Model: ModelQueue, Algorithm: Exponential, Clients: n, Trials: 1,
+			Time: time, TimeP95: time,
+			Calls: retries + float64(n), Retries: retries,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d clients (-want +got):\n%s", n, diff)
+		}
+	}
+}
+
+// The published figures are one real run each on a JavaScript timer: what they
+// show is an order and a trend.
+func TestQueue_orderOfTheJitters(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelQueue)
+	c.Algorithms = []Algorithm{Full, Equal, Decorrelated}
+	c.Clients = []int{100, 150, 250}
+	before := map[Algorithm]Result{}
+	for n, got := range by(run(t, c)) {
+		full, equal, decorrelated := got[Full], got[Equal], got[Decorrelated]
+		if !(decorrelated.Time < full.Time && full.Time < equal.Time) {
+			t.Errorf("%d clients: times decorrelated %.0f, full %.0f, equal %.0f are not in this order",
+				n, decorrelated.Time, full.Time, equal.Time)
+		}
+		if decorrelated.Retries <= max(full.Retries, equal.Retries) {
+			t.Errorf("%d clients: retries decorrelated %.0f, full %.0f, equal %.0f, want decorrelated to make the most",
+				n, decorrelated.Retries, full.Retries, equal.Retries)
+		}
+	}
+	c.Clients = []int{5, 10, 20, 50, 100, 150, 250}
+	for _, got := range run(t, c) {
+		last := before[got.Algorithm]
+		if got.Time <= last.Time || got.Retries <= last.Retries || got.TimeP95 < got.Time {
+			t.Errorf("after %+v comes %+v, want more of everything", last, got)
+		}
+		before[got.Algorithm] = got
+	}
+	if full := before[Full]; full.Clients != 250 {
+		t.Errorf("the last result is of %d clients, want 250", full.Clients)
+	}
+}
+
+func TestQueue_fullJitterOf100(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelQueue)
+	c.Algorithms, c.Clients, c.Trials = []Algorithm{Full}, []int{100}, 300
+	got := run(t, c)[0]
+	if off(got.Time, 5000) > 0.05 || off(got.Retries, 670) > 0.03 {
+		t.Errorf("time %.0f ms, retries %.0f, want about 5000 and 670", got.Time, got.Retries)
+	}
+}
+
+// off returns how far got is from want, as a part of it.
+func off(got, want float64) float64 { return math.Abs(got-want) / want }
+
+// Waits double without bound: past the horizon a trial stops.
+func TestQueue_overflow(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelQueue)
+	c.Algorithms, c.Clients, c.Trials = []Algorithm{Exponential}, []int{40, 60}, 3
+	got := run(t, c)
+	if !(got[0].Time > 5e12 && got[0].Time < 2e13) {
+		t.Errorf("40 clients need %g ms, want near 1e13", got[0].Time)
+	}
+	if !math.IsInf(got[1].Time, 1) || !math.IsInf(got[1].TimeP95, 1) {
+		t.Errorf("60 clients need %g ms, p95 %g, want +Inf", got[1].Time, got[1].TimeP95)
+	}
+	if got[1].Calls < 60 || got[1].Retries < 60 {
+		t.Errorf("60 clients were stopped after %g calls, %g retries", got[1].Calls, got[1].Retries)
+	}
+	c.MaxWait = time.Second
+	if got := run(t, c)[1]; !(got.Time < 1e6) {
+		t.Errorf("capped, 60 clients need %g ms, want less than 1e6", got.Time)
+	}
+}
+
+// The means of 100 trials of the published simulator, seed 1, with 10, 50, 100
+// and 190 clients. It varies from seed to seed as much as the tolerances allow.
+func TestOCC_published(t *testing.T) {
+	t.Parallel()
+	type figures struct{ time, calls float64 }
+	published := map[int]map[Algorithm]figures{
+		10: {Exponential: {3590, 51}, Decorrelated: {445, 38}, Equal: {725, 42},
+			Full: {453, 38}, None: {377, 50}},
+		50: {Exponential: {36583, 622}, Decorrelated: {2251, 375}, Equal: {4341, 347},
+			Full: {2896, 332}, None: {1141, 690}},
+		100: {Exponential: {63166, 1843}, Decorrelated: {4505, 1002}, Equal: {6665, 812},
+			Full: {5060, 795}, None: {2036, 2427}},
+		190: {Exponential: {101114, 5154}, Decorrelated: {7950, 2439}, Equal: {9516, 1762},
+			Full: {7363, 1772}, None: {3546, 8011}},
+	}
+	c := Defaults(ModelOCC)
+	c.Clients = []int{10, 50, 100, 190}
+	for _, got := range run(t, c) {
+		want := published[got.Clients][got.Algorithm]
+		checkOCC(t, got, want.time, want.calls)
+	}
+}
+
+// checkOCC compares with means of another simulation of the same model.
+func checkOCC(t *testing.T, got Result, time, calls float64) {
+	t.Helper()
+	tolerance := 0.06
+	switch {
+	case got.Algorithm == Exponential:
+		tolerance = 0.3
+	case got.Clients <= 30:
+		tolerance = 0.1
+	}
+	if off(got.Time, time) > tolerance || off(got.Calls, calls) > tolerance {
+		t.Errorf("%s, %d clients: %.0f ms and %.1f calls, want %.0f and %.1f within %.0f%%",
+			got.Algorithm, got.Clients, got.Time, got.Calls, time, calls, 100*tolerance)
+	}
+	if got.Retries != got.Calls-float64(got.Clients) && off(got.Retries, got.Calls-float64(got.Clients)) > 1e-9 {
+		t.Errorf("%s, %d clients: %g calls and %g retries", got.Algorithm, got.Clients, got.Calls, got.Retries)
+	}
+}
+
+func TestRun_dependsOnTheSeedAlone(t *testing.T) {
+	t.Parallel()
+	for _, model := range Models() {
+		t.Run(string(model), func(t *testing.T) {
+			t.Parallel()
+			c := Defaults(model)
+			c.Clients, c.Trials, c.Seed, c.Workers = []int{5, 20, 33}, 7, 42, 1
+			want := run(t, c)
+			c.Workers = 5
+			if diff := cmp.Diff(want, run(t, c)); diff != "" {
+				t.Errorf("with 5 workers (-1 worker +5):\n%s", diff)
+			}
+			c.Clients, c.Algorithms = []int{20}, []Algorithm{Full}
+			if diff := cmp.Diff(by(want)[20][Full], run(t, c)[0]); diff != "" {
+				t.Errorf("on its own (-among others +alone):\n%s", diff)
+			}
+			c.Seed++
+			if got := run(t, c)[0]; got.Time == by(want)[20][Full].Time {
+				t.Errorf("another seed, the same time %g", got.Time)
+			}
+		})
+	}
+}
+
+func TestRun_progress(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelOCC)
+	c.Clients, c.Trials = []int{3}, 77
+	last, calls := 0, 0
+	c.Progress = func(done, total int) {
+		if done <= last || total != 5*77 {
+			t.Errorf("after %d comes %d of %d", last, done, total)
+		}
+		last = done
+		calls++
+	}
+	run(t, c)
+	if last != 5*77 || calls < 50 || calls > 150 {
+		t.Errorf("%d calls, the last at %d, want about 100 up to %d", calls, last, 5*77)
+	}
+}
+
+func TestRun_canceled(t *testing.T) {
+	t.Parallel()
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := Defaults(ModelOCC)
+	c.Clients, c.Trials = []int{100}, 10_000
+	c.Progress = func(int, int) { cancel(why) }
+	if results, err := Run(ctx, c); !errors.Is(err, why) || results != nil {
+		t.Errorf("got %v and %v, want an error because %v", results, err, why)
+	}
+}
+
+// A single trial that would take for ever ends with the context too.
+func TestRun_canceledWithinATrial(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	c := Defaults(ModelQueue)
+	c.Clients, c.Trials, c.Algorithms = []int{1000}, 1, []Algorithm{Exponential}
+	c.Base, c.MaxWait = 1, 1
+	c.ServiceMin, c.ServiceMax = time.Hour, time.Hour
+	if _, err := Run(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want the deadline", err)
+	}
+}
+
+func TestRun_invalid(t *testing.T) {
+	t.Parallel()
+	if results, err := Run(t.Context(), Config{}); err == nil {
+		t.Errorf("results %v, want an error", results)
+	}
+}
+
+// BenchmarkSweep runs the published sweep of ModelOCC: 10 to 190 clients by 10,
+// five algorithms, 100 trials.
+func BenchmarkSweep(b *testing.B) {
+	var calls float64
+	for b.Loop() {
+		results, err := Run(context.Background(), Defaults(ModelOCC))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, r := range results {
+			calls += r.Calls * float64(r.Trials)
+		}
+	}
+	b.ReportMetric(calls/b.Elapsed().Seconds(), "writes/s")
+}

@@ -1,0 +1,71 @@
+package simulate
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+)
+
+func TestConfig_Validate(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		model  Model
+		change func(*Config)
+		want   string
+	}{
+		{"queue", ModelQueue, func(*Config) {}, ""},
+		{"occ", ModelOCC, func(*Config) {}, ""},
+		{"occ without waiting", ModelOCC, func(c *Config) { c.Algorithms = []Algorithm{None} }, ""},
+		{"model", ModelQueue, func(c *Config) { c.Model = "lock" }, `model: "lock" is none of queue, occ`},
+		{"queue without waiting", ModelQueue, func(c *Config) { c.Algorithms = []Algorithm{None} },
+			"algorithm: clients of a queue that do not wait would ask for ever; there are exponential, full, equal, decorrelated"},
+		{"algorithm", ModelOCC, func(c *Config) { c.Algorithms = []Algorithm{"fast"} },
+			`algorithm: "fast" is none of none, exponential, full, equal, decorrelated`},
+		{"no algorithm", ModelQueue, func(c *Config) { c.Algorithms = nil },
+			"algorithm: none given, there are exponential, full, equal, decorrelated"},
+		{"no clients", ModelQueue, func(c *Config) { c.Clients = nil }, "clients: no number given"},
+		{"0 clients", ModelQueue, func(c *Config) { c.Clients = []int{5, 0} }, "clients: 0 is not from 1 to 1000000"},
+		{"too many clients", ModelQueue, func(c *Config) { c.Clients = []int{2_000_000} },
+			"clients: 2000000 is not from 1 to 1000000"},
+		{"trials", ModelQueue, func(c *Config) { c.Trials = 0 }, "trials: 0 is below 1"},
+		{"too many trials", ModelQueue, func(c *Config) { c.Trials = 1e9 }, "trials: 1000000000 of each are more than 10000000 in all"},
+		{"base", ModelQueue, func(c *Config) { c.Base = 0 }, "base: 0s is not above 0"},
+		{"cap", ModelQueue, func(c *Config) { c.MaxWait = -1 }, "max-wait: -1ns is negative"},
+		{"service", ModelQueue, func(c *Config) { c.ServiceMin = -time.Second }, "service: -1s is negative"},
+		{"service range", ModelQueue, func(c *Config) { c.ServiceMax = time.Millisecond }, "service: 8ms to 1ms ends before it begins"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := Defaults(tt.model)
+			tt.change(&c)
+			err := c.Validate()
+			if tt.want == "" {
+				if err != nil {
+					t.Errorf("error %v, want none", err)
+				}
+				return
+			}
+			if _, ok := errors.AsType[*backoff.ParameterError](err); !ok || err.Error() != tt.want {
+				t.Errorf("error %v, want %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestImports(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
+	if err != nil {
+		t.Fatalf("list imports: %v", err)
+	}
+	const want = "github.com/pollcli/poll/backoff github.com/pollcli/poll/backoff/simulate"
+	if got := strings.Join(strings.Fields(string(out)), " "); got != want {
+		t.Errorf("depends on %q outside of the standard library, want %q", got, want)
+	}
+}

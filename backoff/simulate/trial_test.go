@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"container/heap"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// The same model message by message, as plainly as it can be written: an oracle
+// for the numbers of clients that were not published.
+func TestOCC_agreesWithEachMessageSimulated(t *testing.T) {
+	t.Parallel()
+	const trials = 100
+	c := Defaults(ModelOCC)
+	c.Clients = []int{2, 7, 20, 30, 45, 75}
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, got := range run(t, c) {
+		var time, calls float64
+		for range trials {
+			one, n := plainOCC(got.Algorithm, got.Clients, r)
+			time += one / trials
+			calls += float64(n) / trials
+		}
+		checkOCC(t, got, time, calls)
+	}
+}
+
+// letter is a message on its way.
+type letter struct {
+	at      float64 // its arrival
+	client  int
+	kind    kind
+	version int  // of an answer to a read, and of a write
+	ok      bool // of an answer to a write
+}
+
+type kind int
+
+const (
+	read kind = iota
+	readAnswer
+	write
+	writeAnswer
+)
+
+type mail []letter
+
+func (m mail) Len() int           { return len(m) }
+func (m mail) Less(i, j int) bool { return m[i].at < m[j].at }
+func (m mail) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+func (m *mail) Push(x any)        { *m = append(*m, x.(letter)) }
+func (m *mail) Pop() any {
+	last := (*m)[len(*m)-1]
+	*m = (*m)[:len(*m)-1]
+	return last
+}
+
+// plainOCC returns the time of the last message and the number of writes.
+func plainOCC(a Algorithm, clients int, r *rand.Rand) (end float64, writes int) {
+	var m mail
+	version := 0
+	failures := make([]int, clients)
+	previous := make([]float64, clients)
+	send := func(now float64, l letter) {
+		l.at = now + math.Abs(10+2*r.NormFloat64())
+		heap.Push(&m, l)
+	}
+	for id := range clients {
+		previous[id] = 5
+		send(0, letter{client: id, kind: read})
+	}
+	for len(m) > 0 {
+		l := heap.Pop(&m).(letter)
+		end = l.at
+		switch l.kind {
+		case read:
+			send(l.at, letter{client: l.client, kind: readAnswer, version: version})
+		case readAnswer:
+			send(l.at, letter{client: l.client, kind: write, version: l.version})
+		case write:
+			writes++
+			ok := l.version == version
+			if ok {
+				version++
+			}
+			send(l.at, letter{client: l.client, kind: writeAnswer, ok: ok})
+		case writeAnswer:
+			if !l.ok {
+				failures[l.client]++
+				wait := plainWait(a, failures[l.client], &previous[l.client], r)
+				send(l.at+wait, letter{client: l.client, kind: read})
+			}
+		}
+	}
+	return end, writes
+}
+
+func plainWait(a Algorithm, failures int, previous *float64, r *rand.Rand) float64 {
+	v := math.Min(2000, 5*math.Pow(2, float64(failures)))
+	switch a {
+	case Exponential:
+		return v
+	case Full:
+		return r.Float64() * v
+	case Equal:
+		return v/2 + r.Float64()*v/2
+	case Decorrelated:
+		*previous = math.Min(2000, 5+r.Float64()*(*previous*3-5))
+		return *previous
+	default:
+		return 0
+	}
+}
