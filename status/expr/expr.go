@@ -2,18 +2,29 @@
 // question about one answer.
 package expr
 
+import "unsafe"
+
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.
 type Expr struct {
 	src  string
+	root node
 	uses Uses
 }
 
 // Compile compiles a condition. An error is an [*Error].
-func Compile(src string) (*Expr, error) { return &Expr{src: src}, nil }
+func Compile(src string) (*Expr, error) { return compile(src, true) }
 
 // CompileValue compiles an expression for its value; unlike a condition it may
 // yield a list. An error is an [*Error].
-func CompileValue(src string) (*Expr, error) { return &Expr{src: src}, nil }
+func CompileValue(src string) (*Expr, error) { return compile(src, false) }
+
+func compile(src string, condition bool) (*Expr, error) {
+	root, uses, err := parse(src, condition)
+	if err != nil {
+		return nil, err
+	}
+	return &Expr{src: src, root: root, uses: uses}, nil
+}
 
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
@@ -23,21 +34,22 @@ func (x *Expr) Uses() Uses { return x.uses }
 
 // Eval evaluates the expression. It never fails and never panics: what cannot
 // be decided is Unknown.
-func (x *Expr) Eval(env *Env) Result { return Result{Tri: Unknown} }
-
-// A Result is the outcome of one evaluation.
-type Result struct {
-	Tri Tri
+func (x *Expr) Eval(env *Env) (r Result) {
+	if env == nil {
+		env = &Env{}
+	}
+	r = Result{expr: x, env: env}
+	defer func() {
+		if recover() != nil {
+			r.value = unknown(fault{code: faultInternal})
+			r.Tri = Unknown
+		}
+	}()
+	e := evaluator{src: x.src, env: env}
+	r.value = e.value(x.root)
+	r.Tri = r.value.truth()
+	return r
 }
 
-// Matched reports whether the condition is true.
-func (r Result) Matched() bool { return r.Tri == True }
-
-// Explain says why the outcome is what it is, in at most max lines.
-func (r Result) Explain(max int) []string { return nil }
-
-// Notes lists what is odd about a match.
-func (r Result) Notes() []string { return nil }
-
-// Value returns the value of the expression.
-func (r Result) Value() Value { return Value{} }
+// viewString is the text of b without a copy; b must not be changed.
+func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -1,5 +1,12 @@
 package expr
 
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
 // A Kind is the type of a value.
 type Kind uint8
 
@@ -13,7 +20,22 @@ const (
 	KindString
 	KindArray
 	KindObject
+
+	kindLines // the documents of JSON lines, which act as a list
 )
+
+// String returns jq's name of the kind where jq has one: "null", "boolean",
+// "number", "string", "array", "object"; else "unknown" or "missing".
+func (k Kind) String() string {
+	names := [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object", "lines"}
+	return names[k]
+}
+
+// noun names a kind in a sentence: "a string".
+func (k Kind) noun() string {
+	nouns := [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object", "JSON lines"}
+	return nouns[k]
+}
 
 // A Value is what an expression yields.
 type Value struct {
@@ -33,4 +55,115 @@ func (v Value) Text() string {
 		return v.text
 	}
 	return v.Raw
+}
+
+// A value is what a part of an expression yields: text of the document and a
+// kind, nothing decoded that need not be.
+type value struct {
+	kind   Kind
+	hidden bool   // holds text of a header, which is never shown
+	fault  fault  // why the value is unknown
+	raw    string // JSON text; may be "" for a string
+	str    string // the characters of a string
+}
+
+func missing() value { return value{kind: KindMissing} }
+
+func boolean(b bool) value {
+	if b {
+		return value{kind: KindBool, raw: "true"}
+	}
+	return value{kind: KindBool, raw: "false"}
+}
+
+func number(text string) value { return value{kind: KindNumber, raw: text} }
+
+func text(s string) value { return value{kind: KindString, str: s} }
+
+func array(raw string) value { return value{kind: KindArray, raw: raw} }
+
+// outcome is the value of a condition.
+func outcome(t Tri, f fault) value {
+	if t == Unknown {
+		return value{kind: KindUnknown, fault: f}
+	}
+	return boolean(t == True)
+}
+
+// fromResult is the value that gjson found in a valid document.
+func fromResult(r gjson.Result) value {
+	switch r.Type {
+	case gjson.True, gjson.False:
+		return value{kind: KindBool, raw: r.Raw}
+	case gjson.Number:
+		return value{kind: KindNumber, raw: r.Raw}
+	case gjson.String:
+		return value{kind: KindString, raw: r.Raw, str: r.Str}
+	case gjson.JSON:
+		raw := r.Raw[skipSpace(r.Raw, 0):]
+		if raw[0] == '{' {
+			return value{kind: KindObject, raw: raw}
+		}
+		return value{kind: KindArray, raw: raw}
+	}
+	if r.Raw == "" {
+		return missing()
+	}
+	return value{kind: KindNull, raw: "null"}
+}
+
+// parseValue reads a JSON text that is known to be valid.
+func parseValue(raw string) value {
+	return fromResult(gjson.Parse(strings.TrimRight(raw, " \t\r\n")))
+}
+
+// result is the value as gjson sees it.
+func (v value) result() gjson.Result { return gjson.Parse(v.json()) }
+
+// json is the JSON text of a value that exists.
+func (v value) json() string {
+	if v.raw == "" && v.kind == KindString {
+		return string(appendQuoted(nil, v.str))
+	}
+	return v.raw
+}
+
+// isNull reports whether v is null or missing, which are equal.
+func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
+
+// truth is the value as a condition: null, missing and false are false, unknown
+// is unknown, and all else is true, also 0, "" and [].
+func (v value) truth() Tri {
+	switch v.kind {
+	case KindUnknown:
+		return Unknown
+	case KindMissing, KindNull:
+		return False
+	case KindBool:
+		return triOf(v.raw == "true")
+	}
+	return True
+}
+
+// appendQuoted appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
+func appendQuoted(b []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, `\n`...)
+		case r == '\t':
+			b = append(b, `\t`...)
+		case r == '\r':
+			b = append(b, `\r`...)
+		case r < ' ' || r == 0x7f:
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
 }

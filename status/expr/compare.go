@@ -1,0 +1,118 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// compare evaluates a comparison.
+func (e *evaluator) compare(n *comparison) value {
+	left := e.value(n.left)
+	if left.kind == KindUnknown {
+		return left
+	}
+	right := e.value(n.right)
+	if right.kind == KindUnknown {
+		return right
+	}
+	t, code := n.outcome(left, right)
+	v := outcome(t, fault{})
+	v.hidden = left.hidden || right.hidden
+	if t == Unknown {
+		v.fault = n.fault(code, left, right)
+	}
+	return v
+}
+
+// fault is why a comparison of two known values is unknown.
+func (n *comparison) fault(code faultCode, left, right value) fault {
+	from, got := n.left.where(), left.kind
+	if n.op == opIn || code == faultText && left.kind == KindString {
+		from, got = n.right.where(), right.kind // it is the right side that does not fit
+	}
+	return fault{code: code, got: got, want: right.kind,
+		from: int32(from.from), at: int32(from.to), to: int32(from.to)}
+}
+
+// outcome compares two known values.
+func (n *comparison) outcome(a, b value) (Tri, faultCode) {
+	switch n.op {
+	case opEqual:
+		return triOf(equal(a, b)), 0
+	case opNotEqual:
+		return triOf(!equal(a, b)), 0
+	case opIn:
+		if b.kind != KindArray {
+			return Unknown, faultList
+		}
+		return triOf(member(b, a)), 0
+	case opContains:
+		return contains(a, b)
+	case opMatch, opNotMatch:
+		if a.kind != KindString {
+			return Unknown, faultText
+		}
+		return triOf(n.pattern.MatchString(a.str) == (n.op == opMatch)), 0
+	case opStartsWith, opEndsWith:
+		return affix(n.op == opStartsWith, a, b)
+	}
+	return n.op.order(a, b)
+}
+
+// order compares numbers with numbers and strings with strings.
+func (op compareOp) order(a, b value) (Tri, faultCode) {
+	var c int
+	switch {
+	case a.kind == KindNumber && b.kind == KindNumber:
+		c = compareNumbers(a.raw, b.raw)
+	case a.kind == KindString && b.kind == KindString:
+		c = strings.Compare(a.str, b.str)
+	default:
+		return Unknown, faultOrder
+	}
+	switch op {
+	case opLess:
+		return triOf(c < 0), 0
+	case opLessEqual:
+		return triOf(c <= 0), 0
+	case opGreater:
+		return triOf(c > 0), 0
+	}
+	return triOf(c >= 0), 0
+}
+
+// affix reports whether text begins, or ends, with other text.
+func affix(start bool, a, b value) (Tri, faultCode) {
+	if a.kind != KindString || b.kind != KindString {
+		return Unknown, faultText
+	}
+	if start {
+		return triOf(strings.HasPrefix(a.str, b.str)), 0
+	}
+	return triOf(strings.HasSuffix(a.str, b.str)), 0
+}
+
+// contains looks for a part of a text, or for a member of a list.
+func contains(a, b value) (Tri, faultCode) {
+	switch a.kind {
+	case KindString:
+		if b.kind != KindString {
+			return Unknown, faultText
+		}
+		return triOf(strings.Contains(a.str, b.str)), 0
+	case KindArray:
+		return triOf(member(a, b)), 0
+	}
+	return Unknown, faultMember
+}
+
+// member reports whether an element of the list equals v.
+func member(list, v value) bool {
+	found := false
+	each(list, func(_ int, _ string, element gjson.Result) bool {
+		found = equal(fromResult(element), v)
+		return !found
+	})
+	return found
+}

@@ -1,0 +1,272 @@
+package expr
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A token is a piece of the source.
+type token struct {
+	span
+	kind tokenKind
+	text string // tokWord, tokVariable: the name; tokOperator: the sign
+	call bool   // tokWord: an opening parenthesis follows at once
+	lit  value  // tokLiteral
+	path *path  // tokPath
+}
+
+type tokenKind uint8
+
+const (
+	tokEnd      tokenKind = iota
+	tokOperator           // a sign, or a word that stands between operands
+	tokWord               // a function, true, false, null, not
+	tokVariable           // $name
+	tokLiteral            // a string, a number, a duration, a JSON list or object
+	tokPath
+)
+
+// is reports whether the token is the operator or keyword.
+func (t token) is(text string) bool {
+	return (t.kind == tokOperator || t.kind == tokWord && !t.call) && t.text == text
+}
+
+// endsOperand reports whether an operator, not an operand, comes after the token.
+func (t token) endsOperand() bool {
+	switch t.kind {
+	case tokPath, tokLiteral, tokVariable:
+		return true
+	case tokWord:
+		return t.text != "not" && !t.call
+	}
+	return t.kind == tokOperator && t.text == ")"
+}
+
+// A lexer cuts the source into tokens. The first error stays, and from then on
+// there are only end tokens.
+type lexer struct {
+	depth int // of queries
+	src   string
+	pos   int
+	prev  token
+	err   *Error
+
+	lastEnd int // where the token before prev ended
+}
+
+// fail notes the first error.
+func (l *lexer) fail(pos int, hint, format string, args ...any) {
+	if l.err == nil {
+		l.err = errorAt(l.src, pos, hint, format, args...)
+	}
+	l.pos = len(l.src)
+}
+
+// at is the byte at offset i, 0 behind the end.
+func (l *lexer) at(i int) byte {
+	if i < len(l.src) {
+		return l.src[i]
+	}
+	return 0
+}
+
+// next cuts the next token.
+func (l *lexer) next() token {
+	l.lastEnd = l.prev.to
+	l.pos = skipSpace(l.src, l.pos)
+	t := token{kind: tokEnd}
+	t.from = l.pos
+	if l.pos < len(l.src) {
+		l.cut(&t)
+	}
+	if l.err != nil {
+		t = token{kind: tokEnd, span: span{len(l.src), len(l.src)}}
+	} else {
+		t.to = l.pos
+	}
+	l.prev = t
+	return t
+}
+
+// cut reads the token that begins at l.pos.
+func (l *lexer) cut(t *token) {
+	c := l.src[l.pos]
+	switch {
+	case c == '"' || c == '\'':
+		t.kind, t.lit = tokLiteral, text(l.quoted())
+	case isDigit(c) || c == '-' && isDigit(l.at(l.pos+1)):
+		l.numeric(t)
+	case c == '.' || c == '#' || c == '@':
+		t.kind, t.path = tokPath, l.path()
+	case c == '$':
+		l.variable(t)
+	case c == '[' || c == '{':
+		t.kind, t.lit = tokLiteral, l.constant()
+	case l.startsName(l.pos):
+		l.word(t)
+	case c == '*' || c == '?':
+		l.wildcard(t)
+	default:
+		l.operator(t)
+	}
+}
+
+// startsName reports whether a name begins at offset i.
+func (l *lexer) startsName(i int) bool {
+	if i >= len(l.src) {
+		return false
+	}
+	c := l.src[i]
+	if c < utf8.RuneSelf {
+		return c == '_' || c == '\\' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	r, _ := utf8.DecodeRuneInString(l.src[i:])
+	return unicode.IsLetter(r)
+}
+
+// wordEnd is the offset behind the letters and digits at offset i.
+func (l *lexer) wordEnd(i int) int {
+	for i < len(l.src) {
+		r, size := utf8.DecodeRuneInString(l.src[i:])
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			break
+		}
+		i += size
+	}
+	return i
+}
+
+// word reads a keyword, the name of a function, or a bare path.
+func (l *lexer) word(t *token) {
+	end := l.wordEnd(l.pos)
+	name := l.src[l.pos:end]
+	afterNot := l.prev.is("not") && signOf(name) != name // the function, as in ".x | not and .y"
+	if (afterNot || l.prev.endsOperand()) && isWordOperator(name) {
+		t.kind, t.text, l.pos = tokOperator, signOf(name), end
+		return
+	}
+	if l.at(end) == '(' && end > l.pos {
+		t.kind, t.text, t.call, l.pos = tokWord, name, true, end
+		return
+	}
+	if name == "not" && l.at(end) != '.' {
+		t.kind, t.text, l.pos = tokWord, name, end
+		return
+	}
+	t.path = l.path()
+	t.kind = tokPath
+	if l.pos == end && isReserved(name) {
+		t.kind, t.text, t.path = tokWord, name, nil
+	}
+}
+
+// isWordOperator reports whether the word stands between two operands.
+func isWordOperator(name string) bool {
+	switch name {
+	case "and", "or", "in", "contains", "startswith", "endswith":
+		return true
+	}
+	return false
+}
+
+// signOf is the sign that means the same as a word.
+func signOf(name string) string {
+	switch name {
+	case "and":
+		return "&&"
+	case "or":
+		return "||"
+	}
+	return name
+}
+
+// isReserved reports whether the word alone is not a path.
+func isReserved(name string) bool {
+	switch name {
+	case "true", "false", "null":
+		return true
+	}
+	return isWordOperator(name) || bareFunction(name) != 0
+}
+
+// wildcard reads a bare path that begins with a wildcard.
+func (l *lexer) wildcard(t *token) {
+	if !l.prev.endsOperand() && (l.startsName(l.pos+1) || l.at(l.pos+1) == '.') {
+		t.kind, t.path = tokPath, l.path()
+		return
+	}
+	if l.src[l.pos] == '*' {
+		l.fail(l.pos, hintArithmetic, "poll does not calculate")
+		return
+	}
+	l.unexpected()
+}
+
+// operators are the signs, the longest first.
+var operators = [...]string{"==", "!=", "=~", "!~", "<=", ">=", "&&", "||", "//", "<", ">", "!", "|", "(", ")", ";", ","}
+
+// operator reads a sign.
+func (l *lexer) operator(t *token) {
+	rest := l.src[l.pos:]
+	if message, hint := wrongSign(rest); message != "" {
+		l.fail(l.pos, hint, "%s", message)
+		return
+	}
+	for _, op := range &operators {
+		if strings.HasPrefix(rest, op) {
+			t.kind, t.text = tokOperator, op
+			l.pos += len(op)
+			return
+		}
+	}
+	l.unexpected()
+}
+
+func (l *lexer) unexpected() {
+	r, _ := utf8.DecodeRuneInString(l.src[l.pos:])
+	message, hint := wrongCharacter(r)
+	l.fail(l.pos, hint, "%s", message)
+}
+
+// variable reads $name, $header.Name and $json with its path.
+func (l *lexer) variable(t *token) {
+	start := l.pos
+	end := l.wordEnd(start + 1)
+	t.kind, t.text = tokVariable, l.src[start+1:end]
+	l.pos = end
+	switch t.text {
+	case "exit", "status", "body", "stdout", "stderr", "attempt", "elapsed", "isjson":
+	case "header":
+		t.lit = text(l.headerName(start))
+	case "json":
+		t.kind, t.path = tokPath, l.jsonPath(start)
+	default:
+		l.fail(start, variableHint(t.text), "there is no variable $%s", t.text)
+	}
+}
+
+// headerName reads what stands behind $header: .Name or ["Name"].
+func (l *lexer) headerName(start int) string {
+	switch {
+	case l.at(l.pos) == '[' && isQuote(l.at(skipSpace(l.src, l.pos+1))):
+		open := l.pos
+		l.pos = skipSpace(l.src, l.pos+1)
+		name := l.quoted()
+		l.closeBracket(open)
+		return name
+	case l.at(l.pos) == '.' && isHeaderChar(l.at(l.pos+1)):
+		from := l.pos + 1
+		for l.pos = from; isHeaderChar(l.at(l.pos)); l.pos++ {
+		}
+		return l.src[from:l.pos]
+	}
+	l.fail(start, `write $header.Retry-After or $header["Retry-After"]`, "$header needs the name of a header")
+	return ""
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
+
+func isHeaderChar(c byte) bool {
+	return isDigit(c) || c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}

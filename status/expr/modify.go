@@ -1,0 +1,99 @@
+package expr
+
+import (
+	"github.com/tidwall/gjson"
+)
+
+// maxResult is the largest value, in bytes, that a modifier may be applied to.
+const maxResult = 64 << 20
+
+// modify applies a modifier of gjson to a value that is not unknown.
+func (e *evaluator) modify(v value, h *hop, src *path) value {
+	if v.kind == KindMissing {
+		return v
+	}
+	if code, ok := h.mod.fits(v); !ok {
+		return src.fault(code, v.kind, h.span)
+	}
+	if v.kind == KindNull && h.mod.name != "tostr" {
+		return v
+	}
+	raw := v.json()
+	if len(raw) > maxResult {
+		return src.fault(faultLarge, v.kind, h.span)
+	}
+	switch h.mod.name {
+	case "fromstr":
+		raw = v.str
+	case "flatten":
+		if v.kind == KindArray {
+			raw = flatten(raw, gjson.Get(h.mod.arg, "deep").Bool())
+		}
+	case "this", "valid":
+		return v
+	case "tostr":
+		return text(raw)
+	default:
+		raw = gjson.Get(raw, h.mod.path()).Raw
+	}
+	// What a modifier makes is not always JSON: @join writes {"a":1,} .
+	if !isJSON(raw) {
+		return src.fault(faultJSON, v.kind, h.span)
+	}
+	return parseValue(raw)
+}
+
+// path is the modifier as a gjson path.
+func (m *modifier) path() string {
+	if m.arg == "" {
+		return "@" + m.name
+	}
+	return "@" + m.name + ":" + m.arg
+}
+
+// fits reports whether the modifier says anything about the value; if not, why.
+func (m *modifier) fits(v value) (faultCode, bool) {
+	switch m.name {
+	case "keys", "group":
+		return faultObject, v.kind == KindObject || v.isNull()
+	case "values":
+		return faultObject, v.kind == KindObject || v.kind == KindArray || v.isNull()
+	case "fromstr":
+		return faultText, v.kind == KindString || v.isNull()
+	}
+	if v.kind == kindLines {
+		return faultObject, false
+	}
+	return 0, true
+}
+
+// flatten puts the members of the lists in a list in their place; deep goes on
+// with the lists in those. gjson's own takes time by the square of the depth.
+func flatten(raw string, deep bool) string {
+	out := []byte{'['}
+	limit := 2
+	if deep {
+		limit = maxDepth + 1
+	}
+	lists := 0
+	for i := 0; i < len(raw); {
+		switch c := raw[i]; {
+		case c == '[' && lists < limit:
+			lists++
+			i++
+		case c == ']':
+			lists--
+			i++
+		case c <= ' ' || c == ',':
+			i++
+		default:
+			end, _ := scanJSON(raw, i)
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, raw[i:end]...)
+			i = end
+		}
+	}
+	return string(append(out, ']'))
+}

@@ -1,0 +1,494 @@
+package expr
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	// maxSource is the longest expression, in bytes.
+	maxSource = 16 << 10
+	// maxNesting is how deep parentheses, calls, negations and queries may nest.
+	maxNesting = 200
+)
+
+// A parser is a recursive descent over the grammar in the package comment. After
+// an error it sees only the end, so that it unwinds by itself.
+type parser struct {
+	lexer
+	tok   token
+	depth int
+	piped bool // on the right side of a pipe, where bare functions may stand
+	uses  Uses
+}
+
+// parse parses a whole expression.
+func parse(src string, condition bool) (node, Uses, error) {
+	p := &parser{lexer: lexer{src: src}}
+	switch {
+	case len(src) > maxSource:
+		p.fail(0, "", "the expression is longer than %d KiB", maxSource>>10)
+	case strings.TrimSpace(src) == "":
+		p.fail(0, `write a condition such as .state == "done"`, "the expression is empty")
+	}
+	p.advance()
+	n := p.pipe()
+	if p.tok.kind != tokEnd {
+		p.unexpectedToken()
+	}
+	if condition {
+		p.condition(n)
+	}
+	if p.err != nil {
+		return nil, Uses{}, p.err
+	}
+	return n, p.uses, nil
+}
+
+func (p *parser) advance() { p.tok = p.next() }
+
+// accept goes past the operator if it is next.
+func (p *parser) accept(text string) bool {
+	if p.err != nil || !p.tok.is(text) {
+		return false
+	}
+	p.advance()
+	return true
+}
+
+// expect goes past the operator, or fails with the message at the offset.
+func (p *parser) expect(text string, pos int, message string) {
+	if p.accept(text) {
+		return
+	}
+	if p.tok.kind == tokEnd {
+		p.fail(pos, "", "%s", message)
+		return
+	}
+	p.unexpectedToken()
+}
+
+// nest counts one more level. It reports whether there is still room.
+func (p *parser) nest(pos int) bool {
+	if p.depth++; p.depth > maxNesting {
+		p.fail(pos, "", "nested deeper than %d levels", maxNesting)
+		p.advance()
+		return false
+	}
+	return true
+}
+
+// to makes the span from an offset to the end of the last token.
+func (p *parser) to(from int) span { return span{from, max(from, p.lastEnd)} }
+
+func (p *parser) pipe() node {
+	from := p.tok.from
+	outer := p.piped
+	defer func() { p.piped = outer }()
+	xs := []node{p.alternative()}
+	for p.accept("|") {
+		p.piped = true
+		xs = append(xs, p.alternative())
+	}
+	if len(xs) == 1 {
+		return xs[0]
+	}
+	return &pipe{p.to(from), xs}
+}
+
+func (p *parser) alternative() node {
+	from := p.tok.from
+	left := p.or()
+	at := p.tok.from
+	if !p.accept("//") {
+		return left
+	}
+	if !p.nest(at) {
+		return left
+	}
+	right := p.alternative()
+	p.depth--
+	if isComparison(last(left)) || isComparison(first(right)) {
+		p.fail(at, "put the comparison, or the //, in parentheses: (.name // \"none\") == \"x\"", "// stands next to a comparison")
+	}
+	return &alternative{p.to(from), left, right}
+}
+
+func isComparison(n node) bool {
+	_, ok := n.(*comparison)
+	return ok
+}
+
+// first is the operand that stands first in n, as far as parentheses allow to see.
+func first(n node) node {
+	for {
+		switch x := n.(type) {
+		case *logic:
+			n = x.xs[0]
+		case *negation:
+			n = x.x
+		case *alternative:
+			n = x.left
+		default:
+			return n
+		}
+	}
+}
+
+// last is the operand that stands last in n.
+func last(n node) node {
+	for {
+		switch x := n.(type) {
+		case *logic:
+			n = x.xs[len(x.xs)-1]
+		case *negation:
+			n = x.x
+		case *alternative:
+			n = x.right
+		default:
+			return n
+		}
+	}
+}
+
+func (p *parser) or() node { return p.chain("||", p.and) }
+
+func (p *parser) and() node { return p.chain("&&", p.not) }
+
+// chain parses operands that are joined by one operator of logic.
+func (p *parser) chain(op string, operand func() node) node {
+	from := p.tok.from
+	x := operand()
+	if p.err != nil || !p.tok.is(op) {
+		return x
+	}
+	xs := []node{x}
+	for p.accept(op) {
+		xs = append(xs, operand())
+	}
+	for _, x := range xs {
+		p.condition(x)
+	}
+	return &logic{p.to(from), op == "||", xs}
+}
+
+func (p *parser) not() node {
+	from := p.tok.from
+	switch {
+	case p.tok.is("not") && !p.isPipedNot():
+		p.advance()
+		return p.negate(from, p.not)
+	case p.tok.is("!"):
+		p.advance()
+		operand := p.operand
+		if p.tok.is("!") {
+			operand = p.not
+		}
+		n := p.negate(from, operand)
+		if p.err == nil && p.tok.kind == tokOperator && isCompareOp(p.tok.text) {
+			p.fail(from, "write !(... "+p.tok.text+" ...), or (!...) "+p.tok.text+" ...", "! stands before a comparison")
+		}
+		return n
+	}
+	return p.comparison()
+}
+
+// isPipedNot tells the function not, as in ".done | not", from the operator.
+func (p *parser) isPipedNot() bool {
+	if !p.piped {
+		return false
+	}
+	ahead := p.lexer
+	t := ahead.next()
+	return t.kind == tokEnd || t.kind == tokOperator && t.text != "(" && t.text != "!"
+}
+
+func (p *parser) negate(from int, operand func() node) node {
+	if !p.nest(from) {
+		return &literal{}
+	}
+	x := operand()
+	p.depth--
+	p.condition(x)
+	return &negation{p.to(from), x}
+}
+
+// isCompareOp reports whether the text of an operator compares.
+func isCompareOp(text string) bool { return compareOpOf(text) != 0 }
+
+func compareOpOf(text string) compareOp {
+	for op, spelling := range &compareOps {
+		if spelling == text && text != "" {
+			return compareOp(op)
+		}
+	}
+	return 0
+}
+
+func (p *parser) comparison() node {
+	from := p.tok.from
+	left := p.operand()
+	if p.err != nil || p.tok.kind != tokOperator {
+		return left
+	}
+	op := compareOpOf(p.tok.text)
+	if op == 0 {
+		return left
+	}
+	c := &comparison{op: op, opSpan: p.tok.span, left: left}
+	p.advance()
+	p.right(c)
+	c.span = p.to(from)
+	if p.err == nil && p.tok.kind == tokOperator && isCompareOp(p.tok.text) {
+		p.fail(p.tok.from, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
+	}
+	return c
+}
+
+// right parses the right side of a comparison.
+func (p *parser) right(c *comparison) {
+	start := p.tok
+	if start.kind == tokPath && start.path.bare {
+		p.unquoted(start)
+		return
+	}
+	c.right = p.operand()
+	constant, isConstant := ungroupLiteral(c.right)
+	switch {
+	case p.err != nil:
+	case c.op == opMatch || c.op == opNotMatch:
+		if !isConstant || constant.value.kind != KindString {
+			p.fail(start.from, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.op)
+			return
+		}
+		c.pattern = p.regexp(constant.value.str, start.from)
+	case c.op == opIn && isConstant && constant.value.kind != KindArray:
+		p.fail(start.from, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
+	case (c.op == opStartsWith || c.op == opEndsWith) && isConstant && constant.value.kind != KindString:
+		p.fail(start.from, "", "%s needs text", c.op)
+	}
+}
+
+func ungroupLiteral(n node) (*literal, bool) {
+	l, ok := ungroup(n).(*literal)
+	return l, ok
+}
+
+// unquoted refuses a bare word on the right of a comparison.
+func (p *parser) unquoted(t token) {
+	word := t.of(p.src)
+	if strings.ContainsAny(word, `#@\*?|[`) {
+		p.fail(t.from, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
+		return
+	}
+	p.fail(t.from, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
+}
+
+// regexp compiles a pattern; i selects what is passed over in matching.
+func (p *parser) regexp(pattern string, pos int) *regexp.Regexp {
+	re, err := regexp.Compile(pattern)
+	if err == nil {
+		return re
+	}
+	hint := ""
+	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
+		hint = "patterns are Go's (RE2), which has no look-around; join two patterns with and"
+	}
+	p.fail(pos, hint, "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	return nil
+}
+
+func (p *parser) operand() node {
+	t := p.tok
+	switch t.kind {
+	case tokLiteral:
+		p.advance()
+		return &literal{t.span, t.lit}
+	case tokVariable:
+		p.use(t.text)
+		p.advance()
+		return &variable{t.span, t.text, t.lit.str}
+	case tokPath:
+		return p.pathOperand(t)
+	case tokWord:
+		return p.wordOperand(t)
+	case tokOperator:
+		if t.text == "(" {
+			return p.group(t)
+		}
+	}
+	p.missing()
+	return &literal{}
+}
+
+// pathOperand takes a path, which must not iterate here.
+func (p *parser) pathOperand(t token) node {
+	p.uses.JSON = true
+	if s, ok := t.path.each(); ok {
+		p.fail(s.from, "test the elements with any("+p.src[t.from:s.to]+"; ...) or all(...); .#.name is the list of a field",
+			"[] stands outside of any, all and count")
+	}
+	if name := t.path.word(); name != "" {
+		p.bareWord(t, name)
+	}
+	p.advance()
+	return &pathNode{t.span, t.path}
+}
+
+// word is the name that a bare path of one field consists of.
+func (p *path) word() string {
+	if !p.bare || len(p.steps) != 1 || p.steps[0].kind != stepField || p.steps[0].glob != "" {
+		return ""
+	}
+	return p.steps[0].key
+}
+
+// bareWord refuses words that are a field nowhere else.
+func (p *parser) bareWord(t token, name string) {
+	if message, hint := jqWord(name, p.piped); message != "" {
+		p.fail(t.from, hint, "%s", message)
+		return
+	}
+	if function, _, ok := strings.Cut(name, "-"); ok && bareFunction(function) != 0 {
+		p.fail(t.from+len(function), hintArithmetic, "poll does not calculate")
+		return
+	}
+	switch name {
+	case "NOT", "Not":
+		p.fail(t.from, "write not", "%s is not an operator", name)
+	case "True", "False", "None", "nil", "undefined", "TRUE", "FALSE", "NULL", "Null":
+		p.fail(t.from, "write true, false or null; ."+name+" is the JSON field", "%s is not a constant", name)
+	}
+}
+
+// group parses a parenthesis.
+func (p *parser) group(open token) node {
+	if !p.nest(open.from) {
+		return &literal{}
+	}
+	p.advance()
+	x := p.pipe()
+	p.expect(")", open.from, "the parenthesis ( is not closed")
+	p.depth--
+	return &group{p.to(open.from), x}
+}
+
+// wordOperand parses a constant, or a call of a function.
+func (p *parser) wordOperand(t token) node {
+	switch {
+	case t.call:
+		return p.call(t)
+	case t.text == "true" || t.text == "false":
+		p.advance()
+		return &literal{t.span, boolean(t.text == "true")}
+	case t.text == "null":
+		p.advance()
+		return &literal{t.span, value{kind: KindNull, raw: "null"}}
+	}
+	fn := bareFunction(t.text)
+	switch {
+	case fn == 0:
+		p.missing()
+	case !p.piped:
+		p.fail(t.from, "write (. | "+t.text+") or (.name | "+t.text+"); ."+t.text+" is the JSON field", "%s stands without a value", t.text)
+	}
+	p.advance()
+	return &call{span: t.span, fn: fn}
+}
+
+// use notes that a variable is read.
+func (p *parser) use(name string) {
+	switch name {
+	case "exit":
+		p.uses.Exit = true
+	case "status":
+		p.uses.Status = true
+	case "header":
+		p.uses.Header = true
+	case "body":
+		p.uses.Body = true
+	case "stdout":
+		p.uses.Stdout = true
+	case "stderr":
+		p.uses.Stderr = true
+	case "attempt":
+		p.uses.Attempt = true
+	case "elapsed":
+		p.uses.Elapsed = true
+	case "isjson":
+		p.uses.IsJSON = true
+	}
+}
+
+// missing reports that there is no operand where one must be.
+func (p *parser) missing() {
+	t := p.tok
+	switch {
+	case t.kind == tokEnd:
+		p.fail(len(p.src), "", "a value is missing at the end")
+	case t.kind == tokOperator && t.text != ")" && t.text != ";" && t.text != ",":
+		p.fail(t.from, hintShell, "a value is missing before %s", t.of(p.src))
+	default:
+		p.fail(t.from, "", "a value is missing before %s", t.of(p.src))
+	}
+	p.advance()
+}
+
+// unexpectedToken reports a token that nothing can be done with.
+func (p *parser) unexpectedToken() {
+	t := p.tok
+	if p.err != nil {
+		return
+	}
+	word := t.of(p.src)
+	switch {
+	case t.kind == tokPath && t.path.bare && word[0] != '#':
+		if message, hint := wrongWord(p.src[t.from:p.wordEnd(t.from)]); message != "" {
+			p.fail(t.from, hint, "%s", message)
+			return
+		}
+		p.fail(t.from, `text needs quotes: "`+word+`"; two conditions need and between them`, "unexpected %s", word)
+	case t.kind == tokPath && word[0] == '#':
+		p.fail(t.from, "there are no comments", "unexpected #")
+	case t.kind == tokPath && p.src[t.from-1] == ')':
+		p.fail(t.from, "write (... | "+word+")", "a path cannot follow a parenthesis")
+	case t.kind == tokWord:
+		p.unexpectedWord(t)
+	case t.is(")"):
+		p.fail(t.from, "", "the parenthesis ) closes nothing")
+	case t.is(","):
+		p.fail(t.from, "two conditions need and or or between them", "a comma means nothing here")
+	case t.is(";"):
+		p.fail(t.from, "two conditions need and or or between them", "a semicolon means nothing here")
+	case t.is("("):
+		p.fail(t.from, methodHint(p.src[:t.from]), "a parenthesis cannot follow here")
+	case t.is("!"):
+		p.fail(t.from, "write != to compare, and ! before the whole condition", "unexpected !")
+	case t.kind == tokLiteral && (word[0] == '[' || word[0] == '{'):
+		p.fail(t.from, "an index follows without a space: .items[0]", "unexpected %c", word[0])
+	default:
+		p.fail(t.from, "two conditions need and between them", "unexpected %s", word)
+	}
+}
+
+func (p *parser) unexpectedWord(t token) {
+	if message, hint := wrongWord(t.text); message != "" && !t.call && t.text != "not" {
+		p.fail(t.from, hint, "%s", message)
+		return
+	}
+	p.fail(t.from, "write (... | "+t.text+"), or and between two conditions", "unexpected %s", t.text)
+}
+
+// methodHint is for a call in the manner of .name.endsWith("x").
+func methodHint(before string) string {
+	name := before[strings.LastIndexAny(before, ".| ")+1:]
+	switch strings.ToLower(name) {
+	case "endswith", "startswith", "contains":
+		return `write .name ` + strings.ToLower(name) + ` "x"`
+	case "test", "match", "matches":
+		return `write .name =~ "pattern"`
+	case "length", "size":
+		return "write (.name | length)"
+	}
+	return ""
+}

@@ -1,0 +1,385 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxModifiers is how many modifiers a path may have; each of them copies, and
+// some make the value larger.
+const maxModifiers = 8
+
+// A pathLexer reads one path. It ends at the first character that cannot
+// continue the path.
+type pathLexer struct {
+	*lexer
+	path      *path
+	modifiers int
+	piped     bool // the next step was joined by |
+	query     bool // inside of #(...)
+}
+
+// path reads the path that begins at l.pos.
+func (l *lexer) path() *path {
+	p := &pathLexer{lexer: l, path: &path{}}
+	p.path.from = l.pos
+	switch {
+	case strings.HasPrefix(l.src[l.pos:], ".."):
+		p.lines()
+	case l.src[l.pos] == '.':
+		p.dot()
+	default:
+		p.path.bare = true
+		p.first()
+	}
+	return p.finish()
+}
+
+// jsonPath reads the rest of a path that begins with $json.
+func (l *lexer) jsonPath(start int) *path {
+	p := &pathLexer{lexer: l, path: &path{root: rootJSON}}
+	p.path.from = start
+	return p.finish()
+}
+
+// finish reads the steps after the first and lowers them all.
+func (p *pathLexer) finish() *path {
+	for p.err == nil && p.more() {
+	}
+	p.path.to = p.pos
+	if p.err == nil {
+		p.path.hops = lower(p.path.steps)
+	}
+	return p.path
+}
+
+// lines reads the start of a path over JSON lines.
+func (p *pathLexer) lines() {
+	start := p.pos
+	p.path.root = rootLines
+	p.pos += 2
+	if c := p.at(p.pos); c != '#' && !isDigit(c) {
+		p.fail(start, "..0.name is the first document of JSON lines, ..# their number; there is no recursive descent",
+			".. needs an index, # or #(...)")
+		return
+	}
+	p.first()
+}
+
+// dot reads the dot at the start of a path and, if there is one, the first step.
+func (p *pathLexer) dot() {
+	switch c := p.at(p.pos + 1); {
+	case isDigit(c):
+		digits := p.src[p.pos+1 : p.wordEnd(p.pos+1)]
+		p.fail(p.pos, "write 0."+digits+" for the number, .["+digits+"] for an element", "a number needs a digit before the point")
+	case c == '#' || c == '@' || isQuote(c) || p.startsName(p.pos+1):
+		p.dotted()
+	case c == '$':
+		end := p.wordEnd(p.pos + 2)
+		p.fail(p.pos+1, `a key with $ is written .["`+p.src[p.pos+1:end]+`"]`, "$ cannot begin a name")
+	default:
+		p.pos++
+	}
+}
+
+// more reads the next step and reports whether there was one.
+func (p *pathLexer) more() bool {
+	switch c := p.at(p.pos); c {
+	case '.':
+		p.dotted()
+	case '[':
+		p.bracket()
+	case '|':
+		return p.tightPipe()
+	case '?':
+		if p.path.bare || len(p.path.steps) == 0 && p.path.root != rootDot {
+			return false
+		}
+		p.pos++ // jq's: nothing in poll ever fails
+	case '*':
+		if p.path.bare || p.path.root == rootJSON {
+			return false
+		}
+		p.fail(p.pos, "a path without a leading dot takes wildcards: state*", "* cannot stand in a path that begins with a dot")
+	case '-':
+		p.fail(p.pos, p.hyphenHint(), "poll does not calculate")
+	default:
+		return false
+	}
+	return true
+}
+
+// dotted reads a dot and the step behind it.
+func (p *pathLexer) dotted() {
+	p.pos++
+	switch c := p.at(p.pos); {
+	case isQuote(c) && !p.path.bare:
+		from := p.pos
+		p.add(step{kind: stepField, key: p.quoted()}, from)
+	case c == '[':
+		p.fail(p.pos, "leave the dot out: .items[0]", "a bracket follows without a dot")
+	case c == '.':
+		p.fail(p.pos, "", "there is a name missing between two dots")
+	case c == '$':
+		p.fail(p.pos, `a key with $ is written ["`+p.src[p.pos:p.wordEnd(p.pos+1)]+`"]`, "$ cannot begin a name")
+	case p.startsStep():
+		p.first()
+	default:
+		p.fail(p.pos, "a key with other characters is written [\"a key\"]", "there is a name missing after the dot")
+	}
+}
+
+// startsStep reports whether a name or a gjson step begins at p.pos.
+func (p *pathLexer) startsStep() bool {
+	switch c := p.at(p.pos); c {
+	case '#', '@':
+		return true
+	case '*', '?':
+		return p.path.bare
+	default:
+		return isDigit(c) || p.startsName(p.pos)
+	}
+}
+
+// tightPipe reads a | that belongs to the path, and the step behind it. Any other
+// | is left for the parser.
+func (p *pathLexer) tightPipe() bool {
+	next := p.pos + 1
+	c := p.at(next)
+	tight := c == '#' || c == '@' || c == '\\' || isDigit(c)
+	if p.path.bare && !tight {
+		end := p.wordEnd(next)
+		name := p.src[next:end]
+		tight = c == '*' || end > next && p.at(end) != '(' && name != "keys" && (p.query || !isReserved(name))
+	}
+	if !tight {
+		return false
+	}
+	p.pos, p.piped = next, true
+	p.first()
+	return true
+}
+
+// first reads a name or a gjson step that begins at p.pos.
+func (p *pathLexer) first() {
+	from := p.pos
+	switch c := p.at(p.pos); {
+	case c == '#':
+		p.hash()
+	case c == '@':
+		p.modifier()
+	case isDigit(c):
+		for isDigit(p.at(p.pos)) {
+			p.pos++
+		}
+		if end := p.wordEnd(p.pos); end > p.pos {
+			p.fail(from, `a key that begins with a digit is written ["`+p.src[from:end]+`"]`, "%s is neither a name nor an index", p.src[from:end])
+			return
+		}
+		p.add(step{kind: stepLoose, key: p.src[from:p.pos]}, from)
+	default:
+		p.name()
+	}
+}
+
+// name reads the name of a field; in a bare path it may hold wildcards.
+func (p *pathLexer) name() {
+	from := p.pos
+	var key, glob []byte
+	wild := false
+	for p.pos < len(p.src) {
+		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
+		switch {
+		case r == '\\':
+			if p.pos+1 == len(p.src) {
+				p.fail(p.pos, "", `there is a character missing after \`)
+				return
+			}
+			p.pos++
+			_, size = utf8.DecodeRuneInString(p.src[p.pos:])
+		case (r == '*' || r == '?') && p.path.bare:
+			wild = true
+			glob = append(glob, byte(r))
+			p.pos++
+			continue
+		case r == '-' && !p.hyphenJoins(p.pos+1):
+			size = 0
+		case r != '-' && r != '_' && !p.startsName(p.pos) && !isDigit(byte(min(r, utf8.RuneSelf))):
+			size = 0
+		}
+		if size == 0 {
+			break
+		}
+		key = append(key, p.src[p.pos:p.pos+size]...)
+		glob = append(glob, globEscape(p.src[p.pos:p.pos+size])...)
+		p.pos += size
+	}
+	s := step{kind: stepField, key: string(key)}
+	if wild {
+		s.glob, s.key = string(glob), p.src[from:p.pos]
+	}
+	p.add(s, from)
+}
+
+// hyphenJoins reports whether a hyphen belongs to the name because of what stands
+// behind it, at offset i.
+func (p *pathLexer) hyphenJoins(i int) bool {
+	return p.startsName(i) || p.path.bare && isDigit(p.at(i))
+}
+
+// globEscape writes one character of a key for a gjson component with wildcards:
+// once for the pattern, once for the path.
+func globEscape(c string) string {
+	if strings.ContainsAny(c, `*?\`) {
+		return gjson.Escape(`\` + c)
+	}
+	return gjson.Escape(c)
+}
+
+// add appends a step that began at offset from.
+func (p *pathLexer) add(s step, from int) {
+	s.span = span{from, p.pos}
+	s.piped, p.piped = p.piped, false
+	p.path.steps = append(p.path.steps, s)
+}
+
+// bracket reads [n], ["key"] or [].
+func (p *pathLexer) bracket() {
+	open := p.pos
+	if n := len(p.path.steps); n > 0 && p.path.steps[n-1].kind == stepCount {
+		p.fail(open, "queries are written #(name==\"x\")", "[ cannot stand after #")
+		return
+	}
+	p.pos = skipSpace(p.src, p.pos+1)
+	switch c := p.at(p.pos); {
+	case c == ']':
+		p.pos++
+		p.add(step{kind: stepEach}, open)
+	case isQuote(c):
+		s := step{kind: stepField, key: p.quoted(), n: bracketKey}
+		p.closeBracket(open)
+		p.add(s, open)
+	case isDigit(c) || c == '-' && isDigit(p.at(p.pos+1)):
+		s := step{kind: stepIndex, n: p.integer()}
+		p.closeBracket(open)
+		p.add(s, open)
+	default:
+		p.wrongBracket(open)
+	}
+}
+
+// integer reads a whole number; one that fits nowhere is as good as the largest.
+func (p *pathLexer) integer() int {
+	from := p.pos
+	p.pos++
+	for isDigit(p.at(p.pos)) {
+		p.pos++
+	}
+	n, _ := strconv.ParseInt(p.src[from:p.pos], 10, 32)
+	return int(n)
+}
+
+// closeBracket reads the ] for the [ at offset open.
+func (l *lexer) closeBracket(open int) {
+	if l.err != nil {
+		return
+	}
+	l.pos = skipSpace(l.src, l.pos)
+	switch l.at(l.pos) {
+	case ']':
+		l.pos++
+	case ':':
+		l.fail(open, "test single elements, or all of them with any(...) and all(...)", "there are no slices")
+	case 0:
+		l.fail(open, "", "the bracket [ is not closed")
+	default:
+		l.fail(open, "", "there is one whole number or one quoted key in a bracket")
+	}
+}
+
+func (p *pathLexer) wrongBracket(open int) {
+	rest := p.src[p.pos:]
+	switch {
+	case rest == "":
+		p.fail(open, "", "the bracket [ is not closed")
+	case rest[0] == ':':
+		p.fail(open, "test single elements, or all of them with any(...) and all(...)", "there are no slices")
+	case rest[0] == '?':
+		p.fail(open, `write any(.items[]; .name == "x")`, "[?...] is a filter of JMESPath or JSONPath")
+	case rest[0] == '*':
+		p.fail(open, `write any(.items[]; ...) or all(.items[]; ...)`, "[*] is JMESPath or JSONPath")
+	default:
+		p.fail(open, `a key is quoted: ["name"]`, "there is one whole number or one quoted key in a bracket")
+	}
+}
+
+// hash reads #, #(...) or #(...)#.
+func (p *pathLexer) hash() {
+	from := p.pos
+	p.pos++
+	switch c := p.at(p.pos); {
+	case c == '(':
+		q := p.readQuery()
+		s := step{kind: stepQuery, query: q}
+		if p.at(p.pos) == '#' {
+			s.kind = stepQueryAll
+			p.pos++
+		}
+		if p.err == nil {
+			p.add(s, from)
+		}
+	case isDigit(c) || p.startsName(p.pos):
+		p.fail(from, "there are no comments; #.name lists a field of all elements", "a dot is missing after #")
+	default:
+		p.add(step{kind: stepCount}, from)
+	}
+}
+
+// modifier reads @name and its argument.
+func (p *pathLexer) modifier() {
+	from := p.pos
+	end := p.wordEnd(p.pos + 1)
+	m := &modifier{name: p.src[from+1 : end]}
+	p.pos = end
+	if message, hint := wrongModifier(m.name); message != "" {
+		p.fail(from, hint, "%s", message)
+		return
+	}
+	if p.modifiers++; p.modifiers > maxModifiers {
+		p.fail(from, "", "a path may have at most %d modifiers", maxModifiers)
+		return
+	}
+	if p.at(p.pos) == ':' {
+		m.arg = p.argument(from)
+	}
+	p.add(step{kind: stepModifier, mod: m}, from)
+}
+
+// argument reads the colon and the JSON object behind it.
+func (p *pathLexer) argument(from int) string {
+	p.pos++
+	end, f := scanJSON(p.src, p.pos)
+	if f != flawNone || p.at(p.pos) != '{' {
+		p.fail(p.pos, `such as @flatten:{"deep":true}`, "the argument of %s is a JSON object", p.src[from:p.pos-1])
+		return ""
+	}
+	arg := p.src[p.pos:end]
+	p.pos = end
+	return arg
+}
+
+// hyphenHint is for a hyphen that cannot be part of a name.
+func (p *pathLexer) hyphenHint() string {
+	if n := len(p.path.steps); n > 0 && p.path.steps[n-1].kind == stepField && !p.path.steps[n-1].bracketed() {
+		last := p.path.steps[n-1]
+		end := p.pos
+		for p.at(end) == '-' || p.wordEnd(end) > end {
+			end = max(end+1, p.wordEnd(end))
+		}
+		return `for the key write ["` + p.src[last.from:end] + `"]`
+	}
+	return hintArithmetic
+}
