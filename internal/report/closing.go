@@ -59,10 +59,20 @@ func ending(o *poll.Outcome, p term.Palette) string {
 		b.WriteString(paint(p, o.Status.String()))
 	}
 	fmt.Fprintf(&b, " after %s in %s", count(o.Attempts, "attempt"), clock(o.Elapsed))
-	if r := reason(o); r != "" {
+	if r := lastReason(o); r != "" {
 		b.WriteString(": " + words(r))
 	}
 	return b.String()
+}
+
+// lastReason is what a line still has to say that has said the ending, the
+// attempts and the time.
+func lastReason(o *poll.Outcome) string {
+	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
+	if limit && o.Verdict.Reason != "" {
+		return term.Line(o.Verdict.Reason)
+	}
+	return reason(o)
 }
 
 // endedByVerdict reports whether the status alone says how the run ended.

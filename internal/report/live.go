@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -27,7 +26,7 @@ type live struct {
 func (v *live) event(u *run, ev poll.Event) {
 	v.r.yield()
 	if ev.Kind == poll.EndEvent {
-		v.r.con.say(v.r.closing(ev.Outcome, summary(u, v.r.cfg.Palette)))
+		v.r.con.finish(v.r.closing(ev.Outcome, summary(u, v.r.cfg.Palette)))
 		return
 	}
 	v.above.event(u, ev)
@@ -64,7 +63,7 @@ func (r *Reporter) yield() bool {
 	if r.cfg.Streams.Foreground() {
 		return false
 	}
-	r.con.drawn = false
+	r.con.abandon()
 	return true
 }
 
@@ -204,19 +203,6 @@ func (v *live) bar(done float64) string {
 	n := int(done * barWidth)
 	c := v.r.cfg.Palette
 	return c.Pending(strings.Repeat(full, n)) + c.Faint(strings.Repeat(empty, barWidth-n))
-}
-
-// draw puts line where the one before stood. What the new one does not cover
-// is cleared after it, not before, so that nothing flickers; the cursor is left
-// in the first column, where it stays when the terminal gets narrower and wraps
-// the line.
-func (c *console) draw(line string) {
-	if line == "" {
-		c.erase()
-		return
-	}
-	c.drawn = true
-	_, _ = io.WriteString(c.w, "\r"+line+"\x1b[J\r")
 }
 
 // summary says which statuses were seen and for how long, what the attempts

@@ -20,6 +20,7 @@ type screen struct {
 	foreground bool
 	rows       []string // above the line of the cursor
 	line       string   // the line of the cursor
+	last       string   // the last picture
 	draws      []time.Time
 	pictures   []string
 	raw        strings.Builder
@@ -39,33 +40,42 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func (s *screen) Write(p []byte) (int, error) {
 	s.raw.Write(p)
 	text := escapes.ReplaceAllString(string(p), "")
-	if strings.HasPrefix(text, eraseLine) {
-		text = strings.TrimPrefix(text, eraseLine)
+	if rest, ok := strings.CutPrefix(text, eraseLine); ok && rest != "\r" {
+		text = rest
 		s.line = ""
 	}
-	if picture, ok := strings.CutPrefix(text, "\r"); ok {
-		picture, ok = strings.CutSuffix(picture, "\x1b[J\r")
-		if !ok || strings.ContainsAny(picture, "\r\n\x1b") {
-			s.t.Errorf("not a picture: %q", p)
-		}
-		if w := term.Width(picture); w >= s.width {
-			s.t.Errorf("%d columns in a terminal of %d: %q", w, s.width, picture)
-		}
-		s.line = picture
-		s.draws = append(s.draws, time.Now())
-		s.pictures = append(s.pictures, picture)
-		return len(p), nil
+	text, drawn, ok := strings.Cut(text, "\r")
+	if ok {
+		s.draw(drawn)
 	}
-	if strings.ContainsAny(text, "\r\x1b") {
-		s.t.Errorf("not a line: %q", p)
+	if strings.Contains(text, "\x1b") || text != "" && !strings.HasSuffix(text, "\n") {
+		s.t.Fatalf("not a line: %q", p)
 	}
-	if s.line != "" && text != "" {
-		s.t.Errorf("%q runs into %q", text, s.line)
+	if s.line != "" && !ok && text != "" {
+		s.t.Fatalf("%q runs into %q", text, s.line)
 	}
 	for row := range strings.Lines(text) {
 		s.rows = append(s.rows, strings.TrimSuffix(row, "\n"))
 	}
 	return len(p), nil
+}
+
+// draw takes what follows the carriage return of a picture.
+func (s *screen) draw(text string) {
+	line, ok := strings.CutSuffix(text, "\x1b[J\r")
+	if !ok || strings.ContainsAny(line, "\r\n\x1b") {
+		s.t.Fatalf("not a picture: %q", text)
+	}
+	if w := term.Width(line); w >= s.width && line != s.line {
+		s.t.Fatalf("%d columns in a terminal of %d: %q", w, s.width, line)
+	}
+	if line == s.last {
+		s.line = line // the same again, below what was said
+		return
+	}
+	s.line, s.last = line, line
+	s.draws = append(s.draws, time.Now())
+	s.pictures = append(s.pictures, line)
 }
 
 // act plays the events of a tape at the times that it says, each a little late,

@@ -205,12 +205,12 @@ func tapes() map[string][]poll.Event {
 		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
 			Reason: "kubctl: not found in PATH"}),
 		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
-			Reason: "Retry-After asks for 1h, and 9.8s are left"}),
-		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts were allowed"}),
-		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "the 3s are over",
+			Reason: "Retry-After asks for a wait of 1h0m0s, and 9.8s are left before the deadline"}),
+		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
+		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
 		"interrupted": newTape("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
-			poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT", Cause: errors.New("SIGINT")}),
+			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
 	}
