@@ -104,7 +104,7 @@ func (q *interview) ask(rule *Rule) Answer {
 	a := Answer{Rule: rule, Asked: q.good || askedOfEveryAnswer(rule)}
 	if a.Asked {
 		if q.env == nil {
-			q.env = environment(q.observation)
+			q.env = Environment(q.observation)
 		}
 		a.Result = rule.Expr.Eval(q.env)
 	}
@@ -148,8 +148,8 @@ func (q *interview) wants() string {
 	return strings.Join(words[:min(2, len(words))], "; ")
 }
 
-// environment is what an expression can see of o.
-func environment(o *Observation) *expr.Env {
+// Environment is what an expression can see of o.
+func Environment(o *Observation) *expr.Env {
 	doc := expr.NewDoc(o.Body)
 	if o.Truncated {
 		doc = expr.Unreadable("the answer is longer than --max-body allows")

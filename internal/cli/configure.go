@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// defaultTimeout bounds a wait that nobody has bounded, so that a CI job does
+// not hang; defaultAttemptTimeout bounds a request.
+const (
+	defaultTimeout        = 10 * time.Minute
+	defaultAttemptTimeout = 30 * time.Second
+)
+
+func (in *invocation) configureLimits(w *wait) error {
+	v := in.values
+	attemptTimeout := defaultAttemptTimeout
+	if w.command != nil {
+		attemptTimeout = 0
+	}
+	w.poller.Timeout = v.duration("timeout", defaultTimeout)
+	w.poller.AttemptTimeout = v.duration("attempt-timeout", attemptTimeout)
+	w.poller.MaxAttempts = v.count("max-attempts", 0, 0)
+	w.poller.SuccessThreshold = v.count("success-threshold", 1, 1)
+	w.poller.ErrorThreshold = v.count("error-threshold", 1, 1)
+	return nil
+}
+
+func (in *invocation) configureSchedule(w *wait) error {
+	v := in.values
+	config, err := in.schedule()
+	if err != nil {
+		return err
+	}
+	w.poller.Schedule, w.poller.Throttled, err = config.Schedules()
+	if err != nil {
+		return usagef("--%w", err)
+	}
+	w.poller.Immediate = in.split.on("immediate")
+	w.poller.InitialDelay = v.duration("initial-delay", 0)
+	w.poller.Rand, err = in.source()
+	return err
+}
+
+// schedule reads the flags that shape the waits.
+func (in *invocation) schedule() (backoff.Config, error) {
+	v := in.values
+	c := backoff.DefaultConfig()
+	c.Strategy = backoff.Strategy(v.word("strategy", string(c.Strategy), names(backoff.Strategies())))
+	c.Jitter = backoff.Jitter(v.word("jitter", string(c.Jitter), names(backoff.Jitters())))
+	c.Base = v.duration("base", c.Base)
+	c.Factor = v.number("factor", 1, c.Factor)
+	c.Power = v.number("power", 0, c.Power)
+	c.MaxWait = v.duration("max-wait", c.MaxWait)
+	if v.IsSet("interval") {
+		c.Strategy, c.Base = backoff.StrategyFixed, v.duration("interval", 0)
+	}
+	if v.IsSet("overshoot") {
+		c.Factor = 1 + v.percent("overshoot")
+	}
+	if !v.IsSet("max-wait") {
+		c.MaxWait = in.defaultMaxWait(c)
+	}
+	if g := in.split.last("power"); g != nil && !g.env && c.Strategy != backoff.StrategyPolynomial {
+		return c, usagef("--power is for --strategy polynomial")
+	}
+	return c, nil
+}
+
+// defaultMaxWait is the cap where none is asked for. --overshoot lifts it, and
+// who asks for a fixed wait of a minute gets one.
+func (in *invocation) defaultMaxWait(c backoff.Config) time.Duration {
+	switch {
+	case in.values.IsSet("overshoot"):
+		return 0
+	case c.Strategy == backoff.StrategyFixed:
+		return max(c.MaxWait, 2*c.Base)
+	}
+	return c.MaxWait
+}
+
+// source is the source of all jitter: nil leaves it to the poller.
+func (in *invocation) source() (*rand.Rand, error) {
+	if !in.values.IsSet("seed") {
+		return nil, nil
+	}
+	seed, err := strconv.ParseUint(in.values.String("seed"), 10, 64)
+	if err != nil {
+		return nil, usagef("%s: %q is not a whole number from 0 on", in.values.origin("seed"), in.values.String("seed"))
+	}
+	return rand.New(rand.NewPCG(seed, 0)), nil
+}
+
+// ruleFlags are the flags that state a rule, in the order in which rules are asked.
+func ruleFlags() []struct {
+	name   string
+	status status.Status
+} {
+	return []struct {
+		name   string
+		status status.Status
+	}{
+		{"throttled-if", status.Throttled},
+		{"error-if", status.Error},
+		{"until", status.Success},
+		{"not-ready-if", status.NotReady},
+	}
+}
+
+func (in *invocation) configureRules(w *wait) error {
+	for _, f := range ruleFlags() {
+		for _, source := range in.values.texts(f.name) {
+			e, err := expr.Compile(source)
+			if err != nil {
+				return badExpression(in.values.origin(f.name), err)
+			}
+			if err := applies(e.Uses(), w.kind); err != nil {
+				return usagef("%s: %w", in.values.origin(f.name), err)
+			}
+			w.poller.Rules.Own = append(w.poller.Rules.Own, status.Rule{Status: f.status, Expr: e, Origin: "--" + f.name})
+		}
+	}
+	w.poller.Rules.Strict = in.split.on("strict")
+	return in.configurePreset(w)
+}
+
+// applies refuses a rule that speaks of what the probe does not have: it would
+// silently be false for ever, or true.
+func applies(uses expr.Uses, kind status.Kind) error {
+	switch {
+	case uses.Exit && kind != status.Command:
+		return usagef("$exit is the exit code of a command, and a URL is waited for").hint("write $status for the HTTP status code")
+	case (uses.Stdout || uses.Stderr) && kind != status.Command:
+		return usagef("$stdout and $stderr are a command's, and a URL is waited for").hint("write $body for the response body")
+	case uses.Status && kind != status.HTTP:
+		return usagef("$status is the status code of an HTTP answer, and none is waited for").hint("write $exit for a command's exit code")
+	case uses.Header && kind != status.HTTP:
+		return usagef("$header is a header of an HTTP answer, and none is waited for")
+	}
+	return nil
+}
+
+func (in *invocation) configurePreset(w *wait) error {
+	name := in.values.String("preset")
+	if name == "" {
+		return nil
+	}
+	preset, ok := status.LookupPreset(name)
+	if !ok {
+		return unknownPreset(in.values.origin("preset"), name)
+	}
+	return fmt.Errorf("preset %s cannot be used yet", preset.Name)
+}
+
+func unknownPreset(origin, name string) error {
+	err := usagef("%s: there is no preset %q", origin, name)
+	var known []string
+	for _, p := range status.Presets() {
+		known = append(append(known, p.Name), p.Aliases...)
+	}
+	if near := nearest(name, known); near != "" {
+		return err.hint("did you mean %s?", near)
+	}
+	return err.hint("poll presets lists them")
+}
+
+// configureProbe sets up what the operands name.
+func (in *invocation) configureProbe(w *wait) error {
+	operands := in.split.operands
+	switch {
+	case len(operands) == 0:
+		return usagef("nothing to wait for: give a URL or a command").
+			hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+			hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+	case in.split.command:
+		return in.configureCommand(w, operands)
+	case len(operands) > 1:
+		return usagef("%d URLs are given, and one can be waited for", len(operands))
+	}
+	return in.configureURL(w, operands[0])
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+func demoCommand() *command {
+	return &command{
+		name:    "demo",
+		summary: "watch a wait, with a small API inside the process",
+		about: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
+			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
+			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",
+		examples: []example{{"poll demo", ""}, {"poll demo | jq .result", ""}},
+		run:      (*invocation).demo,
+	}
+}
+
+// demoCondition is what the demo waits for.
+const demoCondition = `.state == "done"`
+
+// demo polls a job of its own API through the same probe and loop as any wait.
+func (in *invocation) demo() error {
+	if len(in.split.operands) > 0 {
+		return usagef("demo takes no operand")
+	}
+	url, stop, err := serveJobs()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	job, err := startJob(in.ctx, url)
+	if err != nil {
+		return err
+	}
+	condition, err := expr.Compile(demoCondition)
+	if err != nil {
+		return fmt.Errorf("compile the demo's condition: %w", err)
+	}
+	probe := poll.HTTP{URL: job}
+	w := &wait{
+		kind: status.HTTP,
+		poller: poll.Poller{
+			Target:  probe.Target(),
+			Probe:   probe,
+			Rules:   status.Rules{Own: []status.Rule{{Status: status.Success, Expr: condition, Origin: "--until"}}},
+			Timeout: 15 * time.Second,
+		},
+		report: report.Config{
+			Streams:   in.Streams,
+			Palette:   in.Streams.Palette(term.ColorAuto),
+			Heartbeat: report.DefaultHeartbeat(),
+			Until:     []string{demoCondition},
+			Getenv:    in.getenv,
+		},
+	}
+	fmt.Fprintf(in.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
+	talk := report.New(w.report)
+	result := in.watch(w, talk)
+	talk.Close()
+	return in.conclude(w, talk, result)
+}
+
+// serveJobs starts the API on a free port of the loopback interface.
+func serveJobs() (url string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("start the demo's API: %w", err)
+	}
+	var api jobAPI
+	server := &http.Server{Handler: api.handler(), ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(listener)
+	return "http://" + listener.Addr().String(), func() { server.Close() }, nil
+}
+
+// startJob starts the asynchronous operation and returns the URL of its state.
+func startJob(ctx context.Context, api string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, api+"/jobs", nil)
+	if err != nil {
+		return "", fmt.Errorf("start the demo's job: %w", err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", fmt.Errorf("start the demo's job: %w", err)
+	}
+	defer answer.Body.Close()
+	location, err := answer.Location()
+	if err != nil {
+		return "", fmt.Errorf("start the demo's job: %w", err)
+	}
+	return location.String(), nil
+}
+
+// A jobAPI is an asynchronous API with one job, whose state changes from one
+// look to the next.
+type jobAPI struct{ looks atomic.Int64 }
+
+func (a *jobAPI) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /jobs", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/jobs/42")
+		writeJob(w, http.StatusAccepted, map[string]any{"id": 42, "state": "queued"})
+	})
+	mux.HandleFunc("GET /jobs/42", func(w http.ResponseWriter, _ *http.Request) { a.job(w) })
+	return mux
+}
+
+// job answers a look at the job: queued twice, running twice, then a rate
+// limit, then done.
+func (a *jobAPI) job(w http.ResponseWriter) {
+	switch look := a.looks.Add(1); {
+	case look <= 2:
+		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "queued"})
+	case look <= 4:
+		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "running", "progress": 40 * (look - 2)})
+	case look == 5:
+		w.Header().Set("Retry-After", "1")
+		writeJob(w, http.StatusTooManyRequests, map[string]any{"error": "rate limit exceeded"})
+	default:
+		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "done", "result": "it was worth the wait"})
+	}
+}
+
+func writeJob(w http.ResponseWriter, code int, job map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	json.NewEncoder(w).Encode(job)
+}

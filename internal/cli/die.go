@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+)
+
+// Exit ends the process with a code, or by the signal that ended the wait: the
+// shell that runs a script then knows that Ctrl-C was meant for the script, too.
+func Exit(ctx context.Context, code ExitCode) {
+	if e, ok := errors.AsType[*SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
+		os.Exit(DieOf(e.Signal))
+	}
+	os.Exit(int(code))
+}

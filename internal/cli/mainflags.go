@@ -1,0 +1,89 @@
+package cli
+
+import "github.com/pollcli/poll/backoff"
+
+// The headings of the main command's help.
+const (
+	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
+	groupWaiting    = "Waiting"
+	groupLimits     = "Limits"
+	groupHTTP       = "HTTP (as curl's)"
+	groupCommand    = "Command"
+	groupOutput     = "Output"
+)
+
+// mainFlags are the options of a wait.
+func mainFlags() flags {
+	return flags{
+		{name: "until", value: "EXPR", many: true, group: groupConditions, usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{name: "error-if", value: "EXPR", many: true, group: groupConditions, usage: "ERROR when true: stop"},
+		{name: "throttled-if", value: "EXPR", many: true, group: groupConditions, usage: "THROTTLED when true: slow down"},
+		{name: "not-ready-if", value: "EXPR", many: true, group: groupConditions, usage: "NOT_READY when true, e.g. '$status==404'"},
+		{name: "strict", group: groupConditions, usage: "a good answer that no condition matches is ERROR"},
+		{name: "preset", value: "NAME", group: groupConditions, usage: "built-in conditions for an API: poll presets"},
+		{name: "success-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive SUCCESS verdicts needed"},
+		{name: "error-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive ERROR verdicts needed"},
+
+		{name: "timeout", value: "D", def: "10m", group: groupLimits, usage: "for everything; 0 = none"},
+		{name: "attempt-timeout", value: "D", group: groupLimits, def: "30s for a URL, none for a command", usage: "for one attempt"},
+		{name: "max-attempts", value: "N", group: groupLimits, def: "0 = no limit", usage: "attempts in all"},
+		{name: "max-body", value: "SIZE", group: groupLimits, def: "64MiB", usage: "the most that is kept of an answer"},
+
+		{name: "strategy", value: "S", group: groupWaiting, def: "exponential", usage: "how waits grow: or fixed, linear, fibonacci, polynomial", words: names(backoff.Strategies())},
+		{name: "base", value: "D", group: groupWaiting, def: "100ms", usage: "the first wait, roughly"},
+		{name: "factor", value: "F", group: groupWaiting, def: "2", usage: "growth of exponential"},
+		{name: "power", value: "P", group: groupWaiting, def: "4", usage: "growth of polynomial"},
+		{name: "max-wait", value: "D", group: groupWaiting, def: "20s", usage: "no own wait is longer; 0 = no cap"},
+		{name: "interval", value: "D", group: groupWaiting, usage: "short for --strategy fixed --base D"},
+		{name: "overshoot", value: "PCT", group: groupWaiting, usage: "each wait is about PCT of the time waited so far"},
+		{name: "jitter", value: "J", group: groupWaiting, def: "auto", usage: "or none, full, equal, decorrelated", words: names(backoff.Jitters())},
+		{name: "seed", value: "N", group: groupWaiting, usage: "makes jitter repeatable"},
+		{name: "immediate", group: groupWaiting, usage: "first attempt at once, not after the first wait"},
+		{name: "initial-delay", value: "D", group: groupWaiting, def: "0", usage: "wait this long before anything"},
+
+		{name: "request", aliases: []string{"X"}, value: "METHOD", group: groupHTTP, usage: "the method; GET, or POST with -d"},
+		{name: "data", aliases: []string{"d"}, value: "DATA", many: true, group: groupHTTP, usage: "the request body; @FILE reads it, @- from stdin"},
+		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, group: groupHTTP, usage: "a request header; @FILE reads several"},
+		{name: "user", aliases: []string{"u"}, value: "USER:PASS", group: groupHTTP, usage: "basic authentication"},
+		{name: "user-agent", aliases: []string{"A"}, value: "NAME", group: groupHTTP, usage: "the User-Agent header"},
+		{name: "netrc", aliases: []string{"n"}, group: groupHTTP, usage: "take the password from ~/.netrc"},
+		{name: "insecure", aliases: []string{"k"}, group: groupHTTP, usage: "accept any certificate"},
+		{name: "cacert", value: "FILE", group: groupHTTP, usage: "trust these certificate authorities"},
+		{name: "cert", aliases: []string{"E"}, value: "FILE", group: groupHTTP, usage: "client certificate (PEM)"},
+		{name: "key", value: "FILE", group: groupHTTP, usage: "its key, if not in the same file"},
+		{name: "unix-socket", value: "PATH", group: groupHTTP, usage: "connect to this socket"},
+		{name: "max-redirs", value: "N", group: groupHTTP, def: "50", usage: "redirects followed in one attempt; -1 = no limit"},
+		{name: "location-trusted", group: groupHTTP, usage: "send credentials to other origins, too"},
+		{name: "follow", value: "WHERE", group: groupHTTP, def: "auto", usage: "where to look after the first answer: auto, none, EXPR"},
+		{name: "no-conditional", group: groupHTTP, usage: "never send If-None-Match / If-Modified-Since"},
+		{name: "silent", aliases: []string{"s"}, hidden: true},
+		{name: "show-error", aliases: []string{"S"}, hidden: true},
+		{name: "fail", aliases: []string{"f"}, hidden: true},
+		{name: "location", aliases: []string{"L"}, hidden: true},
+		{name: "compressed", hidden: true},
+
+		{name: "stdin", group: groupCommand, usage: "read stdin once, give it to every attempt"},
+		{name: "foreground", group: groupCommand, usage: "let the command use the terminal"},
+		{name: "grace", value: "D", group: groupCommand, def: "2s", usage: "between TERM and KILL when an attempt is stopped"},
+		{name: "show-stderr", group: groupCommand, usage: "pass the command's stderr through as it comes"},
+		{name: "pass-exit-code", group: groupCommand, usage: "when the wait fails, exit with the command's code"},
+
+		{name: "print", value: "EXPR", group: groupOutput, usage: "print this value of the answer, not the whole answer"},
+		{name: "json", group: groupOutput, usage: "print one JSON object that describes the outcome"},
+		{name: "progress", value: "P", group: groupOutput, def: "auto", usage: "live, lines, json or none", words: []string{"auto", "live", "lines", "json", "none"}},
+		{name: "quiet", aliases: []string{"q"}, group: groupOutput, usage: "only errors: --progress none"},
+		{name: "verbose", aliases: []string{"v"}, group: groupOutput, usage: "every attempt with its answer and decisions"},
+		{name: "heartbeat", value: "D", group: groupOutput, def: "30s, growing to 5m", usage: "speak at least this often"},
+		{name: "color", value: "WHEN", group: groupOutput, def: "auto", usage: "always or never", words: []string{"auto", "always", "never"}},
+		{name: "help", aliases: []string{"h"}, group: groupOutput, usage: "this text"},
+		{name: "version", group: groupOutput, usage: "the version"},
+	}
+}
+
+func names[T ~string](words []T) []string {
+	plain := make([]string, len(words))
+	for i, w := range words {
+		plain[i] = string(w)
+	}
+	return plain
+}

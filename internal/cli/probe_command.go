@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func (in *invocation) configureCommand(w *wait, args []string) error {
+	if err := in.refuseGiven(groupHTTP, "is for a URL, and a command is waited for"); err != nil {
+		return err
+	}
+	v := in.values
+	c := poll.Command{
+		Args:       args,
+		Foreground: in.split.on("foreground"),
+		Grace:      v.duration("grace", poll.DefaultGrace),
+		MaxBody:    v.size("max-body", 0),
+		Hurry:      in.Hurry,
+	}
+	if c.Grace == 0 {
+		c.Grace = poll.NoGrace
+	}
+	if in.split.on("stdin") {
+		input, err := io.ReadAll(in.Streams.In)
+		if err != nil {
+			return fmt.Errorf("read stdin: %w", err)
+		}
+		c.Stdin = append([]byte{}, input...)
+	}
+	w.kind, w.command = status.Command, &c
+	w.poller.Probe, w.poller.Target = c, poll.TargetName(args[0])
+	return in.mistaken(c)
+}
+
+// mistaken finds out whether a program that does not exist was meant as
+// something else: an address without its scheme. One that is nothing but
+// missing is left to the run to report, with a word about a subcommand of
+// nearly that name.
+func (in *invocation) mistaken(c poll.Command) error {
+	if c.Check() == nil {
+		return nil
+	}
+	word := c.Args[0]
+	if scheme := schemeOf(word); scheme != "" {
+		return usagef("%s is neither a URL nor a program", poll.TargetName(scheme+word)).
+			hint("did you mean %s?", poll.TargetName(scheme+word))
+	}
+	if _, err := exec.LookPath(word); err != nil && filepath.Base(word) == word {
+		in.nearSubcommand = nearest(word, subcommandNames())
+	}
+	return nil
+}
+
+// address matches what looks like host:port or host.name/path.
+var address = regexp.MustCompile(`^(?:(localhost|[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?|([\w-]+(?:\.[\w-]+)+)/.*)$`)
+
+// schemeOf is the scheme that an address without one probably has.
+func schemeOf(word string) string {
+	m := address.FindStringSubmatch(word)
+	switch {
+	case m == nil || m[2] == "." || m[2] == "..":
+		return ""
+	case m[2] != "":
+		return "https://"
+	}
+	return "http://"
+}
+
+// refuseGiven refuses the flags of a group that were given on the command line.
+// Those in the environment are for other waits.
+func (in *invocation) refuseGiven(group, why string) error {
+	for _, g := range in.split.given {
+		if g.flag.group == group && !g.env && !off(&g) {
+			return usagef("--%s %s", g.flag.name, why)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A usageError is a command line that cannot be meant: nothing was attempted.
+type usageError struct {
+	err   error
+	hints []string
+}
+
+// usagef makes a usage error, which keeps the hints of those that it wraps.
+func usagef(format string, args ...any) *usageError {
+	e := &usageError{err: fmt.Errorf(format, args...)}
+	if inner, ok := errors.AsType[*usageError](errors.Unwrap(e.err)); ok {
+		e.hints = inner.hints
+	}
+	return e
+}
+
+// hint adds what to do about it.
+func (e *usageError) hint(format string, args ...any) *usageError {
+	e.hints = append(e.hints, fmt.Sprintf(format, args...))
+	return e
+}
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// usageText is how an error is shown to the person at the keyboard.
+func usageText(err error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "poll: %s\n", err)
+	if e, ok := errors.AsType[*expr.Error](err); ok {
+		b.WriteString(caret(e))
+	}
+	if e, ok := errors.AsType[*usageError](err); ok {
+		for _, hint := range e.hints {
+			fmt.Fprintf(&b, "  hint: %s\n", hint)
+		}
+	}
+	return b.String()
+}
+
+// badExpression names the flag or variable that an expression came from.
+func badExpression(origin string, err error) error {
+	e, ok := errors.AsType[*expr.Error](err)
+	if !ok {
+		return usagef("%s: %w", origin, err)
+	}
+	return &usageError{err: &expressionError{origin, e}}
+}
+
+// An expressionError is an expression that does not compile, and where it came from.
+type expressionError struct {
+	origin string
+	err    *expr.Error
+}
+
+func (e *expressionError) Error() string {
+	return fmt.Sprintf("%s, column %d: %s", e.origin, e.err.Column, e.err.Message)
+}
+
+func (e *expressionError) Unwrap() error { return e.err }
+
+// maxSource is how much of an expression is shown around the column of an error.
+const maxSource = 72
+
+// caret shows the place of an error in its expression.
+func caret(e *expr.Error) string {
+	line, column := window(strings.Map(flat, e.Source), e.Column-1)
+	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
+	if e.Hint != "" {
+		text += "  hint: " + e.Hint + "\n"
+	}
+	return text
+}
+
+// flat keeps a source on one line and out of the terminal's controls, character
+// by character, so that columns stay what they are.
+func flat(r rune) rune {
+	if r < ' ' || r == 0x7f || r == utf8.RuneError || (r >= 0x80 && r < 0xa0) {
+		return ' '
+	}
+	return r
+}
+
+// window cuts a long source to what stands around the column.
+func window(source string, column int) (string, int) {
+	runes := []rune(source)
+	column = min(max(column, 0), len(runes))
+	start := max(0, column-maxSource*2/3)
+	if len(runes) <= maxSource {
+		start = 0
+	}
+	end := min(len(runes), start+maxSource)
+	return string(runes[start:end]), column - start
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// mainCommand waits: it is what poll does without a subcommand.
+func mainCommand() *command {
+	return &command{flags: mainFlags(), run: (*invocation).wait}
+}
+
+// wait checks everything first, then runs the poller, shows what happens and
+// leaves the result on stdout.
+func (in *invocation) wait() error {
+	if in.split.on("version") {
+		fmt.Fprintln(in.Streams.Out, version())
+		return nil
+	}
+	w, err := in.configure()
+	if err != nil {
+		return err
+	}
+	talk := report.New(w.report)
+	defer talk.Close()
+	if w.command != nil && in.split.on("show-stderr") {
+		w.command.Stderr = talk.Stderr()
+		w.poller.Probe = *w.command
+	}
+	result := in.watch(w, talk)
+	talk.Close()
+	return in.conclude(w, talk, result)
+}
+
+// watch runs the poller and shows its events.
+func (in *invocation) watch(w *wait, talk *report.Reporter) report.Result {
+	var result report.Result
+	for event := range w.poller.Events(in.ctx) {
+		if event.Kind == poll.EndEvent {
+			result = w.output.Settle(in.advised(*event.Outcome))
+			event.Outcome = &result.Outcome
+		}
+		talk.Event(event)
+	}
+	return result
+}
+
+// advised adds what else a program that does not exist may have been meant to be.
+func (in *invocation) advised(o poll.Outcome) poll.Outcome {
+	if o.Ending == poll.CannotRun && in.nearSubcommand != "" {
+		o.Notes = append(o.Notes, "did you mean the subcommand: poll "+in.nearSubcommand)
+	}
+	return o
+}
+
+// conclude writes the result and returns the error that says what to exit with.
+func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Result) error {
+	code := outcomeCode(result.Outcome)
+	if in.split.on("pass-exit-code") {
+		code = passedCode(code, result.Outcome)
+	}
+	if err := result.Write(in.Streams, int(code), talk.Timeline(w.poller.Target)); err != nil {
+		return err
+	}
+	if code != ExitSuccess {
+		return &exitError{code: code, said: true}
+	}
+	return nil
+}
+
+// passedCode is the code of the command that was waited for, when the wait has
+// failed and the command's last code says so, too. A signal to poll comes first.
+func passedCode(code ExitCode, o poll.Outcome) ExitCode {
+	if code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
+		return code
+	}
+	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
+		return ExitCode(*exit)
+	}
+	return code
+}
+
+// A wait is what the command line asks for, checked.
+type wait struct {
+	kind    status.Kind
+	poller  poll.Poller
+	command *poll.Command // the probe, when it is one
+	report  report.Config
+	output  report.Output
+}
+
+// configure reads and checks everything, so that nothing is attempted if
+// something is wrong.
+func (in *invocation) configure() (*wait, error) {
+	var w wait
+	for _, step := range []func(*wait) error{
+		in.configureProbe, in.configureRules, in.configureSchedule, in.configureLimits, in.configureReport,
+	} {
+		if err := errors.Join(step(&w), in.values.err); err != nil {
+			return nil, in.firstOf(err)
+		}
+	}
+	return &w, nil
+}
+
+// firstOf unpacks what Join has packed: one error is enough for a person.
+func (in *invocation) firstOf(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()[0]
+	}
+	return err
+}
+
+func (in *invocation) configureReport(w *wait) error {
+	v := in.values
+	face, err := report.ParseFace(v.word("progress", "auto", mainFlags().lookup("progress").words))
+	if err != nil {
+		return usagef("%s: %w", v.origin("progress"), err)
+	}
+	if in.split.on("quiet") {
+		face = report.None
+	}
+	color, err := term.ParseColorMode(v.word("color", "auto", mainFlags().lookup("color").words))
+	if err != nil {
+		return usagef("%s: %w", v.origin("color"), err)
+	}
+	heartbeat := report.DefaultHeartbeat()
+	if v.IsSet("heartbeat") {
+		first := v.duration("heartbeat", 0)
+		heartbeat = report.Heartbeat{First: first, Max: max(first, heartbeat.Max)}
+	}
+	w.report = report.Config{
+		Streams:   in.Streams,
+		Palette:   in.Streams.Palette(color),
+		Face:      face,
+		Verbose:   in.split.on("verbose"),
+		Heartbeat: heartbeat,
+		Until:     v.texts("until"),
+		Getenv:    in.getenv,
+	}
+	if name := v.String("preset"); name != "" {
+		w.report.Until = append(w.report.Until, "preset "+name)
+	}
+	w.output.JSON = in.split.on("json")
+	return in.configurePrint(w)
+}
+
+func (in *invocation) configurePrint(w *wait) error {
+	if !in.values.IsSet("print") {
+		return nil
+	}
+	e, err := expr.CompileValue(in.values.String("print"))
+	if err != nil {
+		return badExpression(in.values.origin("print"), err)
+	}
+	w.output.Print = func(o *status.Observation) (report.Value, error) { return printed(e, o) }
+	return nil
+}
+
+// printed is the value of --print. A value that is missing or unknown is an error.
+func printed(e *expr.Expr, o *status.Observation) (report.Value, error) {
+	value := e.Eval(status.Environment(o)).Value()
+	if !value.Exists() {
+		return report.Value{}, fmt.Errorf("--print %s: %s", e, value.Reason)
+	}
+	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+}
+
+// version names the build: the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "poll (unknown version)"
+	}
+	text := "poll " + info.Main.Version
+	settings := map[string]string{}
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if commit := settings["vcs.revision"]; commit != "" {
+		text += " (" + commit[:min(12, len(commit))]
+		if settings["vcs.modified"] == "true" {
+			text += ", modified"
+		}
+		text += ")"
+	}
+	return text + " " + info.GoVersion
+}

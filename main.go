@@ -1,0 +1,23 @@
+// Poll waits for a URL or a command and ends with an exit code that a script
+// can trust.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/pollcli/poll/internal/cli"
+	"github.com/pollcli/poll/internal/term"
+)
+
+func main() {
+	ctx, hurry, release := cli.CatchSignals(context.Background())
+	code := cli.Run(ctx, cli.World{
+		Args:    os.Args[1:],
+		Lookup:  os.LookupEnv,
+		Streams: term.System(os.Getenv),
+		Hurry:   hurry,
+	})
+	release()
+	cli.Exit(ctx, code)
+}
