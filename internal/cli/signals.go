@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// A SignalError is the cause of a context that a signal has cancelled.
+type SignalError struct{ Signal syscall.Signal }
+
+// Error names the signal.
+func (e *SignalError) Error() string { return fmt.Sprintf("ended by %s", signalName(e.Signal)) }
+
+// ExitCode is what a shell reports of a program that the signal has ended.
+func (e *SignalError) ExitCode() int { return 128 + int(e.Signal) }
+
+// CatchSignals returns a context that the first INT, TERM, HUP or QUIT cancels,
+// with a [*SignalError] as its cause, and a channel that the second one closes.
+// A signal that was ignored when the program started stays ignored (nohup).
+//
+// SIGPIPE is caught and comes to nothing, so that a write to a closed pipe is
+// an error. It is not ignored, since the programs started would inherit that.
+//
+// release ends the catching; the context is cancelled then.
+func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	caught := make(chan os.Signal, 8)
+	for _, sig := range endingSignals() {
+		if ignoredAtStart(sig) {
+			signal.Ignore(sig)
+		} else {
+			signal.Notify(caught, sig)
+		}
+	}
+	pipes := catchPipes()
+	second := make(chan struct{})
+	quit := make(chan struct{})
+	go func() {
+		if first, ok := nextSignal(caught, quit, nil); ok {
+			cancel(&SignalError{first})
+			if _, ok := nextSignal(caught, quit, &echo{of: first, until: time.Now().Add(echoTime)}); ok {
+				close(second)
+			}
+		}
+	}()
+	return ctx, second, func() {
+		signal.Stop(caught)
+		pipes()
+		close(quit)
+		cancel(context.Canceled)
+	}
+}
+
+// echoTime is how long the same signal again is taken for the first one.
+const echoTime = 100 * time.Millisecond
+
+// An echo is a signal that is sent twice but meant once: timeout(1) sends one
+// to its child and another to its group.
+type echo struct {
+	of    syscall.Signal
+	until time.Time
+}
+
+// nextSignal waits for a signal that is no echo; ok is false if quit came first.
+func nextSignal(caught <-chan os.Signal, quit <-chan struct{}, e *echo) (sig syscall.Signal, ok bool) {
+	for {
+		select {
+		case s := <-caught:
+			sig, _ := s.(syscall.Signal)
+			if e != nil && sig == e.of && time.Now().Before(e.until) {
+				continue
+			}
+			return sig, true
+		case <-quit:
+			return 0, false
+		}
+	}
+}

@@ -1,0 +1,272 @@
+//go:build unix
+
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const signalsHelper = "POLL_TEST_SIGNALS_HELPER"
+
+// TestSignalsHelperProcess is the program of the tests below. It says when it
+// is ready, and dies of the first signal, or after a second one if it is told to
+// wait for that.
+func TestSignalsHelperProcess(t *testing.T) {
+	mode := os.Getenv(signalsHelper)
+	if mode == "" {
+		t.Skip("only for the other tests")
+	}
+	ctx, hurry, _ := CatchSignals(context.Background())
+	fmt.Println("ready", os.Getpid())
+	switch mode {
+	case "pipe":
+		os.Exit(helpPipe())
+	case "hurry":
+		<-ctx.Done()
+		fmt.Println("first")
+		<-hurry
+		fmt.Println("hurried")
+	}
+	<-ctx.Done()
+	cause, ok := errors.AsType[*SignalError](context.Cause(ctx))
+	if !ok {
+		os.Exit(1)
+	}
+	fmt.Println(cause)
+	os.Exit(DieOf(cause.Signal))
+}
+
+// helpPipe writes to a stderr that nobody reads, and looks whether a child has
+// the system's way with SIGPIPE.
+func helpPipe() int {
+	_, err := io.WriteString(os.Stderr, "lost\n")
+	fmt.Println(errors.Is(err, syscall.EPIPE))
+	fmt.Println(exec.Command("sh", "-c", "kill -PIPE $$").Run())
+	return 0
+}
+
+// A process is the helper, started.
+type process struct {
+	*exec.Cmd
+	out    *bufio.Scanner
+	stderr bytes.Buffer
+}
+
+func startHelper(t *testing.T, mode string, before ...string) *process {
+	t.Helper()
+	args := append(before, os.Args[0], "-test.run=^TestSignalsHelperProcess$")
+	p := &process{Cmd: exec.Command(args[0], args[1:]...)}
+	p.Env = append(os.Environ(), signalsHelper+"="+mode)
+	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.Cmd.Stderr = &p.stderr
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewScanner(stdout)
+	if err := p.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { syscall.Kill(-p.Process.Pid, syscall.SIGKILL) })
+	return p
+}
+
+// line returns the next line of the helper's.
+func (p *process) line() string {
+	p.out.Scan()
+	return p.out.Text()
+}
+
+// end returns the rest of the helper's lines, and how it ended.
+func (p *process) end(t *testing.T) (rest string, status syscall.WaitStatus) {
+	t.Helper()
+	var lines []string
+	for p.out.Scan() {
+		lines = append(lines, p.out.Text())
+	}
+	if err := p.Wait(); err != nil && p.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n"), p.ProcessState.Sys().(syscall.WaitStatus)
+}
+
+func (p *process) send(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(p.Process.Pid, sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantDeathBy(t *testing.T, status syscall.WaitStatus, want syscall.Signal) {
+	t.Helper()
+	if !status.Signaled() || status.Signal() != want || status.CoreDump() {
+		t.Errorf("have wait status %#x, want a death by %s without a core", status, unix.SignalName(want))
+	}
+}
+
+func TestDieOf(t *testing.T) {
+	t.Parallel()
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		p := startHelper(t, "first")
+		p.line()
+		p.send(t, sig)
+		rest, status := p.end(t)
+		if want := "ended by " + unix.SignalName(sig); rest != want {
+			t.Errorf("have %q, want %q", rest, want)
+		}
+		wantDeathBy(t, status, sig)
+		if p.stderr.Len() > 0 {
+			t.Errorf("%s: have %q on stderr, want nothing", unix.SignalName(sig), p.stderr.String())
+		}
+	}
+}
+
+// A shell stops its script when Ctrl-C ended a command, but not when that only
+// exits with a code.
+func TestDieOfEndsTheScript(t *testing.T) {
+	t.Parallel()
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	p := startHelper(t, "first", bash, "-c", `"$0" "$@"; echo next`)
+	p.line()
+	if err := syscall.Kill(-p.Process.Pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	rest, status := p.end(t)
+	if rest != "ended by SIGINT" {
+		t.Errorf("have %q, want the script to end", rest)
+	}
+	wantDeathBy(t, status, syscall.SIGINT)
+}
+
+func TestDieOfAsProcess1(t *testing.T) {
+	t.Parallel()
+	unshare, err := exec.LookPath("unshare")
+	if err != nil {
+		t.Skip("no unshare(1)")
+	}
+	p := startHelper(t, "first", unshare, "--pid", "--fork", "--kill-child")
+	if ready := p.line(); ready != "ready 1" {
+		t.Skipf("have %q: no process namespace for us", ready)
+	}
+	// unshare ignores INT and TERM, and its child is process 1 only inside.
+	children, err := exec.Command("pgrep", "-P", fmt.Sprint(p.Process.Pid)).Output()
+	if err != nil {
+		t.Skip("no pgrep(1)")
+	}
+	var pid int
+	fmt.Sscan(string(children), &pid)
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	rest, status := p.end(t)
+	if rest != "ended by SIGTERM" || !status.Exited() || status.ExitStatus() != 143 {
+		t.Errorf("have %q, wait status %#x, want exit 143", rest, status)
+	}
+}
+
+func TestSecondSignalHurries(t *testing.T) {
+	t.Parallel()
+	p := startHelper(t, "hurry")
+	p.line()
+	p.send(t, syscall.SIGTERM)
+	if have := p.line(); have != "first" {
+		t.Errorf("have %q, want first", have)
+	}
+	p.send(t, syscall.SIGINT)
+	rest, status := p.end(t)
+	if want := "hurried\nended by SIGTERM"; rest != want {
+		t.Errorf("have %q, want %q", rest, want)
+	}
+	wantDeathBy(t, status, syscall.SIGTERM)
+}
+
+func TestEchoIsNoSecondSignal(t *testing.T) {
+	t.Parallel()
+	caught := make(chan os.Signal, 2)
+	caught <- syscall.SIGTERM
+	caught <- syscall.SIGINT
+	sig, ok := nextSignal(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now().Add(time.Hour)})
+	if !ok || sig != syscall.SIGINT {
+		t.Errorf("early: have %v, %v, want the other signal", sig, ok)
+	}
+	caught <- syscall.SIGTERM
+	sig, ok = nextSignal(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now()})
+	if !ok || sig != syscall.SIGTERM {
+		t.Errorf("late: have %v, %v, want the same signal", sig, ok)
+	}
+}
+
+func TestIgnoredStaysIgnored(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		trap    string
+		ignored []syscall.Signal
+	}{
+		{trap: "HUP", ignored: []syscall.Signal{syscall.SIGHUP}},
+		{trap: "INT QUIT", ignored: []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT}},
+	} {
+		p := startHelper(t, "first", "sh", "-c", `trap "" `+test.trap+`; exec "$0" "$@"`)
+		p.line()
+		for _, sig := range test.ignored {
+			p.send(t, sig)
+		}
+		p.send(t, syscall.SIGTERM)
+		rest, status := p.end(t)
+		if rest != "ended by SIGTERM" {
+			t.Errorf("%s: have %q, want only SIGTERM to count", test.trap, rest)
+		}
+		wantDeathBy(t, status, syscall.SIGTERM)
+	}
+}
+
+func TestBrokenPipeIsAnError(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestSignalsHelperProcess$")
+	cmd.Env = append(os.Environ(), signalsHelper+"=pipe")
+	cmd.Stderr = w
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("have %v, want it to live on", err)
+	}
+	if _, have, _ := strings.Cut(string(out), "\n"); have != "true\nsignal: broken pipe\n" {
+		t.Errorf("have %q, want an error here and a death in the child", have)
+	}
+}
+
+func TestReleaseEndsTheCatching(t *testing.T) {
+	ctx, hurry, release := CatchSignals(t.Context())
+	if ctx.Err() != nil {
+		t.Fatal("the context is done at once")
+	}
+	release()
+	if <-ctx.Done(); !errors.Is(context.Cause(ctx), context.Canceled) {
+		t.Errorf("have cause %v", context.Cause(ctx))
+	}
+	select {
+	case <-hurry:
+		t.Error("hurry is closed")
+	default:
+	}
+}
