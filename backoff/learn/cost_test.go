@@ -1,0 +1,35 @@
+package learn_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/backoff/learn"
+)
+
+func TestParseCost(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]learn.Cost{
+		"1%":    {Share: 0.01},
+		"0.5%":  {Share: 0.005},
+		"100%":  {Share: 1},
+		"2s":    {Delay: 2 * time.Second},
+		"500ms": {Delay: 500 * time.Millisecond},
+	} {
+		have, err := learn.ParseCost(text)
+		if err != nil || have != want {
+			t.Errorf("ParseCost(%q) = %+v, %v, want %+v", text, have, err, want)
+		}
+		if have.String() != text {
+			t.Errorf("ParseCost(%q).String() = %q", text, have)
+		}
+	}
+	for _, text := range []string{"", "%", "0%", "-1%", "101%", "NaN%", "Inf%", "5", "0s", "0", "-2s", "1%%", "one"} {
+		if have, err := learn.ParseCost(text); err == nil {
+			t.Errorf("ParseCost(%q) = %+v, want an error", text, have)
+		}
+	}
+	if have := (learn.Cost{}).String(); have != "1%" {
+		t.Errorf("the zero cost is %q, want 1%%", have)
+	}
+}

@@ -1,0 +1,273 @@
+package learn_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
+)
+
+// known returns runs whose durations in seconds are known exactly.
+func known(seconds ...float64) []learn.Run {
+	var runs []learn.Run
+	for _, s := range seconds {
+		d := time.Duration(min(s*1e9, math.MaxInt64/2))
+		runs = append(runs, learn.Run{Lo: d, Hi: d})
+	}
+	return runs
+}
+
+// around returns n runs with that median in seconds and that spread of the
+// logarithms.
+func around(seed uint64, n int, median, spread float64) []float64 {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var list []float64
+	for range n {
+		list = append(list, median*math.Exp(spread*r.NormFloat64()))
+	}
+	return list
+}
+
+func fit(t testing.TB, runs []learn.Run, o learn.Options) *learn.Model {
+	t.Helper()
+	m, err := learn.Fit(runs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// ages returns the ages of the first n polls.
+func ages(m *learn.Model, n int) []time.Duration {
+	var list []time.Duration
+	for p := range m.Polls() {
+		if list = append(list, p.Age); len(list) == n {
+			break
+		}
+	}
+	return list
+}
+
+func TestFitNothing(t *testing.T) {
+	t.Parallel()
+	if _, err := learn.Fit(nil, learn.Options{}); !errors.Is(err, learn.ErrNoRuns) {
+		t.Errorf("Fit(nil) error = %v, want ErrNoRuns", err)
+	}
+}
+
+// absurd histories must give schedules that go on and never spin.
+func absurd() map[string][]learn.Run {
+	outlier := slices.Repeat([]float64{10}, 100)
+	return map[string][]learn.Run{
+		"one run":              known(10),
+		"two runs":             known(10, 12),
+		"all equal":            known(slices.Repeat([]float64{10}, 100)...),
+		"100 and a long one":   known(append(slices.Clone(outlier), 1e9)...),
+		"100 and a short one":  known(append(slices.Clone(outlier), 1e-9)...),
+		"a long one, then 100": known(append([]float64{1e9}, outlier[:99]...)...),
+		"zero":                 known(0),
+		"zeros":                known(slices.Repeat([]float64{0}, 100)...),
+		"zeros and 1e9":        known(0, 1e9, 0, 1e9, 0, 1e9),
+		"1e9":                  known(1e9),
+		"the longest":          known(9.3e9),
+		"every magnitude":      known(1e-9, 1e-6, 1e-3, 1, 1e3, 1e6, 1e9),
+		"negative":             {{Lo: -5 * time.Second, Hi: -time.Second}},
+		"upside down":          {{Lo: 10 * time.Second, Hi: time.Second}},
+		"only seen at once":    slices.Repeat([]learn.Run{{Hi: 10 * time.Second}}, 30),
+		"seen at once, by far": append(known(1, 1, 1), learn.Run{Hi: math.MaxInt64}),
+		"minimum and maximum":  {{Lo: math.MinInt64, Hi: math.MaxInt64}, {Lo: math.MaxInt64, Hi: math.MinInt64}},
+	}
+}
+
+func TestFitAbsurd(t *testing.T) {
+	t.Parallel()
+	costs := []learn.Cost{{}, {Share: 0.05}, {Share: math.NaN()}, {Delay: 1}, {Delay: math.MaxInt64}}
+	for name, runs := range absurd() {
+		for _, cost := range costs {
+			t.Run(fmt.Sprintf("%s at %v", name, cost), func(t *testing.T) {
+				t.Parallel()
+				m := fit(t, runs, learn.Options{Cost: cost, Base: 100 * time.Millisecond})
+				checkWaits(t, m)
+				checkForecast(t, m)
+			})
+		}
+	}
+}
+
+func checkWaits(t *testing.T, m *learn.Model) {
+	t.Helper()
+	for _, elapsed := range []time.Duration{math.MinInt64, 0, 1, time.Millisecond, 9 * time.Second, 10 * time.Second, time.Hour, 1e18, math.MaxInt64} {
+		if wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil); wait < 100*time.Millisecond {
+			t.Errorf("wait at %v = %v, want at least the base", elapsed, wait)
+		}
+	}
+	var last time.Duration
+	for _, age := range ages(m, 300) {
+		if age <= last {
+			t.Fatalf("a poll at %v after one at %v", age, last)
+		}
+		last = age
+	}
+}
+
+func checkForecast(t *testing.T, m *learn.Model) {
+	t.Helper()
+	var last time.Duration
+	for p := -0.5; p <= 1.5; p += 0.01 {
+		q := m.Quantile(p)
+		if q < last {
+			t.Fatalf("quantile %.2f = %v, below %v", p, q, last)
+		}
+		last = q
+		if done := m.Done(q); p > 0 && p < 1 && q > 10*time.Microsecond && q < 1e18 && math.Abs(done-p) > 1e-3 {
+			t.Errorf("done by quantile %.2f = %v: %v", p, q, done)
+		}
+	}
+	for _, age := range []time.Duration{-1, 0, 1, time.Second, time.Hour, math.MaxInt64} {
+		if done := m.Done(age); !(done >= 0 && done <= 1) {
+			t.Errorf("done by %v = %v, want 0 to 1", age, done)
+		}
+		if expected := m.Expected(age); expected < age {
+			t.Errorf("expected at %v = %v, which is over", age, expected)
+		}
+	}
+	for _, p := range m.Points(time.Hour, 50) {
+		if !(p.Density >= 0) || math.IsInf(p.Density, 0) || !(p.Done >= 0 && p.Done <= 1) {
+			t.Errorf("point %+v", p)
+		}
+	}
+}
+
+func TestWaitIsPure(t *testing.T) {
+	t.Parallel()
+	m := fit(t, known(around(1, 40, 60, 0.2)...), learn.Options{})
+	want := ages(m, 12)
+	for i, age := range want[:11] {
+		// A run that is resumed at the age of a poll, or just before the next.
+		for _, at := range []time.Duration{age, want[i+1] - time.Millisecond} {
+			have := at + m.Wait(backoff.Step{N: 3, Elapsed: at, Previous: time.Hour}, nil)
+			if have != want[i+1] {
+				t.Errorf("from %v the next poll is at %v, want %v", at, have, want[i+1])
+			}
+		}
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	runs := known(around(1, 40, 60, 0.2)...)
+	whole := fit(t, runs, learn.Options{})
+	late := fit(t, runs, learn.Options{Age: 45 * time.Second})
+	for _, elapsed := range []time.Duration{0, 7 * time.Second, time.Minute, time.Hour} {
+		want := whole.Wait(backoff.Step{Elapsed: elapsed + 45*time.Second}, nil)
+		if have := late.Wait(backoff.Step{Elapsed: elapsed}, nil); have != want {
+			t.Errorf("wait %v after a start at 45s = %v, want %v", elapsed, have, want)
+		}
+	}
+	if have := late.Age(math.MaxInt64); have != math.MaxInt64 {
+		t.Errorf("age after the longest wait = %v", have)
+	}
+	var sum float64
+	for p := range late.Polls() {
+		if sum += p.Sees; p.Age > 24*time.Hour {
+			break
+		}
+	}
+	if sum < 0.99 || sum > 1 {
+		t.Errorf("the polls of a day see the end with chance %v, want nearly 1", sum)
+	}
+}
+
+func TestGapsAreClamped(t *testing.T) {
+	t.Parallel()
+	runs := known(around(1, 40, 60, 0.2)...)
+	m := fit(t, runs, learn.Options{Base: 2 * time.Second, MaxWait: 5 * time.Second, Cost: learn.Cost{Delay: time.Millisecond}})
+	n := 0
+	for elapsed := time.Duration(0); elapsed < 2*time.Minute; n++ {
+		wait := m.Wait(backoff.Step{Elapsed: elapsed}, nil)
+		if wait < 2*time.Second || wait > 5*time.Second {
+			t.Errorf("wait at %v = %v, want 2s to 5s", elapsed, wait)
+		}
+		elapsed += wait
+	}
+	if n < 30 {
+		t.Errorf("%d polls of 2s to 5s in two minutes", n)
+	}
+	m = fit(t, runs, learn.Options{Base: 5 * time.Second, MaxWait: 2 * time.Second})
+	if wait := m.Wait(backoff.Step{}, nil); wait != 5*time.Second {
+		t.Errorf("wait with a base above the longest wait = %v, want the base", wait)
+	}
+}
+
+func TestNoGapAboveHalfTheMedianByDefault(t *testing.T) {
+	t.Parallel()
+	for _, spread := range []float64{0, 0.05, 0.3, 1} {
+		durations := around(3, 41, 60, spread)
+		m := fit(t, known(durations...), learn.Options{})
+		slices.Sort(durations)
+		limit := time.Duration(durations[20]*0.5e9) + time.Microsecond
+		var last time.Duration
+		for _, age := range ages(m, 40) {
+			if age-last > limit {
+				t.Errorf("spread %v: a gap from %v to %v, want at most %v", spread, last, age, limit)
+			}
+			last = age
+		}
+	}
+}
+
+func TestOnlyTheLastHundredRunsCount(t *testing.T) {
+	t.Parallel()
+	newest := around(1, 100, 60, 0.2)
+	want := ages(fit(t, known(newest...), learn.Options{}), 10)
+	m := fit(t, known(append(around(2, 50, 5, 0.2), newest...)...), learn.Options{})
+	if have := ages(m, 10); !slices.Equal(have, want) || m.Runs() != 100 {
+		t.Errorf("polls of %d runs at %v, want %v", m.Runs(), have, want)
+	}
+}
+
+func TestForecast(t *testing.T) {
+	t.Parallel()
+	m := fit(t, known(around(1, 100, 480, 0.25)...), learn.Options{})
+	for _, c := range []struct {
+		what       string
+		have, want float64
+		within     float64
+	}{
+		{"median", m.Quantile(0.5).Seconds(), 480, 30},
+		{"10% quantile", m.Quantile(0.1).Seconds(), 480 * math.Exp(-1.28*0.25), 30},
+		{"90% quantile", m.Quantile(0.9).Seconds(), 480 * math.Exp(1.28*0.25), 50},
+		{"expected at the start", m.Expected(0).Seconds(), 480, 30},
+		{"expected at the median", m.Expected(480 * time.Second).Seconds(), 480 * math.Exp(0.6745*0.25), 40},
+		{"done at the median", m.Done(480 * time.Second), 0.5, 0.1},
+		{"done at a tenth", m.Done(48 * time.Second), 0, 0.01},
+	} {
+		if math.Abs(c.have-c.want) > c.within {
+			t.Errorf("%s = %.3f, want %.3f within %v", c.what, c.have, c.want, c.within)
+		}
+	}
+}
+
+func BenchmarkFit(b *testing.B) {
+	histories := absurd()
+	spread := known(around(1, 100, 60, 0.3)...)
+	histories = map[string][]learn.Run{
+		"steady":     spread,
+		"equal":      histories["all equal"],
+		"magnitudes": known(around(1, 100, 60, 5)...),
+		"at once":    append(slices.Repeat([]learn.Run{{Hi: 61 * time.Second}}, 50), spread[:50]...),
+	}
+	for name, runs := range histories {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				fit(b, runs, learn.Options{})
+			}
+		})
+	}
+}
