@@ -65,6 +65,8 @@ func (l *lines) talk(u *run) *talk {
 // attempt says what an attempt saw, if that is new or everything is wanted.
 func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 	switch {
+	case stopped(ev) && !l.r.cfg.Verbose:
+		// It was ended from outside and decides nothing: the end will say so.
 	case l.r.cfg.Verbose, t.decidedAnew(ev.Verdict):
 		l.verdict(t, ev)
 	case verdictWords(ev) != t.words && t.changes < l.changes:
@@ -82,6 +84,12 @@ func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 	if l.r.cfg.Verbose {
 		l.details(t, ev)
 	}
+}
+
+// stopped reports whether an attempt was ended from outside.
+func stopped(ev poll.Event) bool {
+	o := ev.Observation
+	return o != nil && o.Failure != nil && o.Failure.Kind == status.Stopped
 }
 
 // decidedAnew reports whether another status was found than was last said, or

@@ -183,6 +183,11 @@ func tapes() map[string][]poll.Event {
 		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
 	timedOut.now = 3 * time.Second
 
+	cut := newTape("sleep", 0, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady("exit 1"), exitAnswer(1, "", "")).
+		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.Command,
+		Failure: &status.Failure{Kind: status.Stopped, Reason: "stopped"}})
+
 	threshold := newTape(jobURL, 10*time.Minute, 0)
 	for n := range 3 {
 		threshold.wait(time.Second, nil).streak(verdict(status.Success, until, `.state is "done"`), done, n+1, 3)
@@ -211,6 +216,8 @@ func tapes() map[string][]poll.Event {
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
 		"interrupted": newTape("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
 			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
+		"stopped": cut.end(poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGTERM; last: exit 1",
+			Cause: errors.New("SIGTERM")}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
 	}
