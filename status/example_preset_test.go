@@ -1,0 +1,26 @@
+package status_test
+
+import (
+	"fmt"
+
+	"github.com/pollcli/poll/status"
+)
+
+func ExampleLookupPreset() {
+	preset, ok := status.LookupPreset("replicate")
+	if !ok {
+		panic("no such preset")
+	}
+	rules, err := preset.Compile(status.HTTP)
+	if err != nil {
+		panic(err)
+	}
+	code := 200
+	verdict := status.Rules{Preset: rules}.Classify(status.Observation{
+		Kind: status.HTTP,
+		Code: &code,
+		Body: []byte(`{"id":"gm3q","status":"succeeded","output":["https://example.com/a.png"]}`),
+	})
+	fmt.Println(verdict.Status)
+	// Output: SUCCESS
+}
