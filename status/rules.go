@@ -175,5 +175,5 @@ func monitorRules(m Monitor) []Rule {
 	if m != AzureLRO {
 		return nil
 	}
-	return nil
+	return azureRules()
 }

@@ -155,7 +155,12 @@ func (in *invocation) configurePreset(w *wait) error {
 	if !ok {
 		return unknownPreset(in.values.origin("preset"), name)
 	}
-	return fmt.Errorf("preset %s cannot be used yet", preset.Name)
+	rules, err := preset.Compile(w.kind)
+	if err != nil {
+		return fmt.Errorf("compile preset %s: %w", name, err)
+	}
+	w.poller.Rules.Preset = rules
+	return nil
 }
 
 func unknownPreset(origin, name string) error {
