@@ -1,0 +1,291 @@
+package poll
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// certificate makes a self-signed certificate for hosts and writes it with its
+// key into one PEM file.
+func certificate(t *testing.T, from, to time.Time, hosts ...string) (tls.Certificate, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		Subject:               pkix.Name{CommonName: "test"},
+		NotBefore:             from,
+		NotAfter:              to,
+		DNSNames:              hosts,
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "pair.pem")
+	text := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
+}
+
+// serveTLS serves "ok" and the protocol used.
+func serveTLS(t *testing.T, config *tls.Config) *httptest.Server {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.WriteString(w, r.Proto)
+	}))
+	server.TLS = config
+	server.EnableHTTP2 = true
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
+}
+
+// once probes url over a transport that c describes.
+func once(t *testing.T, c Connect, url string) status.Observation {
+	t.Helper()
+	transport, err := c.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return HTTP{URL: url, Transport: transport}.Probe(t.Context(), Attempt{Number: 1})
+}
+
+func TestConnectCertificates(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	day := 24 * time.Hour
+	good, goodFile := certificate(t, now.Add(-day), now.Add(day), "127.0.0.1")
+	old, oldFile := certificate(t, now.Add(-2*day), now.Add(-day), "127.0.0.1")
+	early, earlyFile := certificate(t, now.Add(day), now.Add(2*day), "127.0.0.1")
+	other, otherFile := certificate(t, now.Add(-day), now.Add(day), "other.example.com")
+	for _, test := range []struct {
+		name    string
+		server  tls.Certificate
+		connect Connect
+		reason  string // "" for an answer
+	}{
+		{"trusted", good, Connect{CACert: goodFile}, ""},
+		{"not checked", good, Connect{Insecure: true}, ""},
+		{"expired but not checked", old, Connect{Insecure: true}, ""},
+		{"unknown authority", good, Connect{}, "certificate not trusted: it is signed by an unknown authority"},
+		{"another authority", good, Connect{CACert: otherFile}, "certificate not trusted: it is signed by an unknown authority"},
+		{"expired", old, Connect{CACert: oldFile}, "certificate not trusted: it expired on " + now.Add(-day).UTC().Format(time.DateOnly)},
+		{"not valid yet", early, Connect{CACert: earlyFile}, "certificate not trusted: it is not valid before " + now.Add(day).UTC().Format(time.DateOnly)},
+		{"another host", other, Connect{CACert: otherFile}, "certificate not trusted: it is not for host 127.0.0.1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{test.server}})
+			o := once(t, test.connect, server.URL+"/?k=s3cret")
+			if test.reason == "" {
+				if o.Failure != nil || string(o.Body) != "HTTP/2.0" {
+					t.Errorf("have %q, %v; want an answer by HTTP/2", o.Body, o.Failure)
+				}
+				return
+			}
+			if o.Failure == nil || o.Failure.Kind != status.Hopeless || !strings.HasPrefix(o.Failure.Reason, test.reason) {
+				t.Fatalf("have failure %+v, want %q for good", o.Failure, test.reason)
+			}
+			for _, flag := range []string{"--cacert", "-k"} {
+				if !strings.Contains(o.Failure.Reason, flag) {
+					t.Errorf("%q does not name %s", o.Failure.Reason, flag)
+				}
+			}
+		})
+	}
+}
+
+func TestConnectClientCertificate(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	pair, file := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
+	pool := x509.NewCertPool()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.AppendCertsFromPEM(text)
+	server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
+	if o := once(t, Connect{CACert: file, Cert: file}, server.URL); o.Failure != nil {
+		t.Errorf("have %v", o.Failure)
+	}
+	o := once(t, Connect{CACert: file}, server.URL)
+	if o.Failure == nil || !strings.Contains(o.Failure.Reason, "certificate required") {
+		t.Errorf("have %v", o.Failure)
+	}
+}
+
+func TestConnectFiles(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Connect{
+		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
+	} {
+		if _, err := c.Transport(); err == nil {
+			t.Errorf("%+v: no error", c)
+		}
+	}
+}
+
+func TestNoTLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	o := once(t, Connect{}, "https"+strings.TrimPrefix(server.URL, "http"))
+	if o.Failure == nil || o.Failure.Reason != "the server does not speak TLS on this port" {
+		t.Errorf("have %v", o.Failure)
+	}
+}
+
+func TestConnectUnixSocket(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	if o := once(t, Connect{UnixSocket: path}, "http://docker/info"); o.Failure == nil || o.Failure.Reason != "no such socket" {
+		t.Errorf("without a socket: have %v", o.Failure)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Skip("no Unix sockets here:", err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Host) })}
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	if o := once(t, Connect{UnixSocket: path}, "http://docker/info"); string(o.Body) != "docker" {
+		t.Errorf("have %q, %v", o.Body, o.Failure)
+	}
+}
+
+// TestLocalhost finds a server on either loopback address, whatever the
+// system's resolver says of localhost.
+func TestLocalhost(t *testing.T) {
+	t.Parallel()
+	for _, loopback := range []string{"127.0.0.1", "::1"} {
+		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
+		if err != nil {
+			t.Logf("not tried on %s: %v", loopback, err)
+			continue
+		}
+		server := &http.Server{Handler: http.NotFoundHandler()}
+		go server.Serve(listener)
+		t.Cleanup(func() { server.Close() })
+		_, port, _ := net.SplitHostPort(listener.Addr().String())
+		if o := once(t, Connect{}, "http://localhost:"+port); o.Failure != nil {
+			t.Errorf("%s: %v", loopback, o.Failure)
+		}
+		if o := (TCP{Address: "localhost:" + port}).Probe(t.Context(), Attempt{Number: 1}); o.Failure != nil {
+			t.Errorf("tcp to %s: %v", loopback, o.Failure)
+		}
+	}
+}
+
+func TestDialLocalhost(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ listens, address, want string }{
+		{"127.0.0.1:80", "localhost:80", "localhost:80 [::1]:80 127.0.0.1:80"},
+		{"[::1]:80", "LOCALHOST.:80", "LOCALHOST.:80 [::1]:80"},
+		{"[::1]:80", "a.localhost:80", "a.localhost:80 [::1]:80"},
+		{"[::1]:80", "localhost.example.com:80", "localhost.example.com:80"},
+		{"h:80", "h:80", "h:80"},
+	} {
+		var asked []string
+		dial := dialLocalhost(func(_ context.Context, _, address string) (net.Conn, error) {
+			asked = append(asked, address)
+			if address != test.listens {
+				return nil, net.ErrClosed
+			}
+			return nil, nil
+		})
+		dial(t.Context(), "tcp", test.address)
+		if have := strings.Join(asked, " "); have != test.want {
+			t.Errorf("%s: have %s, want %s", test.address, have, test.want)
+		}
+	}
+}
+
+// TestKeepAlive makes 1,000 attempts over one connection, with answers of each
+// kind that is read differently.
+func TestKeepAlive(t *testing.T) {
+	t.Parallel()
+	var opened, answered atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch n := answered.Add(1); n % 4 {
+		case 0:
+			w.WriteHeader(http.StatusInternalServerError)
+			w.Write(make([]byte, 100_000)) // more than is kept
+		case 1:
+			w.Header().Set("Location", "/there")
+			w.WriteHeader(http.StatusFound)
+			w.Write(make([]byte, 5000))
+		case 2:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.(http.Flusher).Flush() // chunked
+			io.WriteString(w, "ok")
+		}
+	}))
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	transport, err := Connect{}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	session := HTTP{URL: server.URL, Transport: transport, MaxBody: 1000}.Session()
+	for n := range 1000 {
+		if o := session.Probe(t.Context(), Attempt{Number: n + 1}); o.Failure != nil {
+			t.Fatal(o.Failure)
+		}
+	}
+	if opened.Load() != 1 {
+		t.Errorf("%d connections, want 1", opened.Load())
+	}
+}

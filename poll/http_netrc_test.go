@@ -1,0 +1,62 @@
+package poll
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestReadNetrc(t *testing.T) {
+	t.Parallel()
+	const file = `# machine commented.example.com login no password no
+machine one.example.com login me password p1
+machine two.example.com
+	login "with blank"
+	password "quote\" and \\ and \t"
+machine three.example.com login half
+macdef init
+machine inmacro.example.com login no password no
+	quit
+
+machine four.example.com account x login a password #not-a-comment port 21
+default login anonymous password guest
+machine five.example.com login late password late
+`
+	for _, test := range []struct{ host, want string }{
+		{"one.example.com", "me p1"},
+		{"ONE.example.com", "me p1"},
+		{"two.example.com", "with blank quote\" and \\ and \t"},
+		{"three.example.com", "half "},
+		{"four.example.com", "a #not-a-comment"},
+		{"commented.example.com", "anonymous guest"},
+		{"inmacro.example.com", "anonymous guest"},
+		{"five.example.com", "anonymous guest"},
+	} {
+		user, err := ReadNetrc(strings.NewReader(file), test.host)
+		if err != nil || user == nil {
+			t.Errorf("%s: have %v, %v", test.host, user, err)
+			continue
+		}
+		password, _ := user.Password()
+		if have := user.Username() + " " + password; have != test.want {
+			t.Errorf("%s: have %q, want %q", test.host, have, test.want)
+		}
+	}
+	if user, err := ReadNetrc(strings.NewReader("machine a login b password c"), "other"); user != nil || err != nil {
+		t.Errorf("have %v, %v", user, err)
+	}
+	for _, bad := range []string{`machine a login "s3cret`, "machine a login " + strings.Repeat("s3cret", 100000)} {
+		if _, err := ReadNetrc(strings.NewReader(bad), "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%.40q: have error %v", bad, err)
+		}
+	}
+}
+
+func FuzzNetrc(f *testing.F) {
+	f.Add("machine a login b password c\ndefault login d")
+	f.Add("macdef x\n\nmachine \"a\\n\"")
+	f.Fuzz(func(t *testing.T, file string) {
+		if user, err := ReadNetrc(strings.NewReader(file), "a"); err == nil && user != nil && user.Username() == "" {
+			t.Errorf("%q: a login without a name", file)
+		}
+	})
+}
