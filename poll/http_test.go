@@ -1,8 +1,10 @@
 package poll
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,4 +49,72 @@ func TestHTTPRefused(t *testing.T) {
 	if tcp.Failure == nil || tcp.Failure.Reason != "connection refused" {
 		t.Errorf("have %+v", tcp.Failure)
 	}
+}
+
+func TestHTTPCheck(t *testing.T) {
+	t.Parallel()
+	const at = "https://api.example.com/"
+	for _, test := range []struct {
+		name string
+		h    HTTP
+		want string // "" for no error
+	}{
+		{"good", HTTP{URL: at}, ""},
+		{"no URL", HTTP{}, "no URL"},
+		{"no scheme", HTTP{URL: "api.example.com/s3cret"}, "scheme"},
+		{"another scheme", HTTP{URL: "ftp://api.example.com/?s3cret"}, "scheme"},
+		{"no host", HTTP{URL: "https:///s3cret"}, "host"},
+		{"malformed", HTTP{URL: "https://me:s3c%ret@host/"}, "malformed"},
+		{"method", HTTP{URL: at, Method: "GE T"}, "method"},
+		{"header name", HTTP{URL: at, Header: http.Header{"a b": {"x"}}}, "header name"},
+		{"line break in a header", HTTP{URL: at, Header: http.Header{"X": {"s3cret\r\nY: z"}}}, "line break"},
+		{"limit", HTTP{URL: at, MaxBody: -1}, "limit"},
+	} {
+		err := test.h.Check()
+		if test.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", test.name, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: have error %v, want one with %q", test.name, err, test.want)
+		}
+		o := test.h.Probe(t.Context(), Attempt{Number: 1})
+		if o.Failure == nil || o.Failure.Kind != status.Hopeless {
+			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
+		}
+	}
+}
+
+// BenchmarkHTTP compares an attempt with a bare loop over net/http that reads
+// and drains as much.
+func BenchmarkHTTP(b *testing.B) {
+	body := []byte(strings.Repeat("x", 1000))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(body) }))
+	defer server.Close()
+	b.Run("attempt", func(b *testing.B) {
+		session := HTTP{URL: server.URL + "/jobs/1?a=b"}.Session()
+		for b.Loop() {
+			if o := session.Probe(b.Context(), Attempt{Number: 1}); o.Failure != nil {
+				b.Fatal(o.Failure)
+			}
+		}
+	})
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, server.URL+"/jobs/1?a=b", nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if _, err := io.ReadAll(resp.Body); err != nil {
+				b.Fatal(err)
+			}
+			resp.Body.Close()
+		}
+	})
 }

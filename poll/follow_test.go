@@ -1,0 +1,91 @@
+package poll
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseFollow(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in, want           string
+		none, ok, explicit bool
+	}{
+		{in: "", want: "auto", ok: true},
+		{in: "auto", want: "auto", ok: true},
+		{in: "none", want: "none", none: true, ok: true},
+		{in: ".url", want: ".url", explicit: true, ok: true},
+		{in: "https://h/v1/{.name}", want: "https://h/v1/{.name}", explicit: true, ok: true},
+		{in: "/v1/{.name}", want: "/v1/{.name}", explicit: true, ok: true},
+		{in: "HTTPS://{.host}/x", want: "HTTPS://{.host}/x", explicit: true, ok: true},
+		{in: "https://h/{.name", ok: false},
+		{in: "https://", ok: false},
+		{in: "https://h:x/{.name}", ok: false},
+	} {
+		f, err := ParseFollow(test.in)
+		if (err == nil) != test.ok {
+			t.Errorf("%q: %v", test.in, err)
+			continue
+		}
+		if test.ok && (f.String() != test.want || f.none != test.none || f.explicit() != test.explicit) {
+			t.Errorf("%q: have %q %+v", test.in, f, f)
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","empty":"","n":12,"list":[1]}`
+	for _, test := range []struct{ template, want, problem string }{
+		{template: "https://h/v1/{.name}", want: "https://h/v1/operations/a%20b"},
+		{template: "https://h/v1/{.odd}/z", want: "https://h/v1/x%3Fy%23z&w=%252F/z"},
+		{template: "https://h/v1?a={.odd}&b={ .name }", want: "https://h/v1?a=x%3Fy%23z%26w%3D%252F&b=operations%2Fa+b"},
+		{template: "https://h/v1/{.abs}", want: "https://h/v1/ops/1"},
+		{template: "https://{.host}.h/{.n}", want: "https://eu-1.h/12"},
+		{template: "/x/{.n}", want: "/x/12"},
+		{template: "https://{.evil}.h/", problem: ".evil is no part of a host name"},
+		{template: "https://h/{.empty}", problem: ".empty is empty"},
+		{template: "https://h/{.none}", problem: ".none"},
+		{template: "https://h/{.list}", problem: ".list"},
+	} {
+		f, err := ParseFollow(test.template)
+		if err != nil {
+			t.Errorf("%s: %v", test.template, err)
+			continue
+		}
+		have, problem := f.template.expand(&answer{body: []byte(doc)})
+		if have != test.want || !strings.Contains(problem, test.problem) || (problem == "") != (test.problem == "") {
+			t.Errorf("%s: have %q %q, want %q %q", test.template, have, problem, test.want, test.problem)
+		}
+	}
+}
+
+func TestClosingBrace(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in   string
+		want int
+	}{
+		{".a}/x", 2}, {`.["}"]}`, 6}, {`.a.@pretty:{"x":1}}`, 18}, {`.["\"}"]}`, 8}, {".a", -1}, {`."}`, -1},
+	} {
+		if have := closingBrace(test.in); have != test.want {
+			t.Errorf("%s: have %d, want %d", test.in, have, test.want)
+		}
+	}
+}
+
+func FuzzParseFollow(f *testing.F) {
+	for _, seed := range []string{"auto", "https://h/v1/{.name}?x={.y}", "https://{.h}/", "/{.a}{.b}", "{", "https://h/{.[\"}\"]}"} {
+		f.Add(seed, `{"name":"a/b","y":"c","h":"x"}`)
+	}
+	f.Fuzz(func(t *testing.T, source, doc string) {
+		follow, err := ParseFollow(source)
+		if err != nil || follow.template == nil {
+			return
+		}
+		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
+		if l, problem := follow.find("POST", a, false); (l.to.url == nil) != (problem != "") {
+			t.Errorf("%q of %q: have %v and problem %q", source, doc, l.to.url, problem)
+		}
+	})
+}

@@ -1,0 +1,181 @@
+package poll
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// roundTrip makes a transport of a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func response(code int, body io.Reader) *http.Response {
+	return &http.Response{StatusCode: code, Header: http.Header{}, Body: io.NopCloser(body), ContentLength: -1}
+}
+
+// TestErrorsSayNoSecrets gives errors of all sorts that hold every secret of
+// the request.
+func TestErrorsSayNoSecrets(t *testing.T) {
+	t.Parallel()
+	const secretURL = "https://login-s3cret:pass-s3cret@api.example.com/path?key=query-s3cret#fragment-s3cret"
+	dirty := fmt.Errorf("Get %q: header-s3cret, basic-s3cret, query-s3cret of fragment-s3cret", secretURL)
+	opaque := errors.New("login-s3cret and pass-s3cret, proxy http://u:proxy-s3cret@proxy/?x")
+	for _, cause := range []error{
+		dirty,
+		opaque,
+		&url.Error{Op: "Get", URL: secretURL, Err: opaque},
+		&net.OpError{Op: "proxyconnect", Net: "tcp", Err: dirty},
+		&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED},
+		&net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET},
+		fmt.Errorf("malformed HTTP response %q", "header-s3cret"),
+		fmt.Errorf("http2: server sent GOAWAY, debug=%q", "query-s3cret"),
+	} {
+		h := HTTP{
+			URL:       secretURL,
+			Header:    http.Header{"X-Key": {"header-s3cret"}},
+			User:      url.UserPassword("other-s3cret", "basic-s3cret"),
+			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, cause }),
+		}
+		for _, h.Method = range []string{"GET", "POST"} {
+			o := h.Probe(t.Context(), Attempt{Number: 1})
+			words := strings.Join(append(o.Remarks, o.Failure.Reason, o.Failure.Error(), o.Failure.Err.Error(), h.Target()), "\n")
+			if strings.Contains(words, "s3cret") {
+				t.Errorf("%v:\n%s", cause, words)
+			}
+			if !errors.Is(o.Failure, cause) {
+				t.Errorf("%v is lost", cause)
+			}
+		}
+	}
+}
+
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		err  error
+		want string
+	}{
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused"},
+		{&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, "the proxy: connection refused"},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset"},
+		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network unreachable"},
+		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out"},
+		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com"},
+		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "timed out looking up api.example.com"},
+		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com"},
+		{io.EOF, "connection closed without an answer"},
+		{errors.New("http2: client connection lost"), "the HTTP/2 connection broke"},
+		{errors.New("stream error: stream ID 3; INTERNAL_ERROR"), "the server reset the HTTP/2 stream"},
+		{errors.New("boom"), "request failed: boom"},
+	} {
+		h := HTTP{
+			URL:       "https://api.example.com/",
+			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, test.err }),
+		}
+		o := h.Probe(t.Context(), Attempt{Number: 1})
+		if o.Failure.Reason != test.want || o.Failure.Kind != status.Transient {
+			t.Errorf("%v: have %q, want %q", test.err, o.Failure.Reason, test.want)
+		}
+	}
+}
+
+// TestProxySecrets connects through a proxy that is not there and whose URL
+// holds a password.
+func TestProxySecrets(t *testing.T) {
+	t.Parallel()
+	transport, err := Connect{}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse("http://me:s3cret@127.0.0.1:1") }
+	for _, target := range []string{"http://api.example.com/?s3cret", "https://api.example.com/?s3cret"} {
+		o := HTTP{URL: target, Transport: transport}.Probe(t.Context(), Attempt{Number: 1})
+		if o.Failure == nil || o.Failure.Reason != "the proxy: connection refused" {
+			t.Errorf("%s: have %v", target, o.Failure)
+		}
+	}
+}
+
+// TestCompleteStaysComplete ends the attempt as the last byte is read.
+func TestCompleteStaysComplete(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	body := io.MultiReader(strings.NewReader("whole"), readFunc(func([]byte) (int, error) {
+		cancel(ErrDeadline)
+		return 0, io.EOF
+	}))
+	h := HTTP{URL: "http://api.example.com/", Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return response(200, body), nil
+	})}
+	o := h.Probe(ctx, Attempt{Number: 1})
+	if ctx.Err() == nil {
+		t.Fatal("the attempt was not ended")
+	}
+	if o.Failure != nil || string(o.Body) != "whole" {
+		t.Errorf("have %q, %v", o.Body, o.Failure)
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		cause  error
+		left   bool
+		kind   status.FailureKind
+		reason string
+	}{
+		{ErrAttemptTimeout, true, status.Transient, "timed out after 12.3s"},
+		{ErrAttemptTimeout, false, status.Transient, "timed out after 12.3s without a connection"},
+		{ErrDeadline, true, status.Stopped, "stopped before there was an answer"},
+		{errors.New("SIGTERM"), true, status.Stopped, "stopped before there was an answer"},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(test.cause)
+		have := cut(ctx, test.left, 12345*time.Millisecond)
+		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.cause) {
+			t.Errorf("%v: have %v %q", test.cause, have.Kind, have.Reason)
+		}
+	}
+}
+
+func TestReadBody(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		size, limit  int
+		uncompressed bool
+		kept         int
+		want         int64
+	}{
+		{0, 10, false, 0, 0},
+		{9, 10, false, 9, 9},
+		{10, 10, false, 10, 10},
+		{11, 10, false, 10, 11},
+		{5000, 10, false, 10, 5000},
+		{10, 10, true, 10, 10},
+		{5000, 10, true, 10, 11},
+	} {
+		resp := response(200, bytes.NewReader(make([]byte, test.size)))
+		resp.Uncompressed = test.uncompressed
+		kept, size, err := readBody(resp, int64(test.limit))
+		if err != nil || len(kept) != test.kept || size != test.want {
+			t.Errorf("%+v: have %d bytes of %d, %v", test, len(kept), size, err)
+		}
+	}
+}
