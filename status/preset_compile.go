@@ -11,7 +11,8 @@ import (
 // they are asked. Rules that ask for what such a probe never has ($exit and
 // $stderr of a URL) are left out.
 func (p Preset) Compile(kind Kind) ([]Rule, error) {
-	if _, err := p.compileDetail(); err != nil {
+	detail, err := p.compileDetail()
+	if err != nil {
 		return nil, err
 	}
 	var rules []Rule
@@ -23,7 +24,11 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 		if !offers(kind, x.Uses()) {
 			continue
 		}
-		rules = append(rules, Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Why: r.Why})
+		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Why: r.Why}
+		if r.Status == Error {
+			rule.Detail = detail
+		}
+		rules = append(rules, rule)
 	}
 	return rules, nil
 }

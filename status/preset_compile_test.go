@@ -1,8 +1,11 @@
 package status
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 func TestPresetsCompileForEveryProbe(t *testing.T) {
@@ -63,6 +66,62 @@ func TestPresetThatDoesNotCompile(t *testing.T) {
 	} {
 		if _, err := p.Compile(HTTP); err == nil || !strings.Contains(err.Error(), "preset thing") {
 			t.Errorf("Compile = %v, want an error that names the preset", err)
+		}
+	}
+}
+
+func TestErrorByPresetTellsWhatTheAnswerSays(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ preset, body, want string }{
+		{"replicate", `{"status":"failed","error":"CUDA out of memory"}`, "CUDA out of memory"},
+		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict","message":"Another operation is in progress."}}`, "Another operation is in progress."},
+		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict"}}`, "Conflict"},
+		{"azure-lro", `{"status":"Failed","error":{"code":"Conflict","message":" "}}`, "Conflict"},
+		{"replicate", `{"status":"failed","error":"first line\n  second\tline\n"}`, "first line second line"},
+		{"k8s-job", `{"kind":"Job","status":{"conditions":[{"type":"Complete","status":"False"},{"type":"Failed","status":"True","message":"Job has reached the specified backoff limit"}]}}`, "Job has reached the specified backoff limit"},
+		{"github-deployment-status", `[{"state":"failure","description":"Out of memory"}]`, "Out of memory"},
+	}
+	for _, test := range tests {
+		p, _ := LookupPreset(test.preset)
+		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(test.body)}.observation(HTTP))
+		if v.Status != Error || !strings.HasSuffix(v.Reason, test.want) {
+			t.Errorf("%s %s\nhave %v, %s\nwant ERROR, ...%s", test.preset, test.body, v.Status, v.Reason, test.want)
+		}
+	}
+	p, _ := LookupPreset("replicate")
+	for _, body := range []string{`{"status":"failed","error":null}`, `{"status":"canceled"}`} {
+		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(body)}.observation(HTTP))
+		if v.Status != Error || strings.HasSuffix(v.Reason, ": ") {
+			t.Errorf("%s\nhave %v, %q", body, v.Status, v.Reason)
+		}
+	}
+}
+
+func TestAzureRulesAreAskedBehindAStart(t *testing.T) {
+	t.Parallel()
+	until, err := expr.Compile(`.status == "Half"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := Rules{Own: []Rule{{Status: Success, Expr: until, Origin: "--until"}}}
+	tests := []struct {
+		rules   Rules
+		monitor Monitor
+		body    string
+		want    Status
+	}{
+		{Rules{}, AzureLRO, `{"status":"Running"}`, NotReady},
+		{Rules{}, AzureLRO, `{"status":"succeeded"}`, Success},
+		{Rules{}, AzureLRO, `{"status":"Failed"}`, Error},
+		{Rules{}, Given, `{"status":"Failed"}`, Success},
+		{own, AzureLRO, `{"status":"Half"}`, Success},
+		{own, AzureLRO, `{"status":"Canceled"}`, Error},
+	}
+	for _, test := range tests {
+		o := presetSample{Body: json.RawMessage(test.body)}.observation(HTTP)
+		o.Monitor = test.monitor
+		if have := test.rules.Classify(o); have.Status != test.want {
+			t.Errorf("behind %d, %s is %v (%s), want %v", test.monitor, test.body, have.Status, have.Reason, test.want)
 		}
 	}
 }

@@ -15,6 +15,9 @@ type Rule struct {
 	Origin string
 	// Why is said instead of an explanation when the rule matches; "" for none.
 	Why string
+	// Detail are expressions for what the answer itself says of the matter. The
+	// first whose value is a text is added to the reason when the rule matches.
+	Detail []*expr.Expr
 }
 
 // String returns the rule as words name it: `--until .state=="done"`.
@@ -125,6 +128,9 @@ func (q *interview) matched(a Answer) Verdict {
 	if reason == "" {
 		reason = strings.Join(a.Result.Explain(2), "; ")
 	}
+	if detail := q.detail(a.Rule); detail != "" {
+		reason = strings.TrimPrefix(reason+": "+detail, ": ")
+	}
 	return Verdict{
 		Status:  a.Rule.Status,
 		Rule:    a.Rule.String(),
@@ -132,6 +138,18 @@ func (q *interview) matched(a Answer) Verdict {
 		Notes:   a.Result.Notes(),
 		Answers: q.answers,
 	}
+}
+
+// detail returns what the answer says of a rule that matched, "" for nothing.
+func (q *interview) detail(rule *Rule) string {
+	for _, x := range rule.Detail {
+		if v := x.Eval(q.env).Value(); v.Kind == expr.KindString {
+			if words := strings.Fields(v.Text()); len(words) > 0 {
+				return cut([]byte(strings.Join(words, " ")))
+			}
+		}
+	}
+	return ""
 }
 
 // wants says in words why the rules for SUCCESS that were asked did not match;
