@@ -136,8 +136,11 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take returns what was kept, and the size of the whole.
-func (h *head) take() ([]byte, int64) { return h.kept, h.size }
+// take gives away what was kept, and tells the size of the whole.
+func (h *head) take() (kept []byte, size int64) {
+	kept, h.kept = h.kept, nil
+	return kept, h.size
+}
 
 // A tail keeps the end of what is written to it.
 type tail struct {

@@ -67,7 +67,11 @@ func (c *child) tell(sig syscall.Signal) {
 		syscall.Kill(-c.pid, sig)
 		return
 	}
-	c.process.Signal(sig)
+	select {
+	case <-c.exited: // and reaped: the number may be another's by now
+	default:
+		c.process.Signal(sig)
+	}
 }
 
 // empty reports whether the group of a program that has ended has no member
