@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -67,6 +68,9 @@ type process struct {
 
 func startHelper(t *testing.T, mode string, before ...string) *process {
 	t.Helper()
+	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
+		t.Skip("started by nohup or in the background, and the helper would inherit that")
+	}
 	args := append(before, os.Args[0], "-test.run=^TestSignalsHelperProcess$")
 	p := &process{Cmd: exec.Command(args[0], args[1:]...)}
 	p.Env = append(os.Environ(), signalsHelper+"="+mode)
