@@ -157,23 +157,22 @@ func (f Follow) build(a *answer, trustAll bool) (lead, string) {
 	return lead{to, status.FollowedByURL, "--follow"}, ""
 }
 
-// The fields of Azure's documents that decide where to look.
-const (
-	provisioningState = ".properties.provisioningState"
-	resourceLocation  = ".resourceLocation"
-)
-
+// hasProvisioningState reports whether an answer is an Azure resource, or a
+// status in the form of one.
 func hasProvisioningState(a *answer) bool {
-	return bytes.Contains(a.body, []byte("provisioningState")) && field(a, provisioningState) != ""
+	return field(a, "provisioningState", ".properties.provisioningState") != ""
 }
 
-// field returns the text at a path of the answer's document, "" for none.
-func field(a *answer, path string) string {
-	v, err := compileValue(path)
-	if err != nil {
+// resourceLocation is where Azure's status document says that the result is.
+func resourceLocation(a *answer) string { return field(a, "resourceLocation", ".resourceLocation") }
+
+// field returns the text at a path of the answer's document, "" for none. An
+// answer that does not hold the path's last name is not parsed.
+func field(a *answer, name, path string) string {
+	if !bytes.Contains(a.body, []byte(name)) {
 		return ""
 	}
-	text, _ := v.text(a)
+	text, _ := mustValue(path).text(a)
 	return text
 }
 
@@ -256,15 +255,12 @@ func (t *urlTemplate) expand(a *answer) (reference, problem string) {
 	for i, v := range t.values {
 		b.WriteString(t.texts[i])
 		text, problem := v.text(a)
-		if problem == "" && text == "" {
-			problem = v.src + " is empty"
-		}
 		if problem != "" {
 			return "", problem
 		}
 		part := partOf(strings.Join(t.texts[:i+1], "0"))
 		if part == inHost && !isHost(text) {
-			return "", v.src + " is no part of a host name"
+			return "", v.String() + " is no part of a host name"
 		}
 		b.WriteString(escape(text, part))
 	}

@@ -1,33 +1,41 @@
 package poll
 
 import (
-	"encoding/json"
-	"errors"
-	"strings"
+	"github.com/pollcli/poll/status/expr"
 )
 
-// value is a stand-in.
-type value struct{ src string }
+// A value is an expression whose text becomes a URL, or a part of one.
+type value struct{ *expr.Expr }
 
-func compileValue(src string) (value, error) {
-	if !strings.HasPrefix(src, ".") {
-		return value{}, errors.New("no path")
-	}
-	return value{src}, nil
+func compileValue(source string) (value, error) {
+	x, err := expr.CompileValue(source)
+	return value{x}, err
 }
 
-func (v value) text(a *answer) (string, string) {
-	var doc any
-	if json.Unmarshal(a.body, &doc) != nil {
-		return "", "the answer is not JSON"
+// text returns the value in an answer: a string, or a number as it is written
+// there. The problem says why there is none.
+func (v value) text(a *answer) (text, problem string) {
+	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body}
+	if a.truncated {
+		env.Doc = expr.Unreadable("the answer is longer than --max-body allows")
 	}
-	for key := range strings.SplitSeq(v.src[1:], ".") {
-		m, _ := doc.(map[string]any)
-		doc = m[key]
+	switch got := v.Eval(env).Value(); got.Kind {
+	case expr.KindString, expr.KindNumber:
+		if got.Text() == "" {
+			return "", v.String() + " is empty"
+		}
+		return got.Text(), ""
+	case expr.KindUnknown, expr.KindMissing:
+		return "", got.Reason
 	}
-	s, ok := doc.(string)
-	if !ok {
-		return "", v.src + " is not there"
+	return "", v.String() + " is neither text nor a number"
+}
+
+// mustValue compiles an expression of this package's own.
+func mustValue(source string) value {
+	v, err := compileValue(source)
+	if err != nil {
+		panic(err)
 	}
-	return s, ""
+	return v
 }

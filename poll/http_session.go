@@ -305,7 +305,7 @@ func (s *httpSession) Finish(ctx context.Context, last status.Observation) (stat
 }
 
 func (s *httpSession) resultPlace(last status.Observation) (place, bool) {
-	if reference := field(&answer{body: last.Body}, resourceLocation); reference != "" {
+	if reference := resourceLocation(&answer{body: last.Body}); reference != "" {
 		if to, err := s.at.refer(reference, s.client.trustAll); err == nil {
 			return to, true
 		}
