@@ -1,0 +1,129 @@
+// Package chart draws lines: on a terminal, as SVG and as PNG.
+//
+// It is the only importer of the chart libraries. What they have in common is
+// decided here, so that the three pictures of a plot agree: which values are
+// drawn, where the axes begin and end, and what their ticks say.
+package chart
+
+import (
+	"iter"
+	"math"
+)
+
+// A Plot is a picture of one or more series over the same axes.
+type Plot struct {
+	// Title stands above the picture. It may be empty.
+	Title string
+	// X and Y say what the values are.
+	X, Y Axis
+	// Series are the lines. Their order is that of the legend, which is drawn
+	// if there is more than one.
+	Series []Series
+	// LogY draws the decimal logarithm of Y. Points at or below 0 are left out.
+	LogY bool
+}
+
+// An Axis says what values mean.
+type Axis struct {
+	// Name is written along the axis, as "attempt" or "time since the start".
+	Name string
+	// Unit is how values are written. The zero value is a plain number.
+	Unit Unit
+}
+
+// A Series is a line from point to point.
+type Series struct {
+	Name   string
+	Points []Point
+}
+
+// A Point is one value of a series. A point that is not finite, or beyond
+// 10^300, interrupts the line.
+type Point struct{ X, Y float64 }
+
+// A frame is a plot with its axes laid out.
+type frame struct {
+	Plot
+	x, y scale
+}
+
+// layOut finds the axes of p, with at most so many ticks. It reports false if p
+// has no point that could be drawn.
+func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
+	var x, y extent
+	for _, s := range p.Series {
+		for _, run := range p.runs(s) {
+			for _, point := range run {
+				x.add(point.X)
+				y.add(point.Y)
+				ok = true
+			}
+		}
+	}
+	if !ok {
+		return frame{}, false
+	}
+	f = frame{Plot: p, x: linearScale(x, p.X.Unit, xTicks)}
+	if p.LogY {
+		f.y = logScale(y, p.Y.Unit, yTicks)
+	} else {
+		f.y = linearScale(y, p.Y.Unit, yTicks)
+	}
+	return f, true
+}
+
+// runs returns the uninterrupted parts of s.
+func (p Plot) runs(s Series) [][]Point {
+	var runs [][]Point
+	start := 0
+	for i, point := range s.Points {
+		if p.drawable(point) {
+			continue
+		}
+		if i > start {
+			runs = append(runs, s.Points[start:i])
+		}
+		start = i + 1
+	}
+	if start < len(s.Points) {
+		runs = append(runs, s.Points[start:])
+	}
+	return runs
+}
+
+func (p Plot) drawable(point Point) bool {
+	return finite(point.X) && finite(point.Y) && (!p.LogY || point.Y > smallest)
+}
+
+// Beyond these the arithmetic of the axes would overflow or vanish.
+const (
+	largest  = 1e300
+	smallest = 1e-300
+)
+
+func finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
+
+// positions returns the points of a run in the coordinates of the scales.
+func (f frame) positions(run []Point) iter.Seq2[float64, float64] {
+	return func(yield func(float64, float64) bool) {
+		for _, p := range run {
+			if !yield(f.x.position(p.X), f.y.position(p.Y)) {
+				return
+			}
+		}
+	}
+}
+
+// extent is the range of the values seen.
+type extent struct {
+	low, high float64
+	any       bool
+}
+
+func (e *extent) add(v float64) {
+	if !e.any {
+		*e = extent{low: v, high: v, any: true}
+		return
+	}
+	e.low, e.high = min(e.low, v), max(e.high, v)
+}

@@ -1,0 +1,135 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPlot_SVG(t *testing.T) {
+	t.Parallel()
+	plot := growth()
+	plot.Title = `a "title" with <tags> & more`
+	var b bytes.Buffer
+	if err := plot.SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	texts := svgTexts(t, &b)
+	for _, want := range []string{plot.Title, "attempt", "time", "doubling", "steady", "0s", "20m", "10"} {
+		if !slices.Contains(texts, want) {
+			t.Errorf("no text %q among %q", want, texts)
+		}
+	}
+}
+
+// svgTexts returns the texts of an SVG document, and fails if it is none.
+func svgTexts(t *testing.T, r io.Reader) []string {
+	t.Helper()
+	var doc struct {
+		XMLName xml.Name
+		Texts   []string `xml:"text"`
+	}
+	if err := xml.NewDecoder(r).Decode(&doc); err != nil {
+		t.Fatalf("read SVG: %v", err)
+	}
+	if doc.XMLName.Local != "svg" {
+		t.Fatalf("document is <%s>, want <svg>", doc.XMLName.Local)
+	}
+	return doc.Texts
+}
+
+// The same plot is the same picture, so that one that is kept under version
+// control does not change without a reason.
+func TestPlot_SVG_repeatable(t *testing.T) {
+	t.Parallel()
+	var a, b bytes.Buffer
+	if err := errors.Join(growth().SVG(&a), growth().SVG(&b)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(a.Bytes(), b.Bytes()) {
+		t.Error("two pictures of one plot differ")
+	}
+}
+
+func TestPlot_PNG(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := growth().PNG(&b); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := picture.Bounds(), image.Rect(0, 0, imageWidth, imageHeight); got != want {
+		t.Errorf("bounds %v, want %v", got, want)
+	}
+	for i := range growth().Series {
+		c := palette(i)
+		if !contains(picture, color.RGBA{c.R, c.G, c.B, c.A}) {
+			t.Errorf("line %d is not in the picture", i)
+		}
+	}
+}
+
+func contains(picture image.Image, want color.RGBA) bool {
+	for y := range imageHeight {
+		for x := range imageWidth {
+			if color.RGBAModel.Convert(picture.At(x, y)) == want {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestPlot_image_nothingToDraw(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	if err := (Plot{Title: "empty"}).SVG(&b); !errors.Is(err, ErrNothingToDraw) {
+		t.Errorf("error %v, want %v", err, ErrNothingToDraw)
+	}
+	if b.Len() > 0 {
+		t.Errorf("wrote %q", b.String())
+	}
+}
+
+func TestPlot_image_writeError(t *testing.T) {
+	t.Parallel()
+	full := errors.New("disk full")
+	for name, draw := range map[string]func(io.Writer) error{"SVG": growth().SVG, "PNG": growth().PNG} {
+		if err := draw(failing{full}); !errors.Is(err, full) {
+			t.Errorf("%s: error %v, want %v", name, err, full)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// Many points make a picture no larger than some.
+func TestPlot_SVG_manyPoints(t *testing.T) {
+	t.Parallel()
+	var s Series
+	for i := range 200_000 {
+		s.Points = append(s.Points, Point{float64(i), float64(i)})
+	}
+	var b strings.Builder
+	if err := (Plot{Series: []Series{s}}).SVG(&b); err != nil {
+		t.Fatal(err)
+	}
+	if b.Len() > 100_000 {
+		t.Errorf("%d bytes", b.Len())
+	}
+	if thinned := thin(s.Points, maxPoints); thinned[0] != s.Points[0] || thinned[len(thinned)-1] != s.Points[len(s.Points)-1] {
+		t.Errorf("thinned from %v to %v", thinned[0], thinned[len(thinned)-1])
+	}
+}
