@@ -7,6 +7,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
+// presetOrigin begins the origin of a preset's rules.
+const presetOrigin = "preset "
+
 // Compile returns the rules of p for a kind of probe, in the order in which
 // they are asked. Rules that ask for what such a probe never has ($exit and
 // $stderr of a URL) are left out.
@@ -24,7 +27,7 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 		if !offers(kind, x.Uses()) {
 			continue
 		}
-		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Why: r.Why}
+		rule := Rule{Status: r.Status, Expr: x, Origin: presetOrigin + p.Name, Why: r.Why}
 		if r.Status == Error {
 			rule.Detail = detail
 		}

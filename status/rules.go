@@ -23,6 +23,9 @@ type Rule struct {
 // String returns the rule as words name it: `--until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
+// preset reports whether the rule is part of a preset.
+func (r *Rule) preset() bool { return strings.HasPrefix(r.Origin, presetOrigin) }
+
 // Rules map an observation onto a verdict. The zero value has no rule of its
 // own and judges by what HTTP and exit codes say of themselves.
 type Rules struct {

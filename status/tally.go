@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -52,18 +53,31 @@ func (t *Tally) count(rule *Rule) *ruleCount {
 	return c
 }
 
-// Notes says which rules were never asked, or never decidable, and why.
+// Notes says which rules were never asked, or never decidable, and why. Of the
+// rules of a preset, which are there for answers of several shapes, it only
+// speaks when none ever had a say.
 func (t *Tally) Notes(kind Kind) []string {
 	var notes []string
+	said := map[string]bool{} // origins of presets
 	for _, c := range t.rules {
 		switch {
+		case c.rule.preset() && (said[c.rule.Origin] || t.decided(c.rule.Origin)):
+			continue
 		case c.asked == 0:
 			notes = append(notes, neverAsked(c.rule, kind))
 		case c.decided == 0:
 			notes = append(notes, neverDecidable(c))
 		}
+		said[c.rule.Origin] = true
 	}
 	return notes
+}
+
+// decided reports whether any rule of that origin ever was.
+func (t *Tally) decided(origin string) bool {
+	return slices.ContainsFunc(t.rules, func(c *ruleCount) bool {
+		return c.rule.Origin == origin && c.decided > 0
+	})
 }
 
 func neverAsked(rule *Rule, kind Kind) string {

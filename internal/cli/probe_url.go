@@ -1,11 +1,15 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pollcli/poll/poll"
@@ -46,14 +50,18 @@ func (in *invocation) configureTCP(w *wait, operand string) error {
 }
 
 func (in *invocation) configureHTTP(w *wait, operand string) error {
-	header, err := in.header()
-	if err != nil {
-		return err
-	}
 	probe := poll.HTTP{
-		URL:     operand,
-		Header:  header,
-		MaxBody: in.values.size("max-body", 0),
+		URL:             operand,
+		Method:          in.values.String("request"),
+		MaxBody:         in.values.size("max-body", 0),
+		MaxRedirects:    in.maxRedirects(),
+		NoConditional:   in.split.on("no-conditional"),
+		LocationTrusted: in.split.on("location-trusted"),
+	}
+	for _, step := range []func(*poll.HTTP) error{in.header, in.body, in.credentials, in.connection, in.follow} {
+		if err := step(&probe); err != nil {
+			return err
+		}
 	}
 	if err := probe.Check(); err != nil {
 		return usagef("%w", err)
@@ -62,26 +70,154 @@ func (in *invocation) configureHTTP(w *wait, operand string) error {
 	return nil
 }
 
+// maxRedirects turns curl's numbers (0 = none, -1 = no limit) into the probe's.
+func (in *invocation) maxRedirects() int {
+	switch n := in.values.count("max-redirs", -1, poll.DefaultMaxRedirects); n {
+	case 0:
+		return -1
+	case -1:
+		return math.MaxInt
+	default:
+		return n
+	}
+}
+
+// connection makes a transport where the default one does not do.
+func (in *invocation) connection(probe *poll.HTTP) error {
+	v := in.values
+	c := poll.Connect{
+		Insecure:   in.split.on("insecure"),
+		CACert:     v.String("cacert"),
+		Cert:       v.String("cert"),
+		Key:        v.String("key"),
+		UnixSocket: v.String("unix-socket"),
+	}
+	if c == (poll.Connect{}) {
+		return nil
+	}
+	if c.Key != "" && c.Cert == "" {
+		return usagef("%s needs %s, whose key it is", v.origin("key"), "--cert")
+	}
+	transport, err := c.Transport()
+	if err != nil {
+		return usagef("%w", err)
+	}
+	probe.Transport = transport
+	return nil
+}
+
+func (in *invocation) follow(probe *poll.HTTP) error {
+	if !in.values.IsSet("follow") {
+		return nil
+	}
+	follow, err := poll.ParseFollow(in.values.String("follow"))
+	if err != nil {
+		return badExpression(in.values.origin("follow"), err)
+	}
+	probe.Follow = follow
+	return nil
+}
+
+// credentials reads -u, and ~/.netrc (or $NETRC) with -n. What they say is not
+// repeated in an error.
+func (in *invocation) credentials(probe *poll.HTTP) error {
+	v := in.values
+	if agent := v.String("user-agent"); v.IsSet("user-agent") {
+		probe.Header.Set("User-Agent", agent)
+	}
+	if v.IsSet("user") {
+		name, password, ok := strings.Cut(v.String("user"), ":")
+		if !ok {
+			return usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", v.origin("user"))
+		}
+		probe.User = url.UserPassword(name, password)
+		return nil
+	}
+	if !in.split.on("netrc") {
+		return nil
+	}
+	user, err := in.netrc(probe.URL)
+	if err != nil {
+		return usagef("%s: %w", v.origin("netrc"), err)
+	}
+	probe.User = user
+	return nil
+}
+
+func (in *invocation) netrc(target string) (*url.Userinfo, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.User != nil {
+		return nil, nil // the check of the probe says so, or the URL has its own
+	}
+	path := in.getenv("NETRC")
+	if path == "" {
+		path = filepath.Join(in.getenv("HOME"), ".netrc")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return poll.ReadNetrc(file, u.Hostname())
+}
+
+// body reads -d as curl does: several are joined by "&", @FILE is read without
+// its line breaks, and @- is stdin.
+func (in *invocation) body(probe *poll.HTTP) error {
+	if !in.values.IsSet("data") {
+		return nil
+	}
+	var parts [][]byte
+	for _, data := range in.values.texts("data") {
+		part := []byte(data)
+		if name, ok := strings.CutPrefix(data, "@"); ok {
+			text, err := in.readFile(name)
+			if err != nil {
+				return usagef("%s: %w", in.values.origin("data"), err)
+			}
+			part = bytes.Map(withoutBreaks, text)
+		}
+		parts = append(parts, part)
+	}
+	probe.Body = bytes.Join(parts, []byte("&"))
+	return nil
+}
+
+func withoutBreaks(r rune) rune {
+	if r == '\n' || r == '\r' || r == 0 {
+		return -1
+	}
+	return r
+}
+
+// readFile reads a file, or stdin for "-".
+func (in *invocation) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(in.Streams.In)
+	}
+	return os.ReadFile(name)
+}
+
 // header reads -H as curl does: "Name: value", "Name;" for an empty value, and
 // @FILE for a file with one header a line.
-func (in *invocation) header() (http.Header, error) {
-	header := http.Header{}
+func (in *invocation) header(probe *poll.HTTP) error {
+	probe.Header = http.Header{}
 	for _, line := range in.values.texts("header") {
 		lines := []string{line}
 		if file, ok := strings.CutPrefix(line, "@"); ok {
-			text, err := os.ReadFile(file)
+			text, err := in.readFile(file)
 			if err != nil {
-				return nil, usagef("%s: %w", in.values.origin("header"), err)
+				return usagef("%s: %w", in.values.origin("header"), err)
 			}
 			lines = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
 		}
 		for _, l := range lines {
-			if err := addHeader(header, l); err != nil {
-				return nil, usagef("%s: %w", in.values.origin("header"), err)
+			if err := addHeader(probe.Header, l); err != nil {
+				return usagef("%s: %w", in.values.origin("header"), err)
 			}
 		}
 	}
-	return header, nil
+	return nil
 }
 
 // addHeader adds a line to header. The line may be a secret, even where it is
