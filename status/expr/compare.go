@@ -27,12 +27,13 @@ func (e *evaluator) compare(n *comparison) value {
 
 // fault is why a comparison of two known values is unknown.
 func (n *comparison) fault(code faultCode, left, right value) fault {
-	from, got := n.left.where(), left.kind
+	subject, got := n.left.where(), left.kind
 	if n.op == opIn || code == faultText && left.kind == KindString {
-		from, got = n.right.where(), right.kind // it is the right side that does not fit
+		subject, got = n.right.where(), right.kind // it is the right side that does not fit
 	}
-	return fault{code: code, got: got, want: right.kind,
-		from: int32(from.from), at: int32(from.to), to: int32(from.to)}
+	f := newFault(code, got, subject, n.opSpan)
+	f.want = right.kind
+	return f
 }
 
 // outcome compares two known values.

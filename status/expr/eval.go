@@ -4,15 +4,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tidwall/gjson"
 )
 
 // An evaluator evaluates one expression for one environment.
 type evaluator struct {
-	src string
 	env *Env
 	dot *value // what "." is; nil for the document
+	// subject is where in the source "." comes from, if that is a pipe.
+	subject span
+	labels  bool // tell where elements are
 }
 
 // value evaluates a node.
@@ -72,28 +72,27 @@ func (e *evaluator) logic(n *logic) value {
 
 // pipe gives each part the value of the one before as ".".
 func (e *evaluator) pipe(n *pipe) value {
-	outer := e.dot
-	defer func() { e.dot = outer }()
-	var v value
-	for i, x := range n.xs {
-		if v = e.value(x); v.kind == KindUnknown {
+	v := e.value(n.xs[0])
+	for i, x := range n.xs[1:] {
+		if v.kind == KindUnknown {
 			break
 		}
-		if i < len(n.xs)-1 {
-			dot := v
-			e.dot = &dot
-		}
+		v = e.at(v, span{n.from, n.xs[i].where().to}, x)
 	}
 	return v
 }
 
-// at evaluates a node with another value as ".".
-func (e *evaluator) at(dot value, n node) value {
-	outer := e.dot
-	e.dot = &dot
-	v := e.value(n)
-	e.dot = outer
-	return v
+// at evaluates a node with another value as ".", which comes from subject.
+func (e *evaluator) at(dot value, subject span, n node) value {
+	defer e.enter(dot, subject)()
+	return e.value(n)
+}
+
+// enter makes another value ".", and returns what undoes that.
+func (e *evaluator) enter(dot value, subject span) (leave func()) {
+	outer, outerSubject := e.dot, e.subject
+	e.dot, e.subject = &dot, subject
+	return func() { e.dot, e.subject = outer, outerSubject }
 }
 
 // current is the value of ".".
@@ -201,6 +200,9 @@ func (e *evaluator) call(n *call) value {
 	}
 	result := n.apply(v)
 	result.hidden = v.hidden
+	if result.kind == KindUnknown {
+		result.fault.from, result.fault.to = int32(e.subject.from), int32(e.subject.to)
+	}
 	return result
 }
 
@@ -212,111 +214,4 @@ func (e *evaluator) exists(n *call) value {
 		return v
 	}
 	return boolean(v.kind > KindMissing)
-}
-
-// A tally counts the outcomes of a condition for the elements of a list.
-type tally struct {
-	total, matched, failed, unknown int
-
-	fault fault // why the first unknown one is unknown
-}
-
-// quantify evaluates any, all and count.
-func (e *evaluator) quantify(n *call) value {
-	t, f, ok := e.tally(n, func(t *tally, _ elementPath, _ value) bool {
-		switch n.fn {
-		case fnAny:
-			return t.matched == 0
-		case fnAll:
-			return t.failed == 0
-		}
-		return true
-	})
-	if !ok && (n.fn == fnCount || n.fn == fnAny && t.matched == 0 || n.fn == fnAll && t.failed == 0) {
-		return unknown(f)
-	}
-	return n.outcome(&t)
-}
-
-// outcome is what a function makes of a tally.
-func (n *call) outcome(t *tally) value {
-	switch {
-	case n.fn == fnAny && t.matched > 0:
-		return boolean(true)
-	case n.fn == fnAll && t.failed > 0:
-		return boolean(false)
-	case t.unknown > 0:
-		return unknown(t.fault)
-	case n.fn == fnCount:
-		return number(strconv.Itoa(t.matched))
-	}
-	return boolean(n.fn == fnAll)
-}
-
-// elementPath says where an element is, as indexes and keys.
-type elementPath []any
-
-// tally asks the condition of one element after the other until visit returns
-// false. It returns false if the elements cannot be reached, and why.
-func (e *evaluator) tally(n *call, visit func(*tally, elementPath, value) bool) (t tally, f fault, ok bool) {
-	judge := func(at elementPath, element value) bool {
-		v := element
-		if n.cond != nil {
-			v = e.at(element, n.cond)
-		}
-		t.total++
-		switch v.truth() {
-		case True:
-			t.matched++
-		case False:
-			t.failed++
-		case Unknown:
-			if t.unknown++; t.unknown == 1 {
-				t.fault = v.fault
-			}
-		}
-		return visit(&t, at, element)
-	}
-	if n.each == nil {
-		f, ok = e.spread(e.current(), nil, n.span, func(at elementPath, element value) (fault, bool) {
-			return fault{}, judge(at, element)
-		})
-		return t, f, ok || f == (fault{})
-	}
-	f, ok = e.iterate(n.each, e.root(n.each), n.each.hops, nil, judge)
-	return t, f, ok || f == (fault{})
-}
-
-// iterate follows hops and calls judge for all that the [] in them lead to. It
-// returns false when judge did, or with a fault when something is no list.
-func (e *evaluator) iterate(p *path, v value, hops []hop, at elementPath, judge func(elementPath, value) bool) (fault, bool) {
-	for i := range hops {
-		if hops[i].kind != hopEach {
-			continue
-		}
-		list := e.walk(p, v, hops[:i])
-		return e.spread(list, at, span{p.from, p.before(hops[i].from)}, func(at elementPath, element value) (fault, bool) {
-			return e.iterate(p, element, hops[i+1:], at, judge)
-		})
-	}
-	return fault{}, judge(at, e.walk(p, v, hops))
-}
-
-// spread calls visit for each element of a value, until it returns false.
-func (e *evaluator) spread(v value, at elementPath, source span, visit func(elementPath, value) (fault, bool)) (f fault, ok bool) {
-	switch v.kind {
-	case KindUnknown:
-		return v.fault, false
-	case KindArray, KindObject:
-	default:
-		return fault{code: faultEach, got: v.kind, from: int32(source.from), at: int32(source.to), to: int32(source.to)}, false
-	}
-	ok = true
-	each(v, func(_ int, _ string, r gjson.Result) bool {
-		element := fromResult(r)
-		element.hidden = v.hidden
-		f, ok = visit(at, element)
-		return ok
-	})
-	return f, ok
 }

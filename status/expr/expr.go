@@ -45,7 +45,7 @@ func (x *Expr) Eval(env *Env) (r Result) {
 			r.Tri = Unknown
 		}
 	}()
-	e := evaluator{src: x.src, env: env}
+	e := evaluator{env: env}
 	r.value = e.value(x.root)
 	r.Tri = r.value.truth()
 	return r

@@ -1,6 +1,6 @@
 package expr
 
-import "fmt"
+import "strings"
 
 // A fault says why a value is unknown. It is small and holds no text, for a list
 // may have a million of them; the words are made when somebody asks.
@@ -8,9 +8,18 @@ type fault struct {
 	code faultCode
 	got  Kind // of the value that could not be used
 	want Kind // of the other side of a comparison
-	// The span of the source that was at work: what was read is
-	// source[from:at], how it should have been used source[at:to].
-	from, at, to int32
+	// What could not be used is source[from:to], and what it was to be used for
+	// is source[step:stop]. Both are empty where the source does not name them.
+	from, to, step, stop int32
+}
+
+// newFault is the fault of a value that stands at subject and does not fit use.
+func newFault(code faultCode, got Kind, subject, use span) fault {
+	return fault{
+		code: code, got: got,
+		from: int32(subject.from), to: int32(subject.to),
+		step: int32(use.from), stop: int32(use.to),
+	}
 }
 
 // A faultCode is a kind of fault.
@@ -30,7 +39,6 @@ const (
 	faultOrder                     // an order between different types
 	faultMember                    // contains of something that holds nothing
 	faultEach                      // iterating over something without elements
-	faultElement                   // an element for which the condition is unknown
 	faultHas                       // has of the wrong kind of key
 	faultInternal                  // a defect of this package
 )
@@ -40,44 +48,43 @@ func (f fault) words(src string, doc *Doc) string {
 	if f.code == faultDocument {
 		return doc.problem()
 	}
-	read, step := f.read(src), src[f.at:f.to]
+	subject, use := f.subject(src), strings.TrimLeft(src[f.step:f.stop], ".|")
+	is := subject + " is " + f.got.noun()
 	switch f.code {
 	case faultField:
-		return fmt.Sprintf("%s is %s, which has no field %s", read, f.got.noun(), step)
+		return is + ", which has no field " + use
 	case faultIndex:
-		return fmt.Sprintf("%s is %s, not a list, for %s", read, f.got.noun(), step)
+		return is + ", not a list, for " + use
 	case faultList:
-		return fmt.Sprintf("%s is %s, not a list, for %s%s", read, f.got.noun(), step, listHint(f.got))
+		return is + ", not a list, for " + use + listHint(f.got)
 	case faultObject:
-		return fmt.Sprintf("%s is %s, not an object, for %s", read, f.got.noun(), step)
+		return is + ", not an object, for " + use
 	case faultText:
-		return fmt.Sprintf("%s is %s, and %s needs text", read, f.got.noun(), step)
+		return is + ", and " + use + " needs text"
 	case faultJSON:
-		return fmt.Sprintf("%s is text that is not JSON, for %s", read, step)
+		return is + ", of which " + use + " makes no JSON"
 	case faultNumber:
-		return fmt.Sprintf("%s is %s that is not a number, for %s", read, f.got.noun(), step)
+		return is + ", of which " + use + " makes no number"
 	case faultLarge:
-		return fmt.Sprintf("the result of %s is too large", step)
+		return is + ", too large for " + use
 	case faultLength:
-		return fmt.Sprintf("%s is %s, which has no length", read, f.got.noun())
+		return is + ", which has no length"
 	case faultOrder:
-		return fmt.Sprintf("%s cannot be ordered against %s", f.got.noun(), f.want.noun())
+		return is + ", which cannot be ordered against " + f.want.noun()
 	case faultMember:
-		return fmt.Sprintf("%s is %s, which contains nothing", read, f.got.noun())
+		return is + ", which contains nothing"
 	case faultEach:
-		return fmt.Sprintf("%s is %s, not a list", read, f.got.noun())
-	case faultElement:
-		return fmt.Sprintf("%s is unknown for an element", src[f.from:f.to])
+		return is + ", not a list"
 	case faultHas:
-		return fmt.Sprintf("%s is %s, which %s cannot be asked of", read, f.got.noun(), step)
+		return is + ", of which " + use + " cannot be asked"
 	}
 	return "poll failed to evaluate it, which is a defect of poll"
 }
 
-// read is the source of what was read.
-func (f fault) read(src string) string {
-	if s := src[f.from:f.at]; s != "" {
-		return s
+// subject is the source of what could not be used.
+func (f fault) subject(src string) string {
+	if s := src[f.from:f.to]; s != "" {
+		return strings.TrimSpace(s)
 	}
 	return "."
 }

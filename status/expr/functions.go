@@ -67,7 +67,7 @@ func (n *call) applyText(s string) value {
 
 // fault is why the function says nothing of a value.
 func (n *call) fault(code faultCode, v value) fault {
-	return fault{code: code, got: v.kind, from: int32(n.from), at: int32(n.from), to: int32(n.to)}
+	return newFault(code, v.kind, span{}, n.span)
 }
 
 // length counts characters, elements or keys; of a number it is the absolute

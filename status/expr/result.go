@@ -30,8 +30,43 @@ func (r Result) Value() Value {
 	return Value{Kind: v.kind, Raw: v.json(), text: v.str}
 }
 
-// Explain says why the outcome is what it is, in at most max lines.
-func (r Result) Explain(max int) []string { return nil }
+// Explain says why the outcome is what it is, in at most max lines: one for each
+// comparison or other part that decided it, in the order of the source, such as
+//
+//	.state is "pending", want == "done"
+//
+// Values are cut to 60 characters, and those of headers are not shown. The
+// expression is evaluated once more for it.
+func (r Result) Explain(max int) []string {
+	if r.expr == nil || max <= 0 {
+		return nil
+	}
+	return cutLines(r.explain().lines, max)
+}
 
-// Notes lists what is odd about a match.
-func (r Result) Notes() []string { return nil }
+// Notes lists what is odd about a match, such as
+//
+//	.state is missing, which is != "pending"
+//
+// It is empty for any other outcome.
+func (r Result) Notes() []string {
+	if r.expr == nil || r.Tri != True {
+		return nil
+	}
+	return cutLines(r.explain().notes, maxNotes)
+}
+
+const maxNotes = 5
+
+func cutLines(lines []string, max int) []string { return lines[:min(max, len(lines))] }
+
+func (r Result) explain() (x *explainer) {
+	x = &explainer{evaluator: evaluator{env: r.env, labels: true}, src: r.expr.src}
+	defer func() {
+		if recover() != nil {
+			x.lines = []string{fault{code: faultInternal}.words(x.src, nil)}
+		}
+	}()
+	x.collect(r.expr.root, false)
+	return x
+}

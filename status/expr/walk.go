@@ -45,12 +45,15 @@ func (e *evaluator) hop(v value, h *hop, src *path) value {
 
 // fault is the value for a step that v cannot be asked for.
 func (p *path) fault(code faultCode, got Kind, step span) value {
-	return unknown(fault{code: code, got: got, from: int32(p.from), at: int32(p.before(step.from)), to: int32(step.to)})
+	return unknown(newFault(code, got, span{p.from, p.before(step.from)}, step))
 }
 
 // before is where the part of the path ends that stands before a step.
 func (p *path) before(step int) int {
 	end := p.from
+	if p.root == rootJSON {
+		end += len("$json")
+	}
 	for i := range p.steps {
 		if p.steps[i].from >= step {
 			break
