@@ -82,7 +82,7 @@ func (l *learner) median() float64 {
 
 func TestTenTimesSlower(t *testing.T) {
 	t.Parallel()
-	for _, median := range []float64{2, 10, 60, 600, 3600} {
+	for _, median := range []float64{2, 60, 3600} {
 		for _, runs := range []int{1, 5, 30, 100} {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()
@@ -115,7 +115,7 @@ func TestTenTimesSlower(t *testing.T) {
 
 func TestTenTimesFaster(t *testing.T) {
 	t.Parallel()
-	for _, median := range []float64{10, 60, 600, 3600} {
+	for _, median := range []float64{10, 60, 3600} {
 		for _, runs := range []int{1, 5, 30, 100} {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()

@@ -1,0 +1,99 @@
+// Package history keeps what past runs of an operation took, in one file of
+// JSON lines for each operation.
+//
+// Any number of processes may append at once and be killed at any moment: a
+// line is written in one call under a lock, a torn line is skipped by readers
+// and closed by the next writer, and a file that has grown is replaced as a
+// whole. Nothing here is needed for a wait to work; errors are to be said once
+// and otherwise ignored.
+package history
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// keep is how many finished runs are left when a file is rewritten, which
+	// is as many as are learned from.
+	keep = 100
+	// most is how many lines a file may have before it is rewritten.
+	most = 400
+	// longestLine and longestName are in bytes.
+	longestLine = 4 << 10
+	longestName = 100
+
+	extension = ".jsonl"
+)
+
+// A Store is a directory of histories. It need not exist.
+type Store struct {
+	Dir string
+}
+
+// DefaultDir is $XDG_STATE_HOME/poll/history, or ~/.local/state/poll/history if
+// the variable is not an absolute path (XDG Base Directory Specification).
+func DefaultDir(getenv func(string) string) (string, error) {
+	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "poll", "history"), nil
+	}
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".local", "state", "poll", "history"), nil
+	}
+	return "", errors.New("no place for a history: neither XDG_STATE_HOME nor HOME is set")
+}
+
+// CheckName says what is wrong with the name of a history: it is the name of a
+// file, so it has 1 to 100 bytes, no separators or control characters, and no
+// leading dot.
+func CheckName(name string) error {
+	switch {
+	case name == "":
+		return errors.New("the name of a history is empty")
+	case len(name) > longestName:
+		return fmt.Errorf("the name of a history has %d bytes, at most %d are allowed", len(name), longestName)
+	case name[0] == '.':
+		return fmt.Errorf("history name %q: must not begin with a dot", name)
+	case strings.ContainsAny(name, `/\`):
+		return fmt.Errorf("history name %q: must not contain / or \\", name)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("history name %q: must be printable text", name)
+	}
+	return nil
+}
+
+// List returns the names of the histories, sorted; none if the directory does
+// not exist.
+func (s Store) List() ([]string, error) {
+	entries, err := os.ReadDir(s.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list histories: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), extension)
+		if ok && !e.IsDir() && CheckName(name) == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names) // a.jsonl and a-b.jsonl sort otherwise than a and a-b
+	return names, nil
+}
+
+// path of the file of a history.
+func (s Store) path(name string) (string, error) {
+	if err := CheckName(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(s.Dir, name+extension), nil
+}

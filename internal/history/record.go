@@ -1,0 +1,134 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/backoff/learn"
+)
+
+// An Outcome is how a run ended.
+type Outcome string
+
+// The outcomes. A run that timed out or was interrupted is known to last
+// longer than Lo, and nothing is learned from it yet.
+const (
+	Success     Outcome = "success"
+	Failure     Outcome = "failure"
+	Timeout     Outcome = "timeout"
+	Interrupted Outcome = "interrupted"
+)
+
+// Finished says whether the operation itself ended.
+func (o Outcome) Finished() bool { return o == Success || o == Failure }
+
+func (o Outcome) known() bool { return o.Finished() || o == Timeout || o == Interrupted }
+
+// A Record is one past run.
+type Record struct {
+	// End is when the wait ended.
+	End time.Time
+	// Lo is the age of the operation at the last poll that saw it unfinished, 0
+	// if there was none.
+	Lo time.Duration
+	// Hi is the age at the poll that saw the end; it is Lo if the duration is
+	// known exactly. An unfinished run has none.
+	Hi      time.Duration
+	Outcome Outcome
+}
+
+// line is the form of a record in the file: seconds, as in poll's events.
+type line struct {
+	End     time.Time `json:"end"`
+	Lo      *float64  `json:"lo_s"`
+	Hi      *float64  `json:"hi_s,omitempty"`
+	Outcome Outcome   `json:"outcome"`
+}
+
+func (r Record) encode() ([]byte, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	lo, hi := r.Lo.Seconds(), r.Hi.Seconds()
+	l := line{End: r.End.UTC().Truncate(time.Millisecond), Lo: &lo, Outcome: r.Outcome}
+	if r.Outcome.Finished() {
+		l.Hi = &hi
+	}
+	text, err := json.Marshal(l)
+	return append(text, '\n'), err
+}
+
+func decode(text []byte) (Record, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return Record{}, errors.New("not a JSON object of a run")
+	}
+	if l.Lo == nil {
+		return Record{}, errors.New("lo_s is missing")
+	}
+	r := Record{End: l.End, Lo: seconds(*l.Lo), Outcome: l.Outcome}
+	if l.Outcome.Finished() {
+		if l.Hi == nil {
+			return Record{}, errors.New("hi_s is missing")
+		}
+		r.Hi = seconds(*l.Hi)
+	}
+	return r, r.check()
+}
+
+func (r Record) check() error {
+	switch {
+	case !r.Outcome.known():
+		return fmt.Errorf("unknown outcome %.20q", string(r.Outcome))
+	case r.End.IsZero():
+		return errors.New("end is missing")
+	case r.Lo < 0, r.Outcome.Finished() && r.Hi < r.Lo:
+		return fmt.Errorf("a run between %v and %v makes no sense", r.Lo, r.Hi)
+	}
+	return nil
+}
+
+// seconds as a duration, saturated.
+func seconds(s float64) time.Duration {
+	ns := math.Round(s * 1e9)
+	switch {
+	case ns >= math.MaxInt64:
+		return math.MaxInt64
+	case ns <= math.MinInt64:
+		return math.MinInt64
+	}
+	return time.Duration(ns)
+}
+
+// Runs are the finished ones of the records, in their order: what
+// [learn.Fit] learns from.
+func Runs(records []Record) []learn.Run {
+	var runs []learn.Run
+	for _, r := range records {
+		if r.Outcome.Finished() {
+			runs = append(runs, learn.Run{Lo: r.Lo, Hi: r.Hi})
+		}
+	}
+	return runs
+}
+
+// newest keeps the last keep finished records and the last keep others.
+func newest(records []Record) []Record {
+	var finished, others int
+	var kept []Record
+	for _, r := range slices.Backward(records) {
+		count := &others
+		if r.Outcome.Finished() {
+			count = &finished
+		}
+		if *count++; *count <= keep {
+			kept = append(kept, r)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}

@@ -1,0 +1,131 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// patience is how long a writer waits for the others, one of which may be
+// stopped.
+const patience = 5 * time.Second
+
+// Append adds a run, making the directory (mode 0700) and the file (mode 0600)
+// if need be. No run of another process is lost by it; if it fails or is
+// killed, at most this one is.
+func (s Store) Append(name string, r Record) error {
+	path, err := s.path(name)
+	if err != nil {
+		return err
+	}
+	text, err := r.encode()
+	if err != nil {
+		return fmt.Errorf("add to history %s: %w", name, err)
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return fmt.Errorf("add to history %s: %w", name, err)
+	}
+	err = s.locked(func() error { return add(path, text) })
+	if err != nil {
+		return fmt.Errorf("add to history %s: %w", name, err)
+	}
+	return nil
+}
+
+// Forget removes a history. The error is [fs.ErrNotExist] if there is none.
+func (s Store) Forget(name string) error {
+	path, err := s.path(name)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return fmt.Errorf("forget history %s: %w", name, err)
+	}
+	if err := s.locked(func() error { return os.Remove(path) }); err != nil {
+		return fmt.Errorf("forget history %s: %w", name, err)
+	}
+	return nil
+}
+
+// locked calls f while no other process writes in the directory. The lock is a
+// file of its own, since the histories are replaced.
+func (s Store) locked(f func() error) error {
+	lock := flock.New(filepath.Join(s.Dir, ".lock"), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := lock.TryLockContext(ctx, 2*time.Millisecond); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("another process holds %s", lock.Path())
+		}
+		return fmt.Errorf("lock: %w", err)
+	}
+	defer lock.Unlock()
+	return f()
+}
+
+// add writes a line at the end of the file, on a line of its own even if the
+// last writer was killed in the middle of one, and shortens a file grown long.
+func add(path string, text []byte) error {
+	before, all, err := readEnd(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return write(path, text)
+	}
+	if err != nil {
+		return err
+	}
+	if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
+		text = append([]byte("\n"), text...)
+	}
+	if err := write(path, text); err != nil {
+		return err
+	}
+	if all && bytes.Count(before, []byte("\n")) < most {
+		return nil
+	}
+	return rewrite(path, append(before, text...))
+}
+
+// write appends text to the file, or nothing of it.
+func write(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		// A full disk may have taken half of it.
+		return errors.Join(err, f.Truncate(info.Size()))
+	}
+	return f.Close()
+}
+
+// rewrite replaces the file by the newest of the runs in text.
+func rewrite(path string, text []byte) error {
+	records, _, _ := parse(text)
+	var short []byte
+	for _, r := range newest(records) {
+		l, err := r.encode()
+		if err != nil {
+			return err
+		}
+		short = append(short, l...)
+	}
+	// One that was killed may have left this file; nobody else has it now.
+	next := filepath.Join(filepath.Dir(path), ".next")
+	if err := os.WriteFile(next, short, 0o600); err != nil {
+		os.Remove(next)
+		return err
+	}
+	return os.Rename(next, path)
+}
