@@ -16,7 +16,7 @@ const (
 	closingHead = 8
 	closingTail = 10
 	verboseHead = 5
-	maxColumns  = 200
+	blockWidth  = 200
 )
 
 // closing returns the last words of a run. summary stands below the first line.
@@ -104,12 +104,12 @@ func lastAnswer(o *status.Observation, stderrShown bool) string {
 	}
 	switch {
 	case len(o.Body) > 0:
-		fmt.Fprintf(&b, "poll: %s, %s:\n%s", what, bytesWords(o), head(o.Body, closingHead))
+		fmt.Fprintf(&b, "poll: %s, %s:\n%s", what, bytesWords(o), head(o.Body, closingHead, blockWidth))
 	case answer(o) != "" && len(o.Stderr) == 0:
 		fmt.Fprintf(&b, "poll: %s was empty\n", what)
 	}
 	if len(o.Stderr) > 0 && !stderrShown {
-		b.WriteString("poll: the end of its stderr:\n" + tail(o.Stderr, closingTail))
+		b.WriteString("poll: the end of its stderr:\n" + tail(o.Stderr, closingTail, blockWidth))
 	}
 	return b.String()
 }
@@ -147,15 +147,15 @@ func comesLater(code int) bool {
 }
 
 // head returns the first lines of a text from outside as a block.
-func head(text []byte, lines int) string {
+func head(text []byte, lines, columns int) string {
 	part := text
-	if limit := clipLimit(lines); len(part) > limit {
+	if limit := clipLimit(lines, columns); len(part) > limit {
 		for limit > 0 && !utf8.RuneStart(part[limit]) {
 			limit--
 		}
 		part = part[:limit]
 	}
-	rows := blockRows(part)
+	rows := blockRows(part, columns)
 	if len(rows) > lines || len(part) < len(text) {
 		rows = append(rows[:min(len(rows), lines)], "| ...\n")
 	}
@@ -163,15 +163,15 @@ func head(text []byte, lines int) string {
 }
 
 // tail returns the last lines of a text from outside as a block.
-func tail(text []byte, lines int) string {
+func tail(text []byte, lines, columns int) string {
 	part := text
-	if from := len(part) - clipLimit(lines); from > 0 {
+	if from := len(part) - clipLimit(lines, columns); from > 0 {
 		for from < len(part) && !utf8.RuneStart(part[from]) {
 			from++
 		}
 		part = part[from:]
 	}
-	rows := blockRows(part)
+	rows := blockRows(part, columns)
 	if len(rows) > lines || len(part) < len(text) {
 		rows = append([]string{"| ...\n"}, rows[max(0, len(rows)-lines):]...)
 	}
@@ -180,13 +180,13 @@ func tail(text []byte, lines int) string {
 
 // clipLimit is how many bytes so many lines can have at most: a body may be
 // large, and what will not be shown need not be made harmless.
-func clipLimit(lines int) int { return lines * maxColumns * 4 }
+func clipLimit(lines, columns int) int { return lines * columns * 4 }
 
 // blockRows returns a text from outside as the lines of a block, cut.
-func blockRows(text []byte) []string {
+func blockRows(text []byte, columns int) []string {
 	var rows []string
 	for row := range strings.Lines(term.Block(string(text))) {
-		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), maxColumns, "...")+"\n")
+		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), columns, "...")+"\n")
 	}
 	return rows
 }

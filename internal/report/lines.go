@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
@@ -105,16 +103,6 @@ func (l *lines) verdict(t *talk, ev poll.Event) {
 	l.row(ev.Elapsed, ev.Attempt, ev.Verdict.Status.String(), t.words)
 }
 
-// verdictWords returns the reason, and how often it was heard where a
-// threshold asks for more than once.
-func verdictWords(ev poll.Event) string {
-	s := words(ev.Verdict.Reason)
-	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
-		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
-	}
-	return s
-}
-
 // quieter says that from now on less will be said.
 func (l *lines) quieter() string {
 	if l.r.cfg.Heartbeat.First <= 0 {
@@ -135,109 +123,21 @@ func (l *lines) waits(t *talk, u *run, ev poll.Event) {
 	}
 }
 
-// waitWords says how long a wait is and why.
-func waitWords(ev poll.Event) string {
-	s := short(ev.Wait) + hintWords(ev)
-	if ev.LastLook {
-		s += ", for a last look before the deadline"
-	}
-	return s
-}
-
-// hintWords says of a wait that the server asked for it, and for how long if
-// that is not what it got.
-func hintWords(ev poll.Event) string {
-	switch h := ev.Hint; {
-	case h == nil:
-		return ""
-	case short(h.Wait) == short(ev.Wait):
-		return ", as " + words(h.Source) + " asks"
-	default:
-		return fmt.Sprintf(" (%s asks for %s)", words(h.Source), short(h.Wait))
-	}
-}
-
-// details says what was decided and on what grounds.
-func (l *lines) details(t *talk, ev poll.Event) {
-	if ev.Verdict.Rule != "" {
-		l.row(ev.Elapsed, ev.Attempt, "rule", words(ev.Verdict.Rule))
-	}
-	for _, n := range ev.Verdict.Notes {
-		l.row(ev.Elapsed, ev.Attempt, "note", words(n))
-	}
-	o := ev.Observation
-	if o == nil {
-		return
-	}
-	for _, s := range o.Remarks {
-		l.row(ev.Elapsed, ev.Attempt, "remark", words(s))
-	}
-	if o.Hint != nil {
-		l.row(ev.Elapsed, ev.Attempt, "hint", fmt.Sprintf("%s asks for %s", words(o.Hint.Source), short(o.Hint.Wait)))
-	}
-	l.answer(t, ev)
-}
-
-// answer says how an attempt was answered. A body that looks as the one before
-// is not shown again.
-func (l *lines) answer(t *talk, ev poll.Event) {
-	o := ev.Observation
-	what := answer(o)
-	if what == "" && len(o.Body) == 0 {
-		l.row(ev.Elapsed, ev.Attempt, "answer", "none, took "+short(ev.Took))
-		return
-	}
-	if what != "" {
-		what += ", "
-	}
-	what += bytesWords(o) + ", took " + short(ev.Took)
-	body := head(o.Body, verboseHead)
-	if body != "" && body == t.body {
-		what += ", looks as before"
-	}
-	l.row(ev.Elapsed, ev.Attempt, "answer", what)
-	if body != t.body {
-		l.say(body)
-	}
-	t.body = body
-}
-
 // row says one line of the columns.
 func (l *lines) row(elapsed time.Duration, attempt int, what, text string) {
-	if w := l.r.cfg.Streams.Width(); w > 0 && l.r.cfg.Face == Live {
+	if w := l.width(); w > 0 {
 		text = term.Cut(text, w-textColumn, l.r.ellipsis())
 	}
 	l.say(row(l.r.cfg.Palette, elapsed, attempt, what, text))
 }
 
-// textColumn is where the words of a row begin.
-const textColumn = 9 + 2 + 5 + 1 + 9 + 2
-
-// row lays out elapsed, #attempt, what (a status, or a word for what else is
-// said) and words.
-func row(p term.Palette, elapsed time.Duration, attempt int, what, text string) string {
-	number := "-"
-	if attempt > 0 {
-		number = fmt.Sprintf("#%d", attempt)
+// width is that of the terminal above whose live line the rows stand, 0 for no
+// limit: a log keeps everything.
+func (l *lines) width() int {
+	if l.r.cfg.Face != Live {
+		return 0
 	}
-	line := fmt.Sprintf("%9s  %-5s %s%s  %s", clock(elapsed), number,
-		paint(p, what), strings.Repeat(" ", max(0, 9-len(what))), text)
-	return strings.TrimRight(line, " ") + "\n"
-}
-
-// paint gives a status its colour.
-func paint(p term.Palette, what string) string {
-	switch what {
-	case status.Success.String():
-		return p.Good(what)
-	case status.NotReady.String():
-		return p.Pending(what)
-	case status.Throttled.String():
-		return p.Slow(what)
-	case status.Error.String():
-		return p.Bad(what)
-	}
-	return p.Faint(what)
+	return l.r.cfg.Streams.Width()
 }
 
 func (l *lines) say(text string) {
@@ -302,34 +202,4 @@ func (l *lines) where(u *run, now time.Time) {
 		attempt-- // the next has not begun
 	}
 	l.row(u.elapsed(now), attempt, what, text+progress(u, now))
-}
-
-// progress says what a run is doing.
-func progress(u *run, now time.Time) string {
-	switch u.at.Kind {
-	case poll.WaitEvent:
-		return "next attempt in " + short(u.at.NextAt.Sub(now)) + hintWords(u.at)
-	case poll.StartEvent:
-		return "attempt running for " + short(now.Sub(u.at.At))
-	}
-	return "still waiting"
-}
-
-// opening says what is waited for and how long.
-func opening(u *run, until []string) string {
-	var b strings.Builder
-	b.WriteString("poll: waiting for " + words(u.target))
-	if len(until) > 0 {
-		b.WriteString(" until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "..."))
-	}
-	if d := u.timeout(); d > 0 {
-		b.WriteString(", up to " + short(d))
-	} else {
-		b.WriteString(", without a time limit")
-	}
-	if u.maxAttempts > 0 {
-		b.WriteString(", at most " + count(u.maxAttempts, "attempt"))
-	}
-	b.WriteByte('\n')
-	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +17,7 @@ import (
 // A screen is a terminal that understands what the live face writes.
 type screen struct {
 	t          *testing.T
+	mu         sync.Mutex // the Reporter asks and writes on its timer's goroutine
 	width      int
 	foreground bool
 	rows       []string // above the line of the cursor
@@ -32,12 +34,22 @@ func newScreen(t *testing.T, width int) *screen {
 
 func (s *screen) streams() *term.Streams {
 	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
-		Columns: func() int { return s.width }, InForeground: func() bool { return s.foreground }}
+		Columns:      func() int { s.mu.Lock(); defer s.mu.Unlock(); return s.width },
+		InForeground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
+}
+
+// set changes something that the Reporter may look at.
+func (s *screen) set(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
 }
 
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.raw.Write(p)
 	text := escapes.ReplaceAllString(string(p), "")
 	if rest, ok := strings.CutPrefix(text, eraseLine); ok && rest != "\r" {
@@ -183,12 +195,9 @@ func TestLive_resize(t *testing.T) {
 		s := newScreen(t, 80)
 		r := New(Config{Streams: s.streams()})
 		go func() {
-			for _, w := range []int{200, 60, 40, 21, 10, 2, 1, 0, 80} {
+			for _, w := range []int{200, 60, 40, 21, 10, 2, 1, 80} {
 				time.Sleep(time.Minute)
-				s.width = w
-				if w == 0 { // unknown: taken for 80
-					s.width = 81
-				}
+				s.set(func() { s.width = w })
 			}
 		}()
 		act(r, longRun(), nil)
@@ -205,23 +214,25 @@ func TestLive_background(t *testing.T) {
 		events := longRun()
 		var drawn int
 		act(r, events, func(n int) {
-			switch n {
-			case 100: // Ctrl-Z and bg
-				s.foreground, s.line = false, ""
-				drawn = len(s.draws)
-				s.raw.Reset()
-			case 200:
-				if have := s.raw.String(); have != "" {
-					t.Errorf("written in the background: %.200q", have)
+			s.set(func() {
+				switch n {
+				case 100: // Ctrl-Z and bg
+					s.foreground, s.line = false, ""
+					drawn = len(s.draws)
+					s.raw.Reset()
+				case 200:
+					if have := s.raw.String(); have != "" {
+						t.Errorf("written in the background: %.200q", have)
+					}
+					s.foreground = true
+				case 300:
+					if len(s.draws) == drawn {
+						t.Error("nothing is drawn after fg")
+					}
+					s.foreground, s.line = false, ""
+					s.raw.Reset()
 				}
-				s.foreground = true
-			case 300:
-				if len(s.draws) == drawn {
-					t.Error("nothing is drawn after fg")
-				}
-				s.foreground, s.line = false, ""
-				s.raw.Reset()
-			}
+			})
 		})
 		r.Close()
 		if have := s.raw.String(); strings.Contains(have, "\x1b") || !strings.HasPrefix(have, "poll: interrupted") {

@@ -98,7 +98,10 @@ func (t *tape) streak(v status.Verdict, o *status.Observation, n, threshold int)
 func (t *tape) end(o poll.Outcome) []poll.Event {
 	o.Target, o.Elapsed = t.target, t.now
 	if t.last.Kind != 0 {
-		o.Verdict, o.Observation, o.Attempts = t.last.Verdict, t.last.Observation, t.made
+		o.Attempts = t.made
+		if o.Verdict.Reason == "" {
+			o.Verdict, o.Observation = t.last.Verdict, t.last.Observation
+		}
 		if o.Status == status.None {
 			o.Status = o.Verdict.Status
 		}
@@ -217,7 +220,7 @@ func tapes() map[string][]poll.Event {
 		"interrupted": newTape("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
 			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
 		"stopped": cut.end(poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGTERM; last: exit 1",
-			Cause: errors.New("SIGTERM")}),
+			Cause: errors.New("SIGTERM"), Verdict: notReady("exit 1"), Observation: exitAnswer(1, "", "")}),
 		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
 		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
 	}

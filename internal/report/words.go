@@ -11,11 +11,16 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxWords is how many columns of a reason are said.
-const maxWords = 300
+// How much of a reason is said, in columns, and looked at for that, in bytes.
+const (
+	maxWords = 300
+	maxBytes = 8 << 10
+)
 
 // words returns a reason as part of one line. It may quote an answer.
-func words(s string) string { return term.Cut(term.Line(s), maxWords, "...") }
+func words(s string) string {
+	return term.Cut(term.Line(s[:min(len(s), maxBytes)]), maxWords, "...")
+}
 
 // clock writes the age of a run for a column: 4.2s, 2m05s, 1h02m05s.
 func clock(d time.Duration) string {

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// verdictWords returns the reason, and how often it was heard where a
+// threshold asks for more than once.
+func verdictWords(ev poll.Event) string {
+	s := words(ev.Verdict.Reason)
+	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
+		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
+	}
+	return s
+}
+
+// waitWords says how long a wait is and why.
+func waitWords(ev poll.Event) string {
+	s := short(ev.Wait) + hintWords(ev)
+	if ev.LastLook {
+		s += ", for a last look before the deadline"
+	}
+	return s
+}
+
+// hintWords says of a wait that the server asked for it, and for how long if
+// that is not what it got.
+func hintWords(ev poll.Event) string {
+	switch h := ev.Hint; {
+	case h == nil:
+		return ""
+	case short(h.Wait) == short(ev.Wait):
+		return ", as " + words(h.Source) + " asks"
+	default:
+		return fmt.Sprintf(" (%s asks for %s)", words(h.Source), short(h.Wait))
+	}
+}
+
+// progress says what a run is doing.
+func progress(u *run, now time.Time) string {
+	switch u.at.Kind {
+	case poll.WaitEvent:
+		return "next attempt in " + short(u.at.NextAt.Sub(now)) + hintWords(u.at)
+	case poll.StartEvent:
+		return "attempt running for " + short(now.Sub(u.at.At))
+	}
+	return "still waiting"
+}
+
+// opening says what is waited for and how long.
+func opening(u *run, until []string) string {
+	var b strings.Builder
+	b.WriteString("poll: waiting for " + words(u.target))
+	if len(until) > 0 {
+		b.WriteString(" until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "..."))
+	}
+	if d := u.timeout(); d > 0 {
+		b.WriteString(", up to " + short(d))
+	} else {
+		b.WriteString(", without a time limit")
+	}
+	if u.maxAttempts > 0 {
+		b.WriteString(", at most " + count(u.maxAttempts, "attempt"))
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
