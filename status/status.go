@@ -1,6 +1,24 @@
 // Package status decides what an observation means: it maps what a probe saw
 // onto SUCCESS, NOT_READY, THROTTLED or ERROR, by rules that are expressions
 // and by what HTTP and exit codes say of themselves.
+//
+// What no rule decides is judged by this table:
+//
+//	HTTP 2xx                                SUCCESS; 202 is NOT_READY; where a rule for
+//	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
+//	429; 503 with a hint; 403 with a hint,  THROTTLED
+//	an exhausted rate limit or GitHub's
+//	words about its secondary limit
+//	408, 425, 5xx but 501 and 505           NOT_READY
+//	other 4xx, 501, 505, a redirect that    ERROR
+//	was not followed
+//	no answer: refused, reset, timed out    NOT_READY
+//	tcp: connected                          SUCCESS
+//	exit code 0                             as HTTP 2xx
+//	exit code 126, 127                      ERROR
+//	another exit code, stderr says          THROTTLED
+//	"asked too often"
+//	another exit code                       NOT_READY
 package status
 
 import "fmt"

@@ -1,0 +1,247 @@
+package status_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// rules compiles rules given as "flag expression".
+func rules(t *testing.T, lines ...string) []status.Rule {
+	t.Helper()
+	kinds := map[string]status.Status{
+		"until": status.Success, "error-if": status.Error,
+		"throttled-if": status.Throttled, "not-ready-if": status.NotReady,
+	}
+	var made []status.Rule
+	for _, l := range lines {
+		flag, source, _ := strings.Cut(l, " ")
+		e, err := expr.Compile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, status.Rule{Status: kinds[flag], Expr: e, Origin: "--" + flag})
+	}
+	return made
+}
+
+func answered(code int, body string) status.Observation {
+	return status.Observation{Kind: status.HTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}}
+}
+
+func exited(code int, stdout, stderr string) status.Observation {
+	return status.Observation{Kind: status.Command, Exit: &code, Body: []byte(stdout), Size: int64(len(stdout)), Stderr: []byte(stderr)}
+}
+
+func failed(kind status.FailureKind) status.Observation {
+	return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: kind, Reason: "no answer"}}
+}
+
+func with(o status.Observation, change func(*status.Observation)) status.Observation {
+	change(&o)
+	return o
+}
+
+func hint(o *status.Observation) { o.Hint = &status.Hint{Wait: time.Second, Source: "Retry-After"} }
+
+func TestClassify(t *testing.T) {
+	t.Parallel()
+	const done = `until .state=="done"`
+	for name, test := range map[string]struct {
+		rules  []string
+		strict bool
+		o      status.Observation
+		want   status.Status
+		reason string // a part of it
+	}{
+		"bare 200":                        {o: answered(200, ""), want: status.Success},
+		"bare 204":                        {o: answered(204, ""), want: status.Success},
+		"bare 202":                        {o: answered(202, ""), want: status.NotReady},
+		"200, condition true":             {rules: []string{done}, o: answered(200, `{"state":"done"}`), want: status.Success},
+		"200, condition false":            {rules: []string{done}, o: answered(200, `{"state":"queued"}`), want: status.NotReady, reason: `"queued"`},
+		"200, condition false, strict":    {rules: []string{done}, strict: true, o: answered(200, `{"state":"gone"}`), want: status.Error, reason: "unexpected state"},
+		"200, expected otherwise, strict": {rules: []string{done, `not-ready-if .state=="queued"`}, strict: true, o: answered(200, `{"state":"queued"}`), want: status.NotReady},
+		"200, only an error rule":         {rules: []string{`error-if .state=="failed"`}, o: answered(200, `{"state":"x"}`), want: status.Success},
+		"error before until":              {rules: []string{"until true", `error-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Error},
+		"throttled before error":          {rules: []string{`error-if .a==1`, `throttled-if .a==1`}, o: answered(200, `{"a":1}`), want: status.Throttled},
+		"until before not ready":          {rules: []string{`not-ready-if .a==1`, `until .a==1`}, o: answered(200, `{"a":1}`), want: status.Success},
+		"any of two conditions":           {rules: []string{"until .a==1", "until .b==1"}, o: answered(200, `{"b":1}`), want: status.Success},
+
+		"a 500 page never satisfies !=":         {rules: []string{`until .state != "pending"`}, o: answered(500, `{"error":"x"}`), want: status.NotReady, reason: "HTTP 500"},
+		"a 500 page never satisfies an error":   {rules: []string{`error-if .error`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
+		"unless the condition names $status":    {rules: []string{`error-if $status==500 && .error=="x"`}, o: answered(500, `{"error":"x"}`), want: status.Error},
+		"or the body as text":                   {rules: []string{`until $body contains "x" || .a`}, o: answered(500, `{"error":"x"}`), want: status.Success},
+		"not-ready-if is asked of every answer": {rules: []string{`not-ready-if .code=="NotFound"`}, o: answered(404, `{"code":"NotFound"}`), want: status.NotReady},
+		"throttled-if too":                      {rules: []string{`throttled-if .code=="Slow"`}, o: answered(400, `{"code":"Slow"}`), want: status.Throttled},
+		"a page never satisfies a path":         {rules: []string{`until .state != "pending"`}, o: answered(200, `<html>`), want: status.NotReady, reason: "not JSON"},
+		"nor a negated one":                     {rules: []string{`until !(.state == "pending")`}, o: answered(200, `<html>`), want: status.NotReady},
+		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
+			o.Truncated, o.Size = true, 100
+		}), want: status.NotReady, reason: "--max-body"},
+
+		"429":                      {o: answered(429, ""), want: status.Throttled},
+		"503":                      {o: answered(503, ""), want: status.NotReady},
+		"503 with a hint":          {o: with(answered(503, ""), hint), want: status.Throttled, reason: "Retry-After asks for 1s"},
+		"403":                      {o: answered(403, ""), want: status.Error},
+		"403 with a hint":          {o: with(answered(403, ""), hint), want: status.Throttled},
+		"403, rate limit used up":  {o: with(answered(403, ""), func(o *status.Observation) { o.Exhausted = true }), want: status.Throttled},
+		"403 of GitHub's":          {o: answered(403, `{"message":"You have exceeded a secondary rate limit."}`), want: status.Throttled},
+		"400":                      {o: answered(400, ""), want: status.Error},
+		"404":                      {o: answered(404, ""), want: status.Error, reason: "HTTP 404 Not Found"},
+		"404, to be expected":      {rules: []string{"not-ready-if $status==404"}, o: answered(404, ""), want: status.NotReady},
+		"408":                      {o: answered(408, ""), want: status.NotReady},
+		"425":                      {o: answered(425, ""), want: status.NotReady},
+		"500":                      {o: answered(500, ""), want: status.NotReady},
+		"501":                      {o: answered(501, ""), want: status.Error},
+		"502":                      {o: answered(502, ""), want: status.NotReady},
+		"505":                      {o: answered(505, ""), want: status.Error},
+		"599":                      {o: answered(599, ""), want: status.NotReady},
+		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
+		"304 of nothing":           {o: answered(304, ""), want: status.NotReady},
+
+		"transient failure":      {rules: []string{done}, o: failed(status.Transient), want: status.NotReady, reason: "no answer"},
+		"hopeless failure":       {rules: []string{"not-ready-if true"}, o: failed(status.Hopeless), want: status.Error},
+		"a start that was lost":  {rules: []string{"until true"}, o: failed(status.MayHaveStarted), want: status.Error},
+		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.Transient), want: status.Success},
+
+		"start with somewhere to follow": {strict: true, o: with(answered(202, ""), func(o *status.Observation) {
+			o.Start, o.Next = true, "https://host/ops/1"
+		}), want: status.NotReady, reason: "https://host/ops/1"},
+		"start, condition true at once": {rules: []string{done}, o: with(answered(201, `{"state":"done"}`), func(o *status.Observation) {
+			o.Start = true
+		}), want: status.Success},
+		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
+			o.Start = true
+		}), want: status.Error, reason: "--follow none"},
+		"start answered 500": {rules: []string{"not-ready-if true"}, o: with(answered(500, ""), func(o *status.Observation) {
+			o.Start = true
+		}), want: status.Error, reason: "may have started"},
+		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
+		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
+			o.Monitor = status.AzureLRO
+		}), want: status.NotReady},
+		"Azure's document, done": {o: with(answered(200, `{"status":"Succeeded"}`), func(o *status.Observation) {
+			o.Monitor = status.AzureLRO
+		}), want: status.Success},
+		"Azure's document, failed": {o: with(answered(200, `{"status":"Failed","error":{"code":"X","message":"no quota"}}`), func(o *status.Observation) {
+			o.Monitor = status.AzureLRO
+		}), want: status.Error, reason: "no quota"},
+		"behind Location, 202": {o: with(answered(202, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.NotReady},
+		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.Success},
+
+		"connected": {o: status.Observation{Kind: status.TCP}, want: status.Success},
+
+		"exit 0":                        {o: exited(0, "", ""), want: status.Success},
+		"exit 0, condition":             {rules: []string{done}, o: exited(0, `{"state":"done"}`, ""), want: status.Success},
+		"exit 0, condition false":       {rules: []string{done}, o: exited(0, `{}`, ""), want: status.NotReady},
+		"exit 0, strict":                {rules: []string{done}, strict: true, o: exited(0, `{}`, ""), want: status.Error},
+		"exit 1, condition true":        {rules: []string{done}, o: exited(1, `{"state":"done"}`, ""), want: status.NotReady},
+		"exit 1, condition names $exit": {rules: []string{`until $exit==1 && .state=="done"`}, o: exited(1, `{"state":"done"}`, ""), want: status.Success},
+		"exit 1, error on stderr":       {rules: []string{`error-if $stderr contains "Forbidden"`}, o: exited(1, "", "Error: Forbidden\n"), want: status.Error},
+		"exit 1":                        {o: exited(1, "", "error: no such pod\nbye\n"), want: status.NotReady, reason: "exit code 1: error: no such pod"},
+		"exit 126":                      {o: exited(126, "", ""), want: status.Error, reason: "exit code 126"},
+		"exit 127":                      {o: exited(127, "", "sh: 1: nosuch: not found"), want: status.Error, reason: "nosuch: not found"},
+		"exit 127, to be expected":      {rules: []string{"not-ready-if $exit==127"}, o: exited(127, "", ""), want: status.NotReady},
+		"killed": {o: with(exited(137, "", ""), func(o *status.Observation) { o.Signal = "SIGKILL" }),
+			want: status.NotReady, reason: "SIGKILL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			have := status.Rules{Own: rules(t, test.rules...), Strict: test.strict}.Classify(test.o)
+			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
+				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
+			}
+		})
+	}
+}
+
+func TestTheVerdictNamesItsRule(t *testing.T) {
+	t.Parallel()
+	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(answered(200, `{"state":"done"}`))
+	if want := `--until .state == "done"`; have.Rule != want {
+		t.Errorf("have %q, want %q", have.Rule, want)
+	}
+}
+
+func TestThrottlingWords(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]status.Status{
+		"An error occurred (ThrottlingException) when calling the DescribeStacks operation: Rate exceeded": status.Throttled,
+		"An error occurred (SlowDown) when calling the PutObject operation":                                status.Throttled,
+		"An error occurred (RequestLimitExceeded) when calling the DescribeInstances operation":            status.Throttled,
+		"gh: API rate limit exceeded for user ID 1. (HTTP 403)":                                            status.Throttled,
+		"HTTP 429: too many requests": status.Throttled,
+		"Error from server (TooManyRequests): the server has received too many requests":      status.Throttled,
+		"ERROR: (gcloud.builds.describe) RESOURCE_EXHAUSTED: Quota exceeded for quota metric": status.Throttled,
+		"curl: (22) The requested URL returned error: 429":                                    status.Throttled,
+		"Operation returned an invalid status 'Too Many Requests'":                            status.Throttled,
+		"An error occurred (ValidationError): Stack does not exist":                           status.NotReady,
+		"SlowDownload: 429 bytes": status.NotReady,
+		"":                        status.NotReady,
+	} {
+		if have := (status.Rules{}).Classify(exited(254, "", stderr)); have.Status != want {
+			t.Errorf("%q: have %s, want %s", stderr, have.Status, want)
+		}
+	}
+}
+
+func TestTheReasonOfAFailedCommand(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1000)
+	for _, test := range []struct{ stdout, stderr, want string }{
+		{"", "", "exit code 3"},
+		{"", "one\ntwo\n", "exit code 3: two"},
+		{"", "Error: first\nError: second\nhint: try\n----\n", "exit code 3: Error: second"},
+		{"", "it FAILED here\nbye\n", "exit code 3: it FAILED here"},
+		{"", "---\n...\n", "exit code 3"},
+		{"said on stdout\n", "", "exit code 3: said on stdout"},
+		{"said on stdout\n", "  \n\n", "exit code 3: said on stdout"},
+		{"", long, "exit code 3: " + long[:240] + "..."},
+		{"", "no newline", "exit code 3: no newline"},
+		{"", "\r\nfatal: not a git repository\r\n", "exit code 3: fatal: not a git repository"},
+	} {
+		have := status.Rules{}.Classify(exited(3, test.stdout, test.stderr))
+		if have.Reason != test.want {
+			t.Errorf("%q: have %q, want %q", test.stderr, have.Reason, test.want)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		rules []string
+		o     []status.Observation
+		want  []string // parts, one a note
+	}{
+		"a rule that was asked":         {[]string{"until .a==1"}, []status.Observation{answered(200, `{"a":2}`)}, nil},
+		"decidable once":                {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(200, `{"a":2}`)}, nil},
+		"never decidable":               {[]string{"until .a==1"}, []status.Observation{answered(200, `<`), answered(500, `{"a":1}`)}, []string{"never decidable"}},
+		"never asked, URL":              {[]string{"error-if .a==1"}, []status.Observation{answered(500, `{}`)}, []string{"add `|| $status >= 300`"}},
+		"never asked, command":          {[]string{"error-if .a==1"}, []status.Observation{exited(1, `{}`, "")}, []string{"add `|| $exit != 0`"}},
+		"until is not to be widened so": {[]string{"until .a==1"}, []status.Observation{exited(1, `{}`, "")}, []string{"no answer was good (exit code 0)"}},
+		"rules that do not end a wait":  {[]string{"not-ready-if .a > 1"}, []status.Observation{answered(200, `<`)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := status.Rules{Own: rules(t, test.rules...)}
+			var tally status.Tally
+			for _, o := range test.o {
+				tally.Add(asked.Classify(o))
+			}
+			have := tally.Notes(test.o[0].Kind)
+			if len(have) != len(test.want) {
+				t.Fatalf("have %q, want %q", have, test.want)
+			}
+			for i := range have {
+				if !strings.Contains(have[i], test.want[i]) {
+					t.Errorf("have %q, want %q", have[i], test.want[i])
+				}
+			}
+		})
+	}
+}
