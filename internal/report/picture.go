@@ -40,7 +40,7 @@ func (v *live) parts(u *run, now time.Time) parts {
 		p.status = u.status().String()
 		p.words = verdictWords(*u.last)
 	}
-	if u.at.Kind == poll.WaitEvent {
+	if h := u.at.Hint; h != nil && !strings.Contains(p.words, h.Source) {
 		p.words += hintWords(u.at)
 	}
 	if u.maxAttempts > 0 {

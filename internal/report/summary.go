@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/status"
 )
 
 // summary says which statuses were seen and for how long, what the attempts
@@ -18,7 +17,7 @@ func summary(u *run, p term.Palette) string {
 	var seen []string
 	for _, s := range u.states {
 		text := paint(p, s.status.String())
-		if s.lasted > 0 && s.status != status.None {
+		if s.lasted >= 100*time.Millisecond { // less would read as 0.0s
 			text += " for " + clock(s.lasted)
 		}
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, count(s.attempts, "attempt")))
