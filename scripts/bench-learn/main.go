@@ -1,0 +1,67 @@
+// Command bench-learn says what learning from past runs is worth on traces of
+// real runs, by walking forward: the first k runs of a key teach when to poll
+// run k+1. A trace is a CSV file with a heading and the columns key,
+// start_or_seq and duration_s, one line for each run in the order of start.
+//
+//	go run ./scripts/bench-learn FILE...
+//
+// Costs are polls and delay together, in percent of the median run of each key
+// and as means over the keys with at least 30 runs. The learner has a cost of a
+// poll in seconds (a share of the median of the whole key), and so no limit on
+// its gaps.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// shares of the median that a poll is worth.
+var shares = []float64{0.01, 0.05}
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: bench-learn FILE...")
+		os.Exit(2)
+	}
+	if err := run(os.Stdout, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench-learn:", err)
+		os.Exit(1)
+	}
+}
+
+func run(w io.Writer, paths []string) error {
+	var traces []trace
+	for _, path := range paths {
+		t, err := openTrace(path)
+		if err != nil {
+			return err
+		}
+		traces = append(traces, t)
+	}
+	fmt.Fprintln(w, "| trace | keys | poll | aws | f1.1 | best fixed | learned, exact | learned | optimum | polls | delay |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, share := range shares {
+		var mean result
+		keys := 0
+		for _, t := range traces {
+			r, err := evaluate(t, share)
+			if err != nil {
+				return err
+			}
+			printRow(w, t.name, len(t.keys), share, r)
+			mean = mean.plus(r, 1/float64(len(traces)))
+			keys += len(t.keys)
+		}
+		if len(traces) > 1 {
+			printRow(w, "mean of traces", keys, share, mean)
+		}
+	}
+	return nil
+}
+
+func printRow(w io.Writer, name string, keys int, share float64, r result) {
+	fmt.Fprintf(w, "| %s | %d | %g%% | %.1f | %.1f | %.1f | %.1f | **%.1f** | %.1f | %.1f | %.1f |\n", name, keys, 100*share,
+		r.aws, r.geometric, r.fixed, r.exact, r.seen, r.optimum, r.polls, r.delay)
+}

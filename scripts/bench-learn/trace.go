@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// minRuns is how many runs a key needs to be evaluated.
+const minRuns = 30
+
+// A trace is what one file holds: the durations in seconds of the runs of each
+// key, in the order in which they started, keys in order of appearance.
+type trace struct {
+	name string
+	keys []series
+}
+
+// A series is the durations of the runs of one recurring operation.
+type series struct {
+	key       string
+	durations []float64
+}
+
+func (s series) median() float64 {
+	sorted := slices.Sorted(slices.Values(s.durations))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+func openTrace(path string) (trace, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return trace{}, err
+	}
+	defer f.Close()
+	t, err := readTrace(f)
+	if err != nil {
+		return trace{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	t.name = strings.TrimSuffix(filepath.Base(path), ".csv")
+	return t, nil
+}
+
+// readTrace reads lines of key,start_or_seq,duration_s under a heading. Runs
+// without a positive duration are left out, and so are keys with few runs.
+func readTrace(r io.Reader) (trace, error) {
+	rows := csv.NewReader(r)
+	rows.FieldsPerRecord = 3
+	if _, err := rows.Read(); err != nil {
+		return trace{}, fmt.Errorf("heading: %w", err)
+	}
+	var t trace
+	index := map[string]int{}
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return trace{}, err
+		}
+		line, _ := rows.FieldPos(2)
+		d, err := strconv.ParseFloat(row[2], 64)
+		if err != nil {
+			return trace{}, fmt.Errorf("line %d: duration: %w", line, err)
+		}
+		if !(d > 0) {
+			continue
+		}
+		i, ok := index[row[0]]
+		if !ok {
+			i = len(t.keys)
+			index[row[0]] = i
+			t.keys = append(t.keys, series{key: row[0]})
+		}
+		t.keys[i].durations = append(t.keys[i].durations, d)
+	}
+	t.keys = slices.DeleteFunc(t.keys, func(s series) bool { return len(s.durations) < minRuns })
+	if len(t.keys) == 0 {
+		return trace{}, fmt.Errorf("no key with %d runs", minRuns)
+	}
+	return t, nil
+}
