@@ -87,6 +87,25 @@ func TestHTTPCheck(t *testing.T) {
 	}
 }
 
+func TestHTTPWithoutItsOwnHeaders(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, name := range []string{"Accept", "User-Agent", "Content-Type"} {
+			if values, ok := r.Header[name]; ok {
+				t.Errorf("%s is sent: %q", name, values)
+			}
+		}
+	}))
+	defer server.Close()
+	o := HTTP{
+		URL: server.URL, Body: []byte("x"),
+		Header: http.Header{"Accept": nil, "User-Agent": nil, "Content-Type": {}},
+	}.Probe(t.Context(), Attempt{Number: 1})
+	if o.Failure != nil {
+		t.Error(o.Failure)
+	}
+}
+
 // BenchmarkHTTP compares an attempt with a bare loop over net/http that reads
 // and drains as much.
 func BenchmarkHTTP(b *testing.B) {

@@ -22,7 +22,7 @@ func TargetName(s string) string {
 		return filepath.Base(s)
 	}
 	u, err := url.Parse(s)
-	if err != nil {
+	if err != nil || u.Scheme == "" {
 		scheme, _, _ := strings.Cut(s, "://")
 		return scheme + "://"
 	}
@@ -33,9 +33,14 @@ func TargetName(s string) string {
 // /cart;jsessionid=8F3A.
 var pathParameter = regexp.MustCompile(`;[^/=]*=[^/]*`)
 
+// pathUserinfo is the userinfo of a URL that is the path of another, as in
+// /fetch/https://me:secret@host/.
+var pathUserinfo = regexp.MustCompile(`//[^/@]*@`)
+
 // urlName returns scheme, host and path of u.
 func urlName(u *url.URL) string {
-	return u.Scheme + "://" + u.Host + pathParameter.ReplaceAllString(u.EscapedPath(), "")
+	path := pathParameter.ReplaceAllString(u.EscapedPath(), "")
+	return u.Scheme + "://" + u.Host + pathUserinfo.ReplaceAllString(path, "//")
 }
 
 // parseURL parses a URL that is to be requested. Its errors say nothing of the

@@ -14,6 +14,8 @@ func TestTargetName(t *testing.T) {
 		{"http://[::1]:80/x?s3cret", "http://[::1]:80/x"},
 		{"https://api.example.com/a;jsessionid=s3cret/b;v=s3cret", "https://api.example.com/a/b"},
 		{"https://api.example.com/a;b/c", "https://api.example.com/a;b/c"},
+		{"https://cache.example.com/fetch/https://me:s3cret@host/a?s3cret", "https://cache.example.com/fetch/https://host/a"},
+		{"/://me:s3cret@host/", "/://"},
 		{"tcp://db:5432", "tcp://db:5432"},
 		{"https://me:s3c%ret@host/", "https://"},
 		{"https://host:s3cret/", "https://"},

@@ -1,0 +1,70 @@
+package poll_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+)
+
+// A POST starts an export, its Location is polled until the rows are there.
+func ExampleHTTP() {
+	polled := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			w.Header().Set("Location", "/exports/7")
+			w.WriteHeader(http.StatusAccepted)
+		case polled < 2:
+			polled++
+			w.WriteHeader(http.StatusAccepted)
+		default:
+			fmt.Fprint(w, "id,name\n1,x\n")
+		}
+	}))
+	defer server.Close()
+
+	p := poll.Poller{
+		Probe:    poll.HTTP{URL: server.URL + "/exports", Body: []byte("table=users")},
+		Schedule: backoff.Fixed(time.Millisecond),
+		Timeout:  10 * time.Second,
+	}
+	outcome, err := p.Run(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d attempts\n%s", outcome.Attempts, outcome.Observation.Body)
+	// Output:
+	// 4 attempts
+	// id,name
+	// 1,x
+}
+
+func ExampleParseFollow() {
+	// Google's operations name themselves, and are found below /v1.
+	follow, err := poll.ParseFollow("https://compute.example.com/v1/{.name}")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	probe := poll.HTTP{
+		URL:    "https://compute.example.com/v1/instances",
+		Method: http.MethodPost,
+		Follow: follow,
+	}
+	fmt.Println(probe.Target(), "then", probe.Follow)
+	// Output: https://compute.example.com/v1/instances then https://compute.example.com/v1/{.name}
+}
+
+func ExampleTargetName() {
+	fmt.Println(poll.TargetName("https://me:secret@api.example.com/jobs/42?token=secret"))
+	fmt.Println(poll.TargetName("/usr/local/bin/kubectl"))
+	// Output:
+	// https://api.example.com/jobs/42
+	// kubectl
+}
