@@ -133,8 +133,8 @@ func (in *invocation) configureReport(w *wait) error {
 	}
 	heartbeat := report.DefaultHeartbeat()
 	if v.IsSet("heartbeat") {
-		first := v.duration("heartbeat", 0)
-		heartbeat = report.Heartbeat{First: first, Max: max(first, heartbeat.Max)}
+		d := v.duration("heartbeat", 0)
+		heartbeat = report.Heartbeat{First: d, Max: d}
 	}
 	w.report = report.Config{
 		Streams:   in.Streams,
