@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"os"
 
 	"github.com/pollcli/poll/internal/cli"
@@ -11,13 +10,9 @@ import (
 )
 
 func main() {
-	ctx, hurry, release := cli.CatchSignals(context.Background())
-	code := cli.Run(ctx, cli.World{
+	cli.Main(cli.World{
 		Args:    os.Args[1:],
 		Lookup:  os.LookupEnv,
 		Streams: term.System(os.Getenv),
-		Hurry:   hurry,
 	})
-	release()
-	cli.Exit(ctx, code)
 }

@@ -6,6 +6,15 @@ import (
 	"os"
 )
 
+// Main is the whole program: it catches signals, runs, and ends the process.
+func Main(w World) {
+	ctx, hurry, release := CatchSignals(context.Background())
+	w.Hurry = hurry
+	code := Run(ctx, w)
+	release()
+	Exit(ctx, code)
+}
+
 // Exit ends the process with a code, or by the signal that ended the wait: the
 // shell that runs a script then knows that Ctrl-C was meant for the script, too.
 func Exit(ctx context.Context, code ExitCode) {

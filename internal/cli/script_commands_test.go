@@ -1,0 +1,192 @@
+//go:build unix
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/itchyny/gojq"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// exitcode runs a program whose exit code is known.
+func exitcode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exitcode N program [arg...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	have, err := codeOf(ts.Exec(args[1], args[2:]...))
+	ts.Check(err)
+	if have != want {
+		ts.Fatalf("have exit code %d, want %d", have, want)
+	}
+}
+
+// codeOf is what a shell reports of a program that was run. err is that it
+// could not be.
+func codeOf(ended error) (code int, err error) {
+	exit, ok := errors.AsType[*exec.ExitError](ended)
+	switch {
+	case ended == nil:
+		return 0, nil
+	case !ok:
+		return 0, ended
+	}
+	if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
+		return 128 + int(status.Signal()), nil
+	}
+	return exit.ExitCode(), nil
+}
+
+// outcome checks the object of --json.
+func outcome(ts *testscript.TestScript, neg bool, args []string) {
+	text := ts.ReadFile("stdout")
+	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("stdout is not one line")
+	}
+	ts.Check(valid("outcome.schema.json", text))
+	var value any
+	ts.Check(json.Unmarshal([]byte(text), &value))
+	ts.Check(holds(value, args))
+}
+
+// events checks the objects of --progress json.
+func events(ts *testscript.TestScript, neg bool, args []string) {
+	var list []any
+	for line := range strings.Lines(ts.ReadFile("stderr")) {
+		ts.Check(valid("event.schema.json", line))
+		var value any
+		ts.Check(json.Unmarshal([]byte(line), &value))
+		list = append(list, value)
+	}
+	ts.Check(holds(list, args))
+}
+
+// valid compares a text with one of the schemas of the documentation.
+func valid(schema, text string) error {
+	file, err := os.ReadFile(filepath.Join("..", "..", "docs", schema))
+	if err != nil {
+		return err
+	}
+	var s jsonschema.Schema
+	if err := json.Unmarshal(file, &s); err != nil {
+		return err
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return err
+	}
+	if err := resolved.Validate(value); err != nil {
+		return fmt.Errorf("%s: %w", schema, err)
+	}
+	return nil
+}
+
+// holds reports the first expression that is not true of a value.
+func holds(value any, expressions []string) error {
+	for _, source := range expressions {
+		query, err := gojq.Parse(source)
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		if have, _ := query.Run(value).Next(); have != true {
+			return fmt.Errorf("%s: have %v, want true", source, have)
+		}
+	}
+	return nil
+}
+
+// changing matches what is another at each run, for scrub.
+var changing = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
+	{regexp.MustCompile(`(?m)^ +\d+\.\d+s  #`), "     X.Xs  #"},
+	{regexp.MustCompile(` in \d+(\.\d+)?(ms|s)`), " in X"},
+	{regexp.MustCompile(`("[a-z_]+_s"): ?\d+(\.\d+)?`), "$1:X"},
+	{regexp.MustCompile(`\bgo1\.\S+`), "goX"},
+}
+
+func scrub(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: scrub FILE NEW")
+	}
+	text := ts.ReadFile(args[0])
+	for _, c := range changing {
+		text = c.pattern.ReplaceAllString(text, c.with)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
+}
+
+// clean checks that a text can be shown on a terminal and in a CI log.
+func clean(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: clean FILE")
+	}
+	text := ts.ReadFile(args[0])
+	if !utf8.ValidString(text) {
+		ts.Fatalf("%q is not UTF-8", text)
+	}
+	control := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
+	for line := range strings.Lines(text) {
+		if strings.ContainsFunc(line, control) {
+			ts.Fatalf("a control character in %q", line)
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "::") || strings.HasPrefix(line, "##[") {
+			ts.Fatalf("a workflow command in %q", line)
+		}
+	}
+}
+
+// gone waits for the end of processes, whose numbers are one a line. They have
+// been killed already, so this takes no time, but a zombie may wait for its new
+// parent.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: gone FILE...")
+	}
+	for _, file := range args {
+		fields := strings.Fields(ts.ReadFile(file))
+		if len(fields) == 0 {
+			ts.Fatalf("no process in %s", file)
+		}
+		for _, field := range fields {
+			pid, err := strconv.Atoi(field)
+			ts.Check(err)
+			for limit := time.Now().Add(2 * time.Second); alive(pid); time.Sleep(time.Millisecond) {
+				if time.Now().After(limit) {
+					ts.Fatalf("process %d of %s is alive", pid, file)
+				}
+			}
+		}
+	}
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) == syscall.ESRCH {
+		return false
+	}
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !slices.Contains([]byte(strings.TrimSpace(string(out))), 'Z')
+}

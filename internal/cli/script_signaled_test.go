@@ -1,0 +1,94 @@
+//go:build unix
+
+package cli
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// signaled is a program that sends signals to another when that is ready:
+//
+//	signaled [-g] FILE:SIGNAL... PROGRAM [ARG...]
+//
+// It starts the program in a process group of its own, and for each FILE:SIGNAL
+// waits until the file exists, sends the signal to the program (-g: to its
+// group, as Ctrl-C does), and makes FILE.sent. It says at the end how the
+// program ended, and exits as a shell would.
+func signaled() {
+	args := os.Args[1:]
+	var group bool
+	if args[0] == "-g" {
+		group, args = true, args[1:]
+	}
+	var steps [][2]string
+	for strings.Contains(args[0], ":") {
+		file, name, _ := strings.Cut(args[0], ":")
+		steps = append(steps, [2]string{file, name})
+		args = args[1:]
+	}
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		giveUp(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	pid := cmd.Process.Pid
+	if group {
+		pid = -pid
+	}
+	for _, step := range steps {
+		if err := sendWhenReady(pid, step[0], step[1], ended); err != nil {
+			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			giveUp(err)
+		}
+	}
+	code, err := codeOf(<-ended)
+	if err != nil {
+		giveUp(err)
+	}
+	how := fmt.Sprintf("exited with %d", code)
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
+		how = "died of " + unix.SignalName(status.Signal())
+	}
+	fmt.Fprintln(os.Stderr, "signaled:", how)
+	os.Exit(code)
+}
+
+func giveUp(err error) {
+	fmt.Fprintln(os.Stderr, "signaled:", err)
+	os.Exit(99)
+}
+
+// patience is how long a program may take to get ready: longer than any does,
+// shorter than the test's own limit.
+const patience = 30 * time.Second
+
+func sendWhenReady(pid int, file, name string, ended chan error) error {
+	for limit := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		select {
+		case err := <-ended:
+			ended <- err
+			return fmt.Errorf("%s was never made: the program ended before (%v)", file, err)
+		default:
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("%s was never made", file)
+		}
+	}
+	if err := syscall.Kill(pid, unix.SignalNum("SIG"+name)); err != nil {
+		return fmt.Errorf("send %s: %w", name, err)
+	}
+	return os.WriteFile(file+".sent", nil, 0o666)
+}

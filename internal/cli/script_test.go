@@ -1,0 +1,68 @@
+//go:build unix
+
+package cli
+
+import (
+	stdflag "flag"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pollcli/poll/internal/term"
+)
+
+var update = stdflag.Bool("update", false, "write what the commands print into the scripts")
+
+func TestMain(m *testing.M) {
+	if os.Getenv(signalsHelper) != "" {
+		os.Exit(m.Run())
+	}
+	testscript.Main(m, map[string]func(){
+		"poll":     runPoll,
+		"signaled": signaled,
+	})
+}
+
+// runPoll is main.main.
+func runPoll() {
+	Main(World{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
+}
+
+// TestScript runs the scripts of testdata/script, each a way to use the real
+// program. Beside testscript's own commands there are, in script_commands_test.go,
+//
+//	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
+//	serve NAME ANSWER...          start a server, $NAME is its URL
+//	requests NAME [N]             print what was asked of it; N requests, no more
+//	gap NAME N D                  request N came no sooner than D after the one before
+//	outcome EXPR...               stdout is one valid --json outcome, and each of
+//	                              these gojq expressions is true of it
+//	events EXPR...                stderr is one valid event a line, and each is
+//	                              true of the list of them
+//	scrub FILE NEW                copy FILE to NEW with X for times, ports, versions
+//	clean FILE                    no control character and no workflow command in it
+//	gone FILE...                  the processes whose numbers stand in it have ended
+//
+// and the program signaled. What a script is started with holds nothing of the
+// environment of the test but PATH.
+func TestScript(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       *update,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exitcode": exitcode,
+			"serve":    serve,
+			"requests": requests,
+			"gap":      gap,
+			"outcome":  outcome,
+			"events":   events,
+			"scrub":    scrub,
+			"clean":    clean,
+			"gone":     gone,
+		},
+	})
+}
