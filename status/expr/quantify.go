@@ -61,7 +61,7 @@ func (e *evaluator) quantify(n *call) value {
 
 // judge asks the condition of one element.
 func (e *evaluator) judge(n *call, element value) value {
-	if n.cond == nil {
+	if n.cond == nil || element.kind == KindUnknown {
 		return element
 	}
 	outer, outerSubject := e.dot, e.subject
