@@ -292,6 +292,8 @@ func (p *peer) serve(conn net.Conn, scheme string) {
 
 // done reports the turns that did not come.
 func (p *peer) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, left := range p.turns {
 		p.t.Errorf("never came: %s %s %s", left.at, left.method, left.url)
 	}
@@ -333,7 +335,8 @@ func (u *turn) write(w net.Conn, now time.Time) bool {
 		body = make([]byte, n)
 	case "bomb":
 		n, _ := strconv.Atoi(how2)
-		body, header = gzipped(make([]byte, n)), append(header, "Content-Encoding: gzip")
+		member := gzipped(make([]byte, 1000_000)) // RFC 1952 section 2.2: members may follow each other
+		body, header = bytes.Repeat(member, n/1000_000), append(header, "Content-Encoding: gzip")
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
