@@ -294,7 +294,7 @@ func (s *httpSession) Finish(ctx context.Context, last status.Observation) (stat
 	}
 	got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at})
 	if lost != nil {
-		return last, fmt.Errorf("get %s: %w", urlName(at.url), lost.failure.Err)
+		return last, fmt.Errorf("get %s: %w", urlName(at.url), lost.failure)
 	}
 	if !isGood(got.code) {
 		return last, fmt.Errorf("get %s: HTTP %d %s", urlName(at.url), got.code, http.StatusText(got.code))

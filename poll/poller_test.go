@@ -80,7 +80,7 @@ func TestAWaitIsCountedFromTheEndOfTheAttempt(t *testing.T) {
 4s      wait    #2 1s
 5s      start   #2
 8s      attempt #2 NOT_READY in 3s: HTTP 202 Accepted
-8s      end     attempts exhausted NOT_READY after 2: 2 attempts made; last: HTTP 202 Accepted
+8s      end     attempts exhausted NOT_READY after 2: attempts made: 2 of 2; last: HTTP 202 Accepted
 `)
 }
 

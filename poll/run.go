@@ -309,7 +309,7 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		return fmt.Sprintf("%s asks for a wait of %s, and %s are left before the deadline",
 			hint.Source, hint.Wait, time.Until(r.deadline).Round(100*time.Millisecond))
 	case AttemptsExhausted:
-		return fmt.Sprintf("%d attempts made%s", r.attempts, last)
+		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
 		return fmt.Sprintf("timed out after %s%s", r.Timeout, last)
 	case Interrupted:
