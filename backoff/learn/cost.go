@@ -50,9 +50,15 @@ func (c Cost) String() string {
 // halves the time until an early failure is seen, for one more poll a run.
 const earlyGap = 0.5
 
-// modeMaxGap is the longest gap within a mode at the default cost, as a share
-// of its median.
-const modeMaxGap = 0.12
+// Within a mode, taken with a margin on both sides, the gaps at the default
+// cost are at most a share of its median; a wide mode gets no more than so many
+// polls by this.
+const (
+	modeMaxGap   = 0.12
+	modeMaxPolls = 10
+	modeBefore   = 0.9  // of the shortest run
+	modeAfter    = 1.25 // of the longest
+)
 
 // stretches says what a poll is worth at each age. A share is one of the median
 // of the mode that is the next to end: the polls of a 5 s run that may take
@@ -83,9 +89,9 @@ func (c Cost) mode(m mode, until float64) []stretch {
 		return []stretch{whole}
 	}
 	before, within := whole, whole
-	before.until = 0.9 * m.shortest()
-	within.until = min(1.25*m.longest(), until)
-	within.maxGap = modeMaxGap * m.median
+	before.until = modeBefore * m.shortest()
+	within.until = min(modeAfter*m.longest(), until)
+	within.maxGap = max(modeMaxGap*m.median, (within.until-before.until)/modeMaxPolls)
 	return []stretch{before, within, whole}
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// Cost of one poll; the zero value is 1% of the median run. At this default
 	// no gap is longer than half the median, so that a run that fails early is
 	// noticed; at any other cost the gaps are as long as the cost makes them.
+	// Where the runs fall into modes far apart, such as builds with a warm and
+	// a cold cache, the median is that of the mode that is the next to end.
 	Cost Cost
 	// Base is the shortest gap; 0 means 1 µs.
 	Base time.Duration
