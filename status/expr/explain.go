@@ -376,7 +376,10 @@ func (n *call) decides(before, after tally) bool {
 
 // element explains the condition for one element, in one line.
 func (x *explainer) element(n *call, element value) string {
-	if n.cond == nil {
+	switch {
+	case element.kind == KindUnknown:
+		return element.fault.words(x.src, x.env.Doc)
+	case n.cond == nil:
 		return "it is " + element.preview()
 	}
 	inner := &explainer{evaluator: x.evaluator, src: x.src, brief: true}

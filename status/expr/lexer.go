@@ -192,15 +192,14 @@ func isReserved(name string) bool {
 
 // wildcard reads a bare path that begins with a wildcard.
 func (l *lexer) wildcard(t *token) {
-	if !l.prev.endsOperand() && (l.startsName(l.pos+1) || l.at(l.pos+1) == '.') {
+	switch {
+	case !l.prev.endsOperand():
 		t.kind, t.path = tokPath, l.path()
-		return
-	}
-	if l.src[l.pos] == '*' {
+	case l.src[l.pos] == '*':
 		l.fail(l.pos, hintArithmetic, "poll does not calculate")
-		return
+	default:
+		l.unexpected()
 	}
-	l.unexpected()
 }
 
 // operators are the signs, the longest first.

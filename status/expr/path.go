@@ -168,8 +168,12 @@ func lowerFields(steps []step) (hop, []step) {
 
 // joins reports whether gjson reads the step as it is meant when it is joined to
 // the one before by a dot. It takes an empty key at the start for JSON lines, and
-// a key of digits for an index.
+// a key of digits for an index; and before a pipe it commits itself to what a
+// wildcard has found.
 func joins(s *step) bool {
+	if s.piped {
+		return false
+	}
 	switch s.kind {
 	case stepLoose:
 		return true
