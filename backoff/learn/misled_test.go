@@ -80,7 +80,7 @@ func TestTenTimesSlower(t *testing.T) {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()
 				var first, firstConfigured, tenth float64
-				const seeds = 6
+				const seeds = 4
 				for seed := range uint64(seeds) {
 					l := learnerOf(seed, runs, median)
 					for i, d := range around(seed+100, 10, 10*median, 0.1) {
@@ -113,7 +113,7 @@ func TestTenTimesFaster(t *testing.T) {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()
 				var tenth float64
-				const seeds = 6
+				const seeds = 4
 				for seed := range uint64(seeds) {
 					l := learnerOf(seed, runs, median)
 					limit := l.median() / 2
@@ -155,9 +155,9 @@ func TestTwoModes(t *testing.T) {
 		for _, spread := range []float64{0, 0.01, 0.02} {
 			t.Run(fmt.Sprintf("%s, spread %v", name, spread), func(t *testing.T) {
 				t.Parallel()
-				for seed := range uint64(5) {
+				for seed := range uint64(4) {
 					r := rand.New(rand.NewPCG(seed, 2))
-					noise := around(seed, 40, 1, spread)
+					noise := around(seed, 30, 1, spread)
 					met := map[float64]int{}
 					var l learner
 					for i, factor := range noise {
