@@ -121,15 +121,11 @@ func isCreatedOrAccepted(code int) bool {
 }
 
 // renewed returns where a monitor says that it is to be found from now on: any
-// of its answers can carry another Location than the one before, a 202 that of
-// a Location.
+// of its answers can name another URL than the one before.
 func renewed(monitor status.Monitor, a *answer, trustAll bool) (lead, bool) {
 	for _, h := range leadHeaders {
 		reference := a.header.Get(h.name)
 		if h.monitor != monitor || reference == "" || !h.leads(a.code) {
-			continue
-		}
-		if monitor == status.Location && a.code != http.StatusAccepted {
 			continue
 		}
 		if to, err := a.from.refer(reference, trustAll); err == nil {
