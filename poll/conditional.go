@@ -89,7 +89,7 @@ func (c *cache) settle(a *answer) (confirmed *answer, ok bool) {
 		return c.kept, true
 	}
 	c.kept, c.by = nil, validators{}
-	if v := validatorsOf(a.header); v != (validators{}) && a.code == http.StatusOK && !a.truncated {
+	if v := validatorsOf(a.header); v != (validators{}) && a.code == http.StatusOK {
 		c.kept, c.by = a, v
 	}
 	return nil, false
