@@ -2,6 +2,8 @@ package poll
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -56,6 +58,9 @@ func parseURL(s string) (*url.URL, error) {
 		return nil, errors.New("the URL's scheme is neither http nor https")
 	case u.Hostname() == "":
 		return nil, errors.New("the URL has no host")
+	}
+	if _, err := net.LookupPort("tcp", u.Port()); u.Port() != "" && err != nil {
+		return nil, fmt.Errorf("%s is no port", u.Port())
 	}
 	return u, nil
 }

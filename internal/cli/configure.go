@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -40,12 +41,25 @@ func (in *invocation) configureSchedule(w *wait) error {
 	}
 	w.poller.Schedule, w.poller.Throttled, err = config.Schedules()
 	if err != nil {
-		return usagef("--%w", err)
+		return in.badParameter(err)
 	}
 	w.poller.Immediate = in.split.on("immediate")
 	w.poller.InitialDelay = v.duration("initial-delay", 0)
 	w.poller.Rand, err = in.source()
 	return err
+}
+
+// badParameter names the flag or variable that a parameter of the schedule came from.
+func (in *invocation) badParameter(err error) error {
+	e, ok := errors.AsType[*backoff.ParameterError](err)
+	if !ok {
+		return usagef("%w", err)
+	}
+	origin := in.values.origin(e.Parameter)
+	if e.Parameter == "base" && in.values.IsSet("interval") {
+		origin = in.values.origin("interval")
+	}
+	return usagef("%s: %s", origin, e.Problem)
 }
 
 // schedule reads the flags that shape the waits.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -48,8 +49,9 @@ func (in *invocation) mistaken(c poll.Command) error {
 	}
 	word := c.Args[0]
 	if scheme := schemeOf(word); scheme != "" {
-		return usagef("%s is neither a URL nor a program", poll.TargetName(scheme+word)).
-			hint("did you mean %s?", poll.TargetName(scheme+word))
+		meant := poll.TargetName(scheme + word) // without its query, which may be a secret
+		return usagef("%s is neither a URL nor a program", strings.TrimPrefix(meant, scheme)).
+			hint("did you mean %s?", meant)
 	}
 	if _, err := exec.LookPath(word); err != nil && filepath.Base(word) == word {
 		in.nearSubcommand = nearest(word, subcommandNames())

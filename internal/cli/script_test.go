@@ -3,7 +3,6 @@
 package cli
 
 import (
-	stdflag "flag"
 	"os"
 	"testing"
 
@@ -11,8 +10,6 @@ import (
 
 	"github.com/pollcli/poll/internal/term"
 )
-
-var update = stdflag.Bool("update", false, "write what the commands print into the scripts")
 
 func TestMain(m *testing.M) {
 	if os.Getenv(signalsHelper) != "" {

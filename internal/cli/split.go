@@ -77,7 +77,7 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 			urls = true
 			s.operands = append(s.operands, word)
 		case urls:
-			return s, usagef("%q is one operand too many: after a URL only flags may follow", word)
+			return s, tooMany(word)
 		case slices.Contains(subcommands, word):
 			s.subcommand, s.rest = word, args[1:]
 			return s, s.nothingBefore(word)
@@ -93,13 +93,20 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 // takeRest takes what stands behind "--".
 func (s *split) takeRest(args []string, urls bool) error {
 	if urls && len(args) > 0 {
-		return usagef("%q is one operand too many: after a URL only flags may follow", args[0])
+		return tooMany(args[0])
 	}
 	if !urls {
 		s.operands = args
 		s.command = len(args) > 0 && !withScheme.MatchString(args[0])
 	}
+	if i := slices.IndexFunc(s.operands, func(word string) bool { return !withScheme.MatchString(word) }); i > 0 && !s.command {
+		return tooMany(s.operands[i])
+	}
 	return nil
+}
+
+func tooMany(word string) error {
+	return usagef("%q is one operand too many: after a URL only flags may follow", word)
 }
 
 func (s *split) nothingBefore(subcommand string) error {
@@ -170,13 +177,14 @@ func (s *split) takeLong(table flags, args []string) ([]string, error) {
 // a letter that takes a value takes the rest of the word, or the next one.
 func (s *split) takeShort(table flags, args []string) ([]string, error) {
 	word := args[0][1:]
+	// -until would be read as -u ntil, and -data as -d ata.
+	if long, _, _ := strings.Cut(word, "="); len(long) > 1 && table.lookup(long) != nil {
+		return nil, usagef("unknown flag -%s", long).hint("did you mean --%s?", long)
+	}
 	for i, letter := range word {
 		name := string(letter)
 		f := table.lookup(name)
 		if f == nil {
-			if long, _, _ := strings.Cut(word, "="); len(long) > 1 && table.lookup(long) != nil {
-				return nil, usagef("unknown flag -%s", long).hint("did you mean --%s?", long)
-			}
 			return nil, unknownFlag(table, "-"+name)
 		}
 		if f.isSwitch() {

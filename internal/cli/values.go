@@ -67,14 +67,14 @@ func parseDuration(s string) (time.Duration, error) {
 	case err == nil:
 		return d, nil
 	}
-	if n, numErr := strconv.ParseFloat(s, 64); numErr == nil {
+	if n, numErr := strconv.ParseFloat(s, 64); numErr == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
 		if n < 0 {
 			return 0, usagef("%s is negative", s)
 		}
 		return 0, usagef("%s needs a unit, e.g. %ss", s, s)
 	}
 	if strings.Contains(err.Error(), "invalid duration") && overflows(s) {
-		return 0, usagef("%s is more than %s", s, time.Duration(math.MaxInt64).Round(time.Hour))
+		return 0, usagef("%s is more than 292 years", s) // what a Duration holds
 	}
 	return 0, usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 
@@ -103,19 +102,16 @@ func (in *invocation) configure() (*wait, error) {
 	for _, step := range []func(*wait) error{
 		in.configureProbe, in.configureRules, in.configureSchedule, in.configureLimits, in.configureReport,
 	} {
-		if err := errors.Join(step(&w), in.values.err); err != nil {
-			return nil, in.firstOf(err)
+		err := step(&w)
+		// A value that makes no sense comes first: the step may have failed of it.
+		if in.values.err != nil {
+			err = in.values.err
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return &w, nil
-}
-
-// firstOf unpacks what Join has packed: one error is enough for a person.
-func (in *invocation) firstOf(err error) error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()[0]
-	}
-	return err
 }
 
 func (in *invocation) configureReport(w *wait) error {

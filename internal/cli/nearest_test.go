@@ -1,0 +1,71 @@
+package cli
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	flags, subcommands := mainFlags().names(), []string{"eval", "schedule", "tune", "simulate", "presets", "demo", "completion", "man", "help"}
+	for _, test := range []struct {
+		word       string
+		candidates []string
+		want       string
+	}{
+		{"tiemout", flags, "timeout"},
+		{"timout", flags, "timeout"},
+		{"unitl", flags, "until"},
+		{"max-attempt", flags, "max-attempts"},
+		{"jittre", flags, "jitter"},
+		{"color", flags, "color"},
+		{"colour", flags, "color"},
+		{"x", flags, ""},
+		{"banana", flags, ""},
+		{"shedule", subcommands, "schedule"},
+		{"preset", subcommands, "presets"},
+		{"evla", subcommands, "eval"},
+		{"dmeo", subcommands, "demo"},
+		{"ls", subcommands, ""},
+		{"kubectl", subcommands, ""},
+		{"", subcommands, ""},
+		{"anything", nil, ""},
+	} {
+		if have := nearest(test.word, test.candidates); have != test.want {
+			t.Errorf("%q: have %q, want %q", test.word, have, test.want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "acb", 1},
+		{"abc", "ab", 1},
+		{"kitten", "sitting", 3},
+	} {
+		if have := distance(test.a, test.b); have != test.want {
+			t.Errorf("%q, %q: have %d, want %d", test.a, test.b, have, test.want)
+		}
+		if have := distance(test.b, test.a); have != test.want {
+			t.Errorf("%q, %q: have %d, want %d", test.b, test.a, have, test.want)
+		}
+	}
+}
+
+// What other tools call a flag leads to flags that exist.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	for word, meant := range elsewhere {
+		if mainFlags().lookup(meant[2:]) == nil {
+			t.Errorf("%s leads to %s, which does not exist", word, meant)
+		}
+		if f := mainFlags().lookup(word); f != nil {
+			t.Errorf("%s is a flag", word)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	stdflag "flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/term"
+)
+
+var update = stdflag.Bool("update", false, "write what is printed into the scripts and golden files")
+
+// TestUsage runs the command lines of testdata/usage.txt, which all are wrong,
+// and compares what is said with what stands there. Variables stand before
+// "poll"; $URL is a server's, and $RUN a command that would leave a trace.
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/usage.txt"
+	text, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a request was made")
+	}))
+	defer server.Close()
+	ran := filepath.Join(t.TempDir(), "ran")
+	given := strings.NewReplacer("$URL", server.URL, "$RUN", "touch "+ran)
+	shown := strings.NewReplacer(server.URL, "$URL")
+
+	var want, have strings.Builder
+	for block := range strings.SplitSeq(string(text), "\n$ ") {
+		line, said, _ := strings.Cut(strings.TrimPrefix(block, "$ "), "\n")
+		fmt.Fprintf(&want, "$ %s\n%s\n", line, strings.TrimSpace(said))
+		world, out := worldOf(t, given.Replace(line))
+		code := Run(t.Context(), world)
+		fmt.Fprintf(&have, "$ %s\n%s\n", line, strings.TrimSpace(shown.Replace(out.err.String())))
+		if code != ExitUsage {
+			t.Errorf("%s: have exit code %d, want %d", line, code, ExitUsage)
+		}
+		if out.out.Len() > 0 {
+			t.Errorf("%s: have %q on stdout, want nothing", line, &out.out)
+		}
+		if !strings.HasPrefix(out.err.String(), "poll: ") {
+			t.Errorf("%s: have %q on stderr", line, &out.err)
+		}
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a command was run")
+	}
+	if *update {
+		all := strings.ReplaceAll(strings.TrimPrefix(have.String(), "$ "), "\n$ ", "\n\n$ ")
+		if err := os.WriteFile(golden, []byte("$ "+all), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(strings.Split(want.String(), "\n"), strings.Split(have.String(), "\n")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// outputs are what was written to the two streams.
+type outputs struct{ out, err strings.Builder }
+
+// worldOf is the world in which a line as a shell reads it was typed.
+func worldOf(t *testing.T, line string) (World, *outputs) {
+	t.Helper()
+	env := map[string]string{}
+	var args []string
+	for field := range strings.SplitSeq(quoted(line), "\x00") {
+		name, value, ok := strings.Cut(field, "=")
+		if ok && args == nil {
+			env[name] = value
+			continue
+		}
+		args = append(args, field)
+	}
+	if len(args) == 0 || args[0] != "poll" {
+		t.Fatalf("%q does not run poll", line)
+	}
+	o := new(outputs)
+	return World{
+		Args:    args[1:],
+		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok },
+		Streams: &term.Streams{In: strings.NewReader(""), Out: &o.out, Err: &o.err},
+	}, o
+}
+
+// quoted is a line with a NUL between its words: spaces within single quotes
+// stay, and so may quotes stand within a word.
+func quoted(line string) string {
+	var b strings.Builder
+	inside := false
+	for _, r := range line {
+		switch {
+		case r == '\'':
+			inside = !inside
+		case r == ' ' && !inside:
+			b.WriteByte(0)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func TestCaret(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat(".abcdefgh ", 20)
+	for _, test := range []struct {
+		line string
+		want string
+	}{
+		{"poll --until '" + long + "==' true", "the caret is under the end"},
+		{"poll --until '.é == done' true", "a wide letter is one column"},
+		{"poll --until '.a\t== done' true", "a tab is a space"},
+	} {
+		world, out := worldOf(t, test.line)
+		Run(t.Context(), world)
+		rows := strings.Split(out.err.String(), "\n")
+		if len(rows) < 3 || strings.TrimLeft(rows[2], " ") != "^" {
+			t.Errorf("%s: have %q, want a caret in the third line", test.want, rows)
+			continue
+		}
+		if len([]rune(rows[1])) > maxSource+2 || len(rows[2]) > maxSource+3 {
+			t.Errorf("%s: have lines of %d and %d columns", test.want, len(rows[1]), len(rows[2]))
+		}
+	}
+}
