@@ -82,7 +82,7 @@ func (in *invocation) maxRedirects() int {
 	}
 }
 
-// connection makes a transport where the default one does not do.
+// connection makes the transport.
 func (in *invocation) connection(probe *poll.HTTP) error {
 	v := in.values
 	c := poll.Connect{
@@ -91,9 +91,6 @@ func (in *invocation) connection(probe *poll.HTTP) error {
 		Cert:       v.String("cert"),
 		Key:        v.String("key"),
 		UnixSocket: v.String("unix-socket"),
-	}
-	if c == (poll.Connect{}) {
-		return nil
 	}
 	if c.Key != "" && c.Cert == "" {
 		return usagef("%s needs %s, whose key it is", v.origin("key"), "--cert")

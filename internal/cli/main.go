@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"os"
 )
 
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
+	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	ctx, hurry, release := CatchSignals(context.Background())
 	w.Hurry = hurry
 	code := Run(ctx, w)
