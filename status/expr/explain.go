@@ -16,11 +16,11 @@ type explainer struct {
 }
 
 func (x *explainer) say(format string, args ...any) {
-	x.lines = appendNew(x.lines, x.prefix+fmt.Sprintf(format, args...))
+	x.lines = appendNew(x.lines, oneLine(x.prefix+fmt.Sprintf(format, args...)))
 }
 
 func (x *explainer) note(format string, args ...any) {
-	x.notes = appendNew(x.notes, x.prefix+fmt.Sprintf(format, args...))
+	x.notes = appendNew(x.notes, oneLine(x.prefix+fmt.Sprintf(format, args...)))
 }
 
 func appendNew(lines []string, line string) []string {
@@ -328,50 +328,48 @@ func isQueryPath(n node) bool {
 	return ok && len(p.hops) > 0 && p.hops[len(p.hops)-1].kind == hopFirst
 }
 
-// quantifier explains any and all by the element that decided, or the first.
+// quantifier explains any and all by the element that decided, or else the first.
 func (x *explainer) quantifier(n *call) {
-	name := x.source(n)
 	var t tally
-	var at, first string
+	var at string
+	var decisive value
 	f, ok := x.elements(n, func(label string, element value) bool {
 		before := t
 		t.add(x.judge(n, element))
-		if n.decides(before, t) || t.total == 1 {
-			at, first = label, x.element(n, element)
+		if t.total == 1 || n.decides(before, t) {
+			at, decisive = label, element
 		}
 		return true
 	})
-	switch result := x.value(n); {
-	case result.kind == KindUnknown && !ok:
+	name := x.source(n)
+	switch result := n.outcome(&t); {
+	case !ok && !n.settled(&t):
 		x.say("%s is unknown: %s", name, f.words(x.src, x.env.Doc))
 	case result.kind == KindUnknown:
-		x.say("%s: unknown at %s: %s (%s, %d unknown)", name, at, first, items(t.total), t.unknown)
+		x.say("%s: unknown at %s: %s (%s, %d unknown)", name, at, x.element(n, decisive), items(t.total), t.unknown)
 	case t.total == 0:
 		x.say("%s is %s: %s is empty", name, result.raw, x.listSource(n))
 		if n.fn == fnAll {
 			x.note("%s is true because %s is empty", name, x.listSource(n))
 		}
 	case n.fn == fnAll && t.failed > 0:
-		x.say("%s: false at %s: %s (%s, %d false)", name, at, first, items(t.total), t.failed)
+		x.say("%s: false at %s: %s (%s, %d false)", name, at, x.element(n, decisive), items(t.total), t.failed)
 	case n.fn == fnAny && t.matched > 0:
-		x.say("%s: true at %s: %s", name, at, first)
+		x.say("%s: true at %s: %s", name, at, x.element(n, decisive))
 	case n.fn == fnAny:
-		x.say("%s: true for none of %s, at %s: %s", name, items(t.total), at, first)
+		x.say("%s: true for none of %s, at %s: %s", name, items(t.total), at, x.element(n, decisive))
 	default:
 		x.say("%s: true for all of %s", name, items(t.total))
 	}
 }
 
 // decides reports whether the element that turned the tally before into after is
-// the first to decide what the function yields.
+// the one to show: the first that settles the outcome, else the first unknown one.
 func (n *call) decides(before, after tally) bool {
-	switch {
-	case n.fn == fnAny && after.matched == 1:
-		return before.matched == 0
-	case n.fn == fnAll && after.failed == 1:
-		return before.failed == 0
+	if n.settled(&before) {
+		return false
 	}
-	return !n.settled(&after) && after.unknown == 1 && before.unknown == 0
+	return n.settled(&after) || before.unknown == 0 && after.unknown == 1
 }
 
 // element explains the condition for one element, in one line.

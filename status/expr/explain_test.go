@@ -181,3 +181,15 @@ func mustCompile(t testing.TB, src string) *expr.Expr {
 	}
 	return x
 }
+
+// Each level of nesting may cost one more evaluation, not twice as many.
+func TestExplainDeep(t *testing.T) {
+	t.Parallel()
+	const depth = 100
+	src := strings.Repeat("any(", depth) + ". == 2" + strings.Repeat(")", depth)
+	doc := strings.Repeat("[", depth) + "1" + strings.Repeat("]", depth)
+	r := mustCompile(t, src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(doc))})
+	if r.Tri != expr.False || len(r.Explain(5)) != 1 {
+		t.Errorf("%v: %q", r.Tri, r.Explain(5))
+	}
+}

@@ -59,7 +59,7 @@ func TestLikeGJSON(t *testing.T) {
 // for its key ""; a wildcard tries the next key if the rest does not fit; a pipe
 // behind .# is overlooked; and in an order it takes text and
 // booleans for numbers, and the other way round.
-var gjsonQuirk = regexp.MustCompile(`\)#\..*\||#\( ?[!=]=? ?~|[*?]b?[.|][^ab]|[*?][.|]a?b?[*?]|\.#\||[<>]=[ \d]|[<>]=? ?[tf]`)
+var gjsonQuirk = regexp.MustCompile(`\)#\..*\||#\( ?[!=]=? ?~|[*?].*#|[*?][.|]a?b?[*?]|\.#\||[<>]=[ \d]|[<>]=? ?[tf]`)
 
 func (g *generator) plainDocument(depth int) any {
 	if depth > 0 && g.IntN(5) > 0 {

@@ -35,16 +35,25 @@ func previewText(s string) string {
 func previewJSON(raw string) string {
 	s, cut := cutText(raw, 4*previewSize) // white space goes first
 	s, cutAgain := cutText(strings.Join(strings.Fields(s), " "), previewSize)
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	s = oneLine(s)
 	if cut || cutAgain {
 		return s + "..."
 	}
 	return s
+}
+
+// oneLine makes text fit for a line: white space becomes blanks, and what cannot
+// be printed the replacement character.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // cutText cuts s to max characters.

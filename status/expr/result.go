@@ -21,9 +21,9 @@ func (r Result) Value() Value {
 		if r.expr == nil {
 			return Value{}
 		}
-		return Value{Reason: v.fault.words(r.expr.src, r.env.Doc)}
+		return Value{Reason: oneLine(v.fault.words(r.expr.src, r.env.Doc))}
 	case KindMissing:
-		return Value{Kind: KindMissing, Reason: r.expr.src + " is missing"}
+		return Value{Kind: KindMissing, Reason: oneLine(r.expr.src) + " is missing"}
 	case kindLines:
 		return Value{Kind: KindArray, Raw: v.raw}
 	}

@@ -1,0 +1,110 @@
+package expr_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// FuzzCompile checks that any text compiles or fails with an error that points
+// into it, and that what compiles can be evaluated.
+func FuzzCompile(f *testing.F) {
+	for _, name := range []string{"testdata/expr_jq.jsonl", "testdata/expr_own.jsonl"} {
+		for _, c := range readCases(f, name) {
+			f.Add(c.Expr)
+		}
+	}
+	env := &expr.Env{Doc: expr.NewDoc([]byte(`{"a":{"b":[1,"x",null,{"c":true}]},"items":[{"n":1},{"n":"2"}]}`))}
+	f.Fuzz(func(t *testing.T, src string) {
+		x, err := expr.Compile(src)
+		if err != nil {
+			checkError(t, src, err)
+			return
+		}
+		if x.String() != src {
+			t.Errorf("String is %q, want %q", x.String(), src)
+		}
+		if _, err := expr.CompileValue(src); err != nil {
+			t.Errorf("a condition but not a value: %v", err)
+		}
+		checkResult(t, x.Eval(env))
+	})
+}
+
+func checkError(t *testing.T, src string, err error) {
+	t.Helper()
+	e, ok := errors.AsType[*expr.Error](err)
+	if !ok {
+		t.Fatalf("%v is no *Error", err)
+	}
+	if e.Source != src || e.Message == "" || e.Offset < 0 || e.Offset > len(src) {
+		t.Fatalf("%+v", e)
+	}
+	if want := utf8.RuneCountInString(src[:e.Offset]) + 1; e.Column != want {
+		t.Errorf("column %d at offset %d, want %d", e.Column, e.Offset, want)
+	}
+}
+
+// checkResult checks what holds for every result.
+func checkResult(t *testing.T, r expr.Result) {
+	t.Helper()
+	lines := r.Explain(5)
+	if len(lines) == 0 || len(lines) > 5 {
+		t.Errorf("%d lines of explanation for %v", len(lines), r.Tri)
+	}
+	for _, line := range append(lines, r.Notes()...) {
+		if strings.ContainsAny(line, "\x00\x1b\r\n") || strings.Contains(line, "a defect of poll") {
+			t.Errorf("explained by %q", line)
+		}
+	}
+	v := r.Value()
+	if (v.Kind == expr.KindUnknown) != (r.Tri == expr.Unknown) {
+		t.Errorf("the outcome is %v, the value %+v", r.Tri, v)
+	}
+	if v.Exists() == (v.Reason != "") || v.Exists() == (v.Raw == "") {
+		t.Errorf("value %+v", v)
+	}
+}
+
+// FuzzEval checks that an expression can be evaluated for any body, soon.
+func FuzzEval(f *testing.F) {
+	bodies := []string{
+		``, `{}`, `[]`, `null`, `{"a":1,"a":2}`, `<html>`, "{\"a\":1}\n[2]\n", `{"a":"\ud800"}`, "{\"a\":\"\xff\"}", "\ufeff{}",
+		`{"a":[{"b":"FAILED","c":[1,2]},{"b":0}],"s":"{\"x\":[1]}"}`, `"text {\"a\":[1]}"`, `-0.0e-0`, strings.Repeat("[", 1001),
+	}
+	for _, name := range []string{"testdata/expr_jq.jsonl", "testdata/expr_own.jsonl"} {
+		for i, c := range readCases(f, name) {
+			f.Add(c.Expr, c.JSON)
+			f.Add(c.Expr, bodies[i%len(bodies)])
+		}
+	}
+	status, exit := 503, 1
+	f.Fuzz(func(t *testing.T, src, body string) {
+		x, err := expr.CompileValue(src)
+		if err != nil {
+			checkError(t, src, err)
+			return
+		}
+		env := &expr.Env{
+			Doc: expr.NewDoc([]byte(body)), Body: []byte(body), Stderr: []byte(body), Exit: &exit, Status: &status,
+			Header: http.Header{"X": {body}}, Attempt: 3, Elapsed: time.Minute,
+		}
+		start := time.Now()
+		r := x.Eval(env)
+		checkResult(t, r)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+		again, err := expr.CompileValue("(" + src + ")")
+		if err != nil && !strings.Contains(err.Error(), "deeper") && !strings.Contains(err.Error(), "longer") {
+			t.Errorf("in parentheses: %v", err)
+		} else if err == nil && again.Eval(env).Tri != r.Tri {
+			t.Errorf("%v, in parentheses %v", r.Tri, again.Eval(env).Tri)
+		}
+	})
+}
