@@ -328,7 +328,8 @@ func TestCommandBusy(t *testing.T) {
 	if failure.Kind != status.Transient || failure.Reason != "busy could not be started: text file busy" {
 		t.Errorf("have %+v, want it transient, with its reason", failure)
 	}
-	syscall.ForkLock.Lock() // no other test's child holds the file now
+	syscall.ForkLock.Lock()
+	//lint:ignore SA2001 once the lock was had, no other test's child holds the file
 	syscall.ForkLock.Unlock()
 	if obs := session.Probe(t.Context(), poll.Attempt{Number: 2}); !obs.Good() {
 		t.Errorf("after that: have %+v, want a good answer", obs.Failure)

@@ -46,7 +46,6 @@ type tape struct {
 	now     time.Duration // since began
 	made    int           // attempts
 	last    poll.Event    // AttemptEvent
-	waitFor *status.Hint
 	events  []poll.Event
 }
 
