@@ -23,7 +23,7 @@ import (
 //	[N*]CODE[,HEADER=VALUE...][:BODY]
 //
 // N times this status code with this body. A body of @FILE is the content of
-// the file. Two names are no headers: delay=D waits before the answer, touch=FILE
+// the file; \n at the end of a body is a newline. Two names are no headers: delay=D waits before the answer, touch=FILE
 // makes a file when the request is there. In place of a status code, "hang" never
 // answers and "hangup" closes the connection.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
@@ -115,6 +115,9 @@ func parseAnswer(spec string, abs func(string) string) ([]answer, error) {
 		default:
 			a.header.Add(name, value)
 		}
+	}
+	if text, ok := strings.CutSuffix(body, `\n`); ok {
+		body = text + "\n"
 	}
 	a.body = []byte(body)
 	if file, ok := strings.CutPrefix(body, "@"); ok {

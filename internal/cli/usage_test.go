@@ -75,7 +75,7 @@ func worldOf(t *testing.T, line string) (World, *outputs) {
 	t.Helper()
 	env := map[string]string{}
 	var args []string
-	for field := range strings.SplitSeq(quoted(line), "\x00") {
+	for _, field := range shellWords(line) {
 		name, value, ok := strings.Cut(field, "=")
 		if ok && args == nil {
 			env[name] = value
@@ -94,22 +94,32 @@ func worldOf(t *testing.T, line string) (World, *outputs) {
 	}, o
 }
 
-// quoted is a line with a NUL between its words: spaces within single quotes
-// stay, and so may quotes stand within a word.
-func quoted(line string) string {
-	var b strings.Builder
-	inside := false
+// shellWords are the words of a line: spaces within single quotes stay,
+// and so may quotes stand within a word.
+func shellWords(line string) []string {
+	var list []string
+	var word strings.Builder
+	quoted, begun := false, false
+	end := func() {
+		if begun {
+			list = append(list, word.String())
+		}
+		word.Reset()
+		begun = false
+	}
 	for _, r := range line {
 		switch {
 		case r == '\'':
-			inside = !inside
-		case r == ' ' && !inside:
-			b.WriteByte(0)
+			quoted, begun = !quoted, true
+		case r == ' ' && !quoted:
+			end()
 		default:
-			b.WriteRune(r)
+			word.WriteRune(r)
+			begun = true
 		}
 	}
-	return b.String()
+	end()
+	return list
 }
 
 func TestCaret(t *testing.T) {

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"go/build"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/pollcli/poll"
+
+// floors are the packages of the house from the top to the bottom, as
+// CONTRIBUTING.md lists them, each with all that it may import of the others.
+var floors = []struct {
+	pkg   string
+	below []string
+}{
+	{"", []string{"internal/cli", "internal/term"}},
+	{"internal/cli", []string{"internal/report", "internal/chart", "internal/term", "internal/history", "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/report", []string{"internal/term", "poll", "status"}},
+	{"internal/chart", []string{"internal/term"}},
+	{"internal/term", nil},
+	{"internal/history", []string{"backoff/learn"}},
+	{"poll", []string{"status", "status/expr", "backoff"}},
+	{"status", []string{"status/expr"}},
+	{"status/expr", nil},
+	{"backoff/learn", []string{"backoff"}},
+	{"backoff/simulate", []string{"backoff"}},
+	{"backoff", nil},
+}
+
+// only says which package may import what others have made. What is not listed
+// here is not imported at all.
+var only = map[string][]string{
+	"github.com/urfave/cli/v2":         {"internal/cli"},
+	"github.com/tidwall/gjson":         {"status/expr"},
+	"github.com/fatih/color":           {"internal/term"},
+	"github.com/mattn/go-colorable":    {"internal/term"},
+	"github.com/mattn/go-runewidth":    {"internal/term", "internal/report", "internal/chart"},
+	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
+	"github.com/guptarohit/asciigraph": {"internal/chart"},
+	"github.com/dunglas/httpsfv":       {"poll"},
+	"github.com/gofrs/flock":           {"internal/history"},
+	"golang.org/x/term":                {"internal/term"},
+	"golang.org/x/sys":                 {"internal/cli", "internal/term", "poll"},
+}
+
+// systems are those whose files are looked at: a file for another system may
+// import, too.
+var systems = []string{"linux", "darwin", "freebsd", "windows"}
+
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	for _, dir := range packageDirs(t, root) {
+		for _, system := range systems {
+			for _, imported := range importsOf(t, filepath.Join(root, dir), system) {
+				if why := forbidden(dir, imported); why != "" {
+					t.Errorf("%s (%s) imports %s: %s", path.Join(module, dir), system, imported, why)
+				}
+			}
+		}
+	}
+}
+
+// What other programs may use knows nothing of flags, colours or output.
+func TestArrows_publicStandsAlone(t *testing.T) {
+	t.Parallel()
+	for _, floor := range floors {
+		if floor.pkg == "" || strings.HasPrefix(floor.pkg, "internal/") {
+			continue
+		}
+		for _, below := range floor.below {
+			if strings.HasPrefix(below, "internal/") {
+				t.Errorf("%s may import %s", floor.pkg, below)
+			}
+		}
+	}
+}
+
+// The list is one of floors: nothing points upwards.
+func TestArrows_pointDown(t *testing.T) {
+	t.Parallel()
+	height := func(pkg string) int {
+		for i := range floors {
+			if floors[i].pkg == pkg {
+				return i
+			}
+		}
+		t.Errorf("%s is on no floor", pkg)
+		return -1
+	}
+	for i, floor := range floors {
+		for _, below := range floor.below {
+			if height(below) <= i {
+				t.Errorf("%s stands above %s, which may import it", below, floor.pkg)
+			}
+		}
+	}
+}
+
+// forbidden says why a package may not import another, "" if it may.
+func forbidden(dir, imported string) string {
+	own, inside := strings.CutPrefix(imported, module+"/")
+	first, _, _ := strings.Cut(imported, "/")
+	switch {
+	case inside && strings.HasPrefix(dir, "scripts/"):
+		return ""
+	case inside:
+		for _, floor := range floors {
+			if floor.pkg == dir {
+				if slices.Contains(floor.below, own) {
+					return ""
+				}
+				return "it does not stand below"
+			}
+		}
+		return "it stands on no floor"
+	case !strings.Contains(first, "."):
+		return "" // the standard library
+	}
+	for name, importers := range only {
+		if imported != name && !strings.HasPrefix(imported, name+"/") {
+			continue
+		}
+		if slices.Contains(importers, dir) {
+			return ""
+		}
+		return "that is for " + strings.Join(importers, ", ")
+	}
+	return "nobody may"
+}
+
+// packageDirs returns the directories below root with Go files, with slashes
+// and "" for root, leaving out those that the go command leaves out and those
+// of another module.
+func packageDirs(t *testing.T, root string) []string {
+	t.Helper()
+	var dirs []string
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		base := entry.Name()
+		if name != root {
+			_, err := os.Stat(filepath.Join(name, "go.mod"))
+			if err == nil || base == "testdata" || strings.HasPrefix(base, "_") || strings.HasPrefix(base, ".") {
+				return filepath.SkipDir
+			}
+		}
+		sources, err := filepath.Glob(filepath.Join(name, "*.go"))
+		if len(sources) > 0 {
+			dir, _ := filepath.Rel(root, name)
+			dirs = append(dirs, strings.TrimPrefix(filepath.ToSlash(dir), "."))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(dirs) < len(floors) {
+		t.Fatalf("only the packages %q were found", dirs)
+	}
+	return dirs
+}
+
+// importsOf returns what the files of a package import on a system, but for its tests.
+func importsOf(t *testing.T, dir, system string) []string {
+	t.Helper()
+	context := build.Default
+	context.GOOS = system
+	context.CgoEnabled = false
+	p, err := context.ImportDir(dir, 0)
+	if err != nil {
+		if _, none := err.(*build.NoGoError); none {
+			return nil
+		}
+		t.Fatal(err)
+	}
+	return p.Imports
+}

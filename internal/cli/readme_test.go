@@ -1,0 +1,142 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+// TestReadme runs the examples of README.md: each block that begins with
+// ```console, in a shell and a directory of its own.
+//
+//   - "$ " begins a command, "> " continues it. All other lines are what the
+//     commands print on stdout, to the letter. stderr is not compared; a block
+//     about it says 2>&1.
+//   - The commands of a block are one script: a variable lives on, and after
+//     "exit" nothing is run.
+//   - https://api.example.com is a server on the loopback interface. What it
+//     answers, and the files of the directory, stand in testdata/readme.txtar:
+//     its first part has lines METHOD PATH ANSWER..., with the answers of
+//     [serve]; they begin anew with each block.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := consoleBlocks(string(text))
+	if len(blocks) == 0 {
+		t.Fatal("README.md has no examples")
+	}
+	for _, b := range blocks {
+		name, _, _ := strings.Cut(b.script, "\n")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(b.output, runBlock(t, world, b.script)); diff != "" {
+				t.Errorf("README.md, line %d (-want +got):\n%s", b.line, diff)
+			}
+		})
+	}
+}
+
+// A consoleBlock is an example: what was typed, and what came of it.
+type consoleBlock struct {
+	line           int
+	script, output string
+}
+
+func consoleBlocks(text string) []consoleBlock {
+	var blocks []consoleBlock
+	inside := false
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		switch {
+		case strings.HasPrefix(line, "```"):
+			inside = strings.TrimSpace(line) == "```console"
+			if inside {
+				blocks = append(blocks, consoleBlock{line: number})
+			}
+		case inside:
+			b := &blocks[len(blocks)-1]
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				b.script += command
+			} else if command, ok := strings.CutPrefix(line, "> "); ok {
+				b.script += command
+			} else {
+				b.output += line
+			}
+		}
+	}
+	return blocks
+}
+
+// exampleAPI is where the examples look.
+const exampleAPI = "https://api.example.com"
+
+// runBlock runs a script in a fresh world and returns what it printed.
+func runBlock(t *testing.T, world *txtar.Archive, script string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range world.Files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	api := httptest.NewServer(routes(t, string(world.Comment), dir))
+	t.Cleanup(api.Close)
+	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, exampleAPI, api.URL))
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	ended := cmd.Run()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("it ended with %v and said:\n%s", ended, &stderr)
+		}
+	})
+	return strings.ReplaceAll(stdout.String(), api.URL, exampleAPI)
+}
+
+// routes is the API that the examples look at.
+func routes(t *testing.T, text, dir string) http.Handler {
+	t.Helper()
+	mux := http.NewServeMux()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		fields := shellWords(line)
+		s := &server{}
+		for _, spec := range fields[2:] {
+			answers, err := parseAnswer(spec, func(name string) string { return filepath.Join(dir, name) })
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			s.answers = append(s.answers, answers...)
+		}
+		mux.Handle(fields[0]+" "+fields[1], s)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URL.Path)
+		http.Error(w, fmt.Sprintf("no %s", r.URL.Path), http.StatusTeapot)
+	})
+	return mux
+}
