@@ -130,7 +130,7 @@ func (w World) finish(err error) ExitCode {
 	if isUsage(err) {
 		return w.refuse(err, false)
 	}
-	fmt.Fprintf(w.Streams.Err, "poll: %s\n", err)
+	fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	return exitCode(err)
 }
 

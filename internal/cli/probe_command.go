@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -48,7 +49,8 @@ func (in *invocation) mistaken(c poll.Command) error {
 		return nil
 	}
 	word := c.Args[0]
-	if scheme := schemeOf(word); scheme != "" {
+	scheme := schemeOf(word)
+	if _, err := url.Parse(scheme + word); scheme != "" && err == nil {
 		meant := poll.TargetName(scheme + word) // without its query, which may be a secret
 		return usagef("%s is neither a URL nor a program", strings.TrimPrefix(meant, scheme)).
 			hint("did you mean %s?", meant)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -33,16 +35,17 @@ func (e *usageError) hint(format string, args ...any) *usageError {
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
 
-// usageText is how an error is shown to the person at the keyboard.
+// usageText is how an error is shown to the person at the keyboard. What was
+// typed may hold anything.
 func usageText(err error) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "poll: %s\n", err)
+	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		b.WriteString(caret(e))
 	}
 	if e, ok := errors.AsType[*usageError](err); ok {
 		for _, hint := range e.hints {
-			fmt.Fprintf(&b, "  hint: %s\n", hint)
+			fmt.Fprintf(&b, "  hint: %s\n", term.Line(hint))
 		}
 	}
 	return b.String()
@@ -82,10 +85,10 @@ func caret(e *expr.Error) string {
 	return text
 }
 
-// flat keeps a source on one line and out of the terminal's controls, character
-// by character, so that columns stay what they are.
+// flat keeps a source on one line and away from what steers a terminal,
+// character by character, so that columns stay what they are.
 func flat(r rune) rune {
-	if r < ' ' || r == 0x7f || r == utf8.RuneError || (r >= 0x80 && r < 0xa0) {
+	if r == utf8.RuneError || !unicode.IsPrint(r) {
 		return ' '
 	}
 	return r
