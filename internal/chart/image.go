@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -24,7 +25,16 @@ const (
 // SVG writes the plot as a scalable picture. The error is that of w or
 // ErrNothingToDraw.
 func (p Plot) SVG(w io.Writer) error {
-	return p.escaped().render(gochart.SVG, w)
+	var b bytes.Buffer
+	if err := p.escaped().render(gochart.SVG, &b); err != nil {
+		return err
+	}
+	// Without a size of its own a picture within another would be stretched.
+	size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
+	if _, err := w.Write(bytes.Replace(b.Bytes(), []byte("<svg "), []byte(size), 1)); err != nil {
+		return fmt.Errorf("draw %q: %w", p.Title, err)
+	}
+	return nil
 }
 
 // PNG writes the plot as a picture of 1000 by 560 pixels. The error is that of w
@@ -100,9 +110,7 @@ func (f frame) chart() *gochart.Chart {
 	}
 	c.Elements = []gochart.Renderable{f.nameY}
 	if f.hasLegend() {
-		style := nameStyle()
-		style.StrokeColor = drawing.ColorWhite // no box around it
-		c.Elements = append(c.Elements, besides(gochart.Legend(c, style)))
+		c.Elements = append(c.Elements, f.legend)
 	}
 	return c
 }
@@ -120,12 +128,25 @@ func (f frame) nameY(r gochart.Renderer, canvas gochart.Box, defaults gochart.St
 
 func (f frame) hasLegend() bool { return len(f.Series) > 1 }
 
-// besides moves a legend from within the canvas to the right of it, where it
-// hides no line.
-func besides(legend gochart.Renderable) gochart.Renderable {
-	return func(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
-		canvas.Left = canvas.Right + 15
-		legend(r, canvas, defaults)
+// The measures of the legend in pixels.
+const (
+	legendGap  = 15 // to the right of the canvas
+	legendLine = 30 // the length of the line before a name
+	legendRow  = 24
+)
+
+// legend writes what the lines are to the right of the canvas, where it hides
+// none of them. The library's own has the lines behind the names, where a font
+// that is wider than it knows runs into them.
+func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
+	for i, s := range f.Series {
+		x, y := canvas.Right+legendGap, canvas.Top+10+i*legendRow
+		gochart.Style{StrokeColor: palette(i), StrokeWidth: 3}.WriteToRenderer(r)
+		r.MoveTo(x, y)
+		r.LineTo(x+legendLine, y)
+		r.Stroke()
+		nameStyle().InheritFrom(defaults).GetTextOptions().WriteToRenderer(r)
+		r.Text(s.Name, x+legendLine+8, y+5)
 	}
 }
 
@@ -138,7 +159,7 @@ func (f frame) legendWidth() int {
 	for _, s := range f.Series {
 		longest = max(longest, utf8.RuneCountInString(s.Name))
 	}
-	return 30 + 8*min(longest, 40)
+	return legendLine + 8*min(longest, 40)
 }
 
 // lines returns a line for each run of s. The first has the name, which the
