@@ -32,6 +32,8 @@ type Streams struct {
 	// Columns returns the width of Err's terminal in columns as it is now, 0
 	// when it is unknown. Nil means 0.
 	Columns func() int
+	// OutColumns is Columns of Out's terminal.
+	OutColumns func() int
 	// InForeground reports whether the process may draw on Err's terminal as it
 	// is now: false for a shell's background job. Nil means true.
 	InForeground func() bool
@@ -42,7 +44,7 @@ type Streams struct {
 // System returns the streams of the process. getenv is asked for TERM,
 // NO_COLOR and the locale; [os.Getenv] is what a program passes.
 func System(getenv func(string) string) *Streams {
-	errFd := int(os.Stderr.Fd())
+	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	return &Streams{
 		In:  os.Stdin,
 		Out: os.Stdout,
@@ -50,12 +52,13 @@ func System(getenv func(string) string) *Streams {
 		// be translated.
 		Err:           colorable.NewColorable(os.Stderr),
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
-		OutIsTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		OutIsTerminal: term.IsTerminal(outFd),
 		ErrIsTerminal: term.IsTerminal(errFd),
 		Dumb:          getenv("TERM") == "dumb",
 		Unicode:       speaksUnicode(getenv),
 		NoColor:       getenv("NO_COLOR") != "",
 		Columns:       func() int { return columns(errFd) },
+		OutColumns:    func() int { return columns(outFd) },
 		InForeground:  func() bool { return inForeground(errFd) },
 		closeOut:      os.Stdout.Close,
 	}
@@ -75,6 +78,15 @@ func (s *Streams) Width() int {
 		return 0
 	}
 	return s.Columns()
+}
+
+// OutWidth returns the width of Out's terminal in columns as it is now, and 0
+// when it has none.
+func (s *Streams) OutWidth() int {
+	if !s.OutIsTerminal || s.OutColumns == nil {
+		return 0
+	}
+	return s.OutColumns()
 }
 
 // Foreground reports whether the process may draw on Err's terminal as it is
