@@ -104,11 +104,23 @@ func (in *invocation) source() (*rand.Rand, error) {
 	if !in.values.IsSet("seed") {
 		return nil, nil
 	}
-	seed, err := strconv.ParseUint(in.values.String("seed"), 10, 64)
+	seed, err := in.seed()
 	if err != nil {
-		return nil, usagef("%s: %q is not a whole number from 0 on", in.values.origin("seed"), in.values.String("seed"))
+		return nil, err
 	}
 	return rand.New(rand.NewPCG(seed, 0)), nil
+}
+
+// seed reads the flag of that name; without it, it is 0.
+func (in *invocation) seed() (uint64, error) {
+	if !in.values.IsSet("seed") {
+		return 0, nil
+	}
+	seed, err := strconv.ParseUint(in.values.String("seed"), 10, 64)
+	if err != nil {
+		return 0, usagef("%s: %q is not a whole number from 0 on", in.values.origin("seed"), in.values.String("seed"))
+	}
+	return seed, nil
 }
 
 // ruleFlags are the flags that state a rule, in the order in which rules are asked.

@@ -32,8 +32,10 @@ func conflicts() []conflict {
 // resolveConflicts refuses two flags that contradict each other. Where one was
 // given and the other is only in the environment, the one that was given is
 // meant.
-func (s *split) resolveConflicts() error {
-	for _, c := range conflicts() {
+func (s *split) resolveConflicts() error { return s.resolve(conflicts()) }
+
+func (s *split) resolve(conflicts []conflict) error {
+	for _, c := range conflicts {
 		one, other := s.last(c.flag), s.last(c.other)
 		if one == nil || other == nil || other.value == c.unless || off(one) || off(other) {
 			continue

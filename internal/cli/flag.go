@@ -71,3 +71,17 @@ func (fs flags) names() []string {
 	}
 	return names
 }
+
+// only returns the flags of these names, in the order of the table and without
+// headings.
+func (fs flags) only(names ...string) flags {
+	var some flags
+	for i := range fs {
+		if slices.Contains(names, fs[i].name) {
+			f := fs[i]
+			f.group = ""
+			some = append(some, f)
+		}
+	}
+	return some
+}

@@ -5,7 +5,15 @@ package cli
 func subcommands() []*command {
 	return []*command{
 		demoCommand(),
+		scheduleCommand(),
+		tuneCommand(),
+		simulateCommand(),
 	}
+}
+
+// helpFlag is what every subcommand has.
+func helpFlag() flag {
+	return flag{name: "help", aliases: []string{"h"}, usage: "this text"}
 }
 
 func subcommandNames() []string {

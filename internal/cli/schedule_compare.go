@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/chart"
+)
+
+// compareSchedules answers with the growth of several strategies.
+func (in *invocation) compareSchedules() error {
+	config, err := in.schedule()
+	if err != nil {
+		return err
+	}
+	format, table := in.format(), in.tableOf(config)
+	strategies := listed(in.values, "compare", backoff.Strategies())
+	if in.values.err != nil {
+		return in.values.err
+	}
+	if !in.bounded() {
+		table = backoff.Table{Attempts: defaultCompare, Immediate: table.Immediate, InitialDelay: table.InitialDelay}
+	}
+	c := comparison{config: config}
+	for _, s := range strategies {
+		config.Strategy = s
+		if table.Schedule, _, err = config.Schedules(); err != nil {
+			return usagef("--%w", err)
+		}
+		rows, err := in.collect(table.Rows())
+		if err != nil {
+			return err
+		}
+		c.add(s, rows)
+	}
+	return in.showComparison(c, format)
+}
+
+func (in *invocation) showComparison(c comparison, format string) error {
+	pictures := []picture{{"svg", c.plot().SVG}, {"png", c.plot().PNG}}
+	if err := in.checkPictures(pictures...); err != nil {
+		return err
+	}
+	text, err := c.in(format)
+	if err != nil {
+		return err
+	}
+	if format == formatTable {
+		text += in.sketch(c.plot())
+	}
+	return errors.Join(in.put(text), in.writePictures(pictures...))
+}
+
+// listed reads a list of words, separated by commas, each once.
+func listed[T ~string](v *values, name string, words []T) []T {
+	var list []T
+	for word := range strings.SplitSeq(v.String(name), ",") {
+		word := T(strings.TrimSpace(word))
+		switch {
+		case !slices.Contains(words, word):
+			err := usagef("%q is not one of %s", string(word), strings.Join(names(words), ", "))
+			if near := nearest(string(word), names(words)); near != "" {
+				err.hint("did you mean %s?", near)
+			}
+			v.fail(name, err)
+		case !slices.Contains(list, word):
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// A comparison holds the tables of several strategies.
+type comparison struct {
+	config     backoff.Config // but for the strategy
+	strategies []backoff.Strategy
+	tables     [][]backoff.Row
+}
+
+func (c *comparison) add(s backoff.Strategy, rows []backoff.Row) {
+	c.strategies = append(c.strategies, s)
+	c.tables = append(c.tables, rows)
+}
+
+// in sets the comparison in a format.
+func (c comparison) in(format string) (string, error) {
+	switch format {
+	case formatJSON:
+		return jsonList(c.records())
+	case formatCSV:
+		return c.data().csv(), nil
+	case formatMarkdown:
+		return c.sheet().markdown(), nil
+	}
+	return c.sheet().text(), nil
+}
+
+// A comparedRecord is a row of one strategy as JSON.
+type comparedRecord struct {
+	Strategy backoff.Strategy `json:"strategy"`
+	rowRecord
+}
+
+func (c comparison) records() []comparedRecord {
+	var records []comparedRecord
+	for i, rows := range c.tables {
+		for _, r := range rows {
+			records = append(records, comparedRecord{c.strategies[i], recordOf(r)})
+		}
+	}
+	return records
+}
+
+// data is the comparison for programs: a table below the other.
+func (c comparison) data() *sheet {
+	all := &sheet{}
+	for i, rows := range c.tables {
+		one := timetable{rows: rows}.data()
+		all.header = append([]string{"strategy"}, one.header...)
+		for _, row := range one.rows {
+			all.add(append([]string{string(c.strategies[i])}, row...)...)
+		}
+	}
+	return all
+}
+
+// sheet is the comparison for people: wait and start of each strategy in a row.
+func (c comparison) sheet() *sheet {
+	s := &sheet{header: []string{"attempt"}}
+	longest := 0
+	for i, rows := range c.tables {
+		s.header = append(s.header, string(c.strategies[i])+" wait", "starts at")
+		longest = max(longest, len(rows))
+	}
+	for n := range longest {
+		cells := []string{strconv.Itoa(n + 1)}
+		for _, rows := range c.tables {
+			if n >= len(rows) {
+				cells = append(cells, "", "")
+				continue
+			}
+			cells = append(cells, spellTime(rows[n].Wait), spellTime(rows[n].At))
+		}
+		s.add(cells...)
+	}
+	return s
+}
+
+// plot draws the elapsed times together.
+func (c comparison) plot() chart.Plot {
+	var series []chart.Series
+	for i, rows := range c.tables {
+		s := chart.Series{Name: string(c.strategies[i])}
+		for _, r := range rows {
+			s.Points = append(s.Points, chart.Point{X: float64(r.Attempt), Y: seconds(r.At)})
+		}
+		series = append(series, s)
+	}
+	words := append([]string{"growth of the strategies, base " + spellFlag(c.config.Base)}, describeBounds(c.config)...)
+	p := growthPlot(strings.Join(words, ", "), series...)
+	p.LogY = spanned(series)
+	return p
+}
