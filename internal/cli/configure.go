@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -45,8 +44,8 @@ func (in *invocation) configureSchedule(w *wait) error {
 	}
 	w.poller.Immediate = in.split.on("immediate")
 	w.poller.InitialDelay = v.duration("initial-delay", 0)
-	w.poller.Rand, err = in.source()
-	return err
+	w.poller.Rand = in.source()
+	return nil
 }
 
 // badParameter names the flag or variable that a parameter of the schedule came from.
@@ -100,27 +99,11 @@ func (in *invocation) defaultMaxWait(c backoff.Config) time.Duration {
 }
 
 // source is the source of all jitter: nil leaves it to the poller.
-func (in *invocation) source() (*rand.Rand, error) {
+func (in *invocation) source() *rand.Rand {
 	if !in.values.IsSet("seed") {
-		return nil, nil
+		return nil
 	}
-	seed, err := in.seed()
-	if err != nil {
-		return nil, err
-	}
-	return rand.New(rand.NewPCG(seed, 0)), nil
-}
-
-// seed reads the flag of that name; without it, it is 0.
-func (in *invocation) seed() (uint64, error) {
-	if !in.values.IsSet("seed") {
-		return 0, nil
-	}
-	seed, err := strconv.ParseUint(in.values.String("seed"), 10, 64)
-	if err != nil {
-		return 0, usagef("%s: %q is not a whole number from 0 on", in.values.origin("seed"), in.values.String("seed"))
-	}
-	return seed, nil
+	return rand.New(rand.NewPCG(in.values.seed(), 0))
 }
 
 // ruleFlags are the flags that state a rule, in the order in which rules are asked.

@@ -90,9 +90,9 @@ func (in *invocation) showSchedule() error {
 		return err
 	}
 	format, table := in.format(), in.tableOf(config)
-	source, err := in.source()
-	if err = errors.Join(in.values.err, err); err != nil {
-		return in.firstOf(err)
+	source := in.source()
+	if in.values.err != nil {
+		return in.values.err
 	}
 	if table.Schedule, _, err = config.Schedules(); err != nil {
 		return usagef("--%w", err)

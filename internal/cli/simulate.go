@@ -102,10 +102,9 @@ func (in *invocation) simulation() (simulate.Config, error) {
 		}
 		c.ServiceMin, c.ServiceMax = in.service()
 	}
-	seed, err := in.seed()
-	c.Seed = seed
-	if err = errors.Join(v.err, err); err != nil {
-		return c, in.firstOf(err)
+	c.Seed = v.seed()
+	if v.err != nil {
+		return c, v.err
 	}
 	if err := c.Validate(); err != nil {
 		return c, usagef("--%w", err)

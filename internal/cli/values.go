@@ -116,6 +116,18 @@ func (v *values) count(name string, least, def int) int {
 	return n
 }
 
+// seed reads the flag of that name; without it, it is 0.
+func (v *values) seed() uint64 {
+	if !v.IsSet("seed") {
+		return 0
+	}
+	n, err := strconv.ParseUint(v.String("seed"), 10, 64)
+	if err != nil {
+		v.fail("seed", usagef("%q is not a whole number from 0 on", v.String("seed")))
+	}
+	return n
+}
+
 // number reads a number that is at least least.
 func (v *values) number(name string, least, def float64) float64 {
 	if !v.IsSet(name) {
