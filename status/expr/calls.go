@@ -15,12 +15,15 @@ func (p *parser) call(name token) node {
 	p.advance()
 	open := p.tok.from
 	p.advance()
-	piped := p.piped
+	if !p.inner && fn != fnExists {
+		p.uses.JSON = true // it is asked of the document, or of a list in it
+	}
+	piped, inner := p.piped, p.inner
 	p.piped = false
 	c := &call{fn: fn}
 	p.arguments(c, name)
 	p.expect(")", open, "the parenthesis ( is not closed")
-	p.piped = piped
+	p.piped, p.inner = piped, inner
 	p.depth--
 	c.span = p.to(name.from)
 	return c
@@ -50,12 +53,13 @@ func (p *parser) arguments(c *call, name token) {
 func (p *parser) eachArguments(c *call, name token) {
 	start := p.tok
 	if start.kind == tokPath {
-		p.uses.JSON = true
 		if _, ok := start.path.each(); ok {
+			p.usePath(start.path)
 			p.iteration(c, start, name)
 			return
 		}
 	}
+	p.inner = true
 	cond := p.pipe()
 	if p.err != nil {
 		return
@@ -90,6 +94,7 @@ func (p *parser) iteration(c *call, t token, name token) {
 		return
 	}
 	p.advance()
+	p.inner = true
 	c.cond = p.pipe()
 	p.condition(c.cond)
 }

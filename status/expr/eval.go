@@ -8,11 +8,16 @@ import (
 
 // An evaluator evaluates one expression for one environment.
 type evaluator struct {
-	env *Env
-	dot *value // what "." is; nil for the document
-	// subject is where in the source "." comes from, if that is a pipe.
-	subject span
-	labels  bool // tell where elements are
+	env    *Env
+	scope  scope
+	labels bool // tell where elements are
+}
+
+// A scope is what "." is.
+type scope struct {
+	inner   bool // something else than the document:
+	dot     value
+	subject span // where in the source dot comes from, if that is a pipe
 }
 
 // value evaluates a node.
@@ -84,21 +89,23 @@ func (e *evaluator) pipe(n *pipe) value {
 
 // at evaluates a node with another value as ".", which comes from subject.
 func (e *evaluator) at(dot value, subject span, n node) value {
-	defer e.enter(dot, subject)()
-	return e.value(n)
+	outer := e.enter(dot, subject)
+	v := e.value(n)
+	e.scope = outer
+	return v
 }
 
-// enter makes another value ".", and returns what undoes that.
-func (e *evaluator) enter(dot value, subject span) (leave func()) {
-	outer, outerSubject := e.dot, e.subject
-	e.dot, e.subject = &dot, subject
-	return func() { e.dot, e.subject = outer, outerSubject }
+// enter makes another value ".", and returns what to go back to.
+func (e *evaluator) enter(dot value, subject span) (outer scope) {
+	outer = e.scope
+	e.scope = scope{true, dot, subject}
+	return outer
 }
 
 // current is the value of ".".
 func (e *evaluator) current() value {
-	if e.dot != nil {
-		return *e.dot
+	if e.scope.inner {
+		return e.scope.dot
 	}
 	return e.env.Doc.value()
 }
@@ -201,7 +208,7 @@ func (e *evaluator) call(n *call) value {
 	result := n.apply(v)
 	result.hidden = v.hidden
 	if result.kind == KindUnknown {
-		result.fault.from, result.fault.to = int32(e.subject.from), int32(e.subject.to)
+		result.fault.from, result.fault.to = int32(e.scope.subject.from), int32(e.scope.subject.to)
 	}
 	return result
 }

@@ -83,18 +83,25 @@ func (x *explainer) pipe(n *pipe, negated bool) {
 		x.truth(left, negated)
 	case isCall && c.fn == fnNot:
 		x.collect(left, !negated)
-	case isCall && c.isPredicate():
-		defer x.enter(v, left.where())()
-		x.predicate(c, left, v, negated)
-	case isCall && c.fn != fnAny && c.fn != fnAll:
+	case isCall && c.fn != fnAny && c.fn != fnAll && !c.isPredicate():
 		x.truth(n, negated)
 	default:
-		defer x.enter(v, left.where())()
-		outer := x.prefix
-		x.prefix += left.where().of(x.src) + " | "
-		x.collect(last, negated)
-		x.prefix = outer
+		outer := x.enter(v, left.where())
+		if isCall && c.isPredicate() {
+			x.predicate(c, left, v, negated)
+		} else {
+			x.piped(left, last, negated)
+		}
+		x.scope = outer
 	}
+}
+
+// piped explains what is asked of the value of left.
+func (x *explainer) piped(left, n node, negated bool) {
+	outer := x.prefix
+	x.prefix += left.where().of(x.src) + " | "
+	x.collect(n, negated)
+	x.prefix = outer
 }
 
 // isPredicate reports whether the function says true or false of a value.
@@ -381,7 +388,7 @@ func (x *explainer) element(n *call, element value) string {
 		return "it is " + element.preview()
 	}
 	inner := &explainer{evaluator: x.evaluator, src: x.src, brief: true}
-	defer inner.enter(element, span{})()
+	inner.enter(element, span{})
 	inner.collect(n.cond, false)
 	if len(inner.lines) == 0 {
 		return ""

@@ -1,5 +1,3 @@
-// Package expr is the condition language of poll: one expression asks one
-// question about one answer.
 package expr
 
 import "unsafe"
@@ -11,11 +9,12 @@ type Expr struct {
 	uses Uses
 }
 
-// Compile compiles a condition. An error is an [*Error].
+// Compile compiles a condition. What would be true of every answer, such as a
+// list, is an error. Every error is an [*Error].
 func Compile(src string) (*Expr, error) { return compile(src, true) }
 
-// CompileValue compiles an expression for its value; unlike a condition it may
-// yield a list. An error is an [*Error].
+// CompileValue compiles an expression for its value. Every condition is one, and
+// so are lists: items.#(ok==true)#.name. Every error is an [*Error].
 func CompileValue(src string) (*Expr, error) { return compile(src, false) }
 
 func compile(src string, condition bool) (*Expr, error) {
@@ -33,7 +32,8 @@ func (x *Expr) String() string { return x.src }
 func (x *Expr) Uses() Uses { return x.uses }
 
 // Eval evaluates the expression. It never fails and never panics: what cannot
-// be decided is Unknown.
+// be decided is Unknown. It reads nothing but env, so it is a pure function; a nil
+// env is an empty one.
 func (x *Expr) Eval(env *Env) (r Result) {
 	if env == nil {
 		env = &Env{}

@@ -19,6 +19,7 @@ type parser struct {
 	tok   token
 	depth int
 	piped bool // on the right side of a pipe, where bare functions may stand
+	inner bool // where "." is not the document: there, or in any(...)
 	uses  Uses
 }
 
@@ -83,11 +84,11 @@ func (p *parser) to(from int) span { return span{from, max(from, p.lastEnd)} }
 
 func (p *parser) pipe() node {
 	from := p.tok.from
-	outer := p.piped
-	defer func() { p.piped = outer }()
+	piped, inner := p.piped, p.inner
+	defer func() { p.piped, p.inner = piped, inner }()
 	xs := []node{p.alternative()}
 	for p.accept("|") {
-		p.piped = true
+		p.piped, p.inner = true, true
 		xs = append(xs, p.alternative())
 	}
 	if len(xs) == 1 {
@@ -277,6 +278,14 @@ func ungroupLiteral(n node) (*literal, bool) {
 // unquoted refuses a bare word on the right of a comparison.
 func (p *parser) unquoted(t token) {
 	word := t.of(p.src)
+	switch lower := strings.ToLower(word); lower {
+	case "true", "false", "null":
+		p.fail(t.from, "write "+lower, "%s is not a constant", word)
+		return
+	case "none", "nil", "undefined":
+		p.fail(t.from, `write null, or "`+word+`" for text`, "%s is not quoted", word)
+		return
+	}
 	if strings.ContainsAny(word, `#@\*?|[`) {
 		p.fail(t.from, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
 		return
@@ -323,7 +332,7 @@ func (p *parser) operand() node {
 
 // pathOperand takes a path, which must not iterate here.
 func (p *parser) pathOperand(t token) node {
-	p.uses.JSON = true
+	p.usePath(t.path)
 	if s, ok := t.path.each(); ok {
 		p.fail(s.from, "test the elements with any("+p.src[t.from:s.to]+"; ...) or all(...); .#.name is the list of a field",
 			"[] stands outside of any, all and count")
@@ -394,6 +403,11 @@ func (p *parser) wordOperand(t token) node {
 	}
 	p.advance()
 	return &call{span: t.span, fn: fn}
+}
+
+// usePath notes that a path reads the document.
+func (p *parser) usePath(path *path) {
+	p.uses.JSON = p.uses.JSON || !p.inner || path.root != rootDot
 }
 
 // use notes that a variable is read.

@@ -64,11 +64,7 @@ func (e *evaluator) judge(n *call, element value) value {
 	if n.cond == nil || element.kind == KindUnknown {
 		return element
 	}
-	outer, outerSubject := e.dot, e.subject
-	e.dot, e.subject = &element, span{}
-	v := e.value(n.cond)
-	e.dot, e.subject = outer, outerSubject
-	return v
+	return e.at(element, span{}, n.cond)
 }
 
 // elements calls visit for all that the [] of a call lead to, until it returns
@@ -76,7 +72,7 @@ func (e *evaluator) judge(n *call, element value) value {
 func (e *evaluator) elements(n *call, visit func(label string, element value) bool) (f fault, ok bool) {
 	in := &iteration{evaluator: e, path: n.each, visit: visit}
 	if n.each == nil {
-		in.spread(e.current(), "", e.subject, nil)
+		in.spread(e.current(), "", e.scope.subject, nil)
 	} else {
 		in.follow(e.root(n.each), n.each.hops, "")
 	}

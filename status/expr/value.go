@@ -117,9 +117,6 @@ func parseValue(raw string) value {
 	return fromResult(gjson.Parse(strings.TrimRight(raw, " \t\r\n")))
 }
 
-// result is the value as gjson sees it.
-func (v value) result() gjson.Result { return gjson.Parse(v.json()) }
-
 // json is the JSON text of a value that exists.
 func (v value) json() string {
 	if v.raw == "" && v.kind == KindString {

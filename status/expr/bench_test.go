@@ -1,0 +1,178 @@
+package expr_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/itchyny/gojq"
+	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// listDocument is a document of about size bytes, most of it a list, with
+// "state" at its end.
+func listDocument(size int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"kind":"List","items":[`)
+	for i := 0; b.Len() < size-150; i++ {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"name":"pod-%d","status":{"phase":"Running","ready":true},"n":%d,"labels":{"app":"web","tier":"front"},"note":"a few words to fill the line"}`, i, i)
+	}
+	b.WriteString(`],"progress":42,"state":"done"}`)
+	return []byte(b.String())
+}
+
+// BenchmarkRatios reports times of poll as multiples of others' for the same
+// answer, measured by turns in the same run.
+func BenchmarkRatios(b *testing.B) {
+	for _, size := range []int{1 << 10, 100 << 10, 10 << 20} {
+		body := listDocument(size)
+		name := fmt.Sprintf("%dKB", size>>10)
+		state := mustCompile(b, `.state == "done"`)
+		ours := func() {
+			if !state.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Matched() {
+				b.Fatal("no match")
+			}
+		}
+		b.Run(name+"/state/gjson.Valid+Get", func(b *testing.B) {
+			ratio(b, ours, func() {
+				if !gjson.ValidBytes(body) || gjson.GetBytes(body, "state").Str != "done" {
+					b.Fatal("no match")
+				}
+			})
+		})
+		b.Run(name+"/state/gojq", func(b *testing.B) {
+			ratio(b, ours, jqCondition(b, `.state == "done"`, body))
+		})
+		all := mustCompile(b, `all(.items[]; .status.phase == "Running")`)
+		b.Run(name+"/all/gojq", func(b *testing.B) {
+			ratio(b, func() {
+				if !all.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Matched() {
+					b.Fatal("no match")
+				}
+			}, jqCondition(b, `all(.items[]; .status.phase == "Running")`, body))
+		})
+	}
+}
+
+// ratio measures two functions by turns, and reports the time of the first in
+// times of the second.
+func ratio(b *testing.B, first, second func()) {
+	var ours, theirs time.Duration
+	for b.Loop() {
+		start := time.Now()
+		first()
+		middle := time.Now()
+		second()
+		ours += middle.Sub(start)
+		theirs += time.Since(middle)
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "ours/theirs")
+	b.ReportMetric(float64(ours.Microseconds())/float64(b.N), "ours-us/op")
+}
+
+func jqCondition(b *testing.B, src string, body []byte) func() {
+	query, err := gojq.Parse(src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	code, err := gojq.Compile(query)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return func() {
+		var doc any
+		if err := json.Unmarshal(body, &doc); err != nil {
+			b.Fatal(err)
+		}
+		if v, _ := code.Run(doc).Next(); v != true {
+			b.Fatal(v)
+		}
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	for _, src := range []string{
+		`.state == "done"`,
+		`.status.updatedReplicas == .spec.replicas and .status.availableReplicas == .spec.replicas`,
+		`all(.items[]; any(.status.conditions[]; .type == "Ready" and .status == "True"))`,
+		`.status.conditions.#(type=="Ready").status == "True"`,
+	} {
+		b.Run(src, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := expr.Compile(src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkThree asks three conditions of one answer of 1 KB, as one attempt does.
+func BenchmarkThree(b *testing.B) {
+	body := listDocument(1 << 10)
+	rules := []*expr.Expr{
+		mustCompile(b, `.state in ["failed", "canceled"]`),
+		mustCompile(b, `$status == 429 || $header.Retry-After != null`),
+		mustCompile(b, `.state == "done" && .progress >= 100`),
+	}
+	status := 200
+	b.ReportAllocs()
+	for b.Loop() {
+		env := &expr.Env{Doc: expr.NewDoc(body), Status: &status, Body: body}
+		for _, x := range rules {
+			if x.Eval(env).Tri != expr.False {
+				b.Fatal("matched")
+			}
+		}
+	}
+}
+
+func BenchmarkEval(b *testing.B) {
+	for _, size := range []int{1 << 10, 10 << 20} {
+		body := listDocument(size)
+		for _, src := range []string{
+			`.state == "done"`,
+			`.items[0].status.phase == "Running"`,
+			`.items[-1].status.phase == "Running"`,
+			`.items.# > 1`,
+			`!items.#(status.phase=="Failed")`,
+			`items.#(status.phase=="Running")#|# > 1`,
+			`all(.items[]; .status.phase == "Running")`,
+			`!any(.items[]; .status.phase == "Failed")`,
+			`count(.items[]; .status.phase == "Running") > 1`,
+			`(.items | length) > 1`,
+			`(.missing.status // "none") == "none"`,
+			`$body =~ "Running"`,
+		} {
+			x := mustCompile(b, src)
+			b.Run(fmt.Sprintf("%dKB/%s", size>>10, src), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if !x.Eval(&expr.Env{Doc: expr.NewDoc(body), Body: body}).Matched() {
+						b.Fatal("no match")
+					}
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkExplain(b *testing.B) {
+	body := listDocument(1 << 10)
+	x := mustCompile(b, `.state == "failed" && .progress >= 100`)
+	r := x.Eval(&expr.Env{Doc: expr.NewDoc(body)})
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(r.Explain(2)) == 0 {
+			b.Fatal("not explained")
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package expr
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestCompareNumbers(t *testing.T) {
+	t.Parallel()
+	// Each line is in order; the numbers on one line are equal.
+	lines := []string{
+		"-1e1000",
+		"-9007199254740993 -9007199254740993.0",
+		"-9007199254740992",
+		"-1.5 -15e-1 -0.15E1",
+		"-0.0001 -1e-4",
+		"-1e-1000",
+		"0 -0 0.0 -0.0 0e5 0E-5 0.000",
+		"1e-99999999999999999999",
+		"1e-1000",
+		"0.0001 1e-4 0.00010",
+		"0.1 1e-1 10e-2",
+		"1 1.0 1e0 10e-1 0.1e1 100E-2",
+		"1.0000000000000000000000000001",
+		"9.99",
+		"10 1e1 1E+1",
+		"99999999999999999",
+		"100000000000000000 1e17",
+		"9007199254740993000",
+		"9007199254740993001",
+		"1e999",
+		"1e1000 10e999",
+		"1e9223372036854775807",
+		"1e9223372036854775808 10e9223372036854775807",
+		"1e99999999999999999999",
+	}
+	for i, line := range lines {
+		for j, other := range lines {
+			for _, a := range strings.Fields(line) {
+				for _, b := range strings.Fields(other) {
+					want := 0
+					switch {
+					case i < j:
+						want = -1
+					case i > j:
+						want = 1
+					}
+					if have := compareNumbers(a, b); have != want {
+						t.Errorf("compareNumbers(%s, %s) = %d, want %d", a, b, have, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCompareNumbersRandom(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	text := func() string {
+		s := strconv.Itoa(r.IntN(2000) - 1000)
+		if r.IntN(2) == 0 {
+			s += "." + strconv.Itoa(r.IntN(1000))
+		}
+		if r.IntN(2) == 0 {
+			s += "e" + strconv.Itoa(r.IntN(8)-4)
+		}
+		return s
+	}
+	for range 20_000 {
+		a, b := text(), text()
+		x, _ := new(big.Rat).SetString(a)
+		y, _ := new(big.Rat).SetString(b)
+		if have, want := compareNumbers(a, b), x.Cmp(y); have != want {
+			t.Errorf("compareNumbers(%s, %s) = %d, want %d", a, b, have, want)
+		}
+		if z, ok := new(big.Rat).SetString(numberText(a)); !ok || z.Cmp(x) != 0 {
+			t.Errorf("numberText(%s) = %s", a, numberText(a))
+		}
+		if z, _ := new(big.Rat).SetString(multiplyNumber(a, 60)); z.Cmp(x.Mul(x, big.NewRat(60, 1))) != 0 {
+			t.Errorf("multiplyNumber(%s, 60) = %s", a, multiplyNumber(a, 60))
+		}
+	}
+}
+
+func TestNumberText(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"0": "0", "-0": "-0", "-0.0": "0", "1.0": "1", "1e2": "100", "1.50": "1.5", "12345678901234567890": "12345678901234567890",
+		"1e17": "1e+17", "0.00001": "1e-05", "0.0001": "0.0001", "1.5e300": "1.5e+300", "-12.5e-1": "-1.25", "1e99999999999999999999": "1e+99999999999999999999",
+	} {
+		if have := numberText(in); have != want {
+			t.Errorf("numberText(%s) = %s, want %s", in, have, want)
+		}
+	}
+}
+
+func TestParseNumber(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"5": "5", " 5\n": "5", "+5": "5", "-5": "-5", "007": "7", "0": "0", ".5": "0.5", "5.": "5", "1e3": "1e3", "1E+3": "1e+3",
+		"": "", " ": "", "-": "", ".": "", "nan": "", "0x10": "", "1_000": "", "1,5": "", "5s": "", "1e": "", "1 2": "", "--5": "", "１": "",
+	} {
+		have, ok := parseNumber(in)
+		if ok != (want != "") || ok && have != want {
+			t.Errorf("parseNumber(%q) = %q, %v, want %q", in, have, ok, want)
+		}
+	}
+}
+
+func TestParseQuantity(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"5": "5", "5s": "5", "1500ms": "1.5", "1ms": "0.001", "2m": "120", "1.5h": "5400", "-1m": "-60", "1e3ms": "1", "0.5s": "0.5",
+	} {
+		have, ok := parseQuantity(in)
+		if !ok || compareNumbers(have, want) != 0 {
+			t.Errorf("parseQuantity(%q) = %q, %v, want %q", in, have, ok, want)
+		}
+	}
+	for _, in := range []string{"5d", "5x", "5sm", "5hs", "01s", "1.s", "1.2.3"} {
+		if have, ok := parseQuantity(in); ok {
+			t.Errorf("parseQuantity(%q) = %q", in, have)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package expr_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+func Example() {
+	done, err := expr.Compile(`.state == "done" and .progress >= 100`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, body := range []string{
+		`{"state":"running","progress":40}`,
+		`{"state":"done","progress":"100"}`,
+		`<html>502 Bad Gateway</html>`,
+		`{"state":"done","progress":100}`,
+	} {
+		result := done.Eval(&expr.Env{Doc: expr.NewDoc([]byte(body))})
+		fmt.Printf("%v: %s\n", result.Tri, result.Explain(1)[0])
+	}
+	// Output:
+	// false: .state is "running", want == "done"
+	// unknown: .progress is "100" (a string): cannot be ordered against a number; write (.progress | tonumber) >= 100
+	// unknown: .state is unknown: the body is not JSON (line 1, column 1: "<html>502 Bad Gateway</html>")
+	// true: .state is "done"
+}
+
+func ExampleCompile() {
+	_, err := expr.Compile(`.state == done`)
+	if e, ok := errors.AsType[*expr.Error](err); ok {
+		fmt.Println(e.Source)
+		fmt.Println(strings.Repeat(" ", e.Column-1) + "^ " + e.Message)
+		fmt.Println("hint: " + e.Hint)
+	}
+	// Output:
+	// .state == done
+	//           ^ done is not quoted
+	// hint: write "done" for text, .done for the JSON field
+}
+
+func ExampleCompileValue() {
+	names, err := expr.CompileValue(`items.#(ready==false)#.name`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body := []byte(`{"items":[{"name":"a","ready":true},{"name":"b","ready":false},{"name":"c","ready":false}]}`)
+	value := names.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
+	fmt.Println(value.Kind, value.Text())
+	// Output: array ["b","c"]
+}
+
+func ExampleResult_Explain() {
+	x, err := expr.Compile(`all(.items[]; .status.phase == "Running") and .spec.paused != true`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	body := []byte(`{"items":[{"status":{"phase":"Running"}},{"status":{"phase":"Pending"}}],"spec":{}}`)
+	for _, line := range x.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Explain(5) {
+		fmt.Println(line)
+	}
+	// Output:
+	// all(.items[]; .status.phase == "Running"): false at [1]: .status.phase is "Pending" (2 items, 1 false)
+}
+
+func ExampleResult_Notes() {
+	x, err := expr.Compile(`.state != "pending"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{"status":"pending"}`))})
+	fmt.Println(result.Matched(), result.Notes())
+	// Output: true [.state is missing, which is != "pending"]
+}
+
+func ExampleExpr_Uses() {
+	x, err := expr.Compile(`$status == 404 or .state == "gone"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(x.Uses().Status, x.Uses().JSON, x.Uses().Exit)
+	// Output: true true false
+}
+
+func ExampleUnreadable() {
+	x, err := expr.Compile(`.state == "done"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result := x.Eval(&expr.Env{Doc: expr.Unreadable("the answer is longer than 64 MiB")})
+	fmt.Println(result.Tri, result.Explain(1))
+	// Output: unknown [.state is unknown: the answer is longer than 64 MiB]
+}

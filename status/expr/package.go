@@ -1,0 +1,31 @@
+// Package expr is the condition language of poll: one expression asks one
+// question about one answer.
+//
+//	.state == "done"
+//	.status.conditions.#(type=="Ready").status == "True"
+//	all(.items[]; .status.phase == "Running") and (.items | length) > 0
+//	$status == 503 || $body contains "warming up"
+//
+// A path that begins with a dot is read as jq reads it, one without as gjson
+// does. Types are never converted: "3" is not 3. There are three outcomes, true,
+// false and unknown: what makes jq stop with an error is unknown here, and so is
+// every path when the answer is not JSON. Only true matches.
+//
+// The grammar, from the loosest operator to the tightest:
+//
+//	pipe        = alternative { "|" alternative }
+//	alternative = or [ "//" alternative ]
+//	or          = and { ( "||" | "or" ) and }
+//	and         = not { ( "&&" | "and" ) not }
+//	not         = "not" not | "!" ( "!" not | operand ) | comparison
+//	comparison  = operand [ operator operand ]
+//	operator    = "==" | "!=" | "<" | "<=" | ">" | ">=" | "=~" | "!~"
+//	            | "in" | "contains" | "startswith" | "endswith"
+//	operand     = literal | path | variable | function | "(" pipe ")"
+//
+// docs/conditions.md shows the language by examples.
+//
+// gjson finds the values. What it cannot be trusted with is kept from it: a
+// document is checked before it is read (depth and validity, in one pass), each
+// step is applied to the type it is made for, and queries compare text with text.
+package expr
