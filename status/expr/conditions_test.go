@@ -1,0 +1,100 @@
+package expr_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// TestConditionsPage runs the examples of docs/conditions.md. A block of json is
+// the document for the blocks after it; in those each line has an expression, two
+// blanks or more, and
+//
+//	condition: its outcome
+//	value:     its value as JSON, or "missing"
+//	refused:   the message of the error
+func TestConditionsPage(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/conditions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1)
+	var env *expr.Env
+	real, examples := 0, 0
+	for _, block := range blocks {
+		kind, text := block[1], block[2]
+		if kind == "json" {
+			env = &expr.Env{Doc: expr.NewDoc([]byte(text)), Body: []byte(text), Elapsed: time.Minute, Attempt: 3}
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if kind == "sh" {
+				continue
+			}
+			examples++
+			src, want := splitExample(line)
+			if have := runExample(kind, src, env); !sameExample(kind, have, want) {
+				t.Errorf("%s is %s, the page says %s", src, have, want)
+			}
+		}
+	}
+	_, rest, _ := strings.Cut(string(page), "\n## Real conditions\n")
+	for _, block := range regexp.MustCompile("(?ms)^```condition\n(.*?)^```$").FindAllStringSubmatch(rest, -1) {
+		real += strings.Count(block[1], "\n")
+	}
+	if examples < 100 || real < 25 {
+		t.Errorf("%d examples, %d real conditions", examples, real)
+	}
+}
+
+func splitExample(line string) (src, want string) {
+	line = strings.TrimRight(line, "\n")
+	cut := regexp.MustCompile(`\s{2,}`).FindAllStringIndex(line, -1)
+	if len(cut) == 0 {
+		return line, ""
+	}
+	last := cut[len(cut)-1]
+	return line[:last[0]], line[last[1]:]
+}
+
+// runExample is the outcome, the value or the message.
+func runExample(kind, src string, env *expr.Env) string {
+	compile := expr.Compile
+	if kind == "value" {
+		compile = expr.CompileValue
+	}
+	x, err := compile(src)
+	if err != nil {
+		if kind == "condition" {
+			return "error"
+		}
+		_, message, _ := strings.Cut(err.Error(), ": ")
+		return message
+	}
+	r := x.Eval(env)
+	if kind != "value" {
+		return r.Tri.String()
+	}
+	if v := r.Value(); v.Exists() {
+		return v.Raw
+	}
+	return r.Value().Kind.String()
+}
+
+func sameExample(kind, have, want string) bool {
+	if kind != "value" || have == want {
+		return have == want
+	}
+	var a, b any
+	if json.Unmarshal([]byte(have), &a) != nil || json.Unmarshal([]byte(want), &b) != nil {
+		return false
+	}
+	return reflect.DeepEqual(a, b)
+}
