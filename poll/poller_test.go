@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -462,20 +464,44 @@ func TestTheResultIsFetchedAfterSuccess(t *testing.T) {
 	}
 }
 
+// Wait for a job behind a URL.
 func ExamplePoller() {
-	jobs := []string{"queued", "running", "done"}
+	states := []string{"queued", "running", "done"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"state":%q}`, states[0])
+		states = states[1:]
+	}))
+	defer server.Close()
+
+	done, _ := status.NewRule(status.Success, `.state == "done"`)
 	p := poll.Poller{
-		Target:   "job 42",
+		Probe:    poll.HTTP{URL: server.URL},
+		Rules:    status.Rules{Own: []status.Rule{done}},
 		Schedule: backoff.Fixed(time.Millisecond),
-		Probe: poll.ProbeFunc(func(_ context.Context, a poll.Attempt) status.Observation {
-			o := status.Observation{Kind: status.HTTP, Code: new(202), Body: []byte(jobs[a.Number-1])}
-			if a.Number == len(jobs) {
-				o.Code = new(200)
-			}
-			return o
-		}),
+		Timeout:  time.Minute,
 	}
 	outcome, err := p.Run(context.Background())
 	fmt.Println(outcome.Status, outcome.Attempts, string(outcome.Observation.Body), err)
-	// Output: SUCCESS 3 done <nil>
+	// Output: SUCCESS 3 {"state":"done"} <nil>
+}
+
+// Events show a wait while it goes on.
+func ExamplePoller_Events() {
+	p := poll.Poller{
+		Probe:       poll.Command{Args: []string{"false"}},
+		Schedule:    backoff.Fixed(time.Millisecond),
+		MaxAttempts: 2,
+	}
+	for e := range p.Events(context.Background()) {
+		switch e.Kind {
+		case poll.AttemptEvent:
+			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
+		case poll.EndEvent:
+			fmt.Println(e.Outcome.Ending)
+		}
+	}
+	// Output:
+	// 1 NOT_READY exit code 1
+	// 2 NOT_READY exit code 1
+	// attempts exhausted
 }

@@ -35,25 +35,7 @@ type PresetRule struct {
 }
 
 // Flag returns the flag that would state the rule: "--until".
-func (r PresetRule) Flag() string {
-	for _, f := range ruleFields {
-		if f.status == r.Status {
-			return "--" + f.name
-		}
-	}
-	return ""
-}
-
-// ruleFields are the fields that state rules, in the order of kindOrder.
-var ruleFields = [...]struct {
-	name   string
-	status Status
-}{
-	{"throttled-if", Throttled},
-	{"error-if", Error},
-	{"until", Success},
-	{"not-ready-if", NotReady},
-}
+func (r PresetRule) Flag() string { return "--" + r.Status.ruleName() }
 
 // Presets returns all presets, those for related APIs side by side.
 func Presets() []Preset { return slices.Collect(allPresets()) }
@@ -141,10 +123,10 @@ func newPreset(fields textproto.MIMEHeader) (Preset, error) {
 		Note:    one("note"),
 		Detail:  take("detail"),
 	}
-	for _, f := range ruleFields {
-		for _, rule := range take(f.name) {
+	for _, f := range RuleKinds() {
+		for _, rule := range take(f.Name) {
 			condition, why, _ := strings.Cut(rule, " -- ")
-			p.Rules = append(p.Rules, PresetRule{Status: f.status, Expr: condition, Why: why})
+			p.Rules = append(p.Rules, PresetRule{Status: f.Status, Expr: condition, Why: why})
 		}
 	}
 	for name := range fields {

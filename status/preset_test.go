@@ -72,15 +72,11 @@ func TestLookupPreset(t *testing.T) {
 
 func TestPresetRulesAreInOrder(t *testing.T) {
 	t.Parallel()
-	for i, f := range ruleFields {
-		if f.status != kindOrder[i] {
-			t.Errorf("field %d states %v, the rules asked then are for %v", i, f.status, kindOrder[i])
-		}
+	place := func(r PresetRule) int {
+		return slices.IndexFunc(RuleKinds(), func(k RuleKind) bool { return k.Status == r.Status })
 	}
 	for _, p := range Presets() {
-		order := func(a, b PresetRule) int {
-			return slices.Index(kindOrder[:], a.Status) - slices.Index(kindOrder[:], b.Status)
-		}
+		order := func(a, b PresetRule) int { return place(a) - place(b) }
 		if !slices.IsSortedFunc(p.Rules, order) {
 			t.Errorf("preset %s: its rules are not in the order in which they are asked", p.Name)
 		}

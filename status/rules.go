@@ -20,6 +20,41 @@ type Rule struct {
 	Detail []*expr.Expr
 }
 
+// NewRule compiles a condition to a rule for s. The error is an [*expr.Error].
+func NewRule(s Status, condition string) (Rule, error) {
+	e, err := expr.Compile(condition)
+	if err != nil {
+		return Rule{}, err
+	}
+	return Rule{Status: s, Expr: e, Origin: "--" + s.ruleName()}, nil
+}
+
+// A RuleKind is a kind of rule, by the name that flags and presets give it.
+type RuleKind struct {
+	Name   string // "until"
+	Status Status // what a rule of this kind stands for
+}
+
+// RuleKinds are the kinds of rules, in the order in which they are asked.
+func RuleKinds() []RuleKind {
+	return []RuleKind{
+		{"throttled-if", Throttled},
+		{"error-if", Error},
+		{"until", Success},
+		{"not-ready-if", NotReady},
+	}
+}
+
+// ruleName is the name of the rules for s, "" for None.
+func (s Status) ruleName() string {
+	for _, kind := range RuleKinds() {
+		if kind.Status == s {
+			return kind.Name
+		}
+	}
+	return ""
+}
+
 // String returns the rule as words name it: `--until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
@@ -36,9 +71,6 @@ type Rules struct {
 	// Strict makes a good answer that no rule matches an ERROR.
 	Strict bool
 }
-
-// kindOrder is the order in which rules are asked, within Own and within Preset.
-var kindOrder = [...]Status{Throttled, Error, Success, NotReady}
 
 // Classify decides what o means. The first that holds decides:
 //
@@ -92,10 +124,10 @@ type interview struct {
 
 // block asks rules in the order of their kinds until one matches.
 func (q *interview) block(rules []Rule) (Verdict, bool) {
-	for _, kind := range kindOrder {
+	for _, kind := range RuleKinds() {
 		for i := range rules {
 			rule := &rules[i]
-			if rule.Status != kind {
+			if rule.Status != kind.Status {
 				continue
 			}
 			if a := q.ask(rule); a.Result.Matched() {

@@ -1,30 +1,31 @@
 package status_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
 )
 
 // rules compiles rules given as "flag expression".
 func rules(t *testing.T, lines ...string) []status.Rule {
 	t.Helper()
-	kinds := map[string]status.Status{
-		"until": status.Success, "error-if": status.Error,
-		"throttled-if": status.Throttled, "not-ready-if": status.NotReady,
-	}
 	var made []status.Rule
 	for _, l := range lines {
-		flag, source, _ := strings.Cut(l, " ")
-		e, err := expr.Compile(source)
-		if err != nil {
-			t.Fatal(err)
+		flag, condition, _ := strings.Cut(l, " ")
+		for _, kind := range status.RuleKinds() {
+			if kind.Name != flag {
+				continue
+			}
+			rule, err := status.NewRule(kind.Status, condition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made = append(made, rule)
 		}
-		made = append(made, status.Rule{Status: kinds[flag], Expr: e, Origin: "--" + flag})
 	}
 	return made
 }
@@ -244,4 +245,17 @@ func TestTally(t *testing.T) {
 			}
 		})
 	}
+}
+
+func ExampleRules() {
+	done, _ := status.NewRule(status.Success, `.state == "done"`)
+	rules := status.Rules{Own: []status.Rule{done}}
+	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
+		verdict := rules.Classify(status.Observation{Kind: status.HTTP, Code: new(200), Body: []byte(body)})
+		fmt.Println(verdict.Status, "-", verdict.Reason)
+	}
+	// Output:
+	// NOT_READY - .state is "queued", want == "done"
+	// SUCCESS - .state is "done"
+	// NOT_READY - .state is unknown: the body is not JSON (line 1, column 1: "<html>")
 }

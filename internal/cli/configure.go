@@ -106,33 +106,17 @@ func (in *invocation) source() *rand.Rand {
 	return rand.New(rand.NewPCG(in.values.seed(), 0))
 }
 
-// ruleFlags are the flags that state a rule, in the order in which rules are asked.
-func ruleFlags() []struct {
-	name   string
-	status status.Status
-} {
-	return []struct {
-		name   string
-		status status.Status
-	}{
-		{"throttled-if", status.Throttled},
-		{"error-if", status.Error},
-		{"until", status.Success},
-		{"not-ready-if", status.NotReady},
-	}
-}
-
 func (in *invocation) configureRules(w *wait) error {
-	for _, f := range ruleFlags() {
-		for _, source := range in.values.texts(f.name) {
-			e, err := expr.Compile(source)
+	for _, kind := range status.RuleKinds() {
+		for _, condition := range in.values.texts(kind.Name) {
+			rule, err := status.NewRule(kind.Status, condition)
 			if err != nil {
-				return badExpression(in.values.origin(f.name), err)
+				return badExpression(in.values.origin(kind.Name), err)
 			}
-			if err := applies(e.Uses(), w.kind); err != nil {
-				return usagef("%s: %w", in.values.origin(f.name), err)
+			if err := applies(rule.Expr.Uses(), w.kind); err != nil {
+				return usagef("%s: %w", in.values.origin(kind.Name), err)
 			}
-			w.poller.Rules.Own = append(w.poller.Rules.Own, status.Rule{Status: f.status, Expr: e, Origin: "--" + f.name})
+			w.poller.Rules.Own = append(w.poller.Rules.Own, rule)
 		}
 	}
 	w.poller.Rules.Strict = in.split.on("strict")

@@ -13,7 +13,6 @@ import (
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
 )
 
 func demoCommand() *command {
@@ -45,7 +44,7 @@ func (in *invocation) demo() error {
 	if err != nil {
 		return err
 	}
-	condition, err := expr.Compile(demoCondition)
+	until, err := status.NewRule(status.Success, demoCondition)
 	if err != nil {
 		return fmt.Errorf("compile the demo's condition: %w", err)
 	}
@@ -55,7 +54,7 @@ func (in *invocation) demo() error {
 		poller: poll.Poller{
 			Target:  probe.Target(),
 			Probe:   probe,
-			Rules:   status.Rules{Own: []status.Rule{{Status: status.Success, Expr: condition, Origin: "--until"}}},
+			Rules:   status.Rules{Own: []status.Rule{until}},
 			Timeout: 15 * time.Second,
 		},
 		report: report.Config{
