@@ -147,7 +147,7 @@ func TestReadPresetsRefusesWhatItDoesNotKnow(t *testing.T) {
 func TestPresetRuleFlag(t *testing.T) {
 	t.Parallel()
 	want := map[Status]string{
-		Throttled: "--throttled-if", Error: "--error-if", Success: "--until", NotReady: "--not-ready-if", None: "",
+		Throttled: "--throttled-if", Error: "--error-if", Success: "--until", NotReady: "--not-ready-if",
 	}
 	for status, flag := range want {
 		if have := (PresetRule{Status: status}).Flag(); have != flag {
