@@ -1,0 +1,167 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func kills() []torment {
+	return []torment{
+		{"INT TERM HUP at 200 random moments", killedByOne},
+		{"two signals at 100 random moments", killedByTwo},
+		{"deadlines at 100 random moments", deadlines},
+	}
+}
+
+// A victim is a wait that does not end by itself.
+type victim struct {
+	name string
+	args []string
+}
+
+func victims(url string) []victim {
+	return []victim{
+		{"short attempts", args("--immediate --interval 1ms -- false")},
+		{"attempts of 5 ms", args("--immediate --interval 1ms --", "sh", "-c", "sleep 0.005; exit 1")},
+		{"a group", args("--immediate", shell("sleep 60 & sleep 60 & (sleep 60; true) & wait")...)},
+		{"a group that ignores signals", args("--immediate --grace 30ms",
+			shell(`trap "" TERM INT HUP; sleep 60 & sleep 60 & wait; sleep 60`)...)},
+		{"a group that changes all the time", args("--immediate --grace 200ms",
+			shell("while :; do (sleep 60 & sleep 0.002 & wait $!; kill %1) & (exec sleep 0.003); done")...)},
+		{"a wait", args("--interval 60s -- true")},
+		{"a URL that never answers", args("--immediate", url)},
+	}
+}
+
+// A shot is one wait that is killed, and what was wrong about its end.
+type shot struct {
+	victim victim
+	on     bool // a terminal
+	moment time.Duration
+	sig    syscall.Signal
+	second time.Duration // until a second signal, 0 is none
+	late   time.Duration // how long it lived after the first signal
+	err    error
+}
+
+func (s *suite) shoot(shot *shot) {
+	w := wait{args: shot.victim.args}
+	var t *terminal
+	if shot.on {
+		if t, shot.err = openTerminal(); shot.err != nil {
+			return
+		}
+		defer t.close()
+		w.stdout, w.stderr, w.attr = t.slave, t.slave, t.attr()
+	}
+	r, err := s.start(w)
+	if err != nil {
+		shot.err = err
+		return
+	}
+	time.Sleep(shot.moment)
+	killed := time.Now()
+	r.Process.Signal(shot.sig)
+	if shot.second > 0 {
+		time.Sleep(shot.second)
+		r.Process.Signal(syscall.SIGINT)
+	}
+	e := r.end()
+	shot.late = time.Since(killed)
+	shot.err = e.expect(128 + int(shot.sig))
+	if shot.second > 0 && e.signal == syscall.SIGINT && shot.sig != syscall.SIGINT && shot.second < 10*time.Millisecond {
+		shot.err = e.expect(128 + int(syscall.SIGINT)) // neither was caught yet, or the other one first
+	}
+	if e.signal == 0 {
+		shot.err = errors.Join(shot.err, errors.New("it did not die of the signal"))
+	}
+	if t != nil {
+		shot.err = errors.Join(shot.err, t.changed())
+	}
+}
+
+// volley shoots many times, a few at once.
+func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim) *shot) (latest time.Duration, err error) {
+	silent, err := serve(func(conn net.Conn, _ int) { io.Copy(io.Discard, conn) })
+	if err != nil {
+		return 0, err
+	}
+	defer silent.close()
+	shots := make(chan *shot)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for range 4 {
+		wg.Go(func() {
+			for shot := range shots {
+				s.shoot(shot)
+				mu.Lock()
+				latest = max(latest, shot.late)
+				if shot.err != nil {
+					err = errors.Join(err, fmt.Errorf("%s, %s after %s, terminal %v: %w",
+						shot.victim.name, unix.SignalName(shot.sig), shot.moment, shot.on, shot.err))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range n {
+		shots <- aim(i, s.rand, victims(silent.url()))
+	}
+	close(shots)
+	wg.Wait()
+	return latest, err
+}
+
+var endings = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
+
+func killedByOne(s *suite) (string, error) {
+	latest, err := s.volley(200, func(i int, rand *rand.Rand, victims []victim) *shot {
+		return &shot{victim: victims[i%len(victims)], on: rand.IntN(2) == 0, sig: endings[rand.IntN(len(endings))],
+			moment: time.Duration(rand.Int64N(int64(150 * time.Millisecond)))}
+	})
+	return fmt.Sprintf("200 deaths by the signal, nobody left, terminal as before; %s at most", latest.Round(10*time.Millisecond)), err
+}
+
+func killedByTwo(s *suite) (string, error) {
+	latest, err := s.volley(100, func(i int, rand *rand.Rand, victims []victim) *shot {
+		stubborn := victim{"a group that ignores signals, grace 20s", args("--immediate --grace 20s",
+			shell(`trap "" TERM INT HUP; sleep 60 & sleep 60 & wait; sleep 60`)...)}
+		return &shot{victim: stubborn, on: rand.IntN(2) == 0, sig: syscall.SIGTERM,
+			moment: time.Duration(rand.Int64N(int64(100 * time.Millisecond))),
+			second: 1 + time.Duration(rand.Int64N(int64(100*time.Millisecond)))}
+	})
+	if latest > 10*time.Second {
+		err = errors.Join(err, fmt.Errorf("the second signal did not hurry: %s", latest))
+	}
+	return fmt.Sprintf("100 deaths by the first, nobody left; %s at most, not the grace of 20s", latest.Round(10*time.Millisecond)), err
+}
+
+func deadlines(s *suite) (string, error) {
+	var wrong []error
+	var latest time.Duration
+	group := `trap "" TERM; sleep 60 & sleep 60 & wait; sleep 60`
+	for range 100 {
+		timeout := time.Millisecond + time.Duration(s.rand.Int64N(int64(100*time.Millisecond)))
+		attempt := time.Millisecond + time.Duration(s.rand.Int64N(int64(50*time.Millisecond)))
+		e, err := s.run(append([]string{"--immediate", "--interval", "1ms", "--grace", "10ms", "--timeout", timeout.String(),
+			"--attempt-timeout", attempt.String()}, shell(group)...)...)
+		if err != nil {
+			return "", err
+		}
+		latest = max(latest, e.took-timeout)
+		if err := e.expect(124); err != nil {
+			wrong = append(wrong, fmt.Errorf("timeout %s, attempt timeout %s: %w", timeout, attempt, err))
+		}
+	}
+	return fmt.Sprintf("100 times exit 124, nobody left, %s late at most", latest.Round(10*time.Millisecond)), errors.Join(wrong...)
+}

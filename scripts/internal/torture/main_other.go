@@ -1,0 +1,15 @@
+//go:build !linux
+
+// Command torture treats the built program badly. It reads /proc, and so needs
+// Linux.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "torture: needs Linux")
+	os.Exit(125)
+}

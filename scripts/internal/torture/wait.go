@@ -1,0 +1,188 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// A wait is one use of the program.
+type wait struct {
+	args   []string
+	via    []string // what starts the program, e.g. nohup; it gets the command line as its arguments
+	env    []string // nil is that of this process
+	stdin  string
+	stdout *os.File // nil keeps what is written
+	stderr *os.File
+	attr   *syscall.SysProcAttr
+	poll   string // another program than the suite's
+}
+
+// hangs is how long a wait may take before it counts as hung.
+const hangs = 60 * time.Second
+
+// An ended wait is what became of it.
+type ended struct {
+	code   int // 128+n for a death by signal n
+	signal syscall.Signal
+	stdout string
+	stderr string
+	took   time.Duration
+	peak   int64     // the most memory that was resident, in bytes
+	left   []process // what it started and has not stopped
+	hung   bool
+}
+
+// A running wait is one that has not ended.
+type running struct {
+	*exec.Cmd
+	mark           string
+	began          time.Time
+	stdout, stderr bytes.Buffer
+	gauge          *gauge
+	hung           atomic.Bool
+	timer          *time.Timer
+}
+
+// marks counts the waits: each marks its processes by an environment variable.
+var marks atomic.Int64
+
+const markVariable = "POLL_TORTURE_MARK"
+
+func (s *suite) start(w wait) (*running, error) {
+	program := s.poll
+	if w.poll != "" {
+		program = w.poll
+	}
+	line := append(append(append([]string{}, w.via...), program), w.args...)
+	r := &running{Cmd: exec.Command(line[0], line[1:]...), mark: fmt.Sprintf("%d-%d", os.Getpid(), marks.Add(1))}
+	if w.env == nil {
+		w.env = os.Environ()
+	}
+	r.Env = append(w.env[:len(w.env):len(w.env)], markVariable+"="+r.mark)
+	r.Stdin, r.SysProcAttr = strings.NewReader(w.stdin), w.attr
+	if w.stdin == "" {
+		r.Stdin = nil
+	}
+	r.Stdout, r.Stderr = &r.stdout, &r.stderr
+	if w.stdout != nil {
+		r.Stdout = w.stdout
+	}
+	if w.stderr != nil {
+		r.Stderr = w.stderr
+	}
+	// A process that is left alone may hold the outputs.
+	r.WaitDelay = 200 * time.Millisecond
+	r.began = time.Now()
+	if err := r.Start(); err != nil {
+		return nil, fmt.Errorf("start the program: %w", err)
+	}
+	r.gauge = watchMemory(r.Process.Pid)
+	r.timer = time.AfterFunc(hangs, func() {
+		r.hung.Store(true)
+		r.Process.Kill()
+	})
+	return r, nil
+}
+
+// end waits for the end. What was left behind is killed then.
+func (r *running) end() ended {
+	r.Wait()
+	r.timer.Stop()
+	e := ended{took: time.Since(r.began), peak: r.gauge.stop(), hung: r.hung.Load()}
+	e.stdout, e.stderr = r.stdout.String(), r.stderr.String()
+	status := r.ProcessState.Sys().(syscall.WaitStatus)
+	e.code = status.ExitStatus()
+	if status.Signaled() {
+		e.signal, e.code = status.Signal(), 128+int(status.Signal())
+	}
+	e.left = marked(r.mark)
+	for _, p := range e.left {
+		syscall.Kill(p.pid, syscall.SIGKILL)
+	}
+	return e
+}
+
+func (s *suite) wait(w wait) (ended, error) {
+	r, err := s.start(w)
+	if err != nil {
+		return ended{}, err
+	}
+	return r.end(), nil
+}
+
+// run is wait for the most common case.
+func (s *suite) run(args ...string) (ended, error) { return s.wait(wait{args: args}) }
+
+// expect is what is wrong: every wait has to end with this code, say these words
+// on stderr, leave nobody behind, and not crash.
+func (e ended) expect(code int, words ...string) error {
+	var wrong []error
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
+	if e.hung {
+		complain("hung for %s", hangs)
+	}
+	if e.code != code {
+		complain("exit code %d, not %d", e.code, code)
+	}
+	for _, word := range words {
+		if !strings.Contains(e.stderr, word) {
+			complain("stderr does not say %q", word)
+		}
+	}
+	if len(e.left) > 0 {
+		complain("left behind: %v", e.left)
+	}
+	if strings.Contains(e.stderr, "goroutine ") || strings.Contains(e.stderr, "panic") {
+		complain("crashed")
+	}
+	if len(wrong) > 0 && e.stderr != "" {
+		complain("stderr was %.1000q", e.stderr)
+	}
+	return errors.Join(wrong...)
+}
+
+// within is what is wrong if too much memory was used.
+func (e ended) within(mib int64) error {
+	if e.peak > mib<<20 {
+		return fmt.Errorf("%s resident, more than %d MiB", mebi(e.peak), mib)
+	}
+	return nil
+}
+
+func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// An outcome is the part of --json that cases look at.
+type outcome struct {
+	Status   string
+	Attempts int
+	Reason   string
+	ExitCode int `json:"exit_code"`
+	Timeline []struct{ Status, Reason string }
+}
+
+func (e ended) outcome() (outcome, error) {
+	var o outcome
+	if err := json.Unmarshal([]byte(e.stdout), &o); err != nil {
+		return o, fmt.Errorf("read the outcome: %w", err)
+	}
+	return o, nil
+}
+
+// seen are the different statuses and reasons of a timeline.
+func (o outcome) seen() string {
+	var seen strings.Builder
+	for _, a := range o.Timeline {
+		fmt.Fprintf(&seen, "%s %s\n", a.Status, a.Reason)
+	}
+	return seen.String()
+}
