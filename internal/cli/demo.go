@@ -18,7 +18,7 @@ import (
 func demoCommand() *command {
 	return &command{
 		name:    "demo",
-		summary: "watch a wait, with a small API inside the process",
+		summary: "watch a wait, with an API inside poll",
 		about: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
 			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
 			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",

@@ -7,7 +7,7 @@ import (
 )
 
 // helpWidth is how many columns the flags take in help, of 80.
-const helpWidth = 28
+const helpWidth = 24
 
 // mainExamples stand first in the help of the main command.
 func mainExamples() []example {

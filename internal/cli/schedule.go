@@ -19,8 +19,8 @@ func scheduleCommand() *command {
 		name:    "schedule",
 		summary: "how often and how long a wait would poll",
 		about: "poll schedule shows the waits that the same flags give poll: before each attempt\n" +
-			"the wait (with jitter its mean and bounds), and when the attempt starts. Attempts\n" +
-			"are taken to last no time, and answers to ask for no other wait.",
+			"the wait (with jitter its mean and bounds), and when the attempt starts.\n" +
+			"Attempts are taken to last no time, and answers to ask for no other wait.",
 		examples: []example{
 			{"poll schedule --timeout 10m --interval 30s", "how many attempts are that?"},
 			{"poll schedule --overshoot 10% --until-time 1h", "how late is a completion after an hour seen?"},
@@ -50,7 +50,7 @@ func scheduleFlags() flags {
 	return append(own,
 		flag{name: "seed", value: "N", usage: "show the waits that poll --seed N draws, not means"},
 		flag{name: "compare", value: "LIST", usage: "show several strategies together"},
-		flag{name: "until-time", value: "D", usage: "say how many attempts there are by then, and how late they see"},
+		flag{name: "until-time", value: "D", usage: "count attempts until then, and how late they see"},
 		formatFlag(formatTable, formatCSV, formatJSON, formatMarkdown),
 		flag{name: "svg", value: "FILE", usage: "write a chart"},
 		flag{name: "png", value: "FILE", usage: "write a chart"},

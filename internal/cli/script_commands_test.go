@@ -121,8 +121,8 @@ var changing = []struct {
 	with    string
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "127.0.0.1:PORT"},
-	{regexp.MustCompile(`(?m)^ +\d+\.\d+s  #`), "     X.Xs  #"},
-	{regexp.MustCompile(` in \d+(\.\d+)?(ms|s)`), " in X"},
+	{regexp.MustCompile(`(?m)^ +\d+\.\d+s  ([#-])`), "     X.Xs  $1"},
+	{regexp.MustCompile(` (in|took) \d+(\.\d+)?(ms|s)`), " $1 X"},
 	{regexp.MustCompile(`("[a-z_]+_s"): ?\d+(\.\d+)?`), "$1:X"},
 	{regexp.MustCompile(`\bgo1\.\S+`), "goX"},
 }

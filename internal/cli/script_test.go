@@ -3,6 +3,7 @@
 package cli
 
 import (
+	stdflag "flag"
 	"os"
 	"testing"
 
@@ -15,6 +16,8 @@ func TestMain(m *testing.M) {
 	if os.Getenv(signalsHelper) != "" {
 		os.Exit(m.Run())
 	}
+	// The scripts wait for processes more than they compute.
+	stdflag.Set("test.parallel", "6")
 	testscript.Main(m, map[string]func(){
 		"poll":     runPoll,
 		"signaled": signaled,

@@ -14,10 +14,10 @@ import (
 func simulateCommand() *command {
 	return &command{
 		name:    "simulate",
-		summary: "what jitter does to a service that many clients wait on",
-		about: "poll simulate lets clients contend for a service, in virtual time, and counts how\n" +
-			"long it takes until all are done and how much work that makes. Model queue: the\n" +
-			"service takes one client at a time, who finds it busy waits and asks again.\n" +
+		summary: "what jitter does to a contended service",
+		about: "poll simulate lets clients contend for a service, in virtual time, and counts\n" +
+			"how long it takes until all are done and how much work that makes. Model queue:\n" +
+			"the service takes one client at a time, who finds it busy waits and asks again.\n" +
 			"Model occ: clients write to one row under optimistic concurrency. Both are about\n" +
 			"contention; how late one poller sees a completion, poll schedule tells.",
 		examples: []example{
@@ -35,7 +35,7 @@ func simulateFlags() flags {
 	return flags{
 		{name: "model", value: "M", def: string(models[0]), words: names(models), usage: "or occ"},
 		{name: "clients", value: "LIST", def: "10,50,100", usage: "numbers of clients"},
-		{name: "algorithm", value: "LIST", def: "all", usage: "of none (occ only), exponential, full, equal, decorrelated"},
+		{name: "algorithm", value: "LIST", def: "all", usage: "of exponential, full, equal, decorrelated; occ: none"},
 		{name: "trials", value: "N", def: "100", usage: "how often each is tried"},
 		{name: "base", value: "D", def: "10ms, occ 5ms", usage: "of the algorithms"},
 		{name: "max-wait", value: "D", def: "0 = no cap, occ 2s", usage: "no wait is longer"},

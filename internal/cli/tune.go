@@ -13,7 +13,7 @@ import (
 func tuneCommand() *command {
 	return &command{
 		name:    "tune",
-		summary: "a factor from what is wanted, and what it costs",
+		summary: "a factor from what is wanted",
 		about: "poll tune chooses the factor of exponential waits by what is wanted: a wait that\n" +
 			"is a part of the time already waited (--overshoot), or a certain wait at a\n" +
 			"certain time (--wait, --at). It shows how many attempts that makes until\n" +
