@@ -144,7 +144,7 @@ func (p *parser) text(name, what string) (string, bool) {
 	return t.lit.str, true
 }
 
-// constant parses a literal that must stand there.
+// constantOperand parses a literal that must stand there.
 func (p *parser) constantOperand(name string) value {
 	start := p.tok
 	l, ok := p.operand().(*literal)

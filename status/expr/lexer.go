@@ -46,13 +46,13 @@ func (t token) endsOperand() bool {
 // A lexer cuts the source into tokens. The first error stays, and from then on
 // there are only end tokens.
 type lexer struct {
-	depth int // of queries
-	src   string
-	pos   int
-	prev  token
-	err   *Error
+	src  string
+	pos  int
+	prev token
+	err  *Error
 
 	lastEnd int // where the token before prev ended
+	depth   int // of queries in queries
 }
 
 // fail notes the first error.

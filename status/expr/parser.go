@@ -440,7 +440,7 @@ func (p *parser) missing() {
 	switch {
 	case t.kind == tokEnd:
 		p.fail(len(p.src), "", "a value is missing at the end")
-	case t.kind == tokOperator && t.text != ")" && t.text != ";" && t.text != ",":
+	case t.kind == tokOperator && isCompareOp(t.text):
 		p.fail(t.from, hintShell, "a value is missing before %s", t.of(p.src))
 	default:
 		p.fail(t.from, "", "a value is missing before %s", t.of(p.src))

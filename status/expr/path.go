@@ -57,15 +57,15 @@ type modifier struct {
 
 // A hop is one or more steps that are walked at once.
 type hop struct {
-	span          // from the first step to the last
-	kind  hopKind //
-	get   string  // hopFields: the gjson path of all steps
-	steps []step  // hopFields
-	key   string  // hopKey
-	n     int     // hopIndex
-	query *query  // hopFirst, hopAll, hopAllCount
-	sub   []hop   // hopMap, hopAll: walked for each element
-	mod   *modifier
+	span  // from the first step to the last
+	kind  hopKind
+	get   string    // hopFields: the gjson path of all steps
+	steps []step    // hopFields
+	key   string    // hopKey
+	n     int       // hopIndex
+	query *query    // hopFirst, hopAll, hopAllCount
+	sub   []hop     // hopMap, hopAll: walked for each element
+	mod   *modifier // hopModifier
 }
 
 type hopKind uint8

@@ -120,7 +120,7 @@ func parseValue(raw string) value {
 // json is the JSON text of a value that exists.
 func (v value) json() string {
 	if v.raw == "" && v.kind == KindString {
-		return string(appendQuoted(nil, v.str))
+		return string(appendQuoted(make([]byte, 0, len(v.str)+2), v.str))
 	}
 	return v.raw
 }
