@@ -51,12 +51,13 @@ func (r *run) ownWait() time.Duration {
 	if o := r.last.observation; r.last.verdict.Status == status.Throttled && o.Hint == nil {
 		schedule = r.Throttled
 	}
-	step := backoff.Step{N: r.attempts, Elapsed: time.Since(r.start), Previous: r.previous}
-	r.previous = schedule.Wait(step, r.rand)
+	var delay time.Duration
 	if r.attempts == 0 {
-		return r.InitialDelay + r.previous
+		delay = r.InitialDelay
 	}
-	return r.previous
+	step := backoff.Step{N: r.attempts, Elapsed: time.Since(r.start) + delay, Previous: r.previous}
+	r.previous = schedule.Wait(step, r.rand)
+	return delay + r.previous
 }
 
 // reserve is the time to keep for one more attempt when left is what remains

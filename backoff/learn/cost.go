@@ -27,13 +27,13 @@ func ParseCost(s string) (Cost, error) {
 	if number, ok := strings.CutSuffix(s, "%"); ok {
 		percent, err := strconv.ParseFloat(number, 64)
 		if err != nil || !(percent > 0 && percent <= 100) {
-			return Cost{}, fmt.Errorf("poll cost %q: want a percentage above 0%% and up to 100%%", s)
+			return Cost{}, fmt.Errorf("%q: want a percentage above 0%% and up to 100%%", s)
 		}
 		return Cost{Share: percent / 100}, nil
 	}
 	delay, err := time.ParseDuration(s)
 	if err != nil || delay <= 0 {
-		return Cost{}, fmt.Errorf("poll cost %q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
+		return Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
 	}
 	return Cost{Delay: delay}, nil
 }

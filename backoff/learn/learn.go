@@ -16,7 +16,6 @@ package learn
 
 import (
 	"errors"
-	"math"
 	"math/rand/v2"
 	"time"
 
@@ -93,9 +92,5 @@ func (m *Model) Wait(s backoff.Step, _ *rand.Rand) time.Duration {
 
 // Age is how old the operation is after a wait of elapsed, saturated.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
-	elapsed = max(elapsed, 0)
-	if elapsed > math.MaxInt64-m.start {
-		return math.MaxInt64
-	}
-	return m.start + elapsed
+	return later(m.start, max(elapsed, 0))
 }

@@ -34,11 +34,11 @@ func (in *invocation) configureLimits(w *wait) error {
 
 func (in *invocation) configureSchedule(w *wait) error {
 	v := in.values
-	config, err := in.schedule()
-	if err != nil {
+	var err error
+	if w.config, err = in.schedule(); err != nil {
 		return err
 	}
-	w.poller.Schedule, w.poller.Throttled, err = config.Schedules()
+	w.poller.Schedule, w.poller.Throttled, err = w.config.Schedules()
 	if err != nil {
 		return in.badParameter(err)
 	}

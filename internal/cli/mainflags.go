@@ -6,6 +6,7 @@ import "github.com/pollcli/poll/backoff"
 const (
 	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
 	groupWaiting    = "Waiting"
+	groupLearning   = "Learning (from past runs of the same operation)"
 	groupLimits     = "Limits"
 	groupHTTP       = "HTTP (as curl's)"
 	groupCommand    = "Command"
@@ -40,6 +41,13 @@ func mainFlags() flags {
 		{name: "seed", value: "N", group: groupWaiting, usage: "makes jitter repeatable"},
 		{name: "immediate", group: groupWaiting, usage: "first attempt at once, not after the first wait"},
 		{name: "initial-delay", value: "D", group: groupWaiting, def: "0", usage: "wait this long before anything"},
+
+		{name: "learn", value: "NAME", group: groupLearning, usage: "remember how long the runs of NAME take; poll when they end"},
+		{name: "poll-cost", value: "C", def: "1%", group: groupLearning, usage: "the delay one attempt is worth: of the median run, or a time"},
+		{name: "age", value: "D", def: "0", group: groupLearning, usage: "how long the operation has been running already"},
+		{name: "history", value: "DIR", def: "~/.local/state/poll/history", group: groupLearning, usage: "where past runs are kept"},
+		{name: "started-at", value: "EXPR", group: groupLearning, usage: "when it started, by the last answer"},
+		{name: "finished-at", value: "EXPR", group: groupLearning, usage: "when it ended, by the last answer"},
 
 		{name: "request", aliases: []string{"X"}, value: "METHOD", group: groupHTTP, usage: "the method; GET, or POST with -d"},
 		{name: "data", aliases: []string{"d"}, value: "DATA", many: true, group: groupHTTP, usage: "the request body; @FILE reads it, @- from stdin"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -42,8 +43,11 @@ func (in *invocation) wait() error {
 func (in *invocation) watch(w *wait, talk *report.Reporter) report.Result {
 	var result report.Result
 	for event := range w.poller.Events(in.ctx) {
+		w.lesson.see(event)
 		if event.Kind == poll.EndEvent {
-			result = w.output.Settle(in.advised(*event.Outcome))
+			outcome := in.advised(*event.Outcome)
+			outcome.Notes = append(outcome.Notes, w.lesson.keep(outcome)...)
+			result = w.output.Settle(outcome)
 			event.Outcome = &result.Outcome
 		}
 		talk.Event(event)
@@ -90,9 +94,11 @@ func passedCode(code ExitCode, o poll.Outcome) ExitCode {
 type wait struct {
 	kind    status.Kind
 	poller  poll.Poller
-	command *poll.Command // the probe, when it is one
+	config  backoff.Config // of the poller's schedules
+	command *poll.Command  // the probe, when it is one
 	report  report.Config
 	output  report.Output
+	lesson  *lesson // nil without --learn
 }
 
 // configure reads and checks everything, so that nothing is attempted if
@@ -101,6 +107,7 @@ func (in *invocation) configure() (*wait, error) {
 	var w wait
 	for _, step := range []func(*wait) error{
 		in.configureProbe, in.configureRules, in.configureSchedule, in.configureLimits, in.configureReport,
+		in.configureLearning,
 	} {
 		err := step(&w)
 		// A value that makes no sense comes first: the step may have failed of it.

@@ -36,10 +36,19 @@ func (r *Reporter) closing(o *poll.Outcome, summary string) string {
 // what could be written instead.
 func advice(o *poll.Outcome) []string {
 	var list []string
-	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
-		list = append(list, "note: "+words(n))
+	for _, n := range notes(o) {
+		list = append(list, "note: "+n)
 	}
 	return append(list, offers(o)...)
+}
+
+// notes returns the remarks on how a run ended.
+func notes(o *poll.Outcome) []string {
+	var list []string
+	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
+		list = append(list, words(n))
+	}
+	return list
 }
 
 // headline says how the run ended, in one line: the status, the attempts, the

@@ -54,7 +54,7 @@ func (l *lines) talk(u *run) *talk {
 		t = new(talk)
 		l.talks[u] = t
 		if !u.ended() {
-			l.say(opening(u, l.r.cfg.Until))
+			l.say(l.r.opening(u))
 		}
 	}
 	return t
@@ -201,5 +201,9 @@ func (l *lines) where(u *run, now time.Time) {
 	if u.at.Kind == poll.WaitEvent {
 		attempt-- // the next has not begun
 	}
-	l.row(u.elapsed(now), attempt, what, text+progress(u, now))
+	text += progress(u, now)
+	if usual := l.r.forecast(u.elapsed(now)); usual != "" {
+		text += "; " + usual
+	}
+	l.row(u.elapsed(now), attempt, what, text)
 }

@@ -28,13 +28,17 @@ type object struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	Hint       *Seconds `json:"hint_s,omitempty"`
+	// Notes are remarks on the verdict and on what was never decided.
+	Notes []string `json:"notes,omitempty"`
+	prediction
 	// Error is why an attempt had no answer; at the end of a run that failed,
 	// the closing words.
 	Error string `json:"error,omitempty"`
 }
 
 func (f *objects) event(_ *run, ev poll.Event) {
-	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt, Elapsed: seconds(ev.Elapsed)}
+	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt, Elapsed: seconds(ev.Elapsed),
+		prediction: predict(f.r.cfg.Forecast, ev.Elapsed)}
 	switch ev.Kind {
 	case poll.WaitEvent:
 		o.Wait = new(seconds(ev.Wait))
@@ -77,6 +81,7 @@ func (f *objects) end(o *object, out *poll.Outcome) {
 	o.Status = statusWord(out.Status)
 	o.Rule = term.Line(out.Verdict.Rule)
 	o.Reason = new(reason(out))
+	o.Notes = notes(out)
 	if out.Observation != nil {
 		o.HTTPStatus, o.ExitCode = out.Observation.Code, out.Observation.Exit
 	}

@@ -25,7 +25,9 @@ type Document struct {
 	Value      json.RawMessage `json:"value,omitempty"`
 	Body       json.RawMessage `json:"body,omitempty"`
 	Encoding   string          `json:"encoding,omitempty"` // "base64" when that is what body is
-	Timeline   []Moment        `json:"timeline"`
+	Notes      []string        `json:"notes,omitempty"`
+	prediction
+	Timeline []Moment `json:"timeline"`
 }
 
 // WriteFailure writes the --json object of a run that never began: a usage
@@ -46,7 +48,10 @@ func document(r Result, exit int, timeline []Moment) Document {
 		Target:   &target,
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
+		Notes:    notes(&o),
 		Timeline: append([]Moment{}, timeline...),
+
+		prediction: predict(r.output.Forecast, o.Elapsed),
 	}
 	if r.value != nil {
 		d.Value = r.value.JSON

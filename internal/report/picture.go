@@ -23,7 +23,9 @@ func (v *live) picture(u *run, now time.Time) string {
 // them there is room for.
 type parts struct {
 	spinner, status, attempt, max, elapsed, timeout, phase, words string
-	done                                                          float64 // part of the timeout that is over, 0 to 1
+
+	percent string  // of done, where that is by past runs
+	done    float64 // 0 to 1: part of such runs, or of the timeout, that is over
 }
 
 func (v *live) parts(u *run, now time.Time) parts {
@@ -50,7 +52,21 @@ func (v *live) parts(u *run, now time.Time) parts {
 		p.timeout = short(d)
 		p.done = min(1, float64(elapsed)/float64(d))
 	}
+	if f := v.r.cfg.Forecast; f != nil {
+		p.done = done(f, elapsed)
+		p.percent = fmt.Sprintf("%d%%", percentDone(f, elapsed))
+		p.words = v.forecast(u, p.words, elapsed)
+	}
 	return p
+}
+
+// forecast adds to the words how long it usually takes. What is waited for,
+// which stands above, makes room for that.
+func (v *live) forecast(u *run, words string, elapsed time.Duration) string {
+	if u.last == nil && u.at.Hint == nil {
+		return v.r.forecast(elapsed)
+	}
+	return words + "; " + v.r.forecast(elapsed)
 }
 
 // spinner shows that poll is alive, by the time alone.
@@ -108,7 +124,7 @@ func (v *live) layout(p parts, width int) string {
 		p.timeout = ""
 	}
 	bar := ""
-	if p.timeout != "" && room(1+barWidth) {
+	if p.percent != "" && room(1+barWidth+len(" 99%")) || p.percent == "" && p.timeout != "" && room(1+barWidth) {
 		bar = v.bar(p.done)
 	}
 	if left < 0 { // not even these: without colours, which cannot be cut
@@ -124,19 +140,23 @@ const phaseWidth = len("next 9.9s")
 // paint returns all but the words, coloured.
 func (v *live) paint(p parts, bar, gap string) string {
 	c := v.r.cfg.Palette
-	elapsed := p.elapsed
+	end := ""
+	if p.timeout != "" {
+		end = c.Faint("/" + p.timeout)
+	}
 	switch {
+	case bar != "" && p.percent != "":
+		end += fmt.Sprintf(" %s %-3s", bar, p.percent)
 	case bar != "":
-		elapsed += " " + bar + " " + c.Faint(p.timeout)
-	case p.timeout != "":
-		elapsed += c.Faint("/" + p.timeout)
+		end = " " + bar + " " + c.Faint(p.timeout)
 	}
 	status := paint(c, p.status) + strings.Repeat(" ", max(0, 9-len(p.status)))
 	phase := fmt.Sprintf("%-*s", phaseWidth, p.phase)
-	return p.spinner + " " + strings.Join([]string{status, p.attempt + c.Faint(p.max), elapsed, phase, ""}, gap)
+	return p.spinner + " " + strings.Join([]string{status, p.attempt + c.Faint(p.max), p.elapsed + end, phase, ""}, gap)
 }
 
-// bar shows how much of the timeout is over, as a part of 1.
+// bar shows a part of 1: how much of the timeout is over, or how many of the past
+// runs were.
 func (v *live) bar(done float64) string {
 	full, empty := "━", "─"
 	if !v.r.cfg.Streams.Unicode {

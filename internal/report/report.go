@@ -47,6 +47,10 @@ type Config struct {
 	// Until holds the conditions that are waited for as the user wrote them, or
 	// the name of a preset. It is only shown.
 	Until []string
+	// Opening holds further lines that stand below what is waited for.
+	Opening []string
+	// Forecast says how long such a run usually takes. Nil: it is not known.
+	Forecast Forecast
 	// Getenv is asked for CI and the variables of GitHub Actions. Nil stands
 	// for an empty environment.
 	Getenv func(string) string
@@ -64,14 +68,15 @@ func DefaultHeartbeat() Heartbeat {
 // A Reporter shows the events of one or more runs. Its methods may be called
 // from several goroutines.
 type Reporter struct {
-	cfg    Config
-	mu     sync.Mutex
-	con    *console
-	face   face
-	runs   []*run
-	child  *term.LineWriter // nil until Stderr was called
-	timer  *time.Timer
-	closed bool
+	cfg     Config
+	usually string // the forecast in words, "" for none
+	mu      sync.Mutex
+	con     *console
+	face    face
+	runs    []*run
+	child   *term.LineWriter // nil until Stderr was called
+	timer   *time.Timer
+	closed  bool
 }
 
 // A face turns events into words. The Reporter calls it with its lock held.
@@ -90,7 +95,7 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}}
+	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err}}
 	r.face = r.newFace()
 	return r
 }

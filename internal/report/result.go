@@ -18,6 +18,8 @@ type Output struct {
 	Print func(*status.Observation) (Value, error)
 	// JSON makes stdout one object that describes the outcome.
 	JSON bool
+	// Forecast adds to that what was expected. Nil: nothing is known.
+	Forecast Forecast
 }
 
 // A Value is what --print found.

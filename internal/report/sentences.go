@@ -52,9 +52,10 @@ func progress(u *run, now time.Time) string {
 	return "still waiting"
 }
 
-// opening says what is waited for and how long.
-func opening(u *run, until []string) string {
+// opening says what is waited for and how long, and how long that usually takes.
+func (r *Reporter) opening(u *run) string {
 	var b strings.Builder
+	until := r.cfg.Until
 	b.WriteString("poll: waiting for " + words(u.target))
 	if len(until) > 0 {
 		b.WriteString(" until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "..."))
@@ -68,5 +69,10 @@ func opening(u *run, until []string) string {
 		b.WriteString(", at most " + count(u.maxAttempts, "attempt"))
 	}
 	b.WriteByte('\n')
+	for _, line := range append([]string{r.forecast(u.at.Elapsed)}, r.cfg.Opening...) {
+		if line != "" {
+			b.WriteString("poll: " + words(line) + "\n")
+		}
+	}
 	return b.String()
 }

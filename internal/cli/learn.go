@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A lesson is what a wait takes from past runs of its operation, and leaves for
+// the next one. Trouble with the place where they are kept never fails the
+// wait: it is said once, at the end.
+type lesson struct {
+	name  string
+	store history.Store
+	age   time.Duration // of the operation when the wait for it starts
+	// startedAt and finishedAt read the times of the operation from its last
+	// answer; nil if that does not say them.
+	startedAt, finishedAt *expr.Expr
+
+	model   *learn.Model // nil if there is no past run
+	closed  bool         // the place cannot be used, which has been said
+	trouble []string
+	seen    sighting
+}
+
+// configureLearning reads what is known of past runs, after everything else has
+// been found right: without --learn nothing is read.
+func (in *invocation) configureLearning(w *wait) error {
+	if !in.split.has("learn") {
+		return in.refuseUnlearned()
+	}
+	l, options, err := in.lesson(w.config)
+	if err != nil {
+		return err
+	}
+	w.lesson = l
+	l.recall(options)
+	if l.model == nil {
+		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", l.name))
+		return nil
+	}
+	w.poller.Schedule, w.poller.Throttled = in.learned(l.model, w.config, w.poller.Throttled)
+	w.report.Forecast, w.output.Forecast = l.model, l.model
+	return nil
+}
+
+// refuseUnlearned refuses flags that only --learn gives a meaning.
+func (in *invocation) refuseUnlearned() error {
+	for i := range in.self.flags {
+		f := &in.self.flags[i]
+		if g := in.split.last(f.name); f.group == groupLearning && g != nil && !g.env {
+			return usagef("--%s says nothing without --learn NAME", f.name)
+		}
+	}
+	return nil
+}
+
+// lesson reads the flags.
+func (in *invocation) lesson(config backoff.Config) (*lesson, learn.Options, error) {
+	v := in.values
+	l := &lesson{name: v.String("learn"), age: v.duration("age", 0)}
+	var options learn.Options
+	if err := history.CheckName(l.name); err != nil {
+		v.fail("learn", err)
+	}
+	if v.IsSet("poll-cost") {
+		var err error
+		if options.Cost, err = learn.ParseCost(v.String("poll-cost")); err != nil {
+			v.fail("poll-cost", err)
+		}
+	}
+	options.Age = l.age
+	options.Base, options.MaxWait = in.gaps(config)
+	err := in.timesOf(l)
+	if err == nil {
+		err = v.err
+	}
+	if err != nil {
+		return nil, options, err
+	}
+	l.store.Dir, err = in.historyDir()
+	if isUsage(err) {
+		return nil, options, err
+	}
+	l.close("nothing is learned", err)
+	return l, options, nil
+}
+
+// gaps are the bounds of the learned waits: the strategy's base, and the longest
+// wait if one is asked for. A base above that gives way, as everywhere.
+func (in *invocation) gaps(config backoff.Config) (least, most time.Duration) {
+	if in.values.IsSet("max-wait") && config.MaxWait > 0 {
+		return min(config.Base, config.MaxWait), config.MaxWait
+	}
+	return config.Base, 0
+}
+
+// timesOf reads the expressions for the times of the operation, of which both
+// are needed.
+func (in *invocation) timesOf(l *lesson) error {
+	v := in.values
+	for _, f := range []struct {
+		name, other string
+		expr        **expr.Expr
+	}{{"started-at", "finished-at", &l.startedAt}, {"finished-at", "started-at", &l.finishedAt}} {
+		if !v.IsSet(f.name) {
+			continue
+		}
+		if !v.IsSet(f.other) {
+			return usagef("%s needs --%s, too: together they say how long it took", v.origin(f.name), f.other)
+		}
+		e, err := expr.CompileValue(v.String(f.name))
+		if err != nil {
+			return badExpression(v.origin(f.name), err)
+		}
+		*f.expr = e
+	}
+	return nil
+}
+
+// historyDir is where past runs are kept. It need not exist.
+func (in *invocation) historyDir() (string, error) {
+	v := in.values
+	if !v.IsSet("history") {
+		return history.DefaultDir(in.getenv)
+	}
+	if v.String("history") == "" {
+		return "", usagef("%s needs the name of a directory", v.origin("history"))
+	}
+	return v.String("history"), nil
+}
+
+// learned returns the schedules of a model: jitter moves its polls, and what is
+// waited after THROTTLED is no shorter than by the model or as configured.
+func (in *invocation) learned(m *learn.Model, config backoff.Config, configured backoff.Schedule) (own, throttled backoff.Schedule) {
+	switch config.Jitter {
+	case backoff.JitterFull, backoff.JitterDecorrelated:
+		own = m.Spread(1)
+	case backoff.JitterEqual:
+		own = m.Spread(0.5)
+	default:
+		own = m
+	}
+	_, most := in.gaps(config)
+	return own, slower{configured, backoff.Throttled(backoff.Cap{Of: own, Max: most})}
+}
+
+// slower waits as long as the slower of two schedules.
+type slower struct{ one, other backoff.Schedule }
+
+func (s slower) Wait(step backoff.Step, r *rand.Rand) time.Duration {
+	return max(s.one.Wait(step, r), s.other.Wait(step, r))
+}
+
+// close notes that the place of the history cannot be used, and what of it.
+func (l *lesson) close(so string, err error) {
+	if err != nil && !l.closed {
+		l.closed = true
+		l.trouble = append(l.trouble, so+": "+err.Error())
+	}
+}
+
+// recall fits the model to the past runs.
+func (l *lesson) recall(options learn.Options) {
+	if l.closed {
+		return
+	}
+	records, warnings, err := l.store.Read(l.name)
+	l.trouble = append(l.trouble, warnings...)
+	l.close("nothing is known of past runs", err)
+	l.model, _ = learn.Fit(history.Runs(records), options) // nil without a run
+}
+
+// see takes note of an event.
+func (l *lesson) see(ev poll.Event) {
+	if l != nil {
+		l.seen.see(ev)
+	}
+}
+
+// keep remembers the run that has ended, and returns the trouble there was.
+func (l *lesson) keep(o poll.Outcome) []string {
+	if l == nil {
+		return nil
+	}
+	if r, ok := l.record(o); ok && l.store.Dir != "" {
+		l.close("this run is not remembered", l.store.Append(l.name, r))
+	}
+	return l.trouble
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A sighting is what the attempts of a run have seen of the end of the
+// operation, in time since the start of the run.
+type sighting struct {
+	last       status.Status
+	unfinished time.Duration // the last attempt that saw it unfinished began, 0 if none did
+	finished   time.Duration // the first of the attempts that see it finished had ended
+}
+
+// see takes note of an attempt. THROTTLED says nothing of the operation, and
+// neither does an attempt that was ended from outside. Of several attempts that
+// a threshold asks for, the first saw the end.
+func (s *sighting) see(ev poll.Event) {
+	if ev.Kind != poll.AttemptEvent || stoppedAttempt(ev) {
+		return
+	}
+	switch now := ev.Verdict.Status; now {
+	case status.NotReady:
+		s.unfinished = max(0, ev.Elapsed-ev.Took)
+	case status.Success, status.Error:
+		if now != s.last {
+			s.finished = ev.Elapsed
+		}
+	}
+	s.last = ev.Verdict.Status
+}
+
+func stoppedAttempt(ev poll.Event) bool {
+	o := ev.Observation
+	return o != nil && o.Failure != nil && o.Failure.Kind == status.Stopped
+}
+
+// record is what is remembered of a run, if anything.
+func (l *lesson) record(o poll.Outcome) (history.Record, bool) {
+	outcome, ok := remembered(o)
+	r := history.Record{End: time.Now(), Outcome: outcome}
+	if l.seen.unfinished > 0 {
+		r.Lo = later(l.age, l.seen.unfinished)
+	}
+	if !outcome.Finished() {
+		return r, ok
+	}
+	r.Hi = later(l.age, l.seen.finished)
+	if l.startedAt == nil {
+		return r, ok
+	}
+	took, err := l.took(o.Observation)
+	if err != nil {
+		l.trouble = append(l.trouble, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
+		return r, ok
+	}
+	r.Lo, r.Hi = took, took
+	return r, ok
+}
+
+// later is the sum of two times that are not negative, saturated.
+func later(a, b time.Duration) time.Duration {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// remembered is how a run ended in the words of a history, false if the run
+// tells nothing of the operation. A wait that had enough before the end, for
+// whatever reason, is a timeout.
+func remembered(o poll.Outcome) (history.Outcome, bool) {
+	switch o.Ending {
+	case poll.Succeeded:
+		return history.Success, true
+	case poll.Failed:
+		return failed(o)
+	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
+		return history.Timeout, o.Attempts > 0
+	case poll.Interrupted:
+		return history.Interrupted, o.Attempts > 0
+	}
+	return "", false
+}
+
+// failed tells a failure of the operation, which a rule or a good answer
+// states, from one of the probe, such as a password that is wrong.
+func failed(o poll.Outcome) (history.Outcome, bool) {
+	switch {
+	case o.Observation == nil:
+		return "", false
+	case o.Verdict.Status == status.Success: // its result could not be fetched
+		return history.Success, true
+	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Start:
+		return history.Failure, true
+	}
+	return "", false
+}
