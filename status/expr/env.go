@@ -18,10 +18,12 @@ type Env struct {
 	// Header holds the response header of HTTP, $header. Nil where there is none.
 	Header http.Header
 
-	// Body is $body, the answer as text; where it is nil, Stdout is. Stdout and
-	// Stderr are $stdout and $stderr, what a command wrote. Trailing newlines
-	// are dropped, as $(...) does. A nil slice stands for an empty text where
-	// Exit (or, for Body, Exit or Status) is set, and for no text otherwise.
+	// Body is $body, the answer as text. Stdout and Stderr are $stdout and
+	// $stderr, what a command wrote. Trailing newlines are dropped, as the
+	// shell's $(...) does. Body and Stdout stand in for each other where one is
+	// nil, but with a Status there is no $stdout unless it is given. What is nil
+	// is an empty text where Exit (for Body: Exit or Status) is set, and missing
+	// otherwise.
 	Body, Stdout, Stderr []byte
 
 	Attempt int           // $attempt, counted from 1

@@ -140,15 +140,14 @@ func (e *evaluator) variable(n *variable) value {
 		v.hidden = true
 		return v
 	case "body":
-		body := env.Body
-		if body == nil {
-			body = env.Stdout
-		}
-		return output(body, env.Exit != nil || env.Status != nil)
+		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)
 	case "stdout":
-		return output(env.Stdout, env.Exit != nil)
+		if env.Status != nil {
+			return output(env.Stdout, nil, false)
+		}
+		return output(env.Stdout, env.Body, env.Exit != nil)
 	case "stderr":
-		return output(env.Stderr, env.Exit != nil)
+		return output(env.Stderr, nil, env.Exit != nil)
 	case "attempt":
 		return number(strconv.Itoa(env.Attempt))
 	case "elapsed":
@@ -166,8 +165,12 @@ func optionalInt(n *int) value {
 	return number(strconv.Itoa(*n))
 }
 
-// output is text that was written, without trailing newlines.
-func output(b []byte, answered bool) value {
+// output is text that was written, or else the one that stands in for it, without
+// trailing newlines; answered tells that there was an answer, if an empty one.
+func output(b, instead []byte, answered bool) value {
+	if b == nil {
+		b = instead
+	}
 	if b == nil && !answered {
 		return missing()
 	}

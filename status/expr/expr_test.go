@@ -62,6 +62,8 @@ func TestLanguage(t *testing.T) {
 		{`not not .a == 1`, "true"},
 		{`!!.a`, "true"},
 		{`! (.a == 2)`, "true"},
+		{`not(.a == 2) and not(.s == "x")`, "true"},
+		{`.a | not(. == 2)`, "true"},
 		{`not .a == 2 and .s == "text"`, "true"},
 		{`.a==1&&.s=="text"||.z`, "true"},
 		{`.s startswith "te" and .s endswith 'xt' and .s contains "ex"`, "true"},
@@ -182,6 +184,9 @@ func TestVariables(t *testing.T) {
 		{command, `$isjson`, "false"},
 		{web, `$status >= 500 and $body == "down" and $header["retry-after"] == "5" and $stdout == null and $stderr == null`, "true"},
 		{web, `$elapsed == 3600.000000001`, "true"},
+		{&expr.Env{Body: []byte("x\n")}, `$body == "x" and $stdout == "x" and $stderr == null`, "true"},
+		{&expr.Env{Exit: &exit}, `$body == "" and $stdout == "" and $stderr == ""`, "true"},
+		{&expr.Env{Status: &status}, `$body == "" and $stdout == null`, "true"},
 		{web, `$elapsed > 1h`, "true"},
 		{nil, `$attempt == 0 and $header.X == null`, "true"},
 	} {

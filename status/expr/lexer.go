@@ -146,12 +146,12 @@ func (l *lexer) word(t *token) {
 		t.kind, t.text, l.pos = tokOperator, signOf(name), end
 		return
 	}
-	if l.at(end) == '(' && end > l.pos {
-		t.kind, t.text, t.call, l.pos = tokWord, name, true, end
-		return
-	}
 	if name == "not" && l.at(end) != '.' {
 		t.kind, t.text, l.pos = tokWord, name, end
+		return
+	}
+	if l.at(end) == '(' && end > l.pos {
+		t.kind, t.text, t.call, l.pos = tokWord, name, true, end
 		return
 	}
 	t.path = l.path()
