@@ -135,6 +135,8 @@ func applies(uses expr.Uses, kind status.Kind) error {
 		return usagef("$status is the status code of an HTTP answer, and none is waited for").hint("write $exit for a command's exit code")
 	case uses.Header && kind != status.HTTP:
 		return usagef("$header is a header of an HTTP answer, and none is waited for")
+	case (uses.JSON || uses.IsJSON || uses.Body) && kind == status.TCP:
+		return usagef("a TCP address gives no answer to look at").hint("without a condition, a connection is SUCCESS")
 	}
 	return nil
 }
@@ -147,6 +149,9 @@ func (in *invocation) configurePreset(w *wait) error {
 	preset, ok := status.LookupPreset(name)
 	if !ok {
 		return unknownPreset(in.values.origin("preset"), name)
+	}
+	if w.kind == status.TCP {
+		return usagef("%s: a TCP address gives no answer to look at", in.values.origin("preset"))
 	}
 	rules, err := preset.Compile(w.kind)
 	if err != nil {
