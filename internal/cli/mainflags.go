@@ -42,10 +42,10 @@ func mainFlags() flags {
 		{name: "immediate", group: groupWaiting, usage: "first attempt at once, not after the first wait"},
 		{name: "initial-delay", value: "D", group: groupWaiting, def: "0", usage: "wait this long before anything"},
 
-		{name: "learn", value: "NAME", group: groupLearning, usage: "remember how long the runs of NAME take; poll when they end"},
-		{name: "poll-cost", value: "C", def: "1%", group: groupLearning, usage: "the delay one attempt is worth: of the median run, or a time"},
+		{name: "learn", value: "NAME", group: groupLearning, usage: "remember how long runs take, poll when they end"},
+		{name: "poll-cost", value: "C", def: "1%", group: groupLearning, usage: "what an attempt is worth: % of the median, or D"},
 		{name: "age", value: "D", def: "0", group: groupLearning, usage: "how long the operation has been running already"},
-		{name: "history", value: "DIR", def: "~/.local/state/poll/history", group: groupLearning, usage: "where past runs are kept"},
+		{name: "history", value: "DIR", def: "~/.local/state/poll/history", group: groupLearning, usage: "keep past runs here"},
 		{name: "started-at", value: "EXPR", group: groupLearning, usage: "when it started, by the last answer"},
 		{name: "finished-at", value: "EXPR", group: groupLearning, usage: "when it ended, by the last answer"},
 

@@ -3,11 +3,15 @@
 package cli
 
 import (
+	"encoding/pem"
 	"fmt"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,38 +22,71 @@ import (
 )
 
 // serve starts a server that gives the answers in turn, and the last one from
-// then on. An answer is
+// then on:
+//
+//	serve [-tls|-unix] NAME ANSWER...
+//
+// $NAME is its URL; the certificate of -tls is in the file NAME.pem, the socket
+// of -unix is NAME.sock. An answer is
 //
 //	[N*]CODE[,HEADER=VALUE...][:BODY]
 //
-// N times this status code with this body. A body of @FILE is the content of
-// the file; \n at the end of a body is a newline. Two names are no headers: delay=D waits before the answer, touch=FILE
-// makes a file when the request is there. In place of a status code, "hang" never
-// answers and "hangup" closes the connection.
+// N times this status code with this body. A value with a comma or a colon
+// stands in <>. A body of @FILE is the content of the file; \n at the end of a
+// body is a newline. Two names are no headers: delay=D waits before the answer,
+// touch=FILE makes a file when the request is there. In place of a status code,
+// "hang" never answers and "hangup" closes the connection.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: serve NAME answer...")
+	how := ""
+	if len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		how, args = args[0], args[1:]
 	}
-	s := &server{}
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: serve [-tls|-unix] NAME answer...")
+	}
+	name, s := args[0], &server{}
 	for _, spec := range args[1:] {
 		answers, err := parseAnswer(spec, ts.MkAbs)
 		ts.Check(err)
 		s.answers = append(s.answers, answers...)
 	}
-	running := httptest.NewServer(s)
+	running := httptest.NewUnstartedServer(s)
+	running.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are meant
 	ts.Defer(func() {
 		running.CloseClientConnections()
 		running.Close()
 	})
-	ts.Setenv(args[0], running.URL)
-	servers.Store(running.URL, s)
+	switch how {
+	case "":
+		running.Start()
+	case "-tls":
+		running.StartTLS()
+		block := pem.Block{Type: "CERTIFICATE", Bytes: running.Certificate().Raw}
+		ts.Check(os.WriteFile(ts.MkAbs(name+".pem"), pem.EncodeToMemory(&block), 0o666))
+	case "-unix":
+		listener, err := net.Listen("unix", ts.MkAbs(name+".sock"))
+		ts.Check(err)
+		running.Listener.Close()
+		running.Listener = listener
+		running.Start()
+		running.URL = "http://" + name + ".test"
+	default:
+		ts.Fatalf("there is no serve %s", how)
+	}
+	ts.Setenv(name, running.URL)
+	servers.Store(serverKey{ts, name}, s)
 }
 
-// servers are those of all scripts, by their URL.
+// servers are those of all scripts.
 var servers sync.Map
 
+type serverKey struct {
+	script *testscript.TestScript
+	name   string
+}
+
 func serverOf(ts *testscript.TestScript, name string) *server {
-	s, ok := servers.Load(ts.Getenv(name))
+	s, ok := servers.Load(serverKey{ts, name})
 	if !ok {
 		ts.Fatalf("no server %s", name)
 	}
@@ -79,43 +116,31 @@ type asked struct {
 	text string
 }
 
+// anAnswer are the parts of an answer, and aHeader those of one of its headers.
+var (
+	anAnswer = regexp.MustCompile(`(?s)^(?:(\d+)\*)?(\w+)((?:,[\w-]+=(?:<[^>]*>|[^,:]*))*)(?::(.*))?$`)
+	aHeader  = regexp.MustCompile(`,([\w-]+)=(?:<([^>]*)>|([^,:]*))`)
+)
+
 func parseAnswer(spec string, abs func(string) string) ([]answer, error) {
-	times := 1
-	if n, rest, ok := strings.Cut(spec, "*"); ok {
-		if many, err := strconv.Atoi(n); err == nil {
-			times, spec = many, rest
-		}
+	m := anAnswer.FindStringSubmatch(spec)
+	if m == nil {
+		return nil, fmt.Errorf("%q is no answer", spec)
 	}
-	a := answer{header: http.Header{}}
-	head, body, _ := strings.Cut(spec, ":")
-	words := strings.Split(head, ",")
-	switch words[0] {
-	case "hang":
-		a.hang = true
-	case "hangup":
-		a.hangup = true
-	default:
-		code, err := strconv.Atoi(words[0])
+	a := answer{header: http.Header{}, hang: m[2] == "hang", hangup: m[2] == "hangup"}
+	if !a.hang && !a.hangup {
+		code, err := strconv.Atoi(m[2])
 		if err != nil {
 			return nil, fmt.Errorf("answer %q: %w", spec, err)
 		}
 		a.code = code
 	}
-	for _, word := range words[1:] {
-		name, value, _ := strings.Cut(word, "=")
-		switch name {
-		case "delay":
-			d, err := time.ParseDuration(value)
-			if err != nil {
-				return nil, fmt.Errorf("answer %q: %w", spec, err)
-			}
-			a.delay = d
-		case "touch":
-			a.touch = abs(value)
-		default:
-			a.header.Add(name, value)
+	for _, h := range aHeader.FindAllStringSubmatch(m[3], -1) {
+		if err := a.set(h[1], h[2]+h[3], abs); err != nil {
+			return nil, fmt.Errorf("answer %q: %w", spec, err)
 		}
 	}
+	body := m[4]
 	if text, ok := strings.CutSuffix(body, `\n`); ok {
 		body = text + "\n"
 	}
@@ -127,7 +152,23 @@ func parseAnswer(spec string, abs func(string) string) ([]answer, error) {
 		}
 		a.body = text
 	}
+	times := 1
+	if m[1] != "" {
+		times, _ = strconv.Atoi(m[1]) // the pattern has seen to it
+	}
 	return slices.Repeat([]answer{a}, times), nil
+}
+
+func (a *answer) set(name, value string, abs func(string) string) (err error) {
+	switch name {
+	case "delay":
+		a.delay, err = time.ParseDuration(value)
+	case "touch":
+		a.touch = abs(value)
+	default:
+		a.header.Add(name, value)
+	}
+	return err
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -33,7 +33,7 @@ func runPoll() {
 // program. Beside testscript's own commands there are, in script_commands_test.go,
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
-//	serve NAME ANSWER...          start a server, $NAME is its URL
+//	serve NAME ANSWER...          start a server, $NAME is its URL; -tls and -unix, too
 //	requests NAME [N]             print what was asked of it; N requests, no more
 //	gap NAME N D                  request N came no sooner than D after the one before
 //	outcome EXPR...               stdout is one valid --json outcome, and each of
