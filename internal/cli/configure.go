@@ -80,7 +80,7 @@ func (in *invocation) schedule() (backoff.Config, error) {
 	if !v.IsSet("max-wait") {
 		c.MaxWait = in.defaultMaxWait(c)
 	}
-	if g := in.split.last("power"); g != nil && !g.env && c.Strategy != backoff.StrategyPolynomial {
+	if g := in.split.last("power"); g != nil && !g.env && c.Strategy != backoff.StrategyPolynomial && !in.split.has("compare") {
 		return c, usagef("--power is for --strategy polynomial")
 	}
 	return c, nil

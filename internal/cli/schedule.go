@@ -74,73 +74,100 @@ func (in *invocation) runSchedule() error {
 	if err := in.split.resolve(append(conflicts(), scheduleConflicts()...)); err != nil {
 		return err
 	}
+	q, err := in.timetableQuestion()
+	if err != nil {
+		return err
+	}
 	switch {
 	case in.split.has("compare"):
-		return in.compareSchedules()
+		return in.compareSchedules(q)
 	case in.split.has("until-time"):
-		return in.coverSchedule()
+		return in.coverSchedule(q)
 	}
-	return in.showSchedule()
+	return in.showSchedule(q)
+}
+
+// A timetableQuestion is what the flags ask for.
+type timetableQuestion struct {
+	config     backoff.Config
+	table      backoff.Table // without its schedule
+	seed       *rand.Rand    // nil for means
+	strategies []backoff.Strategy
+	until      time.Duration
+	format     string
+}
+
+func (in *invocation) timetableQuestion() (timetableQuestion, error) {
+	v := in.values
+	config, err := in.schedule()
+	q := timetableQuestion{
+		config: config,
+		table: backoff.Table{
+			Attempts:     v.count("attempts", 0, 0),
+			Timeout:      v.duration("timeout", 0),
+			Immediate:    in.split.on("immediate"),
+			InitialDelay: v.duration("initial-delay", 0),
+		},
+		seed:   in.source(),
+		until:  v.duration("until-time", 0),
+		format: in.format(),
+	}
+	if in.split.has("compare") {
+		q.strategies = in.comparedStrategies()
+	}
+	if v.err != nil {
+		err = v.err
+	}
+	return q, err
+}
+
+// scheduleOf builds the schedule that flags describe.
+func (in *invocation) scheduleOf(c backoff.Config) (backoff.Schedule, error) {
+	own, _, err := c.Schedules()
+	if err != nil {
+		return nil, in.badParameter(err)
+	}
+	return own, nil
 }
 
 // showSchedule answers with the table.
-func (in *invocation) showSchedule() error {
-	config, err := in.schedule()
+func (in *invocation) showSchedule(q timetableQuestion) error {
+	if !in.bounded() {
+		q.table.Attempts, q.table.Timeout = defaultRows, defaultTimeout
+	}
+	var err error
+	if q.table.Schedule, err = in.scheduleOf(q.config); err != nil {
+		return err
+	}
+	rows, err := in.collect(q.table, q.seed)
 	if err != nil {
 		return err
 	}
-	format, table := in.format(), in.tableOf(config)
-	source := in.source()
-	if in.values.err != nil {
-		return in.values.err
-	}
-	if table.Schedule, _, err = config.Schedules(); err != nil {
-		return usagef("--%w", err)
-	}
-	rows, err := in.collect(runOf(table, source))
-	if err != nil {
-		return err
-	}
-	t := timetable{config: config, table: table, rows: rows}
+	t := timetable{config: q.config, table: q.table, rows: rows}
 	pictures := []picture{{"svg", t.plot().SVG}, {"png", t.plot().PNG}}
 	if err := in.checkPictures(pictures...); err != nil {
 		return err
 	}
-	text, err := t.in(format)
+	text, err := t.in(q.format)
 	if err != nil {
 		return err
 	}
-	if format == formatTable {
+	if q.format == formatTable {
 		text += in.totals(t) + in.sketch(t.plot())
 	}
 	return errors.Join(in.put(text), in.writePictures(pictures...))
-}
-
-// tableOf reads what bounds the table.
-func (in *invocation) tableOf(config backoff.Config) backoff.Table {
-	v := in.values
-	t := backoff.Table{
-		Attempts:     v.count("attempts", 1, 0),
-		Timeout:      v.duration("timeout", 0),
-		Immediate:    in.split.on("immediate"),
-		InitialDelay: v.duration("initial-delay", 0),
-	}
-	if !in.bounded() {
-		t.Attempts, t.Timeout = defaultRows, defaultTimeout
-	}
-	if t.Attempts == 0 && t.Timeout == 0 {
-		v.fail("timeout", usagef("a table without an end needs --attempts"))
-	}
-	return t
 }
 
 // bounded reports whether the command line says where the table ends.
 func (in *invocation) bounded() bool { return in.split.has("attempts") || in.split.has("timeout") }
 
 // collect takes the rows together, as many as one can look at.
-func (in *invocation) collect(rows iter.Seq[backoff.Row]) ([]backoff.Row, error) {
+func (in *invocation) collect(t backoff.Table, seed *rand.Rand) ([]backoff.Row, error) {
+	if t.Attempts == 0 && t.Timeout == 0 {
+		return nil, usagef("a table without an end: --timeout 0 needs --attempts")
+	}
 	var all []backoff.Row
-	for row := range rows {
+	for row := range runOf(t, seed) {
 		if in.ctx.Err() != nil {
 			return nil, context.Cause(in.ctx)
 		}
@@ -264,7 +291,7 @@ func (in *invocation) totals(t timetable) string {
 	fmt.Fprintf(&b, "\n%s in %s", counted(len(t.rows)), spellBoth(last.At))
 	if last.Earliest != last.Latest {
 		if in.split.has("seed") {
-			b.WriteString(" as drawn;")
+			b.WriteString(" as drawn,")
 		} else {
 			b.WriteString(" on average,")
 		}

@@ -11,32 +11,24 @@ import (
 )
 
 // compareSchedules answers with the growth of several strategies.
-func (in *invocation) compareSchedules() error {
-	config, err := in.schedule()
-	if err != nil {
-		return err
-	}
-	format, table := in.format(), in.tableOf(config)
-	strategies := listed(in.values, "compare", backoff.Strategies())
-	if in.values.err != nil {
-		return in.values.err
-	}
+func (in *invocation) compareSchedules(q timetableQuestion) error {
 	if !in.bounded() {
-		table = backoff.Table{Attempts: defaultCompare, Immediate: table.Immediate, InitialDelay: table.InitialDelay}
+		q.table.Attempts = defaultCompare
 	}
-	c := comparison{config: config}
-	for _, s := range strategies {
-		config.Strategy = s
-		if table.Schedule, _, err = config.Schedules(); err != nil {
-			return usagef("--%w", err)
+	c := comparison{config: q.config}
+	for _, s := range q.strategies {
+		q.config.Strategy = s
+		var err error
+		if q.table.Schedule, err = in.scheduleOf(q.config); err != nil {
+			return err
 		}
-		rows, err := in.collect(table.Rows())
+		rows, err := in.collect(q.table, nil)
 		if err != nil {
 			return err
 		}
 		c.add(s, rows)
 	}
-	return in.showComparison(c, format)
+	return in.showComparison(c, q.format)
 }
 
 func (in *invocation) showComparison(c comparison, format string) error {
@@ -52,6 +44,21 @@ func (in *invocation) showComparison(c comparison, format string) error {
 		text += in.sketch(c.plot())
 	}
 	return errors.Join(in.put(text), in.writePictures(pictures...))
+}
+
+// comparedStrategies reads which strategies to compare. Parameters that none of
+// them has are refused.
+func (in *invocation) comparedStrategies() []backoff.Strategy {
+	list := listed(in.values, "compare", backoff.Strategies())
+	for _, p := range []struct {
+		flag string
+		of   backoff.Strategy
+	}{{"factor", backoff.StrategyExponential}, {"power", backoff.StrategyPolynomial}} {
+		if in.split.has(p.flag) && !slices.Contains(list, p.of) {
+			in.values.fail(p.flag, usagef("none of the strategies compared has it, %s would", p.of))
+		}
+	}
+	return list
 }
 
 // listed reads a list of words, separated by commas, each once.

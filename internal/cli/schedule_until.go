@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -9,33 +10,42 @@ import (
 )
 
 // coverSchedule answers how well a schedule watches one moment.
-func (in *invocation) coverSchedule() error {
-	config, err := in.schedule()
+func (in *invocation) coverSchedule(q timetableQuestion) error {
+	var err error
+	if q.table.Schedule, err = in.scheduleOf(q.config); err != nil {
+		return err
+	}
+	c, err := in.coverage(q.table, q.until)
 	if err != nil {
 		return err
 	}
-	at := in.values.duration("until-time", 0)
-	table := backoff.Table{Immediate: in.split.on("immediate")}
-	if in.bounded() {
-		table = in.tableOf(config)
-	}
-	table.InitialDelay = in.values.duration("initial-delay", 0)
-	format := in.format()
-	if in.values.err != nil {
-		return in.values.err
-	}
-	if table.Schedule, _, err = config.Schedules(); err != nil {
-		return usagef("--%w", err)
-	}
-	c, err := table.Coverage(at)
-	if err != nil {
-		return usagef("--until-time: %w", err)
-	}
-	text, err := coverage{at, c}.in(format)
+	text, err := coverage{q.until, c}.in(q.format)
 	if err != nil {
 		return err
 	}
 	return in.put(text)
+}
+
+// coverage asks the table, which may take long, until a signal comes.
+func (in *invocation) coverage(t backoff.Table, at time.Duration) (backoff.Coverage, error) {
+	type answer struct {
+		backoff.Coverage
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		c, err := t.Coverage(at)
+		answers <- answer{c, err}
+	}()
+	select {
+	case <-in.ctx.Done():
+		return backoff.Coverage{}, context.Cause(in.ctx)
+	case a := <-answers:
+		if a.err != nil {
+			return a.Coverage, usagef("--until-time: %w", a.err)
+		}
+		return a.Coverage, nil
+	}
 }
 
 // A coverage is how well a schedule watches the time at.

@@ -107,7 +107,7 @@ func (in *invocation) simulation() (simulate.Config, error) {
 		return c, v.err
 	}
 	if err := c.Validate(); err != nil {
-		return c, usagef("--%w", err)
+		return c, in.badParameter(err)
 	}
 	return c, nil
 }

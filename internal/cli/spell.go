@@ -50,7 +50,7 @@ func spellSeconds(d time.Duration) string {
 // number of seconds.
 func spellBoth(d time.Duration) string {
 	people, number := spellTime(d), spellSeconds(d)+"s"
-	if people == number {
+	if people == number || d == math.MaxInt64 {
 		return people
 	}
 	return people + " (" + number + ")"

@@ -86,11 +86,13 @@ func (in *invocation) tuningWish() (wish, string, error) {
 		return w, format, v.err
 	case w.base == 0:
 		return w, format, usagef("--base: 0 never grows")
-	case w.until == 0:
+	case w.until == 0 && in.split.has("timeout"):
 		return w, format, usagef("--timeout: 0 leaves no time to judge")
 	}
-	factor, err := w.choose()
-	w.factor = factor
+	var err error
+	if w.factor, err = w.choose(); err != nil {
+		err = in.badParameter(err)
+	}
 	return w, format, err
 }
 
@@ -113,15 +115,10 @@ func (in *invocation) checkWish() error {
 }
 
 func (w wish) choose() (float64, error) {
-	choose := func() (float64, error) { return backoff.FactorForWait(w.base, w.wait, w.at) }
 	if w.overshoot > 0 {
-		choose = func() (float64, error) { return backoff.FactorForOvershoot(w.overshoot) }
+		return backoff.FactorForOvershoot(w.overshoot)
 	}
-	factor, err := choose()
-	if err != nil {
-		return 0, usagef("--%w", err)
-	}
-	return factor, nil
+	return backoff.FactorForWait(w.base, w.wait, w.at)
 }
 
 // A tuning is a factor with what it costs and what it buys.
@@ -145,7 +142,7 @@ func (t tuning) record() tuningRecord {
 // text is the answer in words.
 func (t tuning) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "factor %s: each wait is about %s of the time already waited\n\n", t.r(), spellPercent(t.factor-1))
+	fmt.Fprintf(&b, "factor %s: %s\n\n", t.r(), t.meaning())
 	b.WriteString(t.formulas())
 	b.WriteString("\n" + t.around().text() + "\n")
 	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", counted(t.Attempts), spellBoth(t.until), t.AttemptsFactor2, t.ratio())
@@ -154,6 +151,14 @@ func (t tuning) text() string {
 		spellBoth(t.NextWait), spellBoth(other.Wait(backoff.Step{N: t.AttemptsFactor2}, nil)))
 	fmt.Fprintf(&b, "\npoll %s\n", t.flags())
 	return b.String()
+}
+
+// meaning says what the factor does.
+func (t tuning) meaning() string {
+	if t.factor == 1 {
+		return "all waits are alike"
+	}
+	return fmt.Sprintf("each wait is about %s of the time already waited", spellPercent(t.factor-1))
 }
 
 // formulas are those of the series, with the numbers put in. Times are in
@@ -203,8 +208,11 @@ func (t tuning) ratio() string {
 	if t.AttemptsFactor2 == 0 || t.Attempts == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(", so that is %.3g times as many", float64(t.Attempts)/float64(t.AttemptsFactor2))
-	if math.IsInf(t.Ratio, 0) {
+	text := ", as many"
+	if t.Attempts != t.AttemptsFactor2 {
+		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.Attempts)/float64(t.AttemptsFactor2))
+	}
+	if math.IsInf(t.Ratio, 0) || t.factor == 2 {
 		return text
 	}
 	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", t.Ratio)
