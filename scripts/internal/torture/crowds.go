@@ -15,6 +15,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
 func crowds() []torment {
@@ -30,7 +31,7 @@ func crowds() []torment {
 func leaks(probe poll.Probe, attempts int) (string, error) {
 	warm := poll.Poller{Probe: probe, Schedule: backoff.Fixed(0), MaxAttempts: 20}
 	warm.Run(context.Background())
-	goroutines, files := settled(0), descriptors(os.Getpid())
+	goroutines, files := settled(0), proc.Descriptors(os.Getpid())
 	p := warm
 	p.MaxAttempts = attempts
 	began := time.Now()
@@ -39,7 +40,7 @@ func leaks(probe poll.Probe, attempts int) (string, error) {
 		return "", fmt.Errorf("%d attempts: %w", outcome.Attempts, err)
 	}
 	took := time.Since(began)
-	moreGoroutines, moreFiles := settled(goroutines)-goroutines, descriptors(os.Getpid())-files
+	moreGoroutines, moreFiles := settled(goroutines)-goroutines, proc.Descriptors(os.Getpid())-files
 	said := fmt.Sprintf("%s each; %d goroutines and %d descriptors more than before",
 		(took / time.Duration(attempts)).Round(time.Microsecond), moreGoroutines, moreFiles)
 	if moreGoroutines > 0 || moreFiles > 0 {
@@ -105,12 +106,12 @@ func requests(s *suite) (string, error) {
 func watch(r *running) (resident []int64, files int, err error) {
 	pid := r.Process.Pid
 	for {
-		now := memory(pid, "VmRSS")
+		now := proc.Memory(pid, "VmRSS")
 		if now == 0 {
 			break
 		}
 		resident = append(resident, now)
-		files = max(files, descriptors(pid))
+		files = max(files, proc.Descriptors(pid))
 		time.Sleep(20 * time.Millisecond)
 	}
 	if len(resident) < 40 {

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
 // A wait is one use of the program.
@@ -48,7 +50,7 @@ type running struct {
 	mark           string
 	began          time.Time
 	stdout, stderr bytes.Buffer
-	gauge          *gauge
+	gauge          *proc.Gauge
 	hung           atomic.Bool
 	timer          *time.Timer
 }
@@ -86,7 +88,7 @@ func (s *suite) start(w wait) (*running, error) {
 	if err := r.Start(); err != nil {
 		return nil, fmt.Errorf("start the program: %w", err)
 	}
-	r.gauge = watchMemory(r.Process.Pid)
+	r.gauge = proc.WatchMemory(r.Process.Pid)
 	r.timer = time.AfterFunc(hangs, func() {
 		r.hung.Store(true)
 		r.Process.Kill()
@@ -98,7 +100,7 @@ func (s *suite) start(w wait) (*running, error) {
 func (r *running) end() ended {
 	r.Wait()
 	r.timer.Stop()
-	e := ended{took: time.Since(r.began), peak: r.gauge.stop(), hung: r.hung.Load()}
+	e := ended{took: time.Since(r.began), peak: r.gauge.Stop(), hung: r.hung.Load()}
 	e.stdout, e.stderr = r.stdout.String(), r.stderr.String()
 	status := r.ProcessState.Sys().(syscall.WaitStatus)
 	e.code = status.ExitStatus()

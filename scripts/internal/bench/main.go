@@ -1,0 +1,79 @@
+//go:build linux
+
+// Command bench measures poll side by side with the least that the same work
+// costs, and with other tools that are installed, and prints tables.
+//
+//	scripts/bench [-rounds N] [-write] [-run REGEXP]
+//
+// Every figure is the median of several rounds, in which all of a table take
+// turns: what else the machine does at the time then falls on all alike. The cost
+// of a program is its user and system time, with that of its children. A tool
+// that is not found in PATH is left out.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+)
+
+func main() {
+	if err := bench(); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func bench() error {
+	rounds := flag.Int("rounds", 15, "how often everything is measured")
+	write := flag.Bool("write", false, "write docs/bench.md, too")
+	only := flag.String("run", "", "only the tables whose titles match this `REGEXP`")
+	flag.Parse()
+	chosen, err := regexp.Compile(*only)
+	if err != nil {
+		return fmt.Errorf("-run: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	b, err := prepare(dir, *rounds)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	var page bytes.Buffer
+	out := io.MultiWriter(os.Stdout, &page)
+	fmt.Fprint(out, heading())
+	for _, t := range tables() {
+		if !chosen.MatchString(t.title) {
+			continue
+		}
+		fmt.Fprintf(out, "\n## %s\n\n%s\n\n", t.title, t.about)
+		if err := t.print(out, b); err != nil {
+			return fmt.Errorf("%s: %w", t.title, err)
+		}
+	}
+	if *write {
+		return os.WriteFile(filepath.Join("docs", "bench.md"), page.Bytes(), 0o644)
+	}
+	return nil
+}
+
+// A table is one thing that is measured.
+type table struct {
+	title string
+	about string // what is measured, what there is to hold, and why a gap is there
+	print func(io.Writer, *workshop) error
+}
+
+func tables() []table {
+	return []table{
+		startUp(), commandAttempt(), httpAttempt(), memory(), size(), expressions(), sweep(), waits(),
+	}
+}

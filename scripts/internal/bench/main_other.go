@@ -1,0 +1,15 @@
+//go:build !linux
+
+// Command bench measures poll side by side with others. It reads /proc, and so
+// needs Linux.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	fmt.Fprintln(os.Stderr, "bench: needs Linux")
+	os.Exit(1)
+}

@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"github.com/pollcli/poll/scripts/internal/proc"
+)
+
+func startUp() table {
+	return table{
+		title: "Start-up",
+		about: "A program that succeeds at once is run once. To hold: 1.3 times a program in Go that links net/http and urfave/cli.",
+		print: func(out io.Writer, w *workshop) error {
+			return contest{milliseconds, []entry{
+				{"`poll -q --immediate -- true`", w.poll, once(10, w.poll, "-q", "--immediate", "--", w.yes)},
+				{"floor: Go with net/http and urfave/cli", w.start, once(10, w.start, w.yes)},
+				{"bash -c", w.bash, once(10, w.bash, "-c", w.yes+"; exit $?")},
+				{"retry (Debian)", w.debian, once(10, w.debian, "--", w.yes)},
+				{"retry (joshdk)", w.joshd, once(10, w.joshd, "-quiet", w.yes)},
+				{"recur", w.recur, once(10, w.recur, w.yes)},
+			}}.print(out, w.rounds)
+		},
+	}
+}
+
+// attempts is how many are made to measure one.
+const attempts = 300
+
+func commandAttempt() table {
+	return table{
+		title: "An attempt with a command",
+		about: fmt.Sprintf("false(1) is run %d times without a wait, minus the same with one attempt. "+
+			"To hold: 1.25 times a loop of os/exec.", attempts),
+		print: func(out io.Writer, w *workshop) error {
+			return contest{microseconds, []entry{
+				{"`poll -q --interval 0 -- false`", w.poll, each(attempts, w.poll, "-q", "--interval", "0", "--max-attempts", "N#", "--", w.no)},
+				{"floor: os/exec, outputs kept", w.exec, each(attempts, w.exec, "keep", "N#", w.no)},
+				{"floor: os/exec, no outputs", w.exec, each(attempts, w.exec, "bare", "N#", w.no)},
+				{"floor: posix_spawn in C, no outputs", w.spawn, each(attempts, w.spawn, "N#", w.no)},
+				{"bash loop, output kept", w.bash, each(attempts, w.bash, "-c", "for ((i = 0; i < N#; i++)); do x=$("+w.no+"); done")},
+				{"bash loop, no outputs", w.bash, each(attempts, w.bash, "-c", "for ((i = 0; i < N#; i++)); do "+w.no+"; done")},
+				{"retry (Debian)", w.debian, each(attempts, w.debian, "--times=N#", "--delay=0", "--", w.no)},
+				{"retry (joshdk)", w.joshd, each(attempts, w.joshd, "-quiet", "-attempts", "N#", "-sleep", "0s", w.no)},
+				{"recur, outputs kept (-O -E)", w.recur, each(attempts, w.recur, "-O", "-E", "-a", "N#", "-d", "0", w.no)},
+			}}.print(out, w.rounds)
+		},
+	}
+}
+
+func httpAttempt() table {
+	const n = 2000
+	condition := `.state=="done"`
+	return table{
+		title: "An attempt with a URL",
+		about: fmt.Sprintf("A small JSON answer is asked for %d times on loopback (a script's loop: 30 times), minus the same with one attempt. "+
+			"The server's time is not counted.", n),
+		print: func(out io.Writer, w *workshop) error {
+			script := "for ((i = 0; i < N#; i++)); do test \"$(" + w.curl + " -s " + w.url + " | " + w.jq + " -r .state)\" = done && break; done"
+			both := w.bash
+			if w.curl == "" || w.jq == "" {
+				both = ""
+			}
+			return contest{microseconds, []entry{
+				{"`poll -q --interval 0 --until '" + condition + "' URL`", w.poll,
+					each(n, w.poll, "-q", "--interval", "0", "--max-attempts", "N#", "--until", condition, w.url)},
+				{"floor: net/http, body read", w.http, each(n, w.http, "N#", w.url)},
+				{"curl, all in one process, no condition", w.curl, each(n, w.curl, "-s", "-o", "/dev/null", w.url+"/[1-N#]")},
+				{"bash loop around curl and jq", both, each(30, w.bash, "-c", script)},
+			}}.print(out, w.rounds)
+		},
+	}
+}
+
+func memory() table {
+	return table{
+		title: "Memory",
+		about: "The most that was resident during 300 attempts with a command, 2000 with a URL. To hold: 20 MiB.",
+		print: func(out io.Writer, w *workshop) error {
+			return contest{mebibytes, []entry{
+				{"poll, command", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "300", "--", w.no)},
+				{"poll, URL", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "2000", "--until", `.state=="done"`, w.url)},
+				{"floor: os/exec, outputs kept", w.exec, peak(w.exec, "keep", "300", w.no)},
+				{"floor: net/http", w.http, peak(w.http, "2000", w.url)},
+				{"recur", w.recur, peak(w.recur, "-O", "-E", "-a", "300", "-d", "0", w.no)},
+				{"retry (joshdk)", w.joshd, peak(w.joshd, "-quiet", "-attempts", "300", "-sleep", "0s", w.no)},
+			}}.print(out, min(w.rounds, 5))
+		},
+	}
+}
+
+func peak(line ...string) func() (float64, error) {
+	return func() (float64, error) {
+		cmd := exec.Command(line[0], line[1:]...)
+		if err := cmd.Start(); err != nil {
+			return 0, err
+		}
+		gauge := proc.WatchMemory(cmd.Process.Pid)
+		err := cmd.Wait()
+		most := gauge.Stop()
+		if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+			return 0, err
+		}
+		return float64(most), nil
+	}
+}
+
+func size() table {
+	return table{
+		title: "Size of the binary",
+		about: "Built with -trimpath -ldflags='-s -w'. To hold: 16 MB.",
+		print: func(out io.Writer, w *workshop) error {
+			return contest{mebibytes, []entry{
+				{"poll", w.poll, bytesOf(w.poll)},
+				{"floor: Go with net/http and urfave/cli", w.start, bytesOf(w.start)},
+				{"retry (joshdk)", w.joshd, bytesOf(w.joshd)},
+				{"recur", w.recur, bytesOf(w.recur)},
+			}}.print(out, 1)
+		},
+	}
+}
+
+func bytesOf(path string) func() (float64, error) {
+	return func() (float64, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0, err
+		}
+		return float64(info.Size()), nil
+	}
+}

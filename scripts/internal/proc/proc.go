@@ -1,0 +1,69 @@
+//go:build linux
+
+// Package proc reads what /proc says of processes.
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Memory returns a size of a process in bytes: VmHWM, the highest that was ever
+// resident, or VmRSS, what is resident now; 0 if the process has ended. The
+// figure that wait4(2) gives is of no use: it counts the parent before the exec.
+func Memory(pid int, field string) int64 {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), field+":"); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
+}
+
+// Descriptors counts the open files of a process.
+func Descriptors(pid int) int {
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(entries)
+}
+
+// A Gauge watches the memory of a process until it is stopped.
+type Gauge struct {
+	quit chan struct{}
+	peak chan int64
+}
+
+// WatchMemory starts a gauge.
+func WatchMemory(pid int) *Gauge {
+	g := &Gauge{quit: make(chan struct{}), peak: make(chan int64)}
+	go func() {
+		var peak int64
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			peak = max(peak, Memory(pid, "VmHWM"))
+			select {
+			case <-tick.C:
+			case <-g.quit:
+				g.peak <- peak
+				return
+			}
+		}
+	}()
+	return g
+}
+
+// Stop returns the most that was resident, in bytes.
+func (g *Gauge) Stop() int64 {
+	close(g.quit)
+	return <-g.peak
+}
