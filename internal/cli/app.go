@@ -36,7 +36,11 @@ type command struct {
 	about    string // a paragraph, for its own help
 	examples []example
 	flags    flags
-	run      func(*invocation) error
+	after    string // what its help ends with
+	// arguments lists what the next operand may be, behind those before. Nil:
+	// nothing, or nothing that can be listed.
+	arguments func(before []string) []string
+	run       func(*invocation) error
 }
 
 // An example is a command line with a word on what it does.
@@ -80,7 +84,7 @@ func Run(ctx context.Context, w World) ExitCode {
 
 func (w World) runSubcommand(ctx context.Context, s split) error {
 	sub := findSubcommand(s.subcommand)
-	own, err := splitSub(sub.flags, s.rest)
+	own, err := splitSub(sub.name, sub.flags, s.rest)
 	if err != nil {
 		return err
 	}
@@ -91,7 +95,7 @@ func (w World) runSubcommand(ctx context.Context, s split) error {
 // The operands go past the library, which would take one for a subcommand.
 func (w World) run(ctx context.Context, c *command, s *split) error {
 	if s.on("help") {
-		return writeHelp(w.Streams.Out, c)
+		return w.writeOut(helpText(c))
 	}
 	app := &cli.App{
 		Name: "poll", Flags: c.flags.urfave(),
@@ -106,6 +110,19 @@ func (w World) run(ctx context.Context, c *command, s *split) error {
 		},
 	}
 	return app.RunContext(ctx, append([]string{"poll"}, s.args()...))
+}
+
+// writeOut writes all that a subcommand has for stdout and closes it: some file
+// systems report only then that what was written is lost.
+func (w World) writeOut(text string) error {
+	_, err := io.WriteString(w.Streams.Out, text)
+	if err == nil {
+		err = w.Streams.CloseOut()
+	}
+	if err != nil {
+		return &report.ResultError{Err: err}
+	}
+	return nil
 }
 
 // refuse says what is wrong with the command line.

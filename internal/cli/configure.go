@@ -163,11 +163,7 @@ func (in *invocation) configurePreset(w *wait) error {
 
 func unknownPreset(origin, name string) error {
 	err := usagef("%s: there is no preset %q", origin, name)
-	var known []string
-	for _, p := range status.Presets() {
-		known = append(append(known, p.Name), p.Aliases...)
-	}
-	if near := nearest(name, known); near != "" {
+	if near := nearest(name, presetNames()); near != "" {
 		return err.hint("did you mean %s?", near)
 	}
 	return err.hint("poll presets lists them")

@@ -23,6 +23,7 @@ func demoCommand() *command {
 			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
 			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",
 		examples: []example{{"poll demo", ""}, {"poll demo | jq .result", ""}},
+		flags:    flags{helpFlag()},
 		run:      (*invocation).demo,
 	}
 }

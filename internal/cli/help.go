@@ -2,12 +2,16 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 )
 
-// helpWidth is how many columns the flags take in help, of 80.
-const helpWidth = 24
+// helpColumns are the columns of a text for people; flagWidth of them are for
+// the flags in help, and commandWidth for the subcommands.
+const (
+	helpColumns  = 80
+	flagWidth    = 22
+	commandWidth = 25
+)
 
 // mainExamples stand first in the help of the main command.
 func mainExamples() []example {
@@ -19,19 +23,15 @@ func mainExamples() []example {
 	}
 }
 
-// writeHelp writes what a command does and takes.
-func writeHelp(w io.Writer, c *command) error {
+// helpText says what a command does and takes.
+func helpText(c *command) string {
 	var b strings.Builder
 	if c.name == "" {
 		mainHelp(&b, c)
 	} else {
 		subcommandHelp(&b, c)
 	}
-	_, err := io.WriteString(w, b.String())
-	if err != nil {
-		return fmt.Errorf("write help: %w", err)
-	}
-	return nil
+	return b.String()
 }
 
 func mainHelp(b *strings.Builder, c *command) {
@@ -43,8 +43,9 @@ func mainHelp(b *strings.Builder, c *command) {
 	b.WriteString("\nUsage:\n" +
 		"  poll [flags] URL                    http, https or tcp; flags may follow it\n" +
 		"  poll [flags] [--] COMMAND [ARG...]  all after COMMAND is the command's own\n")
+	b.WriteString("\nOther commands (poll help NAME says more of each):\n")
 	for _, s := range subcommands() {
-		fmt.Fprintf(b, "  %-35s %s\n", strings.TrimSpace("poll "+s.name+" "+s.operands), s.summary)
+		fmt.Fprintf(b, "  %-*s %s\n", commandWidth, strings.TrimSpace(s.name+" "+s.operands), s.summary)
 	}
 	writeFlags(b, c.flags)
 	b.WriteString("\nTimes need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
@@ -62,6 +63,9 @@ func subcommandHelp(b *strings.Builder, c *command) {
 	}
 	fmt.Fprintf(b, "\nUsage:\n  %s\n", strings.TrimSpace("poll "+c.name+" [flags] "+c.operands))
 	writeFlags(b, c.flags)
+	if c.after != "" {
+		fmt.Fprintf(b, "\n%s\n", c.after)
+	}
 }
 
 // writeFlags writes the flags under their headings, in the order of the table.
@@ -80,7 +84,7 @@ func writeFlags(b *strings.Builder, table flags) {
 			}
 			fmt.Fprintf(b, "\n%s:\n", heading)
 		}
-		fmt.Fprintf(b, "  %-*s %s\n", helpWidth, f.spelled(), f.explained())
+		fmt.Fprintf(b, "  %-*s %s\n", flagWidth, f.spelled(), f.explained())
 	}
 }
 

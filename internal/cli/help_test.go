@@ -10,11 +10,7 @@ import (
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
 	for _, c := range append(subcommands(), mainCommand()) {
-		var b strings.Builder
-		if err := writeHelp(&b, c); err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(b.String()) {
+		for line := range strings.Lines(helpText(c)) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
 				t.Errorf("help %s: %d columns: %s", c.name, n, line)
 			}

@@ -3,14 +3,17 @@ package cli
 import "strings"
 
 // unknownFlag says that there is no such flag, and which may have been meant.
-func unknownFlag(table flags, spelled string) error {
+func (s *split) unknownFlag(table flags, spelled string) error {
 	err := usagef("unknown flag %s", spelled)
 	name := strings.TrimLeft(spelled, "-")
-	if meant, ok := elsewhere[name]; ok {
+	if meant, ok := elsewhere[name]; ok && table.lookup(meant[2:]) != nil {
 		return err.hint("poll calls it %s", meant)
 	}
 	if near := nearest(name, table.names()); near != "" {
 		return err.hint("did you mean --%s?", near)
+	}
+	if s.of != "" {
+		return err.hint("poll %s --help lists its flags", s.of)
 	}
 	return err.hint("poll --help lists the flags; a command's own flags stand behind it: poll [flags] -- COMMAND %s", spelled)
 }

@@ -195,26 +195,31 @@ func (in *invocation) readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// header reads -H as curl does: "Name: value", "Name;" for an empty value, and
+func (in *invocation) header(probe *poll.HTTP) (err error) {
+	probe.Header, err = in.headers()
+	return err
+}
+
+// headers reads -H as curl does: "Name: value", "Name;" for an empty value, and
 // @FILE for a file with one header a line.
-func (in *invocation) header(probe *poll.HTTP) error {
-	probe.Header = http.Header{}
+func (in *invocation) headers() (http.Header, error) {
+	header := http.Header{}
 	for _, line := range in.values.texts("header") {
 		lines := []string{line}
 		if file, ok := strings.CutPrefix(line, "@"); ok {
 			text, err := in.readFile(file)
 			if err != nil {
-				return usagef("%s: %w", in.values.origin("header"), err)
+				return nil, usagef("%s: %w", in.values.origin("header"), err)
 			}
 			lines = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
 		}
 		for _, l := range lines {
-			if err := addHeader(probe.Header, l); err != nil {
-				return usagef("%s: %w", in.values.origin("header"), err)
+			if err := addHeader(header, l); err != nil {
+				return nil, usagef("%s: %w", in.values.origin("header"), err)
 			}
 		}
 	}
-	return nil
+	return header, nil
 }
 
 // addHeader adds a line to header. The line may be a secret, even where it is

@@ -10,6 +10,7 @@ import (
 // is left. The library stops at the first operand, so it only sees the flags,
 // and they have their full names then.
 type split struct {
+	of       string // the subcommand whose flags they are, "" for the main command
 	given    []given
 	operands []string
 	// command is true when the operands are a program and its arguments, false
@@ -119,8 +120,8 @@ func (s *split) nothingBefore(subcommand string) error {
 }
 
 // splitSub takes a subcommand's words apart: flags may stand anywhere before "--".
-func splitSub(table flags, args []string) (split, error) {
-	var s split
+func splitSub(name string, table flags, args []string) (split, error) {
+	s := split{of: name}
 	for len(args) > 0 {
 		switch word := args[0]; {
 		case word == "--":
@@ -155,7 +156,7 @@ func (s *split) takeLong(table flags, args []string) ([]string, error) {
 	name, value, glued := strings.Cut(args[0][2:], "=")
 	f := table.lookup(name)
 	if f == nil || len(name) == 1 {
-		return nil, unknownFlag(table, "--"+name)
+		return nil, s.unknownFlag(table, "--"+name)
 	}
 	switch {
 	case f.isSwitch() && !glued:
@@ -185,7 +186,7 @@ func (s *split) takeShort(table flags, args []string) ([]string, error) {
 		name := string(letter)
 		f := table.lookup(name)
 		if f == nil {
-			return nil, unknownFlag(table, "-"+name)
+			return nil, s.unknownFlag(table, "-"+name)
 		}
 		if f.isSwitch() {
 			s.given = append(s.given, given{flag: f, value: "true"})

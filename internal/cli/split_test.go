@@ -113,7 +113,7 @@ func TestSplitSub(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := splitSub(table, test.args)
+			s, err := splitSub("eval", table, test.args)
 			if err != nil {
 				t.Fatal(err)
 			}

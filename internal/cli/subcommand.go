@@ -5,9 +5,11 @@ package cli
 func subcommands() []*command {
 	return []*command{
 		demoCommand(),
+		evalCommand(),
 		scheduleCommand(),
 		tuneCommand(),
 		simulateCommand(),
+		presetsCommand(),
 	}
 }
 
@@ -37,12 +39,12 @@ func findSubcommand(name string) *command {
 
 func (in *invocation) help() error {
 	if len(in.split.operands) == 0 {
-		return writeHelp(in.Streams.Out, mainCommand())
+		return in.writeOut(helpText(mainCommand()))
 	}
 	word := in.split.operands[0]
 	for _, c := range subcommands() {
 		if c.name == word {
-			return writeHelp(in.Streams.Out, c)
+			return in.writeOut(helpText(c))
 		}
 	}
 	err := usagef("there is no subcommand %q", word)

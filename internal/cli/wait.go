@@ -21,8 +21,7 @@ func mainCommand() *command {
 // leaves the result on stdout.
 func (in *invocation) wait() error {
 	if in.split.on("version") {
-		fmt.Fprintln(in.Streams.Out, version())
-		return nil
+		return in.writeOut(version() + "\n")
 	}
 	w, err := in.configure()
 	if err != nil {

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pollcli/poll/status"
+)
+
+func presetsCommand() *command {
+	return &command{
+		name:     "presets",
+		operands: "[NAME]",
+		summary:  "list the built-in sets of rules, or explain one",
+		about: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
+			"it shows the rules of that preset, in the order in which they are asked, and a\n" +
+			"command line to begin with.",
+		examples: []example{{"poll presets", ""}, {"poll presets k8s-deployment", ""}},
+		flags:    flags{helpFlag()},
+		arguments: func(before []string) []string {
+			if len(before) > 0 {
+				return nil
+			}
+			return presetNames()
+		},
+		run: (*invocation).presets,
+	}
+}
+
+// presetNames are all names of presets, with the second names that some have.
+func presetNames() []string {
+	var names []string
+	for _, p := range status.Presets() {
+		names = append(append(names, p.Name), p.Aliases...)
+	}
+	return names
+}
+
+func (in *invocation) presets() error {
+	switch operands := in.split.operands; len(operands) {
+	case 0:
+		return in.writeOut(presetList(status.Presets()))
+	case 1:
+		preset, ok := status.LookupPreset(operands[0])
+		if !ok {
+			return unknownPreset("presets", operands[0])
+		}
+		return in.writeOut(explainPreset(preset))
+	default:
+		return usagef("%q is one operand too many: presets takes one name", operands[1])
+	}
+}
+
+// presetList shows one preset a line.
+func presetList(presets []status.Preset) string {
+	width := 0
+	for _, p := range presets {
+		for _, name := range append(p.Aliases, p.Name) {
+			width = max(width, len(name))
+		}
+	}
+	var b strings.Builder
+	for _, p := range presets {
+		fmt.Fprintf(&b, "%-*s  %s\n", width, p.Name, p.API)
+		for _, alias := range p.Aliases {
+			fmt.Fprintf(&b, "%-*s  the same as %s\n", width, alias, p.Name)
+		}
+	}
+	return b.String()
+}
+
+// explainPreset shows what a preset is made of.
+func explainPreset(p status.Preset) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\n", strings.Join(append([]string{p.Name}, p.Aliases...), ", "), p.API)
+	if p.Example != "" {
+		fmt.Fprintf(&b, "\n  %s\n", p.Example)
+	}
+	if p.Note != "" {
+		b.WriteString("\n" + fill(p.Note, "", ""))
+	}
+	last := status.None
+	for _, rule := range p.Rules {
+		if rule.Status != last {
+			fmt.Fprintf(&b, "\n%s (%s) when\n", rule.Status, rule.Flag())
+			last = rule.Status
+		}
+		b.WriteString(fill(rule.Expr, "  ", "    "))
+		if rule.Why != "" {
+			b.WriteString(fill(rule.Why, "      -- ", "         "))
+		}
+	}
+	b.WriteString("\n" + fill(presetRemark(p), "", ""))
+	return b.String()
+}
+
+// presetRemark says how the rules work together.
+func presetRemark(p status.Preset) string {
+	remark := "The rules are asked in this order, after your own; a good answer that none matches is NOT_READY, or ERROR with --strict."
+	if len(p.Detail) > 0 {
+		remark += " The reason ends with what the API says of it: " + strings.Join(p.Detail, ", ") + "."
+	}
+	return remark
+}
+
+// fill breaks a text into lines of at most 80 columns, at spaces outside of
+// double quotes: an expression stays what it is. The first line and the others
+// have an indent each.
+func fill(text, first, other string) string {
+	var b strings.Builder
+	line, start := first, true
+	for word := range strings.FieldsFuncSeq(text, outsideQuotes()) {
+		switch {
+		case start:
+			line += word
+		case len(line)+1+len(word) > helpColumns:
+			b.WriteString(line + "\n")
+			line = other + word
+		default:
+			line += " " + word
+		}
+		start = false
+	}
+	return b.String() + line + "\n"
+}
+
+// outsideQuotes finds the spaces of a text that are not between double quotes.
+func outsideQuotes() func(rune) bool {
+	quoted := false
+	return func(r rune) bool {
+		if r == '"' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	}
+}
