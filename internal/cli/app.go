@@ -37,9 +37,9 @@ type command struct {
 	examples []example
 	flags    flags
 	after    string // what its help ends with
-	// arguments lists what the next operand may be, behind those before. Nil:
-	// nothing, or nothing that can be listed.
-	arguments func(before []string) []string
+	// arguments says what the next operand may be, behind those before. Nil:
+	// nothing that can be listed.
+	arguments func(before []string) completion
 	run       func(*invocation) error
 }
 

@@ -28,6 +28,12 @@ func evalCommand() *command {
 		flags: evalFlags(),
 		after: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. Of --print\n" +
 			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown.",
+		arguments: func(before []string) completion {
+			if len(before) == 0 {
+				return completion{kind: offerWords}
+			}
+			return completion{kind: offerFiles}
+		},
 		run: (*invocation).eval,
 	}
 }
@@ -36,8 +42,8 @@ func evalFlags() flags {
 	return flags{
 		{name: "status", value: "CODE", usage: "$status, the HTTP status code"},
 		{name: "exit", value: "CODE", usage: "$exit, a command's exit code"},
-		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, usage: "a response header, for $header; @FILE reads several"},
-		{name: "stderr", value: "TEXT", usage: "$stderr, what a command said; @FILE reads it"},
+		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, fromFile: true, usage: "a response header, for $header; @FILE reads several"},
+		{name: "stderr", value: "TEXT", fromFile: true, usage: "$stderr, what a command said; @FILE reads it"},
 		{name: "attempt", value: "N", def: "1", usage: "$attempt, the attempt's number"},
 		{name: "elapsed", value: "D", def: "0", usage: "$elapsed, the age of the wait"},
 		{name: "print", value: "EXPR", usage: "show this value; EXPR may then be left out"},

@@ -19,6 +19,10 @@ type flag struct {
 	group   string   // under which heading it stands in help
 	hidden  bool     // accepted, not shown
 	words   []string // the values it takes, where they can be listed
+	// offers lists what completion offers beside: values where others are
+	// possible, and those whose list costs something to make.
+	offers   func() []candidate
+	fromFile bool // @FILE stands for what is in the file
 }
 
 // env is the name of the environment variable that stands for the flag.

@@ -21,7 +21,7 @@ func mainFlags() flags {
 		{name: "throttled-if", value: "EXPR", many: true, group: groupConditions, usage: "THROTTLED when true: slow down"},
 		{name: "not-ready-if", value: "EXPR", many: true, group: groupConditions, usage: "NOT_READY when true, e.g. '$status==404'"},
 		{name: "strict", group: groupConditions, usage: "a good answer that no condition matches is ERROR"},
-		{name: "preset", value: "NAME", group: groupConditions, usage: "built-in conditions for an API: poll presets"},
+		{name: "preset", value: "NAME", offers: offeredPresets, group: groupConditions, usage: "built-in conditions for an API: poll presets"},
 		{name: "success-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive SUCCESS verdicts needed"},
 		{name: "error-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive ERROR verdicts needed"},
 
@@ -49,9 +49,9 @@ func mainFlags() flags {
 		{name: "started-at", value: "EXPR", group: groupLearning, usage: "when it started, by the last answer"},
 		{name: "finished-at", value: "EXPR", group: groupLearning, usage: "when it ended, by the last answer"},
 
-		{name: "request", aliases: []string{"X"}, value: "METHOD", group: groupHTTP, usage: "the method; GET, or POST with -d"},
-		{name: "data", aliases: []string{"d"}, value: "DATA", many: true, group: groupHTTP, usage: "the request body; @FILE reads it, @- from stdin"},
-		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, group: groupHTTP, usage: "a request header; @FILE reads several"},
+		{name: "request", aliases: []string{"X"}, value: "METHOD", offers: offeredMethods, group: groupHTTP, usage: "the method; GET, or POST with -d"},
+		{name: "data", aliases: []string{"d"}, value: "DATA", many: true, fromFile: true, group: groupHTTP, usage: "the request body; @FILE reads it, @- from stdin"},
+		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, fromFile: true, group: groupHTTP, usage: "a request header; @FILE reads several"},
 		{name: "user", aliases: []string{"u"}, value: "USER:PASS", group: groupHTTP, usage: "basic authentication"},
 		{name: "user-agent", aliases: []string{"A"}, value: "NAME", group: groupHTTP, usage: "the User-Agent header"},
 		{name: "netrc", aliases: []string{"n"}, group: groupHTTP, usage: "take the password from ~/.netrc"},
@@ -62,7 +62,7 @@ func mainFlags() flags {
 		{name: "unix-socket", value: "PATH", group: groupHTTP, usage: "connect to this socket"},
 		{name: "max-redirs", value: "N", group: groupHTTP, def: "50", usage: "redirects in one attempt; -1 = no limit"},
 		{name: "location-trusted", group: groupHTTP, usage: "send credentials to other origins, too"},
-		{name: "follow", value: "WHERE", group: groupHTTP, def: "auto", usage: "where to look after the start: none, EXPR"},
+		{name: "follow", value: "WHERE", offers: offeredFollows, group: groupHTTP, def: "auto", usage: "where to look after the start: none, EXPR"},
 		{name: "no-conditional", group: groupHTTP, usage: "never send If-None-Match / If-Modified-Since"},
 		{name: "silent", aliases: []string{"s"}, hidden: true},
 		{name: "show-error", aliases: []string{"S"}, hidden: true},
@@ -86,6 +86,14 @@ func mainFlags() flags {
 		{name: "version", group: groupOutput, usage: "the version"},
 		{name: "help", aliases: []string{"h"}, group: groupOutput, usage: "this text"},
 	}
+}
+
+func offeredMethods() []candidate {
+	return candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+}
+
+func offeredFollows() []candidate {
+	return []candidate{{"auto", "where the answer says"}, {"none", "repeat the same request"}}
 }
 
 func names[T ~string](words []T) []string {

@@ -15,16 +15,31 @@ func presetsCommand() *command {
 		about: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
 			"it shows the rules of that preset, in the order in which they are asked, and a\n" +
 			"command line to begin with.",
-		examples: []example{{"poll presets", ""}, {"poll presets k8s-deployment", ""}},
-		flags:    flags{helpFlag()},
-		arguments: func(before []string) []string {
-			if len(before) > 0 {
-				return nil
-			}
-			return presetNames()
-		},
-		run: (*invocation).presets,
+		examples:  []example{{"poll presets", ""}, {"poll presets k8s-deployment", ""}},
+		flags:     flags{helpFlag()},
+		arguments: offersFirst(offeredPresets),
+		run:       (*invocation).presets,
 	}
+}
+
+// offersFirst offers words for the first operand.
+func offersFirst(words func() []candidate) func([]string) completion {
+	return func(before []string) completion {
+		if len(before) > 0 {
+			return completion{kind: offerWords}
+		}
+		return completion{kind: offerWords, words: words()}
+	}
+}
+
+func offeredPresets() []candidate {
+	var list []candidate
+	for _, p := range status.Presets() {
+		for _, name := range append([]string{p.Name}, p.Aliases...) {
+			list = append(list, candidate{name, p.API})
+		}
+	}
+	return list
 }
 
 // presetNames are all names of presets, with the second names that some have.

@@ -40,6 +40,8 @@ const (
 	maxRows = 100_000
 )
 
+func offeredStrategies() []candidate { return candidates(names(backoff.Strategies())...) }
+
 func scheduleFlags() flags {
 	own := flags{
 		{name: "attempts", aliases: []string{"max-attempts"}, value: "N", def: "all until --timeout, but 100", usage: "show so many"},
@@ -49,7 +51,7 @@ func scheduleFlags() flags {
 		"interval", "overshoot", "jitter", "immediate", "initial-delay")...)
 	return append(own,
 		flag{name: "seed", value: "N", usage: "show the waits that poll --seed N draws, not means"},
-		flag{name: "compare", value: "LIST", usage: "show several strategies together"},
+		flag{name: "compare", value: "LIST", offers: offeredStrategies, usage: "show several strategies together"},
 		flag{name: "until-time", value: "D", usage: "count attempts until then, and how late they see"},
 		formatFlag(formatTable, formatCSV, formatJSON, formatMarkdown),
 		flag{name: "svg", value: "FILE", usage: "write a chart"},

@@ -30,12 +30,14 @@ func simulateCommand() *command {
 	}
 }
 
+func offeredAlgorithms() []candidate { return candidates(names(simulate.ModelOCC.Algorithms())...) }
+
 func simulateFlags() flags {
 	models := simulate.Models()
 	return flags{
 		{name: "model", value: "M", def: string(models[0]), words: names(models), usage: "or occ"},
 		{name: "clients", value: "LIST", def: "10,50,100", usage: "numbers of clients"},
-		{name: "algorithm", value: "LIST", def: "all", usage: "exponential, full, equal, decorrelated, none"},
+		{name: "algorithm", value: "LIST", offers: offeredAlgorithms, def: "all", usage: "exponential, full, equal, decorrelated, none"},
 		{name: "trials", value: "N", def: "100", usage: "how often each is tried"},
 		{name: "base", value: "D", def: "10ms, occ 5ms", usage: "of the algorithms"},
 		{name: "max-wait", value: "D", def: "0 = no cap, occ 2s", usage: "no wait is longer"},

@@ -10,6 +10,7 @@ func subcommands() []*command {
 		tuneCommand(),
 		simulateCommand(),
 		presetsCommand(),
+		completionCommand(),
 	}
 }
 
@@ -34,7 +35,14 @@ func findSubcommand(name string) *command {
 			return c
 		}
 	}
-	return &command{name: "help", operands: "[SUBCOMMAND]", run: (*invocation).help}
+	return &command{
+		name: "help", operands: "[SUBCOMMAND]",
+		about:     "poll help says what poll does and takes; with a SUBCOMMAND, what that one does.",
+		examples:  []example{{"poll help eval", ""}},
+		flags:     flags{helpFlag()},
+		arguments: offersFirst(offeredSubcommands),
+		run:       (*invocation).help,
+	}
 }
 
 func (in *invocation) help() error {

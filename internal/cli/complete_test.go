@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name  string
+		words []string // the last is being typed
+		want  string   // kind, start, and what is offered
+	}{
+		{"the first word", []string{""}, "words 0 help demo eval schedule tune simulate presets completion"},
+		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
+		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
+		{"nothing but a program behind dashes", []string{"--", "-"}, "commands 0"},
+		{"a long flag", []string{"--str"}, "words 0 --strict --strategy"},
+		{"a short flag", []string{"-k"}, "words 0 -k"},
+		{"not a hidden flag", []string{"--show-"}, "words 0 --show-stderr"},
+		{"a flag only once", []string{"--strict", "--str"}, "words 0 --strategy"},
+		{"but one that may be repeated", []string{"--until", ".a", "--unt"}, "words 0 --until"},
+		{"a value", []string{"--jitter", "e"}, "words 0 equal"},
+		{"a value in the word", []string{"--jitter=e"}, "words 9 equal"},
+		{"a value in a short flag's word", []string{"-XP"}, "words 2 POST PUT PATCH"},
+		{"a value behind other short flags", []string{"-kXP"}, "words 3 POST PUT PATCH"},
+		{"a value that looks like a flag", []string{"--until", "-"}, "words 0"},
+		{"a value behind a value that looks like a flag", []string{"--until", "--jitter", "--color", "al"}, "words 0 always"},
+		{"a switch's value", []string{"--json=t"}, "words 7 true"},
+		{"a preset", []string{"--preset", "replic"}, "words 0 replicate"},
+		{"a preset's second name", []string{"--preset=gitlab-j"}, "words 9 gitlab-job"},
+		{"a progress", []string{"--progress", "li"}, "words 0 live lines"},
+		{"what is not known", []string{"--timeout", "5"}, "words 0"},
+		{"a file", []string{"--cacert", "a"}, "files 0"},
+		{"a file in the word", []string{"--cacert=a"}, "files 9"},
+		{"a file behind @", []string{"-d", "@a"}, "files 1"},
+		{"a file behind @ in the word", []string{"-d@a"}, "files 3"},
+		{"no file without @", []string{"-d", "a"}, "words 0"},
+		{"a flag behind a URL", []string{"http://localhost:1/", "--imm"}, "words 0 --immediate"},
+		{"no operand behind a URL", []string{"http://localhost:1/", "eva"}, "words 0"},
+		{"a command's words", []string{"--timeout", "1s", "kubectl", "get", "p"}, "rest 2"},
+		{"a command's flags", []string{"curl", "--fa"}, "rest 0"},
+		{"a command's flags behind dashes", []string{"--", "curl", "--fa"}, "rest 1"},
+		{"a command that is named as a subcommand", []string{"--", "eval", "x"}, "rest 1"},
+		{"a subcommand's flag", []string{"eval", "--st"}, "words 0 --status --stderr"},
+		{"a subcommand's flag behind operands", []string{"eval", ".a", "f", "--exi"}, "words 0 --exit"},
+		{"a subcommand's operand", []string{"presets", "replic"}, "words 0 replicate"},
+		{"no second one", []string{"presets", "rds", "replic"}, "words 0"},
+		{"no flag behind dashes", []string{"eval", "--", ".a", "--exi"}, "files 0"},
+		{"a file for eval", []string{"eval", ".a", "f"}, "files 0"},
+		{"no file for an expression", []string{"eval", "."}, "words 0"},
+		{"help of a subcommand", []string{"help", "pre"}, "words 0 presets"},
+		{"a shell", []string{"completion", "z"}, "words 0 zsh"},
+		{"one of a list", []string{"schedule", "--compare", "fixed,li"}, "words 6 linear"},
+		{"the first of a list", []string{"simulate", "--algorithm=ex"}, "words 12 exponential"},
+		{"a format", []string{"tune", "--format", "j"}, "words 0 json"},
+		{"a flag that is none", []string{"--nonsense", "--nonsense=", "-€", "--stri"}, "words 0 --strict"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			head, lines, _ := strings.Cut(complete(test.words).text(), "\n")
+			have := []string{head}
+			for line := range strings.Lines(lines) {
+				word, _, _ := strings.Cut(line, "\t")
+				have = append(have, word)
+			}
+			if have := strings.Join(have, " "); have != test.want {
+				t.Errorf("have %s\nwant %s", have, test.want)
+			}
+		})
+	}
+}
+
+// TestCompletionIsAccepted gives poll what completion offers: it has to know
+// every flag and every value.
+func TestCompletionIsAccepted(t *testing.T) {
+	t.Parallel()
+	tables := map[string]flags{"": mainFlags()}
+	for _, c := range subcommands() {
+		tables[c.name] = c.flags
+	}
+	for name, table := range tables {
+		words := []string{"-"}
+		if name != "" {
+			words = []string{name, "-"}
+		}
+		offered := complete(words).words
+		for i := range table {
+			f := &table[i]
+			isOffered := slices.ContainsFunc(offered, func(c candidate) bool { return c.word == "--"+f.name })
+			if isOffered == f.hidden {
+				t.Errorf("poll %s: --%s is offered: have %t, want %t", name, f.name, isOffered, !f.hidden)
+			}
+		}
+		for _, c := range offered {
+			if table.lookup(strings.TrimLeft(c.word, "-")) == nil {
+				t.Errorf("poll %s: %s is offered, and is no flag", name, c.word)
+			}
+		}
+	}
+}
