@@ -9,7 +9,7 @@ import (
 // the flags in help, and commandWidth for the subcommands.
 const (
 	helpColumns  = 80
-	flagWidth    = 22
+	flagWidth    = 24
 	commandWidth = 25
 )
 

@@ -83,8 +83,8 @@ func mainFlags() flags {
 		{name: "verbose", aliases: []string{"v"}, group: groupOutput, usage: "every attempt with its answer and decisions"},
 		{name: "heartbeat", value: "D", group: groupOutput, def: "30s, growing to 5m", usage: "speak at least this often"},
 		{name: "color", value: "WHEN", group: groupOutput, def: "auto", usage: "always or never", words: []string{"auto", "always", "never"}},
-		{name: "version", group: groupOutput, usage: "the version"},
 		{name: "help", aliases: []string{"h"}, group: groupOutput, usage: "this text"},
+		{name: "version", group: groupOutput, usage: "the version"},
 	}
 }
 
