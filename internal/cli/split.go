@@ -37,6 +37,17 @@ func (s *split) args() []string {
 	return args
 }
 
+// used are the flags that are set, each once.
+func (s *split) used() flags {
+	var used flags
+	for _, g := range s.given {
+		if used.lookup(g.flag.name) == nil {
+			used = append(used, *g.flag)
+		}
+	}
+	return used
+}
+
 func (s *split) has(name string) bool {
 	return slices.ContainsFunc(s.given, func(g given) bool { return g.flag.name == name })
 }
