@@ -17,8 +17,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestReadme runs the examples of README.md: each block that begins with
-// ```console, in a shell and a directory of its own.
+// TestReadme runs the examples of README.md and of docs/waiting.md: each block
+// that begins with ```console, in a shell and a directory of its own.
 //
 //   - "$ " begins a command, "> " continues it. All other lines are what the
 //     commands print on stdout, to the letter. stderr is not compared; a block
@@ -31,26 +31,28 @@ import (
 //     [serve]; they begin anew with each block.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := consoleBlocks(string(text))
-	if len(blocks) == 0 {
-		t.Fatal("README.md has no examples")
-	}
-	for _, b := range blocks {
-		name, _, _ := strings.Cut(b.script, "\n")
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(b.output, runBlock(t, world, b.script)); diff != "" {
-				t.Errorf("README.md, line %d (-want +got):\n%s", b.line, diff)
-			}
-		})
+	for _, page := range []string{"README.md", "docs/waiting.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := consoleBlocks(string(text))
+		if len(blocks) == 0 {
+			t.Fatalf("%s has no examples", page)
+		}
+		for _, b := range blocks {
+			name, _, _ := strings.Cut(b.script, "\n")
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				if diff := cmp.Diff(b.output, runBlock(t, world, b.script)); diff != "" {
+					t.Errorf("%s, line %d (-want +got):\n%s", page, b.line, diff)
+				}
+			})
+		}
 	}
 }
 
