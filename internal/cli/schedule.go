@@ -155,7 +155,9 @@ func (in *invocation) showSchedule(q timetableQuestion) error {
 		return err
 	}
 	if q.format == formatTable {
-		text += in.totals(t) + in.sketch(t.plot())
+		drawn := t.plot()
+		drawn.Title = "" // the totals say it
+		text += in.totals(t) + in.sketch(drawn)
 	}
 	return errors.Join(in.put(text), in.writePictures(pictures...))
 }

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/chart"
+)
+
+// TestSketch compares what a terminal shows with testdata/sketch.txt.
+func TestSketch(t *testing.T) {
+	t.Parallel()
+	var have strings.Builder
+	for _, line := range []string{
+		"poll schedule --attempts 12",
+		"poll schedule --attempts 5 --jitter full",
+		"poll schedule --compare exponential,fixed --attempts 8",
+		"poll simulate --clients 10,20,30 --trials 1 --algorithm exponential --service 8ms",
+	} {
+		have.WriteString("$ " + line + "\n" + shown(t, line, true) + "\n")
+	}
+	const golden = "testdata/sketch.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(have.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), have.String()); diff != "" {
+		t.Errorf("(-want +have):\n%s", diff)
+	}
+}
+
+// shown is what a command prints on a terminal of 60 columns without colours.
+func shown(t *testing.T, line string, unicode bool) string {
+	t.Helper()
+	world, out := worldOf(t, line)
+	world.Streams.OutIsTerminal = true
+	world.Streams.OutColumns = func() int { return 60 }
+	world.Streams.NoColor = true
+	world.Streams.Unicode = unicode
+	if code := Run(t.Context(), world); code != ExitSuccess {
+		t.Fatalf("%s: exit code %d: %s", line, code, &out.err)
+	}
+	return out.out.String()
+}
+
+func TestSketch_ascii(t *testing.T) {
+	t.Parallel()
+	plain := shown(t, "poll schedule --attempts 12", false)
+	for _, r := range plain {
+		if r >= utf8.RuneSelf {
+			t.Fatalf("%q in a picture for a terminal without Unicode:\n%s", r, plain)
+		}
+	}
+	if !strings.Contains(plain, "0s |") {
+		t.Errorf("no axis in\n%s", plain)
+	}
+}
+
+// A chart is for people: a program that reads a table, or JSON from a
+// terminal's log, gets none.
+func TestSketch_none(t *testing.T) {
+	t.Parallel()
+	for _, format := range []string{"csv", "json", "markdown"} {
+		if text := shown(t, "poll schedule --attempts 3 --format "+format, true); strings.Contains(text, "┤") {
+			t.Errorf("a chart below %s:\n%s", format, text)
+		}
+	}
+	world, out := worldOf(t, "poll schedule --attempts 3")
+	if Run(t.Context(), world); strings.Contains(out.out.String(), "┤") {
+		t.Errorf("a chart where there is no terminal:\n%s", &out.out)
+	}
+}
+
+func TestSpanned(t *testing.T) {
+	t.Parallel()
+	line := func(ys ...float64) chart.Series {
+		var s chart.Series
+		for i, y := range ys {
+			s.Points = append(s.Points, chart.Point{X: float64(i), Y: y})
+		}
+		return s
+	}
+	tests := []struct {
+		name   string
+		series []chart.Series
+		want   bool
+	}{
+		{"nothing", nil, false},
+		{"one that grows", []chart.Series{line(1, 1e9)}, false},
+		{"side by side", []chart.Series{line(1, 10), line(1, 2000)}, false},
+		{"far apart", []chart.Series{line(1, 10), line(1, 4000)}, true},
+		{"one of them lost", []chart.Series{line(1, 10), line(4000, math.Inf(1))}, true},
+		{"all 0", []chart.Series{line(0, 0), line(0, 7)}, false},
+	}
+	for _, tt := range tests {
+		if have := spanned(tt.series); have != tt.want {
+			t.Errorf("%s: have %v, want %v", tt.name, have, tt.want)
+		}
+	}
+}
