@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // This file decides what of a URL, a header or an error may be said in words.
@@ -31,18 +32,23 @@ func TargetName(s string) string {
 	return urlName(u)
 }
 
+// compiled compiles a pattern when it is needed: a command needs none.
+func compiled(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
 // pathParameter is a parameter of a path segment (RFC 3986 section 3.3), as in
 // /cart;jsessionid=8F3A.
-var pathParameter = regexp.MustCompile(`;[^/=]*=[^/]*`)
+var pathParameter = compiled(`;[^/=]*=[^/]*`)
 
 // pathUserinfo is the userinfo of a URL that is the path of another, as in
 // /fetch/https://me:secret@host/.
-var pathUserinfo = regexp.MustCompile(`//[^/@]*@`)
+var pathUserinfo = compiled(`//[^/@]*@`)
 
 // urlName returns scheme, host and path of u.
 func urlName(u *url.URL) string {
-	path := pathParameter.ReplaceAllString(u.EscapedPath(), "")
-	return u.Scheme + "://" + u.Host + pathUserinfo.ReplaceAllString(path, "//")
+	path := pathParameter().ReplaceAllString(u.EscapedPath(), "")
+	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
 }
 
 // parseURL parses a URL that is to be requested. Its errors say nothing of the
@@ -66,7 +72,7 @@ func parseURL(s string) (*url.URL, error) {
 }
 
 // anyURL finds URLs in text.
-var anyURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+var anyURL = compiled(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
 
 // A redactor takes known secrets out of the text of errors that come from
 // elsewhere.
@@ -99,7 +105,7 @@ func (r *redactor) addURL(u *url.URL) {
 // clean returns text with every URL cut to its name and every known secret
 // taken out.
 func (r *redactor) clean(text string) string {
-	text = anyURL.ReplaceAllStringFunc(text, TargetName)
+	text = anyURL().ReplaceAllStringFunc(text, TargetName)
 	for _, secret := range r.secrets {
 		text = strings.ReplaceAll(text, secret, "***")
 	}

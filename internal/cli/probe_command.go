@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -62,11 +63,13 @@ func (in *invocation) mistaken(c poll.Command) error {
 }
 
 // address matches what looks like host:port or host.name/path.
-var address = regexp.MustCompile(`^(?:(localhost|[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?|([\w-]+(?:\.[\w-]+)+)/.*)$`)
+var address = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(localhost|[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?|([\w-]+(?:\.[\w-]+)+)/.*)$`)
+})
 
 // schemeOf is the scheme that an address without one probably has.
 func schemeOf(word string) string {
-	m := address.FindStringSubmatch(word)
+	m := address().FindStringSubmatch(word)
 	switch {
 	case m == nil || m[2] == "." || m[2] == "..":
 		return ""
