@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -505,3 +507,33 @@ func ExamplePoller_Events() {
 	// 2 NOT_READY exit code 1
 	// attempts exhausted
 }
+
+// The schedule is told the age of the run at the beginning of each wait: the
+// initial delay comes before the first.
+func TestPoller_elapsedOfSteps(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []backoff.Step
+		p := poll.Poller{
+			Probe: operation{takes: time.Second, readyAt: 20 * time.Second}, InitialDelay: 10 * time.Second,
+			Schedule: scheduleFunc(func(s backoff.Step) time.Duration {
+				have = append(have, s)
+				return 5 * time.Second
+			}),
+		}
+		if _, err := p.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []backoff.Step{
+			{N: 0, Elapsed: 10 * time.Second},
+			{N: 1, Elapsed: 16 * time.Second, Previous: 5 * time.Second},
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("steps (-want +got):\n%s", diff)
+		}
+	})
+}
+
+type scheduleFunc func(backoff.Step) time.Duration
+
+func (f scheduleFunc) Wait(s backoff.Step, _ *rand.Rand) time.Duration { return f(s) }

@@ -9,6 +9,7 @@ func subcommands() []*command {
 		scheduleCommand(),
 		tuneCommand(),
 		simulateCommand(),
+		historyCommand(),
 		presetsCommand(),
 		completionCommand(),
 	}

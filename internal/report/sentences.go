@@ -69,7 +69,7 @@ func (r *Reporter) opening(u *run) string {
 		b.WriteString(", at most " + count(u.maxAttempts, "attempt"))
 	}
 	b.WriteByte('\n')
-	for _, line := range append([]string{r.forecast(u.at.Elapsed)}, r.cfg.Opening...) {
+	for _, line := range append([]string{r.forecast(0)}, r.cfg.Opening...) {
 		if line != "" {
 			b.WriteString("poll: " + words(line) + "\n")
 		}

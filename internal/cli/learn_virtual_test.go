@@ -1,0 +1,221 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A waited is what one wait came to.
+type waited struct {
+	attempts int
+	delay    time.Duration // from the end of the operation to the end of the wait
+	took     time.Duration // by the operation
+	said     string
+}
+
+// cost is in seconds, when one attempt is worth so many.
+func (w waited) cost(attempt float64) float64 {
+	return attempt*float64(w.attempts) + w.delay.Seconds()
+}
+
+// waitFor waits in virtual time for an operation that takes so long, by the
+// program but for its probe, as the flags say.
+func waitFor(t *testing.T, took time.Duration, flags ...string) waited {
+	t.Helper()
+	result := waited{took: took}
+	streams, _, said := term.Buffers("")
+	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	s, err := splitMain(mainFlags(), nil, append(flags, "--timeout=0", "http://test/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = world.run(t.Context(), &command{flags: mainFlags(), run: func(in *invocation) error {
+		w, err := in.configure()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		w.poller.Probe = poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+			code := 202
+			if time.Since(began) >= took {
+				code = 200
+			}
+			return status.Observation{Kind: status.HTTP, Code: &code}
+		})
+		talk := report.New(w.report)
+		outcome := in.watch(w, talk).Outcome
+		talk.Close()
+		result.attempts, result.delay = outcome.Attempts, time.Since(began)-took
+		return outcome.Err()
+	}}, &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result.said = said.String()
+	return result
+}
+
+// A job is an operation that recurs, and the history of it.
+type job struct {
+	t     *testing.T
+	flags []string
+	rand  *rand.Rand
+}
+
+func newJob(t *testing.T, seed uint64, flags ...string) *job {
+	dir := t.TempDir()
+	return &job{t, append(flags, "--learn=job", "--history="+dir), rand.New(rand.NewPCG(seed, 7))}
+}
+
+// wait waits for a run that takes about so many seconds: 10% more or less.
+func (j *job) wait(seconds float64) waited {
+	seconds *= math.Exp(0.1 * j.rand.NormFloat64())
+	return waitFor(j.t, time.Duration(seconds*1e9), j.flags...)
+}
+
+// Ten runs of 3 to 5 s: the last waits poll less and see the end sooner than
+// the first, for which the configured strategy makes the waits.
+func TestLearn_tenRuns(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{nil, {"--poll-cost=5%"}} {
+		t.Run(fmt.Sprint(flags), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var attempts, delay [10]float64
+				const jobs = 10
+				for seed := range uint64(jobs) {
+					j := newJob(t, seed, flags...)
+					for i := range 10 {
+						w := waitFor(t, time.Duration((3+2*j.rand.Float64())*1e9), j.flags...)
+						attempts[i] += float64(w.attempts) / jobs
+						delay[i] += w.delay.Seconds() / jobs
+					}
+				}
+				t.Logf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
+				if attempts[9] > 0.9*attempts[0] || delay[9] > 0.4*delay[0] {
+					t.Errorf("run 1: %.1f attempts, %.2fs late; run 10: %.1f attempts, %.2fs late", attempts[0], delay[0], attempts[9], delay[9])
+				}
+			})
+		})
+	}
+}
+
+// An operation that has become ten times slower costs at most one and a half
+// times what the configured strategy costs, and ten runs later that is over.
+func TestLearn_tenTimesSlower(t *testing.T) {
+	t.Parallel()
+	for _, median := range []float64{2, 60, 3600} {
+		for _, runs := range []int{1, 10} {
+			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					const jobs = 4
+					var first, configured, tenth float64
+					for seed := range uint64(jobs) {
+						j := newJob(t, seed)
+						for range runs {
+							j.wait(median)
+						}
+						for i := range 10 {
+							w := j.wait(10 * median)
+							switch i {
+							case 0:
+								attempt := 0.01 * median
+								first += w.cost(attempt)
+								configured += waitFor(t, w.took).cost(attempt)
+							case 9:
+								tenth += w.cost(0.1*median) / w.took.Seconds() / jobs
+							}
+						}
+					}
+					t.Logf("the first slow run costs %.2f of the configured strategy, the tenth %.0f%% of its length", first/configured, 100*tenth)
+					if first > 1.5*configured {
+						t.Errorf("the first slow run costs %.2f of the configured strategy, want at most 1.5", first/configured)
+					}
+					if tenth > 0.25 {
+						t.Errorf("the tenth slow run costs %.0f%% of its length, want at most 25%%", 100*tenth)
+					}
+				})
+			})
+		}
+	}
+}
+
+// One that has become ten times faster is seen at most half of the past median
+// late, and ten runs later as ever.
+func TestLearn_tenTimesFaster(t *testing.T) {
+	t.Parallel()
+	for _, median := range []float64{10, 60, 3600} {
+		for _, runs := range []int{1, 10} {
+			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					const jobs = 4
+					var most, tenth float64
+					for seed := range uint64(jobs) {
+						j := newJob(t, seed)
+						var past []float64
+						for range runs {
+							past = append(past, j.wait(median).took.Seconds())
+						}
+						slices.Sort(past)
+						for i := range 10 {
+							w := j.wait(median / 10)
+							switch i {
+							case 0:
+								most = max(most, w.delay.Seconds()/past[len(past)/2])
+							case 9:
+								tenth += w.delay.Seconds() / w.took.Seconds() / jobs
+							}
+						}
+					}
+					t.Logf("the first fast run is seen %.2f medians late, the tenth %.0f%% of its length", most, 100*tenth)
+					if most > 0.5 {
+						t.Errorf("the first fast run is seen %.2f medians late, want at most 0.5", most)
+					}
+					if tenth > 0.15 {
+						t.Errorf("the tenth fast run is seen %.0f%% of its length late, want at most 15%%", 100*tenth)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A build takes 5 s with a warm cache and 45 s with a cold one: once both have
+// been met twice, each is seen within 15% of its length.
+func TestLearn_twoModes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var most float64
+		for seed := range uint64(4) {
+			j := newJob(t, seed)
+			for i := range 20 {
+				mode := 5.0
+				if i%2 == 1 || i > 4 && j.rand.IntN(2) == 0 {
+					mode = 45
+				}
+				took := time.Duration(mode * math.Exp(0.02*j.rand.NormFloat64()) * 1e9)
+				w := waitFor(t, took, j.flags...)
+				if late := w.delay.Seconds() / took.Seconds(); i >= 4 {
+					most = max(most, late)
+				}
+			}
+		}
+		t.Logf("seen %.0f%% of its length late at most", 100*most)
+		if most > 0.15 {
+			t.Errorf("a run is seen %.0f%% of its length late, want at most 15%%", 100*most)
+		}
+	})
+}

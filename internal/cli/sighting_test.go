@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// attempts are events of attempts that ended 1, 2, 3 ... s after the start and
+// took 100 ms.
+func attempts(statuses ...status.Status) []poll.Event {
+	var list []poll.Event
+	for i, s := range statuses {
+		code := 1
+		list = append(list, poll.Event{
+			Kind: poll.AttemptEvent, Elapsed: time.Duration(i+1) * time.Second, Took: 100 * time.Millisecond,
+			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
+		})
+	}
+	return list
+}
+
+func TestSighting(t *testing.T) {
+	t.Parallel()
+	const (
+		notReady, throttled = status.NotReady, status.Throttled
+		success, failure    = status.Success, status.Error
+	)
+	for _, test := range []struct {
+		name   string
+		events []poll.Event
+		lo, hi time.Duration
+	}{
+		{"at once", attempts(success), 0, time.Second},
+		{"after a while", attempts(notReady, notReady, success), 1900 * time.Millisecond, 3 * time.Second},
+		{"a failure", attempts(notReady, failure), 900 * time.Millisecond, 2 * time.Second},
+		{"throttled says nothing", attempts(notReady, throttled, throttled, success), 900 * time.Millisecond, 4 * time.Second},
+		{"the first of those a threshold asks for", attempts(notReady, success, success, success), 900 * time.Millisecond, 2 * time.Second},
+		{"one that was no end", attempts(success, notReady, success, success), 1900 * time.Millisecond, 3 * time.Second},
+		{"an error that passed", attempts(notReady, failure, success), 900 * time.Millisecond, 3 * time.Second},
+	} {
+		l := lesson{}
+		for _, ev := range test.events {
+			l.see(ev)
+		}
+		r, ok := l.record(poll.Outcome{Ending: poll.Succeeded})
+		if !ok || r.Lo != test.lo || r.Hi != test.hi {
+			t.Errorf("%s: between %v and %v, want %v and %v", test.name, r.Lo, r.Hi, test.lo, test.hi)
+		}
+		aged := lesson{age: time.Minute, seen: l.seen}
+		if r, _ := aged.record(poll.Outcome{Ending: poll.Succeeded}); r.Hi != time.Minute+test.hi || test.lo > 0 && r.Lo != time.Minute+test.lo {
+			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
+		}
+	}
+}
+
+// An attempt that was stopped has not seen the operation.
+func TestSighting_stopped(t *testing.T) {
+	t.Parallel()
+	events := attempts(status.NotReady, status.NotReady)
+	events[1].Observation.Failure = &status.Failure{Kind: status.Stopped, Reason: "stopped"}
+	var s sighting
+	for _, ev := range events {
+		s.see(ev)
+	}
+	if want := 900 * time.Millisecond; s.unfinished != want {
+		t.Errorf("unfinished at %v, want %v", s.unfinished, want)
+	}
+}
+
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	code := func(exit int) *status.Observation {
+		return &status.Observation{Kind: status.Command, Exit: &exit}
+	}
+	start := code(0)
+	start.Start = true
+	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
+	for name, test := range map[string]struct {
+		outcome poll.Outcome
+		want    history.Outcome
+	}{
+		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, history.Success},
+		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, history.Failure},
+		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, history.Failure},
+		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
+		"start is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: start, Verdict: verdict(status.Error, "")}, ""},
+		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Success, ""), Cause: errors.New("gone")}, history.Success},
+		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
+		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
+		"timed out":          {poll.Outcome{Ending: poll.TimedOut, Attempts: 3}, history.Timeout},
+		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
+		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, Attempts: 3}, history.Timeout},
+		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, Attempts: 3}, history.Timeout},
+		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, Attempts: 3}, history.Interrupted},
+		"interrupted early":  {poll.Outcome{Ending: poll.Interrupted}, ""},
+	} {
+		have, ok := remembered(test.outcome)
+		if !ok {
+			have = ""
+		}
+		if diff := cmp.Diff(test.want, have); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
