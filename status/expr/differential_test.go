@@ -248,7 +248,7 @@ func (g *generator) document(depth int) any {
 }
 
 func (g *generator) scalar() any {
-	return pick[any](g, nil, true, false, 0, 1, -1, 2, 3, 1.5, 100, 9007199254740991, "", "a", "b", "done", "Done", "3", "1.5", "a b", "é", "ü\n\"", `{"a":1}`, "[1]")
+	return pick[any](g, nil, true, false, 0, 1, -1, 2, 3, 1.5, 100, 9007199254740991.0, "", "a", "b", "done", "Done", "3", "1.5", "a b", "é", "ü\n\"", `{"a":1}`, "[1]")
 }
 
 // condition makes a condition in both spellings.

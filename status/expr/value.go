@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -28,6 +29,9 @@ const (
 // "number", "string", "array", "object"; else "unknown" or "missing".
 func (k Kind) String() string {
 	names := [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object", "lines"}
+	if int(k) >= len(names) {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
 	return names[k]
 }
 
