@@ -148,9 +148,18 @@ func (f Follow) build(a *answer, trustAll bool) (lead, string) {
 	}
 	to, err := a.from.refer(reference, trustAll)
 	if err != nil {
-		return lead{}, fmt.Sprintf("--follow: the value of %s %s", f.source, err)
+		return lead{}, fmt.Sprintf("--follow: %s %s", f.subject(), err)
 	}
 	return lead{to, status.FollowedByURL, "--follow"}, ""
+}
+
+// subject is what the URL is taken from, in words. A template can hold secrets
+// in its query.
+func (f Follow) subject() string {
+	if f.template != nil {
+		return "the URL that it builds"
+	}
+	return "the value of " + f.source
 }
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a
@@ -194,7 +203,7 @@ func parseTemplate(s string) (*urlTemplate, error) {
 		}
 		end := closingBrace(after)
 		if end < 0 {
-			return nil, fmt.Errorf("%s: a { is not closed", s)
+			return nil, errors.New("a { of the URL is not closed")
 		}
 		v, err := compileValue(strings.TrimSpace(after[:end]))
 		if err != nil {
@@ -257,6 +266,9 @@ func (t *urlTemplate) expand(a *answer) (reference, problem string) {
 		part := partOf(strings.Join(t.texts[:i+1], "0"))
 		if part == inHost && !isHost(text) {
 			return "", v.String() + " is no part of a host name"
+		}
+		if part == inPath && climbs(text) {
+			return "", v.String() + " leads out of its place in the path"
 		}
 		b.WriteString(escape(text, part))
 	}

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -26,19 +27,26 @@ func partOf(prefix string) urlPart {
 }
 
 // escape makes text fit into a part of a URL, so that it cannot begin another.
-// In a path its slashes stay: names such as operations/7 have them.
+// In a path its slashes stay, as names such as operations/7 have them, but not
+// those at its front: after a slash they would begin another host.
 func escape(text string, part urlPart) string {
 	switch part {
 	case inQuery:
 		return url.QueryEscape(text)
 	case inPath:
-		segments := strings.Split(strings.TrimPrefix(text, "/"), "/")
+		segments := strings.Split(strings.TrimLeft(text, "/"), "/")
 		for i, s := range segments {
 			segments[i] = url.PathEscape(s)
 		}
 		return strings.Join(segments, "/")
 	}
 	return text
+}
+
+// climbs reports whether text put into a path would remove what stands before it
+// (RFC 3986 section 5.2.4).
+func climbs(text string) bool {
+	return slices.Contains(strings.Split(text, "/"), "..")
 }
 
 // isHost reports whether text can be a part of a host name.

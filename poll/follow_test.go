@@ -35,7 +35,7 @@ func TestParseFollow(t *testing.T) {
 
 func TestTemplate(t *testing.T) {
 	t.Parallel()
-	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","empty":"","n":12,"list":[1]}`
+	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","slashes":"//evil.com/x","up":"a/../../b","empty":"","n":12,"list":[1]}`
 	for _, test := range []struct{ template, want, problem string }{
 		{template: "https://h/v1/{.name}", want: "https://h/v1/operations/a%20b"},
 		{template: "https://h/v1/{.odd}/z", want: "https://h/v1/x%3Fy%23z&w=%252F/z"},
@@ -43,6 +43,9 @@ func TestTemplate(t *testing.T) {
 		{template: "https://h/v1/{.abs}", want: "https://h/v1/ops/1"},
 		{template: "https://{.host}.h/{.n}", want: "https://eu-1.h/12"},
 		{template: "/x/{.n}", want: "/x/12"},
+		{template: "/{.slashes}", want: "/evil.com/x"},
+		{template: "/v1/{.up}", problem: ".up leads out of its place in the path"},
+		{template: "/v1?x={.up}", want: "/v1?x=a%2F..%2F..%2Fb"},
 		{template: "https://{.evil}.h/", problem: ".evil is no part of a host name"},
 		{template: "https://h/{.empty}", problem: ".empty is empty"},
 		{template: "https://h/{.none}", problem: ".none"},
@@ -57,6 +60,22 @@ func TestTemplate(t *testing.T) {
 		if have != test.want || !strings.Contains(problem, test.problem) || (problem == "") != (test.problem == "") {
 			t.Errorf("%s: have %q %q, want %q %q", test.template, have, problem, test.want, test.problem)
 		}
+	}
+}
+
+// TestFollowWords keeps what stands in a template's query out of words.
+func TestFollowWords(t *testing.T) {
+	t.Parallel()
+	if _, err := ParseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("have %v", err)
+	}
+	f, err := ParseFollow("https://h:{.port}/?token=s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &answer{from: placeOf(t, "https://from/"), body: []byte(`{"port":"x"}`)}
+	if l, why := f.find("POST", a, false); l.to.url != nil || why == "" || strings.Contains(why, "s3cret") {
+		t.Errorf("have %v, %q", l.to.url, why)
 	}
 }
 
@@ -75,8 +94,8 @@ func TestClosingBrace(t *testing.T) {
 }
 
 func FuzzParseFollow(f *testing.F) {
-	for _, seed := range []string{"auto", "https://h/v1/{.name}?x={.y}", "https://{.h}/", "/{.a}{.b}", "{", "https://h/{.[\"}\"]}"} {
-		f.Add(seed, `{"name":"a/b","y":"c","h":"x"}`)
+	for _, seed := range []string{"auto", "https://h/v1/{.name}?x={.y}", "https://{.h}/", "/{.a}{.b}", "{", "https://h/{.[\"}\"]}", "/{.x}"} {
+		f.Add(seed, `{"name":"a/b","y":"c","h":"x","x":"//evil.com/.."}`)
 	}
 	f.Fuzz(func(t *testing.T, source, doc string) {
 		follow, err := ParseFollow(source)
@@ -84,8 +103,12 @@ func FuzzParseFollow(f *testing.F) {
 			return
 		}
 		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
-		if l, problem := follow.find("POST", a, false); (l.to.url == nil) != (problem != "") {
+		l, problem := follow.find("POST", a, false)
+		if (l.to.url == nil) != (problem != "") {
 			t.Errorf("%q of %q: have %v and problem %q", source, doc, l.to.url, problem)
+		}
+		if isPath := len(source) > 1 && source[0] == '/' && !strings.ContainsRune(`/\`, rune(source[1])); isPath && l.to.url != nil && !l.to.trusted {
+			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
 		}
 	})
 }

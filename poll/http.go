@@ -84,8 +84,11 @@ func (h HTTP) Check() error {
 		if !isToken(name) {
 			return fmt.Errorf("%q is no header name", name)
 		}
-		if slices.ContainsFunc(values, hasLineBreak) {
-			return fmt.Errorf("the value of header %s contains a line break or NUL", name)
+		if slices.ContainsFunc(values, hasControl) {
+			return fmt.Errorf("the value of header %s contains a line break or another control character", name)
+		}
+		if textproto.CanonicalMIMEHeaderKey(name) == "Host" && slices.ContainsFunc(values, noHost) {
+			return errors.New("the value of header Host is no host")
 		}
 	}
 	if h.MaxBody < 0 {
@@ -139,7 +142,15 @@ func isToken(s string) bool {
 	})
 }
 
-func hasLineBreak(s string) bool { return strings.ContainsAny(s, "\r\n\x00") }
+// hasControl reports whether a value holds a character that no field value may
+// (RFC 9110 section 5.5). net/http refuses it, too, but at each attempt anew.
+func hasControl(value string) bool {
+	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+}
+
+// noHost reports whether a value cannot be a host and a port (RFC 9110 section
+// 7.2). net/http would send an empty one in its place.
+func noHost(value string) bool { return strings.ContainsAny(value, " \t/?#@\\") }
 
 // canonical returns header with the canonical form of each name.
 func canonical(header http.Header) http.Header {

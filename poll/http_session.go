@@ -122,8 +122,11 @@ func turned(hops []hop) (hop, bool) {
 // leadsToResult reports whether a redirect of the start says where its result
 // will be, and not just that the same thing has another address.
 func leadsToResult(h hop) bool {
-	if h.code == http.StatusMovedPermanently {
+	switch h.code {
+	case http.StatusMovedPermanently:
 		return false
+	case http.StatusSeeOther:
+		return true
 	}
 	return h.from.url.Hostname() != h.to.url.Hostname() || h.from.url.RequestURI() != h.to.url.RequestURI()
 }
@@ -154,8 +157,9 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// started looks for what the answer to the start says to follow.
-func (s *httpSession) started(o *status.Observation, got *answer) {
+// started looks for what the answer to the start says to follow. It returns what
+// is wrong with what might have said so, if anything.
+func (s *httpSession) started(o *status.Observation, got *answer) (problem string) {
 	if location := got.header.Get("Location"); location != "" {
 		if to, err := got.from.refer(location, s.client.trustAll); err == nil {
 			s.startLocation = to
@@ -168,6 +172,7 @@ func (s *httpSession) started(o *status.Observation, got *answer) {
 	if l.to.url != nil {
 		s.announce(o, got, l)
 	}
+	return problem
 }
 
 // follow makes the next attempts look where a lead points.
@@ -225,7 +230,7 @@ func (s *httpSession) looked(got *answer) status.Observation {
 			s.announce(&o, got, l)
 		}
 	case s.probe.Follow.explicit() && o.Good():
-		s.started(&o, got)
+		o.NoLead = s.started(&o, got)
 		o.Start = o.Next != ""
 	}
 	return o

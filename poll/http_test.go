@@ -68,6 +68,11 @@ func TestHTTPCheck(t *testing.T) {
 		{"method", HTTP{URL: at, Method: "GE T"}, "method"},
 		{"header name", HTTP{URL: at, Header: http.Header{"a b": {"x"}}}, "header name"},
 		{"line break in a header", HTTP{URL: at, Header: http.Header{"X": {"s3cret\r\nY: z"}}}, "line break"},
+		{"control character in a header", HTTP{URL: at, Header: http.Header{"X": {"s3cret\x01"}}}, "control character"},
+		{"tab and UTF-8 in a header", HTTP{URL: at, Header: http.Header{"X": {"a\té"}}}, ""},
+		{"blank in the host", HTTP{URL: at, Header: http.Header{"host": {"a s3cret"}}}, "Host is no host"},
+		{"path in the host", HTTP{URL: at, Header: http.Header{"Host": {"a/s3cret"}}}, "Host is no host"},
+		{"host and port", HTTP{URL: at, Header: http.Header{"Host": {"[::1]:80"}}}, ""},
 		{"limit", HTTP{URL: at, MaxBody: -1}, "limit"},
 	} {
 		err := test.h.Check()

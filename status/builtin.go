@@ -16,7 +16,7 @@ func hopeless(o *Observation) (Verdict, bool) {
 			return Verdict{Status: Error, Reason: f.Reason}, true
 		}
 	}
-	if o.Start && o.Code != nil && *o.Code >= 500 && !throttledAnswer(o) {
+	if o.Start && o.Code != nil && *o.Code >= 500 && !refusesMethod(*o.Code) && !throttledAnswer(o) {
 		return Verdict{
 			Status: Error,
 			Reason: fmt.Sprintf("the operation may have started: the request that starts it was answered with %s", codeText(*o.Code)),
@@ -70,6 +70,8 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	switch {
 	case o.Good() && o.Start:
 		return r.started(o)
+	case o.Good() && o.NoLead != "":
+		return r.good(o.NoLead, codeText(code))
 	case o.Good() && expected:
 		return r.good(want, codeText(code))
 	case code == http.StatusAccepted:
@@ -82,7 +84,7 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		return Verdict{Status: Throttled, Reason: throttledWords(o)}
 	case o.ShouldRetry != nil:
 		return Verdict{Status: NotReady, Reason: codeText(code) + ", and the server says to ask again"}
-	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
+	case refusesMethod(code):
 		return Verdict{Status: Error, Reason: codeText(code)}
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,
 		code == http.StatusNotModified:
@@ -91,6 +93,12 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		return Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
 	}
 	return Verdict{Status: Error, Reason: codeText(code)}
+}
+
+// refusesMethod reports whether a code says that the server cannot do what the
+// request asks for at all (RFC 9110 sections 15.6.2 and 15.6.6).
+func refusesMethod(code int) bool {
+	return code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
 }
 
 // started judges a good answer to the request that starts the operation.

@@ -67,6 +67,10 @@ type Observation struct {
 	// another place than this answer came from; "" otherwise.
 	Next string
 
+	// NoLead says why there is no URL to follow in this answer, where it was to
+	// hold one; "" otherwise. The same request is then to be made again.
+	NoLead string
+
 	// Remarks are words for the curious: a header ignored as absurd, a URL
 	// followed. They decide nothing.
 	Remarks []string
