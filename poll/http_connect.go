@@ -34,6 +34,15 @@ type Connect struct {
 // is ten times that.
 const maxHeader = 1 << 20
 
+// An HTTP/2 connection on which nothing came for pingAfter is asked for a sign
+// of life, and given up without one after pingFor. Without that, a connection
+// that died silently would be used for each attempt to come, and each would
+// time out on it. Over HTTP/1 a timeout ends the connection.
+const (
+	pingAfter = 15 * time.Second
+	pingFor   = 10 * time.Second
+)
+
 // Transport returns a transport that connects as c says. An error names the
 // file that cannot be used.
 func (c Connect) Transport() (*http.Transport, error) {
@@ -51,6 +60,8 @@ func (c Connect) Transport() (*http.Transport, error) {
 		MaxResponseHeaderBytes: maxHeader,
 		IdleConnTimeout:        5 * time.Minute,
 		MaxIdleConnsPerHost:    2,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingFor},
+		OnProxyConnectResponse: refusedByProxy,
 	}
 	if c.UnixSocket != "" {
 		t.Proxy = nil

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -89,6 +90,15 @@ func once(t *testing.T, c Connect, url string) status.Observation {
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	return HTTP{URL: url, Transport: transport}.Probe(t.Context(), Attempt{Number: 1})
+}
+
+// pipeTo is a dialer whose every connection is served by a function.
+func pipeTo(serve func(net.Conn)) dialFunc {
+	return func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go serve(there)
+		return here, nil
+	}
 }
 
 func TestConnectCertificates(t *testing.T) {
@@ -293,5 +303,103 @@ func TestKeepAlive(t *testing.T) {
 	}
 	if opened.Load() != 1 {
 		t.Errorf("%d connections, want 1", opened.Load())
+	}
+}
+
+// TestDeadConnection polls over HTTP/2 on a connection that dies silently after
+// the first answer. It must not be used for ever.
+func TestDeadConnection(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		transport, err := Connect{}.Transport()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer transport.CloseIdleConnections()
+		transport.Proxy = nil
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		var opened int
+		dead := make(chan struct{})
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			opened++
+			here, there := net.Pipe()
+			go serveHTTP2(there)
+			if opened == 1 {
+				return &dying{Conn: here, dead: dead}, nil
+			}
+			return here, nil
+		}
+		session := HTTP{URL: "http://api.example.com/", Transport: transport}.Session()
+		probe := func() *status.Failure {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Second, ErrAttemptTimeout)
+			defer cancel()
+			return session.Probe(ctx, Attempt{Number: 1}).Failure
+		}
+		if failure := probe(); failure != nil {
+			t.Fatal(failure)
+		}
+		close(dead)
+		began := time.Now()
+		for failure := probe(); failure != nil; failure = probe() {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("still %v after %s, on %d connections", failure, time.Since(began), opened)
+			}
+			time.Sleep(time.Second)
+		}
+		if opened != 2 {
+			t.Errorf("%d connections, want 2", opened)
+		}
+	})
+}
+
+// serveHTTP2 answers every request on a connection.
+func serveHTTP2(conn net.Conn) {
+	server := &http.Server{
+		Handler:   http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }),
+		Protocols: new(http.Protocols),
+	}
+	server.Protocols.SetUnencryptedHTTP2(true)
+	server.Serve(&oneConn{conn: conn})
+}
+
+// oneConn is a listener that accepts one connection.
+type oneConn struct{ conn net.Conn }
+
+func (l *oneConn) Accept() (net.Conn, error) {
+	conn := l.conn
+	if l.conn = nil; conn == nil {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
+}
+func (l *oneConn) Close() error   { return nil }
+func (l *oneConn) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A dying connection swallows what is written, and reads nothing, once dead is
+// closed.
+type dying struct {
+	net.Conn
+	dead chan struct{}
+}
+
+func (c *dying) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	select {
+	case <-c.dead:
+		if err == nil {
+			return c.Read(p)
+		}
+	default:
+	}
+	return n, err
+}
+
+func (c *dying) Write(p []byte) (int, error) {
+	select {
+	case <-c.dead:
+		return len(p), nil
+	default:
+		return c.Conn.Write(p)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -78,6 +79,12 @@ func roughly(d time.Duration) string {
 func (c *client) explain(err error, at call) (status.FailureKind, string) {
 	if words, ok := certificateWords(err); ok {
 		return status.Hopeless, words
+	}
+	if e, ok := errors.AsType[*proxyError](err); ok {
+		if e.code == http.StatusProxyAuthRequired {
+			return status.Hopeless, e.Error()
+		}
+		return status.Transient, e.Error()
 	}
 	words, ok := networkWords(err)
 	if !ok {

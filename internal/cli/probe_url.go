@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/poll"
@@ -172,7 +173,7 @@ func (in *invocation) body(probe *poll.HTTP) error {
 			if err != nil {
 				return usagef("%s: %w", in.values.origin("data"), err)
 			}
-			part = bytes.Map(withoutBreaks, text)
+			part = withoutBreaks(text)
 		}
 		parts = append(parts, part)
 	}
@@ -180,11 +181,10 @@ func (in *invocation) body(probe *poll.HTTP) error {
 	return nil
 }
 
-func withoutBreaks(r rune) rune {
-	if r == '\n' || r == '\r' || r == 0 {
-		return -1
-	}
-	return r
+// withoutBreaks returns text without line breaks and NUL. Its other bytes stay,
+// also where they are not UTF-8.
+func withoutBreaks(text []byte) []byte {
+	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 }
 
 // readFile reads a file, or stdin for "-".
@@ -200,8 +200,8 @@ func (in *invocation) header(probe *poll.HTTP) (err error) {
 	return err
 }
 
-// headers reads -H as curl does: "Name: value", "Name;" for an empty value, and
-// @FILE for a file with one header a line.
+// headers reads -H as curl does: "Name: value", "Name;" for an empty value,
+// "Name:" for a header not to be sent, and @FILE for a file with one header a line.
 func (in *invocation) headers() (http.Header, error) {
 	header := http.Header{}
 	for _, line := range in.values.texts("header") {
@@ -226,7 +226,8 @@ func (in *invocation) headers() (http.Header, error) {
 // malformed, so an error says nothing of it.
 func addHeader(header http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
-	if bare, empty := strings.CutSuffix(line, ";"); !ok && empty {
+	bare, empty := strings.CutSuffix(line, ";")
+	if empty = empty && !ok; empty {
 		name, ok = bare, true
 	}
 	name = strings.TrimSpace(name)
@@ -238,6 +239,13 @@ func addHeader(header http.Header, line string) error {
 	case strings.ContainsAny(line, "\r\n\x00"):
 		return fmt.Errorf("header %q contains a line break", name)
 	}
-	header.Add(name, strings.TrimSpace(value))
+	value = strings.TrimSpace(value)
+	if value == "" && !empty {
+		if key := http.CanonicalHeaderKey(name); header[key] == nil {
+			header[key] = nil // not sent, not even poll's own
+		}
+		return nil
+	}
+	header.Add(name, value)
 	return nil
 }
