@@ -198,11 +198,10 @@ func (w *walk) operand(current string) completion {
 	case w.onlyWords || len(w.seen) > 0:
 		return completion{kind: offerCommands}
 	}
-	c := completion{kind: offerCommands, words: []candidate{{"help", "what a command does and takes"}}}
+	c := completion{kind: offerCommands, words: offeredSubcommands()}
 	if current == "" {
 		c.kind = offerWords // a thousand programs would hide them
 	}
-	c.words = append(c.words, offeredSubcommands()...)
 	return c
 }
 
@@ -211,5 +210,5 @@ func offeredSubcommands() []candidate {
 	for _, c := range subcommands() {
 		list = append(list, candidate{c.name, c.summary})
 	}
-	return list
+	return append(list, candidate{"help", "what a command does and takes"})
 }

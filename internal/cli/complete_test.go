@@ -13,7 +13,7 @@ func TestComplete(t *testing.T) {
 		words []string // the last is being typed
 		want  string   // kind, start, and what is offered
 	}{
-		{"the first word", []string{""}, "words 0 help demo eval schedule tune simulate history presets completion"},
+		{"the first word", []string{""}, "words 0 " + strings.Join(subcommandNames(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
 		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
 		{"nothing but a program behind dashes", []string{"--", "-"}, "commands 0"},

@@ -12,6 +12,7 @@ func subcommands() []*command {
 		historyCommand(),
 		presetsCommand(),
 		completionCommand(),
+		manCommand(),
 	}
 }
 
