@@ -203,24 +203,32 @@ func (q *interview) wants() string {
 
 // Environment is what an expression can see of o.
 func Environment(o *Observation) *expr.Env {
-	doc := expr.NewDoc(o.Body)
-	if o.Truncated {
-		doc = expr.Unreadable("the answer is longer than --max-body allows")
-	}
 	env := &expr.Env{
-		Doc:     doc,
-		Exit:    o.Exit,
-		Status:  o.Code,
-		Header:  o.Header,
-		Body:    o.Body,
-		Stderr:  o.Stderr,
-		Attempt: o.Attempt,
-		Elapsed: o.Elapsed,
+		Doc:        document(o),
+		Exit:       o.Exit,
+		Status:     o.Code,
+		Header:     o.Header,
+		Body:       o.Body,
+		Stderr:     o.Stderr,
+		Unanswered: o.Failure != nil,
+		Attempt:    o.Attempt,
+		Elapsed:    o.Elapsed,
 	}
 	if o.Kind == Command {
 		env.Stdout = o.Body
 	}
 	return env
+}
+
+// document is the answer as JSON.
+func document(o *Observation) *expr.Doc {
+	switch {
+	case o.Failure != nil:
+		return expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
+	case o.Truncated:
+		return expr.Unreadable("the answer is longer than --max-body allows")
+	}
+	return expr.NewDoc(o.Body)
 }
 
 // monitorRules are the rules that come with what is followed.

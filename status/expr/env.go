@@ -26,6 +26,11 @@ type Env struct {
 	// otherwise.
 	Body, Stdout, Stderr []byte
 
+	// Unanswered says that the attempt came to no answer. What is nil above is
+	// then unknown instead of missing, for the reason that Doc is unreadable:
+	// "$status != 503" is not true of a connection that was refused.
+	Unanswered bool
+
 	Attempt int           // $attempt, counted from 1
 	Elapsed time.Duration // $elapsed, since the start of the run
 }

@@ -123,8 +123,17 @@ func (e *evaluator) root(p *path) value {
 	return e.current()
 }
 
-// variable reads $name; it is missing where it does not apply.
+// variable reads $name; it is missing where it does not apply, and unknown
+// where it would but no answer came.
 func (e *evaluator) variable(n *variable) value {
+	v := e.offered(n)
+	if v.kind == KindMissing && e.env.Unanswered {
+		return unknown(fault{code: faultDocument})
+	}
+	return v
+}
+
+func (e *evaluator) offered(n *variable) value {
 	env := e.env
 	switch n.name {
 	case "exit":
