@@ -32,8 +32,8 @@ type lesson struct {
 // configureLearning reads what is known of past runs, after everything else has
 // been found right: without --learn nothing is read.
 func (in *invocation) configureLearning(w *wait) error {
-	if !in.split.has("learn") {
-		return in.refuseUnlearned()
+	if err := in.refuseUnlearned(); err != nil || !in.split.has("learn") {
+		return err
 	}
 	l, options, err := in.lesson(w.config)
 	if err != nil {
@@ -52,10 +52,12 @@ func (in *invocation) configureLearning(w *wait) error {
 
 // refuseUnlearned refuses flags that only --learn gives a meaning.
 func (in *invocation) refuseUnlearned() error {
-	for i := range in.self.flags {
-		f := &in.self.flags[i]
-		if g := in.split.last(f.name); f.group == groupLearning && g != nil && !g.env {
-			return usagef("--%s says nothing without --learn NAME", f.name)
+	if in.split.has("learn") {
+		return nil
+	}
+	for _, name := range []string{"poll-cost", "age", "history", "started-at", "finished-at"} {
+		if g := in.split.last(name); g != nil && !g.env {
+			return usagef("--%s says nothing without --learn NAME", name)
 		}
 	}
 	return nil
@@ -64,19 +66,8 @@ func (in *invocation) refuseUnlearned() error {
 // lesson reads the flags.
 func (in *invocation) lesson(config backoff.Config) (*lesson, learn.Options, error) {
 	v := in.values
-	l := &lesson{name: v.String("learn"), age: v.duration("age", 0)}
-	var options learn.Options
-	if err := history.CheckName(l.name); err != nil {
-		v.fail("learn", err)
-	}
-	if v.IsSet("poll-cost") {
-		var err error
-		if options.Cost, err = learn.ParseCost(v.String("poll-cost")); err != nil {
-			v.fail("poll-cost", err)
-		}
-	}
-	options.Age = l.age
-	options.Base, options.MaxWait = in.gaps(config)
+	options := in.learnOptions(config)
+	l := &lesson{name: v.String("learn"), age: options.Age}
 	err := in.timesOf(l)
 	if err == nil {
 		err = v.err
@@ -90,6 +81,24 @@ func (in *invocation) lesson(config backoff.Config) (*lesson, learn.Options, err
 	}
 	l.close("nothing is learned", err)
 	return l, options, nil
+}
+
+// learnOptions reads the name, which only has to be right, and what shapes the
+// learned schedule.
+func (in *invocation) learnOptions(config backoff.Config) learn.Options {
+	v := in.values
+	options := learn.Options{Age: v.duration("age", 0)}
+	if err := history.CheckName(v.String("learn")); err != nil {
+		v.fail("learn", err)
+	}
+	if v.IsSet("poll-cost") {
+		var err error
+		if options.Cost, err = learn.ParseCost(v.String("poll-cost")); err != nil {
+			v.fail("poll-cost", err)
+		}
+	}
+	options.Base, options.MaxWait = in.gaps(config)
+	return options
 }
 
 // gaps are the bounds of the learned waits: the strategy's base, and the longest

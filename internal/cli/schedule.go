@@ -25,6 +25,7 @@ func scheduleCommand() *command {
 			{"poll schedule --timeout 10m --interval 30s", "how many attempts are that?"},
 			{"poll schedule --overshoot 10% --until-time 1h", "how late is a completion after an hour seen?"},
 			{"poll schedule --compare exponential,fixed,polynomial --svg growth.svg", ""},
+			{"poll schedule --learn deploy --svg deploy.svg", "where past runs say that it will end, and the attempts"},
 			{"poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", "the table of Rails' polynomially_longer"},
 		},
 		flags: scheduleFlags(),
@@ -48,7 +49,7 @@ func scheduleFlags() flags {
 		{name: "timeout", value: "D", def: spellFlag(defaultTimeout), usage: "show the attempts until then"},
 	}
 	own = append(own, mainFlags().only("strategy", "base", "factor", "power", "max-wait",
-		"interval", "overshoot", "jitter", "immediate", "initial-delay")...)
+		"interval", "overshoot", "jitter", "immediate", "initial-delay", "learn", "poll-cost", "age", "history")...)
 	return append(own,
 		flag{name: "seed", value: "N", usage: "show the waits that poll --seed N draws, not means"},
 		flag{name: "compare", value: "LIST", offers: offeredStrategies, usage: "show several strategies together"},
@@ -66,6 +67,7 @@ func scheduleConflicts() []conflict {
 		{"compare", "strategy", ""}, {"compare", "interval", ""}, {"compare", "overshoot", ""},
 		{"compare", "seed", ""}, {"compare", "until-time", ""}, {"until-time", "seed", ""},
 		{"until-time", "svg", ""}, {"until-time", "png", ""},
+		{"compare", "learn", ""}, {"until-time", "learn", ""},
 	}
 }
 
@@ -76,6 +78,9 @@ func (in *invocation) runSchedule() error {
 	if err := in.split.resolve(append(conflicts(), scheduleConflicts()...)); err != nil {
 		return err
 	}
+	if err := in.refuseUnlearned(); err != nil {
+		return err
+	}
 	q, err := in.timetableQuestion()
 	if err != nil {
 		return err
@@ -83,6 +88,8 @@ func (in *invocation) runSchedule() error {
 	switch {
 	case in.split.has("compare"):
 		return in.compareSchedules(q)
+	case in.split.has("learn"):
+		return in.showLearned(q)
 	case in.split.has("until-time"):
 		return in.coverSchedule(q)
 	}
