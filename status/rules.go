@@ -154,8 +154,7 @@ func (q *interview) ask(rule *Rule) Answer {
 // good, too.
 func askedOfEveryAnswer(rule *Rule) bool {
 	u := rule.Expr.Uses()
-	return !rule.Status.Ends() || !u.JSON ||
-		u.Status || u.Exit || u.Stdout || u.Stderr || u.Body || u.Header
+	return !rule.Status.Ends() || !u.JSON || u.Answer()
 }
 
 func (q *interview) matched(a Answer) Verdict {
