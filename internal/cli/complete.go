@@ -210,5 +210,5 @@ func offeredSubcommands() []candidate {
 	for _, c := range subcommands() {
 		list = append(list, candidate{c.name, c.summary})
 	}
-	return append(list, candidate{"help", "what a command does and takes"})
+	return list
 }

@@ -43,7 +43,7 @@ func mainHelp(b *strings.Builder, c *command) {
 	b.WriteString("\nUsage:\n" +
 		"  poll [flags] URL                    http, https or tcp; flags may follow it\n" +
 		"  poll [flags] [--] COMMAND [ARG...]  all after COMMAND is the command's own\n")
-	b.WriteString("\nOther commands (poll help NAME says more of each):\n")
+	b.WriteString("\nOther commands:\n")
 	for _, s := range subcommands() {
 		fmt.Fprintf(b, "  %-*s %s\n", commandWidth, strings.TrimSpace(s.name+" "+s.operands), s.summary)
 	}
@@ -70,14 +70,14 @@ func subcommandHelp(b *strings.Builder, c *command) {
 
 // writeFlags writes the flags under their headings, in the order of the table.
 func writeFlags(b *strings.Builder, table flags) {
-	group := ""
+	group, begun := "", false
 	for i := range table {
 		f := &table[i]
 		if f.hidden {
 			continue
 		}
-		if f.group != group || i == 0 {
-			group = f.group
+		if f.group != group || !begun {
+			group, begun = f.group, true
 			heading := group
 			if heading == "" {
 				heading = "Flags"

@@ -1,19 +1,35 @@
 package cli
 
-// subcommands are the commands that a first word can name. Help lists them in
-// this order.
-func subcommands() []*command {
-	return []*command{
-		demoCommand(),
-		evalCommand(),
-		scheduleCommand(),
-		tuneCommand(),
-		simulateCommand(),
-		historyCommand(),
-		presetsCommand(),
-		completionCommand(),
-		manCommand(),
+// A maker makes a subcommand. Its table of flags costs something, so it is only
+// made when it is wanted.
+type maker struct {
+	name string
+	make func() *command
+}
+
+// makers are the commands that a first word can name. Help lists them in this
+// order.
+func makers() []maker {
+	return []maker{
+		{"demo", demoCommand},
+		{"eval", evalCommand},
+		{"schedule", scheduleCommand},
+		{"tune", tuneCommand},
+		{"simulate", simulateCommand},
+		{"history", historyCommand},
+		{"presets", presetsCommand},
+		{"completion", completionCommand},
+		{"man", manCommand},
+		{"help", helpCommand},
 	}
+}
+
+func subcommands() []*command {
+	var list []*command
+	for _, m := range makers() {
+		list = append(list, m.make())
+	}
+	return list
 }
 
 // helpFlag is what every subcommand has.
@@ -23,24 +39,29 @@ func helpFlag() flag {
 
 func subcommandNames() []string {
 	var names []string
-	for _, c := range subcommands() {
-		names = append(names, c.name)
+	for _, m := range makers() {
+		names = append(names, m.name)
 	}
-	return append(names, "help")
+	return names
 }
 
-// findSubcommand returns the subcommand of that name; "help" is one whose
-// operand says which command's help is wanted.
+// findSubcommand returns the subcommand of that name, nil if there is none.
 func findSubcommand(name string) *command {
-	for _, c := range subcommands() {
-		if c.name == name {
-			return c
+	for _, m := range makers() {
+		if m.name == name {
+			return m.make()
 		}
 	}
+	return nil
+}
+
+func helpCommand() *command {
 	return &command{
-		name: "help", operands: "[SUBCOMMAND]",
-		about:     "poll help says what poll does and takes; with a SUBCOMMAND, what that one does.",
-		examples:  []example{{"poll help eval", ""}},
+		name:      "help",
+		operands:  "[NAME]",
+		summary:   "what poll, or one of these, does and takes",
+		about:     "poll help says what poll does and takes; with a NAME, what that subcommand does.",
+		examples:  []example{{"poll help", ""}, {"poll help eval", ""}},
 		flags:     flags{helpFlag()},
 		arguments: offersFirst(offeredSubcommands),
 		run:       (*invocation).help,
@@ -48,17 +69,18 @@ func findSubcommand(name string) *command {
 }
 
 func (in *invocation) help() error {
-	if len(in.split.operands) == 0 {
+	operands := in.split.operands
+	if len(operands) == 0 {
 		return in.writeOut(helpText(mainCommand()))
 	}
-	word := in.split.operands[0]
-	for _, c := range subcommands() {
-		if c.name == word {
-			return in.writeOut(helpText(c))
-		}
+	if len(operands) > 1 {
+		return usagef("%q is one operand too many: help takes one name", operands[1])
 	}
-	err := usagef("there is no subcommand %q", word)
-	if near := nearest(word, subcommandNames()); near != "" {
+	if c := findSubcommand(operands[0]); c != nil {
+		return in.writeOut(helpText(c))
+	}
+	err := usagef("there is no subcommand %q", operands[0])
+	if near := nearest(operands[0], subcommandNames()); near != "" {
 		err.hint("did you mean poll help %s?", near)
 	}
 	return err
