@@ -17,7 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestReadme runs the examples of README.md and of docs/waiting.md: each block
+// TestReadme runs the examples of README.md and of pages in docs: each block
 // that begins with ```console, in a shell and a directory of its own.
 //
 //   - "$ " begins a command, "> " continues it. All other lines are what the
@@ -35,7 +35,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range []string{"README.md", "docs/waiting.md"} {
+	for _, page := range []string{"README.md", "docs/waiting.md", "docs/learning.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 		if err != nil {
 			t.Fatal(err)
