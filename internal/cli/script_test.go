@@ -6,6 +6,7 @@ import (
 	stdflag "flag"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -50,6 +51,7 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
+		Deadline:            time.Now().Add(2 * time.Minute), // a wait would last for ten
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
