@@ -102,3 +102,29 @@ func TestCompletionIsAccepted(t *testing.T) {
 		}
 	}
 }
+
+// FuzzComplete types anything. Words are parted by newlines.
+func FuzzComplete(f *testing.F) {
+	for _, seed := range []string{
+		"", "-", "--", "--=", "-=", "-X", "-kX=", "-d@", "--preset=k8s", "--jitter\n-", "eval\n--\n.a\n-",
+		"schedule\n--compare\nfixed,", "http://localhost\n-", "\xff\n-\xff", "help\nhelp\nhelp",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		words := strings.Split(line, "\n")
+		c := complete(words)
+		current := words[len(words)-1]
+		switch {
+		case c.kind == offerRest && c.start >= len(words):
+			t.Errorf("a command begins at word %d of %d", c.start, len(words))
+		case c.kind != offerRest && c.start > len(current):
+			t.Errorf("%d bytes of %q stay", c.start, current)
+		}
+		for _, w := range c.words {
+			if !strings.HasPrefix(w.word, current[c.start:]) {
+				t.Errorf("%q does not become %q", current, w.word)
+			}
+		}
+	})
+}

@@ -20,7 +20,7 @@ func completionCommand() *command {
 		about: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
 			"subcommands, files, and the command that is waited for.",
 		examples: []example{
-			{"source <(poll completion bash)", "in ~/.bashrc"},
+			{`eval "$(poll completion bash)"`, "in ~/.bashrc"},
 			{"source <(poll completion zsh)", "in ~/.zshrc, after compinit"},
 			{"poll completion fish >~/.config/fish/completions/poll.fish", ""},
 		},
@@ -43,7 +43,7 @@ func (in *invocation) completion() error {
 	}
 	if len(operands) != 1 {
 		return usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
-			hint("source <(poll completion bash)")
+			hint(`eval "$(poll completion bash)"`)
 	}
 	script, err := completionScripts.ReadFile("completion/poll." + operands[0])
 	if err != nil {

@@ -1,5 +1,5 @@
 # Completion of poll for bash:
-#     source <(poll completion bash)
+#     eval "$(poll completion bash)"
 # in ~/.bashrc, or in a file of
 #     ~/.local/share/bash-completion/completions/poll
 
