@@ -66,7 +66,7 @@ func reading(t *testing.T, f flag, value string, read func(*values)) string {
 	s := &split{given: []given{{flag: &f, value: value}}}
 	var message string
 	app := &cli.App{
-		Flags: flags{f}.urfave(),
+		Flags: flags{f}.urfave(), HideHelp: true, HideVersion: true, // those are shared by all apps
 		Action: func(c *cli.Context) error {
 			v := &values{Context: c, split: s}
 			read(v)
