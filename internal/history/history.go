@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -39,13 +40,17 @@ type Store struct {
 }
 
 // DefaultDir is $XDG_STATE_HOME/poll/history, or ~/.local/state/poll/history if
-// the variable is not an absolute path (XDG Base Directory Specification).
+// the variable is not an absolute path (XDG Base Directory Specification); on
+// Windows, without a HOME, %LocalAppData%\poll\history.
 func DefaultDir(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "poll", "history"), nil
 	}
 	if home := getenv("HOME"); home != "" {
 		return filepath.Join(home, ".local", "state", "poll", "history"), nil
+	}
+	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
+		return filepath.Join(dir, "poll", "history"), nil
 	}
 	return "", errors.New("no place for a history: neither XDG_STATE_HOME nor HOME is set")
 }
