@@ -91,6 +91,21 @@ func TestThrottled_neverFasterThanPlain(t *testing.T) {
 	}
 }
 
+func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
+	t.Parallel()
+	capped := Cap{Max: 20 * s}
+	for _, schedule := range []Schedule{Full{Of: capped}, Equal{Of: capped}, Cap{Of: Full{Of: capped}}} {
+		r := random(1)
+		var longest time.Duration
+		for range 200 {
+			longest = max(longest, Throttled(schedule).Wait(Step{N: 30}, r))
+		}
+		if longest < 19*s || longest > 20*s {
+			t.Errorf("%T: the longest of 200 waits was %v, want nearly 20s", schedule, longest)
+		}
+	}
+}
+
 func TestFibonacci_isExact(t *testing.T) {
 	t.Parallel()
 	a, b := int64(1), int64(1)
