@@ -154,7 +154,8 @@ func (q *interview) ask(rule *Rule) Answer {
 // good, too.
 func askedOfEveryAnswer(rule *Rule) bool {
 	u := rule.Expr.Uses()
-	return !rule.Status.Ends() || !u.JSON || u.Answer()
+	readsDocument := u.JSON || u.IsJSON
+	return !rule.Status.Ends() || !readsDocument || u.Answer()
 }
 
 func (q *interview) matched(a Answer) Verdict {

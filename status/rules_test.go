@@ -74,6 +74,7 @@ func TestClassify(t *testing.T) {
 
 		"a 500 page never satisfies !=":         {rules: []string{`until .state != "pending"`}, o: answered(500, `{"error":"x"}`), want: status.NotReady, reason: "HTTP 500"},
 		"a 500 page never satisfies an error":   {rules: []string{`error-if .error`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
+		"nor asks whether it is JSON":           {rules: []string{`until $isjson`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
 		"unless the condition names $status":    {rules: []string{`error-if $status==500 && .error=="x"`}, o: answered(500, `{"error":"x"}`), want: status.Error},
 		"or the body as text":                   {rules: []string{`until $body contains "x" || .a`}, o: answered(500, `{"error":"x"}`), want: status.Success},
 		"not-ready-if is asked of every answer": {rules: []string{`not-ready-if .code=="NotFound"`}, o: answered(404, `{"code":"NotFound"}`), want: status.NotReady},
@@ -112,6 +113,7 @@ func TestClassify(t *testing.T) {
 			Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.Command,
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.Success},
+		"no answer, not JSON":    {rules: []string{"error-if !$isjson"}, o: failed(status.Transient), want: status.NotReady},
 		"hopeless failure":       {rules: []string{"not-ready-if true"}, o: failed(status.Hopeless), want: status.Error},
 		"a start that was lost":  {rules: []string{"until true"}, o: failed(status.MayHaveStarted), want: status.Error},
 		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.Transient), want: status.Success},
