@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -27,7 +28,7 @@ func (r *run) plan() plan {
 	if o := r.last.observation; o != nil && o.Hint != nil {
 		next.hint = o.Hint
 		spread := time.Duration(r.rand.Float64() * hintSpread * float64(o.Hint.Wait))
-		next.wait = max(next.wait, o.Hint.Wait) + spread
+		next.wait = sum(max(next.wait, o.Hint.Wait), spread)
 		if r.last.verdict.Status == status.Throttled {
 			floor = o.Hint.Wait
 		}
@@ -55,10 +56,13 @@ func (r *run) ownWait() time.Duration {
 	if r.attempts == 0 {
 		delay = r.InitialDelay
 	}
-	step := backoff.Step{N: r.attempts, Elapsed: time.Since(r.start) + delay, Previous: r.previous}
+	step := backoff.Step{N: r.attempts, Elapsed: sum(time.Since(r.start), delay), Previous: r.previous}
 	r.previous = schedule.Wait(step, r.rand)
-	return delay + r.previous
+	return sum(delay, r.previous)
 }
+
+// sum adds two waits that may be as long as there are: it saturates.
+func sum(a, b time.Duration) time.Duration { return a + min(b, math.MaxInt64-a) }
 
 // reserve is the time to keep for one more attempt when left is what remains
 // before the deadline: twice the median attempt, at least 50 ms, but at most
