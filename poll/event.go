@@ -61,7 +61,7 @@ type Event struct {
 	Verdict     status.Verdict
 	Took        time.Duration
 	// Streak counts the consecutive attempts with this verdict, Threshold how
-	// many are needed where the verdict would end the run (AttemptEvent).
+	// many end the run: 0 where the verdict never does (AttemptEvent).
 	Streak, Threshold int
 
 	// Outcome is the result of the run (EndEvent).
@@ -99,13 +99,7 @@ func (r *run) startEvent(next plan) Event {
 func (r *run) attemptEvent() Event {
 	e := r.event(AttemptEvent)
 	e.Observation, e.Verdict, e.Took = r.last.observation, r.last.verdict, r.last.took
-	e.Streak = r.streak
-	switch e.Verdict.Status {
-	case status.Success:
-		e.Threshold = r.SuccessThreshold
-	case status.Error:
-		e.Threshold = r.ErrorThreshold
-	}
+	e.Streak, e.Threshold = r.streak, r.threshold()
 	return e
 }
 

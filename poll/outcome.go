@@ -57,20 +57,26 @@ func (e Ending) Error() string { return e.String() }
 type Outcome struct {
 	Target  string
 	Ending  Ending
-	Status  status.Status // of the verdict that decided, or the last one; None without any
 	Reason  string        // in words, why the run ended as it did
-	Cause   error         // of the caller's context when Interrupted; nil otherwise
-	Elapsed time.Duration
+	Elapsed time.Duration // since the start of the run
+	// Status is that of the verdict that decided, or of the last one; None without
+	// any. It is SUCCESS only if the run Succeeded: a SUCCESS that has not come as
+	// often as it must is NOT_READY.
+	Status status.Status
+	// Cause is that of the caller's context when Interrupted, and of a failure
+	// that is not an attempt's: of [Checker] or [Finisher]. Nil otherwise.
+	Cause error
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.
 	Attempts int
-	// Verdict and Observation are those of the last attempt that came to an end
-	// by itself; Observation is nil if there was none. After SUCCESS the body is
-	// the result.
+	// Verdict and Observation are those of the last attempt that was not stopped
+	// from outside or, if there was none such, of the last. Observation is nil if
+	// there was no attempt. After SUCCESS the body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Notes say what would have decided: rules that were never asked or never
-	// decidable in the whole run, and what to write instead.
+	// Notes say what would have decided: a verdict that came too seldom, rules
+	// that were never asked or never decidable in the whole run, and what to write
+	// instead.
 	Notes []string
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -262,6 +263,22 @@ func TestHints(t *testing.T) {
 	}
 }
 
+func TestTheLongestHintIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, math.MaxInt64)}}}
+		for e := range p.Events(t.Context()) {
+			if e.Kind != poll.WaitEvent || e.Attempt == 1 {
+				continue
+			}
+			if e.Wait != math.MaxInt64 {
+				t.Errorf("have %s, want %s", e.Wait, time.Duration(math.MaxInt64))
+			}
+			break
+		}
+	})
+}
+
 // half is a source that is always in the middle.
 type half struct{}
 
@@ -311,6 +328,37 @@ func TestThresholds(t *testing.T) {
 	wantTimeline(t, only(poll.EndEvent, have), `
 10s     end     succeeded SUCCESS after 10: HTTP 200 OK
 `)
+}
+
+// A SUCCESS that did not end the run is no SUCCESS of the run.
+func TestTooFewVerdictsDoNotDecide(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		code int
+		want status.Status
+		note string
+	}{
+		"success": {200, status.NotReady, "the last verdict was SUCCESS, 2 of 3 in a row"},
+		"error":   {404, status.Error, "the last verdict was ERROR, 2 of 3 in a row"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			same := answer(test.code)
+			p := poll.Poller{
+				Probe:            &operation{answers: map[int]status.Observation{1: same, 2: same}},
+				Schedule:         backoff.Fixed(0),
+				MaxAttempts:      2,
+				SuccessThreshold: 3, ErrorThreshold: 3,
+			}
+			outcome, err := p.Run(t.Context())
+			if !errors.Is(err, poll.AttemptsExhausted) || outcome.Status != test.want {
+				t.Errorf("have %s, %v; want %s, attempts exhausted", outcome.Status, err, test.want)
+			}
+			if diff := cmp.Diff([]string{test.note}, outcome.Notes); diff != "" {
+				t.Errorf("notes (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
@@ -441,12 +489,16 @@ func TestNothingIsYieldedAfterABreak(t *testing.T) {
 
 type finishing struct {
 	operation
-	err error
+	err    error
+	before func() // called before it fails; nil for nothing
 }
 
 func (f *finishing) Session() poll.Probe { return f }
 
 func (f *finishing) Finish(context.Context, status.Observation) (status.Observation, error) {
+	if f.before != nil {
+		f.before()
+	}
 	o := answer(200)
 	o.Body = []byte("the result")
 	return o, f.err
@@ -460,9 +512,23 @@ func TestTheResultIsFetchedAfterSuccess(t *testing.T) {
 		t.Errorf("have %+v, %v", outcome, err)
 	}
 	gone := errors.New("gone")
-	outcome, err = (&poll.Poller{Immediate: true, Probe: &finishing{done, gone}}).Run(t.Context())
+	outcome, err = (&poll.Poller{Immediate: true, Probe: &finishing{operation: done, err: gone}}).Run(t.Context())
 	if !errors.Is(err, poll.Failed) || !errors.Is(err, gone) || outcome.Status != status.Error {
 		t.Errorf("have %+v, %v; want a failure", outcome, err)
+	}
+}
+
+// A caller who has had enough while the result is fetched has interrupted the
+// run: the operation did not fail.
+func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
+	t.Parallel()
+	enough := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := operation{answers: map[int]status.Observation{1: answer(200)}}
+	p := poll.Poller{Immediate: true, Probe: &finishing{operation: done, err: errors.New("stopped"), before: func() { cancel(enough) }}}
+	outcome, err := p.Run(ctx)
+	if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
+		t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// minReserve is the time before the deadline in which no attempt is begun.
+// minReserve is the time left before the deadline from which on no further
+// attempt is planned, and the least that a last look is given where there is time.
 const minReserve = 50 * time.Millisecond
 
 // defaultMaxWait is the cap of the default schedule.
@@ -194,19 +195,28 @@ func (r *run) ending() (Ending, bool) {
 
 // decided reports whether the verdict ends the run.
 func (r *run) decided() bool {
-	if stopped(r.last.observation) {
+	needed := r.threshold()
+	if needed == 0 {
 		return false
 	}
-	switch r.last.verdict.Status {
-	case status.Success:
-		return r.streak >= r.SuccessThreshold
-	case status.Error:
-		return r.streak >= r.ErrorThreshold || r.last.observation.Start
-	}
-	return false
+	lost := r.last.verdict.Status == status.Error && r.last.observation.Start
+	return r.streak >= needed || lost
 }
 
-// decision is the ending that the verdict means, once the result is fetched.
+// threshold is how many verdicts like the last one, in a row, end the run; 0 for
+// one that never does.
+func (r *run) threshold() int {
+	switch r.last.verdict.Status {
+	case status.Success:
+		return r.SuccessThreshold
+	case status.Error:
+		return r.ErrorThreshold
+	}
+	return 0
+}
+
+// decision is the ending that the verdict means, once the result is fetched. A
+// caller who does not wait for the result has interrupted the run.
 func (r *run) decision() Ending {
 	if r.last.verdict.Status == status.Error {
 		return Failed
@@ -222,7 +232,10 @@ func (r *run) decision() Ending {
 		defer cancel()
 	}
 	result, err := finisher.Finish(ctx, *r.last.observation)
-	if err != nil {
+	switch {
+	case err != nil && r.caller.Err() != nil:
+		return Interrupted
+	case err != nil:
 		r.finished = &failedFinish{err}
 		return Failed
 	}
@@ -265,14 +278,26 @@ func (r *run) outcome(ending Ending) Outcome {
 	if ending == Interrupted {
 		o.Cause = context.Cause(r.caller)
 	}
-	if r.finished != nil {
+	switch {
+	case r.finished != nil:
 		o.Status, o.Cause = status.Error, r.finished.error
+	case ending != Succeeded && o.Status == status.Success:
+		o.Status = status.NotReady // it was not seen often enough, or has no result
 	}
 	o.Reason = r.reason(ending, o)
 	if ending != Succeeded && o.Observation != nil {
-		o.Notes = r.tally.Notes(o.Observation.Kind)
+		o.Notes = append(r.shortfall(), r.tally.Notes(o.Observation.Kind)...)
 	}
 	return o
+}
+
+// shortfall notes that the last verdict would have ended the run if it had come
+// more often.
+func (r *run) shortfall() []string {
+	if r.streak >= r.threshold() {
+		return nil
+	}
+	return []string{fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, r.threshold())}
 }
 
 // cannotBegin is the outcome of a probe that says beforehand that it cannot work.
