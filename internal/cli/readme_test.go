@@ -104,7 +104,7 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	t.Cleanup(api.Close)
 	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, exampleAPI, api.URL))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	ended := cmd.Run()

@@ -25,6 +25,10 @@ func TestMain(m *testing.M) {
 	})
 }
 
+// raceAtOnce keeps a program with the race detector from sleeping for a second
+// at its end.
+const raceAtOnce = "atexit_sleep_ms=0"
+
 // runPoll is main.main.
 func runPoll() {
 	Main(World{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
@@ -52,6 +56,10 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		Deadline:            time.Now().Add(2 * time.Minute), // a wait would last for ten
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", raceAtOnce)
+			return nil
+		},
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
