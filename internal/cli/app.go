@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -69,10 +70,10 @@ func Run(ctx context.Context, w World) ExitCode {
 	if err == nil {
 		err = s.addEnvironment(main.flags, w.Lookup)
 	}
-	if err == nil {
-		err = s.resolveConflicts()
+	if err != nil { // --json may stand in what was not read any more
+		return w.refuse(err, s.on("json") || w.mentionsJSON())
 	}
-	if err != nil {
+	if err := s.resolveConflicts(); err != nil {
 		return w.refuse(err, s.on("json"))
 	}
 	err = w.run(ctx, main, &s)
@@ -143,7 +144,7 @@ func (w World) finish(err error) ExitCode {
 	if err == nil {
 		return ExitSuccess
 	}
-	if e, ok := errors.AsType[*exitError](err); ok && e.said {
+	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
 	if isUsage(err) {
@@ -151,6 +152,17 @@ func (w World) finish(err error) ExitCode {
 	}
 	fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	return exitCode(err)
+}
+
+// mentionsJSON reports whether the arguments or the environment ask for --json,
+// of a command line that cannot be read to its end.
+func (w World) mentionsJSON() bool {
+	on, err := switchValue(w.getenv("POLL_JSON"))
+	end := slices.Index(w.Args, "--")
+	if end < 0 {
+		end = len(w.Args)
+	}
+	return err == nil && on == "true" || slices.Contains(w.Args[:end], "--json")
 }
 
 func isUsage(err error) bool {

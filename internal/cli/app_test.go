@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+// Who asked for an object gets one, also where the command line cannot be read
+// as far as --json.
+func TestRun_jsonOfUsage(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		line string
+		want bool
+	}{
+		{"poll --json --bogus", true},
+		{"poll --bogus --json", true},
+		{"poll --timeout 5 --json true", true},
+		{"POLL_JSON=1 poll --bogus", true},
+		{"POLL_JSON=1 POLL_STRICT=perhaps poll true", true},
+		{"poll --bogus", false},
+		{"poll --bogus -- true --json", false}, // the command's own
+		{"poll --timeout 5 true --json", false},
+		{"POLL_JSON=1 poll --json=false --timeout 5 true", false},
+		{"POLL_JSON=off poll --bogus", false},
+	} {
+		world, out := worldOf(t, test.line)
+		if code := Run(t.Context(), world); code != ExitUsage {
+			t.Errorf("%s: have exit code %d, want %d", test.line, code, ExitUsage)
+		}
+		if have := strings.Contains(out.out.String(), `"exit":2`); have != test.want {
+			t.Errorf("%s: have %q on stdout", test.line, &out.out)
+		}
+	}
+}
