@@ -31,8 +31,12 @@ var elsewhere = map[string]string{
 	"method": "--request", "headers": "--header", "body": "--data",
 }
 
-// nearest returns the candidate that differs least from word, "" if none is near.
+// nearest returns the candidate that word is the beginning of or, if that is
+// said of none or of several, the one that differs least; "" if none is near.
 func nearest(word string, candidates []string) string {
+	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
+		return whole[0]
+	}
 	best, least := "", max(1, len(word)/3)+1
 	for _, c := range candidates {
 		if d := distance(word, c); d < least {
@@ -40,6 +44,19 @@ func nearest(word string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// leastBeginning is how many letters of a word say which one is meant.
+const leastBeginning = 3
+
+func beginningWith(start string, words []string) []string {
+	var found []string
+	for _, word := range words {
+		if strings.HasPrefix(word, start) {
+			found = append(found, word)
+		}
+	}
+	return found
 }
 
 // distance counts the single-letter changes between two words (Levenshtein,

@@ -175,7 +175,7 @@ func (in *invocation) bounded() bool { return in.split.has("attempts") || in.spl
 // collect takes the rows together, as many as one can look at.
 func (in *invocation) collect(t backoff.Table, seed *rand.Rand) ([]backoff.Row, error) {
 	if t.Attempts == 0 && t.Timeout == 0 {
-		return nil, usagef("a table without an end: --timeout 0 needs --attempts")
+		return nil, usagef("a table without an end: give it --attempts or a --timeout")
 	}
 	var all []backoff.Row
 	for row := range runOf(t, seed) {

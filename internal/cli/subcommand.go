@@ -81,7 +81,7 @@ func (in *invocation) help() error {
 	}
 	err := usagef("there is no subcommand %q", operands[0])
 	if near := nearest(operands[0], subcommandNames()); near != "" {
-		err.hint("did you mean poll help %s?", near)
+		return err.hint("did you mean poll help %s?", near)
 	}
-	return err
+	return err.hint("poll help lists them")
 }
