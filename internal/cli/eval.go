@@ -82,7 +82,7 @@ func (in *invocation) eval() error {
 	if err := in.writeOut(out); err != nil || code == ExitSuccess {
 		return err
 	}
-	return &exitError{code: code, said: true}
+	return &exitError{code}
 }
 
 // question reads --print and the operands. With --print a single operand is the

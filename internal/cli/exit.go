@@ -44,9 +44,6 @@ func exitCode(err error) ExitCode {
 	if _, ok := errors.AsType[*report.ResultError](err); ok {
 		return ExitInternal
 	}
-	if e, ok := errors.AsType[*poll.Error](err); ok {
-		return outcomeCode(e.Outcome)
-	}
 	return ExitInternal
 }
 
@@ -75,11 +72,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	return ExitInternal
 }
 
-// An exitError is an exit code that is no failure of poll: said is true when
-// nothing is left to say.
-type exitError struct {
-	code ExitCode
-	said bool
-}
+// An exitError is an exit code that is no failure of poll. Nothing is left to say.
+type exitError struct{ code ExitCode }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }

@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/pollcli/poll/backoff"
+import (
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+)
 
 // The headings of the main command's help.
 const (
@@ -78,11 +82,11 @@ func mainFlags() flags {
 
 		{name: "print", value: "EXPR", group: groupOutput, usage: "print this value, not the whole answer"},
 		{name: "json", group: groupOutput, usage: "print one JSON object that describes the outcome"},
-		{name: "progress", value: "P", group: groupOutput, def: "auto", usage: "live, lines, json or none", words: []string{"auto", "live", "lines", "json", "none"}},
+		{name: "progress", value: "P", group: groupOutput, def: "auto", usage: "live, lines, json or none", words: report.FaceNames()},
 		{name: "quiet", aliases: []string{"q"}, group: groupOutput, usage: "only errors: --progress none"},
 		{name: "verbose", aliases: []string{"v"}, group: groupOutput, usage: "every attempt with its answer and decisions"},
 		{name: "heartbeat", value: "D", group: groupOutput, def: "30s, growing to 5m", usage: "speak at least this often"},
-		{name: "color", value: "WHEN", group: groupOutput, def: "auto", usage: "always or never", words: []string{"auto", "always", "never"}},
+		{name: "color", value: "WHEN", group: groupOutput, def: "auto", usage: "always or never", words: term.ColorModeNames()},
 		{name: "help", aliases: []string{"h"}, group: groupOutput, usage: "this text"},
 		{name: "version", group: groupOutput, usage: "the version"},
 	}

@@ -72,7 +72,7 @@ func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Res
 		return err
 	}
 	if code != ExitSuccess {
-		return &exitError{code: code, said: true}
+		return &exitError{code}
 	}
 	return nil
 }
@@ -122,14 +122,14 @@ func (in *invocation) configure() (*wait, error) {
 
 func (in *invocation) configureReport(w *wait) error {
 	v := in.values
-	face, err := report.ParseFace(v.word("progress", "auto", mainFlags().lookup("progress").words))
+	face, err := report.ParseFace(v.word("progress", "auto", report.FaceNames()))
 	if err != nil {
 		return usagef("%s: %w", v.origin("progress"), err)
 	}
 	if in.split.on("quiet") {
 		face = report.None
 	}
-	color, err := term.ParseColorMode(v.word("color", "auto", mainFlags().lookup("color").words))
+	color, err := term.ParseColorMode(v.word("color", "auto", term.ColorModeNames()))
 	if err != nil {
 		return usagef("%s: %w", v.origin("color"), err)
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/internal/term"
 )
@@ -18,21 +20,16 @@ const (
 	None              // only what went wrong
 )
 
-// ParseFace reads auto, live, lines, json or none.
+// FaceNames returns the words of the faces, in their order.
+func FaceNames() []string { return []string{"auto", "live", "lines", "json", "none"} }
+
+// ParseFace reads one of [FaceNames].
 func ParseFace(s string) (Face, error) {
-	switch s {
-	case "auto":
-		return Auto, nil
-	case "live":
-		return Live, nil
-	case "lines":
-		return Lines, nil
-	case "json":
-		return JSON, nil
-	case "none":
-		return None, nil
+	i := slices.Index(FaceNames(), s)
+	if i < 0 {
+		return 0, fmt.Errorf("progress %q: want %s", s, strings.Join(FaceNames(), ", "))
 	}
-	return 0, fmt.Errorf("progress %q: want auto, live, lines, json or none", s)
+	return Face(i), nil
 }
 
 // choose returns the face that Auto stands for.

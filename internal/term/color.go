@@ -2,6 +2,8 @@ package term
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/fatih/color"
 )
@@ -16,17 +18,16 @@ const (
 	ColorNever
 )
 
-// ParseColorMode reads auto, always or never.
+// ColorModeNames returns the words of the modes, in their order.
+func ColorModeNames() []string { return []string{"auto", "always", "never"} }
+
+// ParseColorMode reads one of [ColorModeNames].
 func ParseColorMode(s string) (ColorMode, error) {
-	switch s {
-	case "auto":
-		return ColorAuto, nil
-	case "always":
-		return ColorAlways, nil
-	case "never":
-		return ColorNever, nil
+	i := slices.Index(ColorModeNames(), s)
+	if i < 0 {
+		return 0, fmt.Errorf("color %q: want %s", s, strings.Join(ColorModeNames(), ", "))
 	}
-	return 0, fmt.Errorf("color %q: want auto, always or never", s)
+	return ColorMode(i), nil
 }
 
 // A Palette colours words by what they mean, or leaves them plain. Whether it
