@@ -401,6 +401,24 @@ func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
 	}
 }
 
+// An answer to the start that may have started it ends the run, whatever the
+// threshold, and no note says that more of them were needed.
+func TestALostStartEndsTheRunAtOnce(t *testing.T) {
+	t.Parallel()
+	lost := status.Observation{Kind: status.HTTP, Start: true, Failure: &status.Failure{
+		Kind: status.MayHaveStarted, Reason: "the answer was lost",
+	}}
+	p := poll.Poller{
+		Immediate:      true,
+		Probe:          &operation{answers: map[int]status.Observation{1: lost}},
+		ErrorThreshold: 3,
+	}
+	outcome, err := p.Run(t.Context())
+	if !errors.Is(err, poll.Failed) || outcome.Attempts != 1 || len(outcome.Notes) > 0 {
+		t.Errorf("have %+v, %v; want a failure without notes", outcome, err)
+	}
+}
+
 func TestEndings(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

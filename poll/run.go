@@ -32,10 +32,10 @@ type run struct {
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    status.Tally
-	streak   int           // consecutive verdicts with the last one's status
-	last     judged        // the last attempt
-	complete judged        // the last attempt that ended by itself
-	finished *failedFinish // set when the result could not be fetched
+	streak   int    // consecutive verdicts with the last one's status
+	last     judged // the last attempt
+	complete judged // the last attempt that ended by itself
+	noResult error  // why the result could not be fetched
 }
 
 // judged is an attempt that has ended.
@@ -90,9 +90,9 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 			return Outcome{}, false
 		}
 		r.attempt(next.lastLook)
-		if failure := r.unrunnable(); failure != nil {
+		if r.unrunnable() {
 			r.attempts--
-			return r.cannotRun(failure), true
+			return r.outcome(CannotRun), true
 		}
 		if !yield(r.attemptEvent()) {
 			return Outcome{}, false
@@ -164,14 +164,11 @@ func stopped(o *status.Observation) bool {
 	return o.Failure != nil && o.Failure.Kind == status.Stopped
 }
 
-// unrunnable returns the failure of a program that cannot be run.
-func (r *run) unrunnable() *status.Failure {
-	if f := r.last.observation.Failure; f != nil {
-		if f.Kind == status.NotFound || f.Kind == status.NotExecutable {
-			return f
-		}
-	}
-	return nil
+// unrunnable reports whether the program cannot be run, so that there was no
+// attempt.
+func (r *run) unrunnable() bool {
+	f := r.last.observation.Failure
+	return f != nil && (f.Kind == status.NotFound || f.Kind == status.NotExecutable)
 }
 
 // ending reports whether the run is over after an attempt, and how. Where
@@ -236,7 +233,7 @@ func (r *run) decision() Ending {
 	case err != nil && r.caller.Err() != nil:
 		return Interrupted
 	case err != nil:
-		r.finished = &failedFinish{err}
+		r.noResult = err
 		return Failed
 	}
 	r.complete.observation = &result
@@ -259,9 +256,6 @@ func (r *run) cutShort() Outcome {
 	return r.outcome(TimedOut)
 }
 
-// failedFinish is why the result of an operation that is done was not had.
-type failedFinish struct{ error }
-
 func (r *run) outcome(ending Ending) Outcome {
 	o := Outcome{
 		Target:      r.Target,
@@ -279,22 +273,22 @@ func (r *run) outcome(ending Ending) Outcome {
 		o.Cause = context.Cause(r.caller)
 	}
 	switch {
-	case r.finished != nil:
-		o.Status, o.Cause = status.Error, r.finished.error
+	case r.noResult != nil:
+		o.Status, o.Cause = status.Error, r.noResult
 	case ending != Succeeded && o.Status == status.Success:
 		o.Status = status.NotReady // it was not seen often enough, or has no result
 	}
 	o.Reason = r.reason(ending, o)
 	if ending != Succeeded && o.Observation != nil {
-		o.Notes = append(r.shortfall(), r.tally.Notes(o.Observation.Kind)...)
+		o.Notes = append(r.shortfall(ending), r.tally.Notes(o.Observation.Kind)...)
 	}
 	return o
 }
 
 // shortfall notes that the last verdict would have ended the run if it had come
 // more often.
-func (r *run) shortfall() []string {
-	if r.streak >= r.threshold() {
+func (r *run) shortfall(ending Ending) []string {
+	if ending == Failed || ending == CannotRun || r.streak >= r.threshold() {
 		return nil
 	}
 	return []string{fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, r.threshold())}
@@ -302,24 +296,13 @@ func (r *run) shortfall() []string {
 
 // cannotBegin is the outcome of a probe that says beforehand that it cannot work.
 func (r *run) cannotBegin(err error) Outcome {
-	if f, ok := errors.AsType[*status.Failure](err); ok {
-		return r.cannotRun(f)
-	}
 	o := r.outcome(Failed)
 	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
-	return o
-}
-
-func (r *run) cannotRun(f *status.Failure) Outcome {
-	return Outcome{
-		Target:      r.Target,
-		Ending:      CannotRun,
-		Status:      status.Error,
-		Reason:      f.Reason,
-		Elapsed:     time.Since(r.start),
-		Attempts:    r.attempts,
-		Observation: &status.Observation{Kind: status.Command, Failure: f},
+	if f, ok := errors.AsType[*status.Failure](err); ok {
+		o.Ending = CannotRun
+		o.Observation = &status.Observation{Kind: status.Command, Failure: f}
 	}
+	return o
 }
 
 // reason says why the run ended as it did.
@@ -340,8 +323,8 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
 	}
-	if r.finished != nil {
-		return "done, but its result could not be fetched: " + r.finished.Error()
+	if r.noResult != nil {
+		return "done, but its result could not be fetched: " + r.noResult.Error()
 	}
 	return o.Verdict.Reason
 }
