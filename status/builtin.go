@@ -73,6 +73,9 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case o.Good() && o.NoLead != "":
 		return r.good(o.NoLead, codeText(code))
 	case o.Good() && expected:
+		if code == http.StatusAccepted && o.Monitor == Location {
+			r.Strict = false // the code itself says that it goes on: no unexpected state
+		}
 		return r.good(want, codeText(code))
 	case code == http.StatusAccepted:
 		return Verdict{Status: NotReady, Reason: codeText(code)}

@@ -141,6 +141,12 @@ func TestClassify(t *testing.T) {
 			o.Monitor = status.AzureLRO
 		}), want: status.Error, reason: "no quota"},
 		"behind Location, 202": {o: with(answered(202, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.NotReady},
+		"behind Location, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
+			o.Monitor = status.Location
+		}), want: status.NotReady, reason: `"queued"`},
+		"behind Location, 200, strict": {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), func(o *status.Observation) {
+			o.Monitor = status.Location
+		}), want: status.Error, reason: "unexpected state"},
 		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.Success},
 
 		"connected": {o: status.Observation{Kind: status.TCP}, want: status.Success},
