@@ -54,8 +54,8 @@ func runPoll() {
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		Deadline:            time.Now().Add(2 * time.Minute), // a wait would last for ten
+		Dir:      "testdata/script",
+		Deadline: time.Now().Add(2 * time.Minute), // a wait would last for ten
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", raceAtOnce)
 			return nil
