@@ -47,7 +47,7 @@ func signaled() {
 	}
 	for _, step := range steps {
 		if err := sendWhenReady(pid, step[0], step[1], ended); err != nil {
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			end(cmd.Process.Pid, ended)
 			giveUp(err)
 		}
 	}
@@ -61,6 +61,22 @@ func signaled() {
 	}
 	fmt.Fprintln(os.Stderr, "signaled:", how)
 	os.Exit(code)
+}
+
+// end ends poll so that its children end, too: KILL would leave them behind.
+func end(pid int, ended <-chan error) {
+	syscall.Kill(pid, syscall.SIGTERM)
+	select {
+	case <-ended:
+		return
+	case <-time.After(time.Second):
+	}
+	syscall.Kill(pid, syscall.SIGINT) // the second signal is for the impatient
+	select {
+	case <-ended:
+	case <-time.After(time.Second):
+		syscall.Kill(-pid, syscall.SIGKILL)
+	}
 }
 
 func giveUp(err error) {
