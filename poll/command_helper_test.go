@@ -84,11 +84,12 @@ func helpCount([]string) int {
 }
 
 // helpIgnore ignores SIGTERM. It says so, with its process id, and stays for a
-// minute. With "quiet" it gives its outputs up before.
+// minute. With "quiet" it says so on stderr, and gives its outputs up.
 func helpIgnore(args []string) int {
 	signal.Ignore(syscall.SIGTERM)
 	fmt.Printf("%d\n", os.Getpid())
 	if len(args) > 0 {
+		fmt.Fprintln(os.Stderr)
 		null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 		syscall.Dup2(int(null.Fd()), 1)
 		syscall.Dup2(int(null.Fd()), 2)
