@@ -137,7 +137,7 @@ func (s *suite) torture(chosen *regexp.Regexp) (failed int) {
 
 func torments() []torment {
 	var all []torment
-	for _, group := range [][]torment{children(), servers(), surroundings(), kills(), crowds()} {
+	for _, group := range [][]torment{children(), servers(), surroundings(), learning(), kills(), crowds()} {
 		all = append(all, group...)
 	}
 	return all
