@@ -153,18 +153,26 @@ func (in *invocation) showSchedule(q timetableQuestion) error {
 		return err
 	}
 	t := timetable{config: q.config, table: q.table, rows: rows}
-	pictures := []picture{{"svg", t.plot().SVG}, {"png", t.plot().PNG}}
+	return in.putTable(t, t.plot(), q.format, func() string {
+		drawn := t.plot()
+		drawn.Title = "" // the totals say it
+		return in.totals(t) + in.sketch(drawn)
+	})
+}
+
+// putTable writes a table in a format, and its plot to the files that are asked
+// for. Below a table for people stands what below returns.
+func (in *invocation) putTable(t interface{ in(format string) (string, error) }, plot chart.Plot, format string, below func() string) error {
+	pictures := []picture{{"svg", plot.SVG}, {"png", plot.PNG}}
 	if err := in.checkPictures(pictures...); err != nil {
 		return err
 	}
-	text, err := t.in(q.format)
+	text, err := t.in(format)
 	if err != nil {
 		return err
 	}
-	if q.format == formatTable {
-		drawn := t.plot()
-		drawn.Title = "" // the totals say it
-		text += in.totals(t) + in.sketch(drawn)
+	if format == formatTable {
+		text += below()
 	}
 	return errors.Join(in.put(text), in.writePictures(pictures...))
 }

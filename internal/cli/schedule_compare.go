@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,18 +31,7 @@ func (in *invocation) compareSchedules(q timetableQuestion) error {
 }
 
 func (in *invocation) showComparison(c comparison, format string) error {
-	pictures := []picture{{"svg", c.plot().SVG}, {"png", c.plot().PNG}}
-	if err := in.checkPictures(pictures...); err != nil {
-		return err
-	}
-	text, err := c.in(format)
-	if err != nil {
-		return err
-	}
-	if format == formatTable {
-		text += in.sketch(c.plot())
-	}
-	return errors.Join(in.put(text), in.writePictures(pictures...))
+	return in.putTable(c, c.plot(), format, func() string { return in.sketch(c.plot()) })
 }
 
 // comparedStrategies reads which strategies to compare. Parameters that none of

@@ -34,18 +34,7 @@ func (in *invocation) showLearned(q timetableQuestion) error {
 		return err
 	}
 	t := learnedTimetable{timetable{q.config, q.table, rows}, m, in.values.String("learn")}
-	pictures := []picture{{"svg", t.plot().SVG}, {"png", t.plot().PNG}}
-	if err := in.checkPictures(pictures...); err != nil {
-		return err
-	}
-	text, err := t.in(q.format)
-	if err != nil {
-		return err
-	}
-	if q.format == formatTable {
-		text += t.totals() + in.sketch(t.plot())
-	}
-	return errors.Join(in.put(text), in.writePictures(pictures...))
+	return in.putTable(t, t.plot(), q.format, func() string { return t.totals() + in.sketch(t.plot()) })
 }
 
 // recall fits the history that is named.
