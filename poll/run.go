@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -313,9 +314,11 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	}
 	switch ending {
 	case HintTooLong:
-		hint := o.Observation.Hint
-		return fmt.Sprintf("%s asks for a wait of %s, and %s are left before the deadline",
-			hint.Source, hint.Wait, time.Until(r.deadline).Round(100*time.Millisecond))
+		hint, asked := o.Observation.Hint, o.Verdict.Reason
+		if !strings.Contains(asked, hint.Source+" asks for") {
+			asked = fmt.Sprintf("%s asks for a wait of %s", hint.Source, hint.Wait)
+		}
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, time.Until(r.deadline).Round(100*time.Millisecond))
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
