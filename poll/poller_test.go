@@ -183,6 +183,46 @@ func TestAnAttemptMayRunUntilTheDeadline(t *testing.T) {
 `)
 }
 
+// An attempt that was cut off says nothing of how long one takes.
+func TestTheLastLookDoesNotReckonWithTimeouts(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe:          &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: 15 * time.Second},
+		Schedule:       backoff.Fixed(14 * time.Second),
+		AttemptTimeout: 4 * time.Second,
+		Timeout:        20 * time.Second,
+	})
+	wantTimeline(t, only(poll.WaitEvent, have), `
+0s      wait    #1 14s
+18s     wait    #2 1.95s last look
+`)
+}
+
+func TestWhatAnAttemptIsTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []poll.Attempt
+		p := poll.Poller{
+			Probe: poll.ProbeFunc(func(_ context.Context, a poll.Attempt) status.Observation {
+				have = append(have, a)
+				return answer(429)
+			}),
+			Schedule:  backoff.Fixed(2 * time.Second),
+			Throttled: backoff.Fixed(7 * time.Second),
+			Timeout:   5 * time.Second,
+		}
+		p.Run(t.Context())
+		want := []poll.Attempt{
+			{Number: 1, Elapsed: 2 * time.Second},
+			{Number: 2, Elapsed: 4950 * time.Millisecond, Previous: status.Throttled, LastLook: true},
+			{Number: 3, Elapsed: 4975 * time.Millisecond, Previous: status.Throttled, LastLook: true},
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("attempts (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestATinyTimeoutStillLooksOnce(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{readyAt: time.Nanosecond}, Timeout: 10 * time.Millisecond})
@@ -286,30 +326,45 @@ func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
 
 func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
 	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:       &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}},
-		Timeout:     10 * time.Second,
-		MaxAttempts: 1,
-	})
-	wantTimeline(t, only(poll.EndEvent, have), `
-100ms   end     throttled past the deadline THROTTLED after 1: Retry-After asks for a wait of 1h0m0s, and 9.9s are left before the deadline
+	for hint, words := range map[time.Duration]string{
+		time.Hour:               "1h0m0s",
+		9900 * time.Millisecond: "9.9s", // no time is left after it
+	} {
+		have := timeline(t, poll.Poller{
+			Probe:       &operation{answers: map[int]status.Observation{1: hinted(429, hint)}},
+			Timeout:     10 * time.Second,
+			MaxAttempts: 1,
+		})
+		wantTimeline(t, only(poll.EndEvent, have), `
+100ms   end     throttled past the deadline THROTTLED after 1: Retry-After asks for a wait of `+words+`, and 9.9s are left before the deadline
 `)
+	}
 }
 
 func TestThrottledWithoutAHintSlowsDown(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
-		p := poll.Poller{
-			Probe:    &operation{answers: map[int]status.Observation{1: answer(429)}, readyAt: time.Second},
-			Schedule: backoff.Fixed(10 * time.Second),
-			Rand:     rand.New(rand.NewPCG(seed, 0)),
-		}
-		synctest.Test(t, func(t *testing.T) {
-			for e := range p.Events(t.Context()) {
-				if e.Kind == poll.WaitEvent && e.Attempt == 2 && (e.Wait < 10*time.Second || e.Wait > 20*time.Second) {
-					t.Errorf("seed %d: wait after THROTTLED: have %s, want 10s to 20s", seed, e.Wait)
-				}
-			}
+	for name, test := range map[string]struct {
+		throttled backoff.Schedule
+		want      string
+	}{
+		"equal jitter on the doubled wait": {nil, `
+0s      wait    #1 10s
+10s     wait    #2 15s
+`},
+		"as the caller says": {backoff.Fixed(time.Minute), `
+0s      wait    #1 10s
+10s     wait    #2 1m0s
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			have := timeline(t, poll.Poller{
+				Probe:     &operation{answers: map[int]status.Observation{1: answer(429)}, readyAt: time.Second},
+				Schedule:  backoff.Fixed(10 * time.Second),
+				Throttled: test.throttled,
+				Rand:      rand.New(half{}),
+			})
+			wantTimeline(t, only(poll.WaitEvent, have), test.want)
 		})
 	}
 }
@@ -358,6 +413,20 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 				t.Errorf("notes (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
+	t.Parallel()
+	done, err := status.NewRule(status.Success, `.state == "done"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 1}
+	outcome, _ := p.Run(t.Context())
+	want := []string{`--until .state == "done" was never decidable: .state is unknown: the body is empty`}
+	if diff := cmp.Diff(want, outcome.Notes); diff != "" {
+		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }
 

@@ -105,6 +105,10 @@ func TestClassify(t *testing.T) {
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 		"304 of nothing":           {o: answered(304, ""), want: status.NotReady},
 
+		"500, not to be asked again": {o: with(answered(500, ""), func(o *status.Observation) { o.ShouldRetry = new(false) }), want: status.Error, reason: "not to ask again"},
+		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.NotReady, reason: "to ask again"},
+		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.Throttled},
+
 		"transient failure":           {rules: []string{done}, o: failed(status.Transient), want: status.NotReady, reason: "no answer"},
 		"no answer, != of its status": {rules: []string{"until $status != 503"}, o: failed(status.Transient), want: status.NotReady},
 		"no answer, != of a header":   {rules: []string{"until $header.X != 1"}, o: failed(status.Transient), want: status.NotReady},
@@ -130,6 +134,10 @@ func TestClassify(t *testing.T) {
 		"start answered 500": {rules: []string{"not-ready-if true"}, o: with(answered(500, ""), func(o *status.Observation) {
 			o.Start = true
 		}), want: status.Error, reason: "may have started"},
+		"start answered 501": {o: with(answered(501, ""), func(o *status.Observation) { o.Start = true }), want: status.Error, reason: "HTTP 501"},
+		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
+			o.NoLead = ".url is missing"
+		}), want: status.NotReady, reason: ".url is missing"},
 		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
 		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
 			o.Monitor = status.AzureLRO
@@ -149,7 +157,8 @@ func TestClassify(t *testing.T) {
 		}), want: status.Error, reason: "unexpected state"},
 		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.Success},
 
-		"connected": {o: status.Observation{Kind: status.TCP}, want: status.Success},
+		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.TCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
+		"connected":                        {o: status.Observation{Kind: status.TCP}, want: status.Success},
 
 		"exit 0":                        {o: exited(0, "", ""), want: status.Success},
 		"exit 0, condition":             {rules: []string{done}, o: exited(0, `{"state":"done"}`, ""), want: status.Success},
@@ -259,6 +268,32 @@ func TestTally(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The rules of a preset are for answers of several shapes: only when none ever
+// had a say, one note tells so.
+func TestTallyOfAPreset(t *testing.T) {
+	t.Parallel()
+	preset := rules(t, "error-if .a==1", "error-if .b > 1", "until .c > 1")
+	for i := range preset {
+		preset[i].Origin = "preset thing"
+	}
+	for body, want := range map[string]int{`{}`: 0, `{"c":1}`: 0, `<`: 1} {
+		var tally status.Tally
+		tally.Add(status.Rules{Preset: preset}.Classify(answered(200, body)))
+		if have := tally.Notes(status.HTTP); len(have) != want {
+			t.Errorf("%s: have %q, want %d", body, have, want)
+		}
+	}
+}
+
+func TestTheReasonSaysEachThingOnce(t *testing.T) {
+	t.Parallel()
+	asked := status.Rules{Own: rules(t, `until .b==1`, `until .a==1`, `until .b==1`)}
+	have := asked.Classify(answered(200, `{"a":2,"b":2}`)).Reason
+	if want := ".a is 2, want == 1; .b is 2, want == 1"; have != want {
+		t.Errorf("have %q, want %q", have, want)
 	}
 }
 
