@@ -127,6 +127,8 @@ func (in *invocation) configureRules(w *wait) error {
 // silently be false for ever, or true.
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
+	case kind == status.TCP && (uses.JSON || uses.IsJSON || uses.Answer()):
+		return usagef("a TCP address gives no answer to look at").hint("without a condition, a connection is SUCCESS")
 	case uses.Exit && kind != status.Command:
 		return usagef("$exit is the exit code of a command, and a URL is waited for").hint("write $status for the HTTP status code")
 	case (uses.Stdout || uses.Stderr) && kind != status.Command:
@@ -135,8 +137,6 @@ func applies(uses expr.Uses, kind status.Kind) error {
 		return usagef("$status is the status code of an HTTP answer, and none is waited for").hint("write $exit for a command's exit code")
 	case uses.Header && kind != status.HTTP:
 		return usagef("$header is a header of an HTTP answer, and none is waited for")
-	case (uses.JSON || uses.IsJSON || uses.Body) && kind == status.TCP:
-		return usagef("a TCP address gives no answer to look at").hint("without a condition, a connection is SUCCESS")
 	}
 	return nil
 }

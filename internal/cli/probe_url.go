@@ -39,8 +39,8 @@ func (in *invocation) configureTCP(w *wait, operand string) error {
 		return err
 	}
 	u, err := url.Parse(operand)
-	if err != nil || u.Hostname() == "" || u.Port() == "" {
-		return usagef("a TCP address has a host and a port: tcp://HOST:PORT")
+	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
+		return usagef("a TCP address is a host and a port, and nothing else: tcp://HOST:PORT")
 	}
 	probe := poll.TCP{Address: net.JoinHostPort(u.Hostname(), u.Port())}
 	if err := probe.Check(); err != nil {
@@ -98,10 +98,22 @@ func (in *invocation) connection(probe *poll.HTTP) error {
 	}
 	transport, err := c.Transport()
 	if err != nil {
-		return usagef("%w", err)
+		return usagef("%s: %w", in.anyOf("cacert", "cert", "key"), err)
 	}
 	probe.Transport = transport
 	return nil
+}
+
+// anyOf names those of some flags that are set, for an error that is about one
+// of them.
+func (in *invocation) anyOf(names ...string) string {
+	var set []string
+	for _, name := range names {
+		if in.values.IsSet(name) {
+			set = append(set, in.values.origin(name))
+		}
+	}
+	return strings.Join(set, ", ")
 }
 
 func (in *invocation) follow(probe *poll.HTTP) error {
