@@ -162,7 +162,9 @@ func (in *invocation) showSchedule(q timetableQuestion) error {
 
 // putTable writes a table in a format, and its plot to the files that are asked
 // for. Below a table for people stands what below returns.
-func (in *invocation) putTable(t interface{ in(format string) (string, error) }, plot chart.Plot, format string, below func() string) error {
+func (in *invocation) putTable(t interface {
+	in(format string) (string, error)
+}, plot chart.Plot, format string, below func() string) error {
 	pictures := []picture{{"svg", plot.SVG}, {"png", plot.PNG}}
 	if err := in.checkPictures(pictures...); err != nil {
 		return err
