@@ -336,7 +336,7 @@ func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
 			MaxAttempts: 1,
 		})
 		wantTimeline(t, only(poll.EndEvent, have), `
-100ms   end     throttled past the deadline THROTTLED after 1: Retry-After asks for a wait of `+words+`, and 9.9s are left before the deadline
+100ms   end     throttled past the deadline THROTTLED after 1: HTTP 429 Too Many Requests, Retry-After asks for `+words+`, and 9.9s are left before the deadline
 `)
 	}
 }
