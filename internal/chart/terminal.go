@@ -4,9 +4,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/guptarohit/asciigraph"
+
+	"github.com/pollcli/poll/internal/term"
 )
 
 // Terminal returns the plot as lines of text, each at most width columns wide
@@ -24,7 +25,7 @@ func (p Plot) Terminal(width, height int, color bool) string {
 
 	var b strings.Builder
 	if p.Title != "" {
-		b.WriteString(cut(p.Title, width) + "\n\n")
+		b.WriteString(term.Cut(p.Title, width, "…") + "\n\n")
 	}
 	b.WriteString(asciigraph.PlotMany(f.resample(columns, height), f.options(height, color)...))
 	b.WriteString("\n")
@@ -32,14 +33,6 @@ func (p Plot) Terminal(width, height int, color bool) string {
 		b.WriteString(strings.Repeat(" ", margin) + line + "\n")
 	}
 	return b.String()
-}
-
-// cut returns what fits of s.
-func cut(s string, width int) string {
-	if runes := []rune(s); len(runes) > width {
-		return string(runes[:max(0, width-1)]) + "…"
-	}
-	return s
 }
 
 // resample returns the height of each series in each column, of which the
@@ -111,7 +104,7 @@ func (s scale) labelAt(height int) func(row float64) string {
 func (f frame) captions(width int, color bool) []string {
 	var lines []string
 	if axes := axes(f.X.Name, f.Y.Name); axes != "" {
-		lines = append(lines, cut(axes, width))
+		lines = append(lines, term.Cut(axes, width, "…"))
 	}
 	if len(f.Series) < 2 {
 		return lines
@@ -119,8 +112,8 @@ func (f frame) captions(width int, color bool) []string {
 	const gap = "   "
 	room := 0
 	for i, s := range f.Series {
-		name := cut(s.Name, width-2)
-		needs := len(gap) + 2 + utf8.RuneCountInString(name)
+		name := term.Cut(s.Name, width-2, "…")
+		needs := len(gap) + 2 + term.Width(name)
 		entry := legend(i, color) + " " + name
 		if needs > room {
 			lines = append(lines, entry)
@@ -171,7 +164,7 @@ func colors(n int) []asciigraph.AnsiColor {
 func (s scale) widest() int {
 	widest := 0
 	for _, t := range s.ticks {
-		widest = max(widest, utf8.RuneCountInString(t.label))
+		widest = max(widest, term.Width(t.label))
 	}
 	return widest
 }
@@ -179,5 +172,5 @@ func (s scale) widest() int {
 // overhang returns how far the last label stands out beyond the axis.
 func (s scale) overhang() int {
 	last := s.ticks[len(s.ticks)-1].label
-	return (utf8.RuneCountInString(last) + 1) / 2
+	return (term.Width(last) + 1) / 2
 }

@@ -115,18 +115,8 @@ func (w World) run(ctx context.Context, c *command, s *split) error {
 	return app.RunContext(ctx, append([]string{"poll"}, s.args()...))
 }
 
-// writeOut writes all that a subcommand has for stdout and closes it: some file
-// systems report only then that what was written is lost.
-func (w World) writeOut(text string) error {
-	_, err := io.WriteString(w.Streams.Out, text)
-	if err == nil {
-		err = w.Streams.CloseOut()
-	}
-	if err != nil {
-		return &report.ResultError{Err: err}
-	}
-	return nil
-}
+// writeOut writes all that a subcommand has for stdout.
+func (w World) writeOut(text string) error { return report.WriteOut(w.Streams, []byte(text)) }
 
 // refuse says what is wrong with the command line.
 func (w World) refuse(err error, json bool) ExitCode {

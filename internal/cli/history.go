@@ -77,7 +77,7 @@ func (in *invocation) listHistories(store history.Store) error {
 		}
 		s.add(name, strconv.Itoa(len(p.runs)), p.median(), p.last(), p.lastOutcome())
 	}
-	return in.put(s.text())
+	return in.writeOut(s.text())
 }
 
 func (in *invocation) forgetHistory(store history.Store, name string) error {
@@ -105,7 +105,7 @@ func (in *invocation) showHistory(store history.Store, name string) error {
 	if p.model != nil {
 		text += "\n" + p.quantiles().text() + "\n" + in.histogram(p.lengths())
 	}
-	return in.put(text)
+	return in.writeOut(text)
 }
 
 // noHistory says that there is none of that name, and what may be meant.

@@ -160,11 +160,14 @@ func (in *invocation) showSchedule(q timetableQuestion) error {
 	})
 }
 
+// formatted is what can be set in each of the formats.
+type formatted interface {
+	in(format string) (string, error)
+}
+
 // putTable writes a table in a format, and its plot to the files that are asked
 // for. Below a table for people stands what below returns.
-func (in *invocation) putTable(t interface {
-	in(format string) (string, error)
-}, plot chart.Plot, format string, below func() string) error {
+func (in *invocation) putTable(t formatted, plot chart.Plot, format string, below func() string) error {
 	pictures := []picture{{"svg", plot.SVG}, {"png", plot.PNG}}
 	if err := in.checkPictures(pictures...); err != nil {
 		return err
@@ -176,7 +179,7 @@ func (in *invocation) putTable(t interface {
 	if format == formatTable {
 		text += below()
 	}
-	return errors.Join(in.put(text), in.writePictures(pictures...))
+	return errors.Join(in.writeOut(text), in.writePictures(pictures...))
 }
 
 // bounded reports whether the command line says where the table ends.

@@ -23,7 +23,7 @@ func (in *invocation) coverSchedule(q timetableQuestion) error {
 	if err != nil {
 		return err
 	}
-	return in.put(text)
+	return in.writeOut(text)
 }
 
 // coverage asks the table, which may take long, until a signal comes.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/pollcli/poll/internal/report"
 )
 
 // The formats of a table.
@@ -93,18 +91,6 @@ func jsonLine(record any) (string, error) {
 		return "", fmt.Errorf("encode the result: %w", err)
 	}
 	return string(text) + "\n", nil
-}
-
-// put writes the result, which is all there is for stdout.
-func (in *invocation) put(text string) error {
-	_, err := in.Streams.Out.Write([]byte(text))
-	if err == nil {
-		err = in.Streams.CloseOut()
-	}
-	if err != nil {
-		return &report.ResultError{Err: err}
-	}
-	return nil
 }
 
 // takesNoOperand refuses operands of a command that has only flags.

@@ -80,7 +80,7 @@ func (in *invocation) runSimulate() error {
 	if format == formatTable {
 		text += in.sketch(s.plots()...)
 	}
-	return errors.Join(in.put(text), in.writePictures(svg))
+	return errors.Join(in.writeOut(text), in.writePictures(svg))
 }
 
 // simulation reads the flags.

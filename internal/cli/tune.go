@@ -50,7 +50,7 @@ func (in *invocation) runTune() error {
 			return err
 		}
 	}
-	return in.put(text)
+	return in.writeOut(text)
 }
 
 // A wish is what the waits should be like, and the factor that follows from it.

@@ -95,7 +95,7 @@ func listen(have *[]said) *term.Streams {
 	return s
 }
 
-// live sends an event as the loop would: now.
+// send shows an event as the loop would: now.
 func send(r *Reporter, began time.Time, ev poll.Event) {
 	ev.Target, ev.At, ev.Elapsed = jobURL, time.Now(), time.Since(began)
 	r.Event(ev)

@@ -39,13 +39,12 @@ func WriteFailure(s *term.Streams, exit int, reason string) error {
 // document describes the outcome of a run.
 func document(r Result, exit int, timeline []Moment) Document {
 	o := r.Outcome
-	target := o.Target
 	d := Document{
 		V:        1,
 		Status:   statusWord(o.Status),
 		Exit:     exit,
 		Reason:   reason(&o),
-		Target:   &target,
+		Target:   new(o.Target),
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
 		Notes:    notes(&o),
@@ -68,8 +67,7 @@ func statusWord(s status.Status) *string {
 	if s == status.None {
 		return nil
 	}
-	word := s.String()
-	return &word
+	return new(s.String())
 }
 
 // bodyJSON returns a body as it stands in JSON: itself when it is JSON,
@@ -103,7 +101,7 @@ func writeDocument(s *term.Streams, d Document) error {
 	if err != nil {
 		return &ResultError{Err: err}
 	}
-	return writeOut(s, b)
+	return WriteOut(s, b)
 }
 
 // Timeline returns the attempts of the run with that target: the first 50 and

@@ -81,12 +81,12 @@ func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
 		return nil
 	}
 	if r.value != nil {
-		return writeOut(s, []byte(r.value.Text+"\n"))
+		return WriteOut(s, []byte(r.value.Text+"\n"))
 	}
 	if r.Outcome.Observation == nil {
 		return nil
 	}
-	return writeOut(s, r.Outcome.Observation.Body)
+	return WriteOut(s, r.Outcome.Observation.Body)
 }
 
 // A ResultError says that stdout did not take the result.
@@ -98,8 +98,9 @@ func (e *ResultError) Error() string { return fmt.Sprintf("write the result: %v"
 // Unwrap returns the cause.
 func (e *ResultError) Unwrap() error { return e.Err }
 
-// writeOut writes all there is for stdout and closes it.
-func writeOut(s *term.Streams, p []byte) error {
+// WriteOut writes all there is for stdout and closes it: some file systems say
+// only then that what was written is lost. An error is a [*ResultError].
+func WriteOut(s *term.Streams, p []byte) error {
 	n, err := s.Out.Write(p)
 	if err == nil && n < len(p) {
 		err = io.ErrShortWrite
