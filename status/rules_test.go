@@ -134,7 +134,6 @@ func TestClassify(t *testing.T) {
 		"start answered 500": {rules: []string{"not-ready-if true"}, o: with(answered(500, ""), func(o *status.Observation) {
 			o.Start = true
 		}), want: status.Error, reason: "may have started"},
-		"start answered 501": {o: with(answered(501, ""), func(o *status.Observation) { o.Start = true }), want: status.Error, reason: "HTTP 501"},
 		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.NoLead = ".url is missing"
 		}), want: status.NotReady, reason: ".url is missing"},
@@ -275,11 +274,11 @@ func TestTally(t *testing.T) {
 // had a say, one note tells so.
 func TestTallyOfAPreset(t *testing.T) {
 	t.Parallel()
-	preset := rules(t, "error-if .a==1", "error-if .b > 1", "until .c > 1")
+	preset := rules(t, "error-if .a > 1", "until .c > 1")
 	for i := range preset {
 		preset[i].Origin = "preset thing"
 	}
-	for body, want := range map[string]int{`{}`: 0, `{"c":1}`: 0, `<`: 1} {
+	for body, want := range map[string]int{`{"a":1}`: 0, `{"c":1}`: 0, `{}`: 1, `<`: 1} {
 		var tally status.Tally
 		tally.Add(status.Rules{Preset: preset}.Classify(answered(200, body)))
 		if have := tally.Notes(status.HTTP); len(have) != want {
@@ -290,10 +289,19 @@ func TestTallyOfAPreset(t *testing.T) {
 
 func TestTheReasonSaysEachThingOnce(t *testing.T) {
 	t.Parallel()
-	asked := status.Rules{Own: rules(t, `until .b==1`, `until .a==1`, `until .b==1`)}
+	asked := status.Rules{Own: rules(t, `until .a==1`, `until .b==1`, `until .a==1`)}
 	have := asked.Classify(answered(200, `{"a":2,"b":2}`)).Reason
 	if want := ".a is 2, want == 1; .b is 2, want == 1"; have != want {
 		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+// What the server cannot do at all, it has not started.
+func TestAStartThatIsNotImplemented(t *testing.T) {
+	t.Parallel()
+	have := status.Rules{}.Classify(with(answered(501, ""), func(o *status.Observation) { o.Start = true }))
+	if have.Status != status.Error || have.Reason != "HTTP 501 Not Implemented" {
+		t.Errorf("have %s: %s", have.Status, have.Reason)
 	}
 }
 
