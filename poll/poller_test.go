@@ -89,6 +89,34 @@ func TestAWaitIsCountedFromTheEndOfTheAttempt(t *testing.T) {
 `)
 }
 
+func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second), Timeout: 10 * time.Second}
+		var have []time.Duration
+		for e := range p.Events(t.Context()) {
+			switch e.Kind {
+			case poll.WaitEvent:
+				time.Sleep(min(2*time.Second, e.Wait))
+			case poll.StartEvent:
+				have = append(have, e.Elapsed)
+			}
+		}
+		want := []time.Duration{7 * time.Second, 9950 * time.Millisecond, 9975 * time.Millisecond}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("starts (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestAPollerWithoutAProbe(t *testing.T) {
+	t.Parallel()
+	outcome, err := (&poll.Poller{}).Run(t.Context())
+	if !errors.Is(err, poll.Failed) || outcome.Reason != "there is no probe" {
+		t.Errorf("have %+v, %v", outcome, err)
+	}
+}
+
 func TestNoWaitingMakesExactlyMaxAttempts(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(0), MaxAttempts: 300, Timeout: time.Minute})

@@ -74,6 +74,9 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 
 // wait is the loop: the only one. It returns false if the consumer broke off.
 func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
+	if r.Probe == nil {
+		return r.cannotBegin(errors.New("there is no probe")), true
+	}
 	if c, ok := r.Probe.(Checker); ok {
 		if err := c.Check(); err != nil {
 			return r.cannotBegin(err), true
@@ -81,10 +84,13 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 	}
 	for {
 		next := r.plan()
-		if !yield(r.waitEvent(next)) {
+		waiting := r.waitEvent(next)
+		if !yield(waiting) {
 			return Outcome{}, false
 		}
-		if !sleep(r.ctx, next.wait) {
+		// The time that the consumer took is part of the wait, or a slow one would
+		// cost the last look.
+		if !sleep(r.ctx, time.Until(waiting.NextAt)) {
 			return r.cutShort(), true
 		}
 		if !yield(r.startEvent(next)) {
