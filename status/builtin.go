@@ -104,14 +104,15 @@ func refusesMethod(code int) bool {
 	return code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
 }
 
-// started judges a good answer to the request that starts the operation.
+// started judges a good answer to the request that starts the operation. The
+// remarks on one that names nothing to follow say why it does not.
 func (r Rules) started(o *Observation) Verdict {
 	if o.Next != "" {
 		return Verdict{Status: NotReady, Reason: "started, now following " + o.Next}
 	}
 	return Verdict{Status: Error, Reason: fmt.Sprintf(
 		"the start was answered with %s, which names nothing to follow and which no rule decides: "+
-			"say where to look with --follow EXPR, or repeat the request each attempt with --follow none", codeText(*o.Code))}
+			"say where to look with --follow EXPR, or repeat the request each attempt with --follow none", codeText(*o.Code)), Notes: o.Remarks}
 }
 
 // throttledAnswer reports whether an HTTP answer says "asked too often".

@@ -3,6 +3,7 @@ package status_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -316,4 +317,19 @@ func ExampleRules() {
 	// NOT_READY - .state is "queued", want == "done"
 	// SUCCESS - .state is "done"
 	// NOT_READY - .state is unknown: the body is not JSON (line 1, column 1: "<html>")
+}
+
+// Who gave --follow is told why it led nowhere, not only that it did.
+func TestAStartThatNamesNothingSaysWhy(t *testing.T) {
+	t.Parallel()
+	code := 200
+	o := status.Observation{Kind: status.HTTP, Code: &code, Start: true, Remarks: []string{"--follow: .url is missing"}}
+	v := status.Rules{}.Classify(o)
+	if v.Status != status.Error || !slices.Equal(v.Notes, o.Remarks) {
+		t.Errorf("have %s, noting %q; want ERROR, noting %q", v.Status, v.Notes, o.Remarks)
+	}
+	o.Next = "https://host/ops/1"
+	if v := (status.Rules{}).Classify(o); len(v.Notes) > 0 {
+		t.Errorf("a start that is followed notes %q", v.Notes)
+	}
 }
