@@ -33,8 +33,8 @@ const demoCondition = `.state == "done"`
 
 // demo polls a job of its own API through the same probe and loop as any wait.
 func (in *invocation) demo() error {
-	if len(in.split.operands) > 0 {
-		return usagef("demo takes no operand")
+	if err := in.takesNoOperand(); err != nil {
+		return err
 	}
 	url, stop, err := serveJobs()
 	if err != nil {
