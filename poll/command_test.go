@@ -376,8 +376,10 @@ func TestCommandLeaksNothing(t *testing.T) {
 	held.Grace = 5 * time.Millisecond
 	unread := shell("exit 0")
 	unread.Stdin = make([]byte, 1<<20)
+	heldInput := shell("exec 3<&0; sleep 3 <&3 >/dev/null 2>&1 &")
+	heldInput.Stdin = unread.Stdin
 	probes := []poll.Probe{
-		shell("echo x").Session(), stopped.Session(), held.Session(), unread.Session(),
+		shell("echo x").Session(), stopped.Session(), held.Session(), unread.Session(), heldInput.Session(),
 		poll.Command{Args: []string{"no-such-program"}}.Session(),
 	}
 	attempt := func(n int) {
