@@ -81,7 +81,7 @@ func drips(s *suite) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("given up after %s in the head, %s in the body", e.took.Round(10*time.Millisecond), e2.took.Round(10*time.Millisecond)),
-		errors.Join(e.expect(3, "timed out after 1.5s"), e2.expect(3, "timed out after 1.5s"))
+		errors.Join(e.expect(3, "timed out after 1.5"), e2.expect(3, "timed out after 1.5"))
 }
 
 func closesHalfWay(s *suite) (string, error) {
