@@ -148,7 +148,7 @@ func gzipBomb(s *suite) (string, error) {
 func floodsBody(s *suite) (string, error) {
 	block := make([]byte, 1<<20)
 	e, err := s.against(func(conn net.Conn, _ int) {
-		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", 2<<30)
+		fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n", int64(2<<30))
 		for range 2 << 10 {
 			if _, err := conn.Write(block); err != nil {
 				return
