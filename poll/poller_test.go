@@ -458,6 +458,18 @@ func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 	}
 }
 
+func TestNoThresholdIsWaitedForAfterAFinalVerdict(t *testing.T) {
+	t.Parallel()
+	notFound := status.Observation{Kind: status.Command, Exit: new(127)}
+	have := timeline(t, poll.Poller{
+		Probe:          &operation{answers: map[int]status.Observation{1: notFound}},
+		ErrorThreshold: 3,
+	})
+	wantTimeline(t, only(poll.EndEvent, have), `
+100ms   end     failed ERROR after 1: exit code 127 (command not found)
+`)
+}
+
 func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	missing := status.Observation{Kind: status.Command, Failure: &status.Failure{

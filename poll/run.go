@@ -200,20 +200,18 @@ func (r *run) ending() (Ending, bool) {
 // decided reports whether the verdict ends the run.
 func (r *run) decided() bool {
 	needed := r.threshold()
-	if needed == 0 {
-		return false
-	}
-	lost := r.last.verdict.Status == status.Error && r.last.observation.Start
-	return r.streak >= needed || lost
+	return needed > 0 && r.streak >= needed
 }
 
 // threshold is how many verdicts like the last one, in a row, end the run; 0 for
 // one that never does.
 func (r *run) threshold() int {
-	switch r.last.verdict.Status {
-	case status.Success:
+	switch v := r.last.verdict; {
+	case v.Final:
+		return 1
+	case v.Status == status.Success:
 		return r.SuccessThreshold
-	case status.Error:
+	case v.Status == status.Error:
 		return r.ErrorThreshold
 	}
 	return 0

@@ -156,7 +156,7 @@ func (r Rules) commandAnswer(o *Observation, want string, expected bool) Verdict
 		}
 		return Verdict{Status: Success, Reason: "exit code 0"}
 	case exitNotExecutable, exitNotFound:
-		return Verdict{Status: Error, Reason: exitText(o)}
+		return Verdict{Status: Error, Reason: exitText(o), Final: true}
 	}
 	if word := throttlingWord(o.Stderr); word != "" {
 		return Verdict{Status: Throttled, Reason: exitText(o)}

@@ -86,10 +86,17 @@ type Rules struct {
 // answer, unless its text names $status, $exit, $stdout, $stderr, $body or
 // $header. A result that is unknown never matches.
 func (r Rules) Classify(o Observation) Verdict {
-	if v, ok := hopeless(&o); ok {
+	v := r.decide(&o)
+	// A start is sent once: what is wrong with it stays so.
+	v.Final = v.Final || v.Status == Error && o.Start
+	return v
+}
+
+func (r Rules) decide(o *Observation) Verdict {
+	if v, ok := hopeless(o); ok {
 		return v
 	}
-	asking := interview{observation: &o, good: o.Good()}
+	asking := interview{observation: o, good: o.Good()}
 	if v, ok := asking.block(r.Own); ok {
 		return v
 	}
@@ -100,7 +107,7 @@ func (r Rules) Classify(o Observation) Verdict {
 	if v, ok := asking.block(followed); ok {
 		return v
 	}
-	v := r.unmatched(&o, asking.wants(), len(r.Preset)+len(followed) > 0)
+	v := r.unmatched(o, asking.wants(), len(r.Preset)+len(followed) > 0)
 	v.Answers = asking.answers
 	return v
 }

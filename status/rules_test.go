@@ -184,6 +184,28 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+func TestFinalVerdicts(t *testing.T) {
+	t.Parallel()
+	start := func(o *status.Observation) { o.Start = true }
+	for name, test := range map[string]struct {
+		o    status.Observation
+		want bool
+	}{
+		"exit 127":            {exited(127, "", ""), true},
+		"exit 126":            {exited(126, "", ""), true},
+		"exit 1":              {exited(1, "", ""), false},
+		"404":                 {answered(404, ""), false},
+		"404 of a start":      {with(answered(404, ""), start), true},
+		"429 of a start":      {with(answered(429, ""), start), false},
+		"an untrusted peer":   {failed(status.Hopeless), false},
+		"a start in the dark": {with(failed(status.MayHaveStarted), start), true},
+	} {
+		if have := (status.Rules{}).Classify(test.o); have.Final != test.want {
+			t.Errorf("%s: have final %v (%s), want %v", name, have.Final, have.Status, test.want)
+		}
+	}
+}
+
 func TestTheVerdictNamesItsRule(t *testing.T) {
 	t.Parallel()
 	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(answered(200, `{"state":"done"}`))

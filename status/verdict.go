@@ -8,6 +8,10 @@ type Verdict struct {
 	Rule string
 	// Reason says in words why: `.state is "pending", want == "done"`.
 	Reason string
+	// Final is true for an ERROR that no further attempt could take back, so that
+	// no threshold is waited for: the program cannot be run, or the operation
+	// could not be started.
+	Final bool
 	// Notes are words of caution about a match that smells:
 	// `.errors is an empty list, which is true`.
 	Notes []string
