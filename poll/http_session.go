@@ -73,7 +73,7 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	}
 	o := s.client.observe(got)
 	o.Start = true
-	if refusedForLoad(&o) {
+	if o.RefusedForLoad() {
 		return o
 	}
 	s.startDue = false
@@ -129,20 +129,6 @@ func leadsToResult(h hop) bool {
 		return true
 	}
 	return h.from.url.Hostname() != h.to.url.Hostname() || h.from.url.RequestURI() != h.to.url.RequestURI()
-}
-
-// refusedForLoad reports whether an answer says that the request was not served
-// because there were too many, and when to come again.
-func refusedForLoad(o *status.Observation) bool {
-	switch *o.Code {
-	case http.StatusTooManyRequests:
-		return true
-	case http.StatusServiceUnavailable:
-		return o.Hint != nil
-	case http.StatusForbidden:
-		return o.Hint != nil || o.Exhausted
-	}
-	return false
 }
 
 // mayHaveStarted reports whether an answer that is not good leaves it open what

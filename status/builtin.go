@@ -16,12 +16,6 @@ func hopeless(o *Observation) (Verdict, bool) {
 			return Verdict{Status: Error, Reason: f.Reason}, true
 		}
 	}
-	if o.Start && o.Code != nil && *o.Code >= 500 && !refusesMethod(*o.Code) && !throttledAnswer(o) {
-		return Verdict{
-			Status: Error,
-			Reason: fmt.Sprintf("the operation may have started: the request that starts it was answered with %s", codeText(*o.Code)),
-		}, true
-	}
 	return Verdict{}, false
 }
 
@@ -83,7 +77,7 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		return Verdict{Status: Success, Reason: codeText(code)}
 	case o.ShouldRetry != nil && !*o.ShouldRetry:
 		return Verdict{Status: Error, Reason: codeText(code) + ", and the server says not to ask again"}
-	case throttledAnswer(o):
+	case o.RefusedForLoad():
 		return Verdict{Status: Throttled, Reason: throttledWords(o)}
 	case o.ShouldRetry != nil:
 		return Verdict{Status: NotReady, Reason: codeText(code) + ", and the server says to ask again"}
@@ -115,8 +109,13 @@ func (r Rules) started(o *Observation) Verdict {
 			"say where to look with --follow EXPR, or repeat the request each attempt with --follow none", codeText(*o.Code)), Notes: o.Remarks}
 }
 
-// throttledAnswer reports whether an HTTP answer says "asked too often".
-func throttledAnswer(o *Observation) bool {
+// RefusedForLoad reports whether an HTTP answer says "asked too often": the
+// request was not served. It is so of 429, and of 503 and 403 with a hint; of 403
+// also when a rate limit is used up, or in GitHub's words on its secondary one.
+func (o *Observation) RefusedForLoad() bool {
+	if o.Code == nil {
+		return false
+	}
 	switch *o.Code {
 	case http.StatusTooManyRequests:
 		return true

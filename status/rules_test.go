@@ -132,9 +132,6 @@ func TestClassify(t *testing.T) {
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.Start = true
 		}), want: status.Error, reason: "--follow none"},
-		"start answered 500": {rules: []string{"not-ready-if true"}, o: with(answered(500, ""), func(o *status.Observation) {
-			o.Start = true
-		}), want: status.Error, reason: "may have started"},
 		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.NoLead = ".url is missing"
 		}), want: status.NotReady, reason: ".url is missing"},
