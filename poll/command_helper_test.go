@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -91,8 +93,8 @@ func helpIgnore(args []string) int {
 	if len(args) > 0 {
 		fmt.Fprintln(os.Stderr)
 		null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		syscall.Dup2(int(null.Fd()), 1)
-		syscall.Dup2(int(null.Fd()), 2)
+		unix.Dup2(int(null.Fd()), 1)
+		unix.Dup2(int(null.Fd()), 2)
 	}
 	time.Sleep(time.Minute)
 	return 0
