@@ -170,7 +170,7 @@ func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure
 		}
 		return &status.Failure{Kind: status.Transient, Reason: reason, Err: why}
 	}
-	return &status.Failure{Kind: status.Stopped, Reason: "stopped before it had ended", Err: why}
+	return stoppedBy(why)
 }
 
 // closeAll closes the files that are open.

@@ -54,7 +54,7 @@ func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took 
 func cut(ctx context.Context, left bool, took time.Duration) *status.Failure {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrAttemptTimeout) {
-		return fail(status.Stopped, "stopped before there was an answer", cause)
+		return stoppedBy(cause)
 	}
 	words := "timed out after " + roughly(took)
 	if !left {

@@ -143,7 +143,7 @@ func TestCut(t *testing.T) {
 	}{
 		{ErrAttemptTimeout, true, status.Transient, "timed out after 12.3s"},
 		{ErrAttemptTimeout, false, status.Transient, "timed out after 12.3s without a connection"},
-		{ErrDeadline, true, status.Stopped, "stopped before there was an answer"},
+		{ErrDeadline, true, status.Stopped, "the last attempt had no answer by then"},
 		{errors.New("SIGTERM"), true, status.Stopped, "stopped before there was an answer"},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
