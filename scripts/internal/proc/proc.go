@@ -54,7 +54,7 @@ func WatchMemory(pid int) *Gauge {
 			select {
 			case <-tick.C:
 			case <-g.quit:
-				g.peak <- peak
+				g.peak <- max(peak, Memory(pid, "VmHWM"))
 				return
 			}
 		}
