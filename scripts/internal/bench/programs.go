@@ -15,7 +15,9 @@ import (
 func startUp() table {
 	return table{
 		title: "Start-up",
-		about: "A program that succeeds at once is run once. To hold: 1.3 times a program in Go that links net/http and urfave/cli.",
+		about: "A program that succeeds at once is run once. To hold: 1.3 times a program in Go that links net/http and urfave/cli.\n" +
+			"By profile, what poll adds is a larger program to load, the threads that attend to signals, both outputs and the end of\n" +
+			"the child, and reading its own flags; no chart, font or preset is touched.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{milliseconds, []entry{
 				{"`poll -q --immediate -- true`", w.poll, once(10, w.poll, "-q", "--immediate", "--", w.yes)},
@@ -59,7 +61,9 @@ func httpAttempt() table {
 	return table{
 		title: "An attempt with a URL",
 		about: fmt.Sprintf("A small JSON answer is asked for %d times on loopback (a script's loop: 30 times), minus the same with one attempt. "+
-			"The server's time is not counted.", n),
+			"The server's time is not counted.\n"+
+			"What poll adds to net/http are, by profile, the timers of attempt and run (a tenth of the whole), the verdict with its\n"+
+			"reason (a twentieth), the hints of the header, the trace that tells whether a request has left, and the events.", n),
 		print: func(out io.Writer, w *workshop) error {
 			script := "for ((i = 0; i < N#; i++)); do test \"$(" + w.curl + " -s " + w.url + " | " + w.jq + " -r .state)\" = done && break; done"
 			both := w.bash
@@ -69,7 +73,8 @@ func httpAttempt() table {
 			return contest{microseconds, []entry{
 				{"`poll -q --interval 0 --until '" + condition + "' URL`", w.poll,
 					each(n, w.poll, "-q", "--interval", "0", "--max-attempts", "N#", "--until", condition, w.url)},
-				{"floor: net/http, body read", w.http, each(n, w.http, "N#", w.url)},
+				{"floor: net/http, body read, a timeout", w.http, each(n, w.http, "timeout", "N#", w.url)},
+				{"floor: net/http, body read", w.http, each(n, w.http, "plain", "N#", w.url)},
 				{"curl, all in one process, no condition", w.curl, each(n, w.curl, "-s", "-o", "/dev/null", w.url+"/[1-N#]")},
 				{"bash loop around curl and jq", both, each(30, w.bash, "-c", script)},
 			}}.print(out, w.rounds)
@@ -86,7 +91,7 @@ func memory() table {
 				{"poll, command", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "300", "--", w.no)},
 				{"poll, URL", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "2000", "--until", `.state=="done"`, w.url)},
 				{"floor: os/exec, outputs kept", w.exec, peak(w.exec, "keep", "300", w.no)},
-				{"floor: net/http", w.http, peak(w.http, "2000", w.url)},
+				{"floor: net/http", w.http, peak(w.http, "plain", "2000", w.url)},
 				{"recur", w.recur, peak(w.recur, "-O", "-E", "-a", "300", "-d", "0", w.no)},
 				{"retry (joshdk)", w.joshd, peak(w.joshd, "-quiet", "-attempts", "300", "-sleep", "0s", w.no)},
 			}}.print(out, min(w.rounds, 5))
