@@ -47,7 +47,7 @@ func WatchMemory(pid int) *Gauge {
 	g := &Gauge{quit: make(chan struct{}), peak: make(chan int64)}
 	go func() {
 		var peak int64
-		tick := time.NewTicker(10 * time.Millisecond)
+		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
 		for {
 			peak = max(peak, Memory(pid, "VmHWM"))
