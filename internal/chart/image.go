@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	gochart "github.com/wcharczuk/go-chart/v2"
@@ -60,12 +61,20 @@ func escape(s string) string {
 	return b.String()
 }
 
+// defaultFont is the library's. Left to itself the library would parse it at the
+// first picture, in a way that two pictures drawn at once may trip over.
+var defaultFont = sync.OnceValues(gochart.GetDefaultFont)
+
 func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
 	f, ok := p.layOut(12, 8)
 	if !ok {
 		return fmt.Errorf("draw %q: %w", p.Title, ErrNothingToDraw)
 	}
 	c := f.chart()
+	var err error
+	if c.Font, err = defaultFont(); err != nil {
+		return fmt.Errorf("draw %q: %w", p.Title, err)
+	}
 	if err := c.Render(as, w); err != nil {
 		return fmt.Errorf("draw %q: %w", p.Title, err)
 	}
