@@ -19,6 +19,7 @@ type screen struct {
 	t          *testing.T
 	mu         sync.Mutex // the Reporter asks and writes on its timer's goroutine
 	width      int
+	told       int // the width that the Reporter last asked for
 	foreground bool
 	rows       []string // above the line of the cursor
 	line       string   // the line of the cursor
@@ -34,8 +35,17 @@ func newScreen(t *testing.T, width int) *screen {
 
 func (s *screen) streams() *term.Streams {
 	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
-		Columns:      func() int { s.mu.Lock(); defer s.mu.Unlock(); return s.width },
+		Columns:      s.columns,
 		InForeground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
+}
+
+// columns is the width, and remembers what was said: a picture that is under way
+// when the width changes is still right for the one before.
+func (s *screen) columns() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = s.width
+	return s.told
 }
 
 // set changes something that the Reporter may look at.
@@ -78,8 +88,8 @@ func (s *screen) draw(text string) {
 	if !ok || strings.ContainsAny(line, "\r\n\x1b") {
 		s.t.Fatalf("not a picture: %q", text)
 	}
-	if w := term.Width(line); w >= s.width && line != s.line {
-		s.t.Fatalf("%d columns in a terminal of %d: %q", w, s.width, line)
+	if w := term.Width(line); w >= s.told && line != s.line {
+		s.t.Fatalf("%d columns in a terminal of %d: %q", w, s.told, line)
 	}
 	if line == s.last {
 		s.line = line // the same again, below what was said
