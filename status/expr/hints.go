@@ -176,6 +176,8 @@ func numberHint(word string) string {
 // variableHint is for a name that is no variable.
 func variableHint(name string) string {
 	switch lower := strings.ToLower(name); lower {
+	case "": // JSONPath's root
+		return "a path begins with its dot: .state"
 	case "exit", "status", "body", "stdout", "stderr", "attempt", "elapsed", "isjson", "header", "json":
 		return "write $" + lower
 	case "code", "rc", "exitcode", "exit_code":
