@@ -124,15 +124,19 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
+// attemptContext is for what may take as long as one attempt.
+func (r *run) attemptContext() (context.Context, context.CancelFunc) {
+	if r.AttemptTimeout <= 0 {
+		return r.ctx, func() {}
+	}
+	return context.WithTimeoutCause(r.ctx, r.AttemptTimeout, ErrAttemptTimeout)
+}
+
 // attempt executes the probe once and judges what it saw.
 func (r *run) attempt(lastLook bool) {
 	r.attempts++
-	ctx := r.ctx
-	if r.AttemptTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
-		defer cancel()
-	}
+	ctx, cancel := r.attemptContext()
+	defer cancel()
 	a := Attempt{
 		Number:   r.attempts,
 		Elapsed:  time.Since(r.start),
@@ -227,12 +231,8 @@ func (r *run) decision() Ending {
 	if !ok {
 		return Succeeded
 	}
-	ctx := r.ctx
-	if r.AttemptTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
-		defer cancel()
-	}
+	ctx, cancel := r.attemptContext()
+	defer cancel()
 	result, err := finisher.Finish(ctx, *r.last.observation)
 	switch {
 	case err != nil && r.caller.Err() != nil:
