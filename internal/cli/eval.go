@@ -104,7 +104,7 @@ func (in *invocation) question() (q question, err error) {
 		operands = operands[1:]
 	}
 	if len(operands) > 1 {
-		return q, usagef("%q is one operand too many: eval takes an expression and a file", operands[1])
+		return q, surplus(in.split.operands, len(in.split.operands)-len(operands)+1, "eval takes an expression and a file")
 	}
 	q.file = operands
 	return q, nil

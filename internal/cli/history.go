@@ -33,24 +33,26 @@ func historyCommand() *command {
 }
 
 func (in *invocation) history() error {
+	names := in.split.operands
+	if len(names) > 1 {
+		return surplus(names, 1, "history takes one NAME")
+	}
 	dir, err := in.historyDir()
 	if err != nil {
 		return err
 	}
-	for _, name := range in.split.operands {
+	for _, name := range names {
 		if err := history.CheckName(name); err != nil {
 			return usagef("%w", err)
 		}
 	}
 	store := history.Store{Dir: dir}
 	forget := in.split.on("forget")
-	switch names := in.split.operands; {
+	switch {
 	case len(names) == 0 && forget:
 		return usagef("--forget needs the NAME of a history")
 	case len(names) == 0:
 		return in.listHistories(store)
-	case len(names) > 1:
-		return usagef("history takes one NAME, and %q is another", names[1])
 	case forget:
 		return in.forgetHistory(store, names[0])
 	default:

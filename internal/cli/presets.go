@@ -62,7 +62,7 @@ func (in *invocation) presets() error {
 		}
 		return in.writeOut(explainPreset(preset))
 	default:
-		return usagef("%q is one operand too many: presets takes one name", operands[1])
+		return surplus(operands, 1, "presets takes one name")
 	}
 }
 

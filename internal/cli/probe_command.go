@@ -42,7 +42,7 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 }
 
 // mistaken finds out whether a program that does not exist was meant as
-// something else: an address without its scheme. One that is nothing but
+// something else: an address without its scheme, or what no program is. One that is nothing but
 // missing is left to the run to report, with a word about a subcommand of
 // nearly that name.
 func (in *invocation) mistaken(c poll.Command) error {
@@ -50,9 +50,13 @@ func (in *invocation) mistaken(c poll.Command) error {
 		return nil
 	}
 	word := c.Args[0]
-	scheme := schemeOf(word)
-	if _, err := url.Parse(scheme + word); scheme != "" && err == nil {
-		meant := poll.TargetName(scheme + word) // without its query, which may be a secret
+	if err := noProgram(word); err != nil {
+		return err
+	}
+	bare := userinfo().ReplaceAllString(word, "")
+	scheme := schemeOf(bare)
+	if _, err := url.Parse(scheme + bare); scheme != "" && err == nil {
+		meant := poll.TargetName(scheme + bare) // without its query, which may be a secret
 		return usagef("%s is neither a URL nor a program", strings.TrimPrefix(meant, scheme)).
 			hint("did you mean %s?", meant)
 	}
@@ -61,6 +65,9 @@ func (in *invocation) mistaken(c poll.Command) error {
 	}
 	return nil
 }
+
+// userinfo matches what stands before the host of an address.
+var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/?#\s]*@`) })
 
 // address matches what looks like host:port or host.name/path.
 var address = sync.OnceValue(func() *regexp.Regexp {

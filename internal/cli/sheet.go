@@ -98,6 +98,6 @@ func (in *invocation) takesNoOperand() error {
 	if len(in.split.operands) == 0 {
 		return nil
 	}
-	return usagef("%s takes flags only, and %q is none", in.self.name, in.split.operands[0]).
+	return surplus(in.split.operands, 0, in.self.name+" takes flags only").
 		hint("poll %s --help lists them", in.self.name)
 }

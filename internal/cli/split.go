@@ -89,7 +89,7 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 			urls = true
 			s.operands = append(s.operands, word)
 		case urls:
-			return s, tooMany(word)
+			return s, tooMany(append(s.operands, word), len(s.operands))
 		case slices.Contains(subcommands, word):
 			s.subcommand, s.rest = word, args[1:]
 			return s, s.nothingBefore(word)
@@ -105,20 +105,20 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 // takeRest takes what stands behind "--".
 func (s *split) takeRest(args []string, urls bool) error {
 	if urls && len(args) > 0 {
-		return tooMany(args[0])
+		return tooMany(append(s.operands, args[0]), len(s.operands))
 	}
 	if !urls {
 		s.operands = args
 		s.command = len(args) > 0 && !withScheme.MatchString(args[0])
 	}
 	if i := slices.IndexFunc(s.operands, func(word string) bool { return !withScheme.MatchString(word) }); i > 0 && !s.command {
-		return tooMany(s.operands[i])
+		return tooMany(s.operands, i)
 	}
 	return nil
 }
 
-func tooMany(word string) error {
-	return usagef("%q is one operand too many: after a URL only flags may follow", word)
+func tooMany(operands []string, index int) error {
+	return surplus(operands, index, "after a URL only flags may follow")
 }
 
 func (s *split) nothingBefore(subcommand string) error {

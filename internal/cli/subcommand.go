@@ -74,7 +74,7 @@ func (in *invocation) help() error {
 		return in.writeOut(helpText(mainCommand()))
 	}
 	if len(operands) > 1 {
-		return usagef("%q is one operand too many: help takes one name", operands[1])
+		return surplus(operands, 1, "help takes one name")
 	}
 	if c := findSubcommand(operands[0]); c != nil {
 		return in.writeOut(helpText(c))

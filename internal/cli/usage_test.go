@@ -19,7 +19,8 @@ var update = stdflag.Bool("update", false, "write what is printed into the scrip
 
 // TestUsage runs the command lines of testdata/usage.txt, which all are wrong,
 // and compares what is said with what stands there. Variables stand before
-// "poll"; $URL is a server's, and $RUN a command that would leave a trace.
+// "poll"; $URL is a server's, $RUN a command that would leave a trace, and s3cret
+// is never repeated.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/usage.txt"
@@ -47,6 +48,9 @@ func TestUsage(t *testing.T) {
 		}
 		if out.out.Len() > 0 {
 			t.Errorf("%s: have %q on stdout, want nothing", line, &out.out)
+		}
+		if strings.Contains(out.err.String(), "s3cret") {
+			t.Errorf("%s: a secret is repeated", line)
 		}
 		if !strings.HasPrefix(out.err.String(), "poll: ") {
 			t.Errorf("%s: have %q on stderr", line, &out.err)

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/poll"
+)
+
+// headerLine matches a header whose -H was forgotten, and assignment a variable
+// that is set before a command, as in a shell.
+var (
+	headerLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z][A-Za-z0-9-]*): `) })
+	assignment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=`) })
+)
+
+const headerHint = "a header stands behind -H: -H '%s'"
+
+// surplus refuses the operand at an index. Where it does not belong an operand
+// may be a secret, so it is told by its place and by what of it is none.
+func surplus(operands []string, index int, why string) *usageError {
+	err := usagef("%s is one too many: %s", operandName(operands, index), why)
+	if word := operands[index]; headerLine().MatchString(word) {
+		err.hint(headerHint, harmless(word))
+	}
+	return err
+}
+
+// noProgram refuses a word in the place of a program that is none and may hold a
+// secret. It returns nil for any other.
+func noProgram(word string) error {
+	err := usagef("%s is neither a URL nor a program", operandName([]string{word}, 0))
+	switch {
+	case headerLine().MatchString(word):
+		return err.hint(headerHint, harmless(word))
+	case assignment().MatchString(word):
+		return err.hint("a variable is set by env: poll -- env %s COMMAND", harmless(word))
+	}
+	if words := strings.Fields(word); len(words) > 1 {
+		if _, missing := exec.LookPath(words[0]); missing == nil {
+			return err.hint("a command is not run by a shell: poll -- sh -c '%s ...'", words[0])
+		}
+	}
+	return nil
+}
+
+func operandName(operands []string, index int) string {
+	if part := harmless(operands[index]); part != "" {
+		return fmt.Sprintf("operand %d (%s)", index+1, part)
+	}
+	return fmt.Sprintf("operand %d", index+1)
+}
+
+// harmless is the part of a word that may be repeated in an error: the name of
+// a header, a variable or a flag, a URL without its secrets, or nothing.
+func harmless(word string) string {
+	if m := headerLine().FindStringSubmatch(word); m != nil {
+		return m[1] + ": ..."
+	}
+	if m := assignment().FindStringSubmatch(word); m != nil {
+		return m[1] + "=..."
+	}
+	switch {
+	case withScheme.MatchString(word):
+		return poll.TargetName(word)
+	case strings.HasPrefix(word, "--"):
+		name, _, _ := strings.Cut(word, "=")
+		return name
+	case isFlag(word):
+		return string([]rune(word)[:2]) // what follows may be its value
+	}
+	return ""
+}
