@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/term"
 )
 
 func historyCommand() *command {
@@ -77,7 +78,7 @@ func (in *invocation) listHistories(store history.Store) error {
 			in.remark("%v", err)
 			continue
 		}
-		s.add(name, strconv.Itoa(len(p.runs)), p.median(), p.last(), p.lastOutcome())
+		s.add(term.Line(name), strconv.Itoa(len(p.runs)), p.median(), p.last(), p.lastOutcome())
 	}
 	return in.writeOut(s.text())
 }
@@ -103,7 +104,7 @@ func (in *invocation) showHistory(store history.Store, name string) error {
 	if len(p.records) == 0 {
 		return in.noHistory(store, name)
 	}
-	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", name, p.counts(), p.last(), p.lastOutcome())
+	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), p.counts(), p.last(), p.lastOutcome())
 	if p.model != nil {
 		text += "\n" + p.quantiles().text() + "\n" + in.histogram(p.lengths())
 	}
@@ -123,7 +124,7 @@ func (in *invocation) noHistory(store history.Store, name string) error {
 
 // remark says something beside the result.
 func (in *invocation) remark(format string, args ...any) {
-	fmt.Fprintf(in.Streams.Err, "poll: "+format+"\n", args...)
+	fmt.Fprintf(in.Streams.Err, "poll: %s\n", term.Line(fmt.Sprintf(format, args...)))
 }
 
 // A past is what is known of the runs of an operation.

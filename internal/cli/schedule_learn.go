@@ -11,6 +11,7 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/term"
 )
 
 // showLearned answers with the table of a learned schedule: when it polls, and
@@ -33,7 +34,7 @@ func (in *invocation) showLearned(q timetableQuestion) error {
 	if err != nil {
 		return err
 	}
-	t := learnedTimetable{timetable{q.config, q.table, rows}, m, in.values.String("learn")}
+	t := learnedTimetable{timetable{q.config, q.table, rows}, m, term.Line(in.values.String("learn"))}
 	return in.putTable(t, t.plot(), q.format, func() string { return t.totals() + in.sketch(t.plot()) })
 }
 
@@ -63,7 +64,7 @@ func (in *invocation) recall(config backoff.Config) (*learn.Model, error) {
 type learnedTimetable struct {
 	timetable
 	model *learn.Model
-	name  string
+	name  string // as it may be shown
 }
 
 // A chance belongs to a row.

@@ -147,7 +147,9 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	if !utf8.ValidString(text) {
 		ts.Fatalf("%q is not UTF-8", text)
 	}
-	control := func(r rune) bool { return r != '\n' && unicode.IsControl(r) }
+	control := func(r rune) bool {
+		return r != '\n' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+	}
 	for line := range strings.Lines(text) {
 		if strings.ContainsFunc(line, control) {
 			ts.Fatalf("a control character in %q", line)
