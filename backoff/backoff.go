@@ -26,7 +26,8 @@ import (
 type Step struct {
 	// N counts the attempts that came before, so it is 0 before the first one.
 	N int
-	// Elapsed is the time since the start of the run.
+	// Elapsed is the time since the start of the run or, where that starts the
+	// operation, since the answer to the start.
 	Elapsed time.Duration
 	// Previous is the wait before this one, 0 if there was none.
 	Previous time.Duration

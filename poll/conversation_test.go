@@ -517,6 +517,8 @@ func (c *conversation) set(text string) (err error) {
 	case "-u":
 		login, password, _ := strings.Cut(value, ":")
 		c.probe.User = url.UserPassword(login, password)
+	case "--immediate=false":
+		c.poller.Immediate = false
 	case "--follow":
 		c.probe.Follow, err = poll.ParseFollow(value)
 	case "--no-conditional":

@@ -45,6 +45,9 @@ type Event struct {
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the run
 	Deadline    time.Time     // when the run times out; zero = never
+	// Began is when the operation began, as far as is known: when the run did or,
+	// where a [Starter] starts it, when that was answered. Zero until then.
+	Began time.Time
 
 	// Wait is how long the wait takes, NextAt when it is over (WaitEvent).
 	Wait   time.Duration
@@ -68,6 +71,14 @@ type Event struct {
 	Outcome *Outcome
 }
 
+// Age is how long the operation had been running, as far as is known.
+func (e Event) Age() time.Duration {
+	if e.Began.IsZero() {
+		return 0
+	}
+	return e.At.Sub(e.Began)
+}
+
 func (r *run) event(kind EventKind) Event {
 	now := time.Now()
 	return Event{
@@ -78,6 +89,7 @@ func (r *run) event(kind EventKind) Event {
 		At:          now,
 		Elapsed:     now.Sub(r.start),
 		Deadline:    r.deadline,
+		Began:       r.began,
 	}
 }
 

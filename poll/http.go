@@ -101,7 +101,7 @@ func (h HTTP) Check() error {
 func (h HTTP) Target() string { return TargetName(h.URL) }
 
 // Session returns the probe of one run, which keeps the URL that is followed
-// and the validators of the last answer. The probe is a [Finisher].
+// and the validators of the last answer. The probe is a [Starter] and a [Finisher].
 func (h HTTP) Session() Probe { return newHTTPSession(h) }
 
 // Probe sends one request, as the first attempt of a run of its own.

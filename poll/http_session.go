@@ -43,6 +43,10 @@ func newHTTPSession(h HTTP) *httpSession {
 	return s
 }
 
+// StartDue reports whether the next attempt sends the request that starts the
+// operation.
+func (s *httpSession) StartDue() bool { return s.broken == nil && s.startDue }
+
 // Probe makes one attempt.
 func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	var o status.Observation

@@ -59,6 +59,9 @@ type Outcome struct {
 	Ending  Ending
 	Reason  string        // in words, why the run ended as it did
 	Elapsed time.Duration // since the start of the run
+	// Age is how long the operation ran: Elapsed, or, where a [Starter] started
+	// it, the time since the answer to that.
+	Age time.Duration
 	// Status is that of the verdict that decided, or of the last one; None without
 	// any. It is SUCCESS only if the run Succeeded: a SUCCESS that has not come as
 	// often as it must is NOT_READY.

@@ -43,20 +43,29 @@ func (r *run) plan() plan {
 	return next
 }
 
-// ownWait is the wait by the schedule: wait n comes before attempt n+1.
+// ownWait is the wait by the schedule: wait n comes before attempt n+1, not
+// counting those that were to start the operation.
 func (r *run) ownWait() time.Duration {
-	if r.attempts == 0 && r.Immediate {
+	starting := r.began.IsZero()
+	if r.attempts == 0 && (r.Immediate || starting) {
 		return r.InitialDelay
 	}
-	schedule := r.Schedule
+	schedule, throttled := r.Schedule, r.Throttled
+	step := backoff.Step{N: r.attempts - r.sent, Elapsed: time.Since(r.began), Previous: r.previous}
+	if starting {
+		step.N, step.Elapsed = r.sent-1, time.Since(r.start)
+		if r.Resend != nil {
+			schedule, throttled = r.Resend, backoff.Throttled(r.Resend)
+		}
+	}
 	if o := r.last.observation; r.last.verdict.Status == status.Throttled && o.Hint == nil {
-		schedule = r.Throttled
+		schedule = throttled
 	}
 	var delay time.Duration
 	if r.attempts == 0 {
 		delay = r.InitialDelay
 	}
-	step := backoff.Step{N: r.attempts, Elapsed: sum(time.Since(r.start), delay), Previous: r.previous}
+	step.Elapsed = sum(step.Elapsed, delay)
 	r.previous = schedule.Wait(step, r.rand)
 	return sum(delay, r.previous)
 }

@@ -24,12 +24,18 @@ type Poller struct {
 	// Schedule is the wait before each attempt. Nil means 100 ms, doubled each
 	// time, never longer than 20 s.
 	Schedule backoff.Schedule
+	// Resend is the wait before what starts the operation is tried again: where a
+	// [Starter] was refused for load, or its request never left. The first try
+	// comes at once, and Schedule begins with its answer. Nil means Schedule and
+	// Throttled.
+	Resend backoff.Schedule
 	// Throttled is the wait after a THROTTLED answer that asks for no wait of its
 	// own. Nil means [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
 	Rand *rand.Rand
-	// Immediate makes the first attempt come at once, not after the first wait.
+	// Immediate makes the first attempt come at once, not after the first wait. One
+	// that starts the operation always does.
 	Immediate bool
 	// InitialDelay is waited before anything else. 0 means none.
 	InitialDelay time.Duration

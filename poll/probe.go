@@ -33,6 +33,13 @@ type Sessioner interface {
 	Session() Probe
 }
 
+// A Starter is a Probe, or a session, that first starts the operation it then
+// looks at. While StartDue reports true the next attempt does so, or tries to.
+// The run makes that attempt at once, since waiting is for what goes on already.
+type Starter interface {
+	StartDue() bool
+}
+
 // A Finisher is a Probe, or a session, whose result is not the answer that
 // said SUCCESS but has to be fetched once it was said. That is no attempt; an
 // error turns SUCCESS into ERROR.

@@ -29,7 +29,9 @@ type run struct {
 	start    time.Time
 	deadline time.Time // zero without a timeout
 
+	began    time.Time     // the operation, as far as is known; zero while its start is due
 	attempts int           // begun so far
+	sent     int           // of them, those that were to start the operation
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    status.Tally
@@ -62,6 +64,9 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	}
 	if s, ok := q.Probe.(Sessioner); ok {
 		r.probe = s.Session()
+	}
+	if !r.startDue() {
+		r.began = r.start
 	}
 	if q.Timeout <= 0 {
 		return r, func() {}
@@ -146,6 +151,24 @@ func (r *run) attempt(lastLook bool) {
 	begun := time.Now()
 	o := r.probe.Probe(ctx, a)
 	r.judge(o, a, time.Since(begun))
+	if r.began.IsZero() {
+		r.sentStart()
+	}
+}
+
+// startDue reports whether the next attempt is to start the operation.
+func (r *run) startDue() bool {
+	s, ok := r.probe.(Starter)
+	return ok && s.StartDue()
+}
+
+// sentStart takes note of an attempt to start the operation. Once there is an
+// answer to it, the schedule begins anew.
+func (r *run) sentStart() {
+	r.sent++
+	if !r.startDue() {
+		r.began, r.previous = time.Now(), 0
+	}
 }
 
 func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
@@ -261,12 +284,21 @@ func (r *run) cutShort() Outcome {
 	return r.outcome(TimedOut)
 }
 
+// age is how long the operation has been running by then, as far as is known.
+func (r *run) age(then time.Time) time.Duration {
+	if r.began.IsZero() {
+		return 0
+	}
+	return then.Sub(r.began)
+}
+
 func (r *run) outcome(ending Ending) Outcome {
 	o := Outcome{
 		Target:      r.Target,
 		Ending:      ending,
 		Status:      r.last.verdict.Status,
 		Elapsed:     time.Since(r.start),
+		Age:         r.age(time.Now()),
 		Attempts:    r.attempts,
 		Verdict:     r.complete.verdict,
 		Observation: r.complete.observation,

@@ -107,6 +107,35 @@ func (op operation) Probe(ctx context.Context, a poll.Attempt) status.Observatio
 	return answer(202)
 }
 
+// starting is an operation whose first attempts start it, or try to: all until
+// one whose answer is not among the refusals.
+type starting struct {
+	operation
+	refusals map[int]status.Observation
+	started  bool
+}
+
+func (s starting) Session() poll.Probe {
+	s.operation = *s.operation.Session().(*operation)
+	return &s
+}
+
+func (s *starting) StartDue() bool { return !s.started }
+
+func (s *starting) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+	if s.started {
+		return s.operation.Probe(ctx, a)
+	}
+	o, refused := s.refusals[a.Number]
+	if !refused {
+		o = s.operation.Probe(ctx, a)
+	}
+	if s.started, o.Start = !refused, true; s.started {
+		o.Next = "https://test/operation"
+	}
+	return o
+}
+
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d == 0 {
 		return true

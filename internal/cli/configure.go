@@ -42,10 +42,19 @@ func (in *invocation) configureSchedule(w *wait) error {
 	if err != nil {
 		return in.badParameter(err)
 	}
-	w.poller.Immediate = in.split.on("immediate")
+	w.poller.Immediate = in.immediate()
 	w.poller.InitialDelay = v.duration("initial-delay", 0)
 	w.poller.Rand = in.source()
 	return nil
+}
+
+// immediate reports whether the first attempt comes at once: where that is asked
+// for and, unless told otherwise, with --interval.
+func (in *invocation) immediate() bool {
+	if in.split.has("immediate") {
+		return in.split.on("immediate")
+	}
+	return in.values.IsSet("interval")
 }
 
 // badParameter names the flag or variable that a parameter of the schedule came from.

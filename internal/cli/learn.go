@@ -18,7 +18,7 @@ import (
 type lesson struct {
 	name  string
 	store history.Store
-	age   time.Duration // of the operation when the wait for it starts
+	age   time.Duration // of the operation when the wait for it starts, or starts it
 	// startedAt and finishedAt read the times of the operation from its last
 	// answer; nil if that does not say them.
 	startedAt, finishedAt *expr.Expr
@@ -45,6 +45,7 @@ func (in *invocation) configureLearning(w *wait) error {
 		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", l.name))
 		return nil
 	}
+	w.poller.Resend = w.poller.Schedule
 	w.poller.Schedule, w.poller.Throttled = in.learned(l.model, w.config, w.poller.Throttled)
 	w.report.Forecast, w.output.Forecast = l.model, l.model
 	return nil

@@ -6,10 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -29,9 +32,51 @@ func (w waited) cost(attempt float64) float64 {
 	return attempt*float64(w.attempts) + w.delay.Seconds()
 }
 
-// waitFor waits in virtual time for an operation that takes so long, by the
-// program but for its probe, as the flags say.
+// waitFor waits in virtual time for an operation that takes so long and goes on
+// already.
 func waitFor(t *testing.T, took time.Duration, flags ...string) waited {
+	t.Helper()
+	began := time.Now()
+	return waitBy(t, poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+		return answerAt(began.Add(took))
+	}), took, flags...)
+}
+
+// answerAt is the answer of an operation that is done by then.
+func answerAt(done time.Time) status.Observation {
+	code := 202
+	if !time.Now().Before(done) {
+		code = 200
+	}
+	return status.Observation{Kind: status.HTTP, Code: &code}
+}
+
+// A posted is an operation that the first attempt starts, which takes a while
+// itself.
+type posted struct {
+	took  time.Duration
+	sent  time.Time // when the start was
+	begun time.Time // when it was answered
+}
+
+const postTakes = time.Second
+
+func (p *posted) StartDue() bool { return p.begun.IsZero() }
+
+func (p *posted) Probe(context.Context, poll.Attempt) status.Observation {
+	if !p.StartDue() {
+		return answerAt(p.begun.Add(p.took))
+	}
+	p.sent = time.Now()
+	time.Sleep(postTakes)
+	p.begun = time.Now()
+	o := answerAt(p.begun.Add(p.took))
+	o.Start, o.Next = true, "http://test/operation"
+	return o
+}
+
+// waitBy waits by the program but for its probe, as the flags say.
+func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string) waited {
 	t.Helper()
 	result := waited{took: took}
 	streams, _, said := term.Buffers("")
@@ -46,13 +91,7 @@ func waitFor(t *testing.T, took time.Duration, flags ...string) waited {
 			return err
 		}
 		began := time.Now()
-		w.poller.Probe = poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
-			code := 202
-			if time.Since(began) >= took {
-				code = 200
-			}
-			return status.Observation{Kind: status.HTTP, Code: &code}
-		})
+		w.poller.Probe = probe
 		talk := report.New(w.report)
 		outcome := in.watch(w, talk).Outcome
 		talk.Close()
@@ -218,4 +257,73 @@ func TestLearn_twoModes(t *testing.T) {
 			t.Errorf("a run is seen %.0f%% of its length late, want at most 15%%", 100*most)
 		}
 	})
+}
+
+// A job that the wait starts is started at once, however long past ones took,
+// and what is learned of them does not grow: it is counted from the start.
+func TestLearn_startedJobs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob(t, 1)
+		const took, runs = 2 * time.Second, 20
+		for i := range runs {
+			began, probe := time.Now(), &posted{took: took}
+			w := waitBy(t, probe, postTakes+took, j.flags...)
+			if waited := probe.sent.Sub(began); waited != 0 {
+				t.Errorf("run %d: started after %s", i+1, waited)
+			}
+			if i > 0 && w.delay > took/4 {
+				t.Errorf("run %d: seen %s late", i+1, w.delay)
+			}
+		}
+		dir := strings.TrimPrefix(j.flags[len(j.flags)-1], "--history=")
+		records, _, err := history.Store{Dir: dir}.Read("job")
+		if err != nil || len(records) != runs {
+			t.Fatalf("%d runs are remembered: %v", len(records), err)
+		}
+		for i, r := range records {
+			if r.Lo >= took || r.Hi < took {
+				t.Errorf("run %d: learned as %s to %s, took %s", i+1, r.Lo, r.Hi, took)
+			}
+		}
+		m, err := learn.Fit(history.Runs(records), learn.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if median := m.Quantile(0.5); median < 9*took/10 || median > 11*took/10 {
+			t.Errorf("after %d runs the usual run is said to take %s, and took %s", runs, median, took)
+		}
+	})
+}
+
+// A start that was refused is sent again by the configured waits: the learned
+// ones are for what goes on.
+func TestLearn_startsAreSentAgainSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := newJob(t, 1)
+		const took = 8 * time.Minute
+		for range 3 {
+			waitBy(t, &posted{took: took}, took, j.flags...)
+		}
+		began, probe := time.Now(), &refusedOnce{posted: posted{took: took}}
+		waitBy(t, probe, took, j.flags...)
+		if waited := probe.sent.Sub(began); waited != 100*time.Millisecond {
+			t.Errorf("sent again after %s, want 100ms", waited)
+		}
+	})
+}
+
+// A refusedOnce is a posted whose first request never leaves.
+type refusedOnce struct {
+	posted
+	tried bool
+}
+
+func (r *refusedOnce) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+	if r.tried {
+		return r.posted.Probe(ctx, a)
+	}
+	r.tried = true
+	return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Transient, Reason: "refused"}}
 }

@@ -39,11 +39,11 @@ func mainFlags() flags {
 		{name: "factor", value: "F", group: groupWaiting, def: "2", usage: "growth of exponential"},
 		{name: "power", value: "P", group: groupWaiting, def: "4", usage: "growth of polynomial"},
 		{name: "max-wait", value: "D", group: groupWaiting, def: "20s", usage: "no own wait is longer; 0 = no cap"},
-		{name: "interval", value: "D", group: groupWaiting, usage: "short for --strategy fixed --base D"},
+		{name: "interval", value: "D", group: groupWaiting, usage: "look at once, then every D"},
 		{name: "overshoot", value: "PCT", group: groupWaiting, usage: "each wait is about PCT of the time waited so far"},
 		{name: "jitter", value: "J", group: groupWaiting, def: "auto", usage: "or none, full, equal, decorrelated", words: names(backoff.Jitters())},
 		{name: "seed", value: "N", group: groupWaiting, usage: "makes jitter repeatable"},
-		{name: "immediate", group: groupWaiting, usage: "first attempt at once, not after the first wait"},
+		{name: "immediate", group: groupWaiting, usage: "first attempt at once; with --interval unless =false"},
 		{name: "initial-delay", value: "D", group: groupWaiting, def: "0", usage: "wait this long before anything"},
 
 		{name: "learn", value: "NAME", group: groupLearning, usage: "remember how long runs take, poll when they end"},

@@ -114,7 +114,7 @@ func (in *invocation) timetableQuestion() (timetableQuestion, error) {
 		table: backoff.Table{
 			Attempts:     v.count("attempts", 0, 0),
 			Timeout:      v.duration("timeout", 0),
-			Immediate:    in.split.on("immediate"),
+			Immediate:    in.immediate(),
 			InitialDelay: v.duration("initial-delay", 0),
 		},
 		seed:   in.source(),

@@ -11,7 +11,7 @@ import (
 )
 
 // A sighting is what the attempts of a run have seen of the end of the
-// operation, in time since the start of the run.
+// operation, by its age.
 type sighting struct {
 	last       status.Status
 	unfinished time.Duration // the last attempt that saw it unfinished began, 0 if none did
@@ -27,10 +27,10 @@ func (s *sighting) see(ev poll.Event) {
 	}
 	switch now := ev.Verdict.Status; now {
 	case status.NotReady:
-		s.unfinished = max(0, ev.Elapsed-ev.Took)
+		s.unfinished = max(0, ev.Age()-ev.Took)
 	case status.Success, status.Error:
 		if now != s.last {
-			s.finished = ev.Elapsed
+			s.finished = ev.Age()
 		}
 	}
 	s.last = ev.Verdict.Status

@@ -16,10 +16,11 @@ import (
 // took 100 ms.
 func attempts(statuses ...status.Status) []poll.Event {
 	var list []poll.Event
+	began := time.Unix(0, 0)
 	for i, s := range statuses {
 		code := 1
 		list = append(list, poll.Event{
-			Kind: poll.AttemptEvent, Elapsed: time.Duration(i+1) * time.Second, Took: 100 * time.Millisecond,
+			Kind: poll.AttemptEvent, Began: began, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
 			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
 		})
 	}

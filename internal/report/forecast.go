@@ -33,8 +33,8 @@ func usually(f Forecast) string {
 
 // doneWords says what part of the runs is over as early as this one is old:
 // "62% done by now", or nothing as long as there is nothing to say.
-func doneWords(f Forecast, elapsed time.Duration) string {
-	percent := percentDone(f, elapsed)
+func doneWords(f Forecast, age time.Duration) string {
+	percent := percentDone(f, age)
 	if percent == 0 {
 		return ""
 	}
@@ -42,21 +42,23 @@ func doneWords(f Forecast, elapsed time.Duration) string {
 }
 
 // percentDone is below 100: no past run says that this one is over.
-func percentDone(f Forecast, elapsed time.Duration) int {
+func percentDone(f Forecast, age time.Duration) int {
 	if f == nil {
 		return 0
 	}
-	return min(99, int(math.Round(100*done(f, elapsed))))
+	return min(99, int(math.Round(100*done(f, age))))
 }
 
-func done(f Forecast, elapsed time.Duration) float64 {
-	return min(max(f.Done(f.Age(elapsed)), 0), 1)
+// done is the chance at an age that is counted from where the wait knows of the
+// operation.
+func done(f Forecast, age time.Duration) float64 {
+	return min(max(f.Done(f.Age(age)), 0), 1)
 }
 
 // forecast is all there is to say of the length of a run now.
-func (r *Reporter) forecast(elapsed time.Duration) string {
+func (r *Reporter) forecast(age time.Duration) string {
 	text := r.usually
-	if now := doneWords(r.cfg.Forecast, elapsed); now != "" {
+	if now := doneWords(r.cfg.Forecast, age); now != "" {
 		text += "; " + now
 	}
 	return text
@@ -84,12 +86,12 @@ type prediction struct {
 	Probability *float64 `json:"probability_done,omitempty"` // at this age
 }
 
-func predict(f Forecast, elapsed time.Duration) prediction {
+func predict(f Forecast, age time.Duration) prediction {
 	if f == nil {
 		return prediction{}
 	}
 	return prediction{
 		Expected:    new(seconds(f.Quantile(0.5))),
-		Probability: new(math.Round(1000*done(f, elapsed)) / 1000),
+		Probability: new(math.Round(1000*done(f, age)) / 1000),
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,56 @@ func TestForecast_objects(t *testing.T) {
 		t.Errorf("%s: %v", out, err)
 	}
 	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(out.String(), want) {
+		t.Errorf("have %s\nwant %s in it", out, want)
+	}
+}
+
+// A start that was refused for four minutes: nothing is done by then.
+func startedLate() []poll.Event {
+	pending := httpAnswer(202, `{}`)
+	late := newTape(jobURL, time.Hour, 0)
+	late.opBegan = time.Time{}
+	return late.wait(4*time.Minute, nil).start(pending).
+		wait(8*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestForecast_countsFromTheStart(t *testing.T) {
+	t.Parallel()
+	forecast := evenly{longest: 16 * time.Minute}
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: Heartbeat{First: 3 * time.Minute, Max: 3 * time.Minute}})
+		act(r, startedLate(), nil)
+		r.Close()
+		golden(t, "forecast/started-late.txt", err.String())
+
+		screen := newScreen(t, 120)
+		r = New(Config{Streams: screen.streams(), Face: Live, Forecast: forecast})
+		act(r, startedLate(), nil)
+		r.Close()
+		if early := screen.pictures[3*60*10]; !strings.Contains(early, " 0%") {
+			t.Errorf("before the start: %s", early)
+		}
+		if halfway := screen.pictures[8*60*10]; !strings.Contains(halfway, "25%") {
+			t.Errorf("4 minutes after it: %s", halfway)
+		}
+	})
+	have := play(startedLate(), Config{Face: JSON, Forecast: forecast})
+	var done []string
+	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
+		done = append(done, match[1])
+	}
+	if want := "0 0 0 0 0.5 0.5 0.5"; strings.Join(done, " ") != want {
+		t.Errorf("probability_done: have %s, want %s", done, want)
+	}
+	events := startedLate()
+	s, out, _ := term.Buffers("")
+	result := Output{JSON: true, Forecast: forecast}.Settle(*events[len(events)-1].Outcome)
+	if err := result.Write(s, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"probability_done":0.5`; !strings.Contains(out.String(), want) {
 		t.Errorf("have %s\nwant %s in it", out, want)
 	}
 }

@@ -202,7 +202,7 @@ func (l *lines) where(u *run, now time.Time) {
 		attempt-- // the next has not begun
 	}
 	text += progress(u, now)
-	if usual := l.r.forecast(u.elapsed(now)); usual != "" {
+	if usual := l.r.forecast(u.age(now)); usual != "" {
 		text += "; " + usual
 	}
 	l.row(u.elapsed(now), attempt, what, text)

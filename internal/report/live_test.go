@@ -112,7 +112,7 @@ func act(r *Reporter, events []poll.Event, before func(n int)) {
 		return began.Add(at.Sub(events[0].At))
 	}
 	for i, ev := range events {
-		ev.At, ev.Deadline, ev.NextAt = shift(ev.At), shift(ev.Deadline), shift(ev.NextAt)
+		ev.At, ev.Began, ev.Deadline, ev.NextAt = shift(ev.At), shift(ev.Began), shift(ev.Deadline), shift(ev.NextAt)
 		time.Sleep(time.Until(ev.At.Add(time.Duration(i) * 1700 * time.Nanosecond)))
 		if before != nil {
 			before(i)

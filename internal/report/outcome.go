@@ -50,7 +50,7 @@ func document(r Result, exit int, timeline []Moment) Document {
 		Notes:    notes(&o),
 		Timeline: append([]Moment{}, timeline...),
 
-		prediction: predict(r.output.Forecast, o.Elapsed),
+		prediction: predict(r.output.Forecast, o.Age),
 	}
 	if r.value != nil {
 		d.Value = r.value.JSON

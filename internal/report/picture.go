@@ -53,20 +53,21 @@ func (v *live) parts(u *run, now time.Time) parts {
 		p.done = min(1, float64(elapsed)/float64(d))
 	}
 	if f := v.r.cfg.Forecast; f != nil {
-		p.done = done(f, elapsed)
-		p.percent = fmt.Sprintf("%d%%", percentDone(f, elapsed))
-		p.words = v.forecast(u, p.words, elapsed)
+		age := u.age(now)
+		p.done = done(f, age)
+		p.percent = fmt.Sprintf("%d%%", percentDone(f, age))
+		p.words = v.forecast(u, p.words, age)
 	}
 	return p
 }
 
 // forecast adds to the words how long it usually takes. What is waited for,
 // which stands above, makes room for that.
-func (v *live) forecast(u *run, words string, elapsed time.Duration) string {
+func (v *live) forecast(u *run, words string, age time.Duration) string {
 	if u.last == nil && u.at.Hint == nil {
-		return v.r.forecast(elapsed)
+		return v.r.forecast(age)
 	}
-	return words + "; " + v.r.forecast(elapsed)
+	return words + "; " + v.r.forecast(age)
 }
 
 // spinner shows that poll is alive, by the time alone.

@@ -97,6 +97,14 @@ func (u *run) ended() bool { return u.at.Kind == poll.EndEvent }
 // elapsed is the age of the run, 0 where the clock was set back.
 func (u *run) elapsed(now time.Time) time.Duration { return max(0, now.Sub(u.began)) }
 
+// age is how long the operation has been running, 0 before it was started.
+func (u *run) age(now time.Time) time.Duration {
+	if u.at.Began.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(u.at.Began))
+}
+
 // status is that of the last attempt, None before the first.
 func (u *run) status() status.Status {
 	if u.last == nil {

@@ -43,6 +43,7 @@ type tape struct {
 	timeout time.Duration // 0 = none
 	max     int
 	began   time.Time
+	opBegan time.Time     // the operation; zero while its start is due
 	now     time.Duration // since began
 	made    int           // attempts
 	last    poll.Event    // AttemptEvent
@@ -50,13 +51,13 @@ type tape struct {
 }
 
 func newTape(target string, timeout time.Duration, maxAttempts int) *tape {
-	return &tape{target: target, timeout: timeout, max: maxAttempts,
-		began: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	return &tape{target: target, timeout: timeout, max: maxAttempts, began: began, opBegan: began}
 }
 
 func (t *tape) event(ev poll.Event) *tape {
 	ev.Target, ev.MaxAttempts = t.target, t.max
-	ev.At, ev.Elapsed = t.began.Add(t.now), t.now
+	ev.At, ev.Elapsed, ev.Began = t.began.Add(t.now), t.now, t.opBegan
 	if t.timeout > 0 {
 		ev.Deadline = t.began.Add(t.timeout)
 	}
@@ -69,6 +70,15 @@ func (t *tape) wait(d time.Duration, hint *status.Hint) *tape {
 	t.event(poll.Event{Kind: poll.WaitEvent, Attempt: t.made + 1, Wait: d,
 		NextAt: t.began.Add(t.now + d), Hint: hint})
 	t.now += d
+	return t
+}
+
+// start records an attempt that started the operation, and took 50 ms.
+func (t *tape) start(o *status.Observation) *tape {
+	t.opBegan = time.Time{}
+	t.attempt(notReady("started"), o)
+	t.opBegan = t.began.Add(t.now)
+	t.events[len(t.events)-1].Began = t.opBegan
 	return t
 }
 
@@ -109,6 +119,7 @@ func (t *tape) end(o poll.Outcome) []poll.Event {
 		}
 	}
 	t.event(poll.Event{Kind: poll.EndEvent, Attempt: o.Attempts, Outcome: &o})
+	o.Age = t.events[len(t.events)-1].Age()
 	return t.events
 }
 

@@ -1,0 +1,159 @@
+package poll_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// The attempt that starts the operation comes at once, whatever the schedule and
+// Immediate say, and wait 0 after its answer.
+func TestAStartDoesNotWait(t *testing.T) {
+	t.Parallel()
+	for _, immediate := range []bool{false, true} {
+		have := timeline(t, poll.Poller{
+			Probe:     &starting{operation: operation{slow: map[int]time.Duration{1: 2 * time.Second}, readyAt: 5 * time.Second}},
+			Schedule:  backoff.Exponential{Base: time.Second, Factor: 2},
+			Immediate: immediate,
+		})
+		wantTimeline(t, have, `
+0s      wait    #1 0s
+0s      start   #1
+2s      attempt #1 NOT_READY in 2s: started, now following https://test/operation
+2s      wait    #2 1s
+3s      start   #2
+3s      attempt #2 NOT_READY in 0s: HTTP 202 Accepted
+3s      wait    #3 2s
+5s      start   #3
+5s      attempt #3 SUCCESS in 0s: HTTP 200 OK
+5s      end     succeeded SUCCESS after 3: HTTP 200 OK
+`)
+	}
+}
+
+func TestOnlyTheInitialDelayComesBeforeAStart(t *testing.T) {
+	t.Parallel()
+	have := timeline(t, poll.Poller{
+		Probe: &starting{}, Schedule: backoff.Fixed(time.Second), InitialDelay: time.Minute, MaxAttempts: 3,
+	})
+	wantTimeline(t, only(poll.WaitEvent, have), `
+0s      wait    #1 1m0s
+1m0s    wait    #2 1s
+1m1s    wait    #3 1s
+`)
+}
+
+// unsent is a request that never left.
+var unsent = status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Transient, Reason: "refused"}}
+
+func TestAStartThatWasRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		poller   poll.Poller
+		refusals map[int]status.Observation
+		want     string
+	}{
+		"the hint is obeyed, and the schedule begins with the answer": {
+			poll.Poller{}, map[int]status.Observation{1: hinted(429, 3*time.Second)}, `
+0s      wait    #1 0s
+0s      wait    #2 3.15s hint 3s
+3.15s   wait    #3 100ms
+3.25s   wait    #4 200ms
+`},
+		"without a hint, by the schedule": {
+			poll.Poller{}, map[int]status.Observation{1: unsent, 2: unsent}, `
+0s      wait    #1 0s
+0s      wait    #2 100ms
+100ms   wait    #3 200ms
+300ms   wait    #4 100ms
+`},
+		"without a hint, throttled": {
+			poll.Poller{Throttled: backoff.Fixed(7 * time.Second)}, map[int]status.Observation{1: answer(429)}, `
+0s      wait    #1 0s
+0s      wait    #2 7s
+7s      wait    #3 100ms
+7.1s    wait    #4 200ms
+`},
+		"by a schedule of its own": {
+			poll.Poller{Schedule: backoff.Fixed(time.Hour), Throttled: backoff.Fixed(2 * time.Hour), Resend: backoff.Linear{Base: time.Second}},
+			map[int]status.Observation{1: unsent, 2: answer(429)}, `
+0s      wait    #1 0s
+0s      wait    #2 1s
+1s      wait    #3 3s
+4s      wait    #4 1h0m0s
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := test.poller
+			p.Probe, p.MaxAttempts, p.Rand = &starting{refusals: test.refusals}, 4, rand.New(half{})
+			wantTimeline(t, only(poll.WaitEvent, timeline(t, p)), test.want)
+		})
+	}
+}
+
+// The schedule is told the age of the operation, and its own last wait only.
+func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []backoff.Step
+		var ages []string
+		keep := func(d time.Duration) scheduleFunc {
+			return func(s backoff.Step) time.Duration {
+				have = append(have, s)
+				return d
+			}
+		}
+		p := poll.Poller{
+			Probe: &starting{
+				operation: operation{takes: time.Second, readyAt: time.Minute},
+				refusals:  map[int]status.Observation{1: unsent, 2: unsent},
+			},
+			InitialDelay: 10 * time.Second, Resend: keep(2 * time.Second), Schedule: keep(5 * time.Second), MaxAttempts: 5,
+		}
+		var outcome *poll.Outcome
+		for e := range p.Events(t.Context()) {
+			ages = append(ages, fmt.Sprintf("%s %s", e.Kind, e.Age()))
+			outcome = e.Outcome
+		}
+		want := []backoff.Step{
+			{N: 0, Elapsed: 10 * time.Second},
+			{N: 1, Elapsed: 12 * time.Second, Previous: 2 * time.Second},
+			{N: 0},
+			{N: 1, Elapsed: 6 * time.Second, Previous: 5 * time.Second},
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("steps (-want +got):\n%s", diff)
+		}
+		const wantAges = "wait 0s, start 0s, attempt 0s, wait 0s, start 0s, attempt 0s, wait 0s, start 0s, attempt 0s, " +
+			"wait 0s, start 5s, attempt 6s, wait 6s, start 11s, attempt 12s, end 12s"
+		if diff := cmp.Diff(wantAges, strings.Join(ages, ", ")); diff != "" {
+			t.Errorf("ages (-want +got):\n%s", diff)
+		}
+		if outcome.Age != 12*time.Second || outcome.Elapsed != 27*time.Second {
+			t.Errorf("have %s of %s, want 12s of 27s", outcome.Age, outcome.Elapsed)
+		}
+	})
+}
+
+// Where nothing is started the operation is as old as the run.
+func TestTheAgeOfARunWithoutAStart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Second), MaxAttempts: 2}
+		for e := range p.Events(t.Context()) {
+			if e.Age() != e.Elapsed {
+				t.Errorf("%s: have %s, want %s", e.Kind, e.Age(), e.Elapsed)
+			}
+		}
+	})
+}
