@@ -38,7 +38,7 @@ func victims(url string) []victim {
 			shell(`trap "" TERM INT HUP; sleep 60 & sleep 60 & wait; sleep 60`)...)},
 		{"a group that changes all the time", args("--immediate --grace 200ms",
 			shell("while :; do (sleep 60 & sleep 0.002 & wait $!; kill %1) & (exec sleep 0.003); done")...)},
-		{"a wait", args("--interval 60s -- true")},
+		{"a wait", args("--strategy fixed --base 60s -- true")},
 		{"a URL that never answers", args("--immediate", url)},
 	}
 }
