@@ -275,28 +275,28 @@ func (c *client) observe(got *answer) status.Observation {
 	return o
 }
 
-// Finish fetches the result of an operation whose status document said that it
+// Result looks for the result of an operation whose status document said that it
 // is done, where that is another document (Azure's API guidelines, "Long-running
 // operations"): at resourceLocation; at the Location of the answer to the POST
 // that started it; at the URL itself after PUT and PATCH.
-func (s *httpSession) Finish(ctx context.Context, last status.Observation) (status.Observation, error) {
+func (s *httpSession) Result(last status.Observation) (Probe, string) {
 	if last.Monitor != status.AzureLRO || s.monitor != status.AzureLRO {
-		return last, nil
+		return nil, ""
 	}
 	at, ok := s.resultPlace(last)
 	if !ok || at.same(s.at) {
-		return last, nil
+		return nil, ""
 	}
-	got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at})
-	if lost != nil {
-		return last, fmt.Errorf("get %s: %w", urlName(at.url), lost.failure)
+	look := func(ctx context.Context, _ Attempt) (o status.Observation) {
+		if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
+			o.Failure = lost.failure
+		} else {
+			o = s.client.observe(got)
+		}
+		o.Kind, o.Monitor = status.HTTP, status.Result
+		return o
 	}
-	if !isGood(got.code) {
-		return last, fmt.Errorf("get %s: HTTP %d %s", urlName(at.url), got.code, http.StatusText(got.code))
-	}
-	o := s.client.observe(got)
-	o.Kind, o.Attempt, o.Elapsed = status.HTTP, last.Attempt, last.Elapsed
-	return o, nil
+	return ProbeFunc(look), "get " + urlName(at.url)
 }
 
 func (s *httpSession) resultPlace(last status.Observation) (place, bool) {

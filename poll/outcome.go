@@ -67,7 +67,7 @@ type Outcome struct {
 	// often as it must is NOT_READY.
 	Status status.Status
 	// Cause is that of the caller's context when Interrupted, and of a failure
-	// that is not an attempt's: of [Checker] or [Finisher]. Nil otherwise.
+	// that is not an attempt's: of [Checker]. Nil otherwise.
 	Cause error
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.

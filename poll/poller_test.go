@@ -614,51 +614,6 @@ func TestNothingIsYieldedAfterABreak(t *testing.T) {
 	})
 }
 
-type finishing struct {
-	operation
-	err    error
-	before func() // called before it fails; nil for nothing
-}
-
-func (f *finishing) Session() poll.Probe { return f }
-
-func (f *finishing) Finish(context.Context, status.Observation) (status.Observation, error) {
-	if f.before != nil {
-		f.before()
-	}
-	o := answer(200)
-	o.Body = []byte("the result")
-	return o, f.err
-}
-
-func TestTheResultIsFetchedAfterSuccess(t *testing.T) {
-	t.Parallel()
-	done := operation{answers: map[int]status.Observation{1: answer(200)}}
-	outcome, err := (&poll.Poller{Immediate: true, Probe: &finishing{operation: done}}).Run(t.Context())
-	if err != nil || string(outcome.Observation.Body) != "the result" || outcome.Attempts != 1 {
-		t.Errorf("have %+v, %v", outcome, err)
-	}
-	gone := errors.New("gone")
-	outcome, err = (&poll.Poller{Immediate: true, Probe: &finishing{operation: done, err: gone}}).Run(t.Context())
-	if !errors.Is(err, poll.Failed) || !errors.Is(err, gone) || outcome.Status != status.Error {
-		t.Errorf("have %+v, %v; want a failure", outcome, err)
-	}
-}
-
-// A caller who has had enough while the result is fetched has interrupted the
-// run: the operation did not fail.
-func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
-	t.Parallel()
-	enough := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	done := operation{answers: map[int]status.Observation{1: answer(200)}}
-	p := poll.Poller{Immediate: true, Probe: &finishing{operation: done, err: errors.New("stopped"), before: func() { cancel(enough) }}}
-	outcome, err := p.Run(ctx)
-	if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
-		t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
-	}
-}
-
 // Wait for a job behind a URL.
 func ExamplePoller() {
 	states := []string{"queued", "running", "done"}

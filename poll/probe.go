@@ -41,10 +41,14 @@ type Starter interface {
 }
 
 // A Finisher is a Probe, or a session, whose result is not the answer that
-// said SUCCESS but has to be fetched once it was said. That is no attempt; an
-// error turns SUCCESS into ERROR.
+// said SUCCESS but another document.
+//
+// Result returns the probe that looks for it and what that asks, in words; nil
+// where last is the result itself. The first look belongs to the attempt that
+// said SUCCESS. Those that follow are attempts like any other, judged without
+// the rules of the run, which are about the operation.
 type Finisher interface {
-	Finish(ctx context.Context, last status.Observation) (status.Observation, error)
+	Result(last status.Observation) (look Probe, what string)
 }
 
 // ProbeFunc makes a Probe of a function.

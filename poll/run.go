@@ -38,7 +38,7 @@ type run struct {
 	streak   int    // consecutive verdicts with the last one's status
 	last     judged // the last attempt
 	complete judged // the last attempt that ended by itself
-	noResult error  // why the result could not be fetched
+	done     *done  // once all that is missing is the result
 }
 
 // judged is an attempt that has ended.
@@ -101,11 +101,13 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 		if !yield(r.startEvent(next)) {
 			return Outcome{}, false
 		}
-		r.attempt(next.lastLook)
+		r.attempts++
+		r.look(next.lastLook)
 		if r.unrunnable() {
 			r.attempts--
 			return r.outcome(CannotRun), true
 		}
+		r.finish(next.lastLook)
 		if !yield(r.attemptEvent()) {
 			return Outcome{}, false
 		}
@@ -137,9 +139,8 @@ func (r *run) attemptContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(r.ctx, r.AttemptTimeout, ErrAttemptTimeout)
 }
 
-// attempt executes the probe once and judges what it saw.
-func (r *run) attempt(lastLook bool) {
-	r.attempts++
+// look executes the probe once and judges what it saw.
+func (r *run) look(lastLook bool) {
 	ctx, cancel := r.attemptContext()
 	defer cancel()
 	a := Attempt{
@@ -182,6 +183,9 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	}
 	r.last.verdict = r.Rules.Classify(o)
 	r.tally.Add(r.last.verdict)
+	if r.done != nil {
+		r.last.verdict = r.done.verdictOn(r.last.verdict)
+	}
 	if r.last.verdict.Status != before {
 		r.streak = 0
 	}
@@ -210,8 +214,10 @@ func (r *run) unrunnable() bool {
 // caller, the hint, the attempts, the deadline.
 func (r *run) ending() (Ending, bool) {
 	switch {
+	case r.decided() && r.last.verdict.Status == status.Error:
+		return Failed, true
 	case r.decided():
-		return r.decision(), true
+		return Succeeded, true
 	case r.caller.Err() != nil:
 		return Interrupted, true
 	case r.hintTooLong():
@@ -242,30 +248,6 @@ func (r *run) threshold() int {
 		return r.ErrorThreshold
 	}
 	return 0
-}
-
-// decision is the ending that the verdict means, once the result is fetched. A
-// caller who does not wait for the result has interrupted the run.
-func (r *run) decision() Ending {
-	if r.last.verdict.Status == status.Error {
-		return Failed
-	}
-	finisher, ok := r.probe.(Finisher)
-	if !ok {
-		return Succeeded
-	}
-	ctx, cancel := r.attemptContext()
-	defer cancel()
-	result, err := finisher.Finish(ctx, *r.last.observation)
-	switch {
-	case err != nil && r.caller.Err() != nil:
-		return Interrupted
-	case err != nil:
-		r.noResult = err
-		return Failed
-	}
-	r.complete.observation = &result
-	return Succeeded
 }
 
 // hintTooLong reports whether a THROTTLED answer asks for a wait that does not
@@ -309,11 +291,8 @@ func (r *run) outcome(ending Ending) Outcome {
 	if ending == Interrupted {
 		o.Cause = context.Cause(r.caller)
 	}
-	switch {
-	case r.noResult != nil:
-		o.Status, o.Cause = status.Error, r.noResult
-	case ending != Succeeded && o.Status == status.Success:
-		o.Status = status.NotReady // it was not seen often enough, or has no result
+	if ending != Succeeded && o.Status == status.Success {
+		o.Status = status.NotReady // it was not seen often enough
 	}
 	o.Reason = r.reason(ending, o)
 	if ending != Succeeded && o.Observation != nil {
@@ -361,9 +340,6 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		return fmt.Sprintf("timed out after %s%s", r.Timeout, last)
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
-	}
-	if r.noResult != nil {
-		return "done, but its result could not be fetched: " + r.noResult.Error()
 	}
 	return o.Verdict.Reason
 }

@@ -141,4 +141,5 @@ const (
 	Location              // Location of a 201, 202 or 303: 202 while running, then the answer
 	AzureLRO              // Azure-AsyncOperation or Operation-Location: a status document
 	FollowedByURL         // built by --follow from the body of the start
+	Result                // where the status of an operation that is done says its result is
 )

@@ -25,7 +25,11 @@ func (s *sighting) see(ev poll.Event) {
 	if ev.Kind != poll.AttemptEvent || stoppedAttempt(ev) {
 		return
 	}
-	switch now := ev.Verdict.Status; now {
+	now := ev.Verdict.Status
+	if ofResult(ev.Observation) {
+		now = status.Success
+	}
+	switch now {
 	case status.NotReady:
 		s.unfinished = max(0, ev.Age()-ev.Took)
 	case status.Success, status.Error:
@@ -33,8 +37,12 @@ func (s *sighting) see(ev poll.Event) {
 			s.finished = ev.Age()
 		}
 	}
-	s.last = ev.Verdict.Status
+	s.last = now
 }
+
+// ofResult reports whether an attempt looked for the result of an operation
+// that was known to be done.
+func ofResult(o *status.Observation) bool { return o != nil && o.Monitor == status.Result }
 
 func stoppedAttempt(ev poll.Event) bool {
 	o := ev.Observation
@@ -76,6 +84,9 @@ func later(a, b time.Duration) time.Duration {
 // tells nothing of the operation. A wait that had enough before the end, for
 // whatever reason, is a timeout.
 func remembered(o poll.Outcome) (history.Outcome, bool) {
+	if ofResult(o.Observation) {
+		return history.Success, true
+	}
 	switch o.Ending {
 	case poll.Succeeded:
 		return history.Success, true
@@ -95,8 +106,6 @@ func failed(o poll.Outcome) (history.Outcome, bool) {
 	switch {
 	case o.Observation == nil:
 		return "", false
-	case o.Verdict.Status == status.Success: // its result could not be fetched
-		return history.Success, true
 	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Start:
 		return history.Failure, true
 	}

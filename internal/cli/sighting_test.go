@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -27,6 +26,14 @@ func attempts(statuses ...status.Status) []poll.Event {
 	return list
 }
 
+// lookingFor makes the events from one on attempts to get the result.
+func lookingFor(events []poll.Event, from int) []poll.Event {
+	for _, ev := range events[from:] {
+		ev.Observation.Monitor = status.Result
+	}
+	return events
+}
+
 func TestSighting(t *testing.T) {
 	t.Parallel()
 	const (
@@ -44,6 +51,7 @@ func TestSighting(t *testing.T) {
 		{"throttled says nothing", attempts(notReady, throttled, throttled, success), 900 * time.Millisecond, 4 * time.Second},
 		{"the first of those a threshold asks for", attempts(notReady, success, success, success), 900 * time.Millisecond, 2 * time.Second},
 		{"one that was no end", attempts(success, notReady, success, success), 1900 * time.Millisecond, 3 * time.Second},
+		{"a result that is late", lookingFor(attempts(notReady, notReady, throttled, failure, success), 1), 900 * time.Millisecond, 2 * time.Second},
 		{"an error that passed", attempts(notReady, failure, success), 900 * time.Millisecond, 3 * time.Second},
 	} {
 		l := lesson{}
@@ -82,6 +90,7 @@ func TestRemembered(t *testing.T) {
 	}
 	start := code(0)
 	start.Start = true
+	result := &status.Observation{Monitor: status.Result}
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome
@@ -92,7 +101,8 @@ func TestRemembered(t *testing.T) {
 		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, history.Failure},
 		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
 		"start is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: start, Verdict: verdict(status.Error, "")}, ""},
-		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Success, ""), Cause: errors.New("gone")}, history.Success},
+		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, history.Success},
+		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, history.Success},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
 		"timed out":          {poll.Outcome{Ending: poll.TimedOut, Attempts: 3}, history.Timeout},
