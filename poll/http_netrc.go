@@ -35,7 +35,7 @@ type netrcEntry struct {
 }
 
 func (e netrcEntry) fits(host string) bool {
-	return e.login != "" && (e.isDefault || e.machine != "" && strings.EqualFold(e.machine, host))
+	return e.login != "" && (e.isDefault || e.machine != "" && sameHost(e.machine, host))
 }
 
 // nextEntry reads tokens up to the next machine or default. Words that are not

@@ -44,6 +44,9 @@ machine five.example.com login late password late
 	if user, err := ReadNetrc(strings.NewReader("machine a login b password c"), "other"); user != nil || err != nil {
 		t.Errorf("have %v, %v", user, err)
 	}
+	if user, err := ReadNetrc(strings.NewReader("machine secure login b password c"), "ſecure"); user != nil || err != nil {
+		t.Errorf("for a host that only Unicode folds to the machine: have %v, %v", user, err)
+	}
 	for _, bad := range []string{`machine a login "s3cret`, "machine a login " + strings.Repeat("s3cret", 100000)} {
 		if _, err := ReadNetrc(strings.NewReader(bad), "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%.40q: have error %v", bad, err)

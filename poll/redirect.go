@@ -41,7 +41,29 @@ func (p place) same(q place) bool {
 
 // sameOrigin compares scheme, host and port (RFC 6454 section 5).
 func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+	return a.Scheme == b.Scheme && sameHost(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// sameHost compares the names of hosts. Only the case of ASCII letters is nothing:
+// Unicode folds letters that are different in a host name (ß and ẞ, s and ſ). An
+// internationalized name in its two spellings is two hosts, which is on the safe side.
+func sameHost(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lowerASCII(a[i]) != lowerASCII(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lowerASCII(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
 }
 
 func port(u *url.URL) string {

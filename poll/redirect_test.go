@@ -34,6 +34,7 @@ func TestRefer(t *testing.T) {
 		{"https://h/a", "https://h@evil/c", "https://evil/c", false},
 		{"https://h/a", " /c#frag ", "https://h/c", true},
 		{"https://[::1]/a", "https://[::1]:443/c", "https://[::1]:443/c", true},
+		{"https://secure.example/a", "https://ſecure.example/c", "https://%C5%BFecure.example/c", false},
 	} {
 		have, err := placeOf(t, test.from).refer(test.reference, false)
 		if err != nil {
@@ -48,6 +49,33 @@ func TestRefer(t *testing.T) {
 	for _, bad := range []string{"", "ftp://h/", "javascript:alert(1)", "http://", "http://[::1", "http://h:x/", "%zz"} {
 		if have, err := placeOf(t, "https://h/a").refer(bad, false); err == nil {
 			t.Errorf("%q: have %s", bad, have.url)
+		}
+	}
+}
+
+// A host is another one wherever Unicode's case folding would make it the same.
+func TestSameHost(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"api.example.com", "API.Example.COM", true},
+		{"aZ.example", "Az.example", true},
+		{"Straße.example", "straße.example", true},
+		{"straße.example", "straẞe.example", false},
+		{"φίλος.example", "φίλοσ.example", false},
+		{"secure.example", "ſecure.example", false},
+		{"kelvin.example", "\u212aelvin.example", false},
+		{"straße.example", "xn--strae-oqa.example", false}, // the safe side: two spellings are two hosts
+		{"ä.example", "Ä.example", false},
+		{"\xff.example", "\xfe.example", false},
+		{"a.example", "a.example.", false},
+		{"@[.example", "`{.example", false},
+		{"a.example", "a.example.evil", false},
+	} {
+		if sameHost(test.a, test.b) != test.want || sameHost(test.b, test.a) != test.want {
+			t.Errorf("%q and %q: want %t", test.a, test.b, test.want)
 		}
 	}
 }
@@ -85,7 +113,7 @@ func TestBecomesGET(t *testing.T) {
 // FuzzLocation covers Location, Operation-Location and Azure-AsyncOperation,
 // which are all read alike.
 func FuzzLocation(f *testing.F) {
-	for _, seed := range []string{"/a", "//evil", "https://h/", "https://u:p@h/", "http://h:80", "\\\\evil", "https:evil", "?", "#", "%", "https://h:99999/"} {
+	for _, seed := range []string{"/a", "//evil", "https://h/", "https://u:p@h/", "http://h:80", "\\\\evil", "https:evil", "?", "#", "%", "https://h:99999/", "https://H/", "https://ſ/"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, reference string) {
@@ -99,7 +127,7 @@ func FuzzLocation(f *testing.F) {
 		if to.url.User != nil || to.url.Host == "" || to.url.Scheme != "https" && to.url.Scheme != "http" {
 			t.Errorf("%q: have %s", reference, to.url)
 		}
-		if to.trusted && (to.url.Scheme != "https" || !strings.EqualFold(to.url.Hostname(), "h") || port(to.url) != "443") {
+		if to.trusted && (to.url.Scheme != "https" || to.url.Hostname() != "h" && to.url.Hostname() != "H" || port(to.url) != "443") {
 			t.Errorf("%q: %s is trusted", reference, to.url)
 		}
 	})
