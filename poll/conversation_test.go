@@ -146,6 +146,9 @@ func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcom
 		case "reason":
 			have = outcome.Reason
 			ok = strings.Contains(have, want)
+		case "note":
+			have = strings.Join(slices.Concat(outcome.Verdict.Notes, outcome.Notes), "\n")
+			ok = strings.Contains(have, want)
 		case "said":
 			ok = strings.Contains(all, want)
 		case "unsaid":

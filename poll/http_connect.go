@@ -100,6 +100,22 @@ func (c Connect) tls() (*tls.Config, error) {
 	return config, nil
 }
 
+// withoutCertificate returns t, or a copy of it that offers no client certificate
+// where t offers one. A transport that is none of net/http is taken as it is.
+func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered bool) {
+	original, ok := t.(*http.Transport)
+	if !ok || original.TLSClientConfig == nil {
+		return t, false
+	}
+	if config := original.TLSClientConfig; len(config.Certificates) == 0 && config.GetClientCertificate == nil {
+		return t, false
+	}
+	stripped := original.Clone()
+	stripped.TLSClientConfig.Certificates, stripped.TLSClientConfig.GetClientCertificate = nil, nil
+	stripped.DisableKeepAlives = true // nobody could close what it kept
+	return stripped, true
+}
+
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
 // dialLocalhost tries both loopback addresses for localhost (RFC 6761 section

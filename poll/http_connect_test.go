@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/status"
 )
 
@@ -169,6 +173,125 @@ func TestConnectClientCertificate(t *testing.T) {
 	o := once(t, Connect{CACert: file}, strict.URL)
 	if o.Failure == nil || o.Failure.Reason != "TLS handshake failed" {
 		t.Errorf("have %v, want a failed handshake", o.Failure)
+	}
+}
+
+// A shower is a server that asks for a client certificate and writes down who
+// showed one, in which request.
+type shower struct {
+	seen    []string
+	handler http.HandlerFunc
+}
+
+func (s *shower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	shown := " without"
+	if len(r.TLS.PeerCertificates) > 0 {
+		shown = " with " + r.TLS.PeerCertificates[0].Subject.CommonName
+	}
+	s.seen = append(s.seen, r.Method+" "+r.URL.Path+shown)
+	s.handler(w, r)
+}
+
+func (s *shower) start(t *testing.T, pair tls.Certificate) string {
+	server := httptest.NewUnstartedServer(s)
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	pair, file := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
+	for name, test := range map[string]struct {
+		probe        HTTP
+		home, abroad []string
+		said         bool
+	}{
+		"redirect": {
+			HTTP{}, []string{"GET / with test", "GET /moved with test", "GET /back without", "GET / with test", "GET /moved with test", "GET /back without"},
+			[]string{"GET /away without", "GET /away without"}, true,
+		},
+		"followed": {
+			HTTP{Method: "POST"}, []string{"POST / with test"}, []string{"GET /job without", "GET /job without"}, true,
+		},
+		"trusted": {
+			HTTP{Method: "POST", LocationTrusted: true}, []string{"POST / with test"}, []string{"GET /job with test", "GET /job with test"}, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, abroad := &shower{}, &shower{}
+			var homeURL, abroadURL string
+			home.handler = func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == "POST":
+					w.Header().Set("Location", abroadURL+"/job")
+					w.WriteHeader(202)
+				case r.URL.Path == "/":
+					http.Redirect(w, r, "/moved", 302)
+				case r.URL.Path == "/moved":
+					http.Redirect(w, r, abroadURL+"/away", 307)
+				case len(home.seen) < 4:
+					w.WriteHeader(202)
+				}
+			}
+			abroad.handler = func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.URL.Path == "/away":
+					http.Redirect(w, r, homeURL+"/back", 302)
+				case len(abroad.seen) < 2:
+					w.WriteHeader(202)
+				}
+			}
+			homeURL, abroadURL = home.start(t, pair), abroad.start(t, pair)
+			transport, err := Connect{Insecure: true, Cert: file}.Transport()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer transport.CloseIdleConnections()
+			test.probe.URL, test.probe.Transport = homeURL, transport
+			var remarks []string
+			p := Poller{Probe: test.probe, Immediate: true, Schedule: backoff.Fixed(0), MaxAttempts: 9}
+			for e := range p.Events(t.Context()) {
+				if e.Kind == AttemptEvent {
+					remarks = append(remarks, e.Observation.Remarks...)
+				}
+			}
+			if diff := cmp.Diff(test.home, home.seen); diff != "" {
+				t.Errorf("at home (-want +have):\n%s", diff)
+			}
+			if diff := cmp.Diff(test.abroad, abroad.seen); diff != "" {
+				t.Errorf("abroad (-want +have):\n%s", diff)
+			}
+			if said := strings.Contains(strings.Join(remarks, "\n"), "credentials are not sent there"); said != test.said {
+				t.Errorf("have said %q", remarks)
+			}
+		})
+	}
+}
+
+func TestHasCredentials(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		probe HTTP
+		want  bool
+	}{
+		"none":                      {HTTP{Header: http.Header{"Accept": {"x"}, "Host": {"h"}}}, false},
+		"a header":                  {HTTP{Header: http.Header{"X-Key": {"x"}}}, true},
+		"a header that is not sent": {HTTP{Header: http.Header{"X-Key": {}}}, false},
+		"a user":                    {HTTP{User: url.User("me")}, true},
+		"a certificate": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			Certificates: []tls.Certificate{{}}}}}, true},
+		"a function for one": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil }}}}, true},
+		"TLS without one": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}}, false},
+	} {
+		if have := newClient(test.probe, placeOf(t, "https://h/")).hasCredentials(); have != test.want {
+			t.Errorf("%s: have %t", name, have)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package poll
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,11 @@ type client struct {
 	maxRedirects int
 	trustAll     bool
 	secrets      redactor
+
+	// elsewhere is the transport to places that are not trusted.
+	elsewhere http.RoundTripper
+	// certified is true where the client shows a certificate to those that are.
+	certified bool
 }
 
 func newClient(h HTTP, given place) *client {
@@ -34,6 +40,7 @@ func newClient(h HTTP, given place) *client {
 	if c.transport == nil {
 		c.transport = http.DefaultTransport
 	}
+	c.elsewhere, c.certified = withoutCertificate(c.transport)
 	user := h.User
 	if user == nil {
 		user = given.url.User
@@ -54,11 +61,11 @@ func newClient(h HTTP, given place) *client {
 // hasCredentials reports whether there is anything that only the user's own
 // origin is sent.
 func (c *client) hasCredentials() bool {
-	if c.authorize != nil {
+	if c.authorize != nil || c.certified {
 		return true
 	}
-	for name := range c.header {
-		if !mayTravel(name) && name != "Host" {
+	for name, values := range c.header {
+		if !mayTravel(name) && name != "Host" && len(values) > 0 {
 			return true
 		}
 	}
@@ -66,8 +73,8 @@ func (c *client) hasCredentials() bool {
 }
 
 // leftBehind says in words that credentials stay behind on the way, "" if none do.
-func (c *client) leftBehind(from, to place) string {
-	if !from.trusted || to.trusted || !c.hasCredentials() {
+func leftBehind(from, to place) string {
+	if !from.guarded || to.trusted {
 		return ""
 	}
 	return "; that is another origin, credentials are not sent there"
@@ -79,6 +86,7 @@ type call struct {
 	at     place
 	body   []byte
 	cache  *cache // what a GET can be made conditional by; nil for nothing
+	start  bool   // it starts the operation
 }
 
 // An answer is what came back for a call and the redirects it met.
@@ -93,14 +101,6 @@ type answer struct {
 	hops      []hop
 }
 
-// A hop is one redirect that was followed.
-type hop struct {
-	code     int
-	from, to place
-	// turned is true where the redirect made a GET of another method.
-	turned bool
-}
-
 // do makes a call and the calls that redirects lead to.
 func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 	began := time.Now()
@@ -111,24 +111,32 @@ func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 			return nil, c.lost(ctx, err, next, hops, time.Since(began))
 		}
 		a.hops = hops
-		location := a.header.Get("Location")
-		if !isRedirect(a.code) || location == "" || c.maxRedirects < 0 {
+		if !isRedirect(a.code) || c.maxRedirects < 0 || next.start && leavesOpen(a.code, next.method) {
 			return a, nil
 		}
-		to, err := a.from.refer(location, c.trustAll)
-		if err != nil {
+		h, err := c.hop(next, a)
+		switch {
+		case errors.Is(err, ErrUntrusted):
+			return nil, notFollowed(hops, h, err)
+		case err != nil:
 			return a, nil
+		case len(hops) == c.maxRedirects:
+			return nil, tooManyRedirects(hops, h.to)
 		}
-		if len(hops) == c.maxRedirects {
-			return nil, tooManyRedirects(hops, to)
-		}
-		h := hop{code: a.code, from: a.from, to: to, turned: becomesGET(a.code, next.method)}
 		hops = append(hops, h)
-		next.at = to
+		next.at = h.to
 		if h.turned {
 			next.method, next.body = http.MethodGet, nil
 		}
 	}
+}
+
+// transportTo returns the transport for a place.
+func (c *client) transportTo(p place) http.RoundTripper {
+	if p.trusted {
+		return c.transport
+	}
+	return c.elsewhere
 }
 
 // send makes one request and reads its answer.
@@ -138,7 +146,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.transport.RoundTrip(req)
+	resp, err := c.transportTo(next.at).RoundTrip(req)
 	if err != nil {
 		return nil, &sendError{err: err, left: left.requestLeft(err)}
 	}

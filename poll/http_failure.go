@@ -115,6 +115,11 @@ func tooManyRedirects(hops []hop, to place) *lost {
 	return &lost{failure: fail(status.Hopeless, words, nil), left: true, hops: hops}
 }
 
+func notFollowed(hops []hop, h hop, err error) *lost {
+	words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", h.code, urlName(h.to.url), err)
+	return &lost{failure: fail(status.Hopeless, words, err), left: true, hops: hops}
+}
+
 // neverConnected reports whether err came before there was a connection.
 func neverConnected(err error) bool {
 	if _, ok := errors.AsType[*net.DNSError](err); ok {

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -19,8 +20,10 @@ type httpSession struct {
 
 	// startDue is true while the request that starts the operation is to be sent.
 	startDue bool
-	// startLocation is the Location of the answer to it, if it had one.
-	startLocation place
+	// startLocation is the Location of the answer to it, "" for none; startedAt is
+	// where that came from.
+	startLocation string
+	startedAt     place
 
 	at        place // where the next attempt looks
 	following bool  // at was named by an answer
@@ -34,8 +37,9 @@ func newHTTPSession(h HTTP) *httpSession {
 	}
 	u, _ := parseURL(h.URL)
 	s.given = place{url: u, trusted: true}
-	s.at = s.given
 	s.client = newClient(h, s.given)
+	s.given.guarded = s.client.hasCredentials()
+	s.at = s.given
 	s.startDue = !isSafe(h.method()) && !h.Follow.none
 	if !h.NoConditional && !asksByItself(s.client.header) {
 		s.cache = &cache{}
@@ -66,11 +70,11 @@ func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 
 // start sends the request that starts the operation.
 func (s *httpSession) start(ctx context.Context) status.Observation {
-	got, lost := s.client.do(ctx, call{method: s.probe.method(), at: s.given, body: s.probe.Body})
+	got, lost := s.client.do(ctx, call{method: s.probe.method(), at: s.given, body: s.probe.Body, start: true})
 	if lost != nil {
 		return s.startLost(lost)
 	}
-	if h, ok := turned(got.hops); ok && leadsToResult(h) {
+	if h, ok := turned(got.hops); ok {
 		s.startDue = false
 		s.follow(lead{to: h.to, monitor: status.Location})
 		return s.looked(got)
@@ -84,6 +88,8 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	switch {
 	case o.Good():
 		s.started(&o, got)
+	case leavesOpen(got.code, s.probe.method()):
+		s.bounced(&o, got)
 	case mayHaveStarted(got.code):
 		words := fmt.Sprintf("the operation may have started: the request that starts it was answered with HTTP %d %s",
 			got.code, http.StatusText(got.code))
@@ -94,13 +100,13 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 
 // startLost judges a start without an answer. One that never left is due again.
 func (s *httpSession) startLost(l *lost) status.Observation {
-	if h, ok := turned(l.hops); ok && leadsToResult(h) {
+	if h, ok := turned(l.hops); ok {
 		s.startDue = false
 		s.follow(lead{to: h.to, monitor: status.Location})
 		return status.Observation{Failure: l.failure, Monitor: status.Location}
 	}
 	o := status.Observation{Failure: l.failure, Start: true}
-	if _, answered := turned(l.hops); !l.left && !answered {
+	if !l.left {
 		return o
 	}
 	s.startDue = false
@@ -123,18 +129,6 @@ func turned(hops []hop) (hop, bool) {
 	return hop{}, false
 }
 
-// leadsToResult reports whether a redirect of the start says where its result
-// will be, and not just that the same thing has another address.
-func leadsToResult(h hop) bool {
-	switch h.code {
-	case http.StatusMovedPermanently:
-		return false
-	case http.StatusSeeOther:
-		return true
-	}
-	return h.from.url.Hostname() != h.to.url.Hostname() || h.from.url.RequestURI() != h.to.url.RequestURI()
-}
-
 // mayHaveStarted reports whether an answer that is not good leaves it open what
 // became of the request.
 func mayHaveStarted(code int) bool {
@@ -150,11 +144,7 @@ func mayHaveStarted(code int) bool {
 // started looks for what the answer to the start says to follow. It returns what
 // is wrong with what might have said so, if anything.
 func (s *httpSession) started(o *status.Observation, got *answer) (problem string) {
-	if location := got.header.Get("Location"); location != "" {
-		if to, err := got.from.refer(location, s.client.trustAll); err == nil {
-			s.startLocation = to
-		}
-	}
+	s.startLocation, s.startedAt = got.header.Get("Location"), got.from
 	l, problem := s.probe.Follow.find(s.probe.method(), got, s.client.trustAll)
 	if problem != "" {
 		o.Remarks = append(o.Remarks, problem)
@@ -163,6 +153,25 @@ func (s *httpSession) started(o *status.Observation, got *answer) (problem strin
 		s.announce(o, got, l)
 	}
 	return problem
+}
+
+// bounced deals with a redirect of the start of which only the user can know what
+// it means: it could as well lead to a login page. With [HTTP.Follow] the user
+// says so.
+func (s *httpSession) bounced(o *status.Observation, got *answer) {
+	if s.probe.Follow.explicit() {
+		s.started(o, got)
+		return
+	}
+	to, err := got.from.refer(got.header.Get("Location"), true)
+	if err != nil {
+		return
+	}
+	words := "it names %s: send the start there if that is its new address; if it is the result or its status, look there"
+	if onlyMoved(got.from.url, to.url) {
+		words = "nothing was started: the request belongs to %s"
+	}
+	o.Remarks = append(o.Remarks, fmt.Sprintf(words, urlName(to.url)))
 }
 
 // follow makes the next attempts look where a lead points.
@@ -175,7 +184,7 @@ func (s *httpSession) announce(o *status.Observation, from *answer, l lead) {
 	s.follow(l)
 	o.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks,
-		fmt.Sprintf("following %s, as %s says", o.Next, l.source)+s.client.leftBehind(from.from, l.to))
+		fmt.Sprintf("following %s, as %s says", o.Next, l.source)+leftBehind(from.from, l.to))
 }
 
 // nowhereToLook is the attempt after a start that named nothing to follow.
@@ -270,7 +279,7 @@ func (c *client) observe(got *answer) status.Observation {
 	}
 	for _, h := range got.hops {
 		o.Remarks = append(o.Remarks,
-			fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))+c.leftBehind(h.from, h.to))
+			fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))+leftBehind(h.from, h.to))
 	}
 	return o
 }
@@ -283,12 +292,15 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 	if last.Monitor != status.AzureLRO || s.monitor != status.AzureLRO {
 		return nil, ""
 	}
-	at, ok := s.resultPlace(last)
-	if !ok || at.same(s.at) {
+	at, err := s.resultPlace(last)
+	untrusted := errors.Is(err, ErrUntrusted)
+	if err != nil && !untrusted || at.same(s.at) {
 		return nil, ""
 	}
 	look := func(ctx context.Context, _ Attempt) (o status.Observation) {
-		if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
+		if untrusted {
+			o.Failure = fail(status.Hopeless, "it "+err.Error(), err)
+		} else if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
 			o.Failure = lost.failure
 		} else {
 			o = s.client.observe(got)
@@ -299,17 +311,17 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 	return ProbeFunc(look), "get " + urlName(at.url)
 }
 
-func (s *httpSession) resultPlace(last status.Observation) (place, bool) {
+func (s *httpSession) resultPlace(last status.Observation) (place, error) {
 	if reference := resourceLocation(&answer{body: last.Body}); reference != "" {
-		if to, err := s.at.refer(reference, s.client.trustAll); err == nil {
-			return to, true
+		if to, err := s.at.refer(reference, s.client.trustAll); err == nil || errors.Is(err, ErrUntrusted) {
+			return to, err
 		}
 	}
 	switch s.probe.method() {
 	case http.MethodPut, http.MethodPatch:
-		return s.given, true
+		return s.given, nil
 	case http.MethodPost:
-		return s.startLocation, s.startLocation.url != nil
+		return s.startedAt.refer(s.startLocation, s.client.trustAll)
 	}
-	return place{}, false
+	return place{}, errors.New("is not named")
 }

@@ -7,20 +7,29 @@ import (
 	"strings"
 )
 
+// ErrUntrusted is the cause of a failure where going on would have left https
+// with credentials at hand, or taken a body to another origin.
+// [HTTP.LocationTrusted] allows both.
+var ErrUntrusted = errors.New("the other origin is not trusted")
+
 // A place is a URL and whether the user's credentials may be sent to it.
 type place struct {
 	url     *url.URL
 	trusted bool
+	// guarded is true where there are credentials that are sent to it.
+	guarded bool
 }
 
 // refer resolves a reference that came from p, as a redirect's Location. Trust
 // is lost with the origin and does not come back: a stranger's redirect to
-// where we came from is still a stranger's.
+// where we came from is still a stranger's. From https to http there is no way
+// where credentials were sent: what comes back is no longer what they asked for.
 func (p place) refer(reference string, trustAll bool) (place, error) {
+	if reference == "" {
+		return place{}, errors.New("is empty")
+	}
 	u, err := p.url.Parse(strings.TrimSpace(reference))
 	switch {
-	case reference == "":
-		return place{}, errors.New("is empty")
 	case err != nil:
 		return place{}, errors.New("is malformed")
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -30,7 +39,12 @@ func (p place) refer(reference string, trustAll bool) (place, error) {
 	}
 	u.User = nil // a server's choice of credentials is none of ours
 	u.Fragment, u.RawFragment = "", ""
-	return place{url: u, trusted: trustAll || p.trusted && sameOrigin(p.url, u)}, nil
+	to := place{url: u, trusted: trustAll || p.trusted && sameOrigin(p.url, u)}
+	to.guarded = p.guarded && to.trusted
+	if p.guarded && !trustAll && p.url.Scheme == "https" && u.Scheme == "http" {
+		return to, &saidError{words: "leads from https to http", cause: ErrUntrusted}
+	}
+	return to, nil
 }
 
 // same reports whether a request to p and one to q are the same.
@@ -66,6 +80,13 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
+// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3). What was
+// sent to a in clear text is safer with b.
+func upgraded(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && sameHost(a.Hostname(), b.Hostname()) &&
+		port(a) == "80" && port(b) == "443"
+}
+
 func port(u *url.URL) string {
 	switch {
 	case u.Port() != "":
@@ -97,6 +118,46 @@ func becomesGET(code int, method string) bool {
 		return method == http.MethodPost
 	}
 	return false
+}
+
+// A hop is one redirect that was followed.
+type hop struct {
+	code     int
+	from, to place
+	// turned is true where the redirect made a GET of another method.
+	turned bool
+}
+
+// hop returns where the answer to a call, a redirect, sends the client. An
+// [ErrUntrusted] says why not to go there.
+func (c *client) hop(from call, a *answer) (hop, error) {
+	h := hop{code: a.code, from: a.from, turned: becomesGET(a.code, from.method)}
+	var err error
+	h.to, err = a.from.refer(a.header.Get("Location"), c.trustAll)
+	if err != nil || from.body == nil || h.turned || c.trustAll {
+		return h, err
+	}
+	if !sameOrigin(h.from.url, h.to.url) && !upgraded(h.from.url, h.to.url) {
+		return h, &saidError{words: "takes the body to another origin", cause: ErrUntrusted}
+	}
+	return h, nil
+}
+
+// leavesOpen reports whether a redirect of the request that starts the operation
+// can mean either of two things: by RFC 9110 (sections 15.4.2 and 15.4.3) where to
+// send it instead, by custom where its result is.
+func leavesOpen(code int, method string) bool {
+	return code != http.StatusSeeOther && becomesGET(code, method)
+}
+
+// onlyMoved reports whether b is where a is to be asked for: what differs is the
+// slash at the end of the path, or https in place of http.
+func onlyMoved(a, b *url.URL) bool {
+	from, to := a.EscapedPath(), b.EscapedPath()
+	secured := a.Scheme == "http" && b.Scheme == "https"
+	return sameHost(a.Hostname(), b.Hostname()) && a.RawQuery == b.RawQuery &&
+		strings.TrimSuffix(from, "/") == strings.TrimSuffix(to, "/") &&
+		(from != to || secured)
 }
 
 // mayTravel reports whether a header of the user goes along to another origin.

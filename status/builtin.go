@@ -62,7 +62,7 @@ func (r Rules) good(want, otherwise string) Verdict {
 func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	code := *o.Code
 	switch {
-	case o.Good() && o.Start:
+	case o.Start && (o.Good() || o.Next != ""):
 		return r.started(o)
 	case o.Good() && o.NoLead != "":
 		return r.good(o.NoLead, codeText(code))
@@ -87,7 +87,11 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		code == http.StatusNotModified:
 		return Verdict{Status: NotReady, Reason: codeText(code)}
 	case code >= 300 && code < 400:
-		return Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
+		v := Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
+		if o.Start {
+			v.Notes = o.Remarks
+		}
+		return v
 	}
 	return Verdict{Status: Error, Reason: codeText(code)}
 }
