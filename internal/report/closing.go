@@ -140,19 +140,13 @@ func offers(o *poll.Outcome) []string {
 		return nil
 	}
 	var list []string
-	if o.Ending == poll.Failed && o.Verdict.Rule == "" && obs.Code != nil && comesLater(*obs.Code) {
-		list = append(list, fmt.Sprintf("to keep waiting while it answers so: --not-ready-if '$status==%d'", *obs.Code))
+	if o.Ending == poll.Failed && o.Verdict.Rule == "" {
+		list = append(list, instead(o)...)
 	}
 	if obs.Truncated && !strings.Contains(o.Reason, "--max-body") {
 		list = append(list, "the answer was longer than what is kept of it: --max-body SIZE keeps more")
 	}
 	return list
-}
-
-// comesLater reports whether an HTTP error is what a thing that does not exist
-// yet, or is still locked, answers.
-func comesLater(code int) bool {
-	return code == 404 || code == 409 || code == 423
 }
 
 // head returns the first lines of a text from outside as a block.
