@@ -29,10 +29,14 @@ const defaultMaxBody = 64 << 20
 // (429, 503 or 403 with a hint, such as Retry-After).
 //
 // One attempt is one request and the redirects it meets, which are followed as
-// a browser does (RFC 9110 section 15.4). Where one leads to another origin
-// (scheme, host or port), what may be a credential stays behind: Authorization,
-// cookies, User and every header but Accept*, User-Agent and Content-Type. The
-// same holds for a URL that is followed.
+// a browser does (RFC 9110 section 15.4), but for a 301 or 302 after the POST that
+// starts the operation: it leaves open whether anything was started. Where one
+// leads to another origin (scheme, host or port), what may be a credential stays
+// behind: Authorization, cookies, User, every header but Accept*, User-Agent and
+// Content-Type, and the client certificate of an [http.Transport]. The same holds
+// for a URL that is followed. Where there are credentials, https is not left for
+// http, and a body goes to its own origin only, or from http to the same host over
+// https.
 type HTTP struct {
 	// URL is what to request: http or https, with a host. Userinfo in it is sent
 	// as basic authentication.
@@ -62,8 +66,8 @@ type HTTP struct {
 	Follow Follow
 	// NoConditional turns If-None-Match and If-Modified-Since off.
 	NoConditional bool
-	// LocationTrusted sends the credentials to every origin that a redirect or
-	// an answer names.
+	// LocationTrusted sends the credentials, and the body after a redirect, to
+	// every origin that a redirect or an answer names.
 	LocationTrusted bool
 
 	// Transport sends the requests; nil is [http.DefaultTransport]. See

@@ -73,13 +73,14 @@ func manMore() map[string]string {
 		"max-body":          "The rest of a longer answer is read and forgotten, and what was kept is not taken for JSON.",
 		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
 			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
-		"max-wait":         "The cap holds for jitter, too, but not for a wait that the server asks for.",
-		"overshoot":        "This is --factor 1 + PCT without a cap, unless --max-wait is given. 10% sees the end at most a tenth too late.",
-		"jitter":           "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
-		"request":          "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
-		"data":             "Several are joined with &.",
-		"netrc":            "The variable NETRC names another file.",
-		"location-trusted": "Without it credentials and most headers stay where they were meant for.",
+		"max-wait":  "The cap holds for jitter, too, but not for a wait that the server asks for.",
+		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. 10% sees the end at most a tenth too late.",
+		"jitter":    "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
+		"request":   "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
+		"data":      "Several are joined with &.",
+		"netrc":     "The variable NETRC names another file.",
+		"location-trusted": "Without it credentials, a client certificate and most headers stay where they were meant for, " +
+			"and an ERROR comes where a redirect would take the body to another origin, or credentials from https to http.",
 		"follow": "Auto follows Azure-AsyncOperation, Operation-Location and Location. None repeats the same request, for GraphQL and JSON-RPC. " +
 			"An EXPR such as .urls.get finds the URL in the answer, and 'https://host/v1/{.name}' builds it.",
 		"no-conditional": "Otherwise an answer that has not changed is not sent again.",
