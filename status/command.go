@@ -35,7 +35,9 @@ func exitText(o *Observation) string {
 }
 
 // tellingLine returns the last line that holds "error", "fatal" or "failed" in
-// any case, else the last one with a letter or a digit, else "".
+// any case, else the last one with a letter or a digit, else "". What klog wrote
+// is only taken as the last one: kubectl logs each of its tries as an error, and
+// then says in plain words what is wrong.
 func tellingLine(output []byte) string {
 	last := ""
 	for rest := tail(output, 64<<10); len(rest) > 0; {
@@ -45,14 +47,17 @@ func tellingLine(output []byte) string {
 		if bytes.IndexFunc(line, isWordRune) < 0 {
 			continue
 		}
+		if last == "" {
+			last = cut(line)
+		}
+		if isKlog(line) {
+			continue
+		}
 		lower := bytes.ToLower(line)
 		for _, word := range []string{"error", "fatal", "failed"} {
 			if bytes.Contains(lower, []byte(word)) {
 				return cut(line)
 			}
-		}
-		if last == "" {
-			last = cut(line)
 		}
 	}
 	return last
@@ -63,7 +68,7 @@ func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 func cut(line []byte) string {
-	line = bytes.TrimSpace(line)
+	line = withoutLogPrefix(line)
 	if len(line) <= maxLine {
 		return string(line)
 	}

@@ -235,6 +235,7 @@ func TestThrottlingWords(t *testing.T) {
 
 func TestTheReasonOfAFailedCommand(t *testing.T) {
 	t.Parallel()
+	const klog = "E1121 13:05:01.123456   12345 memcache.go:265] "
 	long := strings.Repeat("x", 1000)
 	for _, test := range []struct{ stdout, stderr, want string }{
 		{"", "", "exit code 3"},
@@ -247,6 +248,25 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 		{"", long, "exit code 3: " + long[:240] + "..."},
 		{"", "no newline", "exit code 3: no newline"},
 		{"", "\r\nfatal: not a git repository\r\n", "exit code 3: fatal: not a git repository"},
+
+		// what a logger puts before a line
+		{"", klog + "\"Unhandled Error\" err=\"x\"\n" + klog + "\"Unhandled Error\" err=\"y\"\nThe connection to the server was refused\n",
+			"exit code 3: The connection to the server was refused"},
+		{"", "error: plain\n" + klog + "\"Unhandled Error\"\n", "exit code 3: error: plain"},
+		{"", "waiting\n" + klog + "\"Unhandled Error\" err=\"x\"\n", `exit code 3: "Unhandled Error" err="x"`},
+		{"", "W0102 03:04:05.000006       1 a.go:7] old\n", "exit code 3: old"},
+		{"", "2026-11-21T13:05:01.123Z ERROR it broke\n", "exit code 3: ERROR it broke"},
+		{"", "2026-11-21 13:05:01,123 - app - ERROR - it broke\n", "exit code 3: app - ERROR - it broke"},
+		{"", "2026/11/21 13:05:01 it broke\n", "exit code 3: it broke"},
+		{"", "[2026-11-21 13:05:01 +0100] it broke\n", "exit code 3: it broke"},
+		{"", "[13:05:01] error: it broke\n", "exit code 3: error: it broke"},
+		{"", "13:05:01: it broke\n", "exit code 3: it broke"},
+		{"", "time=\"2026-11-21T13:05:01Z\" level=error msg=x\n", "exit code 3: level=error msg=x"},
+		{"", "time=2026-11-21T13:05:01.123+01:00 level=ERROR msg=x\n", "exit code 3: level=ERROR msg=x"},
+		{"", "13:05:01\n", "exit code 3: 13:05:01"},
+		{"", "E1121 is no code\n", "exit code 3: E1121 is no code"},
+		{"", "12:30 was too late, 13:05:01 as well\n", "exit code 3: 12:30 was too late, 13:05:01 as well"},
+		{"2026-11-21T13:05:01Z pending\n", "", "exit code 3: pending"},
 	} {
 		have := status.Rules{}.Classify(exited(3, test.stdout, test.stderr))
 		if have.Reason != test.want {
