@@ -86,7 +86,8 @@ func manMore() map[string]string {
 		"no-conditional": "Otherwise an answer that has not changed is not sent again.",
 		"stdin":          "Without it the command's stdin is empty.",
 		"foreground":     "The command stays in poll's own process group, as with timeout(1); what it has started is not stopped with it then.",
-		"grace":          "An attempt is stopped with TERM, and with KILL when the grace has passed.",
+		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
+			"Where poll is run by the command of another poll and gets TERM, its own grace ends after three quarters of the other one's, so that nothing is left behind.",
 		"pass-exit-code": "Only a code of a command that ended by itself, other than 0, is passed.",
 		"print":          "A text is printed as it is, other values as JSON, with a newline behind. A value that is missing makes the wait fail.",
 		"json":           "Whatever the outcome is: the object says it, with the exit code, the answer and a timeline.",

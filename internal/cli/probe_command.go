@@ -29,6 +29,7 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 	if c.Grace == 0 {
 		c.Grace = poll.NoGrace
 	}
+	in.nest(&c)
 	if in.split.on("stdin") {
 		input, err := io.ReadAll(in.Streams.In)
 		if err != nil {
