@@ -59,6 +59,11 @@ type Command struct {
 	// its own; nil passes nothing on. It is given up for the rest of an attempt
 	// at its first error. While a Write blocks, the attempt cannot end.
 	Stderr io.Writer
+	// ReapOrphans has every child of the calling process that has ended reaped,
+	// before an attempt and while it lasts: what attempts have left behind becomes
+	// that process's where it is process 1 or a subreaper. It is for a process that
+	// has no children but those of one run. It does nothing on Windows.
+	ReapOrphans bool
 	// Hurry ends the Grace of an attempt that is being stopped when it is closed
 	// (a second Ctrl-C). Nil is never.
 	Hurry <-chan struct{}

@@ -46,6 +46,9 @@ func (s *commandSession) Probe(ctx context.Context, a Attempt) status.Observatio
 		obs.Failure = whyStopped(ctx, began, context.Cause(ctx))
 		return obs
 	}
+	if s.ReapOrphans {
+		new(child).reapOrphans()
+	}
 	c, failure := s.start(a)
 	if failure != nil {
 		obs.Failure = failure
@@ -105,17 +108,32 @@ func (s *commandSession) environment(a Attempt) []string {
 		"POLL_STATUS="+a.Previous.String())
 }
 
+// reapInterval is the time between two looks for orphans during an attempt.
+const reapInterval = time.Second
+
 // attend waits for the end of the attempt, or brings it about. It returns why
 // it had to; nil means that the program has ended by itself.
 func (s *commandSession) attend(ctx context.Context, c *child) (stopped error) {
-	select {
-	case <-c.exited:
-	case <-c.terminal:
-		stopped = errWantsTerminal
-	case <-ctx.Done():
-		// Both may have happened. What was complete before, stays complete.
-		if !c.ended() {
-			stopped = context.Cause(ctx)
+	var orphans <-chan time.Time
+	if s.ReapOrphans {
+		ticker := time.NewTicker(reapInterval)
+		defer ticker.Stop()
+		orphans = ticker.C
+	}
+	for waiting := true; waiting; {
+		waiting = false
+		select {
+		case <-c.exited:
+		case <-c.terminal:
+			stopped = errWantsTerminal
+		case <-ctx.Done():
+			// Both may have happened. What was complete before, stays complete.
+			if !c.ended() {
+				stopped = context.Cause(ctx)
+			}
+		case <-orphans:
+			c.reapOrphans()
+			waiting = true
 		}
 	}
 	if stopped != nil {

@@ -40,12 +40,34 @@ func (c *child) wait() {
 				default:
 				}
 			}
-		case ws.Signaled():
-			c.exit, c.signal = 128+int(ws.Signal()), signalName(ws.Signal())
+		case ws.Signaled(), ws.Exited():
+			c.end(ws)
 			return
-		case ws.Exited():
-			c.exit = ws.ExitStatus()
+		}
+	}
+}
+
+// end takes note of how the program has ended.
+func (c *child) end(ws syscall.WaitStatus) {
+	c.exit, c.err = ws.ExitStatus(), nil
+	if ws.Signaled() {
+		c.exit, c.signal = 128+int(ws.Signal()), signalName(ws.Signal())
+	}
+}
+
+// reapOrphans reaps every child of this process that has ended. The program may
+// be one of them: then its own waiting fails, and how it ended is known here.
+func (c *child) reapOrphans() {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil || pid <= 0:
 			return
+		case pid == c.pid:
+			<-c.exited
+			c.end(ws)
 		}
 	}
 }

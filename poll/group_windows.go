@@ -32,4 +32,6 @@ func (c *child) terminate() { c.kill() }
 
 func (c *child) kill() { c.process.Kill() }
 
+func (c *child) reapOrphans() {}
+
 func (c *child) empty(time.Duration) bool { return true }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -20,11 +21,12 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 	}
 	v := in.values
 	c := poll.Command{
-		Args:       args,
-		Foreground: in.split.on("foreground"),
-		Grace:      v.duration("grace", poll.DefaultGrace),
-		MaxBody:    v.size("max-body", 0),
-		Hurry:      in.Hurry,
+		Args:        args,
+		Foreground:  in.split.on("foreground"),
+		Grace:       v.duration("grace", poll.DefaultGrace),
+		MaxBody:     v.size("max-body", 0),
+		ReapOrphans: os.Getpid() == 1, // as which a container may run poll
+		Hurry:       in.Hurry,
 	}
 	if c.Grace == 0 {
 		c.Grace = poll.NoGrace

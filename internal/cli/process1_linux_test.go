@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pollcli/poll/internal/term"
+)
+
+const process1Helper = "POLL_TEST_PROCESS1_HELPER"
+
+// TestProcess1HelperProcess is the program of the test below: a wait whose
+// attempts leave a process each, and at the end the number of those that nobody
+// has reaped.
+func TestProcess1HelperProcess(t *testing.T) {
+	if os.Getenv(process1Helper) == "" {
+		t.Skip("only for the other test")
+	}
+	code := Run(context.Background(), World{
+		Args:    append(strings.Fields("-q --immediate --interval 1ms --max-attempts 30 -- sh -c"), "true & exit 1"),
+		Lookup:  func(string) (string, bool) { return "", false },
+		Streams: &term.Streams{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr},
+	})
+	left := 0
+	for {
+		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil {
+			break
+		}
+		left++
+	}
+	fmt.Println("process", os.Getpid(), "ended with", code, left)
+	os.Exit(0)
+}
+
+func TestProcess1ReapsOrphans(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("unshare", "--pid", "--fork", "--kill-child", os.Args[0], "-test.run=^TestProcess1HelperProcess$")
+	cmd.Env = append(os.Environ(), process1Helper+"=1")
+	out, err := cmd.CombinedOutput()
+	var code, left int
+	if _, after, ok := strings.Cut(string(out), "process 1 ended with "); !ok {
+		t.Skipf("have %q and %v: no process namespace for us", out, err)
+	} else if _, err := fmt.Sscan(after, &code, &left); err != nil {
+		t.Fatal(err)
+	}
+	if most := 5; code != int(ExitAttempts) || left > most {
+		t.Errorf("have exit code %d and %d processes left of 30, want %d and at most %d\n%s", code, left, ExitAttempts, most, out)
+	}
+}
