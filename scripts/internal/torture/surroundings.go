@@ -208,7 +208,7 @@ func fewFiles(s *suite) (string, error) {
 // stoppedForLong stops the program for five waits: it must go on as if one had
 // been long, and not make up for the others.
 func stoppedForLong(s *suite) (string, error) {
-	r, err := s.start(wait{args: args("--interval 200ms --timeout 30s --json --until $attempt==6 -- echo done")})
+	r, err := s.start(wait{args: args("--interval 200ms --timeout 30s --json --until $attempt==7 -- echo done")})
 	if err != nil {
 		return "", err
 	}
@@ -219,7 +219,7 @@ func stoppedForLong(s *suite) (string, error) {
 	e := r.end()
 	o, err := e.outcome()
 	if e.took < 2*time.Second {
-		err = errors.Join(err, fmt.Errorf("6 attempts in %s: it made up for lost time", e.took))
+		err = errors.Join(err, fmt.Errorf("7 attempts in %s: it made up for lost time", e.took))
 	}
 	d, bad := s.pastDeadline()
 	return fmt.Sprintf("%d attempts in %s; past the deadline: %s", o.Attempts, e.took.Round(10*time.Millisecond), d), errors.Join(err, bad, e.expect(0))
