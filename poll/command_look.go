@@ -122,7 +122,7 @@ func (c Command) whatIsMissing(path string) string {
 }
 
 func (c Command) notFound(why string) *status.Failure {
-	reason := c.name() + " not found"
+	reason := c.named() + " not found"
 	if why != "" {
 		reason = c.name() + " cannot be run: " + why
 	}
@@ -139,6 +139,15 @@ func (c Command) name() string {
 		return "the command"
 	}
 	return filepath.Base(c.Args[0])
+}
+
+// named is the program as it was asked for, path and all, where that is nothing
+// but a path: anything else may hold a secret.
+func (c Command) named() string {
+	if len(c.Args) == 0 || strings.ContainsAny(c.Args[0], " \t\r\n?=#@;&|") {
+		return c.name()
+	}
+	return c.Args[0]
 }
 
 // inDir returns path as seen from the calling process.

@@ -182,6 +182,9 @@ func unknownPreset(origin, name string) error {
 func (in *invocation) configureProbe(w *wait) error {
 	operands := in.split.operands
 	switch {
+	case len(operands) == 0 && in.split.tookURL() != nil:
+		g := in.split.tookURL()
+		return usagef("nothing to wait for: %s took the URL as its value", g.origin()).hint("%s %s URL", g.origin(), g.flag.value)
 	case len(operands) == 0:
 		return usagef("nothing to wait for: give a URL or a command").
 			hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").

@@ -15,10 +15,13 @@ type flag struct {
 	value   string   // what stands for the value in help; "" for a switch
 	many    bool     // may be given several times
 	usage   string
-	def     string   // the default in words, "" for none
-	group   string   // under which heading it stands in help
-	hidden  bool     // accepted, not shown
-	words   []string // the values it takes, where they can be listed
+	def     string // the default in words, "" for none
+	group   string // under which heading it stands in help
+	hidden  bool   // accepted, not shown
+	// onlyPolls is true for a name that hardly any other program gives to a flag:
+	// behind a command it is misplaced.
+	onlyPolls bool
+	words     []string // the values it takes, where they can be listed
 	// offers lists what completion offers beside: values where others are
 	// possible, and those whose list costs something to make.
 	offers   func() []candidate

@@ -20,14 +20,14 @@ const (
 // mainFlags are the options of a wait.
 func mainFlags() flags {
 	return flags{
-		{name: "until", value: "EXPR", many: true, group: groupConditions, usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
-		{name: "error-if", value: "EXPR", many: true, group: groupConditions, usage: "ERROR when true: stop"},
-		{name: "throttled-if", value: "EXPR", many: true, group: groupConditions, usage: "THROTTLED when true: slow down"},
-		{name: "not-ready-if", value: "EXPR", many: true, group: groupConditions, usage: "NOT_READY when true, e.g. '$status==404'"},
+		{name: "until", value: "EXPR", many: true, onlyPolls: true, group: groupConditions, usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{name: "error-if", value: "EXPR", many: true, onlyPolls: true, group: groupConditions, usage: "ERROR when true: stop"},
+		{name: "throttled-if", value: "EXPR", many: true, onlyPolls: true, group: groupConditions, usage: "THROTTLED when true: slow down"},
+		{name: "not-ready-if", value: "EXPR", many: true, onlyPolls: true, group: groupConditions, usage: "NOT_READY when true, e.g. '$status==404'"},
 		{name: "strict", group: groupConditions, usage: "a good answer that no condition matches is ERROR"},
 		{name: "preset", value: "NAME", offers: offeredPresets, group: groupConditions, usage: "built-in conditions for an API: poll presets"},
-		{name: "success-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive SUCCESS verdicts needed"},
-		{name: "error-threshold", value: "N", def: "1", group: groupConditions, usage: "consecutive ERROR verdicts needed"},
+		{name: "success-threshold", value: "N", def: "1", onlyPolls: true, group: groupConditions, usage: "consecutive SUCCESS verdicts needed"},
+		{name: "error-threshold", value: "N", def: "1", onlyPolls: true, group: groupConditions, usage: "consecutive ERROR verdicts needed"},
 
 		{name: "timeout", value: "D", def: "10m", group: groupLimits, usage: "for everything; 0 = none"},
 		{name: "attempt-timeout", value: "D", group: groupLimits, def: "30s; none for a command", usage: "for one attempt"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -40,8 +41,8 @@ func noProgram(word string) error {
 		return err.hint("a variable is set by env: poll -- env %s COMMAND", harmless(word))
 	}
 	if words := strings.Fields(word); len(words) > 1 {
-		if _, missing := exec.LookPath(words[0]); missing == nil {
-			return err.hint("a command is not run by a shell: poll -- sh -c '%s ...'", words[0])
+		if _, missing := exec.LookPath(words[0]); missing == nil || slices.ContainsFunc(words, isForShell) {
+			return err.hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(words[0]))
 		}
 	}
 	return nil

@@ -56,18 +56,50 @@ func (in *invocation) mistaken(c poll.Command) error {
 	if err := noProgram(word); err != nil {
 		return err
 	}
-	bare := userinfo().ReplaceAllString(word, "")
-	scheme := schemeOf(bare)
-	if _, err := url.Parse(scheme + bare); scheme != "" && err == nil {
-		meant := poll.TargetName(scheme + bare) // without its query, which may be a secret
-		return usagef("%s is neither a URL nor a program", strings.TrimPrefix(meant, scheme)).
-			hint("did you mean %s?", meant)
+	if typed, meant := meantURL(c.Args); meant != "" {
+		return usagef("%s is neither a URL nor a program", typed).hint("did you mean %s?", meant)
 	}
 	if _, err := exec.LookPath(word); err != nil && filepath.Base(word) == word {
 		in.nearSubcommand = nearest(word, subcommandNames())
 	}
 	return nil
 }
+
+// meantURL is the URL that words which name no program were meant as, and the
+// words as they may be shown; both are "" if they look like none. Without its
+// query and userinfo it holds no secret.
+func meantURL(args []string) (typed, meant string) {
+	word, half := args[0], ""
+	var scheme string
+	if m := halfScheme().FindStringSubmatch(word); m != nil {
+		half, scheme, word = m[1], strings.ToLower(m[2])+"://", m[3]
+	}
+	bare := userinfo().ReplaceAllString(word, "")
+	switch {
+	case scheme != "":
+	case len(args) == 2 && isNumber(args[1]) && hostAlone().MatchString(bare):
+		return bare + " " + args[1], "tcp://" + bare + ":" + args[1]
+	case portAlone().MatchString(bare):
+		scheme = "http://localhost"
+	default:
+		scheme = schemeOf(bare)
+	}
+	if _, err := url.Parse(scheme + bare); scheme == "" || err != nil {
+		return "", ""
+	}
+	meant = poll.TargetName(scheme + bare)
+	return half + strings.TrimPrefix(meant, scheme), meant
+}
+
+// halfScheme matches http:/host and tcp:host:port, hostAlone what may stand
+// before a port as a word of its own, and portAlone :8080/path.
+var (
+	halfScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^((?i:(https?|tcp)):/?)([^/].*)$`) })
+	hostAlone  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-fA-F:]+\])$`)
+	})
+	portAlone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:\d+(?:[/?].*)?$`) })
+)
 
 // userinfo matches what stands before the host of an address.
 var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/?#\s]*@`) })

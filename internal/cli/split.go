@@ -68,7 +68,8 @@ var withScheme = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // splitMain takes the main command line apart. A first operand with a URL
 // scheme makes the rest URLs and flags; one that names a subcommand makes the
-// rest that subcommand's; anything else is a command, verbatim. What was read
+// rest that subcommand's; anything else is a command, verbatim, whose words must
+// be its own. What was read
 // before an error is returned with it.
 func splitMain(table flags, subcommands []string, args []string) (split, error) {
 	var s split
@@ -88,6 +89,8 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 		case withScheme.MatchString(word):
 			urls = true
 			s.operands = append(s.operands, word)
+		case s.refuseCurlsJSON(word) != nil:
+			return s, s.refuseCurlsJSON(word)
 		case urls:
 			return s, tooMany(append(s.operands, word), len(s.operands))
 		case slices.Contains(subcommands, word):
@@ -95,7 +98,7 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 			return s, s.nothingBefore(word)
 		default:
 			s.operands, s.command = args, true
-			return s, nil
+			return s, s.refuseMisplaced(table, args)
 		}
 		args = args[1:]
 	}
@@ -233,6 +236,17 @@ func switchValue(value string) (string, error) {
 		return "false", nil
 	}
 	return "", usagef("%q is neither true nor false", value)
+}
+
+// tookURL is the last flag of the command line whose value is a URL, nil if none
+// is.
+func (s *split) tookURL() *given {
+	for i := range slices.Backward(s.given) {
+		if g := &s.given[i]; !g.env && withScheme.MatchString(g.value) {
+			return g
+		}
+	}
+	return nil
 }
 
 // addEnvironment gives every flag that the command line leaves alone the value

@@ -158,6 +158,9 @@ func (in *invocation) configurePrint(w *wait) error {
 	if !in.values.IsSet("print") {
 		return nil
 	}
+	if n := len(in.values.texts("print")); n > 1 {
+		return usagef("--print is given %d times, and one value can be printed", n)
+	}
 	e, err := expr.CompileValue(in.values.String("print"))
 	if err != nil {
 		return badExpression(in.values.origin("print"), err)

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// refuseMisplaced refuses what stands among the words of a command though poll
+// or a shell was meant to read it. The command would take it, or ignore it, and
+// the wait would be for something else than was asked for. Behind "--" every
+// word is the command's.
+func (s *split) refuseMisplaced(table flags, args []string) error {
+	var found, forShell string
+	var ours []string
+	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
+		word := rest[0]
+		name, value, glued := strings.Cut(word, "=")
+		switch f := table.lookup(strings.TrimPrefix(name, "--")); {
+		case isForShell(word):
+			found, forShell = cmp.Or(found, word), cmp.Or(forShell, word)
+		case strings.HasPrefix(name, "--") && f != nil && f.onlyPolls:
+			found = cmp.Or(found, name)
+			if !glued && len(rest) > 1 {
+				value, rest = rest[1], rest[1:]
+			}
+			ours = append(ours, name, cmp.Or(shellQuoted(value), f.value))
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	err := usagef("%s stands behind the command, which would take it as a word of its own", found)
+	if found == forShell {
+		err = usagef("%s is for a shell, and a command is not run by one", found)
+	}
+	poll, program := "poll ", programName(args[0])
+	if len(s.given) > 0 {
+		poll += "... "
+	}
+	command := program + " ..."
+	if forShell != "" {
+		command = "sh -c '" + program + " ... " + forShell + " ...'"
+	}
+	return err.hint("%s", poll+strings.Join(append(ours, "-- "+command), " ")).
+		hint("if it is meant for %s: %s-- %s ...", program, poll, program)
+}
+
+// isForShell reports whether a word is one by which a shell joins commands or
+// directs their output.
+func isForShell(word string) bool {
+	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
+}
+
+// plainWord matches what a shell takes as it is.
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./+-]+$`) })
+
+// programName is the first word of a command as it may be shown: what else it
+// may be can hold a secret.
+func programName(word string) string {
+	if plainWord().MatchString(word) {
+		return word
+	}
+	return "COMMAND"
+}
+
+// shellQuoted writes a word so that a shell reads it unchanged; "" stays.
+func shellQuoted(word string) string {
+	if word == "" || isNumber(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+func isNumber(word string) bool {
+	return !strings.ContainsFunc(word, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// refuseCurlsJSON refuses a document behind --json, which is curl's flag for a
+// body to send.
+func (s *split) refuseCurlsJSON(word string) error {
+	if !s.has("json") || !(strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '[') {
+		return nil
+	}
+	return usagef("--json takes no value: it prints the outcome as JSON").
+		hint("curl's --json DATA is -d DATA -H 'Content-Type: application/json'")
+}
