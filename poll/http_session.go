@@ -49,7 +49,7 @@ func newHTTPSession(h HTTP) *httpSession {
 
 // StartDue reports whether the next attempt sends the request that starts the
 // operation.
-func (s *httpSession) StartDue() bool { return s.broken == nil && s.startDue }
+func (s *httpSession) StartDue() bool { return s.startDue }
 
 // Probe makes one attempt.
 func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
