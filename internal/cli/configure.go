@@ -182,17 +182,21 @@ func unknownPreset(origin, name string) error {
 func (in *invocation) configureProbe(w *wait) error {
 	operands := in.split.operands
 	switch {
-	case len(operands) == 0 && in.split.tookURL() != nil:
-		g := in.split.tookURL()
-		return usagef("nothing to wait for: %s took the URL as its value", g.origin()).hint("%s %s URL", g.origin(), g.flag.value)
 	case len(operands) == 0:
-		return usagef("nothing to wait for: give a URL or a command").
-			hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
-			hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+		return in.nothingToWaitFor()
 	case in.split.command:
 		return in.configureCommand(w, operands)
 	case len(operands) > 1:
 		return usagef("%d URLs are given, and one can be waited for", len(operands))
 	}
 	return in.configureURL(w, operands[0])
+}
+
+func (in *invocation) nothingToWaitFor() error {
+	if g := in.split.tookURL(); g != nil {
+		return usagef("nothing to wait for: %s took the URL as its value", g.origin()).hint("%s %s URL", g.origin(), g.flag.value)
+	}
+	return usagef("nothing to wait for: give a URL or a command").
+		hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
 }

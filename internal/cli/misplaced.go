@@ -78,12 +78,15 @@ func isNumber(word string) bool {
 	return !strings.ContainsFunc(word, func(r rune) bool { return r < '0' || r > '9' })
 }
 
-// refuseCurlsJSON refuses a document behind --json, which is curl's flag for a
-// body to send.
-func (s *split) refuseCurlsJSON(word string) error {
-	if !s.has("json") || !(strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '[') {
-		return nil
-	}
+// isDocument reports whether a word is JSON or names a file of it, as curl's
+// --json takes it. A bracket alone is a program.
+func isDocument(word string) bool {
+	return strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '['
+}
+
+// curlsJSON refuses a document behind --json, which in curl is a flag for a body
+// to send.
+func curlsJSON() error {
 	return usagef("--json takes no value: it prints the outcome as JSON").
 		hint("curl's --json DATA is -d DATA -H 'Content-Type: application/json'")
 }

@@ -89,8 +89,8 @@ func splitMain(table flags, subcommands []string, args []string) (split, error) 
 		case withScheme.MatchString(word):
 			urls = true
 			s.operands = append(s.operands, word)
-		case s.refuseCurlsJSON(word) != nil:
-			return s, s.refuseCurlsJSON(word)
+		case s.has("json") && isDocument(word):
+			return s, curlsJSON()
 		case urls:
 			return s, tooMany(append(s.operands, word), len(s.operands))
 		case slices.Contains(subcommands, word):
