@@ -126,7 +126,7 @@ func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 		hops = append(hops, h)
 		next.at = h.to
 		if h.turned {
-			next.method, next.body = http.MethodGet, nil
+			next.method, next.body, next.start = http.MethodGet, nil, false
 		}
 	}
 }

@@ -241,15 +241,17 @@ func (s *httpSession) looked(got *answer) status.Observation {
 func (s *httpSession) kindOf(got *answer) status.Monitor {
 	switch {
 	case s.following && seeOther(got.hops):
-		return status.Location
+		return status.Result
 	case s.monitor == status.Location && isGood(got.code) && hasProvisioningState(got):
 		return status.AzureLRO
 	}
 	return s.monitor
 }
 
+// seeOther reports whether a look, not the request that starts the operation, was
+// sent elsewhere for its answer.
 func seeOther(hops []hop) bool {
-	return slices.ContainsFunc(hops, func(h hop) bool { return h.code == http.StatusSeeOther })
+	return slices.ContainsFunc(hops, func(h hop) bool { return h.code == http.StatusSeeOther && !h.start })
 }
 
 // confirmed makes an observation of the answer that a 304 stands for. What the

@@ -124,14 +124,14 @@ func becomesGET(code int, method string) bool {
 type hop struct {
 	code     int
 	from, to place
-	// turned is true where the redirect made a GET of another method.
-	turned bool
+	turned   bool // it made a GET of the request
+	start    bool // the request was to start the operation
 }
 
 // hop returns where the answer to a call, a redirect, sends the client. An
 // [ErrUntrusted] says why not to go there.
 func (c *client) hop(from call, a *answer) (hop, error) {
-	h := hop{code: a.code, from: a.from, turned: becomesGET(a.code, from.method)}
+	h := hop{code: a.code, from: a.from, turned: becomesGET(a.code, from.method), start: from.start}
 	var err error
 	h.to, err = a.from.refer(a.header.Get("Location"), c.trustAll)
 	if err != nil || from.body == nil || h.turned || c.trustAll {

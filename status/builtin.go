@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -20,10 +21,9 @@ func hopeless(o *Observation) (Verdict, bool) {
 }
 
 // unmatched judges an observation that no rule decided. The want is why the
-// rules for SUCCESS did not match, in words; preset is true if a preset's rules
-// were among those asked.
-func (r Rules) unmatched(o *Observation, want string, preset bool) Verdict {
-	expected := preset || r.hasUntil()
+// rules for SUCCESS did not match, in words.
+func (r Rules) unmatched(o *Observation, want string) Verdict {
+	expected := len(r.Preset) > 0 || r.hasUntil()
 	switch {
 	case o.Failure != nil:
 		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
@@ -44,6 +44,12 @@ func (r Rules) hasUntil() bool {
 		}
 	}
 	return false
+}
+
+// readsNotReady reports whether a rule of the user's says of what documents the
+// operation is not done.
+func (r Rules) readsNotReady() bool {
+	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().JSON })
 }
 
 // good judges a good answer that the rules should have decided and did not.
@@ -67,12 +73,14 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case o.Good() && o.NoLead != "":
 		return r.good(o.NoLead, codeText(code))
 	case o.Good() && expected:
-		if code == http.StatusAccepted && o.Monitor == Location {
+		if code == http.StatusAccepted && (o.Monitor == Location || o.Monitor == Result) {
 			r.Strict = false // the code itself says that it goes on: no unexpected state
 		}
 		return r.good(want, codeText(code))
 	case code == http.StatusAccepted:
 		return Verdict{Status: NotReady, Reason: codeText(code)}
+	case o.Good() && o.Monitor.ofOperation():
+		return r.followed(o)
 	case o.Good():
 		return Verdict{Status: Success, Reason: codeText(code)}
 	case o.ShouldRetry != nil && !*o.ShouldRetry:

@@ -143,3 +143,6 @@ const (
 	FollowedByURL         // built by --follow from the body of the start
 	Result                // where the status of an operation that is done says its result is
 )
+
+// ofOperation reports whether the document of an operation can be there.
+func (m Monitor) ofOperation() bool { return m == Location || m == AzureLRO || m == FollowedByURL }

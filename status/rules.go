@@ -103,12 +103,15 @@ func (r Rules) decide(o *Observation) Verdict {
 	if v, ok := asking.block(r.Preset); ok {
 		return v
 	}
-	followed := monitorRules(o.Monitor)
-	if v, ok := asking.block(followed); ok {
-		return v
+	want := asking.wants()
+	v, ok := asking.aside(monitorRules(o.Monitor))
+	switch {
+	case !ok:
+		v = r.unmatched(o, want)
+		v.Answers = asking.answers
+	case v.Status == NotReady && want != "":
+		v.Rule, v.Reason = "", want
 	}
-	v := r.unmatched(o, asking.wants(), len(r.Preset)+len(followed) > 0)
-	v.Answers = asking.answers
 	return v
 }
 
@@ -143,6 +146,17 @@ func (q *interview) block(rules []Rule) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
+}
+
+// aside asks rules that nobody has given. What they say is not told where they
+// do not decide: they are for documents of another kind then.
+func (q *interview) aside(rules []Rule) (Verdict, bool) {
+	own := q.answers
+	v, ok := q.block(rules)
+	if !ok {
+		q.answers = own
+	}
+	return v, ok
 }
 
 func (q *interview) ask(rule *Rule) Answer {
@@ -184,8 +198,13 @@ func (q *interview) matched(a Answer) Verdict {
 
 // detail returns what the answer says of a rule that matched, "" for nothing.
 func (q *interview) detail(rule *Rule) string {
-	for _, x := range rule.Detail {
-		if v := x.Eval(q.env).Value(); v.Kind == expr.KindString {
+	return firstText(rule.Detail, q.env)
+}
+
+// firstText returns the first of the values that is a text, "" for none.
+func firstText(values []*expr.Expr, env *expr.Env) string {
+	for _, x := range values {
+		if v := x.Eval(env).Value(); v.Kind == expr.KindString {
 			if words := strings.Fields(v.Text()); len(words) > 0 {
 				return cut([]byte(strings.Join(words, " ")))
 			}

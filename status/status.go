@@ -6,6 +6,10 @@
 //
 //	HTTP 2xx                                SUCCESS; 202 is NOT_READY; where a rule for
 //	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
+//	the same from a URL that was followed   by status, state, phase, done or provisioningState
+//	without such a rule                     at the top of the document, if it has one:
+//	                                        SUCCESS for a word known to be final, ERROR for
+//	                                        one known as a failure's, else NOT_READY
 //	429; 503 with a hint; 403 with a hint,  THROTTLED
 //	an exhausted rate limit or GitHub's
 //	words about its secondary limit

@@ -12,6 +12,10 @@ type Verdict struct {
 	// no threshold is waited for: the program cannot be run, or the operation
 	// could not be started.
 	Final bool
+	// Open is the path of the member of the document that left it open whether the
+	// operation is done, `.state`, where no rule says which of its values is final;
+	// "" otherwise.
+	Open string
 	// Notes are words of caution about a match that smells:
 	// `.errors is an empty list, which is true`.
 	Notes []string

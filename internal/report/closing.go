@@ -143,6 +143,9 @@ func offers(o *poll.Outcome) []string {
 	if o.Ending == poll.Failed && o.Verdict.Rule == "" {
 		list = append(list, instead(o)...)
 	}
+	if o.Verdict.Open != "" {
+		list = append(list, fmt.Sprintf("to say which state is the end: --until '%s==\"...\"'", o.Verdict.Open))
+	}
 	if obs.Truncated && !strings.Contains(o.Reason, "--max-body") {
 		list = append(list, "the answer was longer than what is kept of it: --max-body SIZE keeps more")
 	}

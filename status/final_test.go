@@ -1,0 +1,136 @@
+package status_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status"
+)
+
+func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
+	t.Parallel()
+	const followed, azure = status.Location, status.AzureLRO
+	for _, test := range []struct {
+		monitor status.Monitor
+		body    string
+		want    status.Status
+		reason  string
+		open    string
+	}{
+		// not known to be final
+		{followed, `{"state":"running","progress":20}`, status.NotReady, `.state is "running", which is no known final state: a condition can say what is`, ".state"},
+		{followed, `{"status":"shipped"}`, status.NotReady, `.status is "shipped"`, ".status"},
+		{followed, `{"phase":""}`, status.NotReady, `.phase is ""`, ".phase"},
+		{followed, `{"provisioningState":"Updating"}`, status.NotReady, `.provisioningState is "Updating"`, ".provisioningState"},
+		{followed, `{"State":"Running"}`, status.NotReady, `.State is "Running"`, ".State"},
+		{followed, `{"done":false,"name":"operations/7"}`, status.NotReady, ".done is false", ""},
+		{followed, `{"done":5}`, status.NotReady, ".done is 5", ".done"},
+		{followed, `{"done":null}`, status.NotReady, ".done is null", ".done"},
+		{followed, `{"status":{"phase":"Succeeded"}}`, status.NotReady, ".status is {", ".status"},
+		{followed, `{"status":["done"]}`, status.NotReady, ".status is [", ".status"},
+		{followed, `{"status":404}`, status.NotReady, ".status is 404", ".status"},
+		{followed, `{"state":"stopped"}`, status.NotReady, `.state is "stopped"`, ".state"},
+		{followed, `{"status":"done","state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
+		{followed, `{"state":"running","done":true}`, status.NotReady, `.state is "running"`, ".state"},
+		{status.FollowedByURL, `{"status":"starting"}`, status.NotReady, `.status is "starting"`, ".status"},
+		{azure, `{"state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
+		{azure, `{"id":7}`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
+		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
+
+		// final
+		{followed, `{"state":"ready","name":"c1"}`, status.Success, `.state is "ready"`, ""},
+		{followed, `{"status":"SUCCEEDED"}`, status.Success, "", ""},
+		{followed, `{"status":"Update_Complete"}`, status.Success, "", ""},
+		{followed, `{"status":"active"}`, status.Success, "", ""},
+		{followed, `{"done":true,"response":{}}`, status.Success, ".done is true", ""},
+		{followed, `{"status":true}`, status.Success, "", ""},
+		{followed, `{"status":200,"data":[]}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"status":"completed","state":"done","error":null}`, status.Success, "", ""},
+		{followed, `{"status":"completed","error":{ }}`, status.Success, "", ""},
+		{followed, `{"status":"completed","error":""}`, status.Success, "", ""},
+		{followed, `{"status":"completed","error":false}`, status.Success, "", ""},
+		{azure, `{"state":"done"}`, status.Success, `.state is "done"`, ""},
+
+		// failed
+		{followed, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
+		{followed, `{"status":"ERROR","message":"disk full"}`, status.Error, `.status is "ERROR": disk full`, ""},
+		{followed, `{"status":"timed out","error":"after 3 min"}`, status.Error, `.status is "timed out": after 3 min`, ""},
+		{followed, `{"status":"running","state":"Cancelled"}`, status.Error, `.state is "Cancelled"`, ""},
+		{followed, `{"done":true,"error":{"code":7,"message":"no quota"}}`, status.Error, ".done is true: no quota", ""},
+		{followed, `{"status":"completed","error":["x"]}`, status.Error, `.status is "completed"`, ""},
+		{azure, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
+
+		// nothing is said
+		{followed, `{"id":7,"nested":{"state":"running"}}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"id":7,"error":"x"}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `[{"state":"running"}]`, status.Success, "HTTP 200 OK", ""},
+		{followed, `"running"`, status.Success, "HTTP 200 OK", ""},
+		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
+		{followed, ``, status.Success, "HTTP 200 OK", ""},
+		{status.Given, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+		{status.Result, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+	} {
+		o := answered(200, test.body)
+		o.Monitor = test.monitor
+		have := status.Rules{}.Classify(o)
+		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) || have.Open != test.open {
+			t.Errorf("behind %d, %s: have %s, %q, open %q; want %s, %q, open %q",
+				test.monitor, test.body, have.Status, have.Reason, have.Open, test.want, test.reason, test.open)
+		}
+	}
+}
+
+// A rule of the user's that says what is final, or what is not, decides instead.
+func TestRulesAndWhatADocumentSays(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule    string
+		monitor status.Monitor
+		body    string
+		want    status.Status
+		reason  string
+	}{
+		{`until .state == "shipped"`, status.Location, `{"state":"shipped"}`, status.Success, ""},
+		{`until .state == "shipped"`, status.Location, `{"state":"done"}`, status.NotReady, `.state is "done", want == "shipped"`},
+		{`until .state == "shipped"`, status.Location, `{"state":"failed"}`, status.NotReady, `.state is "failed", want == "shipped"`},
+		{`not-ready-if .state == "queued"`, status.Location, `{"state":"odd"}`, status.Success, ""},
+		{`not-ready-if .state == "queued"`, status.Location, `{"state":"failed"}`, status.Error, ""},
+		{`not-ready-if .state == "queued"`, status.AzureLRO, `{"state":"odd"}`, status.NotReady, `.state is "odd"`},
+		{`not-ready-if $status == 404`, status.Location, `{"state":"running"}`, status.NotReady, `.state is "running"`},
+		{`error-if .state == "burnt"`, status.Location, `{"state":"running"}`, status.NotReady, `.state is "running"`},
+	} {
+		o := answered(200, test.body)
+		o.Monitor = test.monitor
+		have := status.Rules{Own: rules(t, test.rule)}.Classify(o)
+		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
+			t.Errorf("%s, behind %d, %s: have %s, %q; want %s, %q", test.rule, test.monitor, test.body, have.Status, have.Reason, test.want, test.reason)
+		}
+	}
+}
+
+// The rules of Azure's status document are asked behind a start without anybody
+// having given them. What they miss is no news to who reads the reason.
+func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		rule, body, reason string
+	}{
+		{`until .state == "done"`, `{"state":"queued"}`, `.state is "queued", want == "done"`},
+		{`until .state == "done"`, `{"id":7}`, `.state is missing, want == "done"`},
+		{`until .state == "done"`, `{"status":"Running","state":"queued"}`, `.state is "queued", want == "done"`},
+		{`error-if .state == "burnt"`, `{"state":"queued"}`, `.state is "queued", which is no known final state: a condition can say what is`},
+		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status // `}, // this one is Azure's
+	} {
+		o := answered(200, test.body)
+		o.Monitor = status.AzureLRO
+		have := status.Rules{Own: rules(t, test.rule)}.Classify(o)
+		if have.Status != status.NotReady || !strings.HasPrefix(have.Reason, test.reason) || strings.Contains(have.Reason, "startswith") {
+			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
+		}
+		var tally status.Tally
+		tally.Add(have)
+		if notes := strings.Join(tally.Notes(status.HTTP), "\n"); strings.Contains(notes, "azure") {
+			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
+		}
+	}
+}
