@@ -25,11 +25,13 @@ const defaultMaxBody = 64 << 20
 //
 // A request other than GET, HEAD and OPTIONS is taken to start the operation:
 // it is sent once, and what its answer names is polled from there on; see
-// [Follow]. It is sent again only where it never left or was refused for load
+// [Follow]. It is sent again only where it never left, where the server says
+// over HTTP/2 that it did nothing with it, or where it was refused for load
 // (429, 503 or 403 with a hint, such as Retry-After).
 //
-// One attempt is one request and the redirects it meets, which are followed as
-// a browser does (RFC 9110 section 15.4), but for a 301 or 302 after the POST that
+// One attempt is one request, which the Transport is kept from sending again,
+// and the redirects it meets. They are followed as a browser does (RFC 9110
+// section 15.4), but for a 301 or 302 after the POST that
 // starts the operation: it leaves open whether anything was started. Where one
 // leads to another origin (scheme, host or port), what may be a credential stays
 // behind: Authorization, cookies, User, every header but Accept*, User-Agent and

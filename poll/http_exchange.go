@@ -141,20 +141,22 @@ func (c *client) transportTo(p place) http.RoundTripper {
 
 // send makes one request and reads its answer.
 func (c *client) send(ctx context.Context, next call) (*answer, error) {
-	var left trace
-	req, err := c.request(httptrace.WithClientTrace(ctx, left.hooks()), next)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	way := &delivery{stop: stop}
+	req, err := c.request(httptrace.WithClientTrace(ctx, way.hooks()), next)
 	if err != nil {
 		return nil, err
 	}
 	resp, err := c.transportTo(next.at).RoundTrip(req)
 	if err != nil {
-		return nil, &sendError{err: err, left: left.requestLeft(err)}
+		return nil, way.failed(err)
 	}
 	defer resp.Body.Close()
 	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at, received: time.Now()}
 	a.body, a.size, err = readBody(resp, c.maxBody)
 	if err != nil {
-		return nil, &sendError{err: err, left: true, got: a.size, want: resp.ContentLength}
+		return nil, &sendError{err: err, left: true, begun: true, got: a.size, want: resp.ContentLength}
 	}
 	a.truncated = a.size > int64(len(a.body))
 	return a, nil
@@ -173,6 +175,7 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 	if err != nil {
 		return nil, fmt.Errorf("build the request: %w", err)
 	}
+	req.GetBody = nil // without it a body is sent once
 	c.setHeader(req, next)
 	if next.at.trusted && c.authorize != nil {
 		c.authorize(req)
@@ -203,30 +206,12 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 }
 
-// A trace notes how far a request came.
-type trace struct{ asked, connected bool }
-
-func (t *trace) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GetConn: func(string) { t.asked = true },
-		GotConn: func(httptrace.GotConnInfo) { t.connected = true },
-	}
-}
-
-// requestLeft reports whether the server may have seen the request that err
-// ended. A transport that calls no hooks is judged by its error.
-func (t *trace) requestLeft(err error) bool {
-	if t.asked {
-		return t.connected
-	}
-	return !neverConnected(err)
-}
-
 // A sendError is a request without a complete answer.
 type sendError struct {
 	err       error
 	left      bool
-	got, want int64 // bytes of the body, where reading it failed; want is -1 if not known
+	begun     bool  // the answer was, and reading its body failed
+	got, want int64 // bytes of the body then; want is -1 if not known
 }
 
 func (e *sendError) Error() string { return e.err.Error() }

@@ -179,11 +179,17 @@ func protocolWords(err error) (string, bool) {
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
 		return "the answer's compression is broken", true
 	}
-	if e, ok := errors.AsType[*sendError](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
+	if e, ok := errors.AsType[*sendError](err); ok && e.begun && errors.Is(err, io.ErrUnexpectedEOF) {
 		return halfAnswer(e), true
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "connection closed without an answer", true
+	}
+	if r, ok := errors.AsType[resend](err); ok {
+		return r.Error(), true
+	}
+	if words, ok := http2Words(err.Error()); ok {
+		return words, true
 	}
 	return textWords(err.Error())
 }
@@ -206,8 +212,8 @@ func textWords(text string) (string, bool) {
 		{"multiple Content-Length", "the header of the answer is malformed"},
 		{"chunk", "the answer's chunks are malformed"},
 		{"server closed idle connection", "connection closed by the server"},
+		{"cannot rewind body", "connection closed by the server"},
 		{"transport connection broken", "connection broken"},
-		{"stream error", "the server reset the HTTP/2 stream"},
 		{"http2: ", "the HTTP/2 connection broke"},
 		{"tls: handshake failure", "TLS handshake failed"},
 	} {
@@ -216,6 +222,38 @@ func textWords(text string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// http2Words knows the errors of net/http that say what the server did over
+// HTTP/2. What the server wrote beside the code is not repeated.
+func http2Words(text string) (string, bool) {
+	if _, reset, ok := strings.Cut(text, "stream error: stream ID "); ok {
+		_, code, _ := strings.Cut(reset, "; ")
+		if strings.Contains(code, "; received from peer") {
+			return "the server reset the HTTP/2 stream" + errorCode(code), true
+		}
+		return "the HTTP/2 answer is malformed", true
+	}
+	if _, code, ok := strings.Cut(text, "ErrCode"); ok && strings.Contains(text, "GOAWAY") {
+		return "the server closed the HTTP/2 connection" + errorCode(code[1:]), true
+	}
+	if strings.Contains(text, "graceful shutdown GOAWAY") || strings.Contains(text, "client conn not usable") {
+		return afterGoAway.Error(), true
+	}
+	return "", false
+}
+
+// errorCode returns the HTTP/2 error code that text begins with, in parentheses;
+// "" for one without a name.
+func errorCode(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
+	if end < 0 {
+		end = len(text)
+	}
+	if end == 0 {
+		return ""
+	}
+	return " (" + text[:end] + ")"
 }
 
 // certificateWords says why the server's certificate is not trusted.

@@ -78,7 +78,12 @@ func TestReasons(t *testing.T) {
 		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com"},
 		{io.EOF, "connection closed without an answer"},
 		{errors.New("http2: client connection lost"), "the HTTP/2 connection broke"},
-		{errors.New("stream error: stream ID 3; INTERNAL_ERROR"), "the server reset the HTTP/2 stream"},
+		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "the server reset the HTTP/2 stream (INTERNAL_ERROR)"},
+		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "the server reset the HTTP/2 stream"},
+		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "the HTTP/2 answer is malformed"},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), "the server closed the HTTP/2 connection (NO_ERROR)"},
+		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "the server closed the HTTP/2 connection (ENHANCE_YOUR_CALM)"},
+		{errors.New("http2: Transport received Server's graceful shutdown GOAWAY"), "the server is closing the HTTP/2 connection (GOAWAY)"},
 		{errors.New("boom"), "request failed: boom"},
 	} {
 		h := HTTP{

@@ -1,0 +1,331 @@
+package poll
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/pollcli/poll/status"
+)
+
+// A fault is how a server breaks over HTTP/2: by RST_STREAM, or by GOAWAY.
+type fault struct {
+	place  string // when it does
+	goAway bool
+	code   http2.ErrCode
+	// last is true for a GOAWAY that counts the request among those processed.
+	last bool
+}
+
+func (f fault) String() string {
+	switch {
+	case !f.goAway:
+		return fmt.Sprintf("RST_STREAM %s at %s", f.code, f.place)
+	case f.last:
+		return fmt.Sprintf("GOAWAY %s with this stream at %s", f.code, f.place)
+	}
+	return fmt.Sprintf("GOAWAY %s with stream 0 at %s", f.code, f.place)
+}
+
+// unprocessed reports whether the fault says that the request was not touched
+// (RFC 9113 section 8.7).
+func (f fault) unprocessed() bool {
+	before := slices.Contains([]string{"connect", "header", "request"}, f.place)
+	return before && (f.goAway && !f.last || !f.goAway && f.code == http2.ErrCodeRefusedStream)
+}
+
+// faults are all that a server can say, each at every moment.
+func faults() []fault {
+	var all []fault
+	for _, place := range []string{"connect", "header", "request", "answer", "body"} {
+		for code := range http2.ErrCodeHTTP11Required + 1 {
+			all = append(all, fault{place, true, code, false})
+			if place != "connect" {
+				all = append(all, fault{place, true, code, true}, fault{place, false, code, false})
+			}
+		}
+	}
+	return all
+}
+
+// A brokenServer speaks HTTP/2 and breaks. It counts what arrives.
+type brokenServer struct {
+	config *tls.Config
+
+	mu          sync.Mutex
+	fault       *fault // nil while it works
+	conns       []net.Conn
+	connections int
+	requests    int
+}
+
+func (s *brokenServer) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.connections++
+	s.conns = append(s.conns, there)
+	out := make(chan []byte, 100)
+	go func() {
+		for b := range out {
+			there.Write(b)
+		}
+	}()
+	go func() {
+		defer close(out)
+		s.serve(tls.Server(&unhurried{there, out}, s.config))
+	}()
+	return here, nil
+}
+
+// An unhurried connection writes without waiting for a reader, as the kernel
+// does and a pipe does not.
+type unhurried struct {
+	net.Conn
+	out chan<- []byte
+}
+
+func (c *unhurried) Write(p []byte) (int, error) {
+	c.out <- bytes.Clone(p)
+	return len(p), nil
+}
+
+// counts returns how many connections and requests there were, and forgets them.
+func (s *brokenServer) counts() (connections, requests int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	connections, requests = s.connections, s.requests
+	s.connections, s.requests = 0, 0
+	return connections, requests
+}
+
+func (s *brokenServer) breakBy(f *fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = f
+}
+
+func (s *brokenServer) close() {
+	for _, c := range s.conns {
+		c.Close()
+	}
+}
+
+func (s *brokenServer) serve(conn net.Conn) {
+	defer conn.Close()
+	if _, err := io.ReadFull(conn, make([]byte, len(http2.ClientPreface))); err != nil {
+		return
+	}
+	framer := http2.NewFramer(conn, conn)
+	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	framer.WriteSettings()
+	broken := s.breakAt("connect", framer, 0)
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		ended := false
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			if !f.IsAck() {
+				framer.WriteSettingsAck()
+			}
+		case *http2.MetaHeadersFrame:
+			s.mu.Lock()
+			s.requests++
+			s.mu.Unlock()
+			broken = broken || s.breakAt("header", framer, f.StreamID)
+			ended = f.StreamEnded()
+		case *http2.DataFrame:
+			ended = f.StreamEnded()
+		}
+		if ended && !broken {
+			broken = s.answer(framer, frame.Header().StreamID)
+		}
+	}
+}
+
+// answer answers 429, so that a start is made again, unless it breaks.
+func (s *brokenServer) answer(framer *http2.Framer, id uint32) (broken bool) {
+	if s.breakAt("request", framer, id) {
+		return true
+	}
+	var block bytes.Buffer
+	hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: "429"})
+	framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
+	if s.breakAt("answer", framer, id) {
+		return true
+	}
+	framer.WriteData(id, false, []byte("par"))
+	if s.breakAt("body", framer, id) {
+		return true
+	}
+	framer.WriteData(id, true, []byte("tial"))
+	return false
+}
+
+// breakAt writes the fault if this is its place.
+func (s *brokenServer) breakAt(place string, framer *http2.Framer, id uint32) bool {
+	s.mu.Lock()
+	f := s.fault
+	s.mu.Unlock()
+	switch {
+	case f == nil || f.place != place:
+		return false
+	case !f.goAway:
+		framer.WriteRSTStream(id, f.code)
+		return true
+	case f.last:
+		framer.WriteGoAway(id, f.code, []byte("s3cret"))
+	default:
+		framer.WriteGoAway(0, f.code, []byte("s3cret"))
+	}
+	return true
+}
+
+// A sending is a request to the broken server.
+type sending struct {
+	method string
+	body   []byte
+	key    bool // it has an Idempotency-Key
+	reused bool // the connection has carried a request before
+}
+
+// TestSentOnce breaks requests in every way that HTTP/2 knows and counts what
+// arrives: net/http would send many of them again.
+func TestSentOnce(t *testing.T) {
+	t.Parallel()
+	config := serverConfig(t)
+	for _, reused := range []bool{false, true} {
+		for _, r := range []sending{
+			{method: "GET"},
+			{method: "POST"},
+			{method: "POST", key: true},
+			{method: "POST", body: []byte("start=1")},
+			{method: "POST", body: []byte("start=1"), key: true},
+		} {
+			r.reused = reused
+			t.Run(fmt.Sprintf("%s %q key %t reused %t", r.method, r.body, r.key, r.reused), func(t *testing.T) {
+				t.Parallel()
+				for _, f := range faults() {
+					synctest.Test(t, func(t *testing.T) { r.meets(t, config, f) })
+				}
+			})
+		}
+	}
+}
+
+func serverConfig(t *testing.T) *tls.Config {
+	pair, _ := certificate(t, time.Unix(0, 0), time.Now().Add(time.Hour), "api.example.com")
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}, CurvePreferences: []tls.CurveID{tls.X25519},
+	}
+}
+
+// meets makes an attempt that meets a fault, and one more.
+func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
+	server := &brokenServer{config: config}
+	defer server.close()
+	session, done := r.session(t, server)
+	defer done()
+	probe := func() status.Observation {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Second, ErrAttemptTimeout)
+		defer cancel()
+		o := session.Probe(ctx, Attempt{Number: 1})
+		time.Sleep(time.Minute) // whatever is still under way arrives
+		return o
+	}
+	if r.reused {
+		if o := probe(); o.Code == nil {
+			t.Fatalf("%s: have no first answer: %v", f, o.Failure)
+		}
+		server.counts()
+	}
+	server.breakBy(&f)
+	o := probe()
+	connections, requests := server.counts()
+	switch {
+	case f.place == "connect" && r.reused:
+		return // there is none
+	case requests > 1 || requests == 0 && f.place != "connect":
+		t.Errorf("%s: %d requests", f, requests)
+	case connections > maxAsks:
+		t.Errorf("%s: %d connections", f, connections)
+	case o.Failure == nil:
+		t.Fatalf("%s: have an answer, %d", f, *o.Code)
+	case strings.Contains(o.Failure.Reason, "s3cret"):
+		t.Errorf("%s: have %q", f, o.Failure.Reason)
+	}
+	server.breakBy(nil)
+	probe()
+	_, again := server.counts()
+	if want := r.requestsAfter(f, o.Failure); again != want {
+		t.Errorf("%s: %q, then %d requests, want %d", f, o.Failure.Reason, again, want)
+	}
+}
+
+func (r sending) session(t *testing.T, server *brokenServer) (session Probe, done func()) {
+	transport, done := transportTo(t, server)
+	h := HTTP{URL: "https://api.example.com/", Method: r.method, Body: r.body, Header: http.Header{}, Transport: transport}
+	if r.key {
+		h.Header.Set("Idempotency-Key", "1")
+	}
+	return h.Session(), done
+}
+
+func transportTo(t *testing.T, server *brokenServer) (transport *http.Transport, done func()) {
+	transport, err := Connect{Insecure: true}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy, transport.DialContext = nil, server.dial
+	return transport, transport.CloseIdleConnections
+}
+
+// requestsAfter says how many requests the attempt after a fault makes: none
+// after a start that may have been processed. Without a body there is no telling
+// why net/http would send a request again.
+func (r sending) requestsAfter(f fault, failure *status.Failure) int {
+	unsure := len(r.body) == 0 && f.goAway && strings.Contains(failure.Reason, string(afterEither))
+	if r.method == "POST" && (!f.unprocessed() || unsure) {
+		return 0
+	}
+	return 1
+}
+
+// TestTransportOfItsOwn asks twice in one RoundTrip: what comes after an answer
+// is another request, as a transport makes it that is challenged.
+func TestTransportOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &brokenServer{config: serverConfig(t)}
+		defer server.close()
+		transport, done := transportTo(t, server)
+		defer done()
+		o := HTTP{URL: "https://api.example.com/", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			challenge, err := transport.RoundTrip(r)
+			if err != nil {
+				return nil, err
+			}
+			io.Copy(io.Discard, challenge.Body)
+			return transport.RoundTrip(r)
+		})}.Probe(t.Context(), Attempt{Number: 1})
+		if _, requests := server.counts(); o.Failure != nil || requests != 2 {
+			t.Errorf("have %v after %d requests, want an answer after 2", o.Failure, requests)
+		}
+	})
+}
