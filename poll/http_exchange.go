@@ -153,12 +153,13 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 		return nil, way.failed(err)
 	}
 	defer resp.Body.Close()
+	// Not every body ends with its context: that of a 101 does not, nor has one of
+	// another transport to.
+	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at, received: time.Now()}
-	a.body, a.size, err = readBody(resp, c.maxBody)
-	if err != nil {
+	if err := a.read(req, resp, c.maxBody); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.size, want: resp.ContentLength}
 	}
-	a.truncated = a.size > int64(len(a.body))
 	return a, nil
 }
 

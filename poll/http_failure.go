@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -176,7 +175,10 @@ func protocolWords(err error) (string, bool) {
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return "the server does not speak TLS on this port", true
 	}
-	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, gzip.ErrChecksum) {
+	if e, ok := errors.AsType[unusable](err); ok {
+		return e.Error(), true
+	}
+	if brokenCoding(err) {
 		return "the answer's compression is broken", true
 	}
 	if e, ok := errors.AsType[*sendError](err); ok && e.begun && errors.Is(err, io.ErrUnexpectedEOF) {

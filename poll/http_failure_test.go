@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,31 +155,6 @@ func TestCut(t *testing.T) {
 		have := cut(ctx, test.left, 12345*time.Millisecond)
 		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.cause) {
 			t.Errorf("%v: have %v %q", test.cause, have.Kind, have.Reason)
-		}
-	}
-}
-
-func TestReadBody(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		size, limit  int
-		uncompressed bool
-		kept         int
-		want         int64
-	}{
-		{0, 10, false, 0, 0},
-		{9, 10, false, 9, 9},
-		{10, 10, false, 10, 10},
-		{11, 10, false, 10, 11},
-		{5000, 10, false, 10, 5000},
-		{10, 10, true, 10, 10},
-		{5000, 10, true, 10, 11},
-	} {
-		resp := response(200, bytes.NewReader(make([]byte, test.size)))
-		resp.Uncompressed = test.uncompressed
-		kept, size, err := readBody(resp, int64(test.limit))
-		if err != nil || len(kept) != test.kept || size != test.want {
-			t.Errorf("%+v: have %d bytes of %d, %v", test, len(kept), size, err)
 		}
 	}
 }

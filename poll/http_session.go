@@ -133,7 +133,7 @@ func turned(hops []hop) (hop, bool) {
 // became of the request.
 func mayHaveStarted(code int) bool {
 	switch code {
-	case http.StatusRequestTimeout, http.StatusTooEarly:
+	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
 		return true
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
 		return false

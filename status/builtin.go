@@ -94,6 +94,8 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,
 		code == http.StatusNotModified:
 		return Verdict{Status: NotReady, Reason: codeText(code)}
+	case code == http.StatusSwitchingProtocols:
+		return Verdict{Status: Error, Reason: codeText(code) + ", after which no HTTP answer comes"}
 	case code >= 300 && code < 400:
 		v := Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
 		if o.Start {

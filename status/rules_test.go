@@ -103,6 +103,7 @@ func TestClassify(t *testing.T) {
 		"502":                      {o: answered(502, ""), want: status.NotReady},
 		"505":                      {o: answered(505, ""), want: status.Error},
 		"599":                      {o: answered(599, ""), want: status.NotReady},
+		"another protocol":         {o: answered(101, ""), want: status.Error, reason: "after which no HTTP answer comes"},
 		"a redirect, not followed": {o: answered(302, ""), want: status.Error, reason: "not followed"},
 		"304 of nothing":           {o: answered(304, ""), want: status.NotReady},
 
