@@ -17,6 +17,14 @@ import (
 // otherwise: as many as curl.
 const DefaultMaxRedirects = 50
 
+// maxHops is how many redirects one attempt follows at the very most, and maxURL
+// how long a URL may be that one leads to: a server that redirects for ever ends
+// the attempt soon, and fills no memory until then.
+const (
+	maxHops = 1000
+	maxURL  = 16 << 10
+)
+
 // defaultMaxBody is what is kept of an answer unless told otherwise, in bytes.
 const defaultMaxBody = 64 << 20
 
@@ -61,7 +69,8 @@ type HTTP struct {
 	MaxBody int64
 	// MaxRedirects is how many redirects one attempt follows; 0 is
 	// [DefaultMaxRedirects]. With less than 0 none is followed: the redirect
-	// itself is the answer. One more than MaxRedirects is a failure for good.
+	// itself is the answer. One more than MaxRedirects is a failure for good, and
+	// so is one more than 1000, whatever it says.
 	MaxRedirects int
 	// Follow says where to look after the first answer. The zero value follows
 	// what the answer to a request that starts the operation names.
@@ -137,7 +146,7 @@ func (h HTTP) maxRedirects() int {
 	if h.MaxRedirects == 0 {
 		return DefaultMaxRedirects
 	}
-	return h.MaxRedirects
+	return min(h.MaxRedirects, maxHops)
 }
 
 // isToken reports whether s is a token, as methods and header names are

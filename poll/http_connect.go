@@ -44,7 +44,7 @@ const (
 )
 
 // Transport returns a transport that connects as c says. An error names the
-// file that cannot be used.
+// file that cannot be used, or is an [ErrProxy] and names the variable.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()
 	if err != nil {
@@ -68,6 +68,8 @@ func (c Connect) Transport() (*http.Transport, error) {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, "unix", c.UnixSocket)
 		}
+	} else if err := checkProxies(os.Getenv); err != nil {
+		return nil, err
 	}
 	return t, nil
 }

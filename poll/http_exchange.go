@@ -118,7 +118,7 @@ func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 		switch {
 		case errors.Is(err, ErrUntrusted):
 			return nil, notFollowed(hops, h, err)
-		case err != nil:
+		case err != nil, len(h.to.url.String()) > maxURL:
 			return a, nil
 		case len(hops) == c.maxRedirects:
 			return nil, tooManyRedirects(hops, h.to)

@@ -1,6 +1,8 @@
 package poll
 
 import (
+	"math"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -131,4 +133,35 @@ func FuzzLocation(f *testing.F) {
 			t.Errorf("%q: %s is trusted", reference, to.url)
 		}
 	})
+}
+
+// TestRedirectsForEver meets servers that redirect without an end.
+func TestRedirectsForEver(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		location string
+		limit    int
+		requests int
+		reason   string // "" for the redirect itself
+	}{
+		{"/again", math.MaxInt, maxHops + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", maxHops + 1, maxHops + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", 3, 4, "redirect loop: more than 3 redirects"},
+		{strings.Repeat("a", 1000) + "/", math.MaxInt, maxURL/1001 + 1, ""}, // each URL is longer than the last
+	} {
+		requests := 0
+		o := HTTP{URL: "http://h/", MaxRedirects: test.limit, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			requests++
+			resp := response(302, strings.NewReader(""))
+			resp.Header.Set("Location", test.location)
+			return resp, nil
+		})}.Probe(t.Context(), Attempt{Number: 1})
+		reason := ""
+		if o.Failure != nil {
+			reason = o.Failure.Reason
+		}
+		if requests != test.requests || !strings.HasPrefix(reason, test.reason) || (test.reason == "") != (reason == "") {
+			t.Errorf("%.10s up to %d: have %d requests, %.100q", test.location, test.limit, requests, reason)
+		}
+	}
 }

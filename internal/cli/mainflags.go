@@ -64,7 +64,7 @@ func mainFlags() flags {
 		{name: "cert", aliases: []string{"E"}, value: "FILE", group: groupHTTP, usage: "client certificate (PEM)"},
 		{name: "key", value: "FILE", group: groupHTTP, usage: "its key, if not in the same file"},
 		{name: "unix-socket", value: "PATH", group: groupHTTP, usage: "connect to this socket"},
-		{name: "max-redirs", value: "N", group: groupHTTP, def: "50", usage: "redirects in one attempt; -1 = no limit"},
+		{name: "max-redirs", value: "N", group: groupHTTP, def: "50", usage: "redirects in one attempt; -1 = 1000, the most"},
 		{name: "location-trusted", group: groupHTTP, usage: "send credentials and body to other origins, too"},
 		{name: "follow", value: "WHERE", offers: offeredFollows, group: groupHTTP, def: "auto", usage: "where to look after the start: none, EXPR"},
 		{name: "no-conditional", group: groupHTTP, usage: "never send If-None-Match / If-Modified-Since"},

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -71,7 +72,7 @@ func (in *invocation) configureHTTP(w *wait, operand string) error {
 	return nil
 }
 
-// maxRedirects turns curl's numbers (0 = none, -1 = no limit) into the probe's.
+// maxRedirects turns curl's numbers (0 = none, -1 = no limit of one's own) into the probe's.
 func (in *invocation) maxRedirects() int {
 	switch n := in.values.count("max-redirs", -1, poll.DefaultMaxRedirects); n {
 	case 0:
@@ -98,7 +99,10 @@ func (in *invocation) connection(probe *poll.HTTP) error {
 	}
 	transport, err := c.Transport()
 	if err != nil {
-		return usagef("%s: %w", in.anyOf("cacert", "cert", "key"), err)
+		if given := in.anyOf("cacert", "cert", "key"); given != "" && !errors.Is(err, poll.ErrProxy) {
+			err = fmt.Errorf("%s: %w", given, err)
+		}
+		return usagef("%w", err)
 	}
 	probe.Transport = transport
 	return nil
