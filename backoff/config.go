@@ -25,20 +25,14 @@ func Strategies() []Strategy {
 	return []Strategy{StrategyExponential, StrategyFixed, StrategyLinear, StrategyFibonacci, StrategyPolynomial}
 }
 
-// ParseStrategy returns the strategy called name, or a [ParameterError] that
-// lists the names there are.
-func ParseStrategy(name string) (Strategy, error) {
-	return parse("strategy", name, Strategies())
-}
-
-// A Jitter names what chance does to the wait of a strategy.
+// A Jitter names how the waits of a strategy are spread at random.
 type Jitter string
 
 // The jitters.
 const (
-	// JitterAuto leaves the wait alone after NOT_READY, since one client need
-	// not avoid collisions, and takes that of [Throttled] after THROTTLED.
-	// Polynomial waits are spread by [RailsSpread], as their formula says.
+	// JitterAuto leaves ordinary waits alone, since a single client has nobody
+	// to collide with, and spreads those of a throttled client as [Throttled]
+	// does. Polynomial waits get [RailsSpread], which is part of their formula.
 	JitterAuto Jitter = "auto"
 	// JitterNone leaves every wait alone.
 	JitterNone Jitter = "none"
@@ -46,7 +40,8 @@ const (
 	JitterFull Jitter = "full"
 	// JitterEqual is [Equal].
 	JitterEqual Jitter = "equal"
-	// JitterDecorrelated is [Decorrelated]. Of the strategy it keeps the base.
+	// JitterDecorrelated is [Decorrelated]. It replaces the strategy and uses
+	// its base only.
 	JitterDecorrelated Jitter = "decorrelated"
 )
 
@@ -55,76 +50,33 @@ func Jitters() []Jitter {
 	return []Jitter{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
-// ParseJitter returns the jitter called name, or a [ParameterError] that lists
-// the names there are.
-func ParseJitter(name string) (Jitter, error) {
-	return parse("jitter", name, Jitters())
-}
-
-func parse[T ~string](parameter, name string, names []T) (T, error) {
-	if !slices.Contains(names, T(name)) {
-		return "", unknown(parameter, name, names)
-	}
-	return T(name), nil
-}
-
-func unknown[T ~string](parameter, name string, names []T) error {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = string(n)
-	}
-	return &ParameterError{Parameter: parameter, Problem: fmt.Sprintf("%q is none of %s", name, strings.Join(list, ", "))}
-}
-
-// A ParameterError says which parameter of a schedule cannot be used and why.
-type ParameterError struct {
-	// Parameter is strategy, base, factor, power, max-wait, jitter, or one of
-	// the wishes a factor is chosen from: overshoot, wait, at.
-	Parameter string
-	// Problem is the value and what is wrong with it, in words.
-	Problem string
-}
-
-// Error returns the parameter and the problem.
-func (e *ParameterError) Error() string { return e.Parameter + ": " + e.Problem }
-
-// Config describes a schedule by names and numbers. Start from [DefaultConfig]:
-// a zero number means zero. Parameters that the strategy does not have are
-// ignored.
+// Config describes a schedule by names and numbers. The zero value is 2^n * 100 ms,
+// capped at 20 seconds, with JitterAuto. Parameters that the strategy does not
+// have are ignored.
 type Config struct {
 	// Strategy is how the wait grows. Empty means StrategyExponential.
 	Strategy Strategy
-	// Base is the strategy's base, above 0; only StrategyFixed without
-	// JitterDecorrelated also takes 0.
+	// Base is the base of the strategy. 0 means DefaultBase. StrategyFixed also
+	// accepts NoWait, unless Jitter is JitterDecorrelated.
 	Base time.Duration
-	// Factor is the growth of StrategyExponential, finite and at least 1.
+	// Factor is the factor of StrategyExponential, finite and at least 1.
+	// 0 means DefaultFactor.
 	Factor float64
-	// Power is the exponent of StrategyPolynomial, finite and above 0.
+	// Power is the exponent of StrategyPolynomial, finite and above 0. 0 means
+	// DefaultPower.
 	Power float64
-	// MaxWait is the longest wait, after jitter. 0 means no bound.
+	// MaxWait is the longest wait, jitter included. 0 means DefaultMaxWait,
+	// NoCap no bound.
 	MaxWait time.Duration
-	// Jitter is what chance does to the wait. Empty means JitterAuto.
+	// Jitter is how the wait is spread. Empty means JitterAuto.
 	Jitter Jitter
 }
 
-// DefaultConfig returns what poll does unless told otherwise: 2^n * 100 ms, at
-// most 20 seconds.
-func DefaultConfig() Config {
-	return Config{
-		Strategy: StrategyExponential,
-		Base:     DefaultBase,
-		Factor:   DefaultFactor,
-		Power:    DefaultPower,
-		MaxWait:  20 * time.Second,
-		Jitter:   JitterAuto,
-	}
-}
-
-// Schedules returns the schedule that c describes and the one for the waits
-// after a THROTTLED answer, which differs under [JitterAuto] only. The error is
-// that of [Config.Validate].
+// Schedules returns the schedule that c describes, and the one for waits after
+// the client was throttled. They differ under [JitterAuto] only. The error is a
+// [*ParameterError] if c describes no schedule.
 func (c Config) Schedules() (own, throttled Schedule, err error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, nil, err
 	}
 	own, throttled = c.schedules()
@@ -151,6 +103,9 @@ func (c Config) schedules() (own, throttled Schedule) {
 func (c Config) strategy() Schedule {
 	switch c.Strategy {
 	case StrategyFixed:
+		if c.Base == 0 {
+			return Fixed(DefaultBase)
+		}
 		return Fixed(c.Base)
 	case StrategyLinear:
 		return Linear{Base: c.Base}
@@ -167,16 +122,15 @@ func (c Config) strategy() Schedule {
 	}
 }
 
-// Validate returns nil if c describes a schedule, else a [ParameterError].
-func (c Config) Validate() error {
+func (c Config) validate() error {
 	if c.Strategy != "" && !slices.Contains(Strategies(), c.Strategy) {
-		return unknown("strategy", string(c.Strategy), Strategies())
+		return unknown("strategy", c.Strategy, Strategies())
 	}
 	if c.Jitter != "" && !slices.Contains(Jitters(), c.Jitter) {
-		return unknown("jitter", string(c.Jitter), Jitters())
+		return unknown("jitter", c.Jitter, Jitters())
 	}
-	if c.MaxWait < 0 {
-		return &ParameterError{"max-wait", fmt.Sprintf("%v is negative", c.MaxWait)}
+	if c.MaxWait < 0 && c.MaxWait != NoCap {
+		return &ParameterError{"max wait", fmt.Sprintf("%v is negative", c.MaxWait)}
 	}
 	if err := c.validateBase(); err != nil {
 		return err
@@ -193,10 +147,10 @@ func (c Config) Validate() error {
 
 func (c Config) validateBase() error {
 	switch {
-	case c.Base < 0:
-		return &ParameterError{"base", fmt.Sprintf("%v is negative", c.Base)}
-	case c.Base > 0:
+	case c.Base >= 0:
 		return nil
+	case c.Base != NoWait:
+		return &ParameterError{"base", fmt.Sprintf("%v is negative", c.Base)}
 	case c.Jitter == JitterDecorrelated:
 		return &ParameterError{"base", "0 leaves decorrelated jitter nothing to grow from"}
 	case c.Strategy != StrategyFixed:
@@ -210,7 +164,7 @@ func validateFactor(factor float64) error {
 	switch {
 	case math.IsNaN(factor) || math.IsInf(factor, 0):
 		return &ParameterError{"factor", fmt.Sprintf("%v is not a finite number", factor)}
-	case factor < 1:
+	case factor < 1 && factor != 0:
 		return &ParameterError{"factor", fmt.Sprintf("%v is below 1, the waits would shrink", factor)}
 	default:
 		return nil
@@ -221,9 +175,30 @@ func validatePower(power float64) error {
 	switch {
 	case math.IsNaN(power) || math.IsInf(power, 0):
 		return &ParameterError{"power", fmt.Sprintf("%v is not a finite number", power)}
-	case power <= 0:
+	case power < 0:
 		return &ParameterError{"power", fmt.Sprintf("%v is not above 0", power)}
 	default:
 		return nil
 	}
+}
+
+// A ParameterError reports a parameter that cannot be used.
+type ParameterError struct {
+	// Parameter is the parameter in words: of a [Config] "strategy", "base",
+	// "factor", "power", "max wait" or "jitter", of a function its argument.
+	Parameter string
+	// Problem is the value and what is wrong with it.
+	Problem string
+}
+
+// Error returns the parameter and the problem.
+func (e *ParameterError) Error() string { return e.Parameter + ": " + e.Problem }
+
+// unknown returns the error for a name that is none of names.
+func unknown[T ~string](parameter string, name T, names []T) error {
+	list := make([]string, len(names))
+	for i, n := range names {
+		list[i] = string(n)
+	}
+	return &ParameterError{parameter, fmt.Sprintf("%q is none of %s", string(name), strings.Join(list, ", "))}
 }

@@ -8,38 +8,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestConfig_Validate(t *testing.T) {
+func TestConfig_Schedules_validates(t *testing.T) {
 	t.Parallel()
-	with := func(change func(*Config)) Config {
-		c := DefaultConfig()
-		change(&c)
-		return c
-	}
 	tests := []struct {
 		name   string
 		config Config
 		want   string
 	}{
-		{"default", DefaultConfig(), ""},
-		{"no cap", with(func(c *Config) { c.MaxWait = 0 }), ""},
-		{"factor 1", with(func(c *Config) { c.Factor = 1 }), ""},
-		{"fixed ignores the factor", Config{Strategy: StrategyFixed, Base: s}, ""},
-		{"fixed at nothing", Config{Strategy: StrategyFixed}, ""},
-		{"no such strategy", with(func(c *Config) { c.Strategy = "expo" }),
+		{"default", Config{}, ""},
+		{"no cap", Config{MaxWait: NoCap}, ""},
+		{"factor 1", Config{Factor: 1}, ""},
+		{"fixed ignores the factor", Config{Strategy: StrategyFixed, Factor: -1}, ""},
+		{"fixed without a wait", Config{Strategy: StrategyFixed, Base: NoWait}, ""},
+		{"no such strategy", Config{Strategy: "expo"},
 			`strategy: "expo" is none of exponential, fixed, linear, fibonacci, polynomial`},
-		{"no such jitter", with(func(c *Config) { c.Jitter = "some" }),
+		{"no such jitter", Config{Jitter: "some"},
 			`jitter: "some" is none of auto, none, full, equal, decorrelated`},
-		{"base 0", with(func(c *Config) { c.Base = 0 }),
+		{"no wait", Config{Base: NoWait},
 			"base: 0 never grows; only the fixed strategy may wait 0"},
-		{"base 0 and decorrelated", Config{Strategy: StrategyFixed, Jitter: JitterDecorrelated},
+		{"no wait and decorrelated", Config{Strategy: StrategyFixed, Base: NoWait, Jitter: JitterDecorrelated},
 			"base: 0 leaves decorrelated jitter nothing to grow from"},
-		{"negative base", with(func(c *Config) { c.Base = -s }), "base: -1s is negative"},
-		{"negative cap", with(func(c *Config) { c.MaxWait = -s }), "max-wait: -1s is negative"},
-		{"small factor", with(func(c *Config) { c.Factor = 0.5 }), "factor: 0.5 is below 1, the waits would shrink"},
-		{"factor NaN", with(func(c *Config) { c.Factor = math.NaN() }), "factor: NaN is not a finite number"},
-		{"factor infinite", with(func(c *Config) { c.Factor = math.Inf(1) }), "factor: +Inf is not a finite number"},
-		{"power 0", with(func(c *Config) { c.Strategy, c.Power = StrategyPolynomial, 0 }), "power: 0 is not above 0"},
-		{"power NaN", with(func(c *Config) { c.Strategy, c.Power = StrategyPolynomial, math.NaN() }), "power: NaN is not a finite number"},
+		{"negative base", Config{Base: -s}, "base: -1s is negative"},
+		{"negative fixed wait", Config{Strategy: StrategyFixed, Base: -s}, "base: -1s is negative"},
+		{"negative cap", Config{MaxWait: -s}, "max wait: -1s is negative"},
+		{"small factor", Config{Factor: 0.5}, "factor: 0.5 is below 1, the waits would shrink"},
+		{"factor NaN", Config{Factor: math.NaN()}, "factor: NaN is not a finite number"},
+		{"factor infinite", Config{Factor: math.Inf(1)}, "factor: +Inf is not a finite number"},
+		{"negative power", Config{Strategy: StrategyPolynomial, Power: -1}, "power: -1 is not above 0"},
+		{"power NaN", Config{Strategy: StrategyPolynomial, Power: math.NaN()}, "power: NaN is not a finite number"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,22 +55,28 @@ func TestConfig_Validate(t *testing.T) {
 	}
 }
 
-func TestParse_names(t *testing.T) {
+// The zero value of a number is its default, under each strategy.
+func TestConfig_Schedules_zeroMeansDefault(t *testing.T) {
 	t.Parallel()
-	for _, want := range Strategies() {
-		if got, err := ParseStrategy(string(want)); err != nil || got != want {
-			t.Errorf("ParseStrategy(%q) = %q, %v", want, got, err)
+	for strategy, want := range map[Strategy][]time.Duration{
+		"":                  times(ms, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 20000),
+		StrategyExponential: times(ms, 100, 200, 400),
+		StrategyFixed:       times(ms, 100, 100, 100),
+		StrategyLinear:      times(ms, 100, 200, 300),
+		StrategyFibonacci:   times(ms, 100, 100, 200),
+		StrategyPolynomial:  times(ms, 300, 1800, 8300, 20000),
+	} {
+		own, _, err := Config{Strategy: strategy, Jitter: JitterNone}.Schedules()
+		if err != nil {
+			t.Fatal(err)
 		}
+		checkWaits(t, own, want)
 	}
-	for _, want := range Jitters() {
-		if got, err := ParseJitter(string(want)); err != nil || got != want {
-			t.Errorf("ParseJitter(%q) = %q, %v", want, got, err)
-		}
+	own, _, err := Config{Strategy: StrategyFixed, Base: NoWait}.Schedules()
+	if err != nil {
+		t.Fatal(err)
 	}
-	_, err := ParseStrategy("")
-	checkParameter(t, err, "strategy")
-	_, err = ParseJitter("FULL")
-	checkParameter(t, err, "jitter")
+	checkWaits(t, own, times(s, 0, 0, 0))
 }
 
 // The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
@@ -90,7 +92,7 @@ func TestConfig_Schedules(t *testing.T) {
 		{JitterAuto, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
 		{JitterAuto, 1000 * ms, span{800 * ms, 800 * ms}, span{800 * ms, 1000 * ms}},
 		{JitterAuto, 300 * ms, span{300 * ms, 300 * ms}, span{300 * ms, 300 * ms}},
-		{"", 0, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{"", NoCap, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
 		{JitterNone, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 800 * ms}},
 		{JitterFull, 20 * s, span{0, 800 * ms}, span{0, 800 * ms}},
 		{JitterFull, 300 * ms, span{0, 300 * ms}, span{0, 300 * ms}},
@@ -99,9 +101,7 @@ func TestConfig_Schedules(t *testing.T) {
 		{JitterDecorrelated, 300 * ms, span{100 * ms, 300 * ms}, span{100 * ms, 300 * ms}},
 	}
 	for _, tt := range tests {
-		c := DefaultConfig()
-		c.Jitter, c.MaxWait = tt.jitter, tt.max
-		own, throttled, err := c.Schedules()
+		own, throttled, err := Config{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestConfig_Schedules_polynomialSpread(t *testing.T) {
 		JitterNone: {Wait: 18 * s, Min: 18 * s, Max: 18 * s},
 		JitterFull: {Wait: 9 * s, Min: 0, Max: 18 * s},
 	} {
-		own, _, err := Config{Strategy: StrategyPolynomial, Base: s, Power: 4, Jitter: jitter}.Schedules()
+		own, _, err := Config{Strategy: StrategyPolynomial, Base: s, MaxWait: NoCap, Jitter: jitter}.Schedules()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,6 +54,24 @@ func ExampleCap() {
 	// Output: [2s 4s 8s 16s 32s 1m4s 1m40s 1m40s]
 }
 
+func ExampleMax() {
+	atLeast := backoff.Max(backoff.Fixed(time.Second), backoff.Exponential{})
+	show(atLeast, nil, 6)
+	// Output: [1s 1s 1s 1s 1.6s 3.2s]
+}
+
+// The documentation of an API may ask for a pace that changes with time.
+func ExampleScheduleFunc() {
+	pace := backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
+		if s.Elapsed < 10*time.Second {
+			return 5 * time.Second
+		}
+		return 30 * time.Second
+	})
+	show(pace, nil, 4)
+	// Output: [5s 5s 30s 30s]
+}
+
 func ExampleFull() {
 	full := backoff.Full{Of: backoff.Cap{Max: 300 * time.Millisecond}}
 	for row := range (backoff.Table{Schedule: full, Attempts: 3}).Rows() {
@@ -72,7 +90,7 @@ func ExampleFull() {
 
 func ExampleWaits() {
 	var total time.Duration
-	for wait := range backoff.Waits(backoff.Cap{Max: 20 * time.Second}, nil) {
+	for wait := range backoff.Waits(backoff.Cap{}, nil) {
 		if total+wait > 5*time.Second {
 			break
 		}
@@ -88,9 +106,7 @@ func ExampleWaits() {
 }
 
 func ExampleConfig_Schedules() {
-	c := backoff.DefaultConfig()
-	c.MaxWait = time.Second
-	own, throttled, err := c.Schedules()
+	own, throttled, err := backoff.Config{MaxWait: time.Second}.Schedules()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -110,7 +126,7 @@ func ExampleConfig_Schedules() {
 
 func ExampleTable_Rows() {
 	table := backoff.Table{
-		Schedule: backoff.Polynomial{Base: time.Second, Power: 4, Spread: backoff.RailsSpread},
+		Schedule: backoff.Polynomial{Base: time.Second, Spread: backoff.RailsSpread},
 		Attempts: 4,
 	}
 	for row := range table.Rows() {
@@ -124,13 +140,13 @@ func ExampleTable_Rows() {
 }
 
 func ExampleTable_Coverage() {
-	c, err := backoff.Table{Schedule: backoff.Cap{Max: 20 * time.Second}}.Coverage(10 * time.Minute)
+	c, err := backoff.Table{Schedule: backoff.Cap{}}.Coverage(10 * time.Minute)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d attempts; what completes then is seen within %v\n", c.Attempts, c.Delay)
-	// Output: 36 attempts; what completes then is seen within 20s
+	fmt.Printf("%d attempts; what completes then is noticed within %v\n", c.Attempts, c.Delay)
+	// Output: 36 attempts; what completes then is noticed within 20s
 }
 
 func ExampleTune() {

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Under exponential backoff with the first wait a and the factor r, attempt n
+// With a first wait of a and a factor of r, attempt n of an exponential schedule
 // starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is
-// a + (r - 1) T_n: in the long run the part r - 1 of the time already waited.
-// So the factor follows from the part that is acceptable, and the attempts from
-// the time: n = log_r(1 + (r - 1) T_n / a).
+// a + (r - 1) T_n: in the long run the share r - 1 of the time already waited.
+// The factor therefore follows from the share that is acceptable, and the number
+// of attempts from the time: n = log_r(1 + (r - 1) T_n / a).
 //
 //	a = 1s, r = 2      T_10 = 1023s      next wait 1024s
 //	a = 1s, r = 1.1    T_48 = 960.172s   next wait 97.017s
 
-// FactorForOvershoot returns the factor under which each wait is about the part
-// overshoot of the time already waited: 1.1 for 0.1, which is 10%. It returns a
-// [ParameterError] unless overshoot is finite and above 0.
+// FactorForOvershoot returns the factor with which each wait of an exponential
+// schedule is in the long run the share overshoot of the time already waited:
+// 1.1 for 0.1, which is 10%. It returns a [*ParameterError] unless overshoot is
+// finite and above 0.
 func FactorForOvershoot(overshoot float64) (float64, error) {
 	if !(overshoot > 0) || math.IsInf(overshoot, 0) {
 		return 0, &ParameterError{"overshoot", fmt.Sprintf("%v is not a finite number above 0", overshoot)}
@@ -25,10 +26,10 @@ func FactorForOvershoot(overshoot float64) (float64, error) {
 	return 1 + overshoot, nil
 }
 
-// FactorForWait returns the factor under which a schedule that starts with the
-// wait base is to wait for wait when it is at old: 1 + (wait - base) / at. It
-// returns a [ParameterError] unless base is above 0, wait not below it, and at
-// above 0.
+// FactorForWait returns the factor with which an exponential schedule whose first
+// wait is base waits for wait at the time at since its start:
+// 1 + (wait - base) / at. It returns a [*ParameterError] unless base and at are
+// above 0 and wait is at least base.
 func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	switch {
 	case base <= 0:
@@ -41,7 +42,8 @@ func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	return 1 + float64(wait-base)/float64(at), nil
 }
 
-// At returns T_n, when attempt n starts: the sum of the first n waits.
+// At returns when attempt n starts: the sum of the first n waits, computed in
+// closed form.
 func (e Exponential) At(n int) time.Duration {
 	base, factor := e.parameters()
 	if factor == 1 {
@@ -51,15 +53,8 @@ func (e Exponential) At(n int) time.Duration {
 	return saturate(base * growth / (factor - 1))
 }
 
-// WaitAfter returns the wait that follows an attempt which starts elapsed after
-// the start: Base + (Factor - 1) * elapsed.
-func (e Exponential) WaitAfter(elapsed time.Duration) time.Duration {
-	base, factor := e.parameters()
-	return saturate(base + (factor-1)*float64(elapsed))
-}
-
-// AttemptsBy returns how many attempts start within elapsed, at most 2^31 - 1.
-func (e Exponential) AttemptsBy(elapsed time.Duration) int {
+// attemptsBy returns how many attempts start within elapsed, at most 2^31 - 1.
+func (e Exponential) attemptsBy(elapsed time.Duration) int {
 	if elapsed <= 0 {
 		return 0
 	}
@@ -78,32 +73,33 @@ func (e Exponential) AttemptsBy(elapsed time.Duration) int {
 	return attempts
 }
 
-// A Tuning tells what a factor costs and what it buys until a given time.
+// A Tuning tells what the factor of a schedule costs in attempts and gains in
+// promptness, until a given time.
 type Tuning struct {
-	// Schedule is what is judged.
+	// Schedule is the schedule judged.
 	Schedule Exponential
-	// Attempts is the number of attempts until then.
+	// Attempts is the number of attempts until then, at most 2^31 - 1.
 	Attempts int
-	// AttemptsFactor2 is the number of attempts with the factor 2 instead.
+	// AttemptsFactor2 is the number of attempts with a factor of 2 instead.
 	AttemptsFactor2 int
-	// Ratio is what the ratio of the two tends to: log 2 / log Factor. It is
-	// +Inf for a factor of 1.
+	// Ratio is the limit of Attempts / AttemptsFactor2 as the time grows:
+	// log 2 / log Factor, which is +Inf for a factor of 1.
 	Ratio float64
 	// Last is when the last of the attempts starts.
 	Last time.Duration
-	// NextWait is the wait after it: the longest that a completion at that time
-	// goes unseen.
+	// NextWait is the wait after it: the longest time for which a completion
+	// around then goes unnoticed.
 	NextWait time.Duration
 }
 
-// Tune returns the tuning of e until the given time.
+// Tune judges e by what it does until the given time since its start.
 func Tune(e Exponential, until time.Duration) Tuning {
 	_, factor := e.parameters()
-	attempts := e.AttemptsBy(until)
+	attempts := e.attemptsBy(until)
 	return Tuning{
 		Schedule:        e,
 		Attempts:        attempts,
-		AttemptsFactor2: Exponential{Base: e.Base, Factor: 2}.AttemptsBy(until),
+		AttemptsFactor2: Exponential{Base: e.Base, Factor: 2}.attemptsBy(until),
 		Ratio:           math.Ln2 / math.Log(factor),
 		Last:            e.At(attempts),
 		NextWait:        e.Wait(Step{N: attempts}, nil),

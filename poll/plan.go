@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -28,7 +27,7 @@ func (r *run) plan() plan {
 	if o := r.last.observation; o != nil && o.Hint != nil {
 		next.hint = o.Hint
 		spread := time.Duration(r.rand.Float64() * hintSpread * float64(o.Hint.Wait))
-		next.wait = sum(max(next.wait, o.Hint.Wait), spread)
+		next.wait = backoff.Add(max(next.wait, o.Hint.Wait), spread)
 		if r.last.verdict.Status == status.Throttled {
 			floor = o.Hint.Wait
 		}
@@ -65,13 +64,10 @@ func (r *run) ownWait() time.Duration {
 	if r.attempts == 0 {
 		delay = r.InitialDelay
 	}
-	step.Elapsed = sum(step.Elapsed, delay)
+	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	r.previous = schedule.Wait(step, r.rand)
-	return sum(delay, r.previous)
+	return backoff.Add(delay, r.previous)
 }
-
-// sum adds two waits that may be as long as there are: it saturates.
-func sum(a, b time.Duration) time.Duration { return a + min(b, math.MaxInt64-a) }
 
 // reserve is the time to keep for one more attempt when left is what remains
 // before the deadline: twice the median attempt, at least 50 ms, but at most

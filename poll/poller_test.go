@@ -664,7 +664,7 @@ func TestPoller_elapsedOfSteps(t *testing.T) {
 		var have []backoff.Step
 		p := poll.Poller{
 			Probe: operation{takes: time.Second, readyAt: 20 * time.Second}, InitialDelay: 10 * time.Second,
-			Schedule: scheduleFunc(func(s backoff.Step) time.Duration {
+			Schedule: backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
 				have = append(have, s)
 				return 5 * time.Second
 			}),
@@ -681,7 +681,3 @@ func TestPoller_elapsedOfSteps(t *testing.T) {
 		}
 	})
 }
-
-type scheduleFunc func(backoff.Step) time.Duration
-
-func (f scheduleFunc) Wait(s backoff.Step, _ *rand.Rand) time.Duration { return f(s) }

@@ -16,9 +16,6 @@ import (
 // attempt is planned, and the least that a last look is given where there is time.
 const minReserve = 50 * time.Millisecond
 
-// defaultMaxWait is the cap of the default schedule.
-const defaultMaxWait = 20 * time.Second
-
 // A run is the state of one wait.
 type run struct {
 	*Poller
@@ -51,7 +48,7 @@ type judged struct {
 func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	q := *p
 	if q.Schedule == nil {
-		q.Schedule = backoff.Cap{Of: backoff.Exponential{}, Max: defaultMaxWait}
+		q.Schedule = backoff.Cap{}
 	}
 	if q.Throttled == nil {
 		q.Throttled = backoff.Throttled(q.Schedule)

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 )
 
+// Three builds, each of which ended between two attempts, plan the attempts of
+// the fourth.
 func ExampleFit() {
-	// Three builds, each seen between two polls.
 	past := []learn.Run{
 		{Lo: 4 * time.Minute, Hi: 5 * time.Minute},
 		{Lo: 5 * time.Minute, Hi: 5*time.Minute + 30*time.Second},
@@ -20,17 +22,37 @@ func ExampleFit() {
 		return
 	}
 	fmt.Println("usually", model.Quantile(0.5).Round(time.Second))
-	for poll := range model.Polls() {
-		fmt.Printf("poll at %v sees the end with chance %.0f%%\n", poll.Age.Round(time.Second), 100*poll.Sees)
-		if model.Done(poll.Age) > 0.9 {
-			break
-		}
+	for row := range (backoff.Table{Schedule: model, Attempts: 4}).Rows() {
+		fmt.Printf("attempt at %v: done with chance %.0f%%\n", row.At.Round(time.Second), 100*model.Done(row.At))
 	}
 	// Output:
 	// usually 4m36s
-	// poll at 3m58s sees the end with chance 22%
-	// poll at 4m45s sees the end with chance 34%
-	// poll at 5m24s sees the end with chance 22%
-	// poll at 6m2s sees the end with chance 11%
-	// poll at 6m47s sees the end with chance 5%
+	// attempt at 3m58s: done with chance 22%
+	// attempt at 4m45s: done with chance 56%
+	// attempt at 5m24s: done with chance 78%
+	// attempt at 6m2s: done with chance 89%
+}
+
+// A fleet that waits for the same build spreads its attempts.
+func ExampleModel_Spread() {
+	model, err := learn.Fit([]learn.Run{{Lo: time.Minute, Hi: time.Minute}}, learn.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for row := range (backoff.Table{Schedule: model.Spread(0.5), Attempts: 1}).Rows() {
+		fmt.Println("first attempt after", row.Min.Round(time.Second), "to", row.Max.Round(time.Second))
+	}
+	// Output: first attempt after 26s to 32s
+}
+
+func ExampleParseCost() {
+	for _, text := range []string{"0.5%", "2s", "5"} {
+		cost, err := learn.ParseCost(text)
+		fmt.Println(cost.Share, cost.Delay, err)
+	}
+	// Output:
+	// 0.005 0s <nil>
+	// 0 2s <nil>
+	// 0 0s "5": want a percentage of the median such as 1%, or a duration above 0 such as 2s
 }

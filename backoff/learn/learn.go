@@ -1,21 +1,24 @@
-// Package learn puts the polls where past runs say the end will be.
+// Package learn schedules attempts around the time at which past runs suggest
+// that an operation will end.
 //
-// [Fit] turns the durations of past runs of a recurring operation into a
-// [Model], which is a [backoff.Schedule]: it polls rarely while the end is
-// unlikely, often where past runs ended, and ever more rarely when a run has
-// outlived them all. The schedule is a pure function of the history and the
-// age of the run, so a run that is resumed needs no state.
+// [Fit] turns the durations of past runs into a [Model], which is a
+// [backoff.Schedule]: attempts are rare while the end is unlikely, frequent where
+// past runs ended, and ever rarer once a run has outlived them all. The wait
+// depends only on the past runs and on the age of the current one, so a wait that
+// is resumed needs no state.
 //
-// The distribution of the duration is a mixture of one log-normal kernel for
-// each run, recent runs weighing more, a log-normal over all of them, and a
-// broad component that makes no assumption at all. The density of the polls is
-// sqrt(h/(2c)) where h is the hazard, the chance for each second that the run
-// ends now given that it has not ended yet, and c what one poll is worth: the
-// inspection policy of Keller (Management Science 21(3), 1974).
+// The distribution of the duration is a mixture: one log-normal kernel for each
+// run, with recent runs weighing more, a log-normal over all of them, and a
+// broad component that assumes nothing. Attempts are made at the density
+// sqrt(h/(2c)) per second. The hazard h is the chance per second that the run ends
+// now, given that it has not ended yet; c is the delay that one attempt is worth.
+// This is the inspection policy of Keller, "Optimum Checking Schedules for
+// Systems Subject to Random Failure", Management Science 21(3), 1974.
 package learn
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -25,31 +28,33 @@ import (
 // ErrNoRuns is returned by [Fit] when there is nothing to learn from.
 var ErrNoRuns = errors.New("no past runs to learn from")
 
-// A Run is a past run as its polls saw it: it was not finished at age Lo and
-// it was at age Hi. Lo = Hi says that the duration is known exactly. Values
-// that make no sense (negative, Lo above Hi) are moved to the nearest that do.
+// A Run is a past run as its attempts saw it: unfinished at age Lo, finished at
+// age Hi. If the two are equal, the duration is known exactly. A negative age
+// counts as 0, and a Hi below Lo as Lo.
 type Run struct {
 	Lo, Hi time.Duration
 }
 
-// Options says how a history is turned into polls. The zero value is useful.
+// Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
-	// Cost of one poll; the zero value is 1% of the median run. At this default
-	// no gap is longer than half the median, so that a run that fails early is
-	// noticed; at any other cost the gaps are as long as the cost makes them.
-	// Where the runs fall into modes far apart, such as builds with a warm and
-	// a cold cache, the median is that of the mode that is the next to end.
+	// Cost is what an attempt costs. The zero value is 1% of the median run. At
+	// this default no wait is longer than half the median either, so that a run
+	// which fails early is noticed. If the runs fall into modes that are far
+	// apart, such as builds with a warm and a cold cache, the median is that of
+	// the mode that is next to end.
 	Cost Cost
-	// Base is the shortest gap; 0 means 1 µs.
+	// Base is the shortest wait. 0 means 1 µs.
 	Base time.Duration
-	// MaxWait is the longest gap; 0 means no limit. It gives way to Base.
+	// MaxWait is the longest wait. 0 means no limit, and so does
+	// [backoff.NoCap]. If it is below Base, Base is the longest wait.
 	MaxWait time.Duration
-	// Age is how old the operation is when the wait for it starts, that is at
-	// [backoff.Step].Elapsed 0. Negative means 0.
+	// Age is how old the operation is at the start of the wait for it, when
+	// [backoff.Step].Elapsed is 0. A negative age counts as 0.
 	Age time.Duration
 }
 
-// A Model is what has been learned. It is immutable, so it may be shared.
+// A Model is what has been learned from past runs: a schedule, and a forecast of
+// when the current run ends. It is immutable and safe for concurrent use.
 type Model struct {
 	runs    int
 	mixture mixture
@@ -61,8 +66,8 @@ type Model struct {
 
 var _ backoff.Schedule = (*Model)(nil)
 
-// Fit learns from the runs, oldest first, of which it uses the last 100. The
-// error is [ErrNoRuns] if there are none.
+// Fit learns from past runs, given oldest first. It uses the last 100 of them.
+// The error is [ErrNoRuns] if there are none.
 func Fit(runs []Run, o Options) (*Model, error) {
 	if len(runs) == 0 {
 		return nil, ErrNoRuns
@@ -79,9 +84,9 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	return m, nil
 }
 
-// Wait returns the wait until the next poll. It depends on s.Elapsed alone and
-// does not touch the random source.
-func (m *Model) Wait(s backoff.Step, _ *rand.Rand) time.Duration {
+// Wait returns the wait before the next attempt. It depends on s.Elapsed alone
+// and does not use r.
+func (m *Model) Wait(s backoff.Step, r *rand.Rand) time.Duration {
 	age := m.Age(s.Elapsed)
 	wait := toDuration(m.plan.next(age.Seconds()) - age.Seconds())
 	if m.maxWait > 0 {
@@ -90,7 +95,89 @@ func (m *Model) Wait(s backoff.Step, _ *rand.Rand) time.Duration {
 	return max(wait, m.base)
 }
 
-// Age is how old the operation is after a wait of elapsed, saturated.
+// Spread returns a schedule that delays each attempt of m by a random part of the
+// wait that follows it, at most the share part, which is from 0 to 1. Clients
+// that wait for the same operation then do not all look at the same moment.
+//
+// The usual jitters would not do. They shorten waits, and an attempt that comes
+// too early is repeated at the age that was planned.
+func (m *Model) Spread(part float64) backoff.Schedule {
+	return spread{of: m, part: min(max(part, 0), 1)}
+}
+
+type spread struct {
+	of   *Model
+	part float64
+}
+
+// Wait returns v + U(0, part * the wait after v), where v is the wait of the model.
+func (s spread) Wait(step backoff.Step, r *rand.Rand) time.Duration {
+	wait := s.of.Wait(step, r)
+	next := s.of.Wait(backoff.Step{Elapsed: backoff.Add(max(step.Elapsed, 0), wait)}, r)
+	wait = backoff.Add(wait, toDuration(r.Float64()*s.part*next.Seconds()))
+	if s.of.maxWait > 0 {
+		wait = min(wait, max(s.of.maxWait, s.of.base))
+	}
+	return wait
+}
+
+// Runs returns the number of runs that m was learned from, 1 to 100.
+func (m *Model) Runs() int { return m.runs }
+
+// Age returns how old the operation is at the given time since the start of the
+// wait for it.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
-	return later(m.start, max(elapsed, 0))
+	return backoff.Add(m.start, max(elapsed, 0))
+}
+
+// Done returns the chance, from 0 to 1, that a run has ended by the given age.
+func (m *Model) Done(age time.Duration) float64 {
+	if age <= 0 {
+		return 0
+	}
+	_, survival := m.mixture.at(age.Seconds())
+	return 1 - min(1, survival)
+}
+
+// Quantile returns the age by which a run has ended with chance p. It is 0 if p is
+// 0 or less, and the longest Duration if p is 1 or more.
+func (m *Model) Quantile(p float64) time.Duration {
+	switch {
+	case !(p > 0):
+		return 0
+	case p >= 1:
+		return math.MaxInt64
+	}
+	low, high := math.Log(1e-12), math.Log(longest)
+	for range 100 {
+		middle := (low + high) / 2
+		if _, survival := m.mixture.at(math.Exp(middle)); 1-survival < p {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return toDuration(math.Exp(high))
+}
+
+// A Point describes the distribution of the duration at one age.
+type Point struct {
+	// Age is the age of the run.
+	Age time.Duration
+	// Density is the chance per second that a run ends at this age.
+	Density float64
+	// Done is the chance, from 0 to 1, that it has ended by this age.
+	Done float64
+}
+
+// Points samples the distribution of the duration for a plot, at n evenly spaced
+// ages. The first is above 0, the last is until.
+func (m *Model) Points(until time.Duration, n int) []Point {
+	points := make([]Point, 0, max(n, 0))
+	for i := range n {
+		age := until.Seconds() * float64(i+1) / float64(n)
+		density, survival := m.mixture.at(max(age, shortest))
+		points = append(points, Point{toDuration(age), density, 1 - min(1, survival)})
+	}
+	return points
 }

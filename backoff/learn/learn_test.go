@@ -43,11 +43,14 @@ func fit(t testing.TB, runs []learn.Run, o learn.Options) *learn.Model {
 	return m
 }
 
-// ages returns the ages of the first n polls.
+// ages returns the ages of the first n attempts, which take no time.
 func ages(m *learn.Model, n int) []time.Duration {
 	var list []time.Duration
-	for p := range m.Polls() {
-		if list = append(list, p.Age); len(list) == n {
+	elapsed := time.Duration(0)
+	for wait := range backoff.Waits(m, nil) {
+		elapsed = backoff.Add(elapsed, wait)
+		list = append(list, m.Age(elapsed))
+		if len(list) == n || elapsed == math.MaxInt64 {
 			break
 		}
 	}
@@ -110,7 +113,7 @@ func checkWaits(t *testing.T, m *learn.Model) {
 	var last time.Duration
 	for _, age := range ages(m, 300) {
 		if age <= last {
-			t.Fatalf("a poll at %v after one at %v", age, last)
+			t.Fatalf("an attempt at %v after one at %v", age, last)
 		}
 		last = age
 	}
@@ -133,9 +136,6 @@ func checkForecast(t *testing.T, m *learn.Model) {
 		if done := m.Done(age); !(done >= 0 && done <= 1) {
 			t.Errorf("done by %v = %v, want 0 to 1", age, done)
 		}
-		if expected := m.Expected(age); expected < age {
-			t.Errorf("expected at %v = %v, which is over", age, expected)
-		}
 	}
 	for _, p := range m.Points(time.Hour, 50) {
 		if !(p.Density >= 0) || math.IsInf(p.Density, 0) || !(p.Done >= 0 && p.Done <= 1) {
@@ -149,11 +149,11 @@ func TestWaitIsPure(t *testing.T) {
 	m := fit(t, known(around(1, 40, 60, 0.2)...), learn.Options{})
 	want := ages(m, 12)
 	for i, age := range want[:11] {
-		// A run that is resumed at the age of a poll, or just before the next.
+		// A run that is resumed at the age of an attempt, or just before the next.
 		for _, at := range []time.Duration{age, want[i+1] - time.Millisecond} {
 			have := at + m.Wait(backoff.Step{N: 3, Elapsed: at, Previous: time.Hour}, nil)
 			if have != want[i+1] {
-				t.Errorf("from %v the next poll is at %v, want %v", at, have, want[i+1])
+				t.Errorf("from %v the next attempt is at %v, want %v", at, have, want[i+1])
 			}
 		}
 	}
@@ -173,14 +173,8 @@ func TestAge(t *testing.T) {
 	if have := late.Age(math.MaxInt64); have != math.MaxInt64 {
 		t.Errorf("age after the longest wait = %v", have)
 	}
-	var sum float64
-	for p := range late.Polls() {
-		if sum += p.Sees; p.Age > 24*time.Hour {
-			break
-		}
-	}
-	if sum < 0.99 || sum > 1 {
-		t.Errorf("the polls of a day see the end with chance %v, want nearly 1", sum)
+	if have := late.Age(-time.Second); have != 45*time.Second {
+		t.Errorf("age before the wait = %v, want that of its start", have)
 	}
 }
 
@@ -197,7 +191,7 @@ func TestGapsAreClamped(t *testing.T) {
 		elapsed += wait
 	}
 	if n < 30 {
-		t.Errorf("%d polls of 2s to 5s in two minutes", n)
+		t.Errorf("%d attempts after 2s to 5s each in two minutes", n)
 	}
 	m = fit(t, runs, learn.Options{Base: 5 * time.Second, MaxWait: 2 * time.Second})
 	if wait := m.Wait(backoff.Step{}, nil); wait != 5*time.Second {
@@ -228,7 +222,63 @@ func TestOnlyTheLastHundredRunsCount(t *testing.T) {
 	want := ages(fit(t, known(newest...), learn.Options{}), 10)
 	m := fit(t, known(append(around(2, 50, 5, 0.2), newest...)...), learn.Options{})
 	if have := ages(m, 10); !slices.Equal(have, want) || m.Runs() != 100 {
-		t.Errorf("polls of %d runs at %v, want %v", m.Runs(), have, want)
+		t.Errorf("attempts learned from %d runs at %v, want %v", m.Runs(), have, want)
+	}
+}
+
+// A spread schedule makes as many attempts as the model, each between the model's
+// and the one after it.
+func TestSpread(t *testing.T) {
+	t.Parallel()
+	m := fit(t, known(around(1, 30, 60, 0.2)...), learn.Options{Base: 100 * time.Millisecond})
+	plain := ages(m, 20)
+	r := rand.New(rand.NewPCG(1, 2))
+	first := map[time.Duration]bool{}
+	for range 50 {
+		var have []time.Duration
+		var at time.Duration
+		for wait := range backoff.Waits(m.Spread(1), r) {
+			if at += wait; len(have) == 19 {
+				break
+			}
+			have = append(have, at)
+		}
+		first[have[0]] = true
+		for i, age := range have {
+			// An attempt that nearly coincides with the next one counts as that.
+			j, _ := slices.BinarySearch(plain, age+time.Microsecond)
+			if j-1 < i || i == 0 && j != 1 {
+				t.Fatalf("attempt %d comes at %v, those of the model are at %v", i+1, age, plain)
+			}
+		}
+	}
+	if len(first) < 50 {
+		t.Errorf("50 runs begin in %d ways", len(first))
+	}
+}
+
+func TestSpread_limits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	const base, most = time.Second, 3 * time.Second
+	bounded := fit(t, known(60, 61), learn.Options{Base: base, MaxWait: most})
+	for wait := range backoff.Waits(bounded.Spread(1), r) {
+		if wait < base || wait > most {
+			t.Fatalf("a wait of %v, want %v to %v", wait, base, most)
+		}
+		if wait != most {
+			break
+		}
+	}
+	m := fit(t, known(1), learn.Options{})
+	for _, elapsed := range []time.Duration{math.MinInt64, 0, time.Hour, math.MaxInt64} {
+		step := backoff.Step{Elapsed: elapsed}
+		if have, least := m.Spread(1).Wait(step, r), m.Wait(step, r); have < least {
+			t.Errorf("after %v: a wait of %v, the model's is %v", elapsed, have, least)
+		}
+		if have, want := m.Spread(-1).Wait(step, r), m.Wait(step, r); have != want {
+			t.Errorf("after %v, not spread: a wait of %v, want %v", elapsed, have, want)
+		}
 	}
 }
 
@@ -243,8 +293,6 @@ func TestForecast(t *testing.T) {
 		{"median", m.Quantile(0.5).Seconds(), 480, 30},
 		{"10% quantile", m.Quantile(0.1).Seconds(), 480 * math.Exp(-1.28*0.25), 30},
 		{"90% quantile", m.Quantile(0.9).Seconds(), 480 * math.Exp(1.28*0.25), 50},
-		{"expected at the start", m.Expected(0).Seconds(), 480, 30},
-		{"expected at the median", m.Expected(480 * time.Second).Seconds(), 480 * math.Exp(0.6745*0.25), 40},
 		{"done at the median", m.Done(480 * time.Second), 0.5, 0.1},
 		{"done at a tenth", m.Done(48 * time.Second), 0, 0.01},
 	} {

@@ -11,17 +11,17 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 )
 
-// configured is poll's default strategy: 100 ms doubled up to 20 s.
-var configured = backoff.Cap{Of: backoff.Exponential{}, Max: 20 * time.Second}
+// configured is the default schedule: 100 ms doubled up to 20 s.
+var configured = backoff.Cap{}
 
 // A wait is what waiting for one run took, in virtual time.
 type wait struct {
-	polls int
-	delay time.Duration // after the end of the run
-	seen  learn.Run
+	attempts int
+	delay    time.Duration // after the end of the run
+	seen     learn.Run
 }
 
-func (w wait) cost(poll float64) float64 { return poll*float64(w.polls) + w.delay.Seconds() }
+func (w wait) cost(attempt float64) float64 { return attempt*float64(w.attempts) + w.delay.Seconds() }
 
 func watch(s backoff.Schedule, seconds float64) wait {
 	duration := time.Duration(seconds * 1e9)
@@ -29,11 +29,11 @@ func watch(s backoff.Schedule, seconds float64) wait {
 		step backoff.Step
 		w    wait
 	)
-	for w.polls == 0 || w.seen.Hi < duration {
+	for w.attempts == 0 || w.seen.Hi < duration {
 		step.Previous = s.Wait(step, nil)
 		step.N++
 		step.Elapsed += step.Previous
-		w.polls++
+		w.attempts++
 		w.seen = learn.Run{Lo: w.seen.Hi, Hi: step.Elapsed}
 	}
 	w.delay = w.seen.Hi - duration
@@ -41,7 +41,7 @@ func watch(s backoff.Schedule, seconds float64) wait {
 }
 
 // A learner waits for one run after the other and knows of each only what its
-// own polls saw.
+// own attempts saw.
 type learner struct{ past []learn.Run }
 
 func (l *learner) wait(seconds float64) wait {
@@ -87,9 +87,9 @@ func TestTenTimesSlower(t *testing.T) {
 						w := l.wait(d)
 						switch i {
 						case 0:
-							poll := 0.01 * median
-							first += w.cost(poll)
-							firstConfigured += watch(configured, d).cost(poll)
+							attempt := 0.01 * median
+							first += w.cost(attempt)
+							firstConfigured += watch(configured, d).cost(attempt)
 						case 9:
 							tenth += w.cost(0.1*median) / d / seeds
 						}
@@ -169,7 +169,7 @@ func TestTwoModes(t *testing.T) {
 						if share := w.delay.Seconds() / (mode * factor); share > 0.15 && met[5] >= 2 && met[45] >= 2 {
 							t.Errorf("seed %d: run %d, of %.2fs, is seen %.0f%% of its length late, want at most 15%%", seed, i+1, mode*factor, 100*share)
 						}
-						// A poll far beyond the end tells nothing about the length.
+						// An attempt far beyond the end tells nothing about the length.
 						if w.seen.Lo > 0 {
 							met[mode]++
 						}

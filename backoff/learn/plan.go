@@ -1,31 +1,145 @@
 package learn
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
+	"time"
 )
 
-// phase is where the first poll lies in the count of polls: measured a little
-// better than 0 when polls are dear, and no worse when they are cheap.
+// defaultShare is the default cost of an attempt as a share of the median run. At
+// 1% a run takes about five attempts.
+const defaultShare = 0.01
+
+// A Cost is what an attempt costs, expressed as a delay: an attempt is made where
+// it is expected to save more than that. It is either a share of the median run or
+// a time. The zero value is 1% of the median run.
+type Cost struct {
+	// Share is the cost as a share of the median run, such as 0.01 for 1%. 0 or
+	// less means the default. It is ignored if Delay is set.
+	Share float64
+	// Delay is the cost as a time. 0 or less means that Share applies.
+	Delay time.Duration
+}
+
+// ParseCost parses a cost: "1%" is a share of the median run, above 0% and at most
+// 100%, and "2s" a delay above 0.
+func ParseCost(s string) (Cost, error) {
+	if number, ok := strings.CutSuffix(s, "%"); ok {
+		percent, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(percent > 0 && percent <= 100) {
+			return Cost{}, fmt.Errorf("%q: want a percentage above 0%% and up to 100%%", s)
+		}
+		return Cost{Share: percent / 100}, nil
+	}
+	delay, err := time.ParseDuration(s)
+	if err != nil || delay <= 0 {
+		return Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
+	}
+	return Cost{Delay: delay}, nil
+}
+
+// String returns c in the form that [ParseCost] parses.
+func (c Cost) String() string {
+	if c.Delay > 0 {
+		return c.Delay.String()
+	}
+	return strconv.FormatFloat(math.Round(c.share()*1e8)/1e6, 'g', -1, 64) + "%"
+}
+
+// earlyGap is the longest gap between attempts at the default cost, as a share of
+// the median. It halves the time until an early failure is seen, for one more
+// attempt a run.
+const earlyGap = 0.5
+
+// At the default cost the gaps within a mode, with a margin on both sides, are at
+// most modeMaxGap of its median. A wide mode gets at most modeMaxAttempts for this
+// reason.
+const (
+	modeMaxGap      = 0.12
+	modeMaxAttempts = 10
+	modeBefore      = 0.9  // of the shortest run
+	modeAfter       = 1.25 // of the longest run
+)
+
+// stretches returns what an attempt costs at each age. A share refers to the median
+// of the mode that is next to end: the first attempts of an operation that takes
+// 5 s or 45 s must not be as rare as if it always took 45 s.
+func (c Cost) stretches(s sample) []stretch {
+	modes := s.modes()
+	if c.Delay > 0 || modes == nil {
+		return []stretch{c.stretch(math.Inf(1), quantile(s.x, 0.5))}
+	}
+	var list []stretch
+	for i, m := range modes {
+		until := math.Inf(1)
+		if i+1 < len(modes) {
+			until = math.Sqrt(m.longest() * modes[i+1].shortest())
+		}
+		list = append(list, c.mode(m, until)...)
+	}
+	return list
+}
+
+// mode returns the costs until the given age if m is the mode that is next to end.
+// In a mode that is narrow and rare, the cost alone leads to about one attempt. A
+// run only slightly longer than the others would then be seen when the next mode
+// ends. So at the default cost the gaps within a mode are limited.
+func (c Cost) mode(m mode, until float64) []stretch {
+	whole := c.stretch(until, m.median)
+	if !c.isDefault() {
+		return []stretch{whole}
+	}
+	before, within := whole, whole
+	before.until = modeBefore * m.shortest()
+	within.until = min(modeAfter*m.longest(), until)
+	within.maxGap = max(modeMaxGap*m.median, (within.until-before.until)/modeMaxAttempts)
+	return []stretch{before, within, whole}
+}
+
+func (c Cost) stretch(until, median float64) stretch {
+	switch {
+	case c.Delay > 0:
+		return stretch{until, c.Delay.Seconds(), math.Inf(1)}
+	case c.isDefault():
+		return stretch{until, defaultShare * median, earlyGap * median}
+	default:
+		return stretch{until, c.share() * median, math.Inf(1)}
+	}
+}
+
+func (c Cost) share() float64 {
+	if c.Share > 0 && !math.IsInf(c.Share, 1) {
+		return c.Share
+	}
+	return defaultShare
+}
+
+func (c Cost) isDefault() bool { return c.Delay <= 0 && c.share() == defaultShare }
+
+// phase is added to the counts at which attempts are made. It measured a little
+// better than 0 when attempts are expensive, and no worse when they are cheap.
 const phase = 0.2
 
-// A plan is the expected number of polls made by each age, N(t): polls are
-// made where it passes 1.2, 2.2, 3.2 and so on. It depends on the age alone.
+// A plan is the planned number of attempts by each age, N(t). Attempts are made
+// when it passes 1.2, 2.2, 3.2 and so on. It depends on the age alone.
 type plan struct {
-	age, count []float64 // s, polls; both increase, age[0] = count[0] = 0
-	last       float64   // polls per second past the grid, above 0
+	age, count []float64 // seconds, attempts; both increase from 0
+	last       float64   // attempts per second beyond the last age, above 0
 }
 
-// A stretch is a range of ages over which a poll has one price.
+// A stretch is a range of ages over which an attempt costs the same.
 type stretch struct {
 	until  float64 // age in seconds
-	cost   float64 // of a poll, in seconds of delay
-	maxGap float64 // seconds, may be +Inf
+	cost   float64 // of an attempt, in seconds of delay
+	maxGap float64 // the longest time between attempts in seconds, may be +Inf
 }
 
-// floor is the least density of polls that leaves no gap above maxGap; the
-// first poll is one and the phase away from the start.
+// floor returns the lowest density of attempts that leaves no gap above maxGap. The
+// first attempt is at a count of 1 + phase.
 func (s stretch) floor(age float64) float64 {
 	if age <= s.maxGap {
 		return (1 + phase) / s.maxGap
@@ -33,9 +147,9 @@ func (s stretch) floor(age float64) float64 {
 	return 1 / s.maxGap
 }
 
-// newPlan integrates the density of checks that balances their cost with the
-// delay they save, sqrt(hazard / (2 cost)) (Keller 1974; Ling, Mi & Lin 2001),
-// which is at least 1/maxGap. The last stretch goes on for ever.
+// newPlan integrates the density of attempts that balances their cost with the
+// delay they save, sqrt(hazard / (2 cost)) (Keller 1974; Ling, Mi & Lin 2001), but at least
+// 1/maxGap. The last stretch has no end.
 func newPlan(m mixture, stretches []stretch) plan {
 	grid := m.grid()
 	for _, s := range stretches {
@@ -70,16 +184,16 @@ func newPlan(m mixture, stretches []stretch) plan {
 	return p
 }
 
-// next returns the age in seconds of the first poll after age.
+// next returns the age in seconds of the first attempt after age.
 func (p plan) next(age float64) float64 {
-	// A poll at the planned age may count as a rounding error before it.
+	// An attempt at its planned age may have a count just below what it should be.
 	const slack = 1e-6
-	poll := math.Floor(p.polls(age)-phase+slack) + 1
-	return p.when(max(poll, 1) + phase)
+	n := math.Floor(p.attempts(age)-phase+slack) + 1
+	return p.when(max(n, 1) + phase)
 }
 
-// polls is N(age).
-func (p plan) polls(age float64) float64 {
+// attempts returns N(age).
+func (p plan) attempts(age float64) float64 {
 	end := len(p.age) - 1
 	if age >= p.age[end] {
 		return p.count[end] + (age-p.age[end])*p.last
@@ -89,13 +203,13 @@ func (p plan) polls(age float64) float64 {
 	return p.count[i-1] + part*(p.count[i]-p.count[i-1])
 }
 
-// when is the inverse of polls.
-func (p plan) when(polls float64) float64 {
+// when returns the age at which N is count, the inverse of attempts.
+func (p plan) when(count float64) float64 {
 	end := len(p.count) - 1
-	if polls >= p.count[end] {
-		return p.age[end] + (polls-p.count[end])/p.last
+	if count >= p.count[end] {
+		return p.age[end] + (count-p.count[end])/p.last
 	}
-	i := max(1, sort.SearchFloat64s(p.count, polls))
-	part := (polls - p.count[i-1]) / (p.count[i] - p.count[i-1])
+	i := max(1, sort.SearchFloat64s(p.count, count))
+	part := (count - p.count[i-1]) / (p.count[i] - p.count[i-1])
 	return p.age[i-1] + part*(p.age[i]-p.age[i-1])
 }

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -35,7 +37,7 @@ func (in *invocation) configureLimits(w *wait) error {
 func (in *invocation) configureSchedule(w *wait) error {
 	v := in.values
 	var err error
-	if w.config, err = in.schedule(); err != nil {
+	if w.config, err = in.schedule(backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
 		return err
 	}
 	w.poller.Schedule, w.poller.Throttled, err = w.config.Schedules()
@@ -63,25 +65,30 @@ func (in *invocation) badParameter(err error) error {
 	if !ok {
 		return usagef("%w", err)
 	}
-	origin := in.values.origin(e.Parameter)
+	origin := in.values.origin(strings.ReplaceAll(e.Parameter, " ", "-"))
 	if e.Parameter == "base" && in.values.IsSet("interval") {
 		origin = in.values.origin("interval")
 	}
 	return usagef("%s: %s", origin, e.Problem)
 }
 
-// schedule reads the flags that shape the waits.
-func (in *invocation) schedule() (backoff.Config, error) {
+// schedule reads the flags that shape the waits. base and maxWait hold where the
+// command line says nothing else.
+func (in *invocation) schedule(base, maxWait time.Duration) (backoff.Config, error) {
 	v := in.values
-	c := backoff.DefaultConfig()
-	c.Strategy = backoff.Strategy(v.word("strategy", string(c.Strategy), names(backoff.Strategies())))
-	c.Jitter = backoff.Jitter(v.word("jitter", string(c.Jitter), names(backoff.Jitters())))
-	c.Base = v.duration("base", c.Base)
-	c.Factor = v.number("factor", 1, c.Factor)
-	c.Power = v.number("power", 0, c.Power)
-	c.MaxWait = v.duration("max-wait", c.MaxWait)
+	c := backoff.Config{
+		Strategy: backoff.Strategy(v.word("strategy", string(backoff.StrategyExponential), names(backoff.Strategies()))),
+		Jitter:   backoff.Jitter(v.word("jitter", string(backoff.JitterAuto), names(backoff.Jitters()))),
+		Base:     cmp.Or(v.duration("base", base), backoff.NoWait),
+		Factor:   v.number("factor", 1, backoff.DefaultFactor),
+		Power:    v.number("power", 0, backoff.DefaultPower),
+		MaxWait:  cmp.Or(v.duration("max-wait", maxWait), backoff.NoCap),
+	}
+	if c.Power == 0 {
+		v.fail("power", usagef("0 is not above 0"))
+	}
 	if v.IsSet("interval") {
-		c.Strategy, c.Base = backoff.StrategyFixed, v.duration("interval", 0)
+		c.Strategy, c.Base = backoff.StrategyFixed, cmp.Or(v.duration("interval", 0), backoff.NoWait)
 	}
 	if v.IsSet("overshoot") {
 		c.Factor = 1 + v.percent("overshoot")
@@ -95,13 +102,13 @@ func (in *invocation) schedule() (backoff.Config, error) {
 	return c, nil
 }
 
-// defaultMaxWait is the cap where none is asked for. --overshoot lifts it, and
-// who asks for a fixed wait of a minute gets one.
+// defaultMaxWait is the cap when --max-wait is not given. --overshoot has none,
+// and a fixed wait must fit below it.
 func (in *invocation) defaultMaxWait(c backoff.Config) time.Duration {
 	switch {
 	case in.values.IsSet("overshoot"):
-		return 0
-	case c.Strategy == backoff.StrategyFixed:
+		return backoff.NoCap
+	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
 		return max(c.MaxWait, 2*c.Base)
 	}
 	return c.MaxWait

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -108,7 +107,7 @@ func (in *invocation) gaps(config backoff.Config) (least, most time.Duration) {
 	if in.values.IsSet("max-wait") && config.MaxWait > 0 {
 		return min(config.Base, config.MaxWait), config.MaxWait
 	}
-	return config.Base, 0
+	return config.Base, backoff.NoCap
 }
 
 // timesOf reads the expressions for the times of the operation, of which both
@@ -158,14 +157,7 @@ func (in *invocation) learned(m *learn.Model, config backoff.Config, configured 
 		own = m
 	}
 	_, most := in.gaps(config)
-	return own, slower{configured, backoff.Throttled(backoff.Cap{Of: own, Max: most})}
-}
-
-// slower waits as long as the slower of two schedules.
-type slower struct{ one, other backoff.Schedule }
-
-func (s slower) Wait(step backoff.Step, r *rand.Rand) time.Duration {
-	return max(s.one.Wait(step, r), s.other.Wait(step, r))
+	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: most}))
 }
 
 // close notes that the place of the history cannot be used, and what of it.

@@ -108,7 +108,7 @@ type timetableQuestion struct {
 
 func (in *invocation) timetableQuestion() (timetableQuestion, error) {
 	v := in.values
-	config, err := in.schedule()
+	config, err := in.schedule(backoff.DefaultBase, backoff.DefaultMaxWait)
 	q := timetableQuestion{
 		config: config,
 		table: backoff.Table{
@@ -367,7 +367,7 @@ func growthPlot(title string, series ...chart.Series) chart.Plot {
 
 // describe says in words what the waits are.
 func describe(c backoff.Config) string {
-	words := []string{string(c.Strategy), "base " + spellFlag(c.Base)}
+	words := []string{string(c.Strategy), "base " + spellFlag(max(0, c.Base))}
 	switch {
 	case c.Jitter == backoff.JitterDecorrelated:
 		words = words[1:]

@@ -154,7 +154,7 @@ func (c comparison) plot() chart.Plot {
 		}
 		series = append(series, s)
 	}
-	words := append([]string{"growth of the strategies, base " + spellFlag(c.config.Base)}, describeBounds(c.config)...)
+	words := append([]string{"growth of the strategies, base " + spellFlag(max(0, c.config.Base))}, describeBounds(c.config)...)
 	p := growthPlot(strings.Join(words, ", "), series...)
 	p.LogY = spanned(series)
 	return p

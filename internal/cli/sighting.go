@@ -2,9 +2,9 @@ package cli
 
 import (
 	"fmt"
-	"math"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -54,12 +54,12 @@ func (l *lesson) record(o poll.Outcome) (history.Record, bool) {
 	outcome, ok := remembered(o)
 	r := history.Record{End: time.Now(), Outcome: outcome}
 	if l.seen.unfinished > 0 {
-		r.Lo = later(l.age, l.seen.unfinished)
+		r.Lo = backoff.Add(l.age, l.seen.unfinished)
 	}
 	if !outcome.Finished() {
 		return r, ok
 	}
-	r.Hi = later(l.age, l.seen.finished)
+	r.Hi = backoff.Add(l.age, l.seen.finished)
 	if l.startedAt == nil {
 		return r, ok
 	}
@@ -70,14 +70,6 @@ func (l *lesson) record(o poll.Outcome) (history.Record, bool) {
 	}
 	r.Lo, r.Hi = took, took
 	return r, ok
-}
-
-// later is the sum of two times that are not negative, saturated.
-func later(a, b time.Duration) time.Duration {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
-	}
-	return a + b
 }
 
 // remembered is how a run ended in the words of a history, false if the run

@@ -24,7 +24,7 @@ func (s score) cost(poll float64) float64 { return poll*s.polls + s.delay }
 
 // aws is poll's default strategy, and geometric one that overshoots by 10%.
 var (
-	aws       = backoff.Cap{Of: backoff.Exponential{}, Max: 20 * time.Second}
+	aws       = backoff.Cap{}
 	geometric = backoff.Exponential{Factor: 1.1}
 )
 

@@ -222,9 +222,7 @@ func waits() table {
 			fmt.Fprintln(out, "| schedule | cost | waits a second |\n|---|---|---|")
 			for _, name := range backoff.Strategies() {
 				for _, jitter := range []backoff.Jitter{backoff.JitterNone, backoff.JitterFull, backoff.JitterDecorrelated} {
-					c := backoff.DefaultConfig()
-					c.Strategy, c.Jitter = name, jitter
-					schedule, _, err := c.Schedules()
+					schedule, _, err := backoff.Config{Strategy: name, Jitter: jitter}.Schedules()
 					if err != nil {
 						return err
 					}

@@ -40,81 +40,49 @@ func times(unit time.Duration, factors ...int64) []time.Duration {
 
 func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-func TestWaits(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name string
-		of   Schedule
-		want []time.Duration
-	}{
-		{"AWS pseudocode", Exponential{}, times(ms, 100, 200, 400, 800, 1600)},
-		{"capped", Cap{Max: 300 * ms}, times(ms, 100, 200, 300, 300, 300)},
-		{"cap of 0 is none", Cap{Of: Exponential{Base: s}}, times(s, 1, 2, 4, 8, 16)},
-		// The sequences of the published Ruby enumerators, in seconds. They count
-		// attempts from 1, so the first value is twice the base.
-		{"enumerator", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)},
-		{"enumerator with max_attempt 5", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32)},
-		{"enumerator with capacity 100", Cap{Of: Exponential{Base: 2 * s}, Max: 100 * s}, times(s, 2, 4, 8, 16, 32, 64, 100, 100, 100, 100)},
-		{"enumerator with base 10", Exponential{Base: 20 * s}, times(s, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)},
-		{"factor 1.1 to the nanosecond", Exponential{Base: s, Factor: 1.1}, []time.Duration{s, 1100 * ms, 1210 * ms, 1331 * ms, 1464100 * time.Microsecond}},
-		{"linear", Linear{}, times(ms, 100, 200, 300, 400)},
-		{"fibonacci", Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
-		{"rails without jitter", Polynomial{Base: s}, times(s, 3, 18, 83, 258, 627, 1298)},
-		{"polynomial", Polynomial{Power: 2}, times(ms, 300, 600, 1100, 1800)},
-		{"fixed", Fixed(5 * s), times(s, 5, 5, 5)},
-		{"fixed at nothing", Fixed(0), times(s, 0, 0)},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got := take(len(tt.want), Waits(tt.of, nil))
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("waits (-want +got):\n%s", diff)
-			}
-		})
+// checkWaits compares the first waits of a schedule that is not random.
+func checkWaits(t *testing.T, of Schedule, want []time.Duration) {
+	t.Helper()
+	if diff := cmp.Diff(want, take(len(want), Waits(of, nil))); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
 	}
 }
 
-func TestThrottled_neverFasterThanPlain(t *testing.T) {
+func TestCap(t *testing.T) {
 	t.Parallel()
-	r := random(1)
-	throttled := Throttled(Cap{Max: 20 * s})
-	for n := range 12 {
-		plain := Cap{Max: 20 * s}.Wait(Step{N: n}, nil)
-		longest := min(2*plain, 20*s)
-		for range 200 {
-			got := throttled.Wait(Step{N: n}, r)
-			if got < max(plain, longest/2) || got > longest {
-				t.Fatalf("step %d: waited %v, want %v to %v", n, got, max(plain, longest/2), longest)
-			}
-		}
-	}
+	long := Exponential{Base: 8 * s}
+	checkWaits(t, Cap{Max: 300 * ms}, times(ms, 100, 200, 300, 300))
+	checkWaits(t, Cap{Of: long}, times(s, 8, 16, 20, 20))
+	checkWaits(t, Cap{Of: long, Max: NoCap}, times(s, 8, 16, 32, 64))
 }
 
-func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
+func TestMax(t *testing.T) {
 	t.Parallel()
-	capped := Cap{Max: 20 * s}
-	for _, schedule := range []Schedule{Full{Of: capped}, Equal{Of: capped}, Cap{Of: Full{Of: capped}}} {
-		r := random(1)
-		var longest time.Duration
-		for range 200 {
-			longest = max(longest, Throttled(schedule).Wait(Step{N: 30}, r))
-		}
-		if longest < 19*s || longest > 20*s {
-			t.Errorf("%T: the longest of 200 waits was %v, want nearly 20s", schedule, longest)
-		}
-	}
+	checkWaits(t, Max(Fixed(300*ms), nil), times(ms, 300, 300, 400, 800))
+	checkWaits(t, Max(nil, Fixed(300*ms)), times(ms, 300, 300, 400, 800))
 }
 
-func TestFibonacci_isExact(t *testing.T) {
+func TestScheduleFunc(t *testing.T) {
 	t.Parallel()
-	a, b := int64(1), int64(1)
-	for n := range 91 {
-		got := Fibonacci{Base: 1}.Wait(Step{N: n}, nil)
-		if math.Abs(float64(got)-float64(a)) > 1e-15*float64(a) {
-			t.Errorf("step %d: got %d, want %d", n, got, a)
+	falling := ScheduleFunc(func(step Step, _ *rand.Rand) time.Duration {
+		return 2*s - time.Duration(step.N)*s - step.Previous/2
+	})
+	checkWaits(t, falling, times(ms, 2000, 0, 0, 0))
+}
+
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ a, b, want time.Duration }{
+		{0, 0, 0},
+		{s, ms, s + ms},
+		{forever - 1, 1, forever},
+		{forever, 1, forever},
+		{1, forever, forever},
+		{forever, forever, forever},
+	} {
+		if got := Add(tt.a, tt.b); got != tt.want {
+			t.Errorf("Add(%d, %d) = %d, want %d", tt.a, tt.b, got, tt.want)
 		}
-		a, b = b, a+b
 	}
 }
 
@@ -183,9 +151,7 @@ func configs() iter.Seq2[string, Config] {
 	return func(yield func(string, Config) bool) {
 		for _, strategy := range Strategies() {
 			for _, jitter := range Jitters() {
-				c := DefaultConfig()
-				c.Strategy, c.Jitter = strategy, jitter
-				if !yield(string(strategy)+" "+string(jitter), c) {
+				if !yield(string(strategy)+" "+string(jitter), Config{Strategy: strategy, Jitter: jitter}) {
 					return
 				}
 			}
@@ -197,7 +163,7 @@ func TestSchedules_staysWithinBounds(t *testing.T) {
 	t.Parallel()
 	bases := []time.Duration{math.MinInt64, -1, 0, 1, 100 * ms, 24 * time.Hour, math.MaxInt64}
 	numbers := []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 2, 1e300, math.Inf(1), math.NaN()}
-	limits := []time.Duration{0, 1, 20 * s, math.MaxInt64}
+	limits := []time.Duration{NoCap, 0, 1, 20 * s, math.MaxInt64}
 	for name, c := range configs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,9 +175,9 @@ func TestSchedules_staysWithinBounds(t *testing.T) {
 					}
 				}
 			}
-			c := DefaultConfig()
+			c.Base, c.Factor, c.Power, c.MaxWait = 0, 0, 0, 0
 			checkBounds(t, c, 2000, 1)
-			c.MaxWait = 0
+			c.MaxWait = NoCap
 			checkBounds(t, c, 2000, 1)
 		})
 	}
@@ -220,10 +186,7 @@ func TestSchedules_staysWithinBounds(t *testing.T) {
 // checkBounds walks steps waits of c and asks far beyond them.
 func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
 	t.Helper()
-	limit := c.MaxWait
-	if limit <= 0 {
-		limit = forever
-	}
+	limit := Cap{Max: c.MaxWait}.limit()
 	check := func(n int, wait time.Duration) {
 		if wait < 0 || wait > limit {
 			t.Fatalf("%+v: step %d waits %v, want 0 to %v", c, n, wait, limit)

@@ -1,0 +1,138 @@
+package backoff
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Exponential waits Base * Factor^N. The zero value is the AWS General
+// Reference's 2^n * 100 ms.
+//
+//	N    Exponential{}    Exponential{Base: time.Second, Factor: 1.1}
+//	0    100ms            1s
+//	1    200ms            1.1s
+//	2    400ms            1.21s
+//	3    800ms            1.331s
+//	9    51.2s            2.357947691s
+type Exponential struct {
+	// Base is the wait at step 0. 0 or less means DefaultBase.
+	Base time.Duration
+	// Factor is the ratio of each wait to the one before. With 1.1 each wait is
+	// in the long run 10% of the time already waited. Below 1 the waits shrink;
+	// 0 or less means DefaultFactor.
+	Factor float64
+}
+
+// Wait returns Base * Factor^N.
+func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
+	base, factor := e.parameters()
+	return saturate(base * math.Pow(factor, float64(s.N)))
+}
+
+// parameters returns the base in nanoseconds and the factor, with defaults
+// filled in.
+func (e Exponential) parameters() (base, factor float64) {
+	return baseOr(e.Base), positiveOr(e.Factor, DefaultFactor)
+}
+
+// Fixed waits the same time before every attempt: Fixed(5 * time.Second). Its
+// zero value, Fixed(0), does not wait at all.
+type Fixed time.Duration
+
+// Wait returns f, or 0 if f is negative.
+func (f Fixed) Wait(Step, *rand.Rand) time.Duration {
+	return max(0, time.Duration(f))
+}
+
+// Linear waits Base * (N+1). The time waited in all grows with the square of the
+// number of attempts.
+//
+//	N    Linear{}
+//	0    100ms
+//	1    200ms
+//	2    300ms
+//	9    1s
+type Linear struct {
+	// Base is the wait at step 0 and what each step adds to it. 0 or less means
+	// DefaultBase.
+	Base time.Duration
+}
+
+// Wait returns Base * (N+1).
+func (l Linear) Wait(s Step, _ *rand.Rand) time.Duration {
+	return saturate(baseOr(l.Base) * (float64(s.N) + 1))
+}
+
+// Fibonacci waits Base times the Fibonacci numbers 1, 1, 2, 3, 5, ... In the long
+// run it grows like Exponential with a factor of 1.618.
+//
+//	N    Fibonacci{}
+//	0    100ms
+//	1    100ms
+//	2    200ms
+//	3    300ms
+//	4    500ms
+//	9    5.5s
+type Fibonacci struct {
+	// Base is the wait at steps 0 and 1. 0 or less means DefaultBase.
+	Base time.Duration
+}
+
+// Wait returns Base times the Fibonacci number at N, counted from 0.
+func (f Fibonacci) Wait(s Step, _ *rand.Rand) time.Duration {
+	wait, next := baseOr(f.Base), baseOr(f.Base)
+	for n := 0; n < s.N && wait < math.MaxInt64; n++ { // at most 92 turns
+		wait, next = next, wait+next
+	}
+	return saturate(wait)
+}
+
+// RailsSpread is the spread of polynomial waits in a new Rails application
+// (config.active_job.retry_jitter).
+const RailsSpread = 0.15
+
+// Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power
+// of 4 and [RailsSpread] it is polynomially_longer of Rails' ActiveJob, formerly
+// exponentially_longer, which waits e^4 + rand*e^4*jitter + 2 seconds after
+// execution e.
+//
+//	N    Polynomial{Base: time.Second}    mean with Spread: RailsSpread
+//	0    3s                               3.075s
+//	1    18s                              19.2s
+//	2    1m23s                            1m29.075s
+//	3    4m18s                            4m37.2s
+//	4    10m27s                           11m13.875s
+type Polynomial struct {
+	// Base is the unit of the formula; the wait at step 0 is three times as
+	// long. 0 or less means DefaultBase.
+	Base time.Duration
+	// Power is the exponent. 0 or less means DefaultPower.
+	Power float64
+	// Spread is the largest share of the power term that is added at random,
+	// such as 0.15 for up to 15%. 0 or less means none.
+	Spread float64
+}
+
+// Wait returns Base * ((N+1)^Power + 2), plus U(0, Spread) of the power term.
+func (p Polynomial) Wait(s Step, r *rand.Rand) time.Duration {
+	term := math.Pow(float64(s.N)+1, positiveOr(p.Power, DefaultPower))
+	wait := term + 2
+	if p.Spread > 0 {
+		wait += term * p.Spread * r.Float64()
+	}
+	return saturate(baseOr(p.Base) * wait)
+}
+
+// baseOr returns base in nanoseconds, DefaultBase if it is not set.
+func baseOr(base time.Duration) float64 {
+	return positiveOr(float64(base), float64(DefaultBase))
+}
+
+// positiveOr returns x, or def if x is not above 0.
+func positiveOr(x, def float64) float64 {
+	if x > 0 { // false for NaN
+		return x
+	}
+	return def
+}

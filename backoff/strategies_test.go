@@ -1,0 +1,50 @@
+package backoff
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestStrategies(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		of   Schedule
+		want []time.Duration
+	}{
+		{"AWS pseudocode", Exponential{}, times(ms, 100, 200, 400, 800, 1600)},
+		// The sequences of the published Ruby enumerators, in seconds. They count
+		// attempts from 1, so the first value is twice the base.
+		{"enumerator", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)},
+		{"enumerator with max_attempt 5", Exponential{Base: 2 * s}, times(s, 2, 4, 8, 16, 32)},
+		{"enumerator with capacity 100", Cap{Of: Exponential{Base: 2 * s}, Max: 100 * s}, times(s, 2, 4, 8, 16, 32, 64, 100, 100, 100, 100)},
+		{"enumerator with base 10", Exponential{Base: 20 * s}, times(s, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240)},
+		{"factor 1.1 to the nanosecond", Exponential{Base: s, Factor: 1.1}, []time.Duration{s, 1100 * ms, 1210 * ms, 1331 * ms, 1464100 * time.Microsecond}},
+		{"linear", Linear{}, times(ms, 100, 200, 300, 400)},
+		{"fibonacci", Fibonacci{}, times(ms, 100, 100, 200, 300, 500, 800, 1300, 2100, 3400, 5500)},
+		{"rails without jitter", Polynomial{Base: s}, times(s, 3, 18, 83, 258, 627, 1298)},
+		{"polynomial", Polynomial{Power: 2}, times(ms, 300, 600, 1100, 1800)},
+		{"fixed", Fixed(5 * s), times(s, 5, 5, 5)},
+		{"fixed at nothing", Fixed(0), times(s, 0, 0)},
+		{"fixed below nothing", Fixed(-s), times(s, 0, 0)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			checkWaits(t, tt.of, tt.want)
+		})
+	}
+}
+
+func TestFibonacci_isExact(t *testing.T) {
+	t.Parallel()
+	a, b := int64(1), int64(1)
+	for n := range 91 {
+		got := Fibonacci{Base: 1}.Wait(Step{N: n}, nil)
+		if math.Abs(float64(got)-float64(a)) > 1e-15*float64(a) {
+			t.Errorf("step %d: got %d, want %d", n, got, a)
+		}
+		a, b = b, a+b
+	}
+}
