@@ -107,8 +107,8 @@ func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var have []backoff.Step
 		var ages []string
-		keep := func(d time.Duration) scheduleFunc {
-			return func(s backoff.Step) time.Duration {
+		keep := func(d time.Duration) backoff.ScheduleFunc {
+			return func(s backoff.Step, _ *rand.Rand) time.Duration {
 				have = append(have, s)
 				return d
 			}

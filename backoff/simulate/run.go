@@ -10,31 +10,35 @@ import (
 	"sync/atomic"
 )
 
-// A Result is what the trials of one algorithm with one number of clients came
-// to. Times are in milliseconds, since they go far beyond what a time.Duration
-// holds.
+// A Result sums up the trials of one algorithm with one number of clients. Times
+// are in milliseconds, because they may exceed what a [time.Duration] holds.
+//
+// A trial is stopped, and takes for ever, when the next wait of all clients left
+// is longer than a Duration holds, 292 years, or when the virtual time passes
+// 31,000 years.
 type Result struct {
-	Model     Model
-	Algorithm Algorithm
-	Clients   int
-	Trials    int
-	// Time is the mean time until all clients were done, and TimeP95 the time
-	// that 95% of the trials do not exceed. +Inf if it is, or includes, a trial
-	// that was stopped because it went on for longer than [Horizon].
+	// Model is the service.
+	Model Model
+	// Algorithm is the name of the algorithm.
+	Algorithm string
+	// Clients is the number of clients, and Trials how often they were simulated.
+	Clients, Trials int
+	// Time is the mean time until all clients were done. TimeP95 is the time
+	// that 95% of the trials did not exceed. Either is +Inf if it covers a trial
+	// that was stopped.
 	Time, TimeP95 float64
-	// Calls is the mean number of requests that the service received, writes
-	// only in ModelOCC. Retries are those beyond the first of each client. Of a
-	// trial that was stopped they count what there was until then.
-	Calls, Retries float64
+	// Calls is the mean number of requests that the service received, in
+	// ModelOCC of writes. TurnedAway is the mean number of those in vain: one
+	// less for each client. A trial that was stopped counts until then.
+	Calls, TurnedAway float64
 }
 
-// Horizon is the virtual time in milliseconds, more than 31,000 years, at which
-// a trial is stopped.
-const Horizon = 1e15
+// horizon is the virtual time in milliseconds at which a trial is stopped.
+const horizon = 1e15
 
-// Run simulates what c describes and returns a result for each number of
-// clients and each algorithm, in that order. It fails if c is not valid, or with
-// the cause of ctx if that ends first.
+// Run simulates c and returns a result for each number of clients and each
+// algorithm, in that order. The error is that of [Config.Validate], or wraps the
+// cause of ctx if ctx is done first.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -47,21 +51,21 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 	for i := range results {
 		algorithm, clients := c.cell(i)
 		r := summarize(clients, outcomes[i*c.Trials:(i+1)*c.Trials])
-		r.Model, r.Algorithm = c.Model, algorithm
+		r.Model, r.Algorithm = c.Model, algorithm.Name
 		results[i] = r
 	}
 	return results, nil
 }
 
-// cells returns the number of pairs of clients and algorithm.
+// cells returns the number of pairs of a number of clients and an algorithm.
 func (c Config) cells() int { return len(c.Clients) * len(c.Algorithms) }
 
 func (c Config) cell(i int) (Algorithm, int) {
 	return c.Algorithms[i%len(c.Algorithms)], c.Clients[i/len(c.Algorithms)]
 }
 
-// runTrials runs every trial of every cell. Its outcomes are sorted by cell and
-// trial, whoever ran them.
+// runTrials runs every trial of every cell. The outcomes are in the order of cells
+// and trials, whichever worker ran them.
 func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	outcomes := make([]outcome, c.cells()*c.Trials)
 	progress := newProgress(c.Progress, len(outcomes))
@@ -95,7 +99,7 @@ func (c Config) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// summarize takes the outcomes of all trials with so many clients together.
+// summarize sums up the outcomes of all trials of a cell.
 func summarize(clients int, outcomes []outcome) Result {
 	r := Result{Clients: clients, Trials: len(outcomes)}
 	times := make([]float64, len(outcomes))
@@ -104,14 +108,14 @@ func summarize(clients int, outcomes []outcome) Result {
 		times[i] = o.time
 		r.Time += o.time / n
 		r.Calls += float64(o.calls) / n
-		r.Retries += float64(o.retries) / n
+		r.TurnedAway += float64(o.turnedAway) / n
 	}
 	slices.Sort(times)
 	r.TimeP95 = times[int(math.Ceil(0.95*n))-1]
 	return r
 }
 
-// A progress reports about a hundred times how far the trials are.
+// A progress reports, about a hundred times, how many trials are done.
 type progress struct {
 	mu     sync.Mutex
 	report func(done, total int)

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
 )
 
 func run(t *testing.T, c Config) []Result {
@@ -19,12 +23,23 @@ func run(t *testing.T, c Config) []Result {
 	return results
 }
 
+// published returns the published algorithms of those names.
+func published(m Model, names ...string) []Algorithm {
+	var list []Algorithm
+	for _, a := range m.Algorithms(0, 0) {
+		if slices.Contains(names, a.Name) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
 // by sorts results into a table.
-func by(results []Result) map[int]map[Algorithm]Result {
-	table := map[int]map[Algorithm]Result{}
+func by(results []Result) map[int]map[string]Result {
+	table := map[int]map[string]Result{}
 	for _, r := range results {
 		if table[r.Clients] == nil {
-			table[r.Clients] = map[Algorithm]Result{}
+			table[r.Clients] = map[string]Result{}
 		}
 		table[r.Clients][r.Algorithm] = r
 	}
@@ -37,18 +52,18 @@ func by(results []Result) map[int]map[Algorithm]Result {
 func TestQueue_exponentialLaws(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
-	c.Algorithms = []Algorithm{Exponential}
+	c.Algorithms = published(ModelQueue, "exponential")
 	c.ServiceMin, c.ServiceMax = 8*time.Millisecond, 8*time.Millisecond
 	c.Trials = 1
 	c.Clients = []int{1, 2, 5, 10, 12, 14, 15, 20, 40}
 	for _, got := range run(t, c) {
 		n := got.Clients
-		retries := float64(n * (n - 1) / 2)
+		turnedAway := float64(n * (n - 1) / 2)
 		time := 10*(math.Pow(2, float64(n-1))-1) + 8
 		want := Result{
-			Model: ModelQueue, Algorithm: Exponential, Clients: n, Trials: 1,
+			Model: ModelQueue, Algorithm: "exponential", Clients: n, Trials: 1,
 			Time: time, TimeP95: time,
-			Calls: retries + float64(n), Retries: retries,
+			Calls: turnedAway + float64(n), TurnedAway: turnedAway,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d clients (-want +got):\n%s", n, diff)
@@ -61,29 +76,29 @@ func TestQueue_exponentialLaws(t *testing.T) {
 func TestQueue_orderOfTheJitters(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
-	c.Algorithms = []Algorithm{Full, Equal, Decorrelated}
+	c.Algorithms = published(ModelQueue, "full", "equal", "decorrelated")
 	c.Clients = []int{100, 150, 250}
-	before := map[Algorithm]Result{}
+	before := map[string]Result{}
 	for n, got := range by(run(t, c)) {
-		full, equal, decorrelated := got[Full], got[Equal], got[Decorrelated]
+		full, equal, decorrelated := got["full"], got["equal"], got["decorrelated"]
 		if !(decorrelated.Time < full.Time && full.Time < equal.Time) {
 			t.Errorf("%d clients: times decorrelated %.0f, full %.0f, equal %.0f are not in this order",
 				n, decorrelated.Time, full.Time, equal.Time)
 		}
-		if decorrelated.Retries <= max(full.Retries, equal.Retries) {
-			t.Errorf("%d clients: retries decorrelated %.0f, full %.0f, equal %.0f, want decorrelated to make the most",
-				n, decorrelated.Retries, full.Retries, equal.Retries)
+		if decorrelated.TurnedAway <= max(full.TurnedAway, equal.TurnedAway) {
+			t.Errorf("%d clients: turned away decorrelated %.0f, full %.0f, equal %.0f, want decorrelated to make the most",
+				n, decorrelated.TurnedAway, full.TurnedAway, equal.TurnedAway)
 		}
 	}
 	c.Clients = []int{5, 10, 20, 50, 100, 150, 250}
 	for _, got := range run(t, c) {
 		last := before[got.Algorithm]
-		if got.Time <= last.Time || got.Retries <= last.Retries || got.TimeP95 < got.Time {
+		if got.Time <= last.Time || got.TurnedAway <= last.TurnedAway || got.TimeP95 < got.Time {
 			t.Errorf("after %+v comes %+v, want more of everything", last, got)
 		}
 		before[got.Algorithm] = got
 	}
-	if full := before[Full]; full.Clients != 250 {
+	if full := before["full"]; full.Clients != 250 {
 		t.Errorf("the last result is of %d clients, want 250", full.Clients)
 	}
 }
@@ -91,10 +106,10 @@ func TestQueue_orderOfTheJitters(t *testing.T) {
 func TestQueue_fullJitterOf100(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
-	c.Algorithms, c.Clients, c.Trials = []Algorithm{Full}, []int{100}, 300
+	c.Algorithms, c.Clients, c.Trials = published(ModelQueue, "full"), []int{100}, 300
 	got := run(t, c)[0]
-	if off(got.Time, 5000) > 0.05 || off(got.Retries, 670) > 0.03 {
-		t.Errorf("time %.0f ms, retries %.0f, want about 5000 and 670", got.Time, got.Retries)
+	if off(got.Time, 5000) > 0.05 || off(got.TurnedAway, 670) > 0.03 {
+		t.Errorf("time %.0f ms, turned away %.0f, want about 5000 and 670", got.Time, got.TurnedAway)
 	}
 }
 
@@ -105,7 +120,7 @@ func off(got, want float64) float64 { return math.Abs(got-want) / want }
 func TestQueue_overflow(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
-	c.Algorithms, c.Clients, c.Trials = []Algorithm{Exponential}, []int{40, 60}, 3
+	c.Algorithms, c.Clients, c.Trials = published(ModelQueue, "exponential"), []int{40, 60}, 3
 	got := run(t, c)
 	if !(got[0].Time > 5e12 && got[0].Time < 2e13) {
 		t.Errorf("40 clients need %g ms, want near 1e13", got[0].Time)
@@ -113,10 +128,10 @@ func TestQueue_overflow(t *testing.T) {
 	if !math.IsInf(got[1].Time, 1) || !math.IsInf(got[1].TimeP95, 1) {
 		t.Errorf("60 clients need %g ms, p95 %g, want +Inf", got[1].Time, got[1].TimeP95)
 	}
-	if got[1].Calls < 60 || got[1].Retries < 60 {
-		t.Errorf("60 clients were stopped after %g calls, %g retries", got[1].Calls, got[1].Retries)
+	if got[1].Calls < 60 || got[1].TurnedAway < 60 {
+		t.Errorf("60 clients were stopped after %g calls, %g turned away", got[1].Calls, got[1].TurnedAway)
 	}
-	c.MaxWait = time.Second
+	c.Algorithms = ModelQueue.Algorithms(0, time.Second)[:1]
 	if got := run(t, c)[1]; !(got.Time < 1e6) {
 		t.Errorf("capped, 60 clients need %g ms, want less than 1e6", got.Time)
 	}
@@ -127,15 +142,15 @@ func TestQueue_overflow(t *testing.T) {
 func TestOCC_published(t *testing.T) {
 	t.Parallel()
 	type figures struct{ time, calls float64 }
-	published := map[int]map[Algorithm]figures{
-		10: {Exponential: {3590, 51}, Decorrelated: {445, 38}, Equal: {725, 42},
-			Full: {453, 38}, None: {377, 50}},
-		50: {Exponential: {36583, 622}, Decorrelated: {2251, 375}, Equal: {4341, 347},
-			Full: {2896, 332}, None: {1141, 690}},
-		100: {Exponential: {63166, 1843}, Decorrelated: {4505, 1002}, Equal: {6665, 812},
-			Full: {5060, 795}, None: {2036, 2427}},
-		190: {Exponential: {101114, 5154}, Decorrelated: {7950, 2439}, Equal: {9516, 1762},
-			Full: {7363, 1772}, None: {3546, 8011}},
+	published := map[int]map[string]figures{
+		10: {"exponential": {3590, 51}, "decorrelated": {445, 38}, "equal": {725, 42},
+			"full": {453, 38}, "none": {377, 50}},
+		50: {"exponential": {36583, 622}, "decorrelated": {2251, 375}, "equal": {4341, 347},
+			"full": {2896, 332}, "none": {1141, 690}},
+		100: {"exponential": {63166, 1843}, "decorrelated": {4505, 1002}, "equal": {6665, 812},
+			"full": {5060, 795}, "none": {2036, 2427}},
+		190: {"exponential": {101114, 5154}, "decorrelated": {7950, 2439}, "equal": {9516, 1762},
+			"full": {7363, 1772}, "none": {3546, 8011}},
 	}
 	c := Defaults(ModelOCC)
 	c.Clients = []int{10, 50, 100, 190}
@@ -150,7 +165,7 @@ func checkOCC(t *testing.T, got Result, time, calls float64) {
 	t.Helper()
 	tolerance := 0.06
 	switch {
-	case got.Algorithm == Exponential:
+	case got.Algorithm == "exponential":
 		tolerance = 0.3
 	case got.Clients <= 30:
 		tolerance = 0.1
@@ -159,8 +174,8 @@ func checkOCC(t *testing.T, got Result, time, calls float64) {
 		t.Errorf("%s, %d clients: %.0f ms and %.1f calls, want %.0f and %.1f within %.0f%%",
 			got.Algorithm, got.Clients, got.Time, got.Calls, time, calls, 100*tolerance)
 	}
-	if got.Retries != got.Calls-float64(got.Clients) && off(got.Retries, got.Calls-float64(got.Clients)) > 1e-9 {
-		t.Errorf("%s, %d clients: %g calls and %g retries", got.Algorithm, got.Clients, got.Calls, got.Retries)
+	if got.TurnedAway != got.Calls-float64(got.Clients) && off(got.TurnedAway, got.Calls-float64(got.Clients)) > 1e-9 {
+		t.Errorf("%s, %d clients: %g calls and %g turned away", got.Algorithm, got.Clients, got.Calls, got.TurnedAway)
 	}
 }
 
@@ -176,15 +191,56 @@ func TestRun_dependsOnTheSeedAlone(t *testing.T) {
 			if diff := cmp.Diff(want, run(t, c)); diff != "" {
 				t.Errorf("with 5 workers (-1 worker +5):\n%s", diff)
 			}
-			c.Clients, c.Algorithms = []int{20}, []Algorithm{Full}
-			if diff := cmp.Diff(by(want)[20][Full], run(t, c)[0]); diff != "" {
+			c.Clients, c.Algorithms = []int{20}, published(model, "full")
+			if diff := cmp.Diff(by(want)[20]["full"], run(t, c)[0]); diff != "" {
 				t.Errorf("on its own (-among others +alone):\n%s", diff)
 			}
 			c.Seed++
-			if got := run(t, c)[0]; got.Time == by(want)[20][Full].Time {
+			if got := run(t, c)[0]; got.Time == by(want)[20]["full"].Time {
 				t.Errorf("another seed, the same time %g", got.Time)
 			}
 		})
+	}
+}
+
+// Any schedule will do, and it is asked for the steps that it would see in a run.
+func TestRun_steps(t *testing.T) {
+	t.Parallel()
+	for model, first := range map[Model]int{ModelQueue: 0, ModelOCC: 1} {
+		var steps []backoff.Step
+		c := Defaults(model)
+		c.Clients, c.Trials, c.Workers = []int{2}, 1, 1
+		c.ServiceMin, c.ServiceMax = 25*time.Millisecond, 25*time.Millisecond
+		c.Algorithms = []Algorithm{{"steady", backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
+			steps = append(steps, s)
+			return 10 * time.Millisecond
+		})}}
+		got := run(t, c)[0]
+		steps = steps[len(steps)-int(got.TurnedAway):] // those before are Validate's
+		if len(steps) == 0 {
+			t.Fatalf("%s: nobody was turned away", model)
+		}
+		for i, s := range steps {
+			wantPrevious := min(i, 1) * 10
+			if s.N != first+i || s.Previous != time.Duration(wantPrevious)*time.Millisecond {
+				t.Errorf("%s: step %d is %+v", model, i, s)
+			}
+			if model == ModelQueue && s.Elapsed != time.Duration(10*i)*time.Millisecond {
+				t.Errorf("%s: step %d is asked at %v", model, i, s.Elapsed)
+			}
+		}
+	}
+}
+
+// Without a schedule an algorithm is Exponential{}.
+func TestRun_noSchedule(t *testing.T) {
+	t.Parallel()
+	c := Defaults(ModelQueue)
+	c.Clients, c.Trials = []int{5}, 3
+	c.Algorithms = []Algorithm{{"default", nil}, {"default", backoff.Exponential{}}}
+	got := run(t, c)
+	if diff := cmp.Diff(got[1], got[0]); diff != "" {
+		t.Errorf("(-exponential +nil):\n%s", diff)
 	}
 }
 
@@ -224,8 +280,7 @@ func TestRun_canceledWithinATrial(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	c := Defaults(ModelQueue)
-	c.Clients, c.Trials, c.Algorithms = []int{1000}, 1, []Algorithm{Exponential}
-	c.Base, c.MaxWait = 1, 1
+	c.Clients, c.Trials, c.Algorithms = []int{1000}, 1, []Algorithm{{"busy", backoff.Fixed(1)}}
 	c.ServiceMin, c.ServiceMax = time.Hour, time.Hour
 	if _, err := Run(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)

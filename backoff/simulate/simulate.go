@@ -1,12 +1,13 @@
-// Package simulate shows what a way of waiting does to a service that many
-// clients contend for. It runs them in virtual time, so a wait of an hour costs
-// no more than one of a millisecond.
+// Package simulate shows what a schedule does to a service that many clients
+// contend for. It runs in virtual time: a wait of an hour takes as long to
+// simulate as one of a millisecond.
 //
-// Two models are known from the literature. In [ModelQueue] a service takes one
-// client at a time and the others come back later. In [ModelOCC] clients write to
-// one row under optimistic concurrency, over a network. Both ask how long it
-// takes until all are done, and how much work that makes for the service. They
-// say nothing about how soon one poller sees that an operation is done.
+// There are two models, both known from the literature. In [ModelQueue] a service
+// takes one client at a time, and the others come back later. In [ModelOCC]
+// clients write to one row under optimistic concurrency, over a network. [Run]
+// tells for each schedule how long it takes until all clients are done, and how
+// many calls the service receives. It says nothing about how soon one client
+// notices that an operation is done; that is [backoff.Table.Coverage].
 package simulate
 
 import (
@@ -23,95 +24,111 @@ type Model string
 
 // The models.
 const (
-	// ModelQueue is a service that serves one client at a time, in Service.
-	// A client that finds it busy waits and tries again; asking takes no time.
-	// All clients start together.
+	// ModelQueue is a service that serves one client at a time. A client that
+	// finds it busy waits and asks again; asking takes no time. All clients
+	// start together.
 	ModelQueue Model = "queue"
-	// ModelOCC is a row in a store. Each client reads its version and then
-	// writes, which succeeds if no other write came between; if one did, the
-	// client waits and starts over. Each of the four messages takes |N(10, 2)|
-	// ms; the store takes no time. The model and its numbers are those of
-	// aws-samples/aws-arch-backoff-simulator.
+	// ModelOCC is a row in a store. Each client reads the version of the row and
+	// then writes to it, which succeeds if there was no other write in between;
+	// otherwise the client waits and starts over. Each of the four messages takes
+	// |N(10, 2)| ms, the store takes no time. The model and its numbers are those
+	// of aws-samples/aws-arch-backoff-simulator.
 	ModelOCC Model = "occ"
 )
 
 // Models returns every model.
 func Models() []Model { return []Model{ModelQueue, ModelOCC} }
 
-// Algorithms returns the algorithms that the model has. A queue whose clients do
-// not wait would never see time pass, so it has no None.
-func (m Model) Algorithms() []Algorithm {
-	if m == ModelQueue {
-		return []Algorithm{Exponential, Full, Equal, Decorrelated}
+// Published returns the base and the longest wait that the model was published
+// with: 10 ms and [backoff.NoCap] for ModelQueue, 5 ms and 2 s for ModelOCC.
+func (m Model) Published() (base, maxWait time.Duration) {
+	if m == ModelOCC {
+		return 5 * time.Millisecond, 2 * time.Second
 	}
-	return []Algorithm{None, Exponential, Full, Equal, Decorrelated}
+	return 10 * time.Millisecond, backoff.NoCap
 }
 
-// An Algorithm is a rule for the wait of a client that was turned away for the
-// n-th time, with v = min(MaxWait, Base * 2^n) and n counted from 0 in ModelQueue
-// and from 1 in ModelOCC.
-type Algorithm string
+// Algorithms returns the algorithms that the model was published with, for a base
+// and a longest wait as in [backoff.Config]; 0 means the published one. They are
+// "exponential", "full", "equal" and "decorrelated". ModelOCC also has "none",
+// which does not wait; in a queue, time would never pass for it.
+func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
+	published, limit := m.Published()
+	if base != 0 {
+		published = base
+	}
+	if maxWait != 0 {
+		limit = maxWait
+	}
+	exponential := backoff.Cap{Of: backoff.Exponential{Base: published}, Max: limit}
+	algorithms := []Algorithm{
+		{"none", backoff.Fixed(0)},
+		{"exponential", exponential},
+		{"full", backoff.Full{Of: exponential}},
+		{"equal", backoff.Equal{Of: exponential}},
+		{"decorrelated", backoff.Cap{Of: backoff.Decorrelated{Base: published}, Max: limit}},
+	}
+	if m == ModelQueue {
+		return algorithms[1:]
+	}
+	return algorithms
+}
 
-// The algorithms.
-const (
-	None         Algorithm = "none"         // no wait
-	Exponential  Algorithm = "exponential"  // v
-	Full         Algorithm = "full"         // U(0, v)
-	Equal        Algorithm = "equal"        // v/2 + U(0, v/2)
-	Decorrelated Algorithm = "decorrelated" // min(MaxWait, U(Base, 3 * previous)), at first previous = Base
-)
+// An Algorithm is a schedule with a name. A client that was turned away waits as
+// long as the schedule says. As in the publications, the first such wait is that
+// of step 0 in ModelQueue and that of step 1 in ModelOCC.
+type Algorithm struct {
+	// Name stands in the results, and gives the algorithm its own random numbers.
+	Name string
+	// Schedule computes the waits. nil means backoff.Exponential{}.
+	Schedule backoff.Schedule
+}
 
 // Config says what to simulate. Start from [Defaults].
 type Config struct {
 	// Model is the service.
 	Model Model
-	// Algorithms are the ways of waiting to compare, of those the model has.
+	// Algorithms are the ways of waiting to compare, at least one.
 	Algorithms []Algorithm
-	// Clients are the numbers of clients to simulate, each at least 1.
+	// Clients are the numbers of clients to simulate, each from 1 to a million.
 	Clients []int
 	// Trials is how often each pair of clients and algorithm is simulated, at
-	// least 1.
+	// least once.
 	Trials int
-	// Base is the base of the algorithms, above 0.
-	Base time.Duration
-	// MaxWait is the longest wait. 0 means no bound.
-	MaxWait time.Duration
-	// ServiceMin and ServiceMax bound the time, evenly spread, that ModelQueue
-	// takes for one client. ModelOCC has no use for them.
+	// ServiceMin and ServiceMax bound the time, drawn evenly, that ModelQueue
+	// takes to serve a client. ModelOCC ignores them.
 	ServiceMin, ServiceMax time.Duration
 	// Seed makes a simulation repeatable. A result depends on the seed, the
-	// algorithm, the number of clients and the trials, and neither on the
-	// number of processors nor on what else is simulated.
+	// algorithm and its name, the number of clients and the number of trials. It
+	// depends neither on the number of processors nor on what else is simulated.
 	Seed uint64
 	// Workers is how many trials run at a time. 0 means one for each processor.
 	Workers int
-	// Progress, if not nil, is called now and then with the number of trials
-	// done and of all, from one goroutine at a time.
+	// Progress, if not nil, is called about a hundred times with the number of
+	// trials done and of all trials, by one goroutine at a time.
 	Progress func(done, total int)
 }
 
-// Defaults returns the published numbers of the model: for ModelQueue a base of
-// 10 ms without bound and a service of 8 to 12 ms; for ModelOCC a base of 5 ms
-// bounded by 2 s. All algorithms, 10 to 190 clients by 10, 100 trials.
+// Defaults returns the published configuration of the model: its algorithms for 10
+// to 190 clients in steps of 10, with 100 trials each. A client of ModelQueue is
+// served in 8 to 12 ms.
 func Defaults(m Model) Config {
-	c := Config{Model: m, Algorithms: m.Algorithms(), Trials: 100}
+	c := Config{Model: m, Algorithms: m.Algorithms(0, 0), Trials: 100}
 	for n := 10; n <= 190; n += 10 {
 		c.Clients = append(c.Clients, n)
 	}
-	if m == ModelOCC {
-		c.Base, c.MaxWait = 5*time.Millisecond, 2*time.Second
-	} else {
-		c.Base = 10 * time.Millisecond
+	if m == ModelQueue {
 		c.ServiceMin, c.ServiceMax = 8*time.Millisecond, 12*time.Millisecond
 	}
 	return c
 }
 
-// Validate returns nil if c can be simulated, else a [backoff.ParameterError]
-// about the model, algorithm, clients, trials, base, max-wait or service.
+// Validate returns nil if c can be simulated. Otherwise the error is a
+// [*backoff.ParameterError] about the "model", "algorithm", "clients", "trials" or
+// "service".
 func (c Config) Validate() error {
 	if !slices.Contains(Models(), c.Model) {
-		return unknown("model", c.Model, Models())
+		return problem("model", "%q is none of queue, occ", string(c.Model))
 	}
 	if err := c.validateAlgorithms(); err != nil {
 		return err
@@ -120,10 +137,6 @@ func (c Config) Validate() error {
 		return err
 	}
 	switch {
-	case c.Base <= 0:
-		return problem("base", "%v is not above 0", c.Base)
-	case c.MaxWait < 0:
-		return problem("max-wait", "%v is negative", c.MaxWait)
 	case c.ServiceMin < 0:
 		return problem("service", "%v is negative", c.ServiceMin)
 	case c.ServiceMax < c.ServiceMin:
@@ -134,23 +147,39 @@ func (c Config) Validate() error {
 
 func (c Config) validateAlgorithms() error {
 	if len(c.Algorithms) == 0 {
-		return problem("algorithm", "none given, there are %s", list(c.Model.Algorithms()))
+		return problem("algorithm", "none given, there are %s", c.Model.published())
 	}
 	for _, a := range c.Algorithms {
-		if a == None && c.Model == ModelQueue {
-			return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s", list(c.Model.Algorithms()))
-		}
-		if !slices.Contains(c.Model.Algorithms(), a) {
-			return unknown("algorithm", a, c.Model.Algorithms())
+		if c.Model == ModelQueue && !a.waits() {
+			return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s", c.Model.published())
 		}
 	}
 	return nil
 }
 
-// Bounds that keep a slip of the finger from filling the memory.
+// published lists the names of the published algorithms.
+func (m Model) published() string {
+	var names []string
+	for _, a := range m.Algorithms(0, 0) {
+		names = append(names, a.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// waits reports whether time passes under a.
+func (a Algorithm) waits() bool {
+	for row := range (backoff.Table{Schedule: a.Schedule, Attempts: 10}).Rows() {
+		if row.Latest > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Limits that protect against typing errors, which would use up the memory.
 const (
 	maxClients = 1_000_000
-	maxRuns    = 10_000_000
+	maxTrials  = 10_000_000
 )
 
 func (c Config) validateClients() error {
@@ -165,24 +194,12 @@ func (c Config) validateClients() error {
 	if c.Trials < 1 {
 		return problem("trials", "%d is below 1", c.Trials)
 	}
-	if c.Trials > maxRuns/c.cells() {
-		return problem("trials", "%d of each are more than %d in all", c.Trials, maxRuns)
+	if c.Trials > maxTrials/c.cells() {
+		return problem("trials", "%d of each are more than %d in all", c.Trials, maxTrials)
 	}
 	return nil
 }
 
-func unknown[T ~string](parameter string, name T, names []T) error {
-	return problem(parameter, "%q is none of %s", string(name), list(names))
-}
-
 func problem(parameter, format string, args ...any) error {
 	return &backoff.ParameterError{Parameter: parameter, Problem: fmt.Sprintf(format, args...)}
-}
-
-func list[T ~string](names []T) string {
-	words := make([]string, len(names))
-	for i, n := range names {
-		words[i] = string(n)
-	}
-	return strings.Join(words, ", ")
 }

@@ -5,31 +5,33 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/pollcli/poll/backoff"
 )
 
-// outcome is what came of one trial.
+// An outcome is the result of one trial.
 type outcome struct {
-	time    float64 // until all clients were done, in ms
-	calls   int
-	retries int
+	time       float64 // until all clients were done, in ms
+	calls      int
+	turnedAway int // calls in vain
 }
 
-// A worker runs one trial after the other in the memory of the one before.
+// A worker runs one trial after the other and reuses their memory.
 type worker struct {
-	config Config
-	ctx    context.Context // asked now and then, for a trial may be long
-	source *rand.PCG
-	rand   *rand.Rand
-	events events
-	state  []client
+	config   Config
+	ctx      context.Context // checked now and then: a trial may take long
+	source   *rand.PCG
+	rand     *rand.Rand
+	schedule backoff.Schedule // of the trial
+	events   events
+	state    []client
 }
 
-// client is what is remembered of a client between its events.
+// A client is the state of a client between its events.
 type client struct {
-	at         float64 // when its next event is, in ms
-	turnedAway int     // how often
-	previous   float64 // the wait before, in ms
-	read       float64 // when its read reached the store, in ms
+	at   float64      // when its next event is, in ms
+	read float64      // when its read reached the store, in ms
+	step backoff.Step // of its next wait
 }
 
 func newWorker(ctx context.Context, c Config) *worker {
@@ -37,25 +39,24 @@ func newWorker(ctx context.Context, c Config) *worker {
 	return &worker{config: c, ctx: ctx, source: source, rand: rand.New(source)}
 }
 
-// run runs one trial. Its random numbers depend on nothing but the seed and the
-// arguments.
+// run runs one trial. Its random numbers depend on the seed and the arguments only.
 func (w *worker) run(a Algorithm, clients, trial int) outcome {
 	w.seed(a, clients, trial)
 	w.events.reset(clients)
 	w.state = append(w.state[:0], make([]client, clients)...)
-	base := milliseconds(w.config.Base)
-	for i := range w.state {
-		w.state[i].previous = base
+	w.schedule = a.Schedule
+	if w.schedule == nil {
+		w.schedule = backoff.Exponential{}
 	}
 	if w.config.Model == ModelOCC {
-		return w.store(w.waiter(a, 2*base))
+		return w.store()
 	}
-	return w.queue(w.waiter(a, base))
+	return w.queue()
 }
 
 func (w *worker) seed(a Algorithm, clients, trial int) {
 	hash := w.config.Seed
-	for _, c := range []byte(a) {
+	for _, c := range []byte(a.Name) {
 		hash = mix(hash ^ uint64(c))
 	}
 	w.source.Seed(mix(hash^uint64(clients)), mix(hash+uint64(trial)))
@@ -70,18 +71,18 @@ func mix(x uint64) uint64 {
 }
 
 // queue runs a trial of ModelQueue. An event is a client that asks for service.
-func (w *worker) queue(wait waiter) outcome {
+func (w *worker) queue() outcome {
 	shortest := milliseconds(w.config.ServiceMin)
 	spread := milliseconds(w.config.ServiceMax) - shortest
 	for id := range w.state {
 		w.events.add(id, 0)
 	}
 	var o outcome
-	free := 0.0 // when the service is done with whom it serves
+	free := 0.0 // when the service is done with its current client
 	for w.events.left > 0 {
 		id := w.events.next()
 		c := &w.state[id]
-		if c.at > Horizon || w.interrupted(o.calls) {
+		if c.at > horizon || w.interrupted(o.calls) {
 			o.time = math.Inf(1)
 			return o
 		}
@@ -91,8 +92,8 @@ func (w *worker) queue(wait waiter) outcome {
 			w.events.remove(id)
 			continue
 		}
-		o.retries++
-		c.at += wait.next(c, w.rand)
+		o.turnedAway++
+		c.at += w.wait(c)
 		w.events.move(id, c.at)
 	}
 	o.time = free
@@ -100,11 +101,12 @@ func (w *worker) queue(wait waiter) outcome {
 }
 
 // store runs a trial of ModelOCC. Of the four messages of an exchange only the
-// write is an event: whether it succeeds is known from the time of its read and
-// the time of the last success. The other messages only take time.
-func (w *worker) store(wait waiter) outcome {
+// write is an event: it succeeds if its read was not before the last success. The
+// other messages just take time.
+func (w *worker) store() outcome {
 	for id := range w.state {
 		c := &w.state[id]
+		c.step.N = 1
 		c.read = w.message()
 		c.at = c.read + w.twoMessages()
 		w.events.add(id, c.at)
@@ -114,7 +116,7 @@ func (w *worker) store(wait waiter) outcome {
 	for w.events.left > 0 {
 		id := w.events.next()
 		c := &w.state[id]
-		if c.at > Horizon || w.interrupted(o.calls) {
+		if c.at > horizon || w.interrupted(o.calls) {
 			o.time = math.Inf(1)
 			return o
 		}
@@ -125,16 +127,15 @@ func (w *worker) store(wait waiter) outcome {
 			w.events.remove(id)
 			continue
 		}
-		o.retries++
-		c.read = c.at + w.twoMessages() + wait.next(c, w.rand)
+		o.turnedAway++
+		c.read = c.at + w.twoMessages() + w.wait(c)
 		c.at = c.read + w.twoMessages()
 		w.events.move(id, c.at)
 	}
 	return o
 }
 
-// interrupted reports whether the trial is to be given up. It looks only now and
-// then.
+// interrupted reports whether the context is done. It checks only now and then.
 func (w *worker) interrupted(calls int) bool {
 	return calls%(1<<16) == 1<<16-1 && w.ctx.Err() != nil
 }
@@ -149,50 +150,31 @@ func (w *worker) message() float64 {
 	return math.Abs(messageMean + messageDeviation*w.rand.NormFloat64())
 }
 
-// twoMessages returns the time of two messages, one after the other. The sum of
-// two normal draws is one draw; that one message in three million would be below
-// 0, were it not for the |...|, does not show.
+// twoMessages returns the time of two messages, one after the other. The sum of two
+// normal variables is a normal variable. That one message in three million is
+// affected by the absolute value makes no difference.
 func (w *worker) twoMessages() float64 {
 	return math.Abs(2*messageMean + math.Sqrt2*messageDeviation*w.rand.NormFloat64())
 }
 
-// A waiter draws the waits of one algorithm, in ms.
-type waiter struct {
-	algorithm Algorithm
-	base, cap float64
-	growth    []float64 // v by how often a client was turned away; the last goes on
-}
-
-func (w *worker) waiter(a Algorithm, first float64) waiter {
-	limit := math.Inf(1)
-	if w.config.MaxWait > 0 {
-		limit = milliseconds(w.config.MaxWait)
+// wait returns how long the client, which was just turned away, waits, in ms.
+func (w *worker) wait(c *client) float64 {
+	c.step.Elapsed = duration(c.at)
+	wait := w.schedule.Wait(c.step, w.rand)
+	c.step.N++
+	c.step.Previous = wait
+	if wait == math.MaxInt64 {
+		return math.Inf(1)
 	}
-	growth := []float64{min(first, limit)}
-	for v := first; v < limit && v < 2*Horizon; {
-		v *= 2
-		growth = append(growth, min(v, limit))
-	}
-	return waiter{algorithm: a, base: milliseconds(w.config.Base), cap: limit, growth: growth}
-}
-
-// next returns how long a client waits that was just turned away.
-func (w *waiter) next(c *client, r *rand.Rand) float64 {
-	v := w.growth[min(c.turnedAway, len(w.growth)-1)]
-	c.turnedAway++
-	switch w.algorithm {
-	case Exponential:
-		return v
-	case Full:
-		return v * r.Float64()
-	case Equal:
-		return v/2 + v/2*r.Float64()
-	case Decorrelated:
-		c.previous = min(w.cap, w.base+(3*c.previous-w.base)*r.Float64())
-		return c.previous
-	default:
-		return 0
-	}
+	return milliseconds(wait)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// duration converts milliseconds to a Duration, which saturates.
+func duration(ms float64) time.Duration {
+	if ns := ms * float64(time.Millisecond); ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
+}

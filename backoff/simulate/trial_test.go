@@ -57,7 +57,7 @@ func (m *mail) Pop() any {
 }
 
 // plainOCC returns the time of the last message and the number of writes.
-func plainOCC(a Algorithm, clients int, r *rand.Rand) (end float64, writes int) {
+func plainOCC(a string, clients int, r *rand.Rand) (end float64, writes int) {
 	var m mail
 	version := 0
 	failures := make([]int, clients)
@@ -96,16 +96,16 @@ func plainOCC(a Algorithm, clients int, r *rand.Rand) (end float64, writes int) 
 	return end, writes
 }
 
-func plainWait(a Algorithm, failures int, previous *float64, r *rand.Rand) float64 {
+func plainWait(a string, failures int, previous *float64, r *rand.Rand) float64 {
 	v := math.Min(2000, 5*math.Pow(2, float64(failures)))
 	switch a {
-	case Exponential:
+	case "exponential":
 		return v
-	case Full:
+	case "full":
 		return r.Float64() * v
-	case Equal:
+	case "equal":
 		return v/2 + r.Float64()*v/2
-	case Decorrelated:
+	case "decorrelated":
 		*previous = math.Min(2000, 5+r.Float64()*(*previous*3-5))
 		return *previous
 	default:

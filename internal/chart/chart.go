@@ -41,6 +41,25 @@ type Series struct {
 // 10^300, interrupts the line.
 type Point struct{ X, Y float64 }
 
+// NeedsLog reports whether the series end so far apart that only a logarithmic
+// axis shows them all.
+func NeedsLog(series []Series) bool {
+	const much = 300
+	least, most := math.Inf(1), 0.0
+	for _, s := range series {
+		last := 0.0
+		for _, p := range s.Points {
+			if p.Y > 0 && !math.IsInf(p.Y, 0) {
+				last = p.Y
+			}
+		}
+		if last > 0 {
+			least, most = min(least, last), max(most, last)
+		}
+	}
+	return most > much*least
+}
+
 // A frame is a plot with its axes laid out.
 type frame struct {
 	Plot

@@ -89,3 +89,31 @@ func FuzzPlot(f *testing.F) {
 		}
 	})
 }
+
+func TestNeedsLog(t *testing.T) {
+	t.Parallel()
+	line := func(ys ...float64) Series {
+		var s Series
+		for i, y := range ys {
+			s.Points = append(s.Points, Point{X: float64(i), Y: y})
+		}
+		return s
+	}
+	tests := []struct {
+		name   string
+		series []Series
+		want   bool
+	}{
+		{"nothing", nil, false},
+		{"one that grows", []Series{line(1, 1e9)}, false},
+		{"side by side", []Series{line(1, 10), line(1, 2000)}, false},
+		{"far apart", []Series{line(1, 10), line(1, 4000)}, true},
+		{"one of them lost", []Series{line(1, 10), line(4000, math.Inf(1))}, true},
+		{"all 0", []Series{line(0, 0), line(0, 7)}, false},
+	}
+	for _, tt := range tests {
+		if have := NeedsLog(tt.series); have != tt.want {
+			t.Errorf("%s: have %v, want %v", tt.name, have, tt.want)
+		}
+	}
+}

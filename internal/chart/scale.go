@@ -1,6 +1,10 @@
 package chart
 
-import "math"
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
 
 // A scale places values between 0, the start of an axis, and 1, its end.
 type scale struct {
@@ -49,4 +53,143 @@ func (s scale) position(v float64) float64 {
 		v = math.Log10(v)
 	}
 	return (v - s.low) / (s.high - s.low)
+}
+
+// A Unit is a way to write values.
+type Unit int
+
+// The units.
+const (
+	// Number is a plain number: 950, 12k, 3.5M.
+	Number Unit = iota
+	// Seconds is a duration in seconds: 100ms, 1m30s, 2d.
+	Seconds
+)
+
+// Lengths of time in seconds.
+const (
+	minute = 60.0
+	hour   = 60 * minute
+	day    = 24 * hour
+	year   = 365 * day
+)
+
+// format writes a value that is a multiple of a tick's step.
+func (u Unit) format(v float64) string {
+	if u == Seconds {
+		return formatSeconds(v)
+	}
+	return formatNumber(v)
+}
+
+func formatNumber(v float64) string {
+	switch {
+	case math.Abs(v) < 1e4:
+		return short(v)
+	case math.Abs(v) < 1e6:
+		return short(v/1e3) + "k"
+	case math.Abs(v) < 1e9:
+		return short(v/1e6) + "M"
+	case math.Abs(v) < 1e12:
+		return short(v/1e9) + "G"
+	default:
+		return fmt.Sprintf("%.3g", v)
+	}
+}
+
+func formatSeconds(v float64) string {
+	switch {
+	case v == 0:
+		return "0s"
+	case v < 1e-6:
+		return short(v*1e9) + "ns"
+	case v < 1e-3:
+		return short(v*1e6) + "µs"
+	case v < 1:
+		return short(v*1e3) + "ms"
+	case v < minute:
+		return short(v) + "s"
+	case v < hour:
+		return twoUnits(v, minute, "m", 1, "s")
+	case v < day:
+		return twoUnits(v, hour, "h", minute, "m")
+	case v < year:
+		return twoUnits(v, day, "d", hour, "h")
+	default:
+		return formatNumber(v/year) + "y"
+	}
+}
+
+// twoUnits writes v in a large and a small unit, and the small one only if some
+// is left.
+func twoUnits(v, large float64, largeName string, small float64, smallName string) string {
+	smalls := math.Round(v / small)
+	whole := math.Floor(smalls * small / large)
+	rest := smalls - whole*large/small
+	if rest == 0 {
+		return short(whole) + largeName
+	}
+	return short(whole) + largeName + short(rest) + smallName
+}
+
+// short writes a number without what rounding left behind.
+func short(v float64) string {
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
+}
+
+// step returns a round step not below least.
+func (u Unit) step(least float64) float64 {
+	if u != Seconds || least <= 0.5 {
+		return decimalStep(least)
+	}
+	for _, s := range []float64{
+		1, 2, 5, 10, 15, 30,
+		minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+		hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour,
+		day, 2 * day, 5 * day, 10 * day, 20 * day, 50 * day, 100 * day,
+	} {
+		if least <= s {
+			return s
+		}
+	}
+	return year * decimalStep(max(1, least/year))
+}
+
+// decimalStep returns 1, 2 or 5 times a power of ten.
+func decimalStep(least float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(least)))
+	for _, digit := range []float64{1, 2, 5} {
+		if least <= digit*power*(1+1e-9) {
+			return digit * power
+		}
+	}
+	return 10 * power
+}
+
+// landmarks returns what a logarithmic axis shows from low to high: powers of
+// ten, or of time what people count in. The first is not above low, the last not
+// below high, and there are at least two.
+func (u Unit) landmarks(low, high float64) []float64 {
+	i := int(math.Floor(math.Log10(low))) + 3 // at most three more than the powers of ten
+	for u.landmark(i) > low*(1+1e-9) {
+		i--
+	}
+	marks := []float64{u.landmark(i)}
+	for len(marks) < 2 || marks[len(marks)-1] < high*(1-1e-9) {
+		i++
+		marks = append(marks, u.landmark(i))
+	}
+	return marks
+}
+
+// landmark returns the i-th landmark, counted from 1 at 0.
+func (u Unit) landmark(i int) float64 {
+	if u == Seconds && i > 0 {
+		times := []float64{1, 10, minute, 10 * minute, hour, day, 10 * day, 100 * day}
+		if i < len(times) {
+			return times[i]
+		}
+		return year * math.Pow(10, float64(i-len(times)))
+	}
+	return math.Pow(10, float64(i))
 }

@@ -10,6 +10,37 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
+// The size of a plot below a table.
+const (
+	screenWidth  = 100 // at most
+	screenHeight = 15
+)
+
+// Screen returns the plots as text to print below a table, as wide and as plain
+// as standard output needs them. It is empty if that is not a terminal.
+func Screen(s *term.Streams, plots ...Plot) string {
+	if !s.OutIsTerminal {
+		return ""
+	}
+	width := s.OutWidth()
+	if width <= 0 {
+		width = 80
+	}
+	var b strings.Builder
+	for _, p := range plots {
+		if text := p.Terminal(min(width, screenWidth), screenHeight, !s.Dumb && !s.NoColor); text != "" {
+			b.WriteString("\n" + text)
+		}
+	}
+	if s.Unicode {
+		return b.String()
+	}
+	return strings.NewReplacer(
+		"┤", "|", "│", "|", "┼", "+", "└", "+", "┬", "+", "─", "-", "╶", "-", "╴", "-",
+		"╭", ".", "╮", ".", "╰", "'", "╯", "'", "■", "#", "…", "~", "µ", "u",
+	).Replace(b.String())
+}
+
 // Terminal returns the plot as lines of text, each at most width columns wide
 // where that is possible, and about height lines. With color the series differ
 // by ANSI colours, otherwise by the characters they are drawn with. It is empty

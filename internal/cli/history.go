@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/term"
 )
@@ -106,7 +108,7 @@ func (in *invocation) showHistory(store history.Store, name string) error {
 	}
 	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), p.counts(), p.last(), p.lastOutcome())
 	if p.model != nil {
-		text += "\n" + p.quantiles().text() + "\n" + in.histogram(p.lengths())
+		text += "\n" + p.quantiles().text() + "\n" + chart.Histogram(p.lengths(), spellInterval, in.Streams.Unicode)
 	}
 	return in.writeOut(text)
 }
@@ -201,6 +203,17 @@ func (p past) quantiles() *sheet {
 		s.add(strconv.Itoa(percent)+"%", p.quantile(float64(percent)/100))
 	}
 	return s
+}
+
+// spellInterval writes the time from one number of seconds to another.
+func spellInterval(from, to float64) string {
+	spell := func(s float64) string {
+		if s >= math.MaxInt64/1e9 {
+			return spellTime(math.MaxInt64)
+		}
+		return spellTime(time.Duration(math.Round(s * 1e9)))
+	}
+	return spell(from) + " to " + spell(to)
 }
 
 // lengths of the runs that are learned from, in seconds, where they are known by

@@ -156,7 +156,7 @@ func (in *invocation) showSchedule(q timetableQuestion) error {
 	return in.putTable(t, t.plot(), q.format, func() string {
 		drawn := t.plot()
 		drawn.Title = "" // the totals say it
-		return in.totals(t) + in.sketch(drawn)
+		return in.totals(t) + chart.Screen(in.Streams, drawn)
 	})
 }
 

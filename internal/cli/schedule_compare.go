@@ -31,7 +31,7 @@ func (in *invocation) compareSchedules(q timetableQuestion) error {
 }
 
 func (in *invocation) showComparison(c comparison, format string) error {
-	return in.putTable(c, c.plot(), format, func() string { return in.sketch(c.plot()) })
+	return in.putTable(c, c.plot(), format, func() string { return chart.Screen(in.Streams, c.plot()) })
 }
 
 // comparedStrategies reads which strategies to compare. Parameters that none of
@@ -156,6 +156,6 @@ func (c comparison) plot() chart.Plot {
 	}
 	words := append([]string{"growth of the strategies, base " + spellFlag(max(0, c.config.Base))}, describeBounds(c.config)...)
 	p := growthPlot(strings.Join(words, ", "), series...)
-	p.LogY = spanned(series)
+	p.LogY = chart.NeedsLog(series)
 	return p
 }

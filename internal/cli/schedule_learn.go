@@ -35,7 +35,7 @@ func (in *invocation) showLearned(q timetableQuestion) error {
 		return err
 	}
 	t := learnedTimetable{timetable{q.config, q.table, rows}, m, term.Line(in.values.String("learn"))}
-	return in.putTable(t, t.plot(), q.format, func() string { return t.totals() + in.sketch(t.plot()) })
+	return in.putTable(t, t.plot(), q.format, func() string { return t.totals() + chart.Screen(in.Streams, t.plot()) })
 }
 
 // recall fits the history that is named.

@@ -1,19 +1,16 @@
 package cli
 
 import (
-	"math"
 	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pollcli/poll/internal/chart"
 )
 
-// TestSketch compares what a terminal shows with testdata/sketch.txt.
-func TestSketch(t *testing.T) {
+// TestScreen compares what a terminal shows with testdata/screen.txt.
+func TestScreen(t *testing.T) {
 	t.Parallel()
 	var have strings.Builder
 	for _, line := range []string{
@@ -24,7 +21,7 @@ func TestSketch(t *testing.T) {
 	} {
 		have.WriteString("$ " + line + "\n" + shown(t, line, true) + "\n")
 	}
-	const golden = "testdata/sketch.txt"
+	const golden = "testdata/screen.txt"
 	if *update {
 		if err := os.WriteFile(golden, []byte(have.String()), 0o666); err != nil {
 			t.Fatal(err)
@@ -53,7 +50,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 	return out.out.String()
 }
 
-func TestSketch_ascii(t *testing.T) {
+func TestScreen_ascii(t *testing.T) {
 	t.Parallel()
 	plain := shown(t, "poll schedule --attempts 12", false)
 	for _, r := range plain {
@@ -68,7 +65,7 @@ func TestSketch_ascii(t *testing.T) {
 
 // A chart is for people: a program that reads a table, or JSON from a
 // terminal's log, gets none.
-func TestSketch_none(t *testing.T) {
+func TestScreen_none(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"csv", "json", "markdown"} {
 		if text := shown(t, "poll schedule --attempts 3 --format "+format, true); strings.Contains(text, "┤") {
@@ -78,33 +75,5 @@ func TestSketch_none(t *testing.T) {
 	world, out := worldOf(t, "poll schedule --attempts 3")
 	if Run(t.Context(), world); strings.Contains(out.out.String(), "┤") {
 		t.Errorf("a chart where there is no terminal:\n%s", &out.out)
-	}
-}
-
-func TestSpanned(t *testing.T) {
-	t.Parallel()
-	line := func(ys ...float64) chart.Series {
-		var s chart.Series
-		for i, y := range ys {
-			s.Points = append(s.Points, chart.Point{X: float64(i), Y: y})
-		}
-		return s
-	}
-	tests := []struct {
-		name   string
-		series []chart.Series
-		want   bool
-	}{
-		{"nothing", nil, false},
-		{"one that grows", []chart.Series{line(1, 1e9)}, false},
-		{"side by side", []chart.Series{line(1, 10), line(1, 2000)}, false},
-		{"far apart", []chart.Series{line(1, 10), line(1, 4000)}, true},
-		{"one of them lost", []chart.Series{line(1, 10), line(4000, math.Inf(1))}, true},
-		{"all 0", []chart.Series{line(0, 0), line(0, 7)}, false},
-	}
-	for _, tt := range tests {
-		if have := spanned(tt.series); have != tt.want {
-			t.Errorf("%s: have %v, want %v", tt.name, have, tt.want)
-		}
 	}
 }
