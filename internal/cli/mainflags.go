@@ -82,6 +82,7 @@ func mainFlags() flags {
 
 		{name: "print", value: "EXPR", group: groupOutput, usage: "print this value, not the whole answer"},
 		{name: "json", group: groupOutput, usage: "print one JSON object that describes the outcome"},
+		{name: "result-file", value: "FILE", hidden: true}, // for the action: --json does not keep bytes as they are
 		{name: "progress", value: "P", group: groupOutput, def: "auto", usage: "live, lines, json or none", words: report.FaceNames()},
 		{name: "quiet", aliases: []string{"q"}, group: groupOutput, usage: "only errors: --progress none"},
 		{name: "verbose", aliases: []string{"v"}, group: groupOutput, usage: "every attempt with its answer and decisions"},

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -53,6 +55,23 @@ func (f *newFile) commit() error {
 		os.Remove(f.Name())
 	}
 	return cause(err)
+}
+
+// writeFile gives a file what write has written, all of it or nothing.
+func writeFile(path string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	f, err := createFile(path)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b.Bytes()); err != nil {
+		f.discard()
+		return cause(err)
+	}
+	return f.commit()
 }
 
 // cause leaves out of an error the name of the file, which nobody has given it.

@@ -20,7 +20,7 @@ func TestWritePicture_fails(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("broken")
-	err := writePicture(path, func(w io.Writer) error {
+	err := writeFile(path, func(w io.Writer) error {
 		io.WriteString(w, "half a pict")
 		return broken
 	})

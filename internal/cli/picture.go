@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -41,25 +40,9 @@ func (in *invocation) writePictures(pictures ...picture) error {
 			continue
 		}
 		path := in.values.String(p.flag)
-		if err := writePicture(path, p.draw); err != nil {
+		if err := writeFile(path, p.draw); err != nil {
 			errs = append(errs, fmt.Errorf("write --%s %s: %w", p.flag, path, err))
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func writePicture(path string, draw func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := draw(&b); err != nil {
-		return err
-	}
-	f, err := createFile(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b.Bytes()); err != nil {
-		f.discard()
-		return cause(err)
-	}
-	return f.commit()
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/pollcli/poll/backoff"
@@ -67,6 +68,11 @@ func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Res
 	code := outcomeCode(result.Outcome)
 	if in.split.on("pass-exit-code") {
 		code = passedCode(code, result.Outcome)
+	}
+	if path := in.values.String("result-file"); path != "" {
+		if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(result.Answer()); return err }); err != nil {
+			return &report.ResultError{Err: err}
+		}
 	}
 	if err := result.Write(in.Streams, int(code), talk.Timeline(w.poller.Target)); err != nil {
 		return err

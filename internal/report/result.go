@@ -80,13 +80,20 @@ func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
 	if r.Outcome.Ending != poll.Succeeded {
 		return nil
 	}
-	if r.value != nil {
-		return WriteOut(s, []byte(r.value.Text+"\n"))
-	}
-	if r.Outcome.Observation == nil {
+	return WriteOut(s, r.Answer())
+}
+
+// Answer is what stdout gets without JSON.
+func (r Result) Answer() []byte {
+	switch {
+	case r.Outcome.Ending != poll.Succeeded:
+		return nil
+	case r.value != nil:
+		return []byte(r.value.Text + "\n")
+	case r.Outcome.Observation == nil:
 		return nil
 	}
-	return WriteOut(s, r.Outcome.Observation.Body)
+	return r.Outcome.Observation.Body
 }
 
 // A ResultError says that stdout did not take the result.

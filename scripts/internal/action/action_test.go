@@ -133,6 +133,15 @@ func TestAction(t *testing.T) {
 		{"a URL", []string{"INPUT_URL=" + server.URL, "INPUT_UNTIL=.state==\"ready\"\n.state==\"done\"\n", "INPUT_PRINT=.by",
 			"INPUT_HEADER=X-One: 1\nX-Two: 2", "INPUT_ARGS=--immediate\n--attempt-timeout\n5s"}, 0,
 			map[string]string{"result": "GET 1 2", "status": "SUCCESS", "reason": `.state is "done"`}},
+		{"a JSON null", []string{"INPUT_COMMAND=echo '{\"a\":null}'", "INPUT_PRINT=.a", "INPUT_INTERVAL=1ms"}, 0, map[string]string{"result": "null"}},
+		{"an answer of null", []string{"INPUT_COMMAND=echo null", "INPUT_INTERVAL=1ms"}, 0, map[string]string{"result": "null"}},
+		{"a JSON text", []string{"INPUT_COMMAND=echo '\"abc\"'", "INPUT_INTERVAL=1ms"}, 0, map[string]string{"result": `"abc"`}},
+		{"white space", []string{"INPUT_COMMAND=printf '{\\n  \"a\": 1\\n}\\n\\n'", "INPUT_INTERVAL=1ms"}, 0, map[string]string{"result": "{\n  \"a\": 1\n}\n"}},
+		{"an empty answer", []string{"INPUT_COMMAND=true", "INPUT_INTERVAL=1ms"}, 0, map[string]string{"result": "", "status": "SUCCESS"}},
+		{"a deep answer", []string{"INPUT_COMMAND=printf '%2000s' '' | tr ' ' '['; printf '%2000s' '' | tr ' ' ']'", "INPUT_INTERVAL=1ms"}, 0,
+			map[string]string{"result": strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "status": "SUCCESS", "attempts": "1", "reason": "exit code 0"}},
+		{"keys of the outcome", []string{`INPUT_COMMAND=echo '{"status":"x","value":1,"body":{"a":"\"},\"body\":"}}'`, "INPUT_PRINT=.body", "INPUT_INTERVAL=1ms"}, 0,
+			map[string]string{"result": `{"a":"\"},\"body\":"}`, "status": "SUCCESS"}},
 		{"a whole answer", []string{"INPUT_URL=" + server.URL, "INPUT_INTERVAL=1ms"}, 0,
 			map[string]string{"result": `{"state":"done","by":"GET  "}`}},
 		{"an error", []string{"INPUT_URL=" + server.URL, "INPUT_ERROR_IF=.state==\"done\"", "INPUT_INTERVAL=1ms"}, 1,
@@ -150,6 +159,26 @@ func TestAction(t *testing.T) {
 			t.Parallel()
 			run(t, program, test.inputs...).check(t, test.code, test.want)
 		})
+	}
+}
+
+// An output cannot hold every byte, a file can.
+func TestResultFile(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	for command, text := range map[string]string{`printf 'a\377b\n'`: "a\xffb\n", `printf 'a\000b'`: "a\x00b", "echo é": "é\n"} {
+		a := run(t, program, "INPUT_COMMAND="+command, "INPUT_INTERVAL=1ms")
+		want := ""
+		if text == "é\n" {
+			want = "é"
+		}
+		a.check(t, 0, map[string]string{"result": want, "status": "SUCCESS"})
+		if warned := strings.Contains(a.log, "::warning title=poll::the answer is not UTF-8 text"); warned != (want == "") {
+			t.Errorf("%s: have a warning %v\n%s", command, warned, a.log)
+		}
+		if have, err := os.ReadFile(a.outputs["result-file"]); err != nil || string(have) != text {
+			t.Errorf("%s: have %q and %v, want %q", command, have, err, text)
+		}
 	}
 }
 
@@ -212,7 +241,7 @@ func TestActionFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range regexp.MustCompile(`steps\.run\.outputs\.([a-z-]+)`).FindAllStringSubmatch(text, -1) {
-		if !strings.Contains(string(set), "output "+m[1]+" ") {
+		if !strings.Contains(string(set), "output "+m[1]+" ") && !strings.Contains(string(set), "output_file "+m[1]+" ") {
 			t.Errorf("the script does not set the output %s", m[1])
 		}
 	}
