@@ -12,6 +12,8 @@ import (
 
 const hintArithmetic = `compare the parts one by one; a key with such a character is written ["a-1"]`
 
+const hintEnvironment = "an expression does not read the environment; let the shell put the value in"
+
 const hintShell = "did the shell replace a $variable? put the whole expression in single quotes"
 
 // wrongSign knows signs of other languages.
@@ -187,7 +189,7 @@ func variableHint(name string) string {
 	case "headers":
 		return "write $header.Retry-After"
 	case "env":
-		return "an expression does not read the environment; let the shell put the value in"
+		return hintEnvironment
 	}
 	return "variables are $exit $status $header.Name $body $stdout $stderr $attempt $elapsed $isjson $json"
 }
@@ -195,22 +197,20 @@ func variableHint(name string) string {
 // wrongFunction is for a call of something that is no function.
 func wrongFunction(name string) (message, hint string) {
 	switch name {
-	case "map", "select":
-		return name + " is not in the language", `use any(.items[]; .state == "done"), all(...), or count(.items[]; .state == "done") >= 3`
-	case "keys":
-		return "keys is not in the language", `use has("name"), or .@keys for the list`
+	case "map", "select", "keys":
+		hint, _ = jqBuiltin(name)
+		return name + " is not in the language", hint
 	case "gjson":
 		return "gjson(...) is not in the language", "write the gjson path as it is, without a leading dot"
-	case "matches", "match", "capture", "scan", "regex":
-		return name + " is not a function", `write .name =~ "pattern"`
-	case "first", "last", "nth":
-		return name + " is not a function", "write .items[0] or .items[-1]"
+	case "matches", "regex":
+		return name + " is not a function", `such as .name =~ "pattern"`
 	case "len", "size":
-		return name + " is not a function", "write (.items | length)"
-	case "in", "inside":
-		return name + " is not a function", `write .state in ["a", "b"]`
+		return name + " is not a function", "such as (.items | length)"
 	case "endsWith", "startsWith", "hasPrefix", "hasSuffix", "ends_with", "starts_with":
-		return name + " is not a function", `write .name startswith "x" or .name endswith "x"`
+		return name + " is not a function", `such as .name startswith "x" or .name endswith "x"`
+	}
+	if hint, ok := jqBuiltin(name); ok {
+		return "jq's " + name + " is not in the language", hint
 	}
 	if f := bareFunction(name); f != 0 {
 		return name + " takes no arguments", "write (.name | " + name + ")"
@@ -257,12 +257,6 @@ func jqWord(name string, piped bool) (message, hint string) {
 		return name + " needs an argument", "write " + name + "(...)"
 	case "map", "select":
 		return wrongFunction(name)
-	case "add", "arrays", "ascii", "booleans", "ceil", "env", "explode", "finites", "first", "flatten", "floor",
-		"from_entries", "fromdate", "implode", "infinite", "input", "inputs", "isinfinite", "isnan", "isnormal", "iterables",
-		"keys_unsorted", "last", "leaf_paths", "max", "min", "nan", "normals", "nulls", "numbers", "objects", "paths",
-		"recurse", "reverse", "round", "scalars", "sort", "sqrt", "strings", "to_entries", "todate", "tojson", "tostream",
-		"transpose", "unique", "utf8bytelength", "abs", "trim", "ltrim", "rtrim":
-		return "jq's " + name + " is not in the language", "." + name + " is the field"
 	}
 	return "", ""
 }

@@ -36,6 +36,9 @@ func (p *parser) pathOperand(t token) node {
 	if name := t.path.word(); name != "" {
 		p.bareWord(t, name)
 	}
+	if p.piped {
+		p.refuseBuiltin(t)
+	}
 	p.advance()
 	return &pathNode{t.span, t.path}
 }

@@ -86,7 +86,11 @@ func (p *parser) pipe() node {
 	from := p.tok.from
 	piped, inner := p.piped, p.inner
 	defer func() { p.piped, p.inner = piped, inner }()
+	start := p.tok
 	xs := []node{p.alternative()}
+	if start.kind == tokPath && start.to == p.lastEnd && p.tok.is("|") {
+		p.refuseBuiltin(start)
+	}
 	for p.accept("|") {
 		p.piped, p.inner = true, true
 		xs = append(xs, p.alternative())

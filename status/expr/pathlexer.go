@@ -153,7 +153,7 @@ func (p *pathLexer) tightPipe() bool {
 	if p.path.bare && !tight {
 		end := p.wordEnd(next)
 		name := p.src[next:end]
-		tight = c == '*' || end > next && p.at(end) != '(' && name != "keys" && (p.query || !isReserved(name))
+		tight = c == '*' || end > next && p.at(end) != '(' && (p.query || !isReserved(name) && !isBuiltin(name))
 	}
 	if !tight {
 		return false
