@@ -65,11 +65,11 @@ func (p *parser) eachArguments(c *call, name token) {
 		return
 	}
 	if p.tok.is(";") {
-		p.fail(start.from, "write "+start.of(p.src)+"[]", "%s(...; ...) needs a path with []", name.text)
+		p.fail(start.from, "for its elements write "+start.of(p.src)+"[]", "%s(...; ...) needs a path with []", name.text)
 		return
 	}
 	if c.fn == fnCount {
-		p.fail(start.from, "write count(.items[]; "+cond.where().of(p.src)+") >= 1", "count needs a path with [] and a condition")
+		p.fail(start.from, "such as count(.items[]; "+cond.where().of(p.src)+") >= 1", "count needs a path with [] and a condition")
 		return
 	}
 	p.condition(cond)
@@ -87,7 +87,7 @@ func (p *parser) iteration(c *call, t token, name token) {
 	if !p.tok.is(";") {
 		s, _ := t.path.each()
 		if p.tok.kind == tokEnd || p.tok.is(")") {
-			p.fail(s.from, fmt.Sprintf("write %s(%s; .)", name.text, t.of(p.src)), "a condition is missing after %s", t.of(p.src))
+			p.fail(s.from, fmt.Sprintf("for these elements write %s(%s; .)", name.text, t.of(p.src)), "a condition is missing after %s", t.of(p.src))
 			return
 		}
 		p.fail(p.tok.from, fmt.Sprintf("write %s(%s; ...)", name.text, t.of(p.src)), "; and a condition must follow %s", t.of(p.src))

@@ -1,7 +1,7 @@
 package expr
 
-// condition checks that n can be false: a list and a plain number cannot, and
-// would end a wait by accident.
+// condition checks that n can be false: a list, a count and a constant cannot, and
+// would end a wait by accident. But true is what it says.
 func (p *parser) condition(n node) {
 	if p.err != nil {
 		return
@@ -12,9 +12,7 @@ func (p *parser) condition(n node) {
 			p.fail(x.from, hintList(x, p.src), "%s is always a list, and a list is always true", x.of(p.src))
 		}
 	case *literal:
-		if x.value.kind == KindArray || x.value.kind == KindObject {
-			p.fail(x.from, "", "%s is always true", x.value.kind.noun())
-		}
+		p.conditionLiteral(x)
 	case *variable:
 		switch x.name {
 		case "exit", "status", "attempt", "elapsed":
@@ -29,6 +27,19 @@ func (p *parser) condition(n node) {
 	case *alternative:
 		p.condition(x.left)
 		p.condition(x.right)
+	}
+}
+
+// conditionLiteral refuses a constant that is always true.
+func (p *parser) conditionLiteral(x *literal) {
+	text := x.of(p.src)
+	switch x.value.kind {
+	case KindArray, KindObject:
+		p.fail(x.from, "", "%s is always true", x.value.kind.noun())
+	case KindString:
+		p.fail(x.from, "compare it with a field: .state == "+text, "%s is text, and text is always true", text)
+	case KindNumber:
+		p.fail(x.from, "compare it: .count == "+text+", or $status == 200 for the HTTP status", "%s is a number, and a number is always true", text)
 	}
 }
 

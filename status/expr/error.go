@@ -12,6 +12,9 @@ type Error struct {
 	Column  int    // the same in characters from 1, for a caret
 	Message string // what is wrong: "done is not quoted"
 	Hint    string // what to write instead, "" if nothing can be said
+	// Instead is an expression that means what Source means in jq, "" where none
+	// is known. Hint then shows it.
+	Instead string
 }
 
 // Error returns the column and the message, without the hint.

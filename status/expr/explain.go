@@ -418,18 +418,15 @@ func (x *explainer) oddComparison(n, other node, v, w value) {
 // oddTruth notes a value that is true although it looks like nothing.
 func (x *explainer) oddTruth(n node, v value) {
 	name := x.source(n)
-	_, constant := ungroupLiteral(n)
 	switch {
-	case constant && v.kind != KindBool:
-		x.note("%s is always true", name)
 	case v.kind == KindArray && isEmpty(v.raw):
 		x.note("%s is an empty list, which is true", name)
 	case v.kind == KindObject && isEmpty(v.raw):
 		x.note("%s is an empty object, which is true", name)
 	case v.kind == KindString && v.str == "":
 		x.note("%s is an empty text, which is true", name)
-	case v.kind == KindNumber && parseDecimal(v.raw).sign == 0:
-		x.note("%s is 0, which is true", name)
+	case v.kind == KindNumber:
+		x.note("%s is %s, and any number is true, also 0: compare it", name, v.preview())
 	}
 }
 

@@ -20,7 +20,7 @@ func CompileValue(src string) (*Expr, error) { return compile(src, false) }
 func compile(src string, condition bool) (*Expr, error) {
 	root, uses, err := parse(src, condition)
 	if err != nil {
-		return nil, err
+		return nil, suggested(err, condition)
 	}
 	return &Expr{src: src, root: root, uses: uses}, nil
 }

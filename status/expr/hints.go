@@ -12,6 +12,18 @@ import (
 
 const hintArithmetic = `compare the parts one by one; a key with such a character is written ["a-1"]`
 
+// What is said of lists, in general and of those that [] goes through.
+const (
+	hintElements = `test the elements, such as any(.items[]; .state == "done"), all(...), or count(.items[]; .state == "done") >= 3`
+	hintEach     = "test the elements with any(...) or all(...)"
+)
+
+// Two questions in one expression.
+const (
+	hintJoin = "two conditions need and or or between them"
+	hintAnd  = "two conditions need and between them"
+)
+
 const hintEnvironment = "an expression does not read the environment; let the shell put the value in"
 
 const hintShell = "did the shell replace a $variable? put the whole expression in single quotes"
@@ -77,9 +89,9 @@ func wrongConstant(s string) (message, hint string) {
 	case s[0] == '[' && strings.Contains(inside, "'") && !strings.Contains(inside, "."):
 		return "this is not a JSON list", "write " + strings.ReplaceAll(s, "'", `"`)
 	case s[0] == '[' && strings.Contains(inside, "[]"):
-		return "a list cannot be built", listHintFor(inside)
+		return "a list cannot be built", hintElements
 	case s[0] == '[' && strings.ContainsAny(inside, ".|"):
-		return "a list cannot be built", "compare the parts one by one, or use any(...), all(...) or count(.items[]; ...)"
+		return "a list cannot be built", "compare the parts one by one"
 	case s[0] == '[':
 		return "this is not a JSON list", `text in it needs double quotes: ["a", "b"]`
 	case strings.HasPrefix(inside, "."):
@@ -88,18 +100,18 @@ func wrongConstant(s string) (message, hint string) {
 	return "this is not a JSON object", `keys and text in it need double quotes: {"a": 1}`
 }
 
-// listHintFor spells [.items[] | select(C)] | length as count(...).
-func listHintFor(inside string) string {
-	list, rest, _ := strings.Cut(inside, "[]")
-	_, cond, ok := strings.Cut(rest, "select(")
-	if end := strings.LastIndexByte(cond, ')'); ok && end > 0 {
-		return fmt.Sprintf("use count(%s[]; %s) >= 1, or any(%[1]s[]; %[2]s)", list, cond[:end])
+// valueHint is the hint for who asks for a value where the one for a condition
+// does not help.
+func valueHint(hint string) string {
+	switch hint {
+	case hintJoin, hintAnd:
+		return "an expression has one value"
+	case hintElements, hintEach:
+		return `.items.#.name is the list of a field, .items.#(name=="x").status the field of one element`
+	case hintArithmetic:
+		return `a key with such a character is written ["a-1"]`
 	}
-	name := strings.TrimLeft(strings.TrimSpace(rest), " |.")
-	if name != "" && !strings.ContainsAny(name, " ()|[") {
-		return fmt.Sprintf("%s.#.%s is the list; to test its members use any(%[1]s[]; ...) or all(%[1]s[]; ...)", list, name)
-	}
-	return fmt.Sprintf("to test the elements use any(%s[]; ...), all(%[1]s[]; ...) or count(%[1]s[]; ...) >= 1", list)
+	return hint
 }
 
 // wrongModifier knows which modifiers there are.

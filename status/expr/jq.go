@@ -23,7 +23,7 @@ func jqList(name string) string {
 	case "to_entries", "from_entries", "with_entries", "map_values":
 		return `use has("name"), .@keys for the keys, or any(.object[]; ...) for the values`
 	case "map", "select":
-		return `use any(.items[]; .state == "done"), all(...), or count(.items[]; .state == "done") >= 3`
+		return hintElements
 	case "isempty":
 		return "compare the length, such as (.items | length) == 0"
 	case "index", "rindex", "indices", "bsearch":
@@ -38,7 +38,7 @@ func jqList(name string) string {
 		return `test the elements, such as all(.items[]; .state == "done")`
 	case "add", "combinations", "transpose", "toarray", "join", "walk", "limit", "skip", "until", "while", "repeat", "range",
 		"recurse", "recurse_down", "INDEX", "JOIN", "del", "delpaths", "setpath", "pick":
-		return "test what is there with any(.items[]; ...), all(...) or count(.items[]; ...) >= 3"
+		return hintElements
 	case "path", "paths", "leaf_paths", "getpath", "tostream", "fromstream", "truncate_stream":
 		return "write the path itself, such as .items[0].name"
 	}

@@ -30,8 +30,7 @@ func (p *parser) operand() node {
 func (p *parser) pathOperand(t token) node {
 	p.usePath(t.path)
 	if s, ok := t.path.each(); ok {
-		p.fail(s.from, "test the elements with any("+p.src[t.from:s.to]+"; ...) or all(...); .#.name is the list of a field",
-			"[] stands outside of any, all and count")
+		p.fail(s.from, hintEach, "[] stands outside of any, all and count")
 	}
 	if name := t.path.word(); name != "" {
 		p.bareWord(t, name)

@@ -114,9 +114,19 @@ func (p *parser) alternative() node {
 	right := p.alternative()
 	p.depth--
 	if isComparison(last(left)) || isComparison(first(right)) {
-		p.fail(at, "put the comparison, or the //, in parentheses: (.name // \"none\") == \"x\"", "// stands next to a comparison")
+		p.fail(at, p.alternativeHint(left, right), "// stands next to a comparison")
 	}
 	return &alternative{p.to(from), left, right}
+}
+
+// alternativeHint spells both of what .a // 1 == 1 may mean.
+func (p *parser) alternativeHint(left, right node) string {
+	c, ok := right.(*comparison)
+	if !ok || isComparison(last(left)) || p.err != nil {
+		return "put the comparison, or the //, in parentheses"
+	}
+	either := left.where().of(p.src) + " // "
+	return "write (" + either + c.left.where().of(p.src) + ") " + p.src[c.opSpan.from:c.to] + ", or " + either + "(" + c.of(p.src) + ") as jq reads it"
 }
 
 func isComparison(n node) bool {

@@ -29,7 +29,7 @@ func (p *parser) unexpectedToken() {
 			p.fail(t.from, hint, "%s", message)
 			return
 		}
-		p.fail(t.from, `text needs quotes: "`+word+`"; two conditions need and between them`, "unexpected %s", word)
+		p.fail(t.from, `text needs quotes: "`+word+`"; `+hintAnd, "unexpected %s", word)
 	case t.kind == tokPath && word[0] == '#':
 		p.fail(t.from, "there are no comments", "unexpected #")
 	case t.kind == tokPath && p.src[t.from-1] == ')':
@@ -39,9 +39,9 @@ func (p *parser) unexpectedToken() {
 	case t.is(")"):
 		p.fail(t.from, "", "the parenthesis ) closes nothing")
 	case t.is(","):
-		p.fail(t.from, "two conditions need and or or between them", "a comma means nothing here")
+		p.fail(t.from, hintJoin, "a comma means nothing here")
 	case t.is(";"):
-		p.fail(t.from, "two conditions need and or or between them", "a semicolon means nothing here")
+		p.fail(t.from, hintJoin, "a semicolon means nothing here")
 	case t.is("("):
 		p.fail(t.from, methodHint(p.src[:t.from]), "a parenthesis cannot follow here")
 	case t.is("!"):
@@ -49,7 +49,7 @@ func (p *parser) unexpectedToken() {
 	case t.kind == tokLiteral && (word[0] == '[' || word[0] == '{'):
 		p.fail(t.from, "an index follows without a space: .items[0]", "unexpected %c", word[0])
 	default:
-		p.fail(t.from, "two conditions need and between them", "unexpected %s", word)
+		p.fail(t.from, hintAnd, "unexpected %s", word)
 	}
 }
 
@@ -58,7 +58,7 @@ func (p *parser) unexpectedWord(t token) {
 		p.fail(t.from, hint, "%s", message)
 		return
 	}
-	p.fail(t.from, "write (... | "+t.text+"), or and between two conditions", "unexpected %s", t.text)
+	p.fail(t.from, "write (... | "+t.text+"); "+hintAnd, "unexpected %s", t.text)
 }
 
 // methodHint is for a call in the manner of .name.endsWith("x").
