@@ -20,14 +20,15 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/report", "internal/chart", "internal/term", "internal/history", "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli", []string{"internal/report", "internal/chart", "internal/term", "internal/history", "poll", "status", "status/expr", "status/expr/near", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/report", []string{"internal/term", "poll", "status"}},
 	{"internal/chart", []string{"internal/term"}},
 	{"internal/term", nil},
 	{"internal/history", []string{"backoff/learn"}},
 	{"poll", []string{"status", "status/expr", "backoff"}},
 	{"status", []string{"status/expr"}},
-	{"status/expr", nil},
+	{"status/expr", []string{"status/expr/near"}},
+	{"status/expr/near", nil},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},

@@ -39,29 +39,6 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{
-		{"", "", 0},
-		{"", "abc", 3},
-		{"abc", "abc", 0},
-		{"abc", "abd", 1},
-		{"abc", "acb", 1},
-		{"abc", "ab", 1},
-		{"kitten", "sitting", 3},
-	} {
-		if have := distance(test.a, test.b); have != test.want {
-			t.Errorf("%q, %q: have %d, want %d", test.a, test.b, have, test.want)
-		}
-		if have := distance(test.b, test.a); have != test.want {
-			t.Errorf("%q, %q: have %d, want %d", test.b, test.a, have, test.want)
-		}
-	}
-}
-
 // What other tools call a flag leads to flags that exist.
 func TestElsewhere(t *testing.T) {
 	t.Parallel()

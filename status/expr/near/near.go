@@ -1,0 +1,57 @@
+// Package near finds the word that was meant.
+package near
+
+import "strings"
+
+// Word returns the candidate that word is the beginning of or, if that is
+// said of none or of several, the one that differs least; "" if none is near.
+func Word(word string, candidates []string) string {
+	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
+		return whole[0]
+	}
+	best, least := "", max(1, len(word)/3)+1
+	for _, c := range candidates {
+		if d := distance(word, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// leastBeginning is how many letters of a word say which one is meant.
+const leastBeginning = 3
+
+func beginningWith(start string, words []string) []string {
+	var found []string
+	for _, word := range words {
+		if strings.HasPrefix(word, start) {
+			found = append(found, word)
+		}
+	}
+	return found
+}
+
+// distance counts the single-letter changes between two words (Levenshtein,
+// with the swap of two neighbours as one change).
+func distance(a, b string) int {
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			change := 1
+			if a[i] == b[j] {
+				change = 0
+			}
+			next[j+1] = min(row[j]+change, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}

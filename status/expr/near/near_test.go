@@ -1,0 +1,26 @@
+package near
+
+import "testing"
+
+func TestDistance(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "abc", 0},
+		{"abc", "abd", 1},
+		{"abc", "acb", 1},
+		{"abc", "ab", 1},
+		{"kitten", "sitting", 3},
+	} {
+		if have := distance(test.a, test.b); have != test.want {
+			t.Errorf("%q, %q: have %d, want %d", test.a, test.b, have, test.want)
+		}
+		if have := distance(test.b, test.a); have != test.want {
+			t.Errorf("%q, %q: have %d, want %d", test.b, test.a, have, test.want)
+		}
+	}
+}
