@@ -180,6 +180,7 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	}
 	r.last.verdict = r.Rules.Classify(o)
 	r.tally.Add(r.last.verdict)
+	r.last.verdict.Hints = r.tally.FirstHints(o.Kind)
 	if r.done != nil {
 		r.last.verdict = r.done.verdictOn(r.last.verdict)
 	}
@@ -294,6 +295,10 @@ func (r *run) outcome(ending Ending) Outcome {
 	o.Reason = r.reason(ending, o)
 	if ending != Succeeded && o.Observation != nil {
 		o.Notes = append(r.shortfall(ending), r.tally.Notes(o.Observation.Kind)...)
+		o.Verdict.Hints = nil
+		if ending != Failed || o.Verdict.Rule == "" {
+			o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
+		}
 	}
 	return o
 }

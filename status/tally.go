@@ -20,6 +20,7 @@ type ruleCount struct {
 	asked   int
 	decided int
 	last    expr.Result // of the last time it was asked
+	hinted  bool        // nothing is left to hint at in answers to come
 }
 
 // Add counts the answers behind a verdict.
@@ -51,6 +52,63 @@ func (t *Tally) count(rule *Rule) *ruleCount {
 	c := &ruleCount{rule: rule}
 	t.rules = append(t.rules, c)
 	return c
+}
+
+// FirstHints are the hints on the answers that were added last, for the rules that
+// were not hinted at before. A document is looked through once for each rule.
+func (t *Tally) FirstHints(kind Kind) []string {
+	var hints []string
+	for _, c := range t.rules {
+		if c.hinted || c.rule.preset() {
+			continue
+		}
+		more := c.hints(kind)
+		hints = append(hints, more...)
+		c.hinted = len(more) > 0 || c.asked > 0 && c.last.Readable()
+	}
+	return distinct(hints)
+}
+
+// Hints are the hints on the last answer that each rule was asked of.
+func (t *Tally) Hints(kind Kind) []string {
+	var hints []string
+	for _, c := range t.rules {
+		if !c.rule.preset() {
+			hints = append(hints, c.hints(kind)...)
+		}
+	}
+	return distinct(hints)
+}
+
+// hints are those on the last answer. An error is often not there to be seen, so
+// that a rule for one is hinted at only where a name is nearly right.
+func (c *ruleCount) hints(kind Kind) []string {
+	result := c.last
+	if c.asked == 0 {
+		result = c.rule.Expr.Eval(noDocument(kind))
+	}
+	return result.Hints(c.rule.Status == Error)
+}
+
+// noDocument is what an expression sees of an answer of which only the kind is known.
+func noDocument(kind Kind) *expr.Env {
+	switch none := 0; kind {
+	case Command:
+		return &expr.Env{Exit: &none}
+	case HTTP:
+		return &expr.Env{Status: &none}
+	}
+	return &expr.Env{}
+}
+
+func distinct(lines []string) []string {
+	var list []string
+	for _, line := range lines {
+		if !slices.Contains(list, line) {
+			list = append(list, line)
+		}
+	}
+	return list
 }
 
 // Notes says which rules were never asked, or never decidable, and why. Of the

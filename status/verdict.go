@@ -19,6 +19,9 @@ type Verdict struct {
 	// Notes are words of caution about a match that smells:
 	// `.errors is an empty list, which is true`.
 	Notes []string
+	// Hints say what may have been meant by a rule that reads what the answer does
+	// not have: "did you mean .state?". [Tally] makes them.
+	Hints []string
 	// Answers are what the rules said, in the order in which they were asked,
 	// up to the one that decided.
 	Answers []Answer

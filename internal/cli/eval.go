@@ -226,6 +226,9 @@ func (in *invocation) truth(r expr.Result) (string, ExitCode) {
 	for _, note := range r.Notes() {
 		fmt.Fprintln(in.Streams.Err, "note: "+term.Line(note))
 	}
+	for _, hint := range r.Hints(false) {
+		fmt.Fprintln(in.Streams.Err, "hint: "+term.Line(hint))
+	}
 	code := ExitSuccess
 	switch r.Tri {
 	case expr.False:

@@ -39,7 +39,17 @@ func advice(o *poll.Outcome) []string {
 	for _, n := range notes(o) {
 		list = append(list, "note: "+n)
 	}
+	list = append(list, hints(o.Verdict)...)
 	return append(list, offers(o)...)
+}
+
+// hints returns what may have been meant by what an answer does not have.
+func hints(v status.Verdict) []string {
+	var list []string
+	for _, h := range v.Hints {
+		list = append(list, "hint: "+words(h))
+	}
+	return list
 }
 
 // notes returns the remarks on how a run ended.

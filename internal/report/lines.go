@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
@@ -100,7 +101,9 @@ func (t *talk) decidedAnew(v status.Verdict) bool {
 func (l *lines) verdict(t *talk, ev poll.Event) {
 	t.status, t.rule = ev.Verdict.Status, ev.Verdict.Rule
 	t.words, t.attempt = verdictWords(ev), ev.Attempt
-	l.row(ev.Elapsed, ev.Attempt, ev.Verdict.Status.String(), t.words)
+	// The hints are said once: they make no later words new.
+	text := strings.Join(append([]string{t.words}, hints(ev.Verdict)...), "; ")
+	l.row(ev.Elapsed, ev.Attempt, ev.Verdict.Status.String(), text)
 }
 
 // quieter says that from now on less will be said.

@@ -28,7 +28,7 @@ type object struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	Hint       *Seconds `json:"hint_s,omitempty"`
-	// Notes are remarks on the verdict and on what was never decided.
+	// Notes are remarks on the verdict and on what was never decided, and hints.
 	Notes []string `json:"notes,omitempty"`
 	prediction
 	// Error is why an attempt had no answer; at the end of a run that failed,
@@ -62,6 +62,7 @@ func (o *object) attempt(ev poll.Event) {
 	o.Status = ev.Verdict.Status.String()
 	o.Rule = term.Line(ev.Verdict.Rule)
 	o.Reason = new(term.Line(ev.Verdict.Reason))
+	o.Notes = hints(ev.Verdict)
 	o.Took = new(seconds(ev.Took))
 	obs := ev.Observation
 	if obs == nil {
@@ -81,7 +82,7 @@ func (f *objects) end(o *object, out *poll.Outcome) {
 	o.Status = statusWord(out.Status)
 	o.Rule = term.Line(out.Verdict.Rule)
 	o.Reason = new(reason(out))
-	o.Notes = notes(out)
+	o.Notes = append(notes(out), hints(out.Verdict)...)
 	if out.Observation != nil {
 		o.HTTPStatus, o.ExitCode = out.Observation.Code, out.Observation.Exit
 	}

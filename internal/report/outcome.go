@@ -47,7 +47,7 @@ func document(r Result, exit int, timeline []Moment) Document {
 		Target:   new(o.Target),
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
-		Notes:    notes(&o),
+		Notes:    append(notes(&o), hints(o.Verdict)...),
 		Timeline: append([]Moment{}, timeline...),
 
 		prediction: predict(r.output.Forecast, o.Age),
