@@ -46,7 +46,7 @@ func ParseFollow(s string) (Follow, error) {
 	default:
 		v, err := compileValue(s)
 		if err != nil {
-			return Follow{}, err
+			return Follow{}, hinted(s, err)
 		}
 		f.value = &v
 	}

@@ -1,8 +1,11 @@
 package poll
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 func TestParseFollow(t *testing.T) {
@@ -111,4 +114,27 @@ func FuzzParseFollow(f *testing.F) {
 			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
 		}
 	})
+}
+
+// What jq joins by + is a template here.
+func TestParseFollow_hint(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`"/jobs/"+.id`:                       "write /jobs/{.id}",
+		`"/jobs/" + (.id|tostring) + "/log"`: "write /jobs/{.id}/log",
+		`"/jobs/\(.id)"`:                     "write /jobs/{.id}",
+		`"https://h/v1/" + .name`:            "write https://h/v1/{.name}",
+		`"jobs/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`"/a b" + .c[0]`:                     `a key with such a character is written ["a-1"]`,
+		`"/{x}/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`"/a(b)/" + .id`:                     "write /a(b)/{.id}",
+		`"/a+b/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`.a + 1`:                             `a key with such a character is written ["a-1"]`,
+	} {
+		_, err := ParseFollow(source)
+		e, ok := errors.AsType[*expr.Error](err)
+		if !ok || e.Hint != want {
+			t.Errorf("%s: %v, %+v; want the hint %q", source, err, e, want)
+		}
+	}
 }

@@ -444,6 +444,38 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 	}
 }
 
+// What a rule may have meant is said of the first answer and of the outcome, and
+// makes no reason new.
+func TestHintsAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	done, err := status.NewRule(status.Success, `.State == "done"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := answer(200)
+	same.Body = []byte(`{"state":"running"}`)
+	p := poll.Poller{
+		Probe:    &operation{answers: map[int]status.Observation{1: same, 2: same, 3: same}},
+		Schedule: backoff.Fixed(0), Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 3,
+	}
+	var hints []string
+	for ev := range p.Events(t.Context()) {
+		switch ev.Kind {
+		case poll.AttemptEvent:
+			hints = append(hints, strings.Join(ev.Verdict.Hints, ";"))
+			if want := `.State is missing, want == "done"`; ev.Verdict.Reason != want {
+				t.Errorf("reason %q, want %q", ev.Verdict.Reason, want)
+			}
+		case poll.EndEvent:
+			hints = append(hints, strings.Join(ev.Outcome.Verdict.Hints, ";"))
+		}
+	}
+	meant := "did you mean .state?"
+	if diff := cmp.Diff([]string{meant, "", "", meant}, hints); diff != "" {
+		t.Errorf("hints (-want +got):\n%s", diff)
+	}
+}
+
 func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 	t.Parallel()
 	done, err := status.NewRule(status.Success, `.state == "done"`)

@@ -311,6 +311,58 @@ func TestTally(t *testing.T) {
 	}
 }
 
+// A tally hints once at what a rule may have meant, and again when it is asked
+// for the end.
+func TestTallyHints(t *testing.T) {
+	t.Parallel()
+	state := "did you mean .state?"
+	code := "$status is the HTTP status"
+	for name, test := range map[string]struct {
+		rules []string
+		o     []status.Observation
+		first []string // for each observation
+		last  string
+	}{
+		"at the first answer": {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
+		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", "", state, ""}, state},
+		"of a good answer":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`)}, []string{""}, ""},
+		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
+		"not of a match":      {[]string{"until .state==2 or .State==1"}, []status.Observation{answered(200, `{"state":2}`)}, []string{""}, ""},
+		"once for two rules":  {[]string{"until .State==1", "until .State==2"}, []status.Observation{answered(200, `{"state":2}`)}, []string{state}, state},
+		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{state}, state},
+		"of rules that end":   {[]string{"not-ready-if .State==1"}, []status.Observation{answered(200, `{"state":2}`)}, []string{""}, ""},
+		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
+		"as it was last":      {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, "the document has: x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := status.Rules{Own: rules(t, test.rules...)}
+			var tally status.Tally
+			for i, o := range test.o {
+				tally.Add(asked.Classify(o))
+				if have := strings.Join(tally.FirstHints(o.Kind), ";;"); have != test.first[i] {
+					t.Errorf("at answer %d: have %q, want %q", i+1, have, test.first[i])
+				}
+			}
+			if have := strings.Join(tally.Hints(test.o[0].Kind), ";;"); have != test.last {
+				t.Errorf("at the end: have %q, want %q", have, test.last)
+			}
+		})
+	}
+}
+
+// The rules of a preset read what only some answers have.
+func TestTallyHints_preset(t *testing.T) {
+	t.Parallel()
+	preset := rules(t, "until .State == 1")
+	preset[0].Origin = "preset thing"
+	var tally status.Tally
+	tally.Add(status.Rules{Preset: preset}.Classify(answered(200, `{"state":2}`)))
+	if have := append(tally.FirstHints(status.HTTP), tally.Hints(status.HTTP)...); have != nil {
+		t.Errorf("have %q", have)
+	}
+}
+
 // The rules of a preset are for answers of several shapes: only when none ever
 // had a say, one note tells so.
 func TestTallyOfAPreset(t *testing.T) {

@@ -216,7 +216,15 @@ func tapes() map[string][]poll.Event {
 	follow.wait(200*time.Millisecond, nil).attempt(notReady("HTTP 202"), running).
 		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
 
+	meant := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`,
+		Hints: []string{"did you mean .state?", "the document has: \x1b[31ma\nb"}}
+	lost := newTape(jobURL, 0, 3).
+		wait(100*time.Millisecond, nil).attempt(meant, pending).
+		wait(200*time.Millisecond, nil).attempt(notReady(meant.Reason), pending).
+		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
+
 	return map[string][]poll.Event{
+		"lost": lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "attempts made: 3 of 3", Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
