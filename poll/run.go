@@ -180,7 +180,9 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	}
 	r.last.verdict = r.Rules.Classify(o)
 	r.tally.Add(r.last.verdict)
-	r.last.verdict.Hints = r.tally.FirstHints(o.Kind)
+	if r.last.verdict.Status != status.Success {
+		r.last.verdict.Hints = r.tally.FirstHints(o.Kind)
+	}
 	if r.done != nil {
 		r.last.verdict = r.done.verdictOn(r.last.verdict)
 	}
@@ -295,10 +297,10 @@ func (r *run) outcome(ending Ending) Outcome {
 	o.Reason = r.reason(ending, o)
 	if ending != Succeeded && o.Observation != nil {
 		o.Notes = append(r.shortfall(ending), r.tally.Notes(o.Observation.Kind)...)
-		o.Verdict.Hints = nil
-		if ending != Failed || o.Verdict.Rule == "" {
-			o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
-		}
+	}
+	o.Verdict.Hints = nil
+	if undecided := ending != Failed || o.Verdict.Rule == ""; undecided && ending != Succeeded && r.done == nil && o.Observation != nil {
+		o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
 	}
 	return o
 }
