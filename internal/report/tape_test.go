@@ -224,7 +224,7 @@ func tapes() map[string][]poll.Event {
 		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
 
 	return map[string][]poll.Event{
-		"lost": lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "attempts made: 3 of 3", Verdict: meant, Observation: pending}),
+		"lost":        lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "attempts made: 3 of 3", Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
