@@ -49,6 +49,7 @@ func TestEncodings(t *testing.T) {
 		{name: "x-gzip", header: "X-GZIP", body: encode(plain, "g"), want: plain},
 		{name: "deflate", header: "deflate", body: encode(plain, "z"), want: plain},
 		{name: "raw deflate", header: "deflate", body: encode(plain, "f"), want: plain},
+		{name: "stored, with the sum of zlib", header: "deflate", body: "\x01\x17\x00\xe8\xff" + plain + "       ", want: plain + "       "},
 		{name: "doubled", header: "gzip, gzip", body: encode(plain, "gg"), want: plain},
 		{name: "a stack", header: "gzip , deflate,identity,x-gzip", body: encode(plain, "gzg"), want: plain},
 		{name: "as deep as may be", header: "gzip,gzip,gzip,gzip,gzip", body: encode(plain, "ggggg"), want: plain},
@@ -79,6 +80,9 @@ func TestEncodings(t *testing.T) {
 		o := h.Probe(t.Context(), Attempt{Number: 1})
 		if o.Failure == nil && string(o.Body) != test.want {
 			t.Errorf("%s: have %q, want %q", test.name, o.Body, test.want)
+		}
+		if coding := o.Header.Get("Content-Encoding"); string(o.Body) != test.body && coding != "" {
+			t.Errorf("%s: is decoded, and still said to be %s", test.name, coding)
 		}
 		if o.Failure != nil && (!strings.HasPrefix(o.Failure.Reason, test.want) || test.want == "" || test.want == plain) {
 			t.Errorf("%s: have %q, want %q", test.name, o.Failure.Reason, test.want)
