@@ -126,6 +126,7 @@ func TestHintsHostile(t *testing.T) {
 		{`.x == 1`, `{"` + long + `":"secret"}`, "the document has: " + long[:40] + "..."},
 		{`.` + long[:39] + `m == 1`, `{"` + long + `":1,"` + long[:40] + `":"secret"}`, "did you mean ." + long[:40] + "?"},
 		{`.state == 1`, `{"a":1` + many.String() + `,"state2":1}`, "the document has: a, " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., " + strings.Repeat("n", 40) + "..., ..."},
+		{`.` + strings.ToUpper(long) + ` == 1`, `{"` + long + `":"secret"}`, "the document has: " + long[:40] + "..."},
 		{`.ab == 1`, `{"ac":1}`, "the document has: ac"},
 	} {
 		have := strings.Join(mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))}).Hints(false), ";;")

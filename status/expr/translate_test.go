@@ -80,6 +80,10 @@ func TestInstead(t *testing.T) {
 		{`.a|select(.b)|.c`, `.a | .b and .c`},
 		{`.a|select(. == "x")`, ``},
 		{`.a // 1 == 1`, ``},
+		{`[.items[]|select(.x)]|length == .total`, ``}, // .total of the list
+		{`first(.items[]|select(.name=="inf")).s == 1`, ``},
+		{`first(.items[]|select(.name=="true")).s == 1`, ``},
+		{`last(.items[]|select(.name=="x")).s == 1`, ``},
 		{`[.items[].x]|unique == ["a"]`, ``},
 		{`.a + 1 == 2`, ``},
 		{`.items[].x`, ``},
