@@ -184,8 +184,8 @@ func validatePower(power float64) error {
 
 // A ParameterError reports a parameter that cannot be used.
 type ParameterError struct {
-	// Parameter is the parameter in words: of a [Config] "strategy", "base",
-	// "factor", "power", "max wait" or "jitter", of a function its argument.
+	// Parameter is the name of the parameter, as one would say it. Those of a
+	// [Config] are "strategy", "base", "factor", "power", "max wait" and "jitter".
 	Parameter string
 	// Problem is the value and what is wrong with it.
 	Problem string

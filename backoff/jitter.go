@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Full draws each wait evenly from 0 to v, the wait of the schedule it wraps. Of
-// the jitters here it makes many contending clients do the least work. A single
-// client waits half of v on average, so it makes about twice the attempts.
+// Full draws each wait evenly from 0 to v, the wait of the schedule it wraps. When
+// many clients contend for a service, Full and [Equal] spare the service most, and
+// with Full the clients are done sooner. A single client waits half of v on
+// average, so it makes about twice the attempts.
 //
 //	N    Full{}           mean
 //	0    0s to 100ms      50ms

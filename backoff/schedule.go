@@ -12,9 +12,10 @@
 // the longer of two, and [Throttled] slows a schedule down for a server that
 // asked for less.
 //
-// The zero value of every type is ready to use and means the defaults: waits of
-// 100 ms, 200 ms, 400 ms and so on, capped at 20 seconds. Where 0 is the default,
-// the constants [NoCap] and [NoWait] say that there is no cap and no wait.
+// Zero values are ready to use and mean the defaults. Exponential{} waits 100 ms,
+// 200 ms, 400 ms and so on; Cap{} is that, capped at 20 seconds, and so is what
+// Config{} describes. Since 0 means the default, the constants [NoCap] and [NoWait]
+// say that there is no cap, or no wait.
 //
 // [Config] builds the usual combinations from names and numbers, [Table] shows
 // what a schedule does, and [Tune] helps to choose the factor of an exponential one.
@@ -47,7 +48,7 @@ const NoWait time.Duration = -1
 
 // A Step is what a schedule may look at to compute a wait.
 type Step struct {
-	// N counts the attempts so far. It is 0 before the first one.
+	// N is the number of attempts so far, 0 before the first one.
 	N int
 	// Elapsed is the time since the start of the run. If the run itself starts
 	// the operation, it is the time since that was answered.

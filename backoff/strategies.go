@@ -139,7 +139,10 @@ func (p Polynomial) Wait(s Step, r *rand.Rand) time.Duration {
 
 // baseOr returns base in nanoseconds, DefaultBase if it is not set.
 func baseOr(base time.Duration) float64 {
-	return positiveOr(float64(base), float64(DefaultBase))
+	if base <= 0 {
+		base = DefaultBase
+	}
+	return float64(base)
 }
 
 // positiveOr returns x, or def if x is not above 0.

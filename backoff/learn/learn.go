@@ -9,10 +9,10 @@
 //
 // The distribution of the duration is a mixture: one log-normal kernel for each
 // run, with recent runs weighing more, a log-normal over all of them, and a
-// broad component that assumes nothing. Attempts are made at the density
+// broad component that assumes nothing. Attempts are made at a rate of
 // sqrt(h/(2c)) per second. The hazard h is the chance per second that the run ends
-// now, given that it has not ended yet; c is the delay that one attempt is worth.
-// This is the inspection policy of Keller, "Optimum Checking Schedules for
+// now, given that it has not ended yet; the cost c is the delay, in seconds, that
+// one attempt is worth. This is the inspection policy of Keller, "Optimum Checking Schedules for
 // Systems Subject to Random Failure", Management Science 21(3), 1974.
 package learn
 
@@ -28,8 +28,8 @@ import (
 // ErrNoRuns is returned by [Fit] when there is nothing to learn from.
 var ErrNoRuns = errors.New("no past runs to learn from")
 
-// A Run is a past run as its attempts saw it: unfinished at age Lo, finished at
-// age Hi. If the two are equal, the duration is known exactly. A negative age
+// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
+// the age Hi. If the two are equal, the duration is known exactly. A negative age
 // counts as 0, and a Hi below Lo as Lo.
 type Run struct {
 	Lo, Hi time.Duration
@@ -66,7 +66,7 @@ type Model struct {
 
 var _ backoff.Schedule = (*Model)(nil)
 
-// Fit learns from past runs, given oldest first. It uses the last 100 of them.
+// Fit learns from past runs, oldest first. It uses the last 100 of them.
 // The error is [ErrNoRuns] if there are none.
 func Fit(runs []Run, o Options) (*Model, error) {
 	if len(runs) == 0 {

@@ -13,8 +13,8 @@ import (
 // A Result sums up the trials of one algorithm with one number of clients. Times
 // are in milliseconds, because they may exceed what a [time.Duration] holds.
 //
-// A trial is stopped, and takes for ever, when the next wait of all clients left
-// is longer than a Duration holds, 292 years, or when the virtual time passes
+// A trial is stopped, and its time is +Inf, once every client left waits for longer
+// than a Duration holds, which is 292 years, or once the virtual time passes
 // 31,000 years.
 type Result struct {
 	// Model is the service.
@@ -27,9 +27,10 @@ type Result struct {
 	// that 95% of the trials did not exceed. Either is +Inf if it covers a trial
 	// that was stopped.
 	Time, TimeP95 float64
-	// Calls is the mean number of requests that the service received, in
-	// ModelOCC of writes. TurnedAway is the mean number of those in vain: one
-	// less for each client. A trial that was stopped counts until then.
+	// Calls is the mean number of requests that the service received; in
+	// ModelOCC only writes count. TurnedAway is the mean number of calls in vain,
+	// which is all but the last of each client. Of a trial that was stopped, the
+	// calls until then count.
 	Calls, TurnedAway float64
 }
 

@@ -6,8 +6,8 @@
 // takes one client at a time, and the others come back later. In [ModelOCC]
 // clients write to one row under optimistic concurrency, over a network. [Run]
 // tells for each schedule how long it takes until all clients are done, and how
-// many calls the service receives. It says nothing about how soon one client
-// notices that an operation is done; that is [backoff.Table.Coverage].
+// many calls the service receives. How soon one client notices that an operation
+// is done is a different question, which [backoff.Table.Coverage] answers.
 package simulate
 
 import (
@@ -48,10 +48,11 @@ func (m Model) Published() (base, maxWait time.Duration) {
 	return 10 * time.Millisecond, backoff.NoCap
 }
 
-// Algorithms returns the algorithms that the model was published with, for a base
-// and a longest wait as in [backoff.Config]; 0 means the published one. They are
-// "exponential", "full", "equal" and "decorrelated". ModelOCC also has "none",
-// which does not wait; in a queue, time would never pass for it.
+// Algorithms returns the algorithms that the model was published with, with the
+// given base and longest wait. For either, 0 means the published one;
+// [backoff.NoCap] means no longest wait. The algorithms are called "exponential",
+// "full", "equal" and "decorrelated". ModelOCC has "none" as well, which does not
+// wait; in a queue its clients would ask for ever.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	published, limit := m.Published()
 	if base != 0 {
@@ -74,11 +75,12 @@ func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	return algorithms
 }
 
-// An Algorithm is a schedule with a name. A client that was turned away waits as
-// long as the schedule says. As in the publications, the first such wait is that
-// of step 0 in ModelQueue and that of step 1 in ModelOCC.
+// An Algorithm is a named schedule for clients that were turned away. As in the
+// publications, a client first waits as at step 0 in ModelQueue, and as at step 1
+// in ModelOCC.
 type Algorithm struct {
-	// Name stands in the results, and gives the algorithm its own random numbers.
+	// Name identifies the algorithm in the results, and is part of the seed of
+	// its random numbers.
 	Name string
 	// Schedule computes the waits. nil means backoff.Exponential{}.
 	Schedule backoff.Schedule

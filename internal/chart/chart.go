@@ -1,8 +1,9 @@
-// Package chart draws lines: on a terminal, as SVG and as PNG.
+// Package chart draws line charts on a terminal, as SVG and as PNG, and histograms
+// on a terminal.
 //
-// It is the only importer of the chart libraries. What they have in common is
-// decided here, so that the three pictures of a plot agree: which values are
-// drawn, where the axes begin and end, and what their ticks say.
+// No other package imports the chart libraries. Which points are drawn, where the
+// axes begin and end, and what their ticks say is decided here, so that the three
+// pictures of a plot agree.
 package chart
 
 import (
@@ -12,33 +13,33 @@ import (
 
 // A Plot is a picture of one or more series over the same axes.
 type Plot struct {
-	// Title stands above the picture. It may be empty.
+	// Title is written above the picture, unless it is empty.
 	Title string
-	// X and Y say what the values are.
+	// X and Y are the axes.
 	X, Y Axis
-	// Series are the lines. Their order is that of the legend, which is drawn
-	// if there is more than one.
+	// Series are the lines, in the order of the legend. A single line has no
+	// legend.
 	Series []Series
-	// LogY draws the decimal logarithm of Y. Points at or below 0 are left out.
+	// LogY makes the y axis logarithmic. Points at or below 0 are left out.
 	LogY bool
 }
 
-// An Axis says what values mean.
+// An Axis describes the values along one side of a plot.
 type Axis struct {
 	// Name is written along the axis, as "attempt" or "time since the start".
 	Name string
-	// Unit is how values are written. The zero value is a plain number.
+	// Unit is how the values are written, by default as plain numbers.
 	Unit Unit
 }
 
-// A Series is a line from point to point.
+// A Series is a named line from point to point.
 type Series struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is one value of a series. A point that is not finite, or beyond
-// 10^300, interrupts the line.
+// A Point is one value of a series. One that is not finite, or is beyond 10^300,
+// interrupts the line.
 type Point struct{ X, Y float64 }
 
 // NeedsLog reports whether the series end so far apart that only a logarithmic
@@ -66,8 +67,8 @@ type frame struct {
 	x, y scale
 }
 
-// layOut finds the axes of p, with at most so many ticks. It reports false if p
-// has no point that could be drawn.
+// layOut computes the axes of p, with about the given numbers of ticks. It reports
+// false if p has no point that can be drawn.
 func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
 	var x, y extent
 	for _, s := range p.Series {
@@ -91,7 +92,7 @@ func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
 	return f, true
 }
 
-// runs returns the uninterrupted parts of s.
+// runs splits s where the line is interrupted.
 func (p Plot) runs(s Series) [][]Point {
 	var runs [][]Point
 	start := 0
@@ -114,7 +115,7 @@ func (p Plot) drawable(point Point) bool {
 	return finite(point.X) && finite(point.Y) && (!p.LogY || point.Y > smallest)
 }
 
-// Beyond these the arithmetic of the axes would overflow or vanish.
+// Beyond these values the arithmetic of the axes would overflow or underflow.
 const (
 	largest  = 1e300
 	smallest = 1e-300
@@ -122,7 +123,7 @@ const (
 
 func finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
 
-// positions returns the points of a run in the coordinates of the scales.
+// positions returns the positions of a run's points on the two scales.
 func (f frame) positions(run []Point) iter.Seq2[float64, float64] {
 	return func(yield func(float64, float64) bool) {
 		for _, p := range run {
@@ -133,7 +134,7 @@ func (f frame) positions(run []Point) iter.Seq2[float64, float64] {
 	}
 }
 
-// extent is the range of the values seen.
+// An extent is the range of the values added to it.
 type extent struct {
 	low, high float64
 	any       bool

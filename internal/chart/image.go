@@ -14,23 +14,23 @@ import (
 	"github.com/wcharczuk/go-chart/v2/drawing"
 )
 
-// ErrNothingToDraw is the error of a plot without a point that could be drawn.
+// ErrNothingToDraw is the error for a plot without a point that can be drawn.
 var ErrNothingToDraw = errors.New("nothing to draw")
 
-// The size of an image in pixels; an SVG scales.
+// The size of a picture in pixels. An SVG may be scaled.
 const (
 	imageWidth  = 1000
 	imageHeight = 560
 )
 
-// SVG writes the plot as a scalable picture. The error is that of w or
+// SVG writes the plot to w as SVG. The error is that of w, or wraps
 // ErrNothingToDraw.
 func (p Plot) SVG(w io.Writer) error {
 	var b bytes.Buffer
 	if err := p.escaped().render(gochart.SVG, &b); err != nil {
 		return err
 	}
-	// Without a size of its own a picture within another would be stretched.
+	// Without a size of its own, a picture within another one is stretched.
 	size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
 	if _, err := w.Write(bytes.Replace(b.Bytes(), []byte("<svg "), []byte(size), 1)); err != nil {
 		return fmt.Errorf("draw %q: %w", p.Title, err)
@@ -38,13 +38,13 @@ func (p Plot) SVG(w io.Writer) error {
 	return nil
 }
 
-// PNG writes the plot as a picture of 1000 by 560 pixels. The error is that of w
-// or ErrNothingToDraw.
+// PNG writes the plot to w as a PNG of 1000 by 560 pixels. The error is that of w,
+// or wraps ErrNothingToDraw.
 func (p Plot) PNG(w io.Writer) error {
 	return p.render(gochart.PNG, w)
 }
 
-// escaped returns p with its words fit for XML, which the library leaves to us.
+// escaped returns p with its texts escaped for XML, which the library does not do.
 func (p Plot) escaped() Plot {
 	p.Title, p.X.Name, p.Y.Name = escape(p.Title), escape(p.X.Name), escape(p.Y.Name)
 	series := make([]Series, len(p.Series))
@@ -61,8 +61,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// defaultFont is the library's. Left to itself the library would parse it at the
-// first picture, in a way that two pictures drawn at once may trip over.
+// defaultFont returns the font of the library. The library would parse it while it
+// draws the first picture, which is a data race if two are drawn at once.
 var defaultFont = sync.OnceValues(gochart.GetDefaultFont)
 
 func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
@@ -81,8 +81,8 @@ func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
 	return nil
 }
 
-// chart describes the frame to the library. Its axes run from 0 to 1, since its
-// own logarithmic axis cannot show values below 1; and the y axis is the
+// chart describes the frame to the library. The axes run from 0 to 1, because the
+// library's own logarithmic axis cannot show values below 1. The y axis is the
 // library's secondary one, which is on the left.
 func (f frame) chart() *gochart.Chart {
 	c := &gochart.Chart{
@@ -124,8 +124,8 @@ func (f frame) chart() *gochart.Chart {
 	return c
 }
 
-// nameY writes the name of the y axis upwards and in its middle, which the
-// library does for names that run downwards only.
+// nameY writes the name of the y axis, centred and running upwards. The library
+// centres names only if they run downwards.
 func (f frame) nameY(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
 	style := nameStyle().InheritFrom(defaults)
 	style.GetTextOptions().WriteToRenderer(r)
@@ -137,16 +137,16 @@ func (f frame) nameY(r gochart.Renderer, canvas gochart.Box, defaults gochart.St
 
 func (f frame) hasLegend() bool { return len(f.Series) > 1 }
 
-// The measures of the legend in pixels.
+// The dimensions of the legend in pixels.
 const (
 	legendGap  = 15 // to the right of the canvas
 	legendLine = 30 // the length of the line before a name
 	legendRow  = 24
 )
 
-// legend writes what the lines are to the right of the canvas, where it hides
-// none of them. The library's own has the lines behind the names, where a font
-// that is wider than it knows runs into them.
+// legend draws the legend to the right of the canvas, where it covers no line. The
+// library's own puts the samples behind the names, where they collide if the font
+// is wider than the library assumes.
 func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
 	for i, s := range f.Series {
 		x, y := canvas.Right+legendGap, canvas.Top+10+i*legendRow
@@ -159,7 +159,7 @@ func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.S
 	}
 }
 
-// legendWidth returns the pixels that the legend takes.
+// legendWidth returns the width of the legend in pixels.
 func (f frame) legendWidth() int {
 	if !f.hasLegend() {
 		return 0
@@ -171,8 +171,7 @@ func (f frame) legendWidth() int {
 	return legendLine + 8*min(longest, 40)
 }
 
-// lines returns a line for each run of s. The first has the name, which the
-// legend shows.
+// lines returns a line for each run of s. Only the first has the name of s.
 func (f frame) lines(s Series, color drawing.Color) []gochart.Series {
 	name := s.Name
 	var lines []gochart.Series
@@ -196,14 +195,14 @@ func (f frame) lines(s Series, color drawing.Color) []gochart.Series {
 	return lines
 }
 
-// What a picture can hold: more points than maxPoints are not seen, more dots
-// than maxDots make a caterpillar.
+// More points than maxPoints cannot be seen, and more than maxDots dots merge.
 const (
 	maxPoints = 1000
 	maxDots   = 40
 )
 
-// thin returns about n of the points, the first and the last among them.
+// thin returns n of the points, evenly spaced, including the first and the last.
+// If there are fewer, it returns them all.
 func thin(points []Point, n int) []Point {
 	if len(points) <= n {
 		return points
@@ -231,23 +230,23 @@ func gridStyle() gochart.Style {
 	return gochart.Style{StrokeColor: drawing.ColorFromHex("dddddd"), StrokeWidth: 1}
 }
 
-// nameStyle is that of the names of axes and lines.
+// nameStyle returns the style of the names of axes and series.
 func nameStyle() gochart.Style {
 	return gochart.Style{FontColor: ink(), FontSize: 11}
 }
 
 func ink() drawing.Color { return drawing.ColorFromHex("333333") }
 
-// palette returns colours that the colour-blind tell apart too (Okabe and Ito,
-// "Color Universal Design").
+// palette returns the colour of series i. Colour-blind readers can tell them apart,
+// too (Okabe and Ito, "Color Universal Design").
 func palette(i int) drawing.Color {
 	colors := []string{"0072b2", "d55e00", "009e73", "cc79a7", "e69f00", "56b4e9"}
 	return drawing.ColorFromHex(colors[i%len(colors)])
 }
 
-// StackSVG writes plots below one another as one scalable picture. A plot with
-// nothing to draw is left out; if that is all of them, the error is
-// ErrNothingToDraw.
+// StackSVG writes the plots to w as one SVG, one below the other. A plot with
+// nothing to draw is left out. The error is that of w, or wraps ErrNothingToDraw if
+// all are left out.
 func StackSVG(w io.Writer, plots ...Plot) error {
 	var parts bytes.Buffer
 	height := 0

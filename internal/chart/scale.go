@@ -6,21 +6,22 @@ import (
 	"strconv"
 )
 
-// A scale places values between 0, the start of an axis, and 1, its end.
+// A scale maps values to positions along an axis, from 0 at its start to 1 at its
+// end.
 type scale struct {
 	log       bool
-	low, high float64 // the ends; of a logarithmic scale their logarithms
+	low, high float64 // the ends, or their logarithms
 	ticks     []tick
 }
 
-// A tick is a labelled place of an axis.
+// A tick is a labelled position on an axis.
 type tick struct {
 	at    float64 // from 0 to 1
 	label string
 }
 
-// linearScale returns a scale from 0, or below, to beyond e, with round steps
-// and not many more than so many ticks.
+// linearScale returns a scale that covers 0 and e in round steps, with about the
+// given number of ticks.
 func linearScale(e extent, u Unit, ticks int) scale {
 	low, high := min(0, e.low), max(0, e.high)
 	if high-low < smallest {
@@ -35,8 +36,8 @@ func linearScale(e extent, u Unit, ticks int) scale {
 	return s
 }
 
-// logScale returns a logarithmic scale between landmarks, of which it labels not
-// more than so many.
+// logScale returns a logarithmic scale that begins and ends at landmarks. At most
+// the given number of landmarks are labelled.
 func logScale(e extent, u Unit, ticks int) scale {
 	marks := u.landmarks(e.low, e.high)
 	s := scale{log: true, low: math.Log10(marks[0]), high: math.Log10(marks[len(marks)-1])}
@@ -47,7 +48,7 @@ func logScale(e extent, u Unit, ticks int) scale {
 	return s
 }
 
-// position returns where v lies between the ends, 0 and 1.
+// position returns the position of v.
 func (s scale) position(v float64) float64 {
 	if s.log {
 		v = math.Log10(v)
@@ -55,14 +56,14 @@ func (s scale) position(v float64) float64 {
 	return (v - s.low) / (s.high - s.low)
 }
 
-// A Unit is a way to write values.
+// A Unit says how values are written.
 type Unit int
 
 // The units.
 const (
 	// Number is a plain number: 950, 12k, 3.5M.
 	Number Unit = iota
-	// Seconds is a duration in seconds: 100ms, 1m30s, 2d.
+	// Seconds is a number of seconds, written as a duration: 100ms, 1m30s, 2d.
 	Seconds
 )
 
@@ -120,8 +121,8 @@ func formatSeconds(v float64) string {
 	}
 }
 
-// twoUnits writes v in a large and a small unit, and the small one only if some
-// is left.
+// twoUnits writes v in a large and a small unit, without the small one if its
+// number is 0.
 func twoUnits(v, large float64, largeName string, small float64, smallName string) string {
 	smalls := math.Round(v / small)
 	whole := math.Floor(smalls * small / large)
@@ -132,7 +133,7 @@ func twoUnits(v, large float64, largeName string, small float64, smallName strin
 	return short(whole) + largeName + short(rest) + smallName
 }
 
-// short writes a number without what rounding left behind.
+// short writes a number to six decimals, which hides rounding errors.
 func short(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
 }
@@ -166,11 +167,11 @@ func decimalStep(least float64) float64 {
 	return 10 * power
 }
 
-// landmarks returns what a logarithmic axis shows from low to high: powers of
-// ten, or of time what people count in. The first is not above low, the last not
-// below high, and there are at least two.
+// landmarks returns the values that a logarithmic axis from low to high shows:
+// powers of ten, or for times 1s, 10s, 1m, 10m, 1h, 1d and so on. The first is at
+// most low, the last at least high, and there are at least two.
 func (u Unit) landmarks(low, high float64) []float64 {
-	i := int(math.Floor(math.Log10(low))) + 3 // at most three more than the powers of ten
+	i := int(math.Floor(math.Log10(low))) + 3 // times have up to three more than powers of ten
 	for u.landmark(i) > low*(1+1e-9) {
 		i--
 	}

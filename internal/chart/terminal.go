@@ -41,10 +41,10 @@ func Screen(s *term.Streams, plots ...Plot) string {
 	).Replace(b.String())
 }
 
-// Terminal returns the plot as lines of text, each at most width columns wide
-// where that is possible, and about height lines. With color the series differ
-// by ANSI colours, otherwise by the characters they are drawn with. It is empty
-// if there is nothing to draw.
+// Terminal returns the plot as about height lines of text, if possible none wider
+// than width columns. The series differ by ANSI colours if color is set, otherwise
+// by the characters they are drawn with. The text is empty if there is nothing to
+// draw.
 func (p Plot) Terminal(width, height int, color bool) string {
 	height = max(height, 3)
 	f, ok := p.layOut(max(2, min(width/10, 10)), max(2, height/3))
@@ -66,8 +66,8 @@ func (p Plot) Terminal(width, height int, color bool) string {
 	return b.String()
 }
 
-// resample returns the height of each series in each column, of which the
-// library does not draw the last.
+// resample returns the height of each series in each column. The library does not
+// draw the last column.
 func (f frame) resample(columns, height int) [][]float64 {
 	var data [][]float64
 	for _, s := range f.Series {
@@ -80,7 +80,7 @@ func (f frame) resample(columns, height int) [][]float64 {
 	return data
 }
 
-// drawRun sets the columns of line that run passes through.
+// drawRun sets those columns of line that the run passes through.
 func (f frame) drawRun(line []float64, run []Point, height int) {
 	last := float64(len(line) - 2)
 	var x0, y0 float64
@@ -122,7 +122,7 @@ func (f frame) options(height int, color bool) []asciigraph.Option {
 	return options
 }
 
-// labelAt returns the labels of the rows, most of which have none.
+// labelAt returns a function from rows to labels. Most rows have none.
 func (s scale) labelAt(height int) func(row float64) string {
 	labels := map[int]string{}
 	for _, t := range s.ticks {
@@ -131,7 +131,7 @@ func (s scale) labelAt(height int) func(row float64) string {
 	return func(row float64) string { return labels[int(math.Round(row))] }
 }
 
-// captions says what the axes and the lines are, below the picture.
+// captions returns the lines below the picture, which name the axes and the series.
 func (f frame) captions(width int, color bool) []string {
 	var lines []string
 	if axes := axes(f.X.Name, f.Y.Name); axes != "" {
@@ -157,7 +157,7 @@ func (f frame) captions(width int, color bool) []string {
 	return lines
 }
 
-// axes says what is drawn against what.
+// axes names the axes.
 func axes(x, y string) string {
 	switch {
 	case x == "" || y == "":
@@ -174,14 +174,14 @@ func legend(i int, color bool) string {
 	return colors(i + 1)[i].String() + "■" + asciigraph.Default.String()
 }
 
-// mark returns the character of series i where there is no colour.
+// mark returns the character that series i is drawn with if there are no colours.
 func mark(i int) string {
 	marks := []string{"*", "o", "+", "x", "#", "@"}
 	return marks[i%len(marks)]
 }
 
-// colors returns colours of the 256 that are told apart on dark and on light
-// terminals.
+// colors returns n of the 256 terminal colours. They can be told apart on a dark
+// and on a light background.
 func colors(n int) []asciigraph.AnsiColor {
 	palette := []asciigraph.AnsiColor{33, 208, 35, 169, 178, 44}
 	var c []asciigraph.AnsiColor
@@ -200,7 +200,7 @@ func (s scale) widest() int {
 	return widest
 }
 
-// overhang returns how far the last label stands out beyond the axis.
+// overhang returns how far the last label extends beyond the axis.
 func (s scale) overhang() int {
 	last := s.ticks[len(s.ticks)-1].label
 	return (term.Width(last) + 1) / 2

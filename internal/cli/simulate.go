@@ -154,14 +154,14 @@ func (in *invocation) algorithms(m simulate.Model) ([]simulate.Algorithm, error)
 		list = in.namedAlgorithms(m, config.Base, maxWait)
 	}
 	name := algorithmName(config)
-	if !described || slices.ContainsFunc(list, func(a simulate.Algorithm) bool { return a.Name == name }) {
-		return list, nil
+	if in.values.err != nil || !described || slices.ContainsFunc(list, func(a simulate.Algorithm) bool { return a.Name == name }) {
+		return list, in.values.err
 	}
 	own, err := in.scheduleOf(config)
 	return append(list, simulate.Algorithm{Name: name, Schedule: own}), err
 }
 
-// namedAlgorithms reads --algorithm; "all" is all that the model has.
+// namedAlgorithms reads --algorithm, by default "all" that the model has.
 func (in *invocation) namedAlgorithms(m simulate.Model, base, maxWait time.Duration) []simulate.Algorithm {
 	const all = "all"
 	var words []string
