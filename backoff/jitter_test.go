@@ -37,3 +37,11 @@ func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 		}
 	}
 }
+
+func TestThrottled_ofNothing(t *testing.T) {
+	t.Parallel()
+	want := Throttled(Exponential{}).Wait(Step{N: 2}, random(1))
+	if got := Throttled(nil).Wait(Step{N: 2}, random(1)); got != want {
+		t.Errorf("waits %v, want that of Exponential{}, %v", got, want)
+	}
+}
