@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -184,7 +185,7 @@ func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure
 	case errors.Is(why, ErrAttemptTimeout):
 		reason := ErrAttemptTimeout.Error()
 		if deadline, ok := ctx.Deadline(); ok {
-			reason += " after " + roughly(deadline.Sub(began))
+			reason += " after " + words.Short(deadline.Sub(began))
 		}
 		return &status.Failure{Kind: status.Transient, Reason: reason, Err: why}
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -55,22 +56,11 @@ func cut(ctx context.Context, left bool, took time.Duration) *status.Failure {
 	if !errors.Is(cause, ErrAttemptTimeout) {
 		return stoppedBy(cause)
 	}
-	words := "timed out after " + roughly(took)
+	text := "timed out after " + words.Short(took)
 	if !left {
-		words += " without a connection"
+		text += " without a connection"
 	}
-	return fail(status.Transient, words, cause)
-}
-
-// roughly rounds d so that it can be read at a glance.
-func roughly(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
+	return fail(status.Transient, text, cause)
 }
 
 // explain says what an error of net/http means. net/http's own words can hold

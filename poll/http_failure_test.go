@@ -145,8 +145,8 @@ func TestCut(t *testing.T) {
 		kind   status.FailureKind
 		reason string
 	}{
-		{ErrAttemptTimeout, true, status.Transient, "timed out after 12.3s"},
-		{ErrAttemptTimeout, false, status.Transient, "timed out after 12.3s without a connection"},
+		{ErrAttemptTimeout, true, status.Transient, "timed out after 12s"},
+		{ErrAttemptTimeout, false, status.Transient, "timed out after 12s without a connection"},
 		{ErrDeadline, true, status.Stopped, "the last attempt had no answer by then"},
 		{errors.New("SIGTERM"), true, status.Stopped, "stopped before there was an answer"},
 	} {

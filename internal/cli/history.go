@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 )
 
 func historyCommand() *command {
@@ -158,7 +159,7 @@ func (p past) median() string {
 }
 
 func (p past) quantile(chance float64) string {
-	return spellTime(p.model.Quantile(chance).Round(time.Millisecond))
+	return words.Duration(p.model.Quantile(chance).Round(time.Millisecond))
 }
 
 func (p past) last() string {
@@ -189,11 +190,7 @@ func (p past) counts() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	text := fmt.Sprintf("%d runs", len(p.records))
-	if len(p.records) == 1 {
-		text = "1 run"
-	}
-	return text + " (" + strings.Join(parts, ", ") + ")"
+	return words.Count(len(p.records), "run") + " (" + strings.Join(parts, ", ") + ")"
 }
 
 // quantiles are how long the next run takes at most, with what chance.
@@ -209,9 +206,9 @@ func (p past) quantiles() *sheet {
 func spellInterval(from, to float64) string {
 	spell := func(s float64) string {
 		if s >= math.MaxInt64/1e9 {
-			return spellTime(math.MaxInt64)
+			return words.Duration(math.MaxInt64)
 		}
-		return spellTime(time.Duration(math.Round(s * 1e9)))
+		return words.Duration(time.Duration(math.Round(s * 1e9)))
 	}
 	return spell(from) + " to " + spell(to)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/words"
 )
 
 func scheduleCommand() *command {
@@ -46,7 +47,7 @@ func offeredStrategies() []candidate { return candidates(names(backoff.Strategie
 func scheduleFlags() flags {
 	own := flags{
 		{name: "attempts", aliases: []string{"max-attempts"}, value: "N", def: "all until --timeout, but 100", usage: "show so many"},
-		{name: "timeout", value: "D", def: spellFlag(defaultTimeout), usage: "show the attempts until then"},
+		{name: "timeout", value: "D", def: words.Flag(defaultTimeout), usage: "show the attempts until then"},
 	}
 	own = append(own, mainFlags().only("strategy", "base", "factor", "power", "max-wait",
 		"interval", "overshoot", "jitter", "immediate", "initial-delay", "learn", "poll-cost", "age", "history")...)
@@ -260,15 +261,15 @@ type rowRecord struct {
 }
 
 func recordOf(r backoff.Row) rowRecord {
-	return rowRecord{r.Attempt, seconds(r.Wait), seconds(r.Min), seconds(r.Max), seconds(r.At)}
+	return rowRecord{r.Attempt, words.InSeconds(r.Wait), words.InSeconds(r.Min), words.InSeconds(r.Max), words.InSeconds(r.At)}
 }
 
 // data is the table for programs.
 func (t timetable) data() *sheet {
 	s := &sheet{header: []string{"attempt", "wait_s", "wait_min_s", "wait_max_s", "at_s"}}
 	for _, r := range t.rows {
-		s.add(strconv.Itoa(r.Attempt), spellNumber(seconds(r.Wait)), spellNumber(seconds(r.Min)),
-			spellNumber(seconds(r.Max)), spellNumber(seconds(r.At)))
+		s.add(strconv.Itoa(r.Attempt), words.Number(words.InSeconds(r.Wait)), words.Number(words.InSeconds(r.Min)),
+			words.Number(words.InSeconds(r.Max)), words.Number(words.InSeconds(r.At)))
 	}
 	return s
 }
@@ -288,7 +289,7 @@ func (t timetable) sheet() *sheet {
 		}
 		cells := []string{strconv.Itoa(r.Attempt)}
 		for _, d := range times {
-			cells = append(cells, spellTime(d), spellSeconds(d))
+			cells = append(cells, words.Duration(d), words.Seconds(d))
 		}
 		s.add(cells...)
 	}
@@ -308,34 +309,27 @@ func (t timetable) jittered() bool {
 // totals says what the table comes to.
 func (in *invocation) totals(t timetable) string {
 	if len(t.rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", spellTime(t.table.Timeout))
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(t.table.Timeout))
 	}
 	last := t.rows[len(t.rows)-1]
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s in %s", counted(len(t.rows)), spellBoth(last.At))
+	fmt.Fprintf(&b, "\n%s in %s", words.Count(len(t.rows), "attempt"), words.WithSeconds(last.At))
 	if last.Earliest != last.Latest {
 		if in.split.has("seed") {
 			b.WriteString(" as drawn,")
 		} else {
 			b.WriteString(" on average,")
 		}
-		fmt.Fprintf(&b, " between %s and %s", spellTime(last.Earliest), spellTime(last.Latest))
+		fmt.Fprintf(&b, " between %s and %s", words.Duration(last.Earliest), words.Duration(last.Latest))
 	}
 	fmt.Fprintf(&b, "\n%s\n", describe(t.config))
 	switch {
 	case len(t.rows) == t.table.Attempts && !in.bounded():
 		fmt.Fprintf(&b, "these are the first %d; --attempts or --timeout shows others\n", len(t.rows))
 	case len(t.rows) != t.table.Attempts:
-		fmt.Fprintf(&b, "poll --timeout %s looks once more, just before that\n", spellFlag(t.table.Timeout))
+		fmt.Fprintf(&b, "poll --timeout %s looks once more, just before that\n", words.Flag(t.table.Timeout))
 	}
 	return b.String()
-}
-
-func counted(attempts int) string {
-	if attempts == 1 {
-		return "1 attempt"
-	}
-	return strconv.Itoa(attempts) + " attempts"
 }
 
 // plot draws the elapsed time against the attempt.
@@ -344,9 +338,9 @@ func (t timetable) plot() chart.Plot {
 	early, late := chart.Series{Name: "earliest"}, chart.Series{Name: "latest"}
 	for _, r := range t.rows {
 		x := float64(r.Attempt)
-		mean.Points = append(mean.Points, chart.Point{X: x, Y: seconds(r.At)})
-		early.Points = append(early.Points, chart.Point{X: x, Y: seconds(r.Earliest)})
-		late.Points = append(late.Points, chart.Point{X: x, Y: seconds(r.Latest)})
+		mean.Points = append(mean.Points, chart.Point{X: x, Y: words.InSeconds(r.At)})
+		early.Points = append(early.Points, chart.Point{X: x, Y: words.InSeconds(r.Earliest)})
+		late.Points = append(late.Points, chart.Point{X: x, Y: words.InSeconds(r.Latest)})
 	}
 	p := growthPlot(describe(t.config), mean)
 	if t.jittered() {
@@ -367,28 +361,28 @@ func growthPlot(title string, series ...chart.Series) chart.Plot {
 
 // describe says in words what the waits are.
 func describe(c backoff.Config) string {
-	words := []string{string(c.Strategy), "base " + spellFlag(max(0, c.Base))}
+	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
 	switch {
 	case c.Jitter == backoff.JitterDecorrelated:
-		words = words[1:]
+		parts = parts[1:]
 	case c.Strategy == backoff.StrategyExponential:
-		words = append(words, "factor "+spellNumber(c.Factor))
+		parts = append(parts, "factor "+words.Number(c.Factor))
 	case c.Strategy == backoff.StrategyPolynomial:
-		words = append(words, "power "+spellNumber(c.Power))
+		parts = append(parts, "power "+words.Number(c.Power))
 	}
-	return strings.Join(append(words, describeBounds(c)...), ", ")
+	return strings.Join(append(parts, describeBounds(c)...), ", ")
 }
 
 func describeBounds(c backoff.Config) []string {
-	var words []string
+	var parts []string
 	if c.Jitter == backoff.JitterAuto && c.Strategy == backoff.StrategyPolynomial {
-		words = append(words, spellPercent(backoff.RailsSpread)+" spread")
+		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
 	}
 	if c.Jitter != backoff.JitterAuto && c.Jitter != backoff.JitterNone {
-		words = append(words, string(c.Jitter)+" jitter")
+		parts = append(parts, string(c.Jitter)+" jitter")
 	}
 	if c.MaxWait > 0 {
-		words = append(words, "no wait above "+spellFlag(c.MaxWait))
+		parts = append(parts, "no wait above "+words.Flag(c.MaxWait))
 	}
-	return words
+	return parts
 }

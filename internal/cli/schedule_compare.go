@@ -7,6 +7,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // compareSchedules answers with the growth of several strategies.
@@ -137,7 +138,7 @@ func (c comparison) sheet() *sheet {
 				cells = append(cells, "", "")
 				continue
 			}
-			cells = append(cells, spellTime(rows[n].Wait), spellTime(rows[n].At))
+			cells = append(cells, words.Duration(rows[n].Wait), words.Duration(rows[n].At))
 		}
 		s.add(cells...)
 	}
@@ -150,12 +151,12 @@ func (c comparison) plot() chart.Plot {
 	for i, rows := range c.tables {
 		s := chart.Series{Name: string(c.strategies[i])}
 		for _, r := range rows {
-			s.Points = append(s.Points, chart.Point{X: float64(r.Attempt), Y: seconds(r.At)})
+			s.Points = append(s.Points, chart.Point{X: float64(r.Attempt), Y: words.InSeconds(r.At)})
 		}
 		series = append(series, s)
 	}
-	words := append([]string{"growth of the strategies, base " + spellFlag(max(0, c.config.Base))}, describeBounds(c.config)...)
-	p := growthPlot(strings.Join(words, ", "), series...)
+	parts := append([]string{"growth of the strategies, base " + words.Flag(max(0, c.config.Base))}, describeBounds(c.config)...)
+	p := growthPlot(strings.Join(parts, ", "), series...)
 	p.LogY = chart.NeedsLog(series)
 	return p
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // showLearned answers with the table of a learned schedule: when it polls, and
@@ -133,13 +134,13 @@ func (t learnedTimetable) totals() string {
 		seen, expected = c.over, expected+float64(i+1)*c.sees
 	}
 	text := fmt.Sprintf("\nlearned from %d runs of %s, half of which take less than %s\n",
-		t.model.Runs(), t.name, spellTime(t.model.Quantile(0.5).Round(time.Millisecond)))
+		t.model.Runs(), t.name, words.Duration(t.model.Quantile(0.5).Round(time.Millisecond)))
 	if t.model.Runs() == 1 {
-		text = fmt.Sprintf("\nlearned from 1 run of %s, which took about %s\n", t.name, spellTime(t.model.Quantile(0.5).Round(time.Millisecond)))
+		text = fmt.Sprintf("\nlearned from 1 run of %s, which took about %s\n", t.name, words.Duration(t.model.Quantile(0.5).Round(time.Millisecond)))
 	}
 	if seen > 0 {
 		text += fmt.Sprintf("%s see the end of %.0f%% of the runs, after %.1f attempts on average\n",
-			counted(len(t.rows)), 100*seen, expected/seen)
+			words.Count(len(t.rows), "attempt"), 100*seen, expected/seen)
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // coverSchedule answers how well a schedule watches one moment.
@@ -75,12 +76,12 @@ type coverageRecord struct {
 }
 
 func (c coverage) record() coverageRecord {
-	r := coverageRecord{Until: seconds(c.at), Attempts: c.Attempts}
+	r := coverageRecord{Until: words.InSeconds(c.at), Attempts: c.Attempts}
 	if c.Attempts > 0 {
-		r.Last = new(seconds(c.Last))
+		r.Last = new(words.InSeconds(c.Last))
 	}
 	if c.seen() {
-		r.Next, r.Delay = new(seconds(c.Next)), new(seconds(c.Delay))
+		r.Next, r.Delay = new(words.InSeconds(c.Next)), new(words.InSeconds(c.Delay))
 	}
 	return r
 }
@@ -88,13 +89,13 @@ func (c coverage) record() coverageRecord {
 func (c coverage) data() *sheet {
 	r := c.record()
 	s := &sheet{header: []string{"until_s", "attempts", "last_at_s", "next_at_s", "longest_delay_s"}}
-	cells := []string{spellNumber(r.Until), fmt.Sprint(r.Attempts)}
+	cells := []string{words.Number(r.Until), fmt.Sprint(r.Attempts)}
 	for _, n := range []*float64{r.Last, r.Next, r.Delay} {
 		if n == nil {
 			cells = append(cells, "")
 			continue
 		}
-		cells = append(cells, spellNumber(*n))
+		cells = append(cells, words.Number(*n))
 	}
 	s.add(cells...)
 	return s
@@ -105,15 +106,15 @@ func (c coverage) seen() bool { return c.Next > 0 }
 
 func (c coverage) words() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "by %s: %s", spellBoth(c.at), counted(c.Attempts))
+	fmt.Fprintf(&b, "by %s: %s", words.WithSeconds(c.at), words.Count(c.Attempts, "attempt"))
 	if c.Attempts > 0 {
-		fmt.Fprintf(&b, ", the last at %s", spellBoth(c.Last))
+		fmt.Fprintf(&b, ", the last at %s", words.WithSeconds(c.Last))
 	}
 	if !c.seen() {
 		b.WriteString("; none comes after it\n")
 		return b.String()
 	}
-	fmt.Fprintf(&b, ", the next at %s\n", spellBoth(c.Next))
-	fmt.Fprintf(&b, "a completion near %s is seen at most %s later\n", spellTime(c.at), spellBoth(c.Delay))
+	fmt.Fprintf(&b, ", the next at %s\n", words.WithSeconds(c.Next))
+	fmt.Fprintf(&b, "a completion near %s is seen at most %s later\n", words.Duration(c.at), words.WithSeconds(c.Delay))
 	return b.String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/words"
 )
 
 func simulateCommand() *command {
@@ -192,9 +193,9 @@ func algorithmName(c backoff.Config) string {
 	name := string(c.Strategy)
 	switch {
 	case c.Strategy == backoff.StrategyExponential && !plain:
-		name += " factor " + spellNumber(c.Factor)
+		name += " factor " + words.Number(c.Factor)
 	case c.Strategy == backoff.StrategyPolynomial && c.Power != backoff.DefaultPower:
-		name += " power " + spellNumber(c.Power)
+		name += " power " + words.Number(c.Power)
 	}
 	if jittered {
 		name += " " + string(c.Jitter)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // simulated is what a simulation found.
@@ -69,7 +70,7 @@ func (s simulated) data() *sheet {
 	all := &sheet{header: []string{"model", "algorithm", "clients", "trials", "time_ms", "time_p95_ms", "calls", "retries"}}
 	for _, r := range s.records() {
 		all.add(string(r.Model), r.Algorithm, strconv.Itoa(r.Clients), strconv.Itoa(r.Trials),
-			known(r.Time, ""), known(r.TimeP95, ""), spellNumber(r.Calls), spellNumber(r.Retries))
+			known(r.Time, ""), known(r.TimeP95, ""), words.Number(r.Calls), words.Number(r.Retries))
 	}
 	return all
 }
@@ -78,7 +79,7 @@ func known(ms *float64, unknown string) string {
 	if ms == nil {
 		return unknown
 	}
-	return spellNumber(*ms)
+	return words.Number(*ms)
 }
 
 // sheet is the table for people.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/words"
 )
 
 func tuneCommand() *command {
@@ -27,7 +28,7 @@ func tuneCommand() *command {
 			{name: "wait", value: "D", usage: "the wait wanted ..."},
 			{name: "at", value: "D", usage: "... at this time"},
 			{name: "base", value: "D", def: backoff.DefaultBase.String(), usage: "the first wait"},
-			{name: "timeout", value: "D", def: "--at, or " + spellFlag(defaultTimeout), usage: "judge the attempts until then"},
+			{name: "timeout", value: "D", def: "--at, or " + words.Flag(defaultTimeout), usage: "judge the attempts until then"},
 			formatFlag(formatTable, formatJSON),
 			helpFlag(),
 		},
@@ -136,7 +137,7 @@ type tuningRecord struct {
 }
 
 func (t tuning) record() tuningRecord {
-	return tuningRecord{t.factor, t.Attempts, t.AttemptsFactor2, seconds(t.NextWait)}
+	return tuningRecord{t.factor, t.Attempts, t.AttemptsFactor2, words.InSeconds(t.NextWait)}
 }
 
 // text is the answer in words.
@@ -145,10 +146,10 @@ func (t tuning) text() string {
 	fmt.Fprintf(&b, "factor %s: %s\n\n", t.r(), t.meaning())
 	b.WriteString(t.formulas())
 	b.WriteString("\n" + t.around().text() + "\n")
-	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", counted(t.Attempts), spellBoth(t.until), t.AttemptsFactor2, t.ratio())
+	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.Attempts, "attempt"), words.WithSeconds(t.until), t.AttemptsFactor2, t.ratio())
 	other := backoff.Exponential{Base: t.base, Factor: 2}
 	fmt.Fprintf(&b, "a completion near then is seen at most %s later; with factor 2, %s\n",
-		spellBoth(t.NextWait), spellBoth(other.Wait(backoff.Step{N: t.AttemptsFactor2}, nil)))
+		words.WithSeconds(t.NextWait), words.WithSeconds(other.Wait(backoff.Step{N: t.AttemptsFactor2}, nil)))
 	fmt.Fprintf(&b, "\npoll %s\n", t.flags())
 	return b.String()
 }
@@ -158,29 +159,29 @@ func (t tuning) meaning() string {
 	if t.factor == 1 {
 		return "all waits are alike"
 	}
-	return fmt.Sprintf("each wait is about %s of the time already waited", spellPercent(t.factor-1))
+	return fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
 }
 
 // formulas are those of the series, with the numbers put in. Times are in
 // seconds.
 func (t tuning) formulas() string {
-	a, r, until := spellSeconds(t.base), t.r(), spellSeconds(t.until)
+	a, r, until := words.Seconds(t.base), t.r(), words.Seconds(t.until)
 	var b strings.Builder
 	if t.wait > 0 {
-		fmt.Fprintf(&b, "  r      = 1 + (wait - a) / at = 1 + (%s - %s) / %s = %s\n", spellSeconds(t.wait), a, spellSeconds(t.at), r)
+		fmt.Fprintf(&b, "  r      = 1 + (wait - a) / at = 1 + (%s - %s) / %s = %s\n", words.Seconds(t.wait), a, words.Seconds(t.at), r)
 	} else {
-		fmt.Fprintf(&b, "  r      = 1 + overshoot = 1 + %s = %s\n", spellNumber(t.overshoot), r)
+		fmt.Fprintf(&b, "  r      = 1 + overshoot = 1 + %s = %s\n", words.Number(t.overshoot), r)
 	}
 	if t.factor == 1 {
 		fmt.Fprintf(&b, "  n      = T / a = %s / %s, rounded down: %d\n", until, a, t.Attempts)
-		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.Attempts, a, t.Attempts, spellSeconds(t.Last))
-		fmt.Fprintf(&b, "  next   = a = %s s\n", spellSeconds(t.NextWait))
+		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.Attempts, a, t.Attempts, words.Seconds(t.Last))
+		fmt.Fprintf(&b, "  next   = a = %s s\n", words.Seconds(t.NextWait))
 		return b.String()
 	}
 	less := rounded(t.factor - 1)
 	fmt.Fprintf(&b, "  n      = log(1 + (r - 1) T / a) / log r = log(1 + %s * %s / %s) / log %s, rounded down: %d\n", less, until, a, r, t.Attempts)
-	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.Attempts, a, r, t.Attempts, less, spellSeconds(t.Last))
-	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, spellSeconds(t.Last), spellSeconds(t.NextWait))
+	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.Attempts, a, r, t.Attempts, less, words.Seconds(t.Last))
+	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, words.Seconds(t.Last), words.Seconds(t.NextWait))
 	return b.String()
 }
 
@@ -189,7 +190,7 @@ func (t tuning) r() string { return rounded(t.factor) }
 
 // rounded writes a number to ten digits, which leaves out what comes of 1.1 - 1.
 func rounded(n float64) string {
-	return spellNumber(math.Round(n*1e10) / 1e10)
+	return words.Number(math.Round(n*1e10) / 1e10)
 }
 
 // around is the table of the attempts next to the end.
@@ -198,7 +199,7 @@ func (t tuning) around() *sheet {
 	s := &sheet{header: []string{"attempt", "wait", "wait_s", "starts at", "at_s"}}
 	for n := max(1, t.Attempts-before+1); n <= t.Attempts+after; n++ {
 		wait, at := t.Schedule.Wait(backoff.Step{N: n - 1}, nil), t.Schedule.At(n)
-		s.add(strconv.Itoa(n), spellTime(wait), spellSeconds(wait), spellTime(at), spellSeconds(at))
+		s.add(strconv.Itoa(n), words.Duration(wait), words.Seconds(wait), words.Duration(at), words.Seconds(at))
 	}
 	return s
 }
@@ -220,9 +221,9 @@ func (t tuning) ratio() string {
 
 // flags are those of poll that wait like this.
 func (t tuning) flags() string {
-	growth := fmt.Sprintf("--factor %s --max-wait 0", spellNumber(t.factor))
+	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(t.factor))
 	if t.overshoot > 0 {
 		growth = fmt.Sprintf("--overshoot %s%%", rounded(100*t.overshoot))
 	}
-	return fmt.Sprintf("--base %s %s --timeout %s", spellFlag(t.base), growth, spellFlag(t.until))
+	return fmt.Sprintf("--base %s %s --timeout %s", words.Flag(t.base), growth, words.Flag(t.until))
 }

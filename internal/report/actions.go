@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -28,7 +29,7 @@ func (r *Reporter) annotate(o *poll.Outcome) {
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func annotation(o *poll.Outcome) string {
 	message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
-	return "::error title=" + escapeProperty("poll: "+words(o.Target)) + "::" + escapeData(message) + "\n"
+	return "::error title=" + escapeProperty("poll: "+oneLine(o.Target)) + "::" + escapeData(message) + "\n"
 }
 
 // escapeData escapes the text of a workflow command.
@@ -48,7 +49,7 @@ func stepSummary(o *poll.Outcome) string {
 		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
 	}
 	return fmt.Sprintf("| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n| %s | %s | %d | %s | %s |\n\n",
-		escapeMarkdown(words(o.Target)), how, o.Attempts, clock(o.Elapsed), escapeMarkdown(words(reason(o))))
+		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(reason(o))))
 }
 
 // escapeMarkdown returns a line whose every character stands for itself: as an

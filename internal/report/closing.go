@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -47,7 +48,7 @@ func advice(o *poll.Outcome) []string {
 func hints(v status.Verdict) []string {
 	var list []string
 	for _, h := range v.Hints {
-		list = append(list, "hint: "+words(h))
+		list = append(list, "hint: "+oneLine(h))
 	}
 	return list
 }
@@ -56,7 +57,7 @@ func hints(v status.Verdict) []string {
 func notes(o *poll.Outcome) []string {
 	var list []string
 	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
-		list = append(list, words(n))
+		list = append(list, oneLine(n))
 	}
 	return list
 }
@@ -77,9 +78,9 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	} else {
 		b.WriteString(paint(p, o.Status.String()))
 	}
-	fmt.Fprintf(&b, " after %s in %s", count(o.Attempts, "attempt"), clock(o.Elapsed))
+	fmt.Fprintf(&b, " after %s in %s", words.Count(o.Attempts, "attempt"), words.Clock(o.Elapsed))
 	if r := lastReason(o); r != "" {
-		b.WriteString(": " + words(r))
+		b.WriteString(": " + oneLine(r))
 	}
 	return b.String()
 }
@@ -135,7 +136,7 @@ func lastAnswer(o *status.Observation, stderrShown bool) string {
 
 // bytesWords says how long an answer was.
 func bytesWords(o *status.Observation) string {
-	s := count(int(max(o.Size, int64(len(o.Body)))), "byte")
+	s := words.Count(int(max(o.Size, int64(len(o.Body)))), "byte")
 	if o.Truncated {
 		s += fmt.Sprintf(", of which %d were kept", len(o.Body))
 	}

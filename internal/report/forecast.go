@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Forecast knows from past runs how long a run usually takes.
@@ -28,7 +30,7 @@ func usually(f Forecast) string {
 		return ""
 	}
 	return fmt.Sprintf("usually %s (%s to %s, %s)", rough(f.Quantile(0.5)),
-		rough(f.Quantile(rangeLow)), rough(f.Quantile(rangeHigh)), count(f.Runs(), "run"))
+		rough(f.Quantile(rangeLow)), rough(f.Quantile(rangeHigh)), words.Count(f.Runs(), "run"))
 }
 
 // doneWords says what part of the runs is over as early as this one is old:
@@ -74,10 +76,10 @@ func rough(d time.Duration) string {
 		{10 * time.Hour, 5 * time.Minute},
 	} {
 		if d < step.below {
-			return short(d.Round(step.to))
+			return words.Short(d.Round(step.to))
 		}
 	}
-	return short(d.Round(time.Hour))
+	return words.Short(d.Round(time.Hour))
 }
 
 // A prediction is what objects say of a forecast.

@@ -159,7 +159,7 @@ func TestRough(t *testing.T) {
 		7*time.Minute + 58*time.Second:        "8m",
 		time.Hour + 33*time.Minute:            "1h35m",
 		13*time.Hour + 40*time.Minute:         "14h",
-		50*time.Hour + 29*time.Minute:         "50h",
+		50*time.Hour + 29*time.Minute:         "2d2h",
 		59*time.Minute + 40*time.Second:       "1h",
 		9*time.Hour + 59*time.Minute:          "10h",
 		4*time.Minute + 56*time.Second:        "5m",

@@ -77,7 +77,7 @@ func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 	if o := ev.Observation; o != nil {
 		if o.Next != "" && o.Next != u.next {
 			u.next = o.Next
-			l.row(ev.Elapsed, ev.Attempt, "follow", "now looking at "+words(o.Next))
+			l.row(ev.Elapsed, ev.Attempt, "follow", "now looking at "+oneLine(o.Next))
 		}
 	}
 	if l.r.cfg.Verbose {

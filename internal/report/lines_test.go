@@ -247,21 +247,3 @@ func TestParseFace(t *testing.T) {
 		t.Error("fancy is taken for a face")
 	}
 }
-
-func TestClockAndShort(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration][2]string{
-		0:                         {"0.0s", "0s"},
-		99 * time.Millisecond:     {"0.0s", "99ms"},
-		2460 * time.Millisecond:   {"2.4s", "2.5s"},
-		59960 * time.Millisecond:  {"59.9s", "1m"},
-		10 * time.Minute:          {"10m00s", "10m"},
-		90 * time.Minute:          {"1h30m00s", "1h30m"},
-		time.Hour + 5*time.Second: {"1h00m05s", "1h0m5s"},
-		26 * time.Hour:            {"26h00m00s", "26h"},
-	} {
-		if have := [2]string{clock(d), short(d)}; have != want {
-			t.Errorf("%v: have %q, want %q", d, have, want)
-		}
-	}
-}

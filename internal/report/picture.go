@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -34,9 +35,9 @@ func (v *live) parts(u *run, now time.Time) parts {
 		spinner: v.spinner(elapsed),
 		status:  "waiting",
 		attempt: fmt.Sprintf("#%d", max(1, u.at.Attempt)),
-		elapsed: clock(elapsed),
+		elapsed: words.Clock(elapsed),
 		phase:   phase(u, now),
-		words:   words(u.target),
+		words:   oneLine(u.target),
 	}
 	if u.last != nil {
 		p.status = u.status().String()
@@ -49,7 +50,7 @@ func (v *live) parts(u *run, now time.Time) parts {
 		p.max = fmt.Sprintf("/%d", u.maxAttempts)
 	}
 	if d := u.timeout(); d > 0 {
-		p.timeout = short(d)
+		p.timeout = words.Short(d)
 		p.done = min(1, float64(elapsed)/float64(d))
 	}
 	if f := v.r.cfg.Forecast; f != nil {
@@ -86,10 +87,10 @@ func phase(u *run, now time.Time) string {
 		if left < 10*time.Second {
 			return fmt.Sprintf("next %.1fs", left.Seconds())
 		}
-		return "next " + short(left)
+		return "next " + words.Short(left)
 	}
 	if d := now.Sub(u.at.At); d >= time.Second {
-		return "busy " + short(d.Truncate(time.Second))
+		return "busy " + words.Short(d.Truncate(time.Second))
 	}
 	return "busy"
 }

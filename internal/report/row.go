@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -19,7 +20,7 @@ func row(p term.Palette, elapsed time.Duration, attempt int, what, text string) 
 	if attempt > 0 {
 		number = fmt.Sprintf("#%d", attempt)
 	}
-	line := fmt.Sprintf("%9s  %-5s %s%s  %s", clock(elapsed), number,
+	line := fmt.Sprintf("%9s  %-5s %s%s  %s", words.Clock(elapsed), number,
 		paint(p, what), strings.Repeat(" ", max(0, 9-len(what))), text)
 	return strings.TrimRight(line, " ") + "\n"
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 )
 
 // verdictWords returns the reason, and how often it was heard where a
 // threshold asks for more than once.
 func verdictWords(ev poll.Event) string {
-	s := words(ev.Verdict.Reason)
+	s := oneLine(ev.Verdict.Reason)
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
 		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
 	}
@@ -21,7 +22,7 @@ func verdictWords(ev poll.Event) string {
 
 // waitWords says how long a wait is and why.
 func waitWords(ev poll.Event) string {
-	s := short(ev.Wait) + hintWords(ev)
+	s := words.Short(ev.Wait) + hintWords(ev)
 	if ev.LastLook {
 		s += ", for a last look before the deadline"
 	}
@@ -34,10 +35,10 @@ func hintWords(ev poll.Event) string {
 	switch h := ev.Hint; {
 	case h == nil:
 		return ""
-	case short(h.Wait) == short(ev.Wait):
-		return ", as " + words(h.Source) + " asks"
+	case words.Short(h.Wait) == words.Short(ev.Wait):
+		return ", as " + oneLine(h.Source) + " asks"
 	default:
-		return fmt.Sprintf(" (%s asks for %s)", words(h.Source), short(h.Wait))
+		return fmt.Sprintf(" (%s asks for %s)", oneLine(h.Source), words.Short(h.Wait))
 	}
 }
 
@@ -45,9 +46,9 @@ func hintWords(ev poll.Event) string {
 func progress(u *run, now time.Time) string {
 	switch u.at.Kind {
 	case poll.WaitEvent:
-		return "next attempt in " + short(u.at.NextAt.Sub(now)) + hintWords(u.at)
+		return "next attempt in " + words.Short(u.at.NextAt.Sub(now)) + hintWords(u.at)
 	case poll.StartEvent:
-		return "attempt running for " + short(now.Sub(u.at.At))
+		return "attempt running for " + words.Short(now.Sub(u.at.At))
 	}
 	return "still waiting"
 }
@@ -56,22 +57,22 @@ func progress(u *run, now time.Time) string {
 func (r *Reporter) opening(u *run) string {
 	var b strings.Builder
 	until := r.cfg.Until
-	b.WriteString("poll: waiting for " + words(u.target))
+	b.WriteString("poll: waiting for " + oneLine(u.target))
 	if len(until) > 0 {
 		b.WriteString(" until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "..."))
 	}
 	if d := u.timeout(); d > 0 {
-		b.WriteString(", up to " + short(d))
+		b.WriteString(", up to " + words.Short(d))
 	} else {
 		b.WriteString(", without a time limit")
 	}
 	if u.maxAttempts > 0 {
-		b.WriteString(", at most " + count(u.maxAttempts, "attempt"))
+		b.WriteString(", at most " + words.Count(u.maxAttempts, "attempt"))
 	}
 	b.WriteByte('\n')
 	for _, line := range append([]string{r.forecast(0)}, r.cfg.Opening...) {
 		if line != "" {
-			b.WriteString("poll: " + words(line) + "\n")
+			b.WriteString("poll: " + oneLine(line) + "\n")
 		}
 	}
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // summary says which statuses were seen and for how long, what the attempts
@@ -18,13 +19,13 @@ func summary(u *run, p term.Palette) string {
 	for _, s := range u.states {
 		text := paint(p, s.status.String())
 		if s.lasted >= 100*time.Millisecond { // less would read as 0.0s
-			text += " for " + clock(s.lasted)
+			text += " for " + words.Clock(s.lasted)
 		}
-		seen = append(seen, fmt.Sprintf("%s (%s)", text, count(s.attempts, "attempt")))
+		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(s.attempts, "attempt")))
 	}
-	took := fmt.Sprintf("attempts took %s on average, %s at most", short(u.took.sum/time.Duration(u.took.n)), short(u.took.max))
+	took := fmt.Sprintf("attempts took %s on average, %s at most", words.Short(u.took.sum/time.Duration(u.took.n)), words.Short(u.took.max))
 	if u.waits > 0 {
-		took += fmt.Sprintf("; %s, %s in all", count(u.waits, "wait"), clock(u.waited))
+		took += fmt.Sprintf("; %s, %s in all", words.Count(u.waits, "wait"), words.Clock(u.waited))
 	}
 	return "poll: " + strings.Join(seen, ", ") + "\n" + "poll: " + took + "\n"
 }

@@ -1,0 +1,118 @@
+// Package words spells durations, numbers and counts, so that the whole program
+// writes them in one way.
+package words
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Duration writes a time for people: "100ms", "3.075s", "1h18m18s", "4d12h". It
+// is rounded to milliseconds, and to seconds from a minute on. The longest time
+// that can be counted stands for all that are longer.
+func Duration(d time.Duration) string {
+	switch {
+	case d == math.MaxInt64:
+		return "over 292 years"
+	case d < time.Millisecond:
+		return d.String()
+	case d < time.Second:
+		return d.Round(time.Microsecond).String()
+	case d.Round(time.Millisecond) < time.Minute:
+		return d.Round(time.Millisecond).String()
+	}
+	d = d.Round(time.Second)
+	var b strings.Builder
+	for _, unit := range []struct {
+		name string
+		of   time.Duration
+	}{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if n := d / unit.of; n > 0 {
+			b.WriteString(strconv.Itoa(int(n)) + unit.name)
+		}
+		d %= unit.of
+	}
+	return b.String()
+}
+
+// Short writes a time to the two or three digits that a sentence needs: "85ms",
+// "2.5s", "40s", "1h30m".
+func Short(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return Duration(d.Round(time.Millisecond))
+	case d < 10*time.Second:
+		return Duration(d.Round(100 * time.Millisecond))
+	case d == math.MaxInt64:
+		return Duration(d)
+	}
+	return Duration(d.Round(time.Second))
+}
+
+// Clock writes the age of a run in a column, where the digits keep their places:
+// "4.2s", "2m05s", "1h02m05s". It never shows a time that is yet to come.
+func Clock(d time.Duration) string {
+	if d < time.Minute {
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	}
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	if h == 0 {
+		return fmt.Sprintf("%dm%02ds", m, s)
+	}
+	return fmt.Sprintf("%dh%02dm%02ds", h, m, s)
+}
+
+// Flag writes a time exactly, as flags take it: "108h30m", "10m".
+func Flag(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// Seconds writes a time as a number of seconds, to the millisecond unless it is
+// shorter than that.
+func Seconds(d time.Duration) string {
+	if d >= time.Millisecond && d < math.MaxInt64-time.Millisecond {
+		d = d.Round(time.Millisecond)
+	}
+	return Number(InSeconds(d))
+}
+
+// InSeconds is a time as a number of seconds. [time.Duration.Seconds] rounds
+// twice, which shows in the last digit.
+func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }
+
+// WithSeconds writes a time for people and, unless that is one already, as a
+// number of seconds: "10m (600s)".
+func WithSeconds(d time.Duration) string {
+	people, number := Duration(d), Seconds(d)+"s"
+	if people == number || d == math.MaxInt64 {
+		return people
+	}
+	return people + " (" + number + ")"
+}
+
+// Number writes a number in full, without an exponent.
+func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// Percent writes a ratio as a percentage, to four digits.
+func Percent(ratio float64) string {
+	return strconv.FormatFloat(100*ratio, 'g', 4, 64) + "%"
+}
+
+// Count writes a number of things: "1 attempt", "2 attempts".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
