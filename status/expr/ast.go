@@ -111,14 +111,17 @@ var compareOps = [...]string{
 
 func (op compareOp) String() string { return compareOps[op] }
 
-// ungroup takes the parentheses off.
+// ungroup takes the parentheses off, and the mark of what is fixed.
 func ungroup(n node) node {
 	for {
-		g, ok := n.(*group)
-		if !ok {
+		switch x := n.(type) {
+		case *group:
+			n = x.x
+		case *fixed:
+			n = x.node
+		default:
 			return n
 		}
-		n = g.x
 	}
 }
 

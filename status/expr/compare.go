@@ -1,10 +1,6 @@
 package expr
 
-import (
-	"strings"
-
-	"github.com/tidwall/gjson"
-)
+import "strings"
 
 // compare evaluates a comparison.
 func (e *evaluator) compare(n *comparison) value {
@@ -16,7 +12,7 @@ func (e *evaluator) compare(n *comparison) value {
 	if right.kind == KindUnknown {
 		return right
 	}
-	t, code := n.outcome(left, right)
+	t, code := e.outcome(n, left, right)
 	v := outcome(t, fault{})
 	v.hidden = left.hidden || right.hidden
 	if t == Unknown {
@@ -37,27 +33,28 @@ func (n *comparison) fault(code faultCode, left, right value) fault {
 }
 
 // outcome compares two known values.
-func (n *comparison) outcome(a, b value) (Tri, faultCode) {
+func (e *evaluator) outcome(n *comparison, a, b value) (Tri, faultCode) {
 	switch n.op {
 	case opEqual:
-		return triOf(equal(a, b)), 0
+		return triOf(e.equal(a, b)), 0
 	case opNotEqual:
-		return triOf(!equal(a, b)), 0
+		return triOf(!e.equal(a, b)), 0
 	case opIn:
 		if b.kind != KindArray {
 			return Unknown, faultList
 		}
-		return triOf(member(b, a)), 0
+		return triOf(e.hasMember(b, a)), 0
 	case opContains:
-		return contains(a, b)
+		return e.contains(a, b)
 	case opMatch, opNotMatch:
 		if a.kind != KindString {
 			return Unknown, faultText
 		}
-		return triOf(n.pattern.MatchString(a.str) == (n.op == opMatch)), 0
+		return triOf(e.match(n.pattern, a.str) == (n.op == opMatch)), 0
 	case opStartsWith, opEndsWith:
 		return affix(n.op == opStartsWith, a, b)
 	}
+	e.tick(baseSteps + a.cost() + b.cost())
 	return n.op.order(a, b)
 }
 
@@ -66,7 +63,7 @@ func (op compareOp) order(a, b value) (Tri, faultCode) {
 	var c int
 	switch {
 	case a.kind == KindNumber && b.kind == KindNumber:
-		c = compareNumbers(a.raw, b.raw)
+		c = compareNumbers(a, b)
 	case a.kind == KindString && b.kind == KindString:
 		c = strings.Compare(a.str, b.str)
 	default:
@@ -95,25 +92,15 @@ func affix(start bool, a, b value) (Tri, faultCode) {
 }
 
 // contains looks for a part of a text, or for a member of a list.
-func contains(a, b value) (Tri, faultCode) {
+func (e *evaluator) contains(a, b value) (Tri, faultCode) {
 	switch a.kind {
 	case KindString:
 		if b.kind != KindString {
 			return Unknown, faultText
 		}
-		return triOf(strings.Contains(a.str, b.str)), 0
+		return triOf(e.hasPart(a, b.str)), 0
 	case KindArray:
-		return triOf(member(a, b)), 0
+		return triOf(e.hasMember(a, b)), 0
 	}
 	return Unknown, faultMember
-}
-
-// member reports whether an element of the list equals v.
-func member(list, v value) bool {
-	found := false
-	each(list, func(_ int, _ string, element gjson.Result) bool {
-		found = equal(fromResult(element), v)
-		return !found
-	})
-	return found
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"hash/maphash"
 	"math/big"
 	"strconv"
 	"strings"
@@ -9,18 +10,22 @@ import (
 
 // compareNumbers orders two JSON numbers by their exact value: 2^53+1 is more
 // than 2^53, and 1.0 is 1e0.
-func compareNumbers(a, b string) int {
-	if isShortInt(a) && isShortInt(b) {
-		x, _ := strconv.ParseInt(a, 10, 64)
-		y, _ := strconv.ParseInt(b, 10, 64)
+func compareNumbers(a, b value) int {
+	if isShortInt(a.raw) && isShortInt(b.raw) {
+		x, _ := strconv.ParseInt(a.raw, 10, 64)
+		y, _ := strconv.ParseInt(b.raw, 10, 64)
 		return cmp.Compare(x, y)
 	}
-	return parseDecimal(a).compare(parseDecimal(b))
+	return a.decimal().compare(b.decimal())
 }
+
+// shortInt is how many digits int64 surely holds, also when the length of a text
+// is added.
+const shortInt = 18
 
 // isShortInt reports whether s is an integer that int64 surely holds.
 func isShortInt(s string) bool {
-	if len(s) > 18 {
+	if len(s) > shortInt {
 		return false
 	}
 	for i := range len(s) {
@@ -37,7 +42,7 @@ type decimal struct {
 	sign     int    // -1, 0 or 1
 	digits   string // from the first digit that is not 0; may hold the point
 	exponent int64
-	huge     *big.Int // the exponent, if it does not fit
+	huge     string // the exponent, if it does not fit
 }
 
 // parseDecimal takes a JSON number apart.
@@ -72,13 +77,14 @@ func (d *decimal) raise(power string) {
 	if power == "" {
 		return
 	}
-	const safe = 18 // digits that leave room for adding the length of a text
-	if n, err := strconv.ParseInt(power, 10, 64); err == nil && len(power) <= safe {
+	if n, err := strconv.ParseInt(power, 10, 64); err == nil && len(power) <= shortInt {
 		d.exponent += n
 		return
 	}
-	d.huge, _ = new(big.Int).SetString(power, 10)
-	d.huge.Add(d.huge, big.NewInt(d.exponent))
+	d.huge, d.exponent = addToInteger(power, d.exponent), 0
+	if n, err := strconv.ParseInt(d.huge, 10, 64); err == nil {
+		d.huge, d.exponent = "", n
+	}
 }
 
 func (d decimal) compare(e decimal) int {
@@ -93,42 +99,48 @@ func (d decimal) compare(e decimal) int {
 }
 
 func (d decimal) compareExponents(e decimal) int {
-	if d.huge == nil && e.huge == nil {
+	if d.huge == "" && e.huge == "" {
 		return cmp.Compare(d.exponent, e.exponent)
 	}
-	return d.bigExponent().Cmp(e.bigExponent())
+	return compareIntegers(d.exponentText(), e.exponentText())
 }
 
-func (d decimal) bigExponent() *big.Int {
-	if d.huge != nil {
+// exponentText is the exponent as an integer without leading zeros.
+func (d decimal) exponentText() string {
+	if d.huge != "" {
 		return d.huge
 	}
-	return big.NewInt(d.exponent)
+	return strconv.FormatInt(d.exponent, 10)
 }
+
+// hash writes to h what is the same for equal numbers.
+func (d decimal) hash(h *maphash.Hash) {
+	if d.sign == 0 {
+		d = decimal{}
+	}
+	for part := range strings.SplitSeq(trimDigits(d.digits), ".") {
+		h.WriteString(part)
+	}
+	maphash.WriteComparable(h, decimal{sign: d.sign, exponent: d.exponent, huge: d.huge})
+}
+
+// trimDigits drops the digits of a fraction, and the point, that say nothing.
+func trimDigits(digits string) string { return strings.TrimRight(digits, "0.") }
 
 // compareDigits orders two fractions by their digits; either may hold a point,
 // which does not count.
 func compareDigits(a, b string) int {
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		x, y := byte('0'), byte('0')
-		if i < len(a) {
-			x, i = a[i], i+1
+	a, b = trimDigits(a), trimDigits(b)
+	for {
+		a, b = strings.TrimPrefix(a, "."), strings.TrimPrefix(b, ".")
+		if a == "" || b == "" {
+			return cmp.Compare(len(a), len(b)) // what is left ends with a digit that is not 0
 		}
-		if x == '.' {
-			continue
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
 		}
-		for j < len(b) && b[j] == '.' {
-			j++
-		}
-		if j < len(b) {
-			y, j = b[j], j+1
-		}
-		if x != y {
-			return cmp.Compare(x, y)
-		}
+		a, b = a[1:], b[1:]
 	}
-	return 0
 }
 
 // numberText writes a JSON number in the usual form: 1e2 is 100, 1.50 is 1.5.
@@ -146,7 +158,7 @@ func numberText(s string) string {
 	if d.sign < 0 {
 		b.WriteByte('-')
 	}
-	if d.huge != nil || d.exponent <= -4 || d.exponent > int64(len(digits))+15 {
+	if d.huge != "" || d.exponent <= -4 || d.exponent > int64(len(digits))+15 {
 		writeScientific(&b, digits, d)
 	} else {
 		writePlain(&b, digits, int(d.exponent))
@@ -172,18 +184,17 @@ func writeScientific(b *strings.Builder, digits string, d decimal) {
 	if len(digits) > 1 {
 		b.WriteString("." + digits[1:])
 	}
-	power := new(big.Int).Sub(d.bigExponent(), big.NewInt(1))
+	power, negative := strings.CutPrefix(addToInteger(d.exponentText(), -1), "-")
 	b.WriteByte('e')
-	if power.Sign() < 0 {
+	if negative {
 		b.WriteByte('-')
 	} else {
 		b.WriteByte('+')
 	}
-	text := power.Abs(power).String()
-	if len(text) == 1 {
+	if len(power) == 1 {
 		b.WriteByte('0')
 	}
-	b.WriteString(text)
+	b.WriteString(power)
 }
 
 // parseNumber reads a number out of text as tonumber does: white space around
@@ -228,9 +239,7 @@ func shiftNumber(s string, n int64) string {
 	if e := strings.IndexAny(s, "eE"); e >= 0 {
 		mantissa, power = s[:e], s[e+1:]
 	}
-	exponent, _ := new(big.Int).SetString(power, 10)
-	exponent.Add(exponent, big.NewInt(n))
-	return mantissa + "e" + exponent.String()
+	return mantissa + "e" + addToInteger(power, n)
 }
 
 // multiplyNumber multiplies a JSON number by n, exactly.

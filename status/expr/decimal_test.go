@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"hash/maphash"
 	"math/big"
 	"math/rand/v2"
 	"strconv"
@@ -19,7 +20,8 @@ func TestCompareNumbers(t *testing.T) {
 		"-0.0001 -1e-4",
 		"-1e-1000",
 		"0 -0 0.0 -0.0 0e5 0E-5 0.000",
-		"1e-99999999999999999999",
+		"1e-1000000000000000000000",
+		"1e-99999999999999999999 10e-100000000000000000000 0.1e-99999999999999999998 1e-000099999999999999999999",
 		"1e-1000",
 		"0.0001 1e-4 0.00010",
 		"0.1 1e-1 10e-2",
@@ -33,10 +35,15 @@ func TestCompareNumbers(t *testing.T) {
 		"9007199254740993001",
 		"1e999",
 		"1e1000 10e999",
+		"0.01e1000000000000000001 1e999999999999999999 10e999999999999999998",
+		"1e1000000000000000000 0.1e1000000000000000001 1e+0001000000000000000000",
 		"1e9223372036854775807",
 		"1e9223372036854775808 10e9223372036854775807",
-		"1e99999999999999999999",
+		"1e99999999999999999999 10e99999999999999999998 0.1e100000000000000000000",
+		"1e100000000000000000000",
 	}
+	members := memberSet{seed: maphash.MakeSeed()}
+	hash := func(v value) uint64 { return members.hash(&evaluator{}, v) }
 	for i, line := range lines {
 		for j, other := range lines {
 			for _, a := range strings.Fields(line) {
@@ -48,8 +55,14 @@ func TestCompareNumbers(t *testing.T) {
 					case i > j:
 						want = 1
 					}
-					if have := compareNumbers(a, b); have != want {
+					if have := compareNumbers(number(a), number(b)); have != want {
 						t.Errorf("compareNumbers(%s, %s) = %d, want %d", a, b, have, want)
+					}
+					if have := compareNumbers(number(a), number(b).prepared()); have != want {
+						t.Errorf("prepared, compareNumbers(%s, %s) = %d, want %d", a, b, have, want)
+					}
+					if same := hash(number(a)) == hash(number(b)); same != (want == 0) {
+						t.Errorf("the hashes of %s and %s are equal: %v", a, b, same)
 					}
 				}
 			}
@@ -74,7 +87,7 @@ func TestCompareNumbersRandom(t *testing.T) {
 		a, b := text(), text()
 		x, _ := new(big.Rat).SetString(a)
 		y, _ := new(big.Rat).SetString(b)
-		if have, want := compareNumbers(a, b), x.Cmp(y); have != want {
+		if have, want := compareNumbers(number(a), number(b)), x.Cmp(y); have != want {
 			t.Errorf("compareNumbers(%s, %s) = %d, want %d", a, b, have, want)
 		}
 		if z, ok := new(big.Rat).SetString(numberText(a)); !ok || z.Cmp(x) != 0 {
@@ -117,7 +130,7 @@ func TestParseQuantity(t *testing.T) {
 		"5": "5", "5s": "5", "1500ms": "1.5", "1ms": "0.001", "2m": "120", "1.5h": "5400", "-1m": "-60", "1e3ms": "1", "0.5s": "0.5",
 	} {
 		have, ok := parseQuantity(in)
-		if !ok || compareNumbers(have, want) != 0 {
+		if !ok || compareNumbers(number(have), number(want)) != 0 {
 			t.Errorf("parseQuantity(%q) = %q, %v, want %q", in, have, ok, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"context"
 	"net/http"
 	"time"
 )
@@ -30,6 +31,10 @@ type Env struct {
 	// then unknown instead of missing, for the reason that Doc is unreadable:
 	// "$status != 503" is not true of a connection that was refused.
 	Unanswered bool
+
+	// Context abandons an evaluation that takes long, once it is done: the outcome
+	// is then unknown, see [Result.Abandoned]. Nil never does.
+	Context context.Context
 
 	Attempt int           // $attempt, counted from 1
 	Elapsed time.Duration // $elapsed, since the start of the run

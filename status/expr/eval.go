@@ -8,9 +8,25 @@ import (
 
 // An evaluator evaluates one expression for one environment.
 type evaluator struct {
+	expr   *Expr
 	env    *Env
 	scope  scope
 	labels bool // tell where elements are
+
+	kept     []*value // of fixed nodes, by their slot; made when first needed
+	keptSize int      // what they take, in bytes
+
+	steps int // made so far
+	look  int // the number of steps at which to look at the context
+	grown int // bytes that modifiers have added
+
+	// logics keeps what chains came to, for an explanation asks for an outer one
+	// and then for those in it. Nil where the same chain has more than one value.
+	logics map[*logic]value
+}
+
+func newEvaluator(x *Expr, env *Env) evaluator {
+	return evaluator{expr: x, env: env, look: quickSteps}
 }
 
 // A scope is what "." is.
@@ -48,13 +64,28 @@ func (e *evaluator) value(n node) value {
 		return e.pipe(n)
 	case *call:
 		return e.call(n)
+	case *fixed:
+		return e.fixed(n)
 	}
 	return unknown(fault{code: faultInternal})
 }
 
-// logic is Kleene's: one false settles "and", one true settles "or", and
-// otherwise an unknown operand leaves the whole unknown.
+// logic evaluates a chain, for an explanation only once.
 func (e *evaluator) logic(n *logic) value {
+	if e.logics == nil {
+		return e.settle(n)
+	}
+	v, ok := e.logics[n]
+	if !ok {
+		v = e.settle(n)
+		e.logics[n] = v
+	}
+	return v
+}
+
+// settle is Kleene's logic: one false settles "and", one true settles "or", and
+// otherwise an unknown operand leaves the whole unknown.
+func (e *evaluator) settle(n *logic) value {
 	settles := triOf(n.or)
 	result := value{}
 	undecided := false
@@ -110,7 +141,10 @@ func (e *evaluator) current() value {
 	return e.env.Doc.value()
 }
 
-func (e *evaluator) path(p *path) value { return e.walk(p, e.root(p), p.hops) }
+func (e *evaluator) path(p *path) value {
+	e.tick(baseSteps)
+	return e.walk(p, e.root(p), p.hops)
+}
 
 // root is the value that a path begins at.
 func (e *evaluator) root(p *path) value {
@@ -217,7 +251,7 @@ func (e *evaluator) call(n *call) value {
 	if v.kind == KindUnknown {
 		return v
 	}
-	result := n.apply(v)
+	result := e.apply(n, v)
 	result.hidden = v.hidden
 	if result.kind == KindUnknown {
 		result.fault.from, result.fault.to = int32(e.scope.subject.from), int32(e.scope.subject.to)

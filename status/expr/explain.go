@@ -33,6 +33,18 @@ func appendNew(lines []string, line string) []string {
 // source is the text of a node without parentheses around it.
 func (x *explainer) source(n node) string { return ungroup(n).where().of(x.src) }
 
+// unexplained says all that is known of a result when its explanation fails.
+func (x *explainer) unexplained(r Result, why fault) {
+	switch {
+	case r.Tri == Unknown:
+		x.say("%s is unknown: %s", x.src, r.value.fault.words(x.src, x.env.Doc))
+	case why.code == faultAbandoned:
+		x.say("%s is %v; there was no time to find out why", x.src, r.Tri)
+	default:
+		x.say("%s", why.words(x.src, x.env.Doc))
+	}
+}
+
 // collect explains a condition; negated tells that its opposite is asked for.
 func (x *explainer) collect(n node, negated bool) {
 	switch n := ungroup(n).(type) {
@@ -172,7 +184,7 @@ func (x *explainer) comparison(n *comparison, negated bool) {
 			return
 		}
 	}
-	t, code := n.outcome(left, right)
+	t, code := x.outcome(n, left, right)
 	subject, other, op := n.left, n.right, n.op
 	if _, constant := ungroupLiteral(subject); constant {
 		if mirrored, ok := op.mirror(); ok {
@@ -388,6 +400,7 @@ func (x *explainer) element(n *call, element value) string {
 		return "it is " + element.preview()
 	}
 	inner := &explainer{evaluator: x.evaluator, src: x.src, brief: true}
+	inner.logics = map[*logic]value{}
 	inner.enter(element, span{})
 	inner.collect(n.cond, false)
 	if len(inner.lines) == 0 {

@@ -7,6 +7,8 @@ type Expr struct {
 	src  string
 	root node
 	uses Uses
+
+	slots int // for the values of fixed nodes
 }
 
 // Compile compiles a condition. What would be true of every answer, such as a
@@ -22,7 +24,9 @@ func compile(src string, condition bool) (*Expr, error) {
 	if err != nil {
 		return nil, suggested(err, condition)
 	}
-	return &Expr{src: src, root: root, uses: uses}, nil
+	var h hoister
+	root = h.hoist(root)
+	return &Expr{src: src, root: root, uses: uses, slots: h.slots}, nil
 }
 
 // String returns the source of the expression.
@@ -32,20 +36,21 @@ func (x *Expr) String() string { return x.src }
 func (x *Expr) Uses() Uses { return x.uses }
 
 // Eval evaluates the expression. It never fails and never panics: what cannot
-// be decided is Unknown. It reads nothing but env, so it is a pure function; a nil
-// env is an empty one.
+// be decided is Unknown. It reads nothing but env, so it is a pure function but
+// for the context; a nil env is an empty one. The time is that of reading the
+// answer times the length of the expression, at the most.
 func (x *Expr) Eval(env *Env) (r Result) {
 	if env == nil {
 		env = &Env{}
 	}
 	r = Result{expr: x, env: env}
 	defer func() {
-		if recover() != nil {
-			r.value = unknown(fault{code: faultInternal})
+		if p := recover(); p != nil {
+			r.value = unknown(failure(p))
 			r.Tri = Unknown
 		}
 	}()
-	e := evaluator{env: env}
+	e := newEvaluator(x, env)
 	r.value = e.value(x.root)
 	r.Tri = r.value.truth()
 	return r

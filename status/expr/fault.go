@@ -26,27 +26,31 @@ func newFault(code faultCode, got Kind, subject, use span) fault {
 type faultCode uint8
 
 const (
-	faultDocument faultCode = iota // the document cannot be read
-	faultField                     // .x of something without fields
-	faultIndex                     // [n] of something that is no list
-	faultList                      // a list step on something that is no list
-	faultObject                    // a step for objects on something else
-	faultText                      // a step for text on something else
-	faultJSON                      // text that is not JSON
-	faultNumber                    // text that is not a number
-	faultLarge                     // a result too large to go on with
-	faultLength                    // the length of a boolean, or of nothing
-	faultOrder                     // an order between different types
-	faultMember                    // contains of something that holds nothing
-	faultEach                      // iterating over something without elements
-	faultHas                       // has of the wrong kind of key
-	faultInternal                  // a defect of this package
+	faultDocument  faultCode = iota // the document cannot be read
+	faultField                      // .x of something without fields
+	faultIndex                      // [n] of something that is no list
+	faultList                       // a list step on something that is no list
+	faultObject                     // a step for objects on something else
+	faultText                       // a step for text on something else
+	faultJSON                       // text that is not JSON
+	faultNumber                     // text that is not a number
+	faultLarge                      // a result too large to go on with
+	faultLength                     // the length of a boolean, or of nothing
+	faultOrder                      // an order between different types
+	faultMember                     // contains of something that holds nothing
+	faultEach                       // iterating over something without elements
+	faultHas                        // has of the wrong kind of key
+	faultAbandoned                  // there was no time left
+	faultInternal                   // a defect of this package
 )
 
 // words tells the fault in a sentence about the source it happened in.
 func (f fault) words(src string, doc *Doc) string {
-	if f.code == faultDocument {
+	switch f.code {
+	case faultDocument:
 		return doc.problem()
+	case faultAbandoned:
+		return "the evaluation took longer than the attempt may"
 	}
 	subject, use := f.subject(src), strings.TrimLeft(src[f.step:f.stop], ".|")
 	is := subject + " is " + f.got.noun()

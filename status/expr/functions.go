@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -9,7 +10,8 @@ import (
 )
 
 // apply applies a function to a known value.
-func (n *call) apply(v value) value {
+func (e *evaluator) apply(n *call, v value) value {
+	e.tick(baseSteps + len(v.raw) + len(v.str))
 	switch n.fn {
 	case fnLength:
 		return n.length(v)
@@ -25,26 +27,22 @@ func (n *call) apply(v value) value {
 	case fnToNumber:
 		return n.toNumber(v)
 	case fnIn:
-		for _, arg := range n.args {
-			if equal(v, arg) {
-				return boolean(true)
-			}
-		}
-		return boolean(false)
+		v = v.prepared()
+		return boolean(slices.ContainsFunc(n.args, func(arg value) bool { return e.equal(v, arg) }))
 	case fnHas:
 		return n.has(v)
 	case fnContains:
-		t, code := contains(v, n.args[0])
+		t, code := e.contains(v, n.args[0])
 		return outcome(t, n.fault(code, v))
 	}
 	if v.kind != KindString {
 		return unknown(n.fault(faultText, v))
 	}
-	return n.applyText(v.str)
+	return e.applyText(n, v.str)
 }
 
 // applyText applies a function that needs text.
-func (n *call) applyText(s string) value {
+func (e *evaluator) applyText(n *call, s string) value {
 	switch n.fn {
 	case fnDowncase:
 		return text(mapASCII(s, 'A', 'Z'))
@@ -56,7 +54,7 @@ func (n *call) applyText(s string) value {
 		}
 		return parseValue(s)
 	case fnTest:
-		return boolean(n.pattern.MatchString(s))
+		return boolean(e.match(n.pattern, s))
 	case fnStartsWith:
 		return boolean(strings.HasPrefix(s, n.args[0].str))
 	case fnEndsWith:

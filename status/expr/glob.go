@@ -1,11 +1,59 @@
 package expr
 
-import "unicode/utf8"
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+// find reads what the steps of a hop lead to. It looks on where keys are equal,
+// or match a pattern, and what the first of them holds does not lead further.
+func (e *evaluator) find(v value, h *hop) value {
+	if h.wild {
+		return e.findGlob(v, h.steps)
+	}
+	return fromResult(gjson.Get(v.raw, h.get))
+}
+
+// findGlob does so for steps of which some are patterns, which gjson matches in
+// exponential time.
+func (e *evaluator) findGlob(v value, steps []step) value {
+	found := missing()
+	if v.kind != KindObject && v.kind != KindArray {
+		return found
+	}
+	e.tick(len(v.raw))
+	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, member gjson.Result) bool {
+		e.tick(baseSteps)
+		if !e.leads(&steps[0], v.kind, key) {
+			return true
+		}
+		if found = fromResult(member); len(steps) > 1 {
+			found = e.findGlob(found, steps[1:])
+		}
+		return found.kind == KindMissing
+	})
+	return found
+}
+
+// leads reports whether a step is to a member of an object or of a list.
+func (e *evaluator) leads(s *step, in Kind, key gjson.Result) bool {
+	switch {
+	case in == KindArray:
+		n, err := strconv.Atoi(s.key)
+		return err == nil && s.glob == "" && n == int(key.Num)
+	case s.glob != "":
+		return e.like(key.Str, s.glob)
+	}
+	return key.Str == s.key
+}
 
 // like reports whether text matches a pattern of gjson: * is any text, ? is one
 // character, \ takes the meaning from what follows. The time is at most the
 // product of the lengths; gjson itself gives up and says no.
-func like(text, pattern string) bool {
+func (e *evaluator) like(text, pattern string) bool {
+	e.tick(len(text))
 	star, mark := -1, 0 // where the last * was, and what it has eaten up to
 	i, j := 0, 0
 	for i < len(text) {
@@ -23,6 +71,7 @@ func like(text, pattern string) bool {
 		}
 		_, size := utf8.DecodeRuneInString(text[mark:])
 		mark += size
+		e.tick(i - mark)
 		i, j = mark, star+1
 	}
 	for j < len(pattern) && pattern[j] == '*' {

@@ -19,7 +19,7 @@ func (e *evaluator) modify(v value, h *hop, src *path) value {
 		return v
 	}
 	raw := v.json()
-	if len(raw) > maxResult {
+	if len(raw) > maxResult || !e.grow(h.mod.growth(v, raw)) {
 		return src.fault(faultLarge, v.kind, h.span)
 	}
 	switch h.mod.name {
@@ -41,6 +41,33 @@ func (e *evaluator) modify(v value, h *hop, src *path) value {
 		return src.fault(faultJSON, v.kind, h.span)
 	}
 	return parseValue(raw)
+}
+
+// growth is by how many bytes a modifier makes a value longer, whose JSON text is
+// raw, where it may do so to a value that has grown before.
+func (m *modifier) growth(v value, raw string) int {
+	switch {
+	case v.kind == KindString && v.raw == "":
+		return len(raw) - len(v.str) // quotes and escapes
+	case v.kind == KindObject && m.name == "group":
+		return groupGrowth(raw)
+	}
+	return 0
+}
+
+// groupGrowth is for @group, which writes a key for each element of its list.
+func groupGrowth(raw string) int {
+	n := 0
+	gjson.Parse(raw).ForEach(func(key, list gjson.Result) bool {
+		if list.IsArray() {
+			each(fromResult(list), func(int, string, gjson.Result) bool {
+				n += len(key.Raw) + len(":{}")
+				return true
+			})
+		}
+		return true
+	})
+	return n
 }
 
 // path is the modifier as a gjson path.

@@ -30,7 +30,7 @@ type step struct {
 	kind  stepKind
 	piped bool   // joined by a tight | rather than by a dot
 	key   string // stepField; stepLoose: the digits
-	glob  string // stepField: a gjson pattern instead of a key, "" if there is none
+	glob  string // stepField: a pattern instead of a key, "" if there is none
 	n     int    // stepIndex
 	query *query
 	mod   *modifier
@@ -60,6 +60,7 @@ type hop struct {
 	span  // from the first step to the last
 	kind  hopKind
 	get   string    // hopFields: the gjson path of all steps
+	wild  bool      // hopFields: a step is a pattern
 	steps []step    // hopFields
 	key   string    // hopKey
 	n     int       // hopIndex
@@ -155,13 +156,15 @@ func lowerFields(steps []step) (hop, []step) {
 		n++
 	}
 	var b strings.Builder
+	wild := false
 	for i := range steps[:n] {
+		wild = wild || steps[i].glob != ""
 		if i > 0 {
 			b.WriteByte('.')
 		}
 		b.WriteString(steps[i].component())
 	}
-	h := hop{kind: hopFields, get: b.String(), steps: steps[:n]}
+	h := hop{kind: hopFields, get: b.String(), wild: wild, steps: steps[:n]}
 	h.span = span{steps[0].from, steps[n-1].to}
 	return h, steps[n:]
 }
@@ -183,11 +186,8 @@ func joins(s *step) bool {
 	return false
 }
 
-// component is the step as a component of a gjson path.
+// component is the step, which is no pattern, as a component of a gjson path.
 func (s *step) component() string {
-	if s.glob != "" {
-		return s.glob
-	}
 	if s.kind == stepLoose {
 		return s.key
 	}

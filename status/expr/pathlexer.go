@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/tidwall/gjson"
 )
 
 // maxModifiers is how many modifiers a path may have; each of them copies, and
@@ -230,13 +228,12 @@ func (p *pathLexer) hyphenJoins(i int) bool {
 	return p.startsName(i) || p.path.bare && isDigit(p.at(i))
 }
 
-// globEscape writes one character of a key for a gjson component with wildcards:
-// once for the pattern, once for the path.
+// globEscape writes one character of a key for a pattern.
 func globEscape(c string) string {
 	if strings.ContainsAny(c, `*?\`) {
-		return gjson.Escape(`\` + c)
+		return `\` + c
 	}
-	return gjson.Escape(c)
+	return c
 }
 
 // add appends a step that began at offset from.

@@ -64,7 +64,11 @@ func (e *evaluator) judge(n *call, element value) value {
 	if n.cond == nil || element.kind == KindUnknown {
 		return element
 	}
-	return e.at(element, span{}, n.cond)
+	logics := e.logics
+	e.logics = nil
+	v := e.at(element, span{}, n.cond)
+	e.logics = logics
+	return v
 }
 
 // elements calls visit for all that the [] of a call lead to, until it returns
@@ -113,7 +117,9 @@ func (in *iteration) spread(v value, label string, subject span, hops []hop) {
 		}
 		return
 	}
+	in.tick(len(v.raw))
 	each(v, func(i int, key string, r gjson.Result) bool {
+		in.tick(baseSteps)
 		element := fromResult(r)
 		element.hidden = v.hidden
 		in.follow(element, hops, in.label(label, v.kind, i, key))

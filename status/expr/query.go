@@ -207,6 +207,7 @@ func (p *pathLexer) strictHint(open int) string {
 
 // matches reports whether the query holds for an element.
 func (q *query) matches(e *evaluator, src *path, element gjson.Result) bool {
+	e.tick(baseSteps)
 	v := fromResult(element)
 	if len(q.hops) > 0 {
 		if element.Type != gjson.JSON {
@@ -223,7 +224,7 @@ func (q *query) matches(e *evaluator, src *path, element gjson.Result) bool {
 	case KindMissing:
 		return false
 	case KindString:
-		return q.op == queryExists || q.compareText(v.str)
+		return q.op == queryExists || q.compareText(e, v.str)
 	case KindNumber:
 		return q.op == queryExists || q.compareNumber(v.raw)
 	case KindBool:
@@ -265,12 +266,12 @@ func gjsonTruth(v value) (truthy, falsy bool) {
 	return false, false
 }
 
-func (q *query) compareText(have string) bool {
+func (q *query) compareText(e *evaluator, have string) bool {
 	switch q.op {
 	case queryLike:
-		return like(have, q.want)
+		return e.like(have, q.want)
 	case queryNotLike:
-		return !like(have, q.want)
+		return !e.like(have, q.want)
 	}
 	return q.ordered(strings.Compare(have, q.want))
 }

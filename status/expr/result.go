@@ -12,6 +12,12 @@ type Result struct {
 // Matched reports whether the condition is true.
 func (r Result) Matched() bool { return r.Tri == True }
 
+// Abandoned reports whether there was no time left to evaluate the expression:
+// nothing is known of it then, and it may be asked again.
+func (r Result) Abandoned() bool {
+	return r.value.kind == KindUnknown && r.value.fault.code == faultAbandoned
+}
+
 // Value returns the value of the expression; for a condition it is true or
 // false.
 func (r Result) Value() Value {
@@ -61,10 +67,16 @@ const maxNotes = 5
 func cutLines(lines []string, max int) []string { return lines[:min(max, len(lines))] }
 
 func (r Result) explain() (x *explainer) {
-	x = &explainer{evaluator: evaluator{env: r.env, labels: true}, src: r.expr.src}
+	x = &explainer{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src}
+	x.labels, x.logics = true, map[*logic]value{}
+	if r.Abandoned() {
+		x.say("%s", r.value.fault.words(x.src, nil))
+		return x
+	}
 	defer func() {
-		if recover() != nil {
-			x.lines = []string{fault{code: faultInternal}.words(x.src, nil)}
+		if p := recover(); p != nil {
+			x.lines, x.notes, x.prefix = nil, nil, ""
+			x.unexplained(r, failure(p))
 		}
 	}()
 	x.collect(r.expr.root, false)

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,29 +16,33 @@ type tree struct {
 
 // equal reports whether two values are equal: null is missing, the types are
 // the same, numbers are compared exactly, and the order of keys does not count.
-func equal(a, b value) bool {
+func (e *evaluator) equal(a, b value) bool {
+	e.tick(baseSteps)
 	if a.isNull() || b.isNull() {
 		return a.isNull() && b.isNull()
 	}
 	if a.kind != b.kind {
 		return false
 	}
-	switch a.kind {
-	case KindString:
+	if a.kind == KindString {
+		e.tick(min(len(a.str), len(b.str)))
 		return a.str == b.str
+	}
+	e.tick(a.cost() + b.cost())
+	switch a.kind {
 	case KindNumber:
-		return compareNumbers(a.raw, b.raw) == 0
+		return compareNumbers(a, b) == 0
 	case KindArray, KindObject:
-		return a.raw == b.raw || equalTrees(parseTree(a.raw), parseTree(b.raw))
+		return a.raw == b.raw || e.equalTrees(e.tree(a), e.tree(b))
 	}
 	return a.raw == b.raw
 }
 
-func equalTrees(a, b tree) bool {
+func (e *evaluator) equalTrees(a, b tree) bool {
 	if a.kind != KindArray && a.kind != KindObject {
-		return equal(a.value, b.value)
+		return e.equal(a.value, b.value)
 	}
-	return a.kind == b.kind && slices.Equal(a.keys, b.keys) && slices.EqualFunc(a.items, b.items, equalTrees)
+	return a.kind == b.kind && slices.Equal(a.keys, b.keys) && slices.EqualFunc(a.items, b.items, e.equalTrees)
 }
 
 // parseTree takes a valid JSON text apart.
@@ -55,7 +60,7 @@ func readTree(s string, i int) (tree, int) {
 		return readObject(s, i+1)
 	}
 	end := scalarEnd(s, i)
-	return tree{value: parseValue(s[i:end])}, end
+	return tree{value: parseValue(s[i:end]).prepared()}, end
 }
 
 // scalarEnd is the offset behind the scalar at s[i].
@@ -84,6 +89,7 @@ func readObject(s string, i int) (tree, int) {
 	type member struct {
 		key  string
 		item tree
+		at   int
 	}
 	var members []member
 	for i = skipSeparators(s, i); s[i] != '}'; i = skipSeparators(s, i) {
@@ -91,9 +97,12 @@ func readObject(s string, i int) (tree, int) {
 		end := scalarEnd(s, i)
 		m.key = parseValue(s[i:end]).str
 		m.item, i = readTree(s, skipSeparators(s, end))
+		m.at = i
 		members = append(members, m)
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(members, func(a, b member) int {
+		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.at, b.at))
+	})
 	// Of equal keys the first counts, as it does for a path.
 	members = slices.CompactFunc(members, func(a, b member) bool { return a.key == b.key })
 	t := tree{value: value{kind: KindObject}}

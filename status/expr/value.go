@@ -69,6 +69,7 @@ type value struct {
 	fault  fault  // why the value is unknown
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
+	ready  *ready // nil for most
 }
 
 func missing() value { return value{kind: KindMissing} }

@@ -15,6 +15,7 @@ func (e *evaluator) walk(src *path, v value, hops []hop) value {
 			return v
 		}
 		hidden := v.hidden
+		e.tick(baseSteps + len(v.raw))
 		v = e.hop(v, h, src)
 		v.hidden = hidden
 	}
@@ -31,7 +32,7 @@ func (e *evaluator) hop(v value, h *hop, src *path) value {
 	}
 	switch h.kind {
 	case hopFields:
-		return fields(v, h, src)
+		return e.fields(v, h, src)
 	case hopKey:
 		return field(v, h.key, h.span, src)
 	case hopIndex:
@@ -65,13 +66,13 @@ func (p *path) before(step int) int {
 
 // fields reads keys in one go, and one by one only where that finds nothing: to
 // tell what is missing from what is of the wrong type.
-func fields(v value, h *hop, src *path) value {
+func (e *evaluator) fields(v value, h *hop, src *path) value {
 	if v.kind == kindLines {
-		return line(v, h, src)
+		return e.line(v, h, src)
 	}
 	if v.kind == KindObject || v.kind == KindArray {
-		if r := gjson.Get(v.raw, h.get); r.Exists() {
-			return fromResult(r)
+		if found := e.find(v, h); found.kind != KindMissing {
+			return found
 		}
 	}
 	for i := range h.steps {
@@ -79,7 +80,7 @@ func fields(v value, h *hop, src *path) value {
 		if v.isNull() {
 			return missing()
 		}
-		if v = looseField(v, s, src); v.kind == KindUnknown {
+		if v = e.looseField(v, s, src); v.kind == KindUnknown {
 			return v
 		}
 	}
@@ -87,10 +88,14 @@ func fields(v value, h *hop, src *path) value {
 }
 
 // looseField reads one key, or an element of a list where the step is an index.
-func looseField(v value, s *step, src *path) value {
+func (e *evaluator) looseField(v value, s *step, src *path) value {
 	list := v.kind == KindArray && s.kind == stepLoose
 	if v.kind != KindObject && !list {
 		return src.fault(faultField, v.kind, s.span)
+	}
+	e.tick(len(v.raw))
+	if s.glob != "" {
+		return e.findGlob(v, []step{*s})
 	}
 	return fromResult(gjson.Get(v.raw, s.component()))
 }
@@ -104,7 +109,7 @@ func field(v value, key string, step span, src *path) value {
 }
 
 // line reads a document out of JSON lines, and then its fields.
-func line(v value, h *hop, src *path) value {
+func (e *evaluator) line(v value, h *hop, src *path) value {
 	n, err := strconv.Atoi(h.steps[0].key)
 	if err != nil {
 		return missing()
@@ -119,8 +124,8 @@ func line(v value, h *hop, src *path) value {
 	if len(h.steps) == 1 || found.isNull() {
 		return found
 	}
-	rest := hop{steps: h.steps[1:], get: h.get[len(h.steps[0].key)+1:]}
-	return fields(found, &rest, src)
+	rest := hop{steps: h.steps[1:], get: h.get[len(h.steps[0].key)+1:], wild: h.wild}
+	return e.fields(found, &rest, src)
 }
 
 // index reads an element of a list only; -1 is the last.

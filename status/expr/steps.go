@@ -1,0 +1,59 @@
+package expr
+
+// What an evaluation costs is counted in steps: one for each byte that is looked
+// at, and some for each path, element and comparison. The count shows that the
+// cost grows with the document times the length of the expression and no faster,
+// and it says when to look at the context.
+const (
+	baseSteps  = 64      // of whatever else is cheap
+	lookSteps  = 1 << 16 // between two looks at the context
+	quickSteps = 1 << 25 // before the first look, some 50 ms: what is quick is not abandoned
+)
+
+// abandoned is the panic that ends an evaluation for which there is no time left.
+type abandoned struct{}
+
+// tick counts n steps, and now and then looks at the context.
+func (e *evaluator) tick(n int) {
+	if e.steps += n; e.steps >= e.look {
+		e.lookUp()
+	}
+}
+
+func (e *evaluator) lookUp() {
+	if ctx := e.env.Context; ctx != nil && ctx.Err() != nil {
+		panic(abandoned{})
+	}
+	e.look = e.steps + lookSteps
+}
+
+// grow counts n bytes that a modifier adds to what it is given, and reports
+// whether so much may be added. What takes text apart or puts it together makes it
+// little longer as a rule, but @tostr after @tostr doubles it, and @group repeats
+// keys.
+func (e *evaluator) grow(n int) bool {
+	const usual = 16 // times the answer
+	if n > maxResult || e.grown+n > (usual+len(e.expr.src)/usual)*(usual+e.env.size()) {
+		return false
+	}
+	e.tick(n)
+	e.grown += n
+	return true
+}
+
+// size is the length of the answer.
+func (env *Env) size() int {
+	n := len(env.Body) + len(env.Stdout) + len(env.Stderr)
+	if env.Doc != nil {
+		n += len(env.Doc.text)
+	}
+	return n
+}
+
+// failure is the fault of an evaluation that ended with a panic.
+func failure(p any) fault {
+	if _, ok := p.(abandoned); ok {
+		return fault{code: faultAbandoned}
+	}
+	return fault{code: faultInternal}
+}
