@@ -2,6 +2,7 @@ package poll
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -82,9 +83,9 @@ type lead struct {
 
 // find returns where the answer to a request sent by method leads. Without a
 // lead, why says what is wrong with what might have been one, if anything.
-func (f Follow) find(method string, a *answer, trustAll bool) (l lead, why string) {
+func (f Follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l lead, why string) {
 	if f.explicit() {
-		return f.build(a, trustAll)
+		return f.build(ctx, a, trustAll)
 	}
 	for _, h := range leadHeaders {
 		if reference := a.header.Get(h.name); reference != "" && h.leads(a.code) {
@@ -95,7 +96,7 @@ func (f Follow) find(method string, a *answer, trustAll bool) (l lead, why strin
 			why = fmt.Sprintf("%s ignored: it %s", h.name, err)
 		}
 	}
-	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(a) {
+	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
 		return lead{a.from, status.AzureLRO, "its provisioningState"}, why
 	}
 	return lead{}, why
@@ -136,12 +137,12 @@ func renewed(monitor status.Monitor, a *answer, trustAll bool) (lead, bool) {
 }
 
 // build takes the URL out of the answer's document.
-func (f Follow) build(a *answer, trustAll bool) (lead, string) {
+func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, string) {
 	var reference, problem string
 	if f.template != nil {
-		reference, problem = f.template.expand(a)
+		reference, problem = f.template.expand(ctx, a)
 	} else {
-		reference, problem = f.value.text(a)
+		reference, problem = f.value.text(ctx, a)
 	}
 	if problem != "" {
 		return lead{}, "--follow: " + problem
@@ -164,20 +165,22 @@ func (f Follow) subject() string {
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a
 // status in the form of one.
-func hasProvisioningState(a *answer) bool {
-	return field(a, "provisioningState", ".properties.provisioningState") != ""
+func hasProvisioningState(ctx context.Context, a *answer) bool {
+	return field(ctx, a, "provisioningState", ".properties.provisioningState") != ""
 }
 
 // resourceLocation is where Azure's status document says that the result is.
-func resourceLocation(a *answer) string { return field(a, "resourceLocation", ".resourceLocation") }
+func resourceLocation(a *answer) string {
+	return field(context.Background(), a, "resourceLocation", ".resourceLocation")
+}
 
 // field returns the text at a path of the answer's document, "" for none. An
 // answer that does not hold the path's last name is not parsed.
-func field(a *answer, name, path string) string {
+func field(ctx context.Context, a *answer, name, path string) string {
 	if !bytes.Contains(a.body, []byte(name)) {
 		return ""
 	}
-	text, _ := mustValue(path).text(a)
+	text, _ := mustValue(path).text(ctx, a)
 	return text
 }
 
@@ -255,11 +258,11 @@ func (t *urlTemplate) check() error {
 }
 
 // expand puts the values of the answer's document into the template.
-func (t *urlTemplate) expand(a *answer) (reference, problem string) {
+func (t *urlTemplate) expand(ctx context.Context, a *answer) (reference, problem string) {
 	var b strings.Builder
 	for i, v := range t.values {
 		b.WriteString(t.texts[i])
-		text, problem := v.text(a)
+		text, problem := v.text(ctx, a)
 		if problem != "" {
 			return "", problem
 		}

@@ -59,7 +59,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, problem := f.template.expand(&answer{body: []byte(doc)})
+		have, problem := f.template.expand(t.Context(), &answer{body: []byte(doc)})
 		if have != test.want || !strings.Contains(problem, test.problem) || (problem == "") != (test.problem == "") {
 			t.Errorf("%s: have %q %q, want %q %q", test.template, have, problem, test.want, test.problem)
 		}
@@ -77,7 +77,7 @@ func TestFollowWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &answer{from: placeOf(t, "https://from/"), body: []byte(`{"port":"x"}`)}
-	if l, why := f.find("POST", a, false); l.to.url != nil || why == "" || strings.Contains(why, "s3cret") {
+	if l, why := f.find(t.Context(), "POST", a, false); l.to.url != nil || why == "" || strings.Contains(why, "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
 	}
 }
@@ -106,7 +106,7 @@ func FuzzParseFollow(f *testing.F) {
 			return
 		}
 		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
-		l, problem := follow.find("POST", a, false)
+		l, problem := follow.find(t.Context(), "POST", a, false)
 		if (l.to.url == nil) != (problem != "") {
 			t.Errorf("%q of %q: have %v and problem %q", source, doc, l.to.url, problem)
 		}

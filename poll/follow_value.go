@@ -1,6 +1,8 @@
 package poll
 
 import (
+	"context"
+
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -14,8 +16,8 @@ func compileValue(source string) (value, error) {
 
 // text returns the value in an answer: a string, or a number as it is written
 // there. The problem says why there is none.
-func (v value) text(a *answer) (text, problem string) {
-	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body}
+func (v value) text(ctx context.Context, a *answer) (text, problem string) {
+	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body, Context: ctx}
 	if a.truncated {
 		env.Doc = expr.Unreadable("the answer is longer than --max-body allows")
 	}

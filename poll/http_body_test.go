@@ -73,7 +73,7 @@ func TestSwitchingProtocols(t *testing.T) {
 			if test.method == "POST" && (o.Failure == nil || o.Failure.Kind != test.kind) {
 				t.Errorf("POST: have %v", o.Failure)
 			}
-			if v := (status.Rules{}).Classify(o); v.Status != status.Error {
+			if v := (status.Rules{}).Classify(t.Context(), o); v.Status != status.Error {
 				t.Errorf("%s: have %s", test.method, v.Status)
 			}
 		})

@@ -77,7 +77,7 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	if h, ok := turned(got.hops); ok {
 		s.startDue = false
 		s.follow(lead{to: h.to, monitor: status.Location})
-		return s.looked(got)
+		return s.looked(ctx, got)
 	}
 	o := s.client.observe(got)
 	o.Start = true
@@ -87,9 +87,9 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	s.startDue = false
 	switch {
 	case o.Good():
-		s.started(&o, got)
+		s.started(ctx, &o, got)
 	case leavesOpen(got.code, s.probe.method()):
-		s.bounced(&o, got)
+		s.bounced(ctx, &o, got)
 	case mayHaveStarted(got.code):
 		words := fmt.Sprintf("the operation may have started: the request that starts it was answered with HTTP %d %s",
 			got.code, http.StatusText(got.code))
@@ -143,9 +143,9 @@ func mayHaveStarted(code int) bool {
 
 // started looks for what the answer to the start says to follow. It returns what
 // is wrong with what might have said so, if anything.
-func (s *httpSession) started(o *status.Observation, got *answer) (problem string) {
+func (s *httpSession) started(ctx context.Context, o *status.Observation, got *answer) (problem string) {
 	s.startLocation, s.startedAt = got.header.Get("Location"), got.from
-	l, problem := s.probe.Follow.find(s.probe.method(), got, s.client.trustAll)
+	l, problem := s.probe.Follow.find(ctx, s.probe.method(), got, s.client.trustAll)
 	if problem != "" {
 		o.Remarks = append(o.Remarks, problem)
 	}
@@ -158,9 +158,9 @@ func (s *httpSession) started(o *status.Observation, got *answer) (problem strin
 // bounced deals with a redirect of the start of which only the user can know what
 // it means: it could as well lead to a login page. With [HTTP.Follow] the user
 // says so.
-func (s *httpSession) bounced(o *status.Observation, got *answer) {
+func (s *httpSession) bounced(ctx context.Context, o *status.Observation, got *answer) {
 	if s.probe.Follow.explicit() {
-		s.started(o, got)
+		s.started(ctx, o, got)
 		return
 	}
 	to, err := got.from.refer(got.header.Get("Location"), true)
@@ -209,19 +209,19 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 		return status.Observation{Failure: lost.failure, Monitor: s.monitor}
 	}
 	if next.cache == nil {
-		return s.looked(got)
+		return s.looked(ctx, got)
 	}
 	if confirmed, ok := next.cache.settle(got); ok {
-		return s.confirmed(confirmed, got)
+		return s.confirmed(ctx, confirmed, got)
 	}
-	return s.looked(got)
+	return s.looked(ctx, got)
 }
 
 // looked makes an observation of an answer, and of what it says on where to
 // look from now on.
-func (s *httpSession) looked(got *answer) status.Observation {
+func (s *httpSession) looked(ctx context.Context, got *answer) status.Observation {
 	o := s.client.observe(got)
-	o.Monitor = s.kindOf(got)
+	o.Monitor = s.kindOf(ctx, got)
 	switch {
 	case s.following && seeOther(got.hops):
 	case s.following:
@@ -229,7 +229,7 @@ func (s *httpSession) looked(got *answer) status.Observation {
 			s.announce(&o, got, l)
 		}
 	case s.probe.Follow.explicit() && o.Good():
-		o.NoLead = s.started(&o, got)
+		o.NoLead = s.started(ctx, &o, got)
 		o.Start = o.Next != ""
 	}
 	return o
@@ -238,11 +238,11 @@ func (s *httpSession) looked(got *answer) status.Observation {
 // kindOf says what kind of document an answer is. A 303 leads from a status
 // document to the result, and behind a Location a document with a
 // provisioningState is a status document, whatever its code.
-func (s *httpSession) kindOf(got *answer) status.Monitor {
+func (s *httpSession) kindOf(ctx context.Context, got *answer) status.Monitor {
 	switch {
 	case s.following && seeOther(got.hops):
 		return status.Result
-	case s.monitor == status.Location && isGood(got.code) && hasProvisioningState(got):
+	case s.monitor == status.Location && isGood(got.code) && hasProvisioningState(ctx, got):
 		return status.AzureLRO
 	}
 	return s.monitor
@@ -256,8 +256,8 @@ func seeOther(hops []hop) bool {
 
 // confirmed makes an observation of the answer that a 304 stands for. What the
 // 304 says of asking again is its own.
-func (s *httpSession) confirmed(kept, got *answer) status.Observation {
-	o := s.looked(kept)
+func (s *httpSession) confirmed(ctx context.Context, kept, got *answer) status.Observation {
+	o := s.looked(ctx, kept)
 	advice := readAdvice(got.code, got.header, nil, got.received)
 	o.Hint, o.Exhausted, o.ShouldRetry = advice.hint, advice.exhausted, advice.shouldRetry
 	o.Remarks = advice.remarks

@@ -178,7 +178,11 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 		r.streak = 0
 		return
 	}
-	r.last.verdict = r.Rules.Classify(o)
+	r.last.verdict = r.Rules.Classify(r.ctx, o)
+	if r.last.verdict.Abandoned {
+		r.streak = 0
+		return
+	}
 	r.tally.Add(r.last.verdict)
 	if r.last.verdict.Status != status.Success {
 		r.last.verdict.Hints = r.tally.FirstHints(o.Kind)

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/pollcli/poll/status"
@@ -16,7 +17,7 @@ func ExampleLookupPreset() {
 		panic(err)
 	}
 	code := 200
-	verdict := status.Rules{Preset: rules}.Classify(status.Observation{
+	verdict := status.Rules{Preset: rules}.Classify(context.Background(), status.Observation{
 		Kind: status.HTTP,
 		Code: &code,
 		Body: []byte(`{"id":"gm3q","status":"succeeded","output":["https://example.com/a.png"]}`),

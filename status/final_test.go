@@ -72,7 +72,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	} {
 		o := answered(200, test.body)
 		o.Monitor = test.monitor
-		have := status.Rules{}.Classify(o)
+		have := status.Rules{}.Classify(t.Context(), o)
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) || have.Open != test.open {
 			t.Errorf("behind %d, %s: have %s, %q, open %q; want %s, %q, open %q",
 				test.monitor, test.body, have.Status, have.Reason, have.Open, test.want, test.reason, test.open)
@@ -101,7 +101,7 @@ func TestRulesAndWhatADocumentSays(t *testing.T) {
 	} {
 		o := answered(200, test.body)
 		o.Monitor = test.monitor
-		have := status.Rules{Own: rules(t, test.rule)}.Classify(o)
+		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), o)
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
 			t.Errorf("%s, behind %d, %s: have %s, %q; want %s, %q", test.rule, test.monitor, test.body, have.Status, have.Reason, test.want, test.reason)
 		}
@@ -123,7 +123,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 	} {
 		o := answered(200, test.body)
 		o.Monitor = status.AzureLRO
-		have := status.Rules{Own: rules(t, test.rule)}.Classify(o)
+		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), o)
 		if have.Status != status.NotReady || !strings.HasPrefix(have.Reason, test.reason) || strings.Contains(have.Reason, "startswith") {
 			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
 		}

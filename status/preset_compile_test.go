@@ -120,7 +120,7 @@ func TestAzureRulesAreAskedBehindAStart(t *testing.T) {
 	for _, test := range tests {
 		o := presetSample{Body: json.RawMessage(test.body)}.observation(HTTP)
 		o.Monitor = test.monitor
-		if have := test.rules.Classify(o); have.Status != test.want {
+		if have := test.rules.Classify(t.Context(), o); have.Status != test.want {
 			t.Errorf("behind %d, %s is %v (%s), want %v", test.monitor, test.body, have.Status, have.Reason, test.want)
 		}
 	}

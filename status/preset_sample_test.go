@@ -125,10 +125,10 @@ func TestUnmatchedAnswerOfPreset(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := presetSample{Body: json.RawMessage(`{"status":"dreaming"}`)}.observation(HTTP)
-	if v := (Rules{Preset: rules}).Classify(o); v.Status != NotReady {
+	if v := (Rules{Preset: rules}).Classify(t.Context(), o); v.Status != NotReady {
 		t.Errorf("an unknown state is %v, want NOT_READY", v.Status)
 	}
-	if v := (Rules{Preset: rules, Strict: true}).Classify(o); v.Status != Error {
+	if v := (Rules{Preset: rules, Strict: true}).Classify(t.Context(), o); v.Status != Error {
 		t.Errorf("an unknown state with --strict is %v, want ERROR", v.Status)
 	}
 }
@@ -140,8 +140,8 @@ func classifyByPreset(t *testing.T, p Preset, o Observation) Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := Rules{Preset: rules}.Classify(o)
-	strict := Rules{Preset: rules, Strict: true}.Classify(o)
+	v := Rules{Preset: rules}.Classify(t.Context(), o)
+	strict := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
 	if v.Rule != "" && strict.Status != v.Status {
 		t.Errorf("%v becomes %v by --strict", v.Status, strict.Status)
 	}

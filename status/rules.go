@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -85,18 +86,20 @@ type Rules struct {
 // A rule for SUCCESS or ERROR that reads the document is asked only of a good
 // answer, unless its text names $status, $exit, $stdout, $stderr, $body or
 // $header. A result that is unknown never matches.
-func (r Rules) Classify(o Observation) Verdict {
-	v := r.decide(&o)
+//
+// Rules that take long are abandoned once ctx is done.
+func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
+	v := r.decide(ctx, &o)
 	// A start is sent once: what is wrong with it stays so.
 	v.Final = v.Final || v.Status == Error && o.Start
 	return v
 }
 
-func (r Rules) decide(o *Observation) Verdict {
+func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if v, ok := hopeless(o); ok {
 		return v
 	}
-	asking := interview{observation: o, good: o.Good()}
+	asking := interview{ctx: ctx, observation: o, good: o.Good()}
 	if v, ok := asking.block(r.Own); ok {
 		return v
 	}
@@ -126,6 +129,7 @@ type Answer struct {
 
 // An interview asks rules about one observation.
 type interview struct {
+	ctx         context.Context
 	observation *Observation
 	good        bool
 	env         *expr.Env // made when the first rule is asked
@@ -140,8 +144,11 @@ func (q *interview) block(rules []Rule) (Verdict, bool) {
 			if rule.Status != kind.Status {
 				continue
 			}
-			if a := q.ask(rule); a.Result.Matched() {
+			switch a := q.ask(rule); {
+			case a.Result.Matched():
 				return q.matched(a), true
+			case a.Result.Abandoned():
+				return q.abandoned(a), true
 			}
 		}
 	}
@@ -164,6 +171,7 @@ func (q *interview) ask(rule *Rule) Answer {
 	if a.Asked {
 		if q.env == nil {
 			q.env = Environment(q.observation)
+			q.env.Context = q.ctx
 		}
 		a.Result = rule.Expr.Eval(q.env)
 	}
@@ -194,6 +202,11 @@ func (q *interview) matched(a Answer) Verdict {
 		Notes:   a.Result.Notes(),
 		Answers: q.answers,
 	}
+}
+
+func (q *interview) abandoned(a Answer) Verdict {
+	reason := a.Rule.String() + ": " + a.Result.Value().Reason
+	return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: q.answers}
 }
 
 // detail returns what the answer says of a rule that matched, "" for nothing.

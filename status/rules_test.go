@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -174,7 +175,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			have := status.Rules{Own: rules(t, test.rules...), Strict: test.strict}.Classify(test.o)
+			have := status.Rules{Own: rules(t, test.rules...), Strict: test.strict}.Classify(t.Context(), test.o)
 			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
 				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
 			}
@@ -198,7 +199,7 @@ func TestFinalVerdicts(t *testing.T) {
 		"an untrusted peer":   {failed(status.Hopeless), false},
 		"a start in the dark": {with(failed(status.MayHaveStarted), start), true},
 	} {
-		if have := (status.Rules{}).Classify(test.o); have.Final != test.want {
+		if have := (status.Rules{}).Classify(t.Context(), test.o); have.Final != test.want {
 			t.Errorf("%s: have final %v (%s), want %v", name, have.Final, have.Status, test.want)
 		}
 	}
@@ -206,7 +207,7 @@ func TestFinalVerdicts(t *testing.T) {
 
 func TestTheVerdictNamesItsRule(t *testing.T) {
 	t.Parallel()
-	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(answered(200, `{"state":"done"}`))
+	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), answered(200, `{"state":"done"}`))
 	if want := `--until .state == "done"`; have.Rule != want {
 		t.Errorf("have %q, want %q", have.Rule, want)
 	}
@@ -228,7 +229,7 @@ func TestThrottlingWords(t *testing.T) {
 		"SlowDownload: 429 bytes": status.NotReady,
 		"":                        status.NotReady,
 	} {
-		if have := (status.Rules{}).Classify(exited(254, "", stderr)); have.Status != want {
+		if have := (status.Rules{}).Classify(t.Context(), exited(254, "", stderr)); have.Status != want {
 			t.Errorf("%q: have %s, want %s", stderr, have.Status, want)
 		}
 	}
@@ -269,7 +270,7 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 		{"", "12:30 was too late, 13:05:01 as well\n", "exit code 3: 12:30 was too late, 13:05:01 as well"},
 		{"2026-11-21T13:05:01Z pending\n", "", "exit code 3: pending"},
 	} {
-		have := status.Rules{}.Classify(exited(3, test.stdout, test.stderr))
+		have := status.Rules{}.Classify(t.Context(), exited(3, test.stdout, test.stderr))
 		if have.Reason != test.want {
 			t.Errorf("%q: have %q, want %q", test.stderr, have.Reason, test.want)
 		}
@@ -296,7 +297,7 @@ func TestTally(t *testing.T) {
 			asked := status.Rules{Own: rules(t, test.rules...)}
 			var tally status.Tally
 			for _, o := range test.o {
-				tally.Add(asked.Classify(o))
+				tally.Add(asked.Classify(t.Context(), o))
 			}
 			have := tally.Notes(test.o[0].Kind)
 			if len(have) != len(test.want) {
@@ -373,7 +374,7 @@ func TestTallyOfAPreset(t *testing.T) {
 	}
 	for body, want := range map[string]int{`{"a":1}`: 0, `{"c":1}`: 0, `{}`: 1, `<`: 1} {
 		var tally status.Tally
-		tally.Add(status.Rules{Preset: preset}.Classify(answered(200, body)))
+		tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, body)))
 		if have := tally.Notes(status.HTTP); len(have) != want {
 			t.Errorf("%s: have %q, want %d", body, have, want)
 		}
@@ -383,7 +384,7 @@ func TestTallyOfAPreset(t *testing.T) {
 func TestTheReasonSaysEachThingOnce(t *testing.T) {
 	t.Parallel()
 	asked := status.Rules{Own: rules(t, `until .a==1`, `until .b==1`, `until .a==1`)}
-	have := asked.Classify(answered(200, `{"a":2,"b":2}`)).Reason
+	have := asked.Classify(t.Context(), answered(200, `{"a":2,"b":2}`)).Reason
 	if want := ".a is 2, want == 1; .b is 2, want == 1"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
@@ -392,7 +393,7 @@ func TestTheReasonSaysEachThingOnce(t *testing.T) {
 // What the server cannot do at all, it has not started.
 func TestAStartThatIsNotImplemented(t *testing.T) {
 	t.Parallel()
-	have := status.Rules{}.Classify(with(answered(501, ""), func(o *status.Observation) { o.Start = true }))
+	have := status.Rules{}.Classify(t.Context(), with(answered(501, ""), func(o *status.Observation) { o.Start = true }))
 	if have.Status != status.Error || have.Reason != "HTTP 501 Not Implemented" {
 		t.Errorf("have %s: %s", have.Status, have.Reason)
 	}
@@ -402,7 +403,7 @@ func ExampleRules() {
 	done, _ := status.NewRule(status.Success, `.state == "done"`)
 	rules := status.Rules{Own: []status.Rule{done}}
 	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
-		verdict := rules.Classify(status.Observation{Kind: status.HTTP, Code: new(200), Body: []byte(body)})
+		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.HTTP, Code: new(200), Body: []byte(body)})
 		fmt.Println(verdict.Status, "-", verdict.Reason)
 	}
 	// Output:
@@ -416,12 +417,12 @@ func TestAStartThatNamesNothingSaysWhy(t *testing.T) {
 	t.Parallel()
 	code := 200
 	o := status.Observation{Kind: status.HTTP, Code: &code, Start: true, Remarks: []string{"--follow: .url is missing"}}
-	v := status.Rules{}.Classify(o)
+	v := status.Rules{}.Classify(t.Context(), o)
 	if v.Status != status.Error || !slices.Equal(v.Notes, o.Remarks) {
 		t.Errorf("have %s, noting %q; want ERROR, noting %q", v.Status, v.Notes, o.Remarks)
 	}
 	o.Next = "https://host/ops/1"
-	if v := (status.Rules{}).Classify(o); len(v.Notes) > 0 {
+	if v := (status.Rules{}).Classify(t.Context(), o); len(v.Notes) > 0 {
 		t.Errorf("a start that is followed notes %q", v.Notes)
 	}
 }

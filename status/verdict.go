@@ -16,6 +16,9 @@ type Verdict struct {
 	// operation is done, `.state`, where no rule says which of its values is final;
 	// "" otherwise.
 	Open string
+	// Abandoned is true where there was no time left to ask the rules. Nothing is
+	// decided then; Status is NotReady.
+	Abandoned bool
 	// Notes are words of caution about a match that smells:
 	// `.errors is an empty list, which is true`.
 	Notes []string

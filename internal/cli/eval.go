@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,16 +74,33 @@ func (in *invocation) eval() error {
 	var out string
 	code := ExitSuccess
 	if q.condition != nil {
-		out, code = in.truth(q.condition.Eval(env))
+		r, err := in.evaluate(q.condition, env)
+		if err != nil {
+			return err
+		}
+		out, code = in.truth(r)
 	}
 	if q.value != nil {
-		value, valueCode := in.value(q.value.Eval(env).Value())
+		r, err := in.evaluate(q.value, env)
+		if err != nil {
+			return err
+		}
+		value, valueCode := in.value(r.Value())
 		out, code = out+value, cmp.Or(code, valueCode)
 	}
 	if err := in.writeOut(out); err != nil || code == ExitSuccess {
 		return err
 	}
 	return &exitError{code}
+}
+
+// evaluate fails when a signal comes before the result.
+func (in *invocation) evaluate(e *expr.Expr, env *expr.Env) (expr.Result, error) {
+	r := e.Eval(env)
+	if r.Abandoned() {
+		return r, context.Cause(in.ctx)
+	}
+	return r, nil
 }
 
 // question reads --print and the operands. With --print a single operand is the
@@ -148,7 +166,7 @@ func (in *invocation) evalEnvironment(q question) (*expr.Env, error) {
 
 func (in *invocation) evalNumbers() (*expr.Env, error) {
 	v := in.values
-	env := &expr.Env{Attempt: v.count("attempt", 1, 1), Elapsed: v.duration("elapsed", 0)}
+	env := &expr.Env{Context: in.ctx, Attempt: v.count("attempt", 1, 1), Elapsed: v.duration("elapsed", 0)}
 	if v.IsSet("exit") {
 		env.Exit = new(v.count("exit", 0, 0))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,12 +13,12 @@ import (
 )
 
 // took is how long the operation ran by the times in its last answer.
-func (l *lesson) took(o *status.Observation) (time.Duration, error) {
-	started, err := instantOf("started-at", l.startedAt, o)
+func (l *lesson) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
+	started, err := instantOf(ctx, "started-at", l.startedAt, o)
 	if err != nil {
 		return 0, err
 	}
-	finished, err := instantOf("finished-at", l.finishedAt, o)
+	finished, err := instantOf(ctx, "finished-at", l.finishedAt, o)
 	if err != nil {
 		return 0, err
 	}
@@ -27,8 +28,8 @@ func (l *lesson) took(o *status.Observation) (time.Duration, error) {
 	return finished.Sub(started), nil
 }
 
-func instantOf(name string, e *expr.Expr, o *status.Observation) (time.Time, error) {
-	value := e.Eval(status.Environment(o)).Value()
+func instantOf(ctx context.Context, name string, e *expr.Expr, o *status.Observation) (time.Time, error) {
+	value := valueIn(ctx, e, o)
 	if !value.Exists() {
 		return time.Time{}, fmt.Errorf("--%s %s: %s", name, e, value.Reason)
 	}

@@ -39,7 +39,7 @@ func TestInstant(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &status.Observation{Body: []byte(`{"at":` + test.json + `}`)}
-		have, err := instantOf("started-at", e, o)
+		have, err := instantOf(t.Context(), "started-at", e, o)
 		if (err != nil) != test.want.IsZero() || err == nil && !have.Equal(test.want) {
 			t.Errorf("%s: have %v, %v, want %v", test.json, have, err, test.want)
 		}

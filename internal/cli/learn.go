@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -187,11 +188,11 @@ func (l *lesson) see(ev poll.Event) {
 }
 
 // keep remembers the run that has ended, and returns the trouble there was.
-func (l *lesson) keep(o poll.Outcome) []string {
+func (l *lesson) keep(ctx context.Context, o poll.Outcome) []string {
 	if l == nil {
 		return nil
 	}
-	if r, ok := l.record(o); ok && l.store.Dir != "" {
+	if r, ok := l.record(ctx, o); ok && l.store.Dir != "" {
 		l.close("this run is not remembered", l.store.Append(l.name, r))
 	}
 	return l.trouble

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -50,7 +51,7 @@ func stoppedAttempt(ev poll.Event) bool {
 }
 
 // record is what is remembered of a run, if anything.
-func (l *lesson) record(o poll.Outcome) (history.Record, bool) {
+func (l *lesson) record(ctx context.Context, o poll.Outcome) (history.Record, bool) {
 	outcome, ok := remembered(o)
 	r := history.Record{End: time.Now(), Outcome: outcome}
 	if l.seen.unfinished > 0 {
@@ -63,7 +64,7 @@ func (l *lesson) record(o poll.Outcome) (history.Record, bool) {
 	if l.startedAt == nil {
 		return r, ok
 	}
-	took, err := l.took(o.Observation)
+	took, err := l.took(ctx, o.Observation)
 	if err != nil {
 		l.trouble = append(l.trouble, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
 		return r, ok

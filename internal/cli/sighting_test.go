@@ -58,12 +58,12 @@ func TestSighting(t *testing.T) {
 		for _, ev := range test.events {
 			l.see(ev)
 		}
-		r, ok := l.record(poll.Outcome{Ending: poll.Succeeded})
+		r, ok := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
 		if !ok || r.Lo != test.lo || r.Hi != test.hi {
 			t.Errorf("%s: between %v and %v, want %v and %v", test.name, r.Lo, r.Hi, test.lo, test.hi)
 		}
 		aged := lesson{age: time.Minute, seen: l.seen}
-		if r, _ := aged.record(poll.Outcome{Ending: poll.Succeeded}); r.Hi != time.Minute+test.hi || test.lo > 0 && r.Lo != time.Minute+test.lo {
+		if r, _ := aged.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); r.Hi != time.Minute+test.hi || test.lo > 0 && r.Lo != time.Minute+test.lo {
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -46,7 +47,7 @@ func (in *invocation) watch(w *wait, talk *report.Reporter) report.Result {
 		w.lesson.see(event)
 		if event.Kind == poll.EndEvent {
 			outcome := in.advised(*event.Outcome)
-			outcome.Notes = append(outcome.Notes, w.lesson.keep(outcome)...)
+			outcome.Notes = append(outcome.Notes, w.lesson.keep(in.ctx, outcome)...)
 			result = w.output.Settle(outcome)
 			event.Outcome = &result.Outcome
 		}
@@ -171,17 +172,27 @@ func (in *invocation) configurePrint(w *wait) error {
 	if err != nil {
 		return badExpression(in.values.origin("print"), err)
 	}
-	w.output.Print = func(o *status.Observation) (report.Value, error) { return printed(e, o) }
+	w.output.Print = func(o *status.Observation) (report.Value, error) {
+		return printed(in.ctx, e, o)
+	}
 	return nil
 }
 
 // printed is the value of --print. A value that is missing or unknown is an error.
-func printed(e *expr.Expr, o *status.Observation) (report.Value, error) {
-	value := e.Eval(status.Environment(o)).Value()
+func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
+	value := valueIn(ctx, e, o)
 	if !value.Exists() {
 		return report.Value{}, fmt.Errorf("--print %s: %s", e, value.Reason)
 	}
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+}
+
+// valueIn is the value of an expression in an answer, unknown if ctx is done long
+// before it is found.
+func valueIn(ctx context.Context, e *expr.Expr, o *status.Observation) expr.Value {
+	env := status.Environment(o)
+	env.Context = ctx
+	return e.Eval(env).Value()
 }
 
 // version names the build: the module's version, or the commit it was built from.
