@@ -340,7 +340,7 @@ func TestTallyHints(t *testing.T) {
 			asked := status.Rules{Own: rules(t, test.rules...)}
 			var tally status.Tally
 			for i, o := range test.o {
-				tally.Add(asked.Classify(o))
+				tally.Add(asked.Classify(t.Context(), o))
 				if have := strings.Join(tally.FirstHints(o.Kind), ";;"); have != test.first[i] {
 					t.Errorf("at answer %d: have %q, want %q", i+1, have, test.first[i])
 				}
@@ -358,7 +358,7 @@ func TestTallyHints_preset(t *testing.T) {
 	preset := rules(t, "until .State == 1")
 	preset[0].Origin = "preset thing"
 	var tally status.Tally
-	tally.Add(status.Rules{Preset: preset}.Classify(answered(200, `{"state":2}`)))
+	tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, `{"state":2}`)))
 	if have := append(tally.FirstHints(status.HTTP), tally.Hints(status.HTTP)...); have != nil {
 		t.Errorf("have %q", have)
 	}

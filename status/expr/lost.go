@@ -21,7 +21,7 @@ const (
 // which members there are. It is empty for a match. It shows names of members,
 // never their values. The expression is evaluated once more for it.
 func (r Result) Hints(nearOnly bool) []string {
-	if r.expr == nil || r.Tri == True {
+	if r.expr == nil || r.Tri == True || r.Abandoned() {
 		return nil
 	}
 	return r.hints(nearOnly)
@@ -37,7 +37,7 @@ func (r Result) Readable() bool {
 }
 
 func (r Result) hints(nearOnly bool) (hints []string) {
-	s := &seeker{evaluator: evaluator{env: r.env}, src: r.expr.src, nearOnly: nearOnly, whole: "the document"}
+	s := &seeker{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src, nearOnly: nearOnly, whole: "the document"}
 	defer func() {
 		if recover() != nil {
 			hints = nil
@@ -172,7 +172,7 @@ func (s *seeker) step(v value, h *hop, step *step, p *path) value {
 	case v.isNull():
 		return unknown(fault{})
 	case h.kind == hopFields:
-		next := looseField(v, step, p)
+		next := s.looseField(v, step, p)
 		next.hidden = v.hidden
 		return next
 	}
