@@ -73,11 +73,39 @@ func TestSameHost(t *testing.T) {
 		{"ä.example", "Ä.example", false},
 		{"\xff.example", "\xfe.example", false},
 		{"a.example", "a.example.", false},
-		{"@[.example", "`{.example", false},
+		{"@.example", "`.example", false},
+		{"[.example", "{.example", false},
 		{"a.example", "a.example.evil", false},
 	} {
 		if sameHost(test.a, test.b) != test.want || sameHost(test.b, test.a) != test.want {
 			t.Errorf("%q and %q: want %t", test.a, test.b, test.want)
+		}
+	}
+}
+
+func TestMovedURLs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, to            string
+		upgraded, onlyMoved bool
+	}{
+		{"http://h/a", "https://h/a", true, true},
+		{"http://h:80/a", "https://H:443/b", true, false},
+		{"http://h/a", "https://h:8443/a", false, true},
+		{"http://h:8080/a", "https://h/a", false, true},
+		{"http://h/a", "https://other/a", false, false},
+		{"http://h/a", "http://h/a", false, false},
+		{"https://h/a", "http://h/a", false, false},
+		{"https://h/a", "https://h/a/", false, true},
+		{"https://h/a/", "https://h/a", false, true},
+		{"https://h/a?q=1", "https://h/a/?q=1", false, true},
+		{"https://h/a?q=1", "https://h/a/?q=2", false, false},
+		{"https://h/a", "https://other/a/", false, false},
+		{"https://h/a", "https://h/b", false, false},
+	} {
+		from, to := placeOf(t, test.from).url, placeOf(t, test.to).url
+		if upgraded(from, to) != test.upgraded || onlyMoved(from, to) != test.onlyMoved {
+			t.Errorf("%s to %s: have %t, %t", from, to, upgraded(from, to), onlyMoved(from, to))
 		}
 	}
 }
