@@ -116,6 +116,18 @@ func TestThresholdsAndTheResult(t *testing.T) {
 `)
 }
 
+func TestTheResultHasAStreakOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2}
+		for e := range p.Events(t.Context()) {
+			if e.Streak > e.Threshold {
+				t.Errorf("attempt %d: have %d of %d", e.Attempt, e.Streak, e.Threshold)
+			}
+		}
+	})
+}
+
 func TestLimitsAndTheResult(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

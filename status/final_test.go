@@ -134,3 +134,13 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		}
 	}
 }
+
+func TestAzureRulesTellWhatTheyDecide(t *testing.T) {
+	t.Parallel()
+	o := answered(200, `{"status":"Failed","error":{"message":"no quota"}}`)
+	o.Monitor = status.AzureLRO
+	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(o)
+	if have.Status != status.Error || !strings.Contains(have.Rule, "azure") || !strings.HasSuffix(have.Reason, "no quota") {
+		t.Errorf("have %s by %q, %q", have.Status, have.Rule, have.Reason)
+	}
+}

@@ -151,6 +151,9 @@ func TestClassify(t *testing.T) {
 		"behind Location, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
 			o.Monitor = status.Location
 		}), want: status.NotReady, reason: `"queued"`},
+		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
+			o.Monitor = status.Result
+		}), want: status.NotReady, reason: `"queued"`},
 		"behind Location, 200, strict": {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), func(o *status.Observation) {
 			o.Monitor = status.Location
 		}), want: status.Error, reason: "unexpected state"},
