@@ -139,7 +139,7 @@ func TestAzureRulesTellWhatTheyDecide(t *testing.T) {
 	t.Parallel()
 	o := answered(200, `{"status":"Failed","error":{"message":"no quota"}}`)
 	o.Monitor = status.AzureLRO
-	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(o)
+	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), o)
 	if have.Status != status.Error || !strings.Contains(have.Rule, "azure") || !strings.HasSuffix(have.Reason, "no quota") {
 		t.Errorf("have %s by %q, %q", have.Status, have.Rule, have.Reason)
 	}
