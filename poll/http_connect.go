@@ -77,7 +77,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {
-		pem, err := os.ReadFile(c.CACert)
+		pem, err := readPEM(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
@@ -93,7 +93,7 @@ func (c Connect) tls() (*tls.Config, error) {
 		if key == "" {
 			key = c.Cert
 		}
-		pair, err := tls.LoadX509KeyPair(c.Cert, key)
+		pair, err := loadPair(c.Cert, key)
 		if err != nil {
 			return nil, fmt.Errorf("load the client certificate: %w", err)
 		}

@@ -40,6 +40,9 @@ type Poller struct {
 	// InitialDelay is waited before anything else. 0 means none.
 	InitialDelay time.Duration
 
+	// Start is the moment from which Timeout, and what events tell as elapsed, is
+	// counted. Zero means the beginning of the run.
+	Start time.Time
 	// Timeout is for the whole run. 0 means no limit.
 	Timeout time.Duration
 	// AttemptTimeout is for one attempt. 0 means no limit but the run's.

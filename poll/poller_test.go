@@ -52,6 +52,33 @@ func TestTheDefaultScheduleIsCappedAt20s(t *testing.T) {
 	}
 }
 
+func TestTheTimeRunsFromTheStart(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Start: time.Now(), Timeout: 2 * time.Second}
+		time.Sleep(1500 * time.Millisecond)
+		for e := range p.Events(t.Context()) {
+			fmt.Fprintln(&b, line(e))
+		}
+	})
+	wantTimeline(t, b.String(), `
+1.5s    wait    #1 100ms
+1.6s    start   #1
+1.6s    attempt #1 NOT_READY in 0s: HTTP 202 Accepted
+1.6s    wait    #2 200ms
+1.8s    start   #2
+1.8s    attempt #2 NOT_READY in 0s: HTTP 202 Accepted
+1.8s    wait    #3 150ms last look
+1.95s   start   #3
+1.95s   attempt #3 NOT_READY in 0s: HTTP 202 Accepted
+1.95s   wait    #4 25ms last look
+1.975s  start   #4
+1.975s  attempt #4 NOT_READY in 0s: HTTP 202 Accepted
+1.975s  end     timed out NOT_READY after 4: timed out after 2s; last: HTTP 202 Accepted
+`)
+}
+
 func TestImmediateSkipsOnlyTheFirstWait(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 3})

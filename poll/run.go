@@ -55,7 +55,10 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	}
 	q.SuccessThreshold = max(q.SuccessThreshold, 1)
 	q.ErrorThreshold = max(q.ErrorThreshold, 1)
-	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe, rand: q.Rand, start: time.Now()}
+	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe, rand: q.Rand, start: q.Start}
+	if r.start.IsZero() {
+		r.start = time.Now()
+	}
 	if r.rand == nil {
 		r.rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,6 +23,16 @@ type World struct {
 	Streams *term.Streams
 	// Hurry is closed when the person waiting has asked a second time for the end.
 	Hurry <-chan struct{}
+
+	guard *guard // nil for none
+	began time.Time
+}
+
+// limit tells the guard what time the run has.
+func (w World) limit(l limit) {
+	if w.guard != nil {
+		w.guard.limits <- l
+	}
 }
 
 func (w World) getenv(name string) string {
@@ -62,6 +73,7 @@ type invocation struct {
 // Run does what the arguments say and returns what to exit with. ctx is
 // cancelled, with a cause, when the person waiting wants the end.
 func Run(ctx context.Context, w World) ExitCode {
+	w.began = time.Now()
 	main := mainCommand()
 	s, err := splitMain(main.flags, subcommandNames(), w.Args)
 	if err == nil && s.subcommand != "" {
@@ -98,7 +110,7 @@ func (w World) runSubcommand(ctx context.Context, s split) error {
 // over all flags that there are, which was a fifth of the time to start.
 func (w World) run(ctx context.Context, c *command, s *split) error {
 	if s.on("help") {
-		return w.writeOut(helpText(c))
+		return w.writeOut(ctx, helpText(c))
 	}
 	app := &cli.App{
 		Name: "poll", Flags: s.used().urfave(),
@@ -115,8 +127,14 @@ func (w World) run(ctx context.Context, c *command, s *split) error {
 	return app.RunContext(ctx, append([]string{"poll"}, s.args()...))
 }
 
+// writeOut writes all there is for stdout, unless a signal comes before all of
+// it is taken.
+func (w World) writeOut(ctx context.Context, text string) error {
+	return deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
+}
+
 // writeOut writes all that a subcommand has for stdout.
-func (w World) writeOut(text string) error { return report.WriteOut(w.Streams, []byte(text)) }
+func (in *invocation) writeOut(text string) error { return in.World.writeOut(in.ctx, text) }
 
 // refuse says what is wrong with the command line.
 func (w World) refuse(err error, json bool) ExitCode {

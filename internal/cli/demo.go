@@ -28,8 +28,11 @@ func demoCommand() *command {
 	}
 }
 
-// demoCondition is what the demo waits for.
-const demoCondition = `.state == "done"`
+// demoCondition is what the demo waits for, and demoTimeout how long.
+const (
+	demoCondition = `.state == "done"`
+	demoTimeout   = 15 * time.Second
+)
 
 // demo polls a job of its own API through the same probe and loop as any wait.
 func (in *invocation) demo() error {
@@ -50,13 +53,14 @@ func (in *invocation) demo() error {
 		return fmt.Errorf("compile the demo's condition: %w", err)
 	}
 	probe := poll.HTTP{URL: job}
+	in.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
 	w := &wait{
 		kind: status.HTTP,
 		poller: poll.Poller{
 			Target:  probe.Target(),
 			Probe:   probe,
 			Rules:   status.Rules{Own: []status.Rule{until}},
-			Timeout: 15 * time.Second,
+			Timeout: demoTimeout,
 		},
 		report: report.Config{
 			Streams:   in.Streams,
@@ -68,9 +72,9 @@ func (in *invocation) demo() error {
 	}
 	fmt.Fprintf(in.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
 	talk := report.New(w.report)
-	result := in.watch(w, talk)
-	talk.Close()
-	return in.conclude(w, talk, result)
+	defer talk.Close()
+	_, err = in.watch(w, talk)
+	return err
 }
 
 // serveJobs starts the API on a free port of the loopback interface.

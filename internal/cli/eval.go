@@ -35,7 +35,7 @@ func evalCommand() *command {
 			}
 			return completion{kind: offerFiles}
 		},
-		run: (*invocation).eval,
+		run: func(in *invocation) error { return await(in.ctx, in.eval) },
 	}
 }
 
@@ -199,7 +199,7 @@ func (in *invocation) evalStderr() ([]byte, error) {
 	if !ok {
 		return []byte(text), nil
 	}
-	read, err := in.readFile(name)
+	read, err := in.readFile(name, mostInput)
 	if err != nil {
 		return nil, usagef("--stderr: %w", err)
 	}
@@ -218,7 +218,7 @@ func (in *invocation) readAnswer(env *expr.Env, q question) error {
 	case in.Streams.InIsTerminal:
 		return usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	body, err := in.readFile(name)
+	body, err := in.readFile(name, mostInput)
 	if err != nil {
 		e := usagef("read the answer: %w", err)
 		if q.condition == nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/poll"
@@ -34,6 +35,9 @@ func exitCode(err error) ExitCode {
 	}
 	if e, ok := errors.AsType[*SignalError](err); ok {
 		return ExitCode(e.ExitCode())
+	}
+	if _, ok := errors.AsType[*timeoutError](err); ok {
+		return ExitTimeout
 	}
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
@@ -71,6 +75,11 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	}
 	return ExitInternal
 }
+
+// A timeoutError says that the time for everything is over, of what is no run.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
 // An exitError is an exit code that is no failure of poll. Nothing is left to say.
 type exitError struct{ code ExitCode }

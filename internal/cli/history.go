@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,7 +33,7 @@ func historyCommand() *command {
 		flags: append(mainFlags().only("history"),
 			flag{name: "forget", usage: "remove the history of NAME"},
 			helpFlag()),
-		run: (*invocation).history,
+		run: func(in *invocation) error { return await(in.ctx, in.history) },
 	}
 }
 
@@ -87,7 +88,9 @@ func (in *invocation) listHistories(store history.Store) error {
 }
 
 func (in *invocation) forgetHistory(store history.Store, name string) error {
-	err := store.Forget(name)
+	ctx, cancel := context.WithTimeout(in.ctx, mostPatience)
+	defer cancel()
+	err := store.Forget(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return in.noHistory(store, name)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +28,7 @@ type lesson struct {
 	closed  bool         // the place cannot be used, which has been said
 	trouble []string
 	seen    sighting
+	run     history.Record // that has ended
 }
 
 // configureLearning reads what is known of past runs, after everything else has
@@ -187,13 +189,54 @@ func (l *lesson) see(ev poll.Event) {
 	}
 }
 
-// keep remembers the run that has ended, and returns the trouble there was.
-func (l *lesson) keep(ctx context.Context, o poll.Outcome) []string {
+// The times for which a run waits until others have written theirs. One of them
+// may be stopped, so none is long.
+const (
+	firstPatience = 20 * time.Millisecond  // before the result
+	mostPatience  = 2 * time.Second        // after it
+	leastPatience = 100 * time.Millisecond // even if the time for everything is over
+)
+
+// keep remembers the run that has ended. It reports whether that has to wait for
+// others.
+func (l *lesson) keep(ctx context.Context, o poll.Outcome) (held bool) {
+	if l == nil {
+		return false
+	}
+	r, ok := l.record(ctx, o)
+	if !ok || l.store.Dir == "" {
+		return false
+	}
+	l.run = r
+	err := l.add(ctx, firstPatience)
+	if errors.Is(err, history.ErrHeld) {
+		return true
+	}
+	l.close("this run is not remembered", err)
+	return false
+}
+
+// insist remembers the run although others have to be waited for, when so much
+// is left of the time for everything.
+func (l *lesson) insist(ctx context.Context, left time.Duration) {
+	l.close("this run is not remembered", l.add(ctx, max(min(left, mostPatience), leastPatience)))
+}
+
+// add adds the run to the history. A signal ends it, but not the one that has
+// ended the run.
+func (l *lesson) add(ctx context.Context, patience time.Duration) error {
+	if ctx.Err() != nil {
+		ctx, patience = context.WithoutCancel(ctx), min(patience, leastPatience)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return l.store.Append(ctx, l.name, l.run)
+}
+
+// said is what trouble there was.
+func (l *lesson) said() []string {
 	if l == nil {
 		return nil
-	}
-	if r, ok := l.record(ctx, o); ok && l.store.Dir != "" {
-		l.close("this run is not remembered", l.store.Append(l.name, r))
 	}
 	return l.trouble
 }

@@ -93,7 +93,11 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 		began := time.Now()
 		w.poller.Probe = probe
 		talk := report.New(w.report)
-		outcome := in.watch(w, talk).Outcome
+		ended, err := in.watch(w, talk)
+		if err != nil {
+			return err
+		}
+		outcome := ended.Outcome
 		talk.Close()
 		result.attempts, result.delay = outcome.Attempts, time.Since(began)-took
 		return outcome.Err()

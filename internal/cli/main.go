@@ -13,6 +13,8 @@ func Main(w World) {
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	ctx, hurry, release := CatchSignals(context.Background())
 	w.Hurry = hurry
+	w.guard = newGuard(ctx, hurry, w.Streams)
+	go w.guard.watch()
 	code := Run(ctx, w)
 	release()
 	Exit(ctx, code)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"os/exec"
@@ -33,7 +32,7 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 	}
 	in.nest(&c)
 	if in.split.on("stdin") {
-		input, err := io.ReadAll(in.Streams.In)
+		input, err := in.readFile("-", mostInput)
 		if err != nil {
 			return fmt.Errorf("read stdin: %w", err)
 		}

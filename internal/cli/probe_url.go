@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,12 +165,11 @@ func (in *invocation) netrc(target string) (*url.Userinfo, error) {
 	if path == "" {
 		path = filepath.Join(in.getenv("HOME"), ".netrc")
 	}
-	file, err := os.Open(path)
+	text, err := in.readFile(path, mostLines)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	return poll.ReadNetrc(file, u.Hostname())
+	return poll.ReadNetrc(bytes.NewReader(text), u.Hostname())
 }
 
 // body reads -d as curl does: several are joined by "&", @FILE is read without
@@ -185,7 +182,7 @@ func (in *invocation) body(probe *poll.HTTP) error {
 	for _, data := range in.values.texts("data") {
 		part := []byte(data)
 		if name, ok := strings.CutPrefix(data, "@"); ok {
-			text, err := in.readFile(name)
+			text, err := in.readFile(name, mostInput)
 			if err != nil {
 				return usagef("%s: %w", in.values.origin("data"), err)
 			}
@@ -203,14 +200,6 @@ func withoutBreaks(text []byte) []byte {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 }
 
-// readFile reads a file, or stdin for "-".
-func (in *invocation) readFile(name string) ([]byte, error) {
-	if name == "-" {
-		return io.ReadAll(in.Streams.In)
-	}
-	return os.ReadFile(name)
-}
-
 func (in *invocation) header(probe *poll.HTTP) (err error) {
 	probe.Header, err = in.headers()
 	return err
@@ -223,7 +212,7 @@ func (in *invocation) headers() (http.Header, error) {
 	for _, line := range in.values.texts("header") {
 		lines := []string{line}
 		if file, ok := strings.CutPrefix(line, "@"); ok {
-			text, err := in.readFile(file)
+			text, err := in.readFile(file, mostLines)
 			if err != nil {
 				return nil, usagef("%s: %w", in.values.origin("header"), err)
 			}

@@ -2,9 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
+	"slices"
+	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/report"
@@ -25,7 +29,7 @@ func (in *invocation) wait() error {
 	if in.split.on("version") {
 		return in.writeOut(version() + "\n")
 	}
-	w, err := in.configure()
+	w, err := in.prepare()
 	if err != nil {
 		return err
 	}
@@ -35,25 +39,75 @@ func (in *invocation) wait() error {
 		w.command.Stderr = talk.Stderr()
 		w.poller.Probe = *w.command
 	}
-	result := in.watch(w, talk)
-	talk.Close()
-	return in.conclude(w, talk, result)
+	_, err = in.watch(w, talk)
+	return err
 }
 
-// watch runs the poller and shows its events.
-func (in *invocation) watch(w *wait, talk *report.Reporter) report.Result {
-	var result report.Result
+// leastPreparing is the time there is to find what is wrong with a command
+// line, however short that of the wait.
+const leastPreparing = 250 * time.Millisecond
+
+// prepare configures the wait. What is read for that may be a pipe, so it is
+// given up at a signal, and when the time for everything is over.
+func (in *invocation) prepare() (w *wait, err error) {
+	early := *in.values // what is wrong with them is said in its turn
+	timeout := early.duration("timeout", defaultTimeout)
+	in.limit(limit{timeout, in.began.Add(timeout), early.duration("grace", poll.DefaultGrace)})
+	ctx := in.ctx
+	if timeout > 0 {
+		deadline := in.began.Add(max(timeout, leastPreparing))
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
+		defer cancel()
+	}
+	err = await(ctx, func() (err error) {
+		w, err = in.configure()
+		return err
+	})
+	if err != nil && !isUsage(err) && in.split.on("json") {
+		return nil, errors.Join(err, report.WriteFailure(in.Streams, int(exitCode(err)), err.Error()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.poller.Start = in.began
+	return w, nil
+}
+
+// watch runs the poller, shows its events and leaves the result on stdout. The
+// error says what to exit with.
+func (in *invocation) watch(w *wait, talk *report.Reporter) (result report.Result, err error) {
 	for event := range w.poller.Events(in.ctx) {
 		w.lesson.see(event)
 		if event.Kind == poll.EndEvent {
-			outcome := in.advised(*event.Outcome)
-			outcome.Notes = append(outcome.Notes, w.lesson.keep(in.ctx, outcome)...)
-			result = w.output.Settle(outcome)
-			event.Outcome = &result.Outcome
+			result, err = in.end(w, talk, event)
+			continue
 		}
 		talk.Event(event)
 	}
-	return result
+	return result, err
+}
+
+// end says how the run has ended and leaves the result on stdout. That does not
+// wait for others who have the history to themselves; the last words do.
+func (in *invocation) end(w *wait, talk *report.Reporter, event poll.Event) (result report.Result, err error) {
+	outcome := in.advised(*event.Outcome)
+	held := w.lesson.keep(in.ctx, outcome)
+	result = w.output.Settle(outcome)
+	result.Outcome.Notes = slices.Concat(outcome.Notes, w.lesson.said())
+	event.Outcome = &result.Outcome
+	if held {
+		talk.Clear()
+		err = in.conclude(w, talk, result)
+		w.lesson.insist(in.ctx, w.left())
+		result.Outcome.Notes = slices.Concat(outcome.Notes, w.lesson.said())
+	}
+	talk.Event(event)
+	talk.Close()
+	if !held {
+		err = in.conclude(w, talk, result)
+	}
+	return result, err
 }
 
 // advised adds what else a program that does not exist may have been meant to be.
@@ -70,16 +124,31 @@ func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Res
 	if in.split.on("pass-exit-code") {
 		code = passedCode(code, result.Outcome)
 	}
-	if path := in.values.String("result-file"); path != "" {
-		if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(result.Answer()); return err }); err != nil {
-			return &report.ResultError{Err: err}
+	timeline := talk.Timeline(w.poller.Target)
+	err := deliver(in.ctx, func() error {
+		if err := in.writeResultFile(result); err != nil {
+			return err
 		}
-	}
-	if err := result.Write(in.Streams, int(code), talk.Timeline(w.poller.Target)); err != nil {
+		return result.Write(in.Streams, int(code), timeline)
+	})
+	if err != nil {
 		return err
 	}
 	if code != ExitSuccess {
 		return &exitError{code}
+	}
+	return nil
+}
+
+// writeResultFile writes the answer to the file of --result-file, if there is one.
+func (in *invocation) writeResultFile(result report.Result) error {
+	path := in.values.String("result-file")
+	if path == "" {
+		return nil
+	}
+	err := writeFile(path, func(w io.Writer) error { _, err := w.Write(result.Answer()); return err })
+	if err != nil {
+		return &report.ResultError{Err: err}
 	}
 	return nil
 }
@@ -105,6 +174,14 @@ type wait struct {
 	report  report.Config
 	output  report.Output
 	lesson  *lesson // nil without --learn
+}
+
+// left is what is left of the time for everything.
+func (w *wait) left() time.Duration {
+	if w.poller.Timeout == 0 {
+		return math.MaxInt64
+	}
+	return time.Until(w.poller.Start.Add(w.poller.Timeout))
 }
 
 // configure reads and checks everything, so that nothing is attempted if

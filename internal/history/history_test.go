@@ -45,7 +45,7 @@ func read(t *testing.T, s history.Store, name string) []history.Record {
 func appendRuns(t *testing.T, s history.Store, name string, records ...history.Record) {
 	t.Helper()
 	for _, r := range records {
-		if err := s.Append(name, r); err != nil {
+		if err := s.Append(t.Context(), name, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestAppendNonsense(t *testing.T) {
 		"negative":        {End: end, Lo: -1, Outcome: history.Timeout},
 		"upside down":     {End: end, Lo: 2, Hi: 1, Outcome: history.Success},
 	} {
-		if err := s.Append("x", r); err == nil {
+		if err := s.Append(t.Context(), "x", r); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -227,10 +227,10 @@ func TestForgetAndList(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Dir, "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Forget("b"); err != nil {
+	if err := s.Forget(t.Context(), "b"); err != nil {
 		t.Error(err)
 	}
-	if err := s.Forget("b"); !errors.Is(err, fs.ErrNotExist) {
+	if err := s.Forget(t.Context(), "b"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("forgetting it again: %v, want that it does not exist", err)
 	}
 	names, err := s.List()
@@ -246,7 +246,7 @@ func TestBadPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := history.Store{Dir: filepath.Join(file, "sub")}
-	if err := s.Append("x", run(1)); err == nil {
+	if err := s.Append(t.Context(), "x", run(1)); err == nil {
 		t.Error("Append below a file: no error")
 	}
 	dir := history.Store{Dir: t.TempDir()}
@@ -256,23 +256,23 @@ func TestBadPlaces(t *testing.T) {
 	if _, _, err := dir.Read("x"); err == nil {
 		t.Error("Read of a directory: no error")
 	}
-	if err := dir.Append("x", run(1)); err == nil {
+	if err := dir.Append(t.Context(), "x", run(1)); err == nil {
 		t.Error("Append to a directory: no error")
 	}
 	if err := os.Symlink("/dev/full", filepath.Join(dir.Dir, "full.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if err := dir.Append("full", run(1)); err == nil {
+	if err := dir.Append(t.Context(), "full", run(1)); err == nil {
 		t.Error("Append to a device: no error")
 	}
 	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "a\nb", "a\x00b", "a\xffb", strings.Repeat("x", 101)} {
-		if err := dir.Append(name, run(1)); err == nil {
+		if err := dir.Append(t.Context(), name, run(1)); err == nil {
 			t.Errorf("Append to %q: no error", name)
 		}
 		if _, _, err := dir.Read(name); err == nil {
 			t.Errorf("Read of %q: no error", name)
 		}
-		if err := dir.Forget(name); err == nil || errors.Is(err, fs.ErrNotExist) {
+		if err := dir.Forget(t.Context(), name); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Forget of %q: %v, want that the name is wrong", name, err)
 		}
 	}
@@ -292,7 +292,7 @@ func TestReadOnlyPlace(t *testing.T) {
 	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{1}) {
 		t.Errorf("runs %v, want [1]", have)
 	}
-	if err := s.Forget("x"); !errors.Is(err, fs.ErrPermission) {
+	if err := s.Forget(t.Context(), "x"); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("Forget: %v, want that it is not permitted", err)
 	}
 }

@@ -5,6 +5,7 @@ package history_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -36,7 +37,7 @@ func writer(dir, from, to string) int {
 	number, _ := strconv.Atoi(from)
 	last, _ := strconv.Atoi(to)
 	for ; number < last; number++ {
-		if err := (history.Store{Dir: dir}).Append("x", run(number)); err != nil {
+		if err := (history.Store{Dir: dir}).Append(context.Background(), "x", run(number)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -13,14 +13,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// patience is how long a writer waits for the others, one of which may be
-// stopped.
-const patience = 5 * time.Second
+// ErrHeld says that another process writes, and has not come to an end.
+var ErrHeld = errors.New("another process holds")
 
 // Append adds a run, making the directory (mode 0700) and the file (mode 0600)
 // if need be. No run of another process is lost by it; if it fails or is
-// killed, at most this one is.
-func (s Store) Append(name string, r Record) error {
+// killed, at most this one is. It waits for them until ctx is done.
+func (s Store) Append(ctx context.Context, name string, r Record) error {
 	path, err := s.path(name)
 	if err != nil {
 		return err
@@ -32,15 +31,16 @@ func (s Store) Append(name string, r Record) error {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("add to history %s: %w", name, err)
 	}
-	err = s.locked(func() error { return add(path, text) })
+	err = s.locked(ctx, func() error { return add(path, text) })
 	if err != nil {
 		return fmt.Errorf("add to history %s: %w", name, err)
 	}
 	return nil
 }
 
-// Forget removes a history. The error is [fs.ErrNotExist] if there is none.
-func (s Store) Forget(name string) error {
+// Forget removes a history, as soon as nobody writes. The error is
+// [fs.ErrNotExist] if there is none.
+func (s Store) Forget(ctx context.Context, name string) error {
 	path, err := s.path(name)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (s Store) Forget(name string) error {
 	if _, err := os.Lstat(path); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
 	}
-	if err := s.locked(func() error { return os.Remove(path) }); err != nil {
+	if err := s.locked(ctx, func() error { return os.Remove(path) }); err != nil {
 		return fmt.Errorf("forget history %s: %w", name, err)
 	}
 	return nil
@@ -56,13 +56,11 @@ func (s Store) Forget(name string) error {
 
 // locked calls f while no other process writes in the directory. The lock is a
 // file of its own, since the histories are replaced.
-func (s Store) locked(f func() error) error {
+func (s Store) locked(ctx context.Context, f func() error) error {
 	lock := flock.New(filepath.Join(s.Dir, ".lock"), flock.SetPermissions(0o600))
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
 	if _, err := lock.TryLockContext(ctx, 2*time.Millisecond); err != nil {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("another process holds %s", lock.Path())
+		if ctx.Err() != nil {
+			return fmt.Errorf("%w %s", ErrHeld, lock.Path())
 		}
 		return fmt.Errorf("lock: %w", err)
 	}

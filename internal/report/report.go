@@ -76,6 +76,7 @@ type Reporter struct {
 	runs    []*run
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
+	cleared bool // since the last event
 	closed  bool
 }
 
@@ -111,6 +112,7 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.child != nil && ev.Kind == poll.AttemptEvent {
 		_ = r.child.Flush() // the line the command left without an end
 	}
+	r.cleared = false
 	u := r.run(ev.Target)
 	u.note(ev)
 	r.face.event(u, ev)
@@ -164,6 +166,16 @@ func (r *Reporter) Close() {
 	}
 }
 
+// Clear takes away what is drawn, so that something else can be written there.
+// Nothing is said until the next event.
+func (r *Reporter) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.yield()
+	r.con.erase()
+	r.cleared = true
+}
+
 // run returns the run with that target, a new one at its first event.
 func (r *Reporter) run(target string) *run {
 	i := slices.IndexFunc(r.runs, func(u *run) bool { return u.target == target })
@@ -194,7 +206,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.closed || r.cleared {
 		return
 	}
 	now := time.Now()

@@ -38,19 +38,21 @@ type Streams struct {
 	// is now: false for a shell's background job. Nil means true.
 	InForeground func() bool
 
-	closeOut func() error
+	closeOut  func() error
+	delivered func() int64
 }
 
 // System returns the streams of the process. getenv is asked for TERM,
 // NO_COLOR and the locale; [os.Getenv] is what a program passes.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
+	out := &flow{w: os.Stdout, piece: maxPiece}
 	return &Streams{
 		In:  os.Stdin,
-		Out: os.Stdout,
+		Out: out,
 		// A plain os.Stderr but on Windows, where escape sequences may have to
 		// be translated.
-		Err:           colorable.NewColorable(os.Stderr),
+		Err:           &flow{w: colorable.NewColorable(os.Stderr)},
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),
 		ErrIsTerminal: term.IsTerminal(errFd),
@@ -61,6 +63,7 @@ func System(getenv func(string) string) *Streams {
 		OutColumns:    func() int { return columns(outFd) },
 		InForeground:  func() bool { return inForeground(errFd) },
 		closeOut:      os.Stdout.Close,
+		delivered:     func() int64 { return out.written.Load() - int64(unread(outFd)) },
 	}
 }
 
@@ -102,6 +105,14 @@ func (s *Streams) CloseOut() error {
 		return nil
 	}
 	return s.closeOut()
+}
+
+// Delivered is another number whenever somebody has read more of stdout.
+func (s *Streams) Delivered() int64 {
+	if s.delivered == nil {
+		return 0
+	}
+	return s.delivered()
 }
 
 func columns(fd int) int {

@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A place is where poll is stuck: what it reads is never written, or what it
+// writes is never read.
+type place struct {
+	args  []string
+	stuck string // "stdin", "stdout", "stderr", or "fifo" in the directory it runs in
+	// abrupt is set where nothing but the guard can end it.
+	abrupt bool
+	// untimed is set for what has no time limit.
+	untimed bool
+}
+
+func places() map[string]place {
+	const answers = `i=0; while [ $i -lt 99 ]; do echo "$i$i$i$i$i$i$i$i$i"; i=$((i+1)); done; exit 1`
+	big := []string{"--interval", "1ms", "--", "head", "-c", "100000", "/dev/zero"}
+	return map[string]place{
+		"stdin":         {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
+		"stdin, --json": {args: []string{"--json", "--stdin", "--", "cat"}, stuck: "stdin"},
+		"body":          {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"body of stdin": {args: []string{"-d", "@-", "http://127.0.0.1:1/"}, stuck: "stdin"},
+		"header":        {args: []string{"-H", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"authorities":   {args: []string{"--cacert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
+		"certificate":   {args: []string{"--cert", "fifo", "https://127.0.0.1:1/"}, stuck: "fifo"},
+		"netrc":         {args: []string{"-n", "http://127.0.0.1:1/"}, stuck: "fifo"},
+		"eval":          {args: []string{"eval", ".a", "-"}, stuck: "stdin", untimed: true},
+		"result":        {args: append([]string{"-q"}, big...), stuck: "stdout"},
+		"result, told":  {args: append([]string{"--json"}, big...), stuck: "stdout"},
+		"manual":        {args: []string{"man"}, stuck: "stdout", untimed: true},
+		"talk":          {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
+		"command's":     {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
+	}
+}
+
+// Wherever poll is stuck, any signal, and the end of its time, end it.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
+		t.Skip("started by nohup or in the background, and poll would inherit that")
+	}
+	for name, p := range places() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p.testAll(t, false)
+		})
+		t.Run(name+", as process 1", func(t *testing.T) {
+			t.Parallel()
+			p.testAll(t, true)
+		})
+	}
+}
+
+func (p place) testAll(t *testing.T, first bool) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		t.Run(unix.SignalName(sig), func(t *testing.T) {
+			t.Parallel()
+			p.test(t, first, "1ms", sig)
+		})
+	}
+	t.Run("second signal", func(t *testing.T) {
+		t.Parallel()
+		p.test(t, first, "60s", syscall.SIGTERM, syscall.SIGINT)
+	})
+	if !p.untimed {
+		t.Run("timeout", func(t *testing.T) {
+			t.Parallel()
+			p.test(t, first, "1ms")
+		})
+	}
+}
+
+// test has poll get stuck, sends it the signals, and looks at its end: by the
+// first of them, or at the deadline if there is none.
+func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.Signal) {
+	timeout := "0s"
+	if len(signals) == 0 {
+		timeout = p.timeout()
+	}
+	s := p.start(t, first, timeout, grace)
+	s.wait(t)
+	for i, sig := range signals {
+		if i > 0 && s.ended(2*echoTime) { // which is an echo no more, then
+			break
+		}
+		syscall.Kill(s.find(), sig)
+	}
+	if !s.ended(patience) {
+		t.Fatal("it is still there")
+	}
+	code, err := codeOf(s.err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, words := 124, "poll: timed out after "+timeout
+	if len(signals) > 0 {
+		want, words = 128+int(signals[0]), "poll: ended by "+unix.SignalName(signals[0])
+	}
+	if died := s.cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled(); code != want || died != (len(signals) > 0 && !first) {
+		t.Errorf("have code %d, died of a signal: %v; want %d", code, died, want)
+	}
+	if said := s.said.String(); p.stuck != "stderr" {
+		abrupt := p.abrupt || p.stuck == "stdout" && len(signals) == 0
+		if !strings.Contains(said, words) || strings.Contains(said, "given up") != abrupt {
+			t.Errorf("have %q, want %s", said, words)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(s.cmd.Dir, "pid")); err == nil {
+		pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		for limit := time.Now().Add(patience); !first && alive(pid); time.Sleep(time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatal("the command is still there")
+			}
+		}
+	}
+}
+
+// timeout is one that is over when poll is stuck: before it writes, it has to
+// come so far.
+func (p place) timeout() string {
+	if p.stuck == "stdout" || p.stuck == "stderr" {
+		return "1.5s"
+	}
+	return "500ms"
+}
+
+// A stuck is poll, started.
+type stuck struct {
+	cmd  *exec.Cmd
+	find func() int // its process id
+	said bytes.Buffer
+	pipe *os.File // the end of the stuck pipe that is ours
+	fifo string   // its name, if it has one
+	read bool     // poll reads it
+	done chan struct{}
+	err  error
+}
+
+func (p place) start(t *testing.T, first bool, timeout, grace string) *stuck {
+	t.Helper()
+	s := &stuck{done: make(chan struct{})}
+	args := p.args
+	if !p.untimed {
+		args = append([]string{"--timeout", timeout, "--grace", grace}, args...)
+	}
+	args = append([]string{"poll"}, args...)
+	if first {
+		args = append([]string{"unshare", "--pid", "--fork", "--kill-child"}, args...)
+		if err := exec.Command(args[0], append(args[1:4:4], "true")...).Run(); err != nil {
+			t.Skip("no process namespace for us: ", err)
+		}
+	}
+	s.cmd = exec.Command(args[0], args[1:]...)
+	dir := t.TempDir()
+	s.cmd.Dir = dir
+	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "NETRC=fifo", "GORACE=" + raceAtOnce}
+	s.cmd.Stderr = &s.said
+	s.cmd.Stdout = io.Discard
+	s.connect(t, p.stuck)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.find = func() int { return s.cmd.Process.Pid }
+	if first {
+		s.find = func() int { return childOf(s.cmd.Process.Pid) }
+	}
+	t.Cleanup(func() { s.cmd.Process.Kill() })
+	go func() {
+		s.err = s.cmd.Wait()
+		close(s.done)
+	}()
+	return s
+}
+
+// connect makes the pipe that is stuck.
+func (s *stuck) connect(t *testing.T, what string) {
+	t.Helper()
+	if what == "fifo" {
+		s.fifo, s.read = filepath.Join(s.cmd.Dir, "fifo"), true
+		if err := syscall.Mkfifo(s.fifo, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	if _, err := unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, 4096); err != nil {
+		t.Fatal(err)
+	}
+	switch what {
+	case "stdin":
+		s.cmd.Stdin, s.pipe, s.read = r, w, true
+	case "stdout":
+		s.cmd.Stdout, s.pipe = w, r
+	case "stderr":
+		s.cmd.Stderr, s.pipe = w, r
+	}
+}
+
+// wait waits until poll is stuck: it has opened the pipe and taken the byte that
+// is in it, or the pipe is full.
+func (s *stuck) wait(t *testing.T) {
+	t.Helper()
+	sent := false
+	for limit := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("it has not come to the pipe")
+		}
+		if s.ended(0) {
+			return // what came of it is looked at
+		}
+		if s.pipe == nil {
+			fd, err := unix.Open(s.fifo, unix.O_WRONLY|unix.O_NONBLOCK, 0)
+			if err != nil {
+				continue // nobody reads it
+			}
+			s.pipe = os.NewFile(uintptr(fd), s.fifo)
+			t.Cleanup(func() { s.pipe.Close() })
+		}
+		if s.read && !sent {
+			if _, err := s.pipe.WriteString("x"); err != nil {
+				t.Fatal(err)
+			}
+			sent = true
+		}
+		n, err := unix.IoctlGetInt(int(s.pipe.Fd()), unix.TIOCINQ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.read && n == 0 || !s.read && n > 0 && writing(s.find()) {
+			return
+		}
+	}
+}
+
+// childOf is the process that unshare has started.
+func childOf(pid int) int {
+	text, _ := exec.Command("pgrep", "-P", strconv.Itoa(pid)).Output()
+	child, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+	return child
+}
+
+// writing reports whether some thread of a process waits for room in a pipe.
+func writing(pid int) bool {
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/wchan", pid))
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && strings.HasSuffix(string(text), "pipe_write") {
+			return true
+		}
+	}
+	return false
+}
+
+// ended reports whether poll ends within d.
+func (s *stuck) ended(d time.Duration) bool {
+	select {
+	case <-s.done:
+		return true
+	case <-time.After(d):
+		return false
+	}
+}

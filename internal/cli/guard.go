@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// margin is what an end in good order may take longer than the grace: the
+	// killed program is waited for, and the last words are said.
+	margin = 2 * time.Second
+	// settling is what it may take after the second signal.
+	settling = time.Second
+	// lastWords is how long the guard's own may take.
+	lastWords = 100 * time.Millisecond
+	// tick is how often the guard looks. It counts these, so that the time for
+	// which the process was stopped does not count.
+	tick = 250 * time.Millisecond
+)
+
+// A guard is the last resort: it ends the process when that has been told to
+// end, by a signal or because its time is over, and does not. Something is stuck
+// then that knows no context, such as a write to a pipe that nobody reads. The
+// guard asks nothing of it. The program of an attempt needs no guard, since
+// nothing that stops it can be stuck.
+type guard struct {
+	ctx       context.Context // done at the first signal
+	hurry     <-chan struct{} // closed at the second
+	limits    chan limit
+	delivered func() int64 // changes while somebody reads the result
+	end       func(error)
+}
+
+// A limit is what a run says of its time.
+type limit struct {
+	timeout  time.Duration // 0 for none
+	deadline time.Time
+	grace    time.Duration
+}
+
+// newGuard returns a guard that ends this process.
+func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
+	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Delivered}
+	g.end = func(cause error) {
+		said := make(chan struct{})
+		go func() {
+			fmt.Fprintf(s.Err, "poll: %v; what was under way is given up\n", cause)
+			close(said)
+		}()
+		select {
+		case <-said:
+		case <-time.After(lastWords):
+		}
+		Exit(ctx, exitCode(cause))
+	}
+	return g
+}
+
+// watch returns when the process ends by itself.
+func (g *guard) watch() {
+	l := limit{grace: poll.DefaultGrace}
+	var cause error // nil while nobody has asked for the end
+	var left time.Duration
+	var deadline, ticks <-chan time.Time
+	var hurry <-chan struct{}
+	signal, delivered := g.ctx.Done(), int64(0)
+	for {
+		select {
+		case l = <-g.limits:
+			if l.timeout > 0 && signal != nil {
+				deadline = time.After(time.Until(l.deadline))
+			}
+			continue
+		case <-deadline:
+			cause, left = &timeoutError{l.timeout}, l.grace+margin
+		case <-signal:
+			signal, hurry, deadline = nil, g.hurry, nil
+			if cause = context.Cause(g.ctx); errors.Is(cause, context.Canceled) {
+				return
+			}
+			left = l.grace + margin
+		case <-hurry:
+			hurry, left = nil, min(left, settling)
+		case <-ticks:
+			left -= tick
+		}
+		if now := g.delivered(); now != delivered && signal != nil {
+			delivered, left = now, l.grace+margin
+		}
+		if left <= 0 {
+			g.end(cause)
+			return
+		}
+		ticks = time.After(tick)
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A guarded run is what happens to a process with a guard.
+type guarded struct {
+	timeout, grace time.Duration
+	signal, second time.Duration // 0 for none
+	released       time.Duration // when the process ends by itself, 0 for never
+	read           time.Duration // until then somebody reads the result
+	want           string
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]guarded{
+		"the deadline":                    {timeout: 10 * time.Second, grace: 3 * time.Second, want: "15s timed out after 10s"},
+		"no timeout":                      {grace: 3 * time.Second, want: ""},
+		"a signal":                        {grace: 3 * time.Second, signal: 4 * time.Second, want: "9s ended by SIGTERM"},
+		"a signal, without a grace":       {grace: -1, signal: 4 * time.Second, want: "6s ended by SIGTERM"},
+		"a signal after the deadline":     {timeout: 10 * time.Second, grace: 3 * time.Second, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
+		"a second signal":                 {grace: 30 * time.Second, signal: 4 * time.Second, second: 6 * time.Second, want: "7s ended by SIGTERM"},
+		"two at once":                     {grace: 30 * time.Second, signal: 4 * time.Second, second: 4 * time.Second, want: "5s ended by SIGTERM"},
+		"a late second signal":            {grace: 3 * time.Second, signal: 4 * time.Second, second: 8500 * time.Millisecond, want: "9s ended by SIGTERM"},
+		"an end before the deadline":      {timeout: 10 * time.Second, grace: 3 * time.Second, released: 9 * time.Second, want: ""},
+		"an end within the grace":         {timeout: 10 * time.Second, grace: 30 * time.Second, released: 41 * time.Second, want: ""},
+		"a reader":                        {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, released: time.Minute, want: ""},
+		"a reader who stops":              {timeout: 10 * time.Second, grace: 3 * time.Second, read: 20 * time.Second, want: "25s timed out after 10s"},
+		"a signal, and there is a reader": {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if have := g.run(t); have != g.want {
+				t.Errorf("have %q, want %q", have, g.want)
+			}
+		})
+	}
+}
+
+// run says when the guard has ended the process, and why.
+func (g guarded) run(t *testing.T) (ended string) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		hurry := make(chan struct{})
+		watched := &guard{
+			ctx: ctx, hurry: hurry, limits: make(chan limit, 1),
+			delivered: func() int64 { return int64(min(time.Since(began), g.read)) },
+			end:       func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) },
+		}
+		watched.limits <- limit{g.timeout, began.Add(g.timeout), max(g.grace, 0)}
+		for at, do := range map[time.Duration]func(){
+			g.signal:   func() { cancel(&SignalError{syscall.SIGTERM}) },
+			g.released: func() { cancel(context.Canceled) },
+		} {
+			if at > 0 {
+				time.AfterFunc(at, do)
+			}
+		}
+		if g.second > 0 {
+			time.AfterFunc(g.second, func() { close(hurry) })
+		}
+		time.AfterFunc(time.Hour, func() { cancel(context.Canceled) })
+		watched.watch()
+	})
+	return ended
+}
