@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff/learn"
@@ -275,6 +277,31 @@ func TestBadPlaces(t *testing.T) {
 		if err := dir.Forget(t.Context(), name); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Forget of %q: %v, want that the name is wrong", name, err)
 		}
+	}
+}
+
+func TestHeldLock(t *testing.T) {
+	t.Parallel()
+	s := history.Store{Dir: t.TempDir()}
+	lock := flock.New(filepath.Join(s.Dir, ".lock"))
+	if err := lock.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Append(ctx, "x", run(1)); !errors.Is(err, history.ErrHeld) || !strings.Contains(err.Error(), ".lock") {
+		t.Errorf("Append: %v, want that another holds the lock", err)
+	}
+	if err := s.Forget(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Forget of nothing: %v", err)
+	}
+	added := make(chan error, 1)
+	go func() { added <- s.Append(t.Context(), "x", run(2)) }()
+	if err := lock.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-added; err != nil {
+		t.Errorf("Append when it is free: %v", err)
 	}
 }
 

@@ -59,19 +59,15 @@ func parse(text []byte) (records []Record, skipped int, reason error) {
 
 // readEnd returns the last lines of a regular file and whether they are all.
 func readEnd(path string) (text []byte, all bool, err error) {
-	// Asked before opening, which would wait for the writer of a pipe.
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, false, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, err
+	}
 	skip := max(0, info.Size()-mostBytes)
 	if _, err := f.Seek(skip, io.SeekStart); err != nil {
 		return nil, false, err

@@ -57,7 +57,11 @@ func (s Store) Forget(ctx context.Context, name string) error {
 // locked calls f while no other process writes in the directory. The lock is a
 // file of its own, since the histories are replaced.
 func (s Store) locked(ctx context.Context, f func() error) error {
-	lock := flock.New(filepath.Join(s.Dir, ".lock"), flock.SetPermissions(0o600))
+	path := filepath.Join(s.Dir, ".lock")
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("lock: %s is not a regular file", path)
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|os.O_CREATE|careful), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 2*time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w %s", ErrHeld, lock.Path())
@@ -92,7 +96,7 @@ func add(path string, text []byte) error {
 
 // write appends text to the file, or nothing of it.
 func write(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -119,11 +123,21 @@ func rewrite(path string, text []byte) error {
 		}
 		short = append(short, l...)
 	}
-	// One that was killed may have left this file; nobody else has it now.
-	next := filepath.Join(filepath.Dir(path), ".next")
-	if err := os.WriteFile(next, short, 0o600); err != nil {
-		os.Remove(next)
+	return replace(path, short)
+}
+
+// replace gives the file another content, as a whole.
+func replace(path string, text []byte) error {
+	next, err := os.CreateTemp(filepath.Dir(path), ".next-*")
+	if err != nil {
 		return err
 	}
-	return os.Rename(next, path)
+	_, err = next.Write(text)
+	if err = errors.Join(err, next.Close()); err == nil {
+		err = os.Rename(next.Name(), path)
+	}
+	if err != nil {
+		os.Remove(next.Name())
+	}
+	return err
 }
