@@ -29,6 +29,9 @@ const (
 // is still there, and the observation has a Failure. On Windows there is no
 // warning: the program itself, not what it has started, is killed at once.
 //
+// On Linux the program gets SIGTERM if the calling process is killed or crashes
+// during the attempt.
+//
 // A Command is not changed by an attempt and may be used by several runs at
 // once. Nothing it says contains an argument of the command.
 type Command struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,10 @@ func (s *commandSession) Probe(ctx context.Context, a Attempt) status.Observatio
 	if s.ReapOrphans {
 		new(child).reapOrphans()
 	}
+	// The program ends with this thread (see endWithThread), so nobody else may
+	// lock and end it meanwhile.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	c, failure := s.start(a)
 	if failure != nil {
 		obs.Failure = failure

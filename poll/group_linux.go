@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"os"
 	"strconv"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// endWithThread has the system send a program SIGTERM when the thread that has
+// started it ends, which is when the process is killed or crashes.
+func endWithThread(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // ended reports whether the program has ended, reaped or not.
 func (c *child) ended() bool {

@@ -3,6 +3,8 @@ package poll
 import (
 	"context"
 	"os/exec"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,4 +142,39 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 		}
 		t.Fatal("have a zombie left, want none")
 	}
+}
+
+// A program ends with the thread that has started it, and with no other: those
+// that end while it runs are not that one.
+//
+// Not parallel: other tests start programs without a session.
+func TestCommandOutlivesOtherThreads(t *testing.T) {
+	var threads sync.WaitGroup
+	stop := make(chan struct{})
+	for range 2 {
+		threads.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					runtime.LockOSThread() // and so the thread ends with the goroutine
+				}()
+				<-ended
+				time.Sleep(100 * time.Microsecond)
+			}
+		})
+	}
+	session := Command{Args: []string{"sleep", "0.02"}}.Session()
+	for n := range 20 {
+		if obs := session.Probe(t.Context(), Attempt{Number: n + 1}); !obs.Good() {
+			t.Errorf("attempt %d: signal %q, %v", n+1, obs.Signal, obs.Failure)
+		}
+	}
+	close(stop)
+	threads.Wait()
 }

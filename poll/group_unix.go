@@ -12,7 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sysProcAttr(group bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: group} }
+func sysProcAttr(group bool) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: group}
+	endWithThread(attr)
+	return attr
+}
 
 // isNotPermitted and isNotProgram tell the errors of execve(2) apart.
 func isNotPermitted(err error) bool { return errors.Is(err, syscall.EACCES) }

@@ -6,11 +6,15 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime/debug"
 )
 
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
+	// A fatal error of the runtime would exit with 2, as if nothing was attempted.
+	// This makes it a death by SIGABRT.
+	debug.SetTraceback("crash")
 	ctx, hurry, release := CatchSignals(context.Background())
 	w.Hurry = hurry
 	w.guard = newGuard(ctx, hurry, w.Streams)

@@ -12,7 +12,14 @@ import (
 )
 
 func endingSignals() []syscall.Signal {
-	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+		// These mean a fault, and the runtime takes them for its own, with exit code
+		// 2. What is caught is only what others have sent.
+		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
+	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // not every system has it
+		signals = append(signals, fault)
+	}
+	return signals
 }
 
 // ignoredAtStart reports whether sig was ignored when the program started. Go

@@ -13,11 +13,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pollcli/poll/internal/term"
 )
 
 const signalsHelper = "POLL_TEST_SIGNALS_HELPER"
@@ -29,6 +32,9 @@ func TestSignalsHelperProcess(t *testing.T) {
 	mode := os.Getenv(signalsHelper)
 	if mode == "" {
 		t.Skip("only for the other tests")
+	}
+	if mode == "fatal" || mode == "panic" {
+		crash(mode)
 	}
 	ctx, hurry, _ := CatchSignals(context.Background())
 	fmt.Println("ready", os.Getpid())
@@ -48,6 +54,18 @@ func TestSignalsHelperProcess(t *testing.T) {
 	}
 	fmt.Println(cause)
 	os.Exit(DieOf(cause.Signal))
+}
+
+// crash is the program, with something wrong in it.
+func crash(mode string) {
+	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
+	Main(World{Streams: term.System(os.Getenv), Lookup: func(string) (string, bool) {
+		if mode == "panic" {
+			panic("a panic")
+		}
+		new(sync.Mutex).Unlock() // which nobody can recover from
+		return "", false
+	}})
 }
 
 // helpPipe writes to a stderr that nobody reads, and looks whether a child has
@@ -123,7 +141,7 @@ func wantDeathBy(t *testing.T, status syscall.WaitStatus, want syscall.Signal) {
 
 func TestDieOf(t *testing.T) {
 	t.Parallel()
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+	for _, sig := range endingSignals() {
 		p := startHelper(t, "first")
 		p.line()
 		p.send(t, sig)
@@ -134,6 +152,19 @@ func TestDieOf(t *testing.T) {
 		wantDeathBy(t, status, sig)
 		if p.stderr.Len() > 0 {
 			t.Errorf("%s: have %q on stderr, want nothing", unix.SignalName(sig), p.stderr.String())
+		}
+	}
+}
+
+// Exit code 2 would say that nothing was attempted.
+func TestCrashIsADeath(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]string{"fatal": "fatal error: sync: unlock", "panic": "panic: a panic"} {
+		p := startHelper(t, mode)
+		_, status := p.end(t)
+		wantDeathBy(t, status, syscall.SIGABRT)
+		if !strings.Contains(p.stderr.String(), want) {
+			t.Errorf("%s: have %q on stderr, want %q", mode, p.stderr.String(), want)
 		}
 	}
 }
