@@ -96,10 +96,16 @@ func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.S
 	s := p.start(t, first, timeout, grace)
 	s.wait(t)
 	for i, sig := range signals {
-		if i > 0 && s.ended(2*echoTime) { // which is an echo no more, then
+		pause := time.Duration(0)
+		if i > 0 {
+			pause = 2 * echoTime // the other is no echo then
+		}
+		if s.ended(pause) {
 			break
 		}
-		syscall.Kill(s.find(), sig)
+		if pid := s.find(); pid > 0 { // 0, where it has just ended, would be our own group
+			syscall.Kill(pid, sig)
+		}
 	}
 	if !s.ended(patience) {
 		t.Fatal("it is still there")

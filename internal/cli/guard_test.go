@@ -25,6 +25,7 @@ func TestGuard(t *testing.T) {
 		"no timeout":                      {grace: 3 * time.Second, want: ""},
 		"a signal":                        {grace: 3 * time.Second, signal: 4 * time.Second, want: "9s ended by SIGTERM"},
 		"a signal, without a grace":       {grace: -1, signal: 4 * time.Second, want: "6s ended by SIGTERM"},
+		"a signal before the deadline":    {timeout: 10 * time.Second, grace: 8 * time.Second, signal: 4 * time.Second, want: "14s ended by SIGTERM"},
 		"a signal after the deadline":     {timeout: 10 * time.Second, grace: 3 * time.Second, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
 		"a second signal":                 {grace: 30 * time.Second, signal: 4 * time.Second, second: 6 * time.Second, want: "7s ended by SIGTERM"},
 		"two at once":                     {grace: 30 * time.Second, signal: 4 * time.Second, second: 4 * time.Second, want: "5s ended by SIGTERM"},

@@ -179,6 +179,31 @@ func TestLive_redraw(t *testing.T) {
 	})
 }
 
+// What is written between Clear and the next event has the screen to itself.
+func TestLive_clear(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen(t, 80)
+		r := New(Config{Streams: s.streams()})
+		events := newTape(jobURL, time.Minute, 0).wait(2*time.Second, nil).attempt(notReady("queued"), httpAnswer(202, "")).
+			end(poll.Outcome{Ending: poll.Succeeded})
+		last := len(events) - 1
+		act(r, events[:last], nil)
+		if time.Sleep(time.Second); s.line == "" {
+			t.Fatal("nothing is drawn")
+		}
+		r.Clear()
+		if time.Sleep(time.Second); s.line != "" {
+			t.Errorf("%q is drawn again", s.line)
+		}
+		r.Event(events[last])
+		r.Close()
+		if len(s.rows) == 0 || !strings.HasPrefix(s.rows[len(s.rows)-1], "poll: ") {
+			t.Errorf("have %q, want closing words", s.rows)
+		}
+	})
+}
+
 // Many attempts a second are no reason to draw more often.
 func TestLive_noFlicker(t *testing.T) {
 	t.Parallel()
