@@ -331,3 +331,40 @@ func (r *refusedOnce) Probe(ctx context.Context, a poll.Attempt) status.Observat
 	r.tried = true
 	return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Transient, Reason: "refused"}}
 }
+
+// After THROTTLED the wait is as long as by the model, and as long as by the
+// flags.
+func TestLearn_throttled(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name    string
+		seconds float64 // of past runs
+		flags   []string
+		least   time.Duration
+	}{
+		{"by the model", 3600, nil, 2 * time.Minute},
+		{"by the flags", 10, []string{"--base=1s", "--factor=10"}, 10 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				j := newJob(t, 1, tt.flags...)
+				for range 5 {
+					j.wait(tt.seconds)
+				}
+				var attempts []time.Time
+				waitBy(t, poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
+					attempts = append(attempts, time.Now())
+					code := 200
+					if len(attempts) == 1 {
+						code = 429
+					}
+					return status.Observation{Kind: status.HTTP, Code: &code}
+				}), 0, j.flags...)
+				if waited := attempts[1].Sub(attempts[0]); waited < tt.least {
+					t.Errorf("waited %v, want at least %v", waited, tt.least)
+				}
+			})
+		})
+	}
+}
