@@ -137,6 +137,29 @@ func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.S
 	}
 }
 
+// However slowly somebody reads the result, it is not cut off when the time is
+// over: here by a byte now and then, until long after that.
+func TestReaderIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := places()["result"].start(t, false, "1.5s", "1ms")
+	s.wait(t)
+	const slowly = 90
+	for range slowly {
+		if _, err := io.ReadFull(s.pipe, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if s.ended(50 * time.Millisecond) {
+			t.Fatalf("it has ended: %v, %q", s.err, s.said.String())
+		}
+	}
+	if _, err := io.ReadFull(s.pipe, make([]byte, 100_000-slowly)); err != nil {
+		t.Fatal(err)
+	}
+	if !s.ended(patience) || s.err != nil {
+		t.Errorf("have %v, %q, want success", s.err, s.said.String())
+	}
+}
+
 // timeout is one that is over when poll is stuck: before it writes, it has to
 // come so far.
 func (p place) timeout() string {
