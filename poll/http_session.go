@@ -28,6 +28,7 @@ type httpSession struct {
 	at        place // where the next attempt looks
 	following bool  // at was named by an answer
 	monitor   status.Monitor
+	statement string // what the last look that saw a state said of it
 }
 
 func newHTTPSession(h HTTP) *httpSession {
@@ -222,6 +223,7 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 func (s *httpSession) looked(ctx context.Context, got *answer) status.Observation {
 	o := s.client.observe(got)
 	o.Monitor = s.kindOf(ctx, got)
+	s.recall(&o)
 	switch {
 	case s.following && seeOther(got.hops):
 	case s.following:
@@ -233,6 +235,19 @@ func (s *httpSession) looked(ctx context.Context, got *answer) status.Observatio
 		o.Start = o.Next != ""
 	}
 	return o
+}
+
+// recall puts into a look what earlier ones said of the operation, and takes note
+// of what it says itself. What comes with a 202 is not the document that the code
+// promises.
+func (s *httpSession) recall(o *status.Observation) {
+	o.Earlier = s.statement
+	if !s.following || *o.Code == http.StatusAccepted {
+		return
+	}
+	if statement := o.Statement(); statement != "" {
+		s.statement = statement
+	}
 }
 
 // kindOf says what kind of document an answer is. A 303 leads from a status

@@ -1,6 +1,10 @@
 package status
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,44 +23,131 @@ const (
 	failure
 )
 
+// A statement is what a document says of the operation, and where.
+type statement struct {
+	said  saying
+	path  string // ".state"
+	value expr.Value
+}
+
+func (s statement) String() string { return s.path + " is " + cut([]byte(s.value.Raw)) }
+
+// plain reports whether it says in so many words that the operation goes on.
+func (s statement) plain() bool { return s.value.Kind == expr.KindBool && isDone(s.path) }
+
+// Statement returns what the document of a good answer says of the operation, in
+// words such as `.state is "running"`; "" if nothing.
+func (o *Observation) Statement() string {
+	if !o.Good() || o.Code == nil {
+		return ""
+	}
+	if s := stated(Environment(o), *o.Code); s.said != nothing {
+		return s.String()
+	}
+	return ""
+}
+
 // followed judges a good answer from a URL that was followed, where no rule says
 // what is final. Many APIs answer there with the operation itself, whether or not
 // it is done: what the document says at its top decides.
 func (r Rules) followed(o *Observation) Verdict {
 	env := Environment(o)
-	said, path, words, plain := nothing, "", codeText(*o.Code), false
-	for _, member := range stateMembers() {
-		value := member.Eval(env).Value()
-		if found := meaning(value, *o.Code); found > said {
-			said, path = found, member.String()
-			words, plain = path+" is "+cut([]byte(value.Raw)), value.Kind == expr.KindBool
-		}
-	}
+	s := stated(env, *o.Code)
 	switch {
-	case said == failure, said == done && namesError(env):
-		if detail := firstText(errorDetail(), env); detail != "" {
-			words += ": " + detail
-		}
-		return Verdict{Status: Error, Reason: words}
-	case said == open && plain:
-		return Verdict{Status: NotReady, Reason: words}
-	case said == open && (o.Monitor == AzureLRO || !r.readsNotReady()):
-		return Verdict{Status: NotReady, Reason: words + ", which is no known final state: a condition can say what is", Open: path}
-	case said == nothing && o.Monitor == AzureLRO:
+	case s.said == nothing:
+		return r.unsaid(o, env)
+	case s.said == failure, s.said == done && namesError(env):
+		return Verdict{Status: Error, Reason: withDetail(s.String(), env)}
+	case s.said == done:
+		return Verdict{Status: Success, Reason: s.String()}
+	case s.plain():
+		return Verdict{Status: NotReady, Reason: s.String()}
+	case o.Monitor == AzureLRO || !r.readsNotReady():
+		return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is", Open: s.path}
+	}
+	return Verdict{Status: Success, Reason: s.String()}
+}
+
+// unsaid judges a document that does not say how the operation is. It is the
+// result, where nothing speaks against that: a page of a server under maintenance
+// has no state, either.
+func (r Rules) unsaid(o *Observation, env *expr.Env) Verdict {
+	words := codeText(*o.Code)
+	switch onlyError := isOnlyError(o.Body); {
+	case o.Monitor == AzureLRO:
 		return r.good(words+", which does not say whether the operation is done: a condition can", "")
+	case onlyError && o.Earlier == "":
+		return Verdict{Status: Error, Reason: withDetail(words+" with nothing but an error", env)}
+	case o.Earlier != "" && (onlyError || !isJSON(env) || !r.readsNotReady()):
+		return r.good(fmt.Sprintf("%s without a state, and before it %s: a condition can say what is final", words, o.Earlier), "")
 	}
 	return Verdict{Status: Success, Reason: words}
 }
 
+// withDetail adds what the document says that went wrong.
+func withDetail(words string, env *expr.Env) string {
+	if detail := firstText(errorDetail(), env); detail != "" {
+		words += ": " + detail
+	}
+	return words
+}
+
+// stated returns what a document says of the operation. In an envelope, a
+// .status of "ok" is that of the answer; what is inside speaks for the operation.
+func stated(env *expr.Env, code int) statement {
+	s := strongest(stateMembers(), env, code)
+	if s.said > done || !isEnvelope(env, code) {
+		return s
+	}
+	if inner := strongest(innerMembers(), env, code); inner.said != nothing {
+		return inner
+	}
+	return s
+}
+
+func strongest(members []*expr.Expr, env *expr.Env, code int) (s statement) {
+	for _, member := range members {
+		path, value := member.String(), member.Eval(env).Value()
+		if said := meaning(path, value, code); said > s.said {
+			s = statement{said, path, value}
+		}
+	}
+	return s
+}
+
+// isEnvelope reports whether .status is of a kind that answers have around
+// whatever they carry.
+func isEnvelope(env *expr.Env, code int) bool {
+	return slices.ContainsFunc(answerMembers(), func(member *expr.Expr) bool {
+		v := member.Eval(env).Value()
+		return v.Kind == expr.KindNumber && v.Raw == strconv.Itoa(code) ||
+			v.Kind == expr.KindString && (strings.EqualFold(v.Text(), "ok") || strings.EqualFold(v.Text(), "success"))
+	})
+}
+
 // stateMembers are the members by which documents say how an operation is.
 var stateMembers = sync.OnceValue(func() []*expr.Expr {
-	return mustValues(".status", ".state", ".phase", ".done", ".provisioningState",
+	return mustValues(".status", ".state", ".phase", ".done", ".provisioningState", ".properties.provisioningState",
 		".Status", ".State", ".Phase", ".Done", ".ProvisioningState")
 })
 
+// innerMembers are the same inside of an envelope.
+var innerMembers = sync.OnceValue(func() []*expr.Expr {
+	var list []*expr.Expr
+	for _, object := range []string{".data", ".job", ".result", ".operation"} {
+		for _, member := range stateMembers() {
+			list = append(list, mustValues(object+member.String())...)
+		}
+	}
+	return list
+})
+
+// answerMembers are those that can speak of the answer, not of the operation.
+var answerMembers = sync.OnceValue(func() []*expr.Expr { return mustValues(".status", ".Status") })
+
 // errorDetail are the members that say what went wrong.
 var errorDetail = sync.OnceValue(func() []*expr.Expr {
-	return mustValues(".error.message", ".error", ".error.code", ".message")
+	return mustValues(".error.message", ".error", ".error.code", ".errors[0].message", ".errors[0]", ".message")
 })
 
 // errorMember is where a document has an error, if it was one.
@@ -76,12 +167,12 @@ func mustValues(sources ...string) []*expr.Expr {
 }
 
 // meaning returns what the value of such a member says in an answer with a code.
-func meaning(v expr.Value, code int) saying {
+func meaning(path string, v expr.Value, code int) saying {
 	switch v.Kind {
 	case expr.KindUnknown, expr.KindMissing:
 		return nothing
 	case expr.KindBool:
-		if v.Raw == "true" {
+		if v.Raw == "true" && isDone(path) {
 			return done
 		}
 	case expr.KindNumber:
@@ -98,7 +189,7 @@ func meaning(v expr.Value, code int) saying {
 // that is final here and not there (running, created), or a success after one
 // request and a failure after another (stopped, deleted), is not among them.
 func meaningOfWord(s string) saying {
-	switch strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s)) {
+	switch flattened(s) {
 	case "succeeded", "success", "successful", "succeed", "completed", "complete", "finished", "done",
 		"passed", "ready", "active", "available", "live", "applied", "ok",
 		"createcomplete", "updatecomplete", "deletecomplete", "importcomplete", "plannedandfinished":
@@ -112,13 +203,54 @@ func meaningOfWord(s string) saying {
 	return open
 }
 
+// isDone reports whether a path is that of a member that is true at the end.
+func isDone(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".done") }
+
+// isJSONValue is whether the answer is one JSON document.
+var isJSONValue = sync.OnceValue(func() *expr.Expr { return mustValues("$isjson")[0] })
+
+func isJSON(env *expr.Env) bool { return isJSONValue().Eval(env).Value().Raw == "true" }
+
 // namesError reports whether a document has an error to tell: APIs that say no
 // more than "done" put there how it went.
-func namesError(env *expr.Env) bool {
-	v := errorMember().Eval(env).Value()
-	switch strings.Join(strings.Fields(v.Raw), "") {
+func namesError(env *expr.Env) bool { return tells(errorMember().Eval(env).Value().Raw) }
+
+// tells reports whether a value, as JSON, is more than a place left empty.
+func tells(raw string) bool {
+	switch strings.Join(strings.Fields(raw), "") {
 	case "", "null", "false", "0", `""`, "[]", "{}":
 		return false
 	}
 	return true
+}
+
+// isOnlyError reports whether a document tells an error and nothing else but what
+// goes with one.
+func isOnlyError(body []byte) bool {
+	if !bytes.Contains(body, []byte(`"error`)) {
+		return false
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil {
+		return false
+	}
+	found := false
+	for name, value := range members {
+		switch flattened(name) {
+		case "error", "errors":
+			found = found || tells(string(value))
+		case "message", "code", "detail", "details", "description", "errorcode", "errordescription", "errormessage",
+			"statuscode", "requestid", "traceid", "timestamp", "path":
+		default:
+			if tells(string(value)) {
+				return false
+			}
+		}
+	}
+	return found
+}
+
+// flattened is a word without what the styles of writing several in one differ by.
+func flattened(s string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
 }

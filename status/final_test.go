@@ -33,7 +33,19 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"done","state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
 		{followed, `{"state":"running","done":true}`, status.NotReady, `.state is "running"`, ".state"},
 		{status.FollowedByURL, `{"status":"starting"}`, status.NotReady, `.status is "starting"`, ".status"},
+		{followed, `{"status":true}`, status.NotReady, ".status is true, which is no known final state", ".status"},
+		{followed, `{"status":false}`, status.NotReady, ".status is false, which is no known final state", ".status"},
+		{followed, `{"properties":{"provisioningState":"Updating"}}`, status.NotReady, `.properties.provisioningState is "Updating"`, ".properties.provisioningState"},
 		{azure, `{"state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
+
+		// not in an envelope
+		{followed, `{"status":true,"data":{"state":"queued"}}`, status.NotReady, ".status is true", ".status"},
+		{followed, `{"status":"ok","job":{"state":"queued"}}`, status.NotReady, `.job.state is "queued"`, ".job.state"},
+		{followed, `{"status":"success","data":{"status":"queued"}}`, status.NotReady, `.data.status is "queued"`, ".data.status"},
+		{followed, `{"status":"OK","result":{"done":false}}`, status.NotReady, `.result.done is false`, ""},
+		{followed, `{"Status":"Success","operation":{"Phase":"Running"}}`, status.NotReady, `.operation.Phase is "Running"`, ".operation.Phase"},
+		{followed, `{"status":200,"data":{"state":"queued"}}`, status.NotReady, `.data.state is "queued"`, ".data.state"},
+		{followed, `{"status":"success","state":"running","data":{"state":"done"}}`, status.NotReady, `.state is "running"`, ".state"},
 		{azure, `{"id":7}`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
 		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
 
@@ -43,7 +55,6 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"Update_Complete"}`, status.Success, "", ""},
 		{followed, `{"status":"active"}`, status.Success, "", ""},
 		{followed, `{"done":true,"response":{}}`, status.Success, ".done is true", ""},
-		{followed, `{"status":true}`, status.Success, "", ""},
 		{followed, `{"status":200,"data":[]}`, status.Success, "HTTP 200 OK", ""},
 		{followed, `{"status":"completed","state":"done","error":null}`, status.Success, "", ""},
 		{followed, `{"status":"completed","error":{ }}`, status.Success, "", ""},
@@ -51,7 +62,20 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"completed","error":false}`, status.Success, "", ""},
 		{azure, `{"state":"done"}`, status.Success, `.state is "done"`, ""},
 
+		{followed, `{"status":"success","data":{"state":"done"}}`, status.Success, `.data.state is "done"`, ""},
+		{followed, `{"status":"success","data":{"rows":[]}}`, status.Success, `.status is "success"`, ""},
+		{followed, `{"status":"done","data":{"state":"queued"}}`, status.Success, `.status is "done"`, ""},
+		{followed, `{"status":201,"data":{"state":"queued"}}`, status.NotReady, `.status is 201`, ".status"},
+		{azure, `{"status":"succeeded","error":null}`, status.Success, "", ""},
+		{azure, `{"status":"succeeded","error":{}}`, status.Success, "", ""},
+
 		// failed
+		{followed, `{"status":"ok","job":{"state":"failed"}}`, status.Error, `.job.state is "failed"`, ""},
+		{azure, `{"status":"succeeded","error":{"message":"no quota"}}`, status.Error, `.status is "succeeded" with an error: no quota`, ""},
+		{azure, `{"status":"Succeeded","error":["x"]}`, status.Error, "", ""},
+		{followed, `{"error":"no such job"}`, status.Error, "HTTP 200 OK with nothing but an error: no such job", ""},
+		{followed, `{"errors":[{"message":"x"}],"data":null}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
+		{followed, `{"error":{"code":"Gone"},"request_id":"7","Message":"y"}`, status.Error, "HTTP 200 OK with nothing but an error: Gone", ""},
 		{followed, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
 		{followed, `{"status":"ERROR","message":"disk full"}`, status.Error, `.status is "ERROR": disk full`, ""},
 		{followed, `{"status":"timed out","error":"after 3 min"}`, status.Error, `.status is "timed out": after 3 min`, ""},
@@ -63,6 +87,10 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		// nothing is said
 		{followed, `{"id":7,"nested":{"state":"running"}}`, status.Success, "HTTP 200 OK", ""},
 		{followed, `{"id":7,"error":"x"}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"error":null,"message":"done it"}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"errors":[],"data":null}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"errors":[{"row":7}],"imported":6}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"data":{"state":"queued"}}`, status.Success, "HTTP 200 OK", ""},
 		{followed, `[{"state":"running"}]`, status.Success, "HTTP 200 OK", ""},
 		{followed, `"running"`, status.Success, "HTTP 200 OK", ""},
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
@@ -77,6 +105,70 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 			t.Errorf("behind %d, %s: have %s, %q, open %q; want %s, %q, open %q",
 				test.monitor, test.body, have.Status, have.Reason, have.Open, test.want, test.reason, test.open)
 		}
+	}
+}
+
+// Once a state was seen, an answer without one is not the end: it may be of
+// whatever stands before the server.
+func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
+	t.Parallel()
+	const reason = `HTTP 200 OK without a state, and before it .status is "running"`
+	for _, test := range []struct {
+		rule, body string
+		want       status.Status
+		reason     string
+	}{
+		{"", `<html>maintenance`, status.NotReady, reason},
+		{"", `{"status":"runn`, status.NotReady, reason},
+		{"", ``, status.NotReady, reason},
+		{"", `{}`, status.NotReady, reason},
+		{"", `{"error":"upstream"}`, status.NotReady, reason},
+		{"", `{"status":"done"}`, status.Success, `.status is "done"`},
+		{"until $status == 200", `<html>maintenance`, status.Success, ""},
+		{`until .status == "done"`, `{}`, status.NotReady, ".status is missing"},
+		{`not-ready-if .status == "running"`, `{"rows":[]}`, status.Success, "HTTP 200 OK"},
+		{`not-ready-if .status == "running"`, `{"error":"upstream"}`, status.NotReady, reason},
+		{`not-ready-if .status == "running"`, `<html>maintenance`, status.NotReady, reason},
+		{`not-ready-if .status == "running"`, ``, status.NotReady, reason},
+		{`not-ready-if $status == 409`, `{}`, status.NotReady, reason},
+	} {
+		o := answered(200, test.body)
+		o.Monitor, o.Earlier = status.Location, `.status is "running"`
+		var own []status.Rule
+		if test.rule != "" {
+			own = rules(t, test.rule)
+		}
+		have := status.Rules{Own: own}.Classify(t.Context(), o)
+		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
+			t.Errorf("%q, %s: have %s, %q; want %s, %q", test.rule, test.body, have.Status, have.Reason, test.want, test.reason)
+		}
+		o.Monitor = status.Result
+		if have := (status.Rules{}).Classify(t.Context(), o); have.Status != status.Success {
+			t.Errorf("a result, %s: have %s, %q", test.body, have.Status, have.Reason)
+		}
+	}
+}
+
+func TestStatement(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		code       int
+		body, want string
+	}{
+		{200, `{"state":"running"}`, `.state is "running"`},
+		{200, `{"done":true}`, ".done is true"},
+		{200, `{"status":"ok","job":{"state":"queued"}}`, `.job.state is "queued"`},
+		{200, `{"status":200}`, ""},
+		{200, `rows`, ""},
+		{500, `{"state":"running"}`, ""},
+	} {
+		o := answered(test.code, test.body)
+		if have := o.Statement(); have != test.want {
+			t.Errorf("%d, %s: have %q, want %q", test.code, test.body, have, test.want)
+		}
+	}
+	if have := (&status.Observation{Kind: status.Command, Exit: new(0), Body: []byte(`{"state":"running"}`)}).Statement(); have != "" {
+		t.Errorf("a command: have %q", have)
 	}
 }
 

@@ -63,6 +63,9 @@ type Observation struct {
 	Start bool
 	// Monitor says what kind of URL gave this answer.
 	Monitor Monitor
+	// Earlier is the last [Observation.Statement] of the answers before from where
+	// the operation is followed, "" if none had any.
+	Earlier string
 	// Next is where the next attempt will look, as origin and path, when that is
 	// another place than this answer came from; "" otherwise.
 	Next string

@@ -112,6 +112,8 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	case !ok:
 		v = r.unmatched(o, want)
 		v.Answers = asking.answers
+	case v.Status == Success && namesError(asking.env):
+		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", asking.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
 	}

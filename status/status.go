@@ -9,7 +9,10 @@
 //	the same from a URL that was followed   by status, state, phase, done or provisioningState
 //	without such a rule                     at the top of the document, if it has one:
 //	                                        SUCCESS for a word known to be final, ERROR for
-//	                                        one known as a failure's, else NOT_READY
+//	                                        one known as a failure's, else NOT_READY;
+//	                                        without one SUCCESS, but NOT_READY after an
+//	                                        answer that had one, and ERROR for a document
+//	                                        with nothing but an error
 //	429; 503 with a hint; 403 with a hint,  THROTTLED
 //	an exhausted rate limit or GitHub's
 //	words about its secondary limit
