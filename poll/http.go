@@ -39,8 +39,9 @@ const defaultMaxBody = 64 << 20
 //
 // One attempt is one request, which the Transport is kept from sending again,
 // and the redirects it meets. They are followed as a browser does (RFC 9110
-// section 15.4), but for a 301 or 302 after the POST that
-// starts the operation: it leaves open whether anything was started. Where one
+// section 15.4), but for a 301 or 302 after a POST: it leaves open
+// whether anything was done. A page that a redirect leads to where an operation is
+// followed is doubted ([status.Observation.Doubt]): it may be one to log in. Where one
 // leads to another origin (scheme, host or port), what may be a credential stays
 // behind: Authorization, cookies, User, every header but Accept*, User-Agent and
 // Content-Type, and the client certificate of an [http.Transport]. The same holds

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -72,6 +74,13 @@ func (c *client) hasCredentials() bool {
 	return false
 }
 
+// wantsHTML reports whether the user's header asks for pages.
+func (c *client) wantsHTML() bool {
+	return slices.ContainsFunc(c.header["Accept"], func(value string) bool {
+		return strings.Contains(strings.ToLower(value), "html")
+	})
+}
+
 // leftBehind says in words that credentials stay behind on the way, "" if none do.
 func leftBehind(from, to place) string {
 	if !from.guarded || to.trusted {
@@ -111,7 +120,7 @@ func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
 			return nil, c.lost(ctx, err, next, hops, time.Since(began))
 		}
 		a.hops = hops
-		if !isRedirect(a.code) || c.maxRedirects < 0 || next.start && leavesOpen(a.code, next.method) {
+		if !isRedirect(a.code) || c.maxRedirects < 0 || leavesOpen(a.code, next.method) {
 			return a, nil
 		}
 		h, err := c.hop(next, a)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/status"
 )
@@ -25,10 +26,11 @@ type httpSession struct {
 	startLocation string
 	startedAt     place
 
-	at        place // where the next attempt looks
-	following bool  // at was named by an answer
-	monitor   status.Monitor
-	statement string // what the last look that saw a state said of it
+	at         place // where the next attempt looks
+	following  bool  // at was named by an answer
+	monitor    status.Monitor
+	statement  string // what the last look that saw a state said of it
+	servesHTML bool   // a good answer came from there that was a page, without a redirect
 }
 
 func newHTTPSession(h HTTP) *httpSession {
@@ -164,11 +166,16 @@ func (s *httpSession) bounced(ctx context.Context, o *status.Observation, got *a
 		s.started(ctx, o, got)
 		return
 	}
+	s.remarkBounce(o, got, "it names %s: send the start there if that is its new address; if it is the result or its status, look there")
+}
+
+// remarkBounce says of a redirect that was not followed where it leads, in words
+// for that.
+func (s *httpSession) remarkBounce(o *status.Observation, got *answer, words string) {
 	to, err := got.from.refer(got.header.Get("Location"), true)
 	if err != nil {
 		return
 	}
-	words := "it names %s: send the start there if that is its new address; if it is the result or its status, look there"
 	if onlyMoved(got.from.url, to.url) {
 		words = "nothing was started: the request belongs to %s"
 	}
@@ -210,7 +217,11 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 		return status.Observation{Failure: lost.failure, Monitor: s.monitor}
 	}
 	if next.cache == nil {
-		return s.looked(ctx, got)
+		o := s.looked(ctx, got)
+		if leavesOpen(got.code, next.method) {
+			s.remarkBounce(&o, got, "it names %s: send the request there if that is its new address")
+		}
+		return o
 	}
 	if confirmed, ok := next.cache.settle(got); ok {
 		return s.confirmed(ctx, confirmed, got)
@@ -224,6 +235,7 @@ func (s *httpSession) looked(ctx context.Context, got *answer) status.Observatio
 	o := s.client.observe(got)
 	o.Monitor = s.kindOf(ctx, got)
 	s.recall(&o)
+	s.suspect(&o, got)
 	switch {
 	case s.following && seeOther(got.hops):
 	case s.following:
@@ -248,6 +260,32 @@ func (s *httpSession) recall(o *status.Observation) {
 	if statement := o.Statement(); statement != "" {
 		s.statement = statement
 	}
+}
+
+// suspect doubts a page that a redirect led to, where none was expected: one to log
+// in comes so, in place of the answer. A 303 says that the answer is elsewhere.
+func (s *httpSession) suspect(o *status.Observation, got *answer) {
+	last := len(got.hops) - 1
+	switch {
+	case !isGood(got.code) || !isPage(got):
+	case last < 0:
+		s.servesHTML = s.servesHTML || s.following
+	case !s.following && o.Monitor != status.Result, s.servesHTML, s.client.wantsHTML(), seeOther(got.hops), got.hops[last].start:
+	default:
+		o.Doubt = fmt.Sprintf("redirected by %d to %s, an HTML page: it may be one to log in; a condition can say that it is not",
+			got.hops[last].code, urlName(got.from.url))
+	}
+}
+
+// isPage reports whether an answer is an HTML page.
+func isPage(a *answer) bool {
+	kind := a.header.Get("Content-Type")
+	if kind == "" {
+		kind = http.DetectContentType(a.body)
+	}
+	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
+	kind = strings.TrimSpace(kind)
+	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
 // kindOf says what kind of document an answer is. A 303 leads from a status
@@ -321,6 +359,8 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 			o.Failure = lost.failure
 		} else {
 			o = s.client.observe(got)
+			o.Monitor = status.Result
+			s.suspect(&o, got)
 		}
 		o.Kind, o.Monitor = status.HTTP, status.Result
 		return o

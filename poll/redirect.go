@@ -143,8 +143,7 @@ func (c *client) hop(from call, a *answer) (hop, error) {
 	return h, nil
 }
 
-// leavesOpen reports whether a redirect of the request that starts the operation
-// can mean either of two things: by RFC 9110 (sections 15.4.2 and 15.4.3) where to
+// leavesOpen reports whether a redirect of a request that does something can mean either of two things: by RFC 9110 (sections 15.4.2 and 15.4.3) where to
 // send it instead, by custom where its result is.
 func leavesOpen(code int, method string) bool {
 	return code != http.StatusSeeOther && becomesGET(code, method)

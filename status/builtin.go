@@ -70,6 +70,8 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	switch {
 	case o.Start && (o.Good() || o.Next != ""):
 		return r.started(o)
+	case o.Good() && o.Doubt != "":
+		return r.good(o.Doubt, codeText(code))
 	case o.Good() && o.NoLead != "":
 		return r.good(o.NoLead, codeText(code))
 	case o.Good() && expected:
@@ -97,11 +99,7 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case code == http.StatusSwitchingProtocols:
 		return Verdict{Status: Error, Reason: codeText(code) + ", after which no HTTP answer comes"}
 	case code >= 300 && code < 400:
-		v := Verdict{Status: Error, Reason: codeText(code) + ", which was not followed"}
-		if o.Start {
-			v.Notes = o.Remarks
-		}
-		return v
+		return Verdict{Status: Error, Reason: codeText(code) + ", which was not followed", Notes: o.Remarks}
 	}
 	return Verdict{Status: Error, Reason: codeText(code)}
 }

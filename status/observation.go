@@ -74,6 +74,10 @@ type Observation struct {
 	// hold one; "" otherwise. The same request is then to be made again.
 	NoLead string
 
+	// Doubt says why a good answer may be none to what was asked, such as a page
+	// that a redirect led to; "" for no doubt. A rule can decide nevertheless.
+	Doubt string
+
 	// Remarks are words for the curious: a header ignored as absurd, a URL
 	// followed. They decide nothing.
 	Remarks []string

@@ -137,7 +137,10 @@ func TestClassify(t *testing.T) {
 		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.NoLead = ".url is missing"
 		}), want: status.NotReady, reason: ".url is missing"},
-		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
+		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
+		"a doubtful answer, condition": {rules: []string{"until $status == 200"}, o: with(answered(200, ``), doubted), want: status.Success},
+		"a doubtful result":            {o: with(with(answered(200, ``), doubted), func(o *status.Observation) { o.Monitor = status.Result }), want: status.NotReady, reason: "a page"},
+		"start refused for load":       {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
 		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
 			o.Monitor = status.AzureLRO
 		}), want: status.NotReady},
@@ -401,6 +404,8 @@ func TestAStartThatIsNotImplemented(t *testing.T) {
 		t.Errorf("have %s: %s", have.Status, have.Reason)
 	}
 }
+
+func doubted(o *status.Observation) { o.Doubt = "a page" }
 
 func ExampleRules() {
 	done, _ := status.NewRule(status.Success, `.state == "done"`)
