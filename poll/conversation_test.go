@@ -332,7 +332,7 @@ func (u *turn) write(w net.Conn, now time.Time) bool {
 	}
 	switch how {
 	case "gzip":
-		body, header = gzipped(body), append(header, "Content-Encoding: gzip")
+		body, header = gzipped(body), append([]string{"Content-Encoding: gzip"}, header...)
 	case "zeros":
 		n, _ := strconv.Atoi(how2)
 		body = make([]byte, n)

@@ -7,12 +7,16 @@ import (
 )
 
 // read reads the body of an answer, of which limit bytes are kept. There is none
-// after 101, where the connection goes on in another protocol.
-func (a *answer) read(req *http.Request, resp *http.Response, limit int64) error {
+// after 101, where the connection goes on in another protocol. It is decoded but
+// where it is wanted as it is.
+func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs bool) error {
 	if resp.StatusCode < http.StatusOK {
 		return nil
 	}
-	body, decoded, err := decode(req, resp)
+	body, decoded, err := io.Reader(resp.Body), resp.Uncompressed, error(nil)
+	if !asIs {
+		body, decoded, err = decode(req.Context(), resp)
+	}
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialLocalhost(dialer.DialContext),
 		TLSClientConfig:        config,
+		DisableCompression:     true, // what comes is decoded by all that its header says
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
 		MaxResponseHeaderBytes: maxHeader,

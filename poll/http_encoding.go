@@ -23,7 +23,7 @@ type unusable string
 func (e unusable) Error() string { return string(e) }
 
 // codings returns what an answer was encoded by, in the order in which it was
-// (RFC 9110 section 8.4). net/http has undone a single gzip and its header.
+// (RFC 9110 section 8.4). Some transports have undone a gzip and its header.
 func codings(header http.Header) []string {
 	var list []string
 	for coding := range strings.SplitSeq(strings.Join(header.Values("Content-Encoding"), ","), ",") {
@@ -36,11 +36,10 @@ func codings(header http.Header) []string {
 }
 
 // decode returns the body of resp as it was before its codings, and whether
-// there were any. It stays as it was sent where the request names encodings or a
-// range: then it is what was asked for.
-func decode(req *http.Request, resp *http.Response) (body io.Reader, decoded bool, err error) {
+// there were any.
+func decode(ctx context.Context, resp *http.Response) (body io.Reader, decoded bool, err error) {
 	list := codings(resp.Header)
-	if len(list) == 0 || req.Header.Get("Accept-Encoding") != "" || req.Header.Get("Range") != "" {
+	if len(list) == 0 {
 		return resp.Body, resp.Uncompressed, nil
 	}
 	in := bufio.NewReader(resp.Body)
@@ -58,10 +57,11 @@ func decode(req *http.Request, resp *http.Response) (body io.Reader, decoded boo
 		if err != nil {
 			return nil, true, err
 		}
-		in = bufio.NewReader(&attentive{req.Context(), layer})
+		in = bufio.NewReader(&attentive{ctx, layer})
 	}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1 // that of what came, not of what it unfolds to
 	return in, true, nil
 }
 

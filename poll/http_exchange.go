@@ -74,6 +74,12 @@ func (c *client) hasCredentials() bool {
 	return false
 }
 
+// asIs reports whether the user's header asks for encodings or for a range: then
+// what comes is what was asked for.
+func (c *client) asIs() bool {
+	return c.header.Get("Accept-Encoding") != "" || c.header.Get("Range") != ""
+}
+
 // wantsHTML reports whether the user's header asks for pages.
 func (c *client) wantsHTML() bool {
 	return slices.ContainsFunc(c.header["Accept"], func(value string) bool {
@@ -166,7 +172,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	// another transport to.
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at, received: time.Now()}
-	if err := a.read(req, resp, c.maxBody); err != nil {
+	if err := a.read(req, resp, c.maxBody, c.asIs()); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.size, want: resp.ContentLength}
 	}
 	return a, nil
@@ -197,6 +203,10 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 func (c *client) setHeader(req *http.Request, next call) {
 	req.Header.Set("Accept", "*/*")
 	req.Header.Set("User-Agent", "poll")
+	if next.method != http.MethodHead && len(c.header["Range"]) == 0 {
+		// Asked for here, net/http leaves it as it is. It would undo one gzip of several.
+		req.Header.Set("Accept-Encoding", "gzip")
+	}
 	if next.body != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
