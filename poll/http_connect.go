@@ -62,6 +62,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 		IdleConnTimeout:        5 * time.Minute,
 		MaxIdleConnsPerHost:    2,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingFor},
+		GetProxyConnectHeader:  asksProxy,
 		OnProxyConnectResponse: refusedByProxy,
 	}
 	if c.UnixSocket != "" {

@@ -42,6 +42,16 @@ type delivery struct {
 	written  bool     // the request's header, on conn
 	answered bool     // what follows is a request that the transport makes by itself
 	again    resend   // why it was stopped before it was sent again, "" if it was not
+	atProxy  bool     // a proxy was asked to connect, and has not answered
+}
+
+// deliveryKey is the key of a delivery in its request's context, which the hooks
+// of a transport are given.
+type deliveryKey struct{}
+
+func deliveryOf(ctx context.Context) *delivery {
+	d, _ := ctx.Value(deliveryKey{}).(*delivery)
+	return d
 }
 
 func (d *delivery) hooks() *httptrace.ClientTrace {
@@ -114,7 +124,7 @@ func (d *delivery) failed(err error) *sendError {
 	if d.again != "" {
 		err = d.again
 	}
-	e := &sendError{err: err, left: d.conn != nil && (d.answered || !unprocessed(err))}
+	e := &sendError{err: err, atProxy: d.atProxy && d.conn == nil, left: d.conn != nil && (d.answered || !unprocessed(err))}
 	if !d.asked {
 		e.left = !neverConnected(err)
 	}

@@ -159,7 +159,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	way := &delivery{stop: stop}
-	req, err := c.request(httptrace.WithClientTrace(ctx, way.hooks()), next)
+	req, err := c.request(httptrace.WithClientTrace(context.WithValue(ctx, deliveryKey{}, way), way.hooks()), next)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +230,7 @@ func (c *client) setHeader(req *http.Request, next call) {
 type sendError struct {
 	err       error
 	left      bool
+	atProxy   bool  // it came while a proxy was to connect
 	begun     bool  // the answer was, and reading its body failed
 	got, want int64 // bytes of the body then; want is -1 if not known
 }
@@ -242,4 +243,10 @@ type lost struct {
 	failure *status.Failure
 	left    bool  // the server may have seen the request
 	hops    []hop // redirects followed
+	advice  advice
+}
+
+// observation is what an attempt saw that ended so.
+func (l *lost) observation() status.Observation {
+	return status.Observation{Failure: l.failure, Hint: l.advice.hint, Exhausted: l.advice.exhausted, Remarks: l.advice.remarks}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -35,14 +34,22 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 // lost says in words why there is no answer to a call.
 func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took time.Duration) *lost {
 	l := &lost{hops: hops}
+	var whose string
 	if e, ok := errors.AsType[*sendError](err); ok {
 		l.left = e.left
+		if e.atProxy {
+			whose = "the proxy: "
+		}
 	}
 	if ctx.Err() != nil {
-		l.failure = cut(ctx, l.left, took)
+		l.failure = cut(ctx, whose, l.left, took)
 		return l
 	}
+	if e, ok := errors.AsType[*proxyError](err); ok {
+		l.advice = e.advice
+	}
 	kind, words := c.explain(err, at)
+	words = whose + words
 	if len(hops) > 0 {
 		words += ", after a redirect to " + urlName(at.at.url)
 	}
@@ -50,13 +57,14 @@ func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took 
 	return l
 }
 
-// cut says how an attempt was ended from outside.
-func cut(ctx context.Context, left bool, took time.Duration) *status.Failure {
+// cut says how an attempt was ended from outside, and at whose place, "" for the
+// server's.
+func cut(ctx context.Context, whose string, left bool, took time.Duration) *status.Failure {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrAttemptTimeout) {
 		return stoppedBy(cause)
 	}
-	text := "timed out after " + words.Short(took)
+	text := whose + "timed out after " + words.Short(took)
 	if !left {
 		text += " without a connection"
 	}
@@ -70,10 +78,7 @@ func (c *client) explain(err error, at call) (status.FailureKind, string) {
 		return status.Hopeless, words
 	}
 	if e, ok := errors.AsType[*proxyError](err); ok {
-		if e.code == http.StatusProxyAuthRequired {
-			return status.Hopeless, e.Error()
-		}
-		return status.Transient, e.Error()
+		return e.kind(), e.Error()
 	}
 	words, ok := networkWords(err)
 	if !ok {
@@ -122,6 +127,9 @@ func neverConnected(err error) bool {
 func networkWords(err error) (string, bool) {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		return dnsWords(e), true
+	}
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return "the address is malformed, or its port is none", true
 	}
 	for _, known := range []struct {
 		errno syscall.Errno
@@ -202,6 +210,7 @@ func textWords(text string) (string, bool) {
 		{"malformed MIME header", "the header of the answer is malformed"},
 		{"bad Content-Length", "the header of the answer is malformed"},
 		{"multiple Content-Length", "the header of the answer is malformed"},
+		{"more than declared", "the answer is longer than its header says"},
 		{"chunk", "the answer's chunks are malformed"},
 		{"server closed idle connection", "connection closed by the server"},
 		{"cannot rewind body", "connection closed by the server"},
@@ -225,6 +234,9 @@ func http2Words(text string) (string, bool) {
 			return "the server reset the HTTP/2 stream" + errorCode(code), true
 		}
 		return "the HTTP/2 answer is malformed", true
+	}
+	if _, code, ok := strings.Cut(text, "connection error: "); ok {
+		return "the HTTP/2 connection is broken" + errorCode(code), true
 	}
 	if _, code, ok := strings.Cut(text, "ErrCode"); ok && strings.Contains(text, "GOAWAY") {
 		return "the server closed the HTTP/2 connection" + errorCode(code[1:]), true

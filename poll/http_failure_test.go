@@ -83,6 +83,10 @@ func TestReasons(t *testing.T) {
 		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), "the server closed the HTTP/2 connection (NO_ERROR)"},
 		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "the server closed the HTTP/2 connection (ENHANCE_YOUR_CALM)"},
 		{errors.New("http2: Transport received Server's graceful shutdown GOAWAY"), "the server is closing the HTTP/2 connection (GOAWAY)"},
+		{errors.New("connection error: PROTOCOL_ERROR"), "the HTTP/2 connection is broken (PROTOCOL_ERROR)"},
+		{errors.New("net/http: server replied with more than declared Content-Length; truncated"), "the answer is longer than its header says"},
+		{&net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}},
+			"the proxy: the address is malformed, or its port is none"},
 		{errors.New("boom"), "request failed: boom"},
 	} {
 		h := HTTP{
@@ -152,7 +156,7 @@ func TestCut(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(test.cause)
-		have := cut(ctx, test.left, 12345*time.Millisecond)
+		have := cut(ctx, "", test.left, 12345*time.Millisecond)
 		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.cause) {
 			t.Errorf("%v: have %v %q", test.cause, have.Kind, have.Reason)
 		}

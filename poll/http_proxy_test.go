@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pollcli/poll/status"
 )
@@ -17,30 +19,77 @@ import (
 func TestRefusedByProxy(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		code int
-		want string
-		kind status.FailureKind
+		answer string
+		want   string
+		kind   status.FailureKind
+		hint   time.Duration
 	}{
-		{407, "the proxy: HTTP 407 Proxy Authentication Required", status.Hopeless},
-		{503, "the proxy: HTTP 503 Service Unavailable", status.Transient},
-		{299, "the proxy: HTTP 299", status.Transient},
+		{"407 \x1b[31ms3cret", "the proxy: HTTP 407 Proxy Authentication Required", status.Hopeless, 0},
+		{"403 No", "the proxy: HTTP 403 Forbidden", status.Hopeless, 0},
+		{"302 To\r\nLocation: http://s3cret/", "the proxy: HTTP 302 Found", status.Hopeless, 0},
+		{"399 No", "the proxy: HTTP 399", status.Hopeless, 0},
+		{"400 No", "the proxy: HTTP 400 Bad Request", status.Transient, 0},
+		{"503 No", "the proxy: HTTP 503 Service Unavailable", status.Transient, 0},
+		{"502 No\r\nRetry-After: 3", "the proxy: HTTP 502 Bad Gateway, Retry-After asks for 3s", status.Transient, 3 * time.Second},
+		{"503 No\r\nRetry-After: 3", "the proxy: HTTP 503 Service Unavailable, Retry-After asks for 3s", status.Busy, 3 * time.Second},
+		{"403 No\r\nRetry-After: 3", "the proxy: HTTP 403 Forbidden, Retry-After asks for 3s", status.Busy, 3 * time.Second},
+		{"429 No", "the proxy: HTTP 429 Too Many Requests", status.Busy, 0},
+		{"299 No", "the proxy: HTTP 299", status.Transient, 0},
+		{"", "the proxy: connection closed without an answer", status.Transient, 0},
+		{"hang", "the proxy: timed out after ", status.Transient, 0},
 	} {
-		transport, err := Connect{}.Transport()
-		if err != nil {
-			t.Fatal(err)
-		}
-		transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", User: url.UserPassword("me", "s3cret"), Host: "proxy.example:3128"})
-		transport.DialContext = pipeTo(func(conn net.Conn) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		h := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: throughProxy(t, func(conn net.Conn) {
 			conn.Read(make([]byte, 4096))
-			fmt.Fprintf(conn, "HTTP/1.1 %d \x1b[31ms3cret\r\nContent-Length: 0\r\n\r\n", test.code)
+			switch test.answer {
+			case "hang":
+				cancel(ErrAttemptTimeout)
+				conn.Read(make([]byte, 1))
+			default:
+				fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
+			case "":
+			}
 			conn.Close()
-		})
-		h := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}
-		o := h.Probe(t.Context(), Attempt{Number: 1})
-		if o.Failure == nil || o.Failure.Reason != test.want || o.Failure.Kind != test.kind {
-			t.Errorf("%d: have %+v", test.code, o.Failure)
+		})}
+		probe := h.Session()
+		o := probe.Probe(ctx, Attempt{Number: 1})
+		cancel(nil)
+		if o.Failure == nil || !strings.HasPrefix(o.Failure.Reason, test.want) || o.Failure.Kind != test.kind {
+			t.Errorf("%s: have %+v", test.answer, o.Failure)
+		}
+		if (o.Hint != nil) != (test.hint > 0) || o.Hint != nil && o.Hint.Wait != test.hint {
+			t.Errorf("%s: have hint %v, want %s", test.answer, o.Hint, test.hint)
+		}
+		if !probe.(Starter).StartDue() {
+			t.Errorf("%s: what was never sent is not due", test.answer)
 		}
 	}
+}
+
+// What breaks behind the proxy is not the proxy's.
+func TestBehindProxy(t *testing.T) {
+	t.Parallel()
+	h := HTTP{URL: "https://api.example.com/", Transport: throughProxy(t, func(conn net.Conn) {
+		conn.Read(make([]byte, 4096))
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\n\r\n")
+		conn.Read(make([]byte, 4096))
+		conn.Close()
+	})}
+	o := h.Probe(t.Context(), Attempt{Number: 1})
+	if o.Failure == nil || o.Failure.Reason != "connection closed without an answer" {
+		t.Errorf("have %+v", o.Failure)
+	}
+}
+
+// throughProxy is a transport that asks a proxy to connect.
+func throughProxy(t *testing.T, proxy func(net.Conn)) *http.Transport {
+	transport, err := Connect{}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", User: url.UserPassword("me", "s3cret"), Host: "proxy.example:3128"})
+	transport.DialContext = pipeTo(proxy)
+	return transport
 }
 
 func TestCheckProxies(t *testing.T) {
@@ -63,6 +112,9 @@ func TestCheckProxies(t *testing.T) {
 		{"https_proxy", "http://", false},
 		{"https_proxy", "http:///s3cret", false},
 		{"https_proxy", "proxy.example:s3cret", false},
+		{"https_proxy", "http://s3cret:99999", false},
+		{"https_proxy", "s3cret:99999", false},
+		{"https_proxy", "proxy.example:65535", true},
 	} {
 		err := checkProxies(func(name string) string {
 			if name == test.name {

@@ -106,9 +106,12 @@ func (s *httpSession) startLost(l *lost) status.Observation {
 	if h, ok := turned(l.hops); ok {
 		s.startDue = false
 		s.follow(lead{to: h.to, monitor: status.Location})
-		return status.Observation{Failure: l.failure, Monitor: status.Location}
+		o := l.observation()
+		o.Monitor = status.Location
+		return o
 	}
-	o := status.Observation{Failure: l.failure, Start: true}
+	o := l.observation()
+	o.Start = true
 	if !l.left {
 		return o
 	}
@@ -214,7 +217,9 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 	}
 	got, lost := s.client.do(ctx, next)
 	if lost != nil {
-		return status.Observation{Failure: lost.failure, Monitor: s.monitor}
+		o := lost.observation()
+		o.Monitor = s.monitor
+		return o
 	}
 	if next.cache == nil {
 		o := s.looked(ctx, got)
@@ -356,7 +361,7 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 		if untrusted {
 			o.Failure = fail(status.Hopeless, "it "+err.Error(), err)
 		} else if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
-			o.Failure = lost.failure
+			o = lost.observation()
 		} else {
 			o = s.client.observe(got)
 			o.Monitor = status.Result

@@ -48,7 +48,7 @@ func (p TCP) Probe(ctx context.Context, a Attempt) status.Observation {
 	case err == nil:
 		conn.Close()
 	case ctx.Err() != nil:
-		o.Failure = cut(ctx, false, time.Since(began))
+		o.Failure = cut(ctx, "", false, time.Since(began))
 	default:
 		o.Failure = connectFailure(err)
 	}

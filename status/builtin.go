@@ -25,6 +25,8 @@ func hopeless(o *Observation) (Verdict, bool) {
 func (r Rules) unmatched(o *Observation, want string) Verdict {
 	expected := len(r.Preset) > 0 || r.hasUntil()
 	switch {
+	case o.Failure != nil && o.Failure.Kind == Busy:
+		return Verdict{Status: Throttled, Reason: o.Failure.Reason}
 	case o.Failure != nil:
 		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
 	case o.Code != nil:

@@ -134,6 +134,9 @@ const (
 	// MayHaveStarted means that the answer to the request that starts the
 	// operation was lost. It is ERROR: sending it again might start a second.
 	MayHaveStarted
+	// Busy means that a proxy refused to connect for load: THROTTLED, unless a
+	// rule says otherwise.
+	Busy
 	// Stopped means that the attempt was ended from outside (deadline, signal)
 	// before it had an answer. It decides nothing.
 	Stopped

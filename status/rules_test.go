@@ -120,10 +120,11 @@ func TestClassify(t *testing.T) {
 			Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.NotReady},
 		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.Command,
 			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.Success},
-		"no answer, not JSON":    {rules: []string{"error-if !$isjson"}, o: failed(status.Transient), want: status.NotReady},
-		"hopeless failure":       {rules: []string{"not-ready-if true"}, o: failed(status.Hopeless), want: status.Error},
-		"a start that was lost":  {rules: []string{"until true"}, o: failed(status.MayHaveStarted), want: status.Error},
-		"a rule without the doc": {rules: []string{"until $attempt >= 0"}, o: failed(status.Transient), want: status.Success},
+		"no answer, not JSON":         {rules: []string{"error-if !$isjson"}, o: failed(status.Transient), want: status.NotReady},
+		"refused for load by a proxy": {o: failed(status.Busy), want: status.Throttled, reason: "no answer"},
+		"hopeless failure":            {rules: []string{"not-ready-if true"}, o: failed(status.Hopeless), want: status.Error},
+		"a start that was lost":       {rules: []string{"until true"}, o: failed(status.MayHaveStarted), want: status.Error},
+		"a rule without the doc":      {rules: []string{"until $attempt >= 0"}, o: failed(status.Transient), want: status.Success},
 
 		"start with somewhere to follow": {strict: true, o: with(answered(202, ""), func(o *status.Observation) {
 			o.Start, o.Next = true, "https://host/ops/1"
