@@ -22,6 +22,10 @@ func TargetName(s string) string {
 		if s == "" {
 			return ""
 		}
+		if strings.HasPrefix(s, "//") { // a URL that lost its scheme
+			s = s[:strings.IndexAny(s+"?", "?#")]
+			s = s[strings.LastIndexByte(s, '@')+1:]
+		}
 		return filepath.Base(s)
 	}
 	u, err := url.Parse(s)

@@ -47,6 +47,8 @@ func TestRedactor(t *testing.T) {
 
 func FuzzTargetName(f *testing.F) {
 	f.Add("https", "me", "passw0rd", "host", "/p", "q=s3cret")
+	f.Add("", "me", "passw0rd", "host", "/p", "q=s3cret")
+	f.Add("", "me", "passw0rd", "host", "", "q=s3cret")
 	f.Fuzz(func(t *testing.T, scheme, login, password, host, path, query string) {
 		u := url.URL{Scheme: scheme, Host: host, Path: path, User: url.UserPassword("L0GIN"+login, "PASSW0RD"+password), RawQuery: "QU3RY" + query}
 		have := TargetName(u.String())
