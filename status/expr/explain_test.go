@@ -81,6 +81,8 @@ func TestExplain(t *testing.T) {
 		{`all(.items[]; .status.phase == "Running")`, `all(.items[]; .status.phase == "Running"): false at [2]: .status.phase is "Pending" (3 items, 1 false)`},
 		{`any(.items[]; .status.phase == "Failed")`, `any(.items[]; .status.phase == "Failed"): true for none of 3 items, at [0]: .status.phase is "Running"`},
 		{`any(.items[]; .name == "b")`, `any(.items[]; .name == "b"): true at [1]: .name is "b"`},
+		{`any(.items[]; .name == "b" or .n == 7)`, `any(.items[]; .name == "b" or .n == 7): true at [1]: .name is "b"`},
+		{`any(.items[]; .name == $json.s or .n == $json.b)`, `any(.items[]; .name == $json.s or .n == $json.b): true at [1]: .n is 2`},
 		{`all(.items[]; .name)`, `all(.items[]; .name): true for all of 3 items`},
 		{`all(.items[]; .n > 0)`, `all(.items[]; .n > 0): unknown at [2]: .n is "3" (a string): cannot be ordered against a number; write (.n | tonumber) > 0 (3 items, 1 unknown)`},
 		{`all(.m[]; .ok)`, `all(.m[]; .ok): false at ["q"]: .ok is false (2 items, 1 false)`},

@@ -70,8 +70,8 @@ func (e *evaluator) like(text, pattern string) bool {
 			return false
 		}
 		_, size := utf8.DecodeRuneInString(text[mark:])
+		e.tick(i - mark + size)
 		mark += size
-		e.tick(i - mark)
 		i, j = mark, star+1
 	}
 	for j < len(pattern) && pattern[j] == '*' {

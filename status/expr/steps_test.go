@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // Steps is what it costs to evaluate an expression and to explain the outcome.
@@ -32,6 +31,7 @@ var answers = map[string]func(n int) string{
 	"nested list": func(n int) string { return wrap(`[`, `1`, `]`, min(n/2, 900)) },
 	"digits":      func(n int) string { return "1" + strings.Repeat("0", n) + "1" },
 	"zeros":       func(n int) string { return "1." + strings.Repeat("0", n) },
+	"digits list": func(n int) string { return "[1" + strings.Repeat("0", n) + "1]" },
 	"exponent":    func(n int) string { return "1e" + strings.Repeat("9", n) },
 	"text":        func(n int) string { return `"` + strings.Repeat("a", n) + `"` },
 	"quotes":      func(n int) string { return `"` + strings.Repeat(`\"`, n/2) + `"` },
@@ -93,9 +93,12 @@ func TestLinear(t *testing.T) {
 	t.Parallel()
 	const size, times = 512, 4
 	for name, a := range answers {
-		for _, other := range []string{name, "numbers", "text", "digits"} {
+		for _, other := range []string{name, "numbers", "text", "digits", "digits list"} {
 			b := answers[other]
 			for _, source := range costly {
+				if other != name && !strings.Contains(source, ".b") {
+					continue
+				}
 				x, err := CompileValue(source)
 				if err != nil {
 					t.Fatalf("%s: %v", source, err)
@@ -171,11 +174,12 @@ func newCountdown(left int) *countdown {
 }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left >= 0 {
-		return nil
-	}
-	if c.left == -1 {
+	c.left--
+	if c.left == 0 {
 		close(c.done)
+	}
+	if c.left >= 0 {
+		return nil
 	}
 	return context.Canceled
 }
@@ -267,10 +271,47 @@ func TestMatchAbandoned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Millisecond, cancel)
-	r := x.Eval(&Env{Body: []byte(strings.Repeat("x", 20<<20)), Context: ctx})
+	r := x.Eval(&Env{Body: []byte(strings.Repeat("x", 20<<20)), Context: newCountdown(1)})
 	if !r.Abandoned() {
 		t.Errorf("it is %v", r.Tri)
+	}
+}
+
+// TestWildcardAbandoned looks at the context while a long text is compared with a
+// pattern that nearly fits everywhere.
+func TestWildcardAbandoned(t *testing.T) {
+	t.Parallel()
+	pattern := "*" + strings.Repeat("a", 1000) + "b"
+	body := []byte(`["` + strings.Repeat("a", 100_000) + `"]`)
+	for _, source := range []string{`#(%"` + pattern + `")`, `0.` + pattern} {
+		x, err := Compile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if source[0] == '0' {
+			body = []byte(`[{` + strings.Trim(string(body), "[]") + `:1}]`)
+		}
+		if r := x.Eval(&Env{Doc: NewDoc(body), Context: newCountdown(0)}); !r.Abandoned() {
+			t.Errorf("%.9s is %v", source, r.Tri)
+		}
+	}
+}
+
+// TestLinearInDepth nests conditions deeper, and sees that the steps to explain
+// them grow no faster.
+func TestLinearInDepth(t *testing.T) {
+	t.Parallel()
+	const depth, times = 20, 4
+	for _, inner := range []string{"%s", "any(.list[]; %s)"} {
+		steps := func(depth int) int {
+			x, err := Compile(fmt.Sprintf(inner, wrap(".a == 1 or (.a == 2 and (", ".a", "))", depth)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Steps(x, answerEnv(`{"a":2,"list":[{"a":2}]}`))
+		}
+		if few, many := steps(depth), steps(times*depth); many > 3*times*few/2 {
+			t.Errorf("%s: %d steps, %d for %d times the depth", inner, few, many, times)
+		}
 	}
 }
