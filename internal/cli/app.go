@@ -112,6 +112,9 @@ func (w World) run(ctx context.Context, c *command, s *split) error {
 	if s.on("help") {
 		return w.writeOut(ctx, helpText(c))
 	}
+	if err := s.refuseEmpty(); err != nil {
+		return err
+	}
 	app := &cli.App{
 		Name: "poll", Flags: s.used().urfave(),
 		Writer: io.Discard, ErrWriter: io.Discard,

@@ -129,6 +129,9 @@ func (in *invocation) configureRules(w *wait) error {
 			if err != nil {
 				return badExpression(in.values.origin(kind.Name), err)
 			}
+			if err := depends(rule.Expr); err != nil {
+				return usagef("%s: %w", in.values.origin(kind.Name), err)
+			}
 			if err := applies(rule.Expr.Uses(), w.kind); err != nil {
 				return usagef("%s: %w", in.values.origin(kind.Name), err)
 			}

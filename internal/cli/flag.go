@@ -19,13 +19,15 @@ type flag struct {
 	group   string // under which heading it stands in help
 	hidden  bool   // accepted, not shown
 	// onlyPolls is true for a name that hardly any other program gives to a flag:
-	// behind a command it is misplaced.
+	// behind a command it is misplaced. Where values are offered, too, it is so
+	// with one of them.
 	onlyPolls bool
 	words     []string // the values it takes, where they can be listed
 	// offers lists what completion offers beside: values where others are
 	// possible, and those whose list costs something to make.
-	offers   func() []candidate
-	fromFile bool // @FILE stands for what is in the file
+	offers     func() []candidate
+	fromFile   bool // @FILE stands for what is in the file
+	mayBeEmpty bool // an empty value means something
 }
 
 // env is the name of the environment variable that stands for the flag.

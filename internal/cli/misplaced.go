@@ -18,15 +18,23 @@ func (s *split) refuseMisplaced(table flags, args []string) error {
 	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
 		word := rest[0]
 		name, value, glued := strings.Cut(word, "=")
-		switch f := table.lookup(strings.TrimPrefix(name, "--")); {
+		f := table.lookup(strings.TrimPrefix(name, "--"))
+		if f != nil && !f.isSwitch() && !glued && len(rest) > 1 {
+			value = rest[1]
+		}
+		switch {
 		case isForShell(word):
 			found, forShell = cmp.Or(found, word), cmp.Or(forShell, word)
-		case strings.HasPrefix(name, "--") && f != nil && f.onlyPolls:
+		case strings.HasPrefix(name, "--") && f != nil && f.isPolls(value):
 			found = cmp.Or(found, name)
-			if !glued && len(rest) > 1 {
-				value, rest = rest[1], rest[1:]
+			ours = append(ours, name)
+			if f.isSwitch() {
+				continue
 			}
-			ours = append(ours, name, cmp.Or(shellQuoted(value), f.value))
+			if !glued && len(rest) > 1 {
+				rest = rest[1:]
+			}
+			ours = append(ours, cmp.Or(shellQuoted(value), f.value))
 		}
 	}
 	if found == "" {
@@ -46,6 +54,15 @@ func (s *split) refuseMisplaced(table flags, args []string) error {
 	}
 	return err.hint("%s", poll+strings.Join(append(ours, "-- "+command), " ")).
 		hint("if it is meant for %s: %s-- %s ...", program, poll, program)
+}
+
+// isPolls reports whether a flag with that value, behind a command, was meant
+// for poll.
+func (f *flag) isPolls(value string) bool {
+	if !f.onlyPolls || f.offers == nil {
+		return f.onlyPolls
+	}
+	return slices.ContainsFunc(f.offers(), func(c candidate) bool { return c.word == value })
 }
 
 // isForShell reports whether a word is one by which a shell joins commands or
