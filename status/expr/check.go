@@ -16,7 +16,7 @@ func (p *parser) condition(n node) {
 	case *variable:
 		switch x.name {
 		case "exit", "status", "attempt", "elapsed":
-			p.fail(x.from, "compare it: $"+x.name+" == 0", "$%s is a number, and a number is always true", x.name)
+			p.fail(x.from, "compare it: $"+x.name+usualComparison(x.name), "$%s is a number, and a number is always true", x.name)
 		}
 	case *call:
 		if x.fn == fnCount {
@@ -30,6 +30,20 @@ func (p *parser) condition(n node) {
 	}
 }
 
+// usualComparison is what a variable that is a number is compared with, as an
+// example.
+func usualComparison(variable string) string {
+	switch variable {
+	case "status":
+		return " == 200"
+	case "attempt":
+		return " >= 3"
+	case "elapsed":
+		return " > 5m"
+	}
+	return " == 0"
+}
+
 // conditionLiteral refuses a constant that is always true.
 func (p *parser) conditionLiteral(x *literal) {
 	text := x.of(p.src)
@@ -37,10 +51,24 @@ func (p *parser) conditionLiteral(x *literal) {
 	case KindArray, KindObject:
 		p.fail(x.from, "", "%s is always true", x.value.kind.noun())
 	case KindString:
+		if isQuestion(x.value.str) {
+			p.fail(x.from, "the quotes are part of the expression; without them it is "+x.value.str, "%s is text, and text is always true", text)
+			return
+		}
 		p.fail(x.from, "compare it with a field: .state == "+text, "%s is text, and text is always true", text)
 	case KindNumber:
 		p.fail(x.from, "compare it: .count == "+text+", or $status == 200 for the HTTP status", "%s is a number, and a number is always true", text)
 	}
+}
+
+// isQuestion reports whether a text reads like a condition and not like a word.
+func isQuestion(text string) bool {
+	if len(text) > maxTranslated {
+		return false
+	}
+	n, uses, err := parse(text, true)
+	path, isPath := n.(*pathNode)
+	return err == nil && uses != (Uses{}) && !(isPath && path.bare)
 }
 
 // hintList says how to ask a list whether it has members.

@@ -438,9 +438,32 @@ func (x *explainer) oddTruth(n node, v value) {
 		x.note("%s is an empty object, which is true", name)
 	case v.kind == KindString && v.str == "":
 		x.note("%s is an empty text, which is true", name)
+	case v.kind == KindString && !isPath(lastStage(n)):
+		x.note("%s is text, and any text is true: compare it", name)
 	case v.kind == KindNumber:
 		x.note("%s is %s, and any number is true, also 0: compare it", name, v.preview())
 	}
+}
+
+// lastStage is what the value of n comes out of: the end of a pipe.
+func lastStage(n node) node {
+	n = ungroup(n)
+	if p, ok := n.(*pipe); ok {
+		return lastStage(p.xs[len(p.xs)-1])
+	}
+	return n
+}
+
+// isPath reports whether n asks for a part of the answer, where being there may
+// be what counts.
+func isPath(n node) bool {
+	switch n := n.(type) {
+	case *pathNode, *alternative:
+		return true
+	case *variable:
+		return n.name == "header"
+	}
+	return false
 }
 
 // isEmpty reports whether a list or an object has no members.

@@ -164,6 +164,15 @@ func TestNotes(t *testing.T) {
 		{`.items | length`, `.items | length is 3, and any number is true, also 0: compare it`},
 		{`.state == "x" or .n`, `.n is 3, and any number is true, also 0: compare it`},
 		{`.n == 3 and .state`, ``},
+		{`$body`, `$body is text, and any text is true: compare it`},
+		{`$stdout | ascii_downcase`, `$stdout | ascii_downcase is text, and any text is true: compare it`},
+		{`.state|tostring`, `.state|tostring is text, and any text is true: compare it`},
+		{`(.state|type)`, `.state|type is text, and any text is true: compare it`},
+		{`$attempt|tostring`, `$attempt|tostring is text, and any text is true: compare it`},
+		{`$json | .state`, ``},
+		{`.gone // .state`, ``},
+		{`.state`, ``},
+		{`$header.X`, ``},
 		{`.gone != "pending"`, `.gone is missing, which is != "pending"`},
 		{`!(.gone == "pending")`, `.gone is missing, which is != "pending"`},
 		{`all(.e[]; .x)`, `all(.e[]; .x) is true because .e is empty`},
@@ -172,7 +181,9 @@ func TestNotes(t *testing.T) {
 		{`.items`, ``},
 		{`.n == 4 || .state`, ``},
 	} {
-		r := mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(explainDoc)), Elapsed: time.Second})
+		r := mustCompile(t, test.src).Eval(&expr.Env{
+			Doc: expr.NewDoc([]byte(explainDoc)), Body: []byte("words"), Header: http.Header{"X": {"words"}}, Elapsed: time.Second,
+		})
 		if have := strings.Join(r.Notes(), ";;"); have != test.want {
 			t.Errorf("%s: notes %q, want %q", test.src, have, test.want)
 		}

@@ -38,6 +38,9 @@ func suggested(err error, condition bool) error {
 		return e
 	}
 	hint := "write " + text
+	if condition && isLength(text) { // which is always true
+		hint += " > 0"
+	}
 	if t.several && condition {
 		hint += " if one of them is enough, and all(...) if each must be so"
 	}
@@ -46,6 +49,16 @@ func suggested(err error, condition bool) error {
 	}
 	e.Instead, e.Hint = text, hint
 	return e
+}
+
+// isLength reports whether the value of an expression is a length.
+func isLength(src string) bool {
+	n, _, err := parse(src, true)
+	if err != nil {
+		return false
+	}
+	made, ok := lastStage(n).(*call)
+	return ok && made.fn == fnLength
 }
 
 // translate is an expression that means what src means in jq.

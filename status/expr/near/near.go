@@ -4,14 +4,15 @@ package near
 import "strings"
 
 // Word returns the candidate that word is the beginning of or, if that is
-// said of none or of several, the one that differs least; "" if none is near.
+// said of none or of several, the one that differs least; "" if none is near. The
+// first letter is seldom wrong where others are.
 func Word(word string, candidates []string) string {
 	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
 		return whole[0]
 	}
 	best, least := "", max(1, len(word)/3)+1
 	for _, c := range candidates {
-		if d := distance(word, c); d < least {
+		if d := distance(word, c); d < least && (d < 2 || word[0] == c[0]) {
 			best, least = c, d
 		}
 	}
