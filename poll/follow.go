@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A Follow says where to look after the first answer. The zero value is "auto";
@@ -38,6 +39,8 @@ func ParseFollow(s string) (Follow, error) {
 		f.source = ""
 	case s == "none":
 		f.none = true
+	case noPlace(s) != "":
+		return Follow{}, fmt.Errorf("%s is no place to look at: %s", s, noPlace(s))
 	case isTemplate(s):
 		t, err := parseTemplate(s)
 		if err != nil {
@@ -48,6 +51,9 @@ func ParseFollow(s string) (Follow, error) {
 		v, err := compileValue(s)
 		if err != nil {
 			return Follow{}, hinted(s, err)
+		}
+		if v.Uses() == (expr.Uses{}) {
+			return Follow{}, fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 		}
 		f.value = &v
 	}

@@ -9,6 +9,20 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
+// noPlace says what to write instead of a word that by mistake would name a
+// field; "" for any other. The mistake would show when the start has been sent.
+func noPlace(s string) string {
+	switch lower := strings.ToLower(s); lower {
+	case "none", "no", "off", "never", "false":
+		return "write none"
+	case "auto", "yes", "on", "always", "true":
+		return "write auto"
+	case "location":
+		return "write $header.Location for the header, .location for the field"
+	}
+	return ""
+}
+
 // joinedParts matches text and paths that are joined in jq's ways.
 var joinedParts = sync.OnceValue(func() *regexp.Regexp {
 	const text, path = `"(?:[^"\\{}]|\\\([^()"]*\))*"`, `\(?\s*\.[A-Za-z_][\w.]*(?:\s*\|\s*tostring)?\s*\)?`

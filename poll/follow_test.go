@@ -21,6 +21,12 @@ func TestParseFollow(t *testing.T) {
 		{in: "https://h/v1/{.name}", want: "https://h/v1/{.name}", explicit: true, ok: true},
 		{in: "/v1/{.name}", want: "/v1/{.name}", explicit: true, ok: true},
 		{in: "HTTPS://{.host}/x", want: "HTTPS://{.host}/x", explicit: true, ok: true},
+		{in: "url", want: "url", explicit: true, ok: true},
+		{in: ".location", want: ".location", explicit: true, ok: true},
+		{in: "$header.Location", want: "$header.Location", explicit: true, ok: true},
+		{in: `"jobs/1"`, ok: false},
+		{in: "1 == 1", ok: false},
+		{in: "7", ok: false},
 		{in: "https://h/{.name", ok: false},
 		{in: "https://", ok: false},
 		{in: "https://h:x/{.name}", ok: false},
@@ -135,6 +141,19 @@ func TestParseFollow_hint(t *testing.T) {
 		e, ok := errors.AsType[*expr.Error](err)
 		if !ok || e.Hint != want {
 			t.Errorf("%s: %v, %+v; want the hint %q", source, err, e, want)
+		}
+	}
+}
+
+// A word that names no place is refused before anything starts.
+func TestParseFollow_noPlace(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"None": "write none", "no": "write none", "false": "write none", "OFF": "write none",
+		"Auto": "write auto", "true": "write auto", "Location": "write $header.Location",
+	} {
+		if _, err := ParseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: have %v, want %q", word, err, want)
 		}
 	}
 }
