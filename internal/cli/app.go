@@ -65,9 +65,8 @@ type invocation struct {
 	values *values
 	split  *split
 	self   *command
-	// nearSubcommand is the subcommand that a program which does not exist may
-	// have been meant to be.
-	nearSubcommand string
+	// meant is what a program that does not exist may have been meant to be.
+	meant string
 }
 
 // Run does what the arguments say and returns what to exit with. ctx is

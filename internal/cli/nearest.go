@@ -28,7 +28,7 @@ var elsewhere = map[string]string{
 	"max-retries": "--max-attempts", "times": "--max-attempts", "tries": "--max-attempts",
 	"max-time": "--timeout", "retry-max-time": "--timeout", "m": "--timeout", "t": "--timeout",
 	"delay": "--interval", "retry-delay": "--interval", "sleep": "--interval", "every": "--interval",
-	"wait": "--interval", "i": "--interval", "retry-interval": "--interval",
+	"wait": "--interval", "retry-interval": "--interval",
 	"backoff": "--strategy", "max-delay": "--max-wait", "max-interval": "--max-wait",
 	"connect-timeout": "--attempt-timeout", "fail-if": "--error-if", "success-if": "--until",
 	"for": "--until", "while": "--not-ready-if", "quiet-stderr": "--quiet", "silence": "--quiet",

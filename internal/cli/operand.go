@@ -26,8 +26,33 @@ func surplus(operands []string, index int, why string) *usageError {
 	err := usagef("%s is one too many: %s", operandName(operands, index), why)
 	if word := operands[index]; headerLine().MatchString(word) {
 		err.hint(headerHint, harmless(word))
+	} else if name := longDash(word); name != "" {
+		err.hint(dashHint, name)
 	}
 	return err
+}
+
+const dashHint = "did you mean --%s? A flag begins with two hyphens, not with a dash"
+
+// longDash is the name of a flag before which an editor has made a dash of the
+// hyphens; "" for any other word.
+func longDash(word string) string {
+	name := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+	name, _, _ = strings.Cut(name, "=")
+	if mainFlags().lookup(name) == nil || strings.HasPrefix(word, name) {
+		return ""
+	}
+	return name
+}
+
+// strayBefore refuses a first operand that is no program, with a URL behind it:
+// what was to be the value of a flag, or a part of it. It returns nil for any
+// other.
+func strayBefore(operands []string) error {
+	if _, err := exec.LookPath(operands[0]); err == nil || !slices.ContainsFunc(operands[1:], withScheme.MatchString) {
+		return nil
+	}
+	return surplus(operands, 0, "a URL stands behind it").hint("the flag before it takes no value, or has one already; a value with blanks stands in quotes")
 }
 
 // noProgram refuses a word in the place of a program that is none and may hold a
@@ -37,6 +62,8 @@ func noProgram(word string) error {
 	switch {
 	case headerLine().MatchString(word):
 		return err.hint(headerHint, harmless(word))
+	case longDash(word) != "":
+		return err.hint(dashHint, longDash(word))
 	case assignment().MatchString(word):
 		return err.hint("a variable is set by env: poll -- env %s COMMAND", harmless(word))
 	}

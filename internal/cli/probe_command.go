@@ -16,6 +16,9 @@ import (
 
 func (in *invocation) configureCommand(w *wait, args []string) error {
 	if err := in.refuseGiven(groupHTTP, "is for a URL, and a command is waited for"); err != nil {
+		if stray := strayBefore(args); stray != nil {
+			return stray
+		}
 		return err
 	}
 	v := in.values
@@ -59,9 +62,20 @@ func (in *invocation) mistaken(c poll.Command) error {
 		return usagef("%s is neither a URL nor a program", typed).hint("did you mean %s?", meant)
 	}
 	if _, err := exec.LookPath(word); err != nil && filepath.Base(word) == word {
-		in.nearSubcommand = nearest(word, subcommandNames())
+		in.meant = meantByProgram(word)
 	}
 	return nil
+}
+
+// meantByProgram is what a program that does not exist may have been meant to be.
+func meantByProgram(word string) string {
+	if word == "version" {
+		return "poll --version"
+	}
+	if near := nearest(word, subcommandNames()); near != "" {
+		return "the subcommand: poll " + near
+	}
+	return ""
 }
 
 // meantURL is the URL that words which name no program were meant as, and the

@@ -23,6 +23,9 @@ func (in *invocation) configureURL(w *wait, operand string) error {
 			return usagef("--%s is for a command, and a URL is waited for", name)
 		}
 	}
+	if err := refuseBlanks(operand); err != nil {
+		return err
+	}
 	scheme, _, _ := strings.Cut(operand, "://")
 	switch strings.ToLower(scheme) {
 	case "http", "https":

@@ -51,11 +51,23 @@ func (v *values) duration(name string, def time.Duration) time.Duration {
 	if !v.IsSet(name) {
 		return def
 	}
-	d, err := parseDuration(v.String(name))
+	text := v.String(name)
+	d, err := parseDuration(text)
+	if err != nil && len(v.split.operands) > 0 {
+		if unit := v.split.operands[0]; isUnit(text, unit) {
+			err = usagef("%s needs its unit in the same word: %s%s", text, text, unit)
+		}
+	}
 	if err != nil {
 		v.fail(name, err)
 	}
 	return d
+}
+
+// isUnit reports whether a word is the unit that a number lacks.
+func isUnit(number, word string) bool {
+	_, err := time.ParseDuration(number + word)
+	return err == nil && len(word) <= len("ms")
 }
 
 // parseDuration reads a time with its unit. A bare 0 needs none.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -112,8 +113,8 @@ func (in *invocation) end(w *wait, talk *report.Reporter, event poll.Event) (res
 
 // advised adds what else a program that does not exist may have been meant to be.
 func (in *invocation) advised(o poll.Outcome) poll.Outcome {
-	if o.Ending == poll.CannotRun && in.nearSubcommand != "" {
-		o.Notes = append(o.Notes, "did you mean the subcommand: poll "+in.nearSubcommand)
+	if o.Ending == poll.CannotRun && in.meant != "" {
+		o.Notes = append(o.Notes, "did you mean "+in.meant)
 	}
 	return o
 }
@@ -249,6 +250,9 @@ func (in *invocation) configurePrint(w *wait) error {
 	if err != nil {
 		return badExpression(in.values.origin("print"), err)
 	}
+	if err := applies(e.Uses(), w.kind); err != nil {
+		return usagef("%s: %w", in.values.origin("print"), err)
+	}
 	w.output.Print = func(o *status.Observation) (report.Value, error) {
 		return printed(in.ctx, e, o)
 	}
@@ -257,19 +261,26 @@ func (in *invocation) configurePrint(w *wait) error {
 
 // printed is the value of --print. A value that is missing or unknown is an error.
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
-	value := valueIn(ctx, e, o)
+	result := resultIn(ctx, e, o)
+	value := result.Value()
 	if !value.Exists() {
-		return report.Value{}, fmt.Errorf("--print %s: %s", e, value.Reason)
+		why := append([]string{value.Reason}, result.Hints(false)...)
+		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(why, "; hint: "))
 	}
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
-// valueIn is the value of an expression in an answer, unknown if ctx is done long
-// before it is found.
+// valueIn is the value of an expression in an answer.
 func valueIn(ctx context.Context, e *expr.Expr, o *status.Observation) expr.Value {
+	return resultIn(ctx, e, o).Value()
+}
+
+// resultIn is what an expression says of an answer, unknown if ctx is done long
+// before that is found.
+func resultIn(ctx context.Context, e *expr.Expr, o *status.Observation) expr.Result {
 	env := status.Environment(o)
 	env.Context = ctx
-	return e.Eval(env).Value()
+	return e.Eval(env)
 }
 
 // version names the build: the module's version, or the commit it was built from.
