@@ -36,7 +36,7 @@ func (r *run) plan() plan {
 		return next
 	}
 	left := time.Until(r.deadline)
-	if latest := max(left-reserve(left, r.took.median()), floor, 0); next.wait > latest {
+	if latest := max(left-reserve(left, r.took), floor, 0); next.wait > latest {
 		next.wait, next.lastLook = latest, true
 	}
 	return next
@@ -73,8 +73,11 @@ func (r *run) ownWait() time.Duration {
 // before the deadline: twice the median attempt, at least 50 ms, but at most
 // half of what is left, so that a slow probe still gets several looks. Where
 // only a part larger than half holds a median attempt, that part is kept.
-func reserve(left, median time.Duration) time.Duration {
-	most := left / 2
+func reserve(left time.Duration, took durations) time.Duration {
+	if took.n == 0 {
+		return min(unmeasuredReserve, left/2)
+	}
+	median, most := took.median(), left/2
 	if most < median && median < left {
 		most = left - (left-median)/2
 	}

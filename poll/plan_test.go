@@ -29,7 +29,7 @@ func TestReserve(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
 	for _, test := range []struct{ left, median, want time.Duration }{
-		{10 * time.Second, 0, 50 * ms},
+		{10 * time.Second, 0, 50 * ms}, // attempts that take no time are known, too
 		{10 * time.Second, 40 * ms, 80 * ms},
 		{60 * ms, 0, 30 * ms}, // no more than half of what is left
 		{1000 * ms, 400 * ms, 500 * ms},
@@ -37,8 +37,23 @@ func TestReserve(t *testing.T) {
 		{1000 * ms, 1000 * ms, 500 * ms},
 		{0, time.Second, 0},
 	} {
-		if have := reserve(test.left, test.median); have != test.want {
+		var took durations
+		took.add(test.median)
+		if have := reserve(test.left, took); have != test.want {
 			t.Errorf("%s left, attempts of %s: have %s, want %s", test.left, test.median, have, test.want)
+		}
+	}
+}
+
+func TestReserve_nothingMeasured(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]time.Duration{
+		time.Hour:             2 * time.Second,
+		3 * time.Second:       1500 * time.Millisecond, // no more than half of what is left
+		10 * time.Millisecond: 5 * time.Millisecond,
+	} {
+		if have := reserve(left, durations{}); have != want {
+			t.Errorf("%s left: have %s, want %s", left, have, want)
 		}
 	}
 }

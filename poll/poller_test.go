@@ -249,7 +249,7 @@ func TestTheLastLookDoesNotReckonWithTimeouts(t *testing.T) {
 	})
 	wantTimeline(t, only(poll.WaitEvent, have), `
 0s      wait    #1 14s
-18s     wait    #2 1.95s last look
+18s     wait    #2 1s last look
 `)
 }
 

@@ -16,6 +16,10 @@ import (
 // attempt is planned, and the least that a last look is given where there is time.
 const minReserve = 50 * time.Millisecond
 
+// unmeasuredReserve is what is kept as long as nobody knows how long an attempt
+// takes. Too much is no harm: a quick attempt is followed by a later one.
+const unmeasuredReserve = 2 * time.Second
+
 // A run is the state of one wait.
 type run struct {
 	*Poller
