@@ -19,19 +19,27 @@ const defaultShare = 0.01
 // a time. The zero value is 1% of the median run.
 type Cost struct {
 	// Share is the cost as a share of the median run, such as 0.01 for 1%. 0 or
-	// less means the default. It is ignored if Delay is set.
+	// less means the default. Other values count as the nearest from 1e-6 to 1e6.
+	// It is ignored if Delay is set.
 	Share float64
 	// Delay is the cost as a time. 0 or less means that Share applies.
 	Delay time.Duration
 }
 
-// ParseCost parses a cost: "1%" is a share of the median run, above 0% and at most
+// The limits of a share. Far beyond them the arithmetic of a plan ends in
+// infinities.
+const (
+	leastShare = 1e-6
+	mostShare  = 1e6
+)
+
+// ParseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
 // 100%, and "2s" a delay above 0.
 func ParseCost(s string) (Cost, error) {
 	if number, ok := strings.CutSuffix(s, "%"); ok {
 		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(percent > 0 && percent <= 100) {
-			return Cost{}, fmt.Errorf("%q: want a percentage above 0%% and up to 100%%", s)
+		if err != nil || !(percent/100 >= leastShare && percent <= 100) {
+			return Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
 		}
 		return Cost{Share: percent / 100}, nil
 	}
@@ -112,8 +120,8 @@ func (c Cost) stretch(until, median float64) stretch {
 }
 
 func (c Cost) share() float64 {
-	if c.Share > 0 && !math.IsInf(c.Share, 1) {
-		return c.Share
+	if c.Share > 0 {
+		return min(max(c.Share, leastShare), mostShare)
 	}
 	return defaultShare
 }

@@ -10,11 +10,12 @@ import (
 func TestParseCost(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]learn.Cost{
-		"1%":    {Share: 0.01},
-		"0.5%":  {Share: 0.005},
-		"100%":  {Share: 1},
-		"2s":    {Delay: 2 * time.Second},
-		"500ms": {Delay: 500 * time.Millisecond},
+		"1%":      {Share: 0.01},
+		"0.5%":    {Share: 0.005},
+		"0.0001%": {Share: 1e-6},
+		"100%":    {Share: 1},
+		"2s":      {Delay: 2 * time.Second},
+		"500ms":   {Delay: 500 * time.Millisecond},
 	} {
 		have, err := learn.ParseCost(text)
 		if err != nil || have != want {
@@ -24,7 +25,7 @@ func TestParseCost(t *testing.T) {
 			t.Errorf("ParseCost(%q).String() = %q", text, have)
 		}
 	}
-	for _, text := range []string{"", "%", "0%", "-1%", "101%", "NaN%", "Inf%", "5", "0s", "0", "-2s", "1%%", "one"} {
+	for _, text := range []string{"", "%", "0%", "-1%", "101%", "1e-300%", "0.00009%", "NaN%", "Inf%", "5", "0s", "0", "-2s", "1%%", "one"} {
 		if have, err := learn.ParseCost(text); err == nil {
 			t.Errorf("ParseCost(%q) = %+v, want an error", text, have)
 		}
