@@ -57,7 +57,7 @@ func DefaultDir(getenv func(string) string) (string, error) {
 
 // CheckName says what is wrong with the name of a history: it is the name of a
 // file, so it has 1 to 100 bytes, no separators or control characters, and no
-// leading dot.
+// leading dot. On Windows it must not be what names no file there.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -70,8 +70,28 @@ func CheckName(name string) error {
 		return fmt.Errorf("history name %q: must not contain / or \\", name)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("history name %q: must be printable text", name)
+	case runtime.GOOS == "windows" && !fitsWindows(name):
+		return fmt.Errorf("history name %q: no file can be called that on Windows", name)
 	}
 	return nil
+}
+
+// fitsWindows reports whether a file there may have the name and an extension: a
+// colon would begin a stream, and a device counts as one whatever follows a dot.
+func fitsWindows(name string) bool {
+	if strings.ContainsAny(name, `:*?"<>|`) {
+		return false
+	}
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	switch stem = strings.TrimRight(stem, " "); stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return false
+	}
+	port, ok := strings.CutPrefix(stem, "COM")
+	if !ok {
+		port, ok = strings.CutPrefix(stem, "LPT")
+	}
+	return !ok || utf8.RuneCountInString(port) != 1 || !strings.Contains("0123456789¹²³", port)
 }
 
 // List returns the names of the histories, sorted; none if the directory does

@@ -91,7 +91,10 @@ func add(path string, text []byte) error {
 	if all && bytes.Count(before, []byte("\n")) < most {
 		return nil
 	}
-	return rewrite(path, append(before, text...))
+	// The run is in the file by now. What cannot be shortened now, such as a file
+	// in a directory that nobody may write to, is so by a later run.
+	_ = rewrite(path, append(before, text...))
+	return nil
 }
 
 // write appends text to the file, or nothing of it.
