@@ -10,6 +10,10 @@ import (
 	"time"
 )
 
+// drainTime is how long there is at least to read what a program wrote before it
+// ended. None is needed: see rest.
+const drainTime = 0
+
 // interrupt ends the reading of a pipe.
 func interrupt(r *os.File) { r.SetReadDeadline(time.Unix(1, 0)) }
 

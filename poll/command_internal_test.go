@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A program that has ended before the context was done has answered, even if
@@ -29,6 +30,39 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.release()
+	}
+}
+
+// Where a cut loses what is still in the pipes there is time to read it, though
+// there is no grace and the context is done; and no longer than that.
+func TestCommandDrains(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		drains time.Duration
+		script string
+		want   string
+	}{
+		"enough":       {time.Minute, "(sleep 0.2; echo late) & echo early", "early\nlate\n"},
+		"not for ever": {100 * time.Millisecond, "sleep 30 & echo early", "early\n"},
+		"none":         {0, "sleep 30 & echo early", "early\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newCommandSession(Command{Args: []string{"sh", "-c", test.script}, Grace: NoGrace})
+			s.drains = test.drains
+			ctx, cancel := context.WithCancel(t.Context())
+			c, failure := s.start(Attempt{Number: 1})
+			if failure != nil {
+				t.Fatal(failure.Reason)
+			}
+			defer c.release()
+			<-c.exited
+			cancel()
+			s.settle(ctx, c)
+			if body, _ := s.outputs.stdout.take(); string(body) != test.want {
+				t.Errorf("have %q, want %q", body, test.want)
+			}
+		})
 	}
 }
 

@@ -25,10 +25,11 @@ type commandSession struct {
 	path    string // of the program, "" before it was looked for
 	environ []string
 	outputs outputs
+	drains  time.Duration // what drainTime is here
 }
 
 func newCommandSession(c Command) *commandSession {
-	s := &commandSession{Command: c}
+	s := &commandSession{Command: c, drains: drainTime}
 	if s.MaxBody == 0 {
 		s.MaxBody = defaultMaxBody
 	}
@@ -156,12 +157,17 @@ func (s *commandSession) attend(ctx context.Context, c *child) (stopped error) {
 // and whoever holds its outputs open gets some time to finish, but is stopped
 // if the context is done meanwhile.
 func (s *commandSession) settle(ctx context.Context, c *child) {
-	grace := time.NewTimer(s.grace())
+	grace, drained := time.NewTimer(s.grace()), time.NewTimer(s.drains)
 	defer grace.Stop()
+	defer drained.Stop()
 	select {
 	case <-s.outputs.done:
 	case <-grace.C:
 	case <-ctx.Done():
+	}
+	select {
+	case <-s.outputs.done:
+	case <-drained.C:
 	}
 	if held := s.outputs.cut(); held && ctx.Err() != nil {
 		s.stop(c)
