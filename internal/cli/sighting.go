@@ -62,7 +62,9 @@ func (l *lesson) record(ctx context.Context, o poll.Outcome) (history.Record, bo
 	}
 	r.Hi = backoff.Add(l.age, l.seen.finished)
 	if l.startedAt == nil {
-		return r, ok
+		// An end seen by the first look at an operation that was old already may
+		// have come at any age below that: nothing to learn from.
+		return r, ok && (l.age == 0 || l.seen.unfinished > 0)
 	}
 	took, err := l.took(ctx, o.Observation)
 	if err != nil {

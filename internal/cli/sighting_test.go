@@ -63,7 +63,10 @@ func TestSighting(t *testing.T) {
 			t.Errorf("%s: between %v and %v, want %v and %v", test.name, r.Lo, r.Hi, test.lo, test.hi)
 		}
 		aged := lesson{age: time.Minute, seen: l.seen}
-		if r, _ := aged.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); r.Hi != time.Minute+test.hi || test.lo > 0 && r.Lo != time.Minute+test.lo {
+		switch r, ok := aged.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
+		case ok != (test.lo > 0):
+			t.Errorf("%s, a minute old: remembered: %v; it was seen unfinished: %v", test.name, ok, !ok)
+		case ok && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
 	}
