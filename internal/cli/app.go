@@ -132,7 +132,17 @@ func (w World) run(ctx context.Context, c *command, s *split) error {
 // writeOut writes all there is for stdout, unless a signal comes before all of
 // it is taken.
 func (w World) writeOut(ctx context.Context, text string) error {
-	return deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
+	return w.deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
+}
+
+// deliver writes the result, see the function of that name, with the guard's
+// knowledge.
+func (w World) deliver(ctx context.Context, write func() error) error {
+	if w.guard != nil {
+		w.guard.writing.Store(true)
+		defer w.guard.writing.Store(false)
+	}
+	return deliver(ctx, write)
 }
 
 // writeOut writes all that a subcommand has for stdout.

@@ -122,8 +122,11 @@ func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.S
 		t.Errorf("have code %d, died of a signal: %v; want %d", code, died, want)
 	}
 	if said := s.said.String(); p.stuck != "stderr" {
-		abrupt := p.abrupt || p.stuck == "stdout" && len(signals) == 0
-		if !strings.Contains(said, words) || strings.Contains(said, "given up") != abrupt {
+		unwritten := p.stuck == "stdout" && len(signals) == 0
+		if unwritten {
+			words += ", and the result was not written in full by then"
+		}
+		if !strings.Contains(said, words) || strings.Contains(said, "given up") != (p.abrupt || unwritten) {
 			t.Errorf("have %q, want %s", said, words)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
@@ -33,6 +34,7 @@ type guard struct {
 	hurry     <-chan struct{} // closed at the second
 	limits    chan limit
 	delivered func() int64 // changes while somebody reads the result
+	writing   atomic.Bool  // the result is under way
 	end       func(error)
 }
 
@@ -93,9 +95,18 @@ func (g *guard) watch() {
 			delivered, left = now, l.grace+margin
 		}
 		if left <= 0 {
-			g.end(cause)
+			g.end(g.explained(cause))
 			return
 		}
 		ticks = time.After(tick)
 	}
+}
+
+// explained is the cause of the end, and why that is not the one that may have
+// been said already: a SUCCESS is none until somebody has its result.
+func (g *guard) explained(cause error) error {
+	if g.writing.Load() {
+		return fmt.Errorf("%w, and the result was not written in full by then", cause)
+	}
+	return cause
 }

@@ -15,6 +15,7 @@ type guarded struct {
 	signal, second time.Duration // 0 for none
 	released       time.Duration // when the process ends by itself, 0 for never
 	read           time.Duration // until then somebody reads the result
+	writing        bool          // it is being written
 	want           string
 }
 
@@ -34,6 +35,7 @@ func TestGuard(t *testing.T) {
 		"an end within the grace":         {timeout: 10 * time.Second, grace: 30 * time.Second, released: 41 * time.Second, want: ""},
 		"a reader":                        {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, released: time.Minute, want: ""},
 		"a reader who stops":              {timeout: 10 * time.Second, grace: 3 * time.Second, read: 20 * time.Second, want: "25s timed out after 10s"},
+		"nobody reads":                    {timeout: 10 * time.Second, grace: 3 * time.Second, writing: true, want: "15s timed out after 10s, and the result was not written in full by then"},
 		"a signal, and there is a reader": {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,6 +58,7 @@ func (g guarded) run(t *testing.T) (ended string) {
 			delivered: func() int64 { return int64(min(time.Since(began), g.read)) },
 			end:       func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) },
 		}
+		watched.writing.Store(g.writing)
 		watched.limits <- limit{g.timeout, began.Add(g.timeout), max(g.grace, 0)}
 		for at, do := range map[time.Duration]func(){
 			g.signal:   func() { cancel(&SignalError{syscall.SIGTERM}) },

@@ -126,7 +126,7 @@ func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Res
 		code = passedCode(code, result.Outcome)
 	}
 	timeline := talk.Timeline(w.poller.Target)
-	err := deliver(in.ctx, func() error {
+	err := in.deliver(in.ctx, func() error {
 		if err := in.writeResultFile(result); err != nil {
 			return err
 		}
