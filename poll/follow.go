@@ -89,7 +89,7 @@ type lead struct {
 
 // find returns where the answer to a request sent by method leads. Without a
 // lead, why says what is wrong with what might have been one, if anything.
-func (f Follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l lead, why string) {
+func (f Follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l lead, why error) {
 	if f.explicit() {
 		return f.build(ctx, a, trustAll)
 	}
@@ -99,7 +99,7 @@ func (f Follow) find(ctx context.Context, method string, a *answer, trustAll boo
 			if err == nil {
 				return lead{to, h.monitor, h.name}, why
 			}
-			why = fmt.Sprintf("%s ignored: it %s", h.name, err)
+			why = fmt.Errorf("%s ignored: it %w", h.name, err)
 		}
 	}
 	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
@@ -143,7 +143,7 @@ func renewed(monitor status.Monitor, a *answer, trustAll bool) (lead, bool) {
 }
 
 // build takes the URL out of the answer's document.
-func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, string) {
+func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, error) {
 	var reference, problem string
 	if f.template != nil {
 		reference, problem = f.template.expand(ctx, a)
@@ -151,13 +151,13 @@ func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, stri
 		reference, problem = f.value.text(ctx, a)
 	}
 	if problem != "" {
-		return lead{}, "--follow: " + problem
+		return lead{}, errors.New("--follow: " + problem)
 	}
 	to, err := a.from.refer(reference, trustAll)
 	if err != nil {
-		return lead{}, fmt.Sprintf("--follow: %s %s", f.subject(), err)
+		return lead{}, fmt.Errorf("--follow: %s %w", f.subject(), err)
 	}
-	return lead{to, status.FollowedByURL, "--follow"}, ""
+	return lead{to, status.FollowedByURL, "--follow"}, nil
 }
 
 // subject is what the URL is taken from, in words. A template can hold secrets
@@ -175,9 +175,13 @@ func hasProvisioningState(ctx context.Context, a *answer) bool {
 	return field(ctx, a, "provisioningState", ".properties.provisioningState") != ""
 }
 
-// resourceLocation is where Azure's status document says that the result is.
-func resourceLocation(a *answer) string {
-	return field(context.Background(), a, "resourceLocation", ".resourceLocation")
+// resourceLocation is where Azure's status document says that the result is, a
+// missing or empty value if it does not.
+func resourceLocation(a *answer) expr.Value {
+	if !bytes.Contains(a.body, []byte("resourceLocation")) {
+		return expr.Value{}
+	}
+	return mustValue(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(a.body)}).Value()
 }
 
 // field returns the text at a path of the answer's document, "" for none. An

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -83,7 +84,7 @@ func TestFollowWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &answer{from: placeOf(t, "https://from/"), body: []byte(`{"port":"x"}`)}
-	if l, why := f.find(t.Context(), "POST", a, false); l.to.url != nil || why == "" || strings.Contains(why, "s3cret") {
+	if l, why := f.find(t.Context(), "POST", a, false); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
 	}
 }
@@ -113,8 +114,8 @@ func FuzzParseFollow(f *testing.F) {
 		}
 		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
 		l, problem := follow.find(t.Context(), "POST", a, false)
-		if (l.to.url == nil) != (problem != "") {
-			t.Errorf("%q of %q: have %v and problem %q", source, doc, l.to.url, problem)
+		if (l.to.url == nil) != (problem != nil) {
+			t.Errorf("%q of %q: have %v and problem %v", source, doc, l.to.url, problem)
 		}
 		if isPath := len(source) > 1 && source[0] == '/' && !strings.ContainsRune(`/\`, rune(source[1])); isPath && l.to.url != nil && !l.to.trusted {
 			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
@@ -154,6 +155,20 @@ func TestParseFollow_noPlace(t *testing.T) {
 	} {
 		if _, err := ParseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: have %v, want %q", word, err, want)
+		}
+	}
+}
+
+func TestALeadThatIsNotTrusted(t *testing.T) {
+	t.Parallel()
+	for location, want := range map[string]bool{"http://api.example.com/ops/1": true, "http://[::1": false, "/ops/1": false} {
+		h := HTTP{URL: "https://me:s3cret@api.example.com/jobs", Body: []byte("x"), Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			resp := response(202, strings.NewReader(""))
+			resp.Header.Set("Location", location)
+			return resp, nil
+		})}
+		if o := h.Probe(t.Context(), Attempt{Number: 1}); o.Untrusted != want {
+			t.Errorf("%s: have %v, %q", location, o.Untrusted, o.NoLead)
 		}
 	}
 }

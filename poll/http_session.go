@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // An httpSession is an HTTP probe in one run.
@@ -147,18 +148,19 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// started looks for what the answer to the start says to follow. It returns what
-// is wrong with what might have said so, if anything.
-func (s *httpSession) started(ctx context.Context, o *status.Observation, got *answer) (problem string) {
+// started looks for what the answer to the start says to follow.
+func (s *httpSession) started(ctx context.Context, o *status.Observation, got *answer) {
 	s.startLocation, s.startedAt = got.header.Get("Location"), got.from
 	l, problem := s.probe.Follow.find(ctx, s.probe.method(), got, s.client.trustAll)
-	if problem != "" {
-		o.Remarks = append(o.Remarks, problem)
+	switch {
+	case l.to.url == nil && problem != nil:
+		o.NoLead, o.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
+	case problem != nil:
+		o.Remarks = append(o.Remarks, problem.Error())
 	}
 	if l.to.url != nil {
 		s.announce(o, got, l)
 	}
-	return problem
 }
 
 // bounced deals with a redirect of the start of which only the user can know what
@@ -248,7 +250,7 @@ func (s *httpSession) looked(ctx context.Context, got *answer) status.Observatio
 			s.announce(&o, got, l)
 		}
 	case s.probe.Follow.explicit() && o.Good():
-		o.NoLead = s.started(ctx, &o, got)
+		s.started(ctx, &o, got)
 		o.Start = o.Next != ""
 	}
 	return o
@@ -277,7 +279,7 @@ func (s *httpSession) suspect(o *status.Observation, got *answer) {
 		s.servesHTML = s.servesHTML || s.following
 	case !s.following && o.Monitor != status.Result, s.servesHTML, s.client.wantsHTML(), seeOther(got.hops), got.hops[last].start:
 	default:
-		o.Doubt = fmt.Sprintf("redirected by %d to %s, an HTML page: it may be one to log in; a condition can say that it is not",
+		o.Doubt = fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in",
 			got.hops[last].code, urlName(got.from.url))
 	}
 }
@@ -353,12 +355,15 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 		return nil, ""
 	}
 	at, err := s.resultPlace(last)
-	untrusted := errors.Is(err, ErrUntrusted)
-	if err != nil && !untrusted || at.same(s.at) {
+	if errors.Is(err, errNotNamed) || at.same(s.at) {
 		return nil, ""
 	}
+	what := "follow its resourceLocation"
+	if at.url != nil {
+		what = "get " + urlName(at.url)
+	}
 	look := func(ctx context.Context, _ Attempt) (o status.Observation) {
-		if untrusted {
+		if err != nil {
 			o.Failure = fail(status.Hopeless, "it "+err.Error(), err)
 		} else if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
 			o = lost.observation()
@@ -370,20 +375,31 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 		o.Kind, o.Monitor = status.HTTP, status.Result
 		return o
 	}
-	return ProbeFunc(look), "get " + urlName(at.url)
+	return ProbeFunc(look), what
 }
 
+// errNotNamed is why there is no place of a result.
+var errNotNamed = errors.New("is not named")
+
+// resultPlace returns where the result is. A place that is named and cannot be
+// looked at is an error: the status document is not what was asked for.
 func (s *httpSession) resultPlace(last status.Observation) (place, error) {
-	if reference := resourceLocation(&answer{body: last.Body}); reference != "" {
-		if to, err := s.at.refer(reference, s.client.trustAll); err == nil || errors.Is(err, ErrUntrusted) {
-			return to, err
-		}
+	switch reference := resourceLocation(&answer{body: last.Body}); {
+	case !reference.Exists() || reference.Kind == expr.KindNull || reference.Raw == `""`:
+	case reference.Kind != expr.KindString:
+		return place{}, errors.New("is no text")
+	default:
+		return s.at.refer(reference.Text(), s.client.trustAll)
 	}
 	switch s.probe.method() {
 	case http.MethodPut, http.MethodPatch:
 		return s.given, nil
 	case http.MethodPost:
-		return s.startedAt.refer(s.startLocation, s.client.trustAll)
+		to, err := s.startedAt.refer(s.startLocation, s.client.trustAll)
+		if err != nil && !errors.Is(err, ErrUntrusted) {
+			err = errNotNamed
+		}
+		return to, err
 	}
-	return place{}, errors.New("is not named")
+	return place{}, errNotNamed
 }

@@ -73,7 +73,7 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case o.Start && (o.Good() || o.Next != ""):
 		return r.started(o)
 	case o.Good() && o.Doubt != "":
-		return r.good(o.Doubt, codeText(code))
+		return r.good(o.doubtWords(), codeText(code))
 	case o.Good() && o.NoLead != "":
 		return r.good(o.NoLead, codeText(code))
 	case o.Good() && expected:
@@ -101,7 +101,11 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	case code == http.StatusSwitchingProtocols:
 		return Verdict{Status: Error, Reason: codeText(code) + ", after which no HTTP answer comes"}
 	case code >= 300 && code < 400:
-		return Verdict{Status: Error, Reason: codeText(code) + ", which was not followed", Notes: o.Remarks}
+		words := codeText(code) + ", which was not followed"
+		if o.NoLead != "" {
+			words += ": " + o.NoLead
+		}
+		return Verdict{Status: Error, Reason: words, Notes: o.Remarks}
 	}
 	return Verdict{Status: Error, Reason: codeText(code)}
 }
@@ -112,15 +116,32 @@ func refusesMethod(code int) bool {
 	return code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
 }
 
-// started judges a good answer to the request that starts the operation. The
-// remarks on one that names nothing to follow say why it does not.
+// whereToLook is what to do about a start that names nothing to follow.
+const whereToLook = "say where to look with --follow EXPR, or repeat the request each attempt with --follow none"
+
+// started judges a good answer to the request that starts the operation.
 func (r Rules) started(o *Observation) Verdict {
-	if o.Next != "" {
+	answered := "the start was answered with " + codeText(*o.Code)
+	switch {
+	case o.Next != "":
 		return Verdict{Status: NotReady, Reason: "started, now following " + o.Next}
+	case o.NoLead != "":
+		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.NoLead, Notes: o.Remarks}
 	}
-	return Verdict{Status: Error, Reason: fmt.Sprintf(
-		"the start was answered with %s, which names nothing to follow and which no rule decides: "+
-			"say where to look with --follow EXPR, or repeat the request each attempt with --follow none", codeText(*o.Code)), Notes: o.Remarks}
+	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides: " + whereToLook, Notes: o.Remarks}
+}
+
+// stuck reports whether there is nothing to look at after this answer: a start is
+// sent once, but where it was refused for load.
+func (o *Observation) stuck() bool {
+	return o.Start && o.Code != nil && o.Next == "" && !o.RefusedForLoad()
+}
+
+func (o *Observation) doubtWords() string {
+	if o.Monitor == Result { // no condition is about it
+		return o.Doubt
+	}
+	return o.Doubt + ": a condition can say that it is the answer"
 }
 
 // RefusedForLoad reports whether an HTTP answer says "asked too often": the

@@ -71,8 +71,12 @@ type Observation struct {
 	Next string
 
 	// NoLead says why there is no URL to follow in this answer, where it was to
-	// hold one; "" otherwise. The same request is then to be made again.
+	// hold one; "" otherwise. Unless it was to start the operation, the same request
+	// is then to be made again.
 	NoLead string
+	// Untrusted is true where that is because the place that was named is of
+	// another origin, or not behind https.
+	Untrusted bool
 
 	// Doubt says why a good answer may be none to what was asked, such as a page
 	// that a redirect led to; "" for no doubt. A rule can decide nevertheless.

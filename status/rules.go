@@ -90,6 +90,10 @@ type Rules struct {
 // Rules that take long are abandoned once ctx is done.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
+	if o.stuck() && !v.Status.Ends() {
+		v.Status, v.Rule = Error, ""
+		v.Reason += "; the start is sent once, and its answer names nothing to follow: " + whereToLook
+	}
 	// A start is sent once: what is wrong with it stays so.
 	v.Final = v.Final || v.Status == Error && o.Start
 	return v

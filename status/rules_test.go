@@ -141,7 +141,20 @@ func TestClassify(t *testing.T) {
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
 		"a doubtful answer, condition": {rules: []string{"until $status == 200"}, o: with(answered(200, ``), doubted), want: status.Success},
 		"a doubtful result":            {o: with(with(answered(200, ``), doubted), func(o *status.Observation) { o.Monitor = status.Result }), want: status.NotReady, reason: "a page"},
-		"start refused for load":       {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
+		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
+			o.Start, o.NoLead = true, ".url is null"
+		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null"},
+		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
+			o.Start = true
+		}), want: status.Error, reason: "$status is 200; the start is sent once"},
+		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), func(o *status.Observation) {
+			o.Start = true
+		}), want: status.Error, reason: "the start is sent once"},
+		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
+			o.Start, o.Next = true, "https://host/ops/1"
+		}), want: status.NotReady},
+		"start that never left":  {o: with(failed(status.Transient), func(o *status.Observation) { o.Start = true }), want: status.NotReady},
+		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
 		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
 			o.Monitor = status.AzureLRO
 		}), want: status.NotReady},

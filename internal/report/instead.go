@@ -15,7 +15,7 @@ import (
 func instead(o *poll.Outcome) []string {
 	obs := o.Observation
 	switch {
-	case errors.Is(o.Err(), poll.ErrUntrusted):
+	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Untrusted:
 		return []string{"to follow it all the same, with credentials and body: --location-trusted"}
 	case obs.Code == nil, obs.Monitor == status.Result: // no condition is about the result
 		return nil
