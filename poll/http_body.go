@@ -34,11 +34,8 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 // What was decoded is not read past the limit: a small answer can unfold to any
 // size. Its size is then the least that it is.
 func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, size int64, err error) {
-	var buf bytes.Buffer
-	if length > 0 {
-		buf.Grow(int(min(length, limit, 1<<20)) + bytes.MinRead)
-	}
-	size, err = buf.ReadFrom(io.LimitReader(body, limit))
+	kept, err = readUpTo(body, limit, min(max(length, 0), limit, 1<<20)+bytes.MinRead)
+	size = int64(len(kept))
 	if err != nil {
 		return nil, size, err
 	}
@@ -51,5 +48,25 @@ func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, s
 	if err != nil {
 		return nil, size, err
 	}
-	return buf.Bytes(), size, nil
+	return kept, size, nil
+}
+
+// readUpTo reads up to limit bytes. Its buffer begins with room for so many and
+// is doubled as it fills, but is never longer than the limit.
+func readUpTo(r io.Reader, limit, room int64) ([]byte, error) {
+	buf := make([]byte, 0, min(room, limit))
+	for int64(len(buf)) < limit {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, min(2*int64(cap(buf)), limit)), buf...)
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
 }

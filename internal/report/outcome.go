@@ -1,9 +1,12 @@
 package report
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"io"
+	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/status"
@@ -28,6 +31,9 @@ type Document struct {
 	Notes      []string        `json:"notes,omitempty"`
 	prediction
 	Timeline []Moment `json:"timeline"`
+
+	apart bool   // the body is no JSON: Body is its stand-in
+	plain []byte // the body then
 }
 
 // WriteFailure writes the --json object of a run that never began: a usage
@@ -57,7 +63,7 @@ func document(r Result, exit int, timeline []Moment) Document {
 	}
 	if obs := o.Observation; obs != nil {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
-		d.Body, d.Encoding = bodyJSON(obs)
+		d.setBody(obs)
 	}
 	return d
 }
@@ -70,21 +76,63 @@ func statusWord(s status.Status) *string {
 	return new(s.String())
 }
 
-// bodyJSON returns a body as it stands in JSON: itself when it is JSON,
-// otherwise a text, or base64 when it is no text.
-func bodyJSON(o *status.Observation) (body json.RawMessage, encoding string) {
-	switch {
-	case !isText(o.Body):
-		return quote(base64.StdEncoding.EncodeToString(o.Body)), "base64"
-	case !o.Truncated && json.Valid(o.Body):
-		return o.Body, ""
+// setBody sets the body as it stands in JSON: itself when it is JSON, otherwise a
+// text, or base64 when it is no text.
+func (d *Document) setBody(o *status.Observation) {
+	if text := isText(o.Body); text && !o.Truncated && json.Valid(o.Body) {
+		d.Body = o.Body
+		return
+	} else if !text {
+		d.Encoding = "base64"
 	}
-	return quote(string(o.Body)), ""
+	d.Body, d.apart, d.plain = json.RawMessage(standIn), true, o.Body
 }
 
-func quote(s string) json.RawMessage {
-	b, _ := encode(s) // a string cannot fail
-	return bytes.TrimSuffix(b, []byte("\n"))
+// standIn is what Body is until the document is written: a body that is no JSON
+// can be long, and goes out piece by piece. The key and it stand nowhere after the
+// body, for there are no quotes in a string of JSON.
+const standIn = `"\u0000"`
+
+// writeTo writes the document as a line.
+func (d *Document) writeTo(w io.Writer) error {
+	line, err := encode(d)
+	if err != nil {
+		return err
+	}
+	if !d.apart {
+		_, err := w.Write(line)
+		return err
+	}
+	at := bytes.LastIndex(line, []byte(`"body":`+standIn)) + len(`"body":"`)
+	buffered := bufio.NewWriterSize(w, pieceSize)
+	buffered.Write(line[:at])
+	if d.Encoding == "base64" {
+		e := base64.NewEncoder(base64.StdEncoding, buffered)
+		e.Write(d.plain)
+		e.Close()
+	} else {
+		writeText(buffered, d.plain)
+	}
+	buffered.Write(line[at+len(standIn)-len(`""`):])
+	return buffered.Flush() // has the error of any of them
+}
+
+// pieceSize is how much of a text is quoted at once.
+const pieceSize = 64 << 10
+
+// writeText writes the inside of a string of JSON. The text is valid UTF-8.
+func writeText(w *bufio.Writer, text []byte) {
+	for len(text) > 0 {
+		n := min(len(text), pieceSize)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		quoted, _ := encode(string(text[:n])) // a string cannot fail
+		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
+			return
+		}
+		text = text[n:]
+	}
 }
 
 // encode returns v as one line of JSON, with < > & as they are.
@@ -97,11 +145,7 @@ func encode(v any) ([]byte, error) {
 }
 
 func writeDocument(s *term.Streams, d Document) error {
-	b, err := encode(d)
-	if err != nil {
-		return &ResultError{Err: err}
-	}
-	return WriteOut(s, b)
+	return writeOut(s, d.writeTo)
 }
 
 // Timeline returns the attempts of the run with that target: the first 50 and

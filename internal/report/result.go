@@ -108,10 +108,17 @@ func (e *ResultError) Unwrap() error { return e.Err }
 // WriteOut writes all there is for stdout and closes it: some file systems say
 // only then that what was written is lost. An error is a [*ResultError].
 func WriteOut(s *term.Streams, p []byte) error {
-	n, err := s.Out.Write(p)
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
+	return writeOut(s, func(w io.Writer) error {
+		n, err := w.Write(p)
+		if err == nil && n < len(p) {
+			err = io.ErrShortWrite
+		}
+		return err
+	})
+}
+
+func writeOut(s *term.Streams, write func(io.Writer) error) error {
+	err := write(s.Out)
 	if err == nil {
 		err = s.CloseOut()
 	}

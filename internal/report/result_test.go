@@ -162,6 +162,8 @@ func TestResult_json(t *testing.T) {
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 1e6)
+	long := strings.Repeat("é", 1e5)   // in pieces, of which the first would end within a letter
+	longer := strings.Repeat("€", 1e5) // and here, too
 	tests := []struct{ name, body, want, encoding string }{
 		{"object", "{\n \"a\" : 9007199254740993,\n \"b\":\"<&>\" }\n", `{"a":9007199254740993,"b":"<&>"}`, ""},
 		{"number", "42\n", "42", ""},
@@ -169,13 +171,18 @@ func TestResult_jsonBody(t *testing.T) {
 		{"empty", "", `""`, ""},
 		{"binary", "\xff\x00", `"/wA="`, "base64"},
 		{"JSON with a byte that is not UTF-8", "\"\xff\"", `"Iv8i"`, "base64"},
+		{"the JSON that stands in for text", `"\u0000"`, `"\u0000"`, ""},
+		{"a long text", long, `"` + long + `"`, ""},
+		{"a longer text", "x" + longer, `"x` + longer + `"`, ""},
+		{"long binary", strings.Repeat("\xff\x00\x01", 1e5), `"` + strings.Repeat("/wAB", 1e5) + `"`, "base64"},
 		{"too deep", deep, `"` + deep + `"`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s, out, _ := term.Buffers("")
-			if err := (Output{JSON: true}).Settle(success(httpAnswer(200, test.body))).Write(s, 0, nil); err != nil {
+			output := Output{JSON: true, Print: printed("", `{"body":"\u0000"}`)}
+			if err := output.Settle(success(httpAnswer(200, test.body))).Write(s, 0, nil); err != nil {
 				t.Fatal(err)
 			}
 			if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
