@@ -34,3 +34,17 @@ func TestAwait(t *testing.T) {
 		}
 	})
 }
+
+func TestDeliver_theGuardKnows(t *testing.T) {
+	t.Parallel()
+	w := World{guard: &guard{}}
+	err := w.deliver(t.Context(), func() error {
+		if !w.guard.writing.Load() {
+			t.Error("the result is being written, and the guard does not know")
+		}
+		return nil
+	})
+	if err != nil || w.guard.writing.Load() {
+		t.Errorf("it has been written, %v, and the guard does not know", err)
+	}
+}

@@ -12,7 +12,7 @@ func TestFitsWindows(t *testing.T) {
 			t.Errorf("%q: said to be a file", name)
 		}
 	}
-	for _, name := range []string{"deploy", "a.", "a ", "console", "COM", "com10", "lpt", "lptx", "x.con", "deploy-nul", "übung"} {
+	for _, name := range []string{"deploy", "a.", "a ", "console", "COM", "com10", "com12", "lpt", "lptx", "x.con", "deploy-nul", "übung"} {
 		if !fitsWindows(name) {
 			t.Errorf("%q: said to be no file", name)
 		}
