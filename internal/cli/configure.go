@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -27,6 +28,7 @@ func (in *invocation) configureLimits(w *wait) error {
 		attemptTimeout = 0
 	}
 	w.poller.Timeout = v.duration("timeout", defaultTimeout)
+	w.grace = v.duration("grace", poll.DefaultGrace)
 	w.poller.AttemptTimeout = v.duration("attempt-timeout", attemptTimeout)
 	w.poller.MaxAttempts = v.count("max-attempts", 0, 0)
 	w.poller.SuccessThreshold = v.count("success-threshold", 1, 1)

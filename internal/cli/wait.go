@@ -93,7 +93,11 @@ func (in *invocation) watch(w *wait, talk *report.Reporter) (result report.Resul
 // wait for others who have the history to themselves; the last words do.
 func (in *invocation) end(w *wait, talk *report.Reporter, event poll.Event) (result report.Result, err error) {
 	outcome := in.advised(*event.Outcome)
-	held := w.lesson.keep(in.ctx, outcome)
+	// The command is gone: what may still be stuck has no use for its grace.
+	in.limit(limit{w.poller.Timeout, w.end(), min(w.grace, poll.DefaultGrace)})
+	ctx, cancel := w.whileThereIsTime(in.ctx)
+	defer cancel()
+	held := w.lesson.keep(ctx, outcome)
 	result = w.output.Settle(outcome)
 	result.Outcome.Notes = slices.Concat(outcome.Notes, w.lesson.said())
 	event.Outcome = &result.Outcome
@@ -175,14 +179,27 @@ type wait struct {
 	report  report.Config
 	output  report.Output
 	lesson  *lesson // nil without --learn
+	grace   time.Duration
 }
+
+// end is when the time for everything is over, if there is a timeout.
+func (w *wait) end() time.Time { return w.poller.Start.Add(w.poller.Timeout) }
 
 // left is what is left of the time for everything.
 func (w *wait) left() time.Duration {
 	if w.poller.Timeout == 0 {
 		return math.MaxInt64
 	}
-	return time.Until(w.poller.Start.Add(w.poller.Timeout))
+	return time.Until(w.end())
+}
+
+// whileThereIsTime returns a context that is also done when the time for
+// everything is over.
+func (w *wait) whileThereIsTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	if w.poller.Timeout == 0 {
+		return ctx, func() {}
+	}
+	return context.WithDeadlineCause(ctx, w.end(), &timeoutError{w.poller.Timeout})
 }
 
 // configure reads and checks everything, so that nothing is attempted if
@@ -254,7 +271,9 @@ func (in *invocation) configurePrint(w *wait) error {
 		return usagef("%s: %w", in.values.origin("print"), err)
 	}
 	w.output.Print = func(o *status.Observation) (report.Value, error) {
-		return printed(in.ctx, e, o)
+		ctx, cancel := w.whileThereIsTime(in.ctx)
+		defer cancel()
+		return printed(ctx, e, o)
 	}
 	return nil
 }
@@ -262,6 +281,13 @@ func (in *invocation) configurePrint(w *wait) error {
 // printed is the value of --print. A value that is missing or unknown is an error.
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
 	result := resultIn(ctx, e, o)
+	if cause := context.Cause(ctx); result.Abandoned() && cause != nil {
+		ending := poll.Interrupted
+		if _, over := errors.AsType[*timeoutError](cause); over {
+			ending = poll.TimedOut
+		}
+		return report.Value{}, &report.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
+	}
 	value := result.Value()
 	if !value.Exists() {
 		why := append([]string{value.Reason}, result.Hints(false)...)

@@ -66,7 +66,12 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
+// appendFile adds text to a file. What is no regular file may block, and is left
+// alone.
 func appendFile(name, text string) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil
+	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err

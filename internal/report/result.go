@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -13,8 +14,8 @@ import (
 // An Output says what a run leaves on stdout.
 type Output struct {
 	// Print evaluates --print on the last answer. It fails where the value is
-	// missing or unknown, in words that name the expression. Nil: the whole
-	// answer is printed.
+	// missing or unknown, in words that name the expression, and with a
+	// [*GivenUp] where there was no time left. Nil: the whole answer is printed.
 	Print func(*status.Observation) (Value, error)
 	// JSON makes stdout one object that describes the outcome.
 	JSON bool
@@ -55,6 +56,7 @@ func (out Output) Settle(o poll.Outcome) Result {
 		v, err := out.Print(o.Observation)
 		if err != nil {
 			r.fail("it is done, but " + err.Error())
+			r.giveUp(err)
 			return r
 		}
 		r.value = &v
@@ -67,6 +69,23 @@ func (r *Result) fail(reason string) {
 	r.Outcome.Ending = poll.Failed
 	r.Outcome.Status = status.Error
 	r.Outcome.Reason = reason
+}
+
+// A GivenUp is a value that the end of the time or a signal came before.
+type GivenUp struct {
+	Ending poll.Ending
+	Cause  error
+}
+
+// Error returns the cause.
+func (e *GivenUp) Error() string { return e.Cause.Error() }
+
+// giveUp makes the end that err speaks of that of the outcome.
+func (r *Result) giveUp(err error) {
+	if e, ok := errors.AsType[*GivenUp](err); ok {
+		r.Outcome.Ending, r.Outcome.Cause, r.Outcome.Status = e.Ending, e.Cause, status.NotReady
+		r.Outcome.Verdict.Reason = r.Outcome.Reason
+	}
 }
 
 // Write writes the result to stdout and closes it: on SUCCESS the answer byte
