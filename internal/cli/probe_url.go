@@ -193,7 +193,7 @@ func (in *invocation) body(probe *poll.HTTP) error {
 		}
 		parts = append(parts, part)
 	}
-	probe.Body = bytes.Join(parts, []byte("&"))
+	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is one
 	return nil
 }
 
