@@ -124,7 +124,7 @@ func (d *delivery) failed(err error) *sendError {
 	if d.again != "" {
 		err = d.again
 	}
-	e := &sendError{err: err, atProxy: d.atProxy && d.conn == nil, left: d.conn != nil && (d.answered || !unprocessed(err))}
+	e := &sendError{err: err, atProxy: d.atProxy, left: d.conn != nil && (d.answered || !unprocessed(err))}
 	if !d.asked {
 		e.left = !neverConnected(err)
 	}

@@ -73,6 +73,7 @@ func TestEncodings(t *testing.T) {
 	} {
 		h := HTTP{URL: "http://api.example.com/", Header: http.Header{}, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
 			resp := response(max(test.code, 200), strings.NewReader(test.body))
+			resp.ContentLength = int64(len(test.body))
 			resp.Header.Set("Content-Encoding", test.header)
 			return resp, nil
 		})}

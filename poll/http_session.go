@@ -274,10 +274,10 @@ func (s *httpSession) recall(o *status.Observation) {
 func (s *httpSession) suspect(o *status.Observation, got *answer) {
 	last := len(got.hops) - 1
 	switch {
-	case !isGood(got.code) || !isPage(got):
+	case !s.following || !isGood(got.code) || !isPage(got):
 	case last < 0:
-		s.servesHTML = s.servesHTML || s.following
-	case !s.following && o.Monitor != status.Result, s.servesHTML, s.client.wantsHTML(), seeOther(got.hops), got.hops[last].start:
+		s.servesHTML = true
+	case s.servesHTML, s.client.wantsHTML(), seeOther(got.hops), got.hops[last].start:
 	default:
 		o.Doubt = fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in",
 			got.hops[last].code, urlName(got.from.url))
@@ -369,7 +369,6 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 			o = lost.observation()
 		} else {
 			o = s.client.observe(got)
-			o.Monitor = status.Result
 			s.suspect(&o, got)
 		}
 		o.Kind, o.Monitor = status.HTTP, status.Result
