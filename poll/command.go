@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"io"
 	"time"
 
@@ -56,7 +57,7 @@ type Command struct {
 	// is none: SIGKILL at once.
 	Grace time.Duration
 	// MaxBody is the most that is kept of an answer, in bytes. What comes after
-	// is read and counted. Zero is 64 MiB; negative keeps nothing.
+	// is read and counted. Zero is 64 MiB.
 	MaxBody int64
 	// Stderr gets the program's standard error as it comes, from a goroutine of
 	// its own; nil passes nothing on. It is given up for the rest of an attempt
@@ -83,15 +84,32 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 // twice at once.
 func (c Command) Session() Probe { return newCommandSession(c) }
 
+// Target returns the name of the program.
+func (c Command) Target() string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	return TargetName(c.Args[0])
+}
+
 // Check says whether the program can be run, without running it. It returns nil
-// if it seems so, and otherwise a [*status.Failure] that is NotFound or
-// NotExecutable.
+// if it seems so. For a program that cannot be run the error is a
+// [*status.Failure] with the kind FailureNotFound or FailureNotExecutable.
 func (c Command) Check() error {
+	if c.MaxBody < 0 {
+		return errNegativeBody
+	}
 	if _, failure := c.look(); failure != nil {
 		return failure
 	}
 	return nil
 }
+
+// defaultMaxBody is what is kept of an answer where nothing else is said, in bytes.
+const defaultMaxBody = 64 << 20
+
+// errNegativeBody refuses a MaxBody.
+var errNegativeBody = errors.New("the limit of the body is negative")
 
 // grace is the Grace with its default; 0 is none.
 func (c Command) grace() time.Duration {

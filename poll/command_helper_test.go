@@ -123,7 +123,7 @@ func helpTerminal(args []string) int {
 	defer cancel()
 	obs := c.Probe(ctx, poll.Attempt{Number: 1})
 	if obs.Failure != nil {
-		fmt.Println("failure:", obs.Failure.Kind == status.Hopeless, obs.Failure.Reason)
+		fmt.Println("failure:", obs.Failure.Kind == status.FailureHopeless, obs.Failure.Reason)
 		return 0
 	}
 	fmt.Println("answer:", strings.TrimSpace(string(obs.Body)))

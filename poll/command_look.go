@@ -17,7 +17,7 @@ import (
 // look finds the program. The path is relative to c.Dir if it is not absolute.
 func (c Command) look() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
-		return "", &status.Failure{Kind: status.NotFound, Reason: "no command given"}
+		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
 	}
 	if c.Dir != "" && !isDir(c.Dir) {
 		return "", c.notFound("the directory to run it in does not exist")
@@ -85,7 +85,7 @@ func (c Command) whyNotStarted(path string, a Attempt, err error) *status.Failur
 	}
 	failure.Err = systemError(err)
 	if a.Number > 1 {
-		failure.Kind = status.Transient
+		failure.Kind = status.FailureTransient
 	}
 	return failure
 }
@@ -93,7 +93,7 @@ func (c Command) whyNotStarted(path string, a Attempt, err error) *status.Failur
 // transient is a failure to start that may pass.
 func (c Command) transient(err error) *status.Failure {
 	return &status.Failure{
-		Kind:   status.Transient,
+		Kind:   status.FailureTransient,
 		Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err),
 		Err:    err,
 	}
@@ -126,11 +126,11 @@ func (c Command) notFound(why string) *status.Failure {
 	if why != "" {
 		reason = c.name() + " cannot be run: " + why
 	}
-	return &status.Failure{Kind: status.NotFound, Reason: reason, Err: fs.ErrNotExist}
+	return &status.Failure{Kind: status.FailureNotFound, Reason: reason, Err: fs.ErrNotExist}
 }
 
 func (c Command) notExecutable(why string) *status.Failure {
-	return &status.Failure{Kind: status.NotExecutable, Reason: c.name() + " cannot be executed: " + why, Err: fs.ErrPermission}
+	return &status.Failure{Kind: status.FailureNotExecutable, Reason: c.name() + " cannot be executed: " + why, Err: fs.ErrPermission}
 }
 
 // name is the program as it may be shown.

@@ -17,7 +17,7 @@ import (
 
 // errWantsTerminal ends an attempt whose program waits for a terminal that it
 // cannot have.
-var errWantsTerminal = errors.New("stopped because it wants the terminal; --foreground lets it have it")
+var errWantsTerminal = errors.New("stopped because it wants the terminal")
 
 // A commandSession is the [Command] of one run.
 type commandSession struct {
@@ -30,7 +30,7 @@ type commandSession struct {
 
 func newCommandSession(c Command) *commandSession {
 	s := &commandSession{Command: c, drains: drainTime}
-	if s.MaxBody == 0 {
+	if s.MaxBody <= 0 {
 		s.MaxBody = defaultMaxBody
 	}
 	// Environ knows what the system needs besides: PWD, SYSTEMROOT.
@@ -43,7 +43,7 @@ func newCommandSession(c Command) *commandSession {
 
 // Probe runs the command once.
 func (s *commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
-	obs := status.Observation{Kind: status.Command, Attempt: a.Number, Elapsed: a.Elapsed}
+	obs := status.Observation{Kind: status.KindCommand}
 	began := time.Now()
 	if ctx.Err() != nil {
 		obs.Failure = whyStopped(ctx, began, context.Cause(ctx))
@@ -86,7 +86,7 @@ func (s *commandSession) start(a Attempt) (*child, *status.Failure) {
 		path, failure := s.look()
 		if failure != nil {
 			if a.Number > 1 {
-				failure.Kind = status.Transient
+				failure.Kind = status.FailureTransient
 			}
 			return nil, failure
 		}
@@ -192,15 +192,17 @@ func (s *commandSession) stop(c *child) {
 func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure {
 	switch {
 	case errors.Is(why, errWantsTerminal):
-		return &status.Failure{Kind: status.Hopeless, Reason: why.Error(), Err: why}
+		return &status.Failure{
+			Kind: status.FailureHopeless, Reason: why.Error(), Err: why, Advice: status.Advice{Code: status.AdviceTerminal},
+		}
 	case errors.Is(why, ErrAttemptTimeout):
 		reason := ErrAttemptTimeout.Error()
 		if deadline, ok := ctx.Deadline(); ok {
 			reason += " after " + words.Short(deadline.Sub(began))
 		}
-		return &status.Failure{Kind: status.Transient, Reason: reason, Err: why}
+		return &status.Failure{Kind: status.FailureTransient, Reason: reason, Err: why}
 	}
-	return stoppedBy(why)
+	return stopped(ctx)
 }
 
 // closeAll closes the files that are open.

@@ -105,7 +105,7 @@ func wantStopped(t *testing.T, obs status.Observation, want status.FailureKind) 
 func TestCommandAttemptTimeout(t *testing.T) {
 	t.Parallel()
 	obs, took := probeFor(t, shell("echo $$; echo begun >&2; sleep 60"), 300*time.Millisecond)
-	wantStopped(t, obs, status.Transient)
+	wantStopped(t, obs, status.FailureTransient)
 	if have, want := obs.Failure.Reason, "attempt timed out after 300ms"; have != want {
 		t.Errorf("have reason %q, want %q", have, want)
 	}
@@ -124,7 +124,7 @@ func TestCommandBeforeItsStart(t *testing.T) {
 	cancel()
 	marker := filepath.Join(t.TempDir(), "marker")
 	obs := shell("touch "+marker).Probe(ctx, poll.Attempt{Number: 1})
-	wantStopped(t, obs, status.Stopped)
+	wantStopped(t, obs, status.FailureStopped)
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("the command has run")
 	}
@@ -164,7 +164,7 @@ func TestCommandStopsItsGroup(t *testing.T) {
 			}
 			why := errors.New("enough")
 			obs, took := probeUntilReady(t, c, why)
-			wantStopped(t, obs, status.Stopped)
+			wantStopped(t, obs, status.FailureStopped)
 			if !errors.Is(obs.Failure.Err, why) {
 				t.Errorf("have cause %v, want %v", obs.Failure.Err, why)
 			}
@@ -184,7 +184,7 @@ func TestCommandNoGrace(t *testing.T) {
 	c := shell(`trap 'echo warned' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`)
 	c.Grace = poll.NoGrace
 	obs, _ := probeUntilReady(t, c, nil)
-	wantStopped(t, obs, status.Stopped)
+	wantStopped(t, obs, status.FailureStopped)
 	if strings.Contains(string(obs.Body), "warned") {
 		t.Error("the command was warned")
 	}
@@ -219,7 +219,7 @@ func TestCommandHurry(t *testing.T) {
 	})
 	began := time.Now()
 	obs := c.Probe(ctx, poll.Attempt{Number: 1})
-	wantStopped(t, obs, status.Stopped)
+	wantStopped(t, obs, status.FailureStopped)
 	if took := time.Since(began); took > slack {
 		t.Errorf("took %v", took)
 	}
@@ -303,7 +303,7 @@ func TestCommandForeground(t *testing.T) {
 	foreground := shell(strings.Replace(script, "sleep", "exec sleep", 1))
 	foreground.Foreground = true
 	obs, took := probeUntilReady(t, foreground, nil)
-	wantStopped(t, obs, status.Stopped)
+	wantStopped(t, obs, status.FailureStopped)
 	if have, want := firstNumber(t, obs), syscall.Getpgrp(); have != want {
 		t.Errorf("have process group %d, want the caller's, %d", have, want)
 	}
@@ -320,7 +320,7 @@ func TestCommandForeground(t *testing.T) {
 func TestCommandThatWantsTheTerminal(t *testing.T) {
 	t.Parallel()
 	out := inTerminal(t, helper("terminal"))
-	want := "failure: true stopped because it wants the terminal; --foreground lets it have it"
+	want := "failure: true stopped because it wants the terminal"
 	if !strings.Contains(out, want) {
 		t.Errorf("have %q, want %q", out, want)
 	}

@@ -99,14 +99,14 @@ func (c conversation) run(t *testing.T) {
 	for e := range p.Events(ctx) {
 		said = append(said, e.Target, line(e))
 		switch e.Kind {
-		case poll.AttemptEvent:
+		case poll.EventAttempt:
 			verdicts = append(verdicts, e.Verdict.Status.String())
 			said = append(said, e.Observation.Remarks...)
-			said = append(said, "next "+e.Observation.Next)
+			said = append(said, "next "+e.Observation.Following.Next)
 			if f := e.Observation.Failure; f != nil && f.Err != nil {
 				said = append(said, f.Err.Error())
 			}
-		case poll.EndEvent:
+		case poll.EventEnd:
 			outcome = *e.Outcome
 		}
 	}

@@ -2,6 +2,8 @@ package poll
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -12,32 +14,40 @@ type EventKind uint8
 
 // The kinds of event, in the order in which an attempt meets them.
 const (
-	WaitEvent    EventKind = iota + 1 // a wait begins
-	StartEvent                        // an attempt begins
-	AttemptEvent                      // an attempt has ended and was judged
-	EndEvent                          // the run has ended: always the last event, exactly once
+	EventWait    EventKind = iota + 1 // a wait begins
+	EventStart                        // an attempt begins
+	EventAttempt                      // an attempt has ended and was judged
+	EventEnd                          // the run has ended: always the last event, exactly once
 )
 
 // String returns wait, start, attempt or end.
 func (k EventKind) String() string {
 	switch k {
-	case WaitEvent:
+	case EventWait:
 		return "wait"
-	case StartEvent:
+	case EventStart:
 		return "start"
-	case AttemptEvent:
+	case EventAttempt:
 		return "attempt"
-	case EndEvent:
+	case EventEnd:
 		return "end"
 	}
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
 
-// An Event is one thing that happened in a run. It carries its target's name,
-// so that several runs can share one consumer. It must not be changed.
+// A RunID tells the runs of one process apart. Runs that share a consumer may
+// have the same name.
+type RunID uint64
+
+// newRunID returns an identity that no other run has, but for a chance of one in
+// a hundred million among a million runs.
+func newRunID() RunID { return RunID(1 + rand.Uint64N(math.MaxUint64)) }
+
+// An Event is one thing that happened in a run. It must not be changed.
 type Event struct {
 	Kind   EventKind
-	Target string
+	Run    RunID
+	Target string // the run's name, for words
 	// Attempt is the number of the attempt that is waited for, begins or has
 	// ended, from 1. In an EndEvent it is the number of attempts made.
 	Attempt     int
@@ -83,6 +93,7 @@ func (r *run) event(kind EventKind) Event {
 	now := time.Now()
 	return Event{
 		Kind:        kind,
+		Run:         r.id,
 		Target:      r.Target,
 		Attempt:     r.attempts,
 		MaxAttempts: r.MaxAttempts,
@@ -94,7 +105,7 @@ func (r *run) event(kind EventKind) Event {
 }
 
 func (r *run) waitEvent(next plan) Event {
-	e := r.event(WaitEvent)
+	e := r.event(EventWait)
 	e.Attempt++
 	e.Wait, e.NextAt = next.wait, e.At.Add(next.wait)
 	e.Hint, e.LastLook = next.hint, next.lastLook
@@ -102,21 +113,21 @@ func (r *run) waitEvent(next plan) Event {
 }
 
 func (r *run) startEvent(next plan) Event {
-	e := r.event(StartEvent)
+	e := r.event(EventStart)
 	e.Attempt++
 	e.LastLook = next.lastLook
 	return e
 }
 
 func (r *run) attemptEvent() Event {
-	e := r.event(AttemptEvent)
+	e := r.event(EventAttempt)
 	e.Observation, e.Verdict, e.Took = r.last.observation, r.last.verdict, r.last.took
 	e.Streak, e.Threshold = r.streak, r.threshold()
 	return e
 }
 
 func (r *run) endEvent(o Outcome) Event {
-	e := r.event(EndEvent)
+	e := r.event(EventEnd)
 	e.Attempt, e.Elapsed, e.Outcome = o.Attempts, o.Elapsed, &o
 	return e
 }

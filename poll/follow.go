@@ -21,7 +21,7 @@ type Follow struct {
 	template *urlTemplate
 }
 
-// ParseFollow reads what --follow takes:
+// ParseFollow reads where to look, from one of these:
 //
 //   - "" or "auto": the answer to a request that starts the operation says where
 //     to look, by Azure-AsyncOperation, Operation-Location, or, with 201 or 202,
@@ -103,7 +103,7 @@ func (f Follow) find(ctx context.Context, method string, a *answer, trustAll boo
 		}
 	}
 	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
-		return lead{a.from, status.AzureLRO, "its provisioningState"}, why
+		return lead{a.from, status.MonitorAzure, "its provisioningState"}, why
 	}
 	return lead{}, why
 }
@@ -116,9 +116,9 @@ var leadHeaders = [...]struct {
 	monitor status.Monitor
 	leads   func(code int) bool
 }{
-	{"Azure-AsyncOperation", status.AzureLRO, isGood},
-	{"Operation-Location", status.AzureLRO, isGood},
-	{"Location", status.Location, isCreatedOrAccepted},
+	{"Azure-AsyncOperation", status.MonitorAzure, isGood},
+	{"Operation-Location", status.MonitorAzure, isGood},
+	{"Location", status.MonitorLocation, isCreatedOrAccepted},
 }
 
 func isGood(code int) bool { return code >= 200 && code <= 299 }
@@ -151,13 +151,13 @@ func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, erro
 		reference, problem = f.value.text(ctx, a)
 	}
 	if problem != "" {
-		return lead{}, errors.New("--follow: " + problem)
+		return lead{}, errors.New("nothing to follow: " + problem)
 	}
 	to, err := a.from.refer(reference, trustAll)
 	if err != nil {
-		return lead{}, fmt.Errorf("--follow: %s %w", f.subject(), err)
+		return lead{}, fmt.Errorf("nothing to follow: %s %w", f.subject(), err)
 	}
-	return lead{to, status.FollowedByURL, "--follow"}, nil
+	return lead{to, status.MonitorBuilt, "its document"}, nil
 }
 
 // subject is what the URL is taken from, in words. A template can hold secrets
@@ -262,7 +262,7 @@ func (t *urlTemplate) check() error {
 		return nil
 	}
 	if _, err := parseURL(s); err != nil {
-		return errors.New("--follow: " + strings.TrimPrefix(err.Error(), "the URL "))
+		return err
 	}
 	return nil
 }

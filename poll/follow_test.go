@@ -167,8 +167,8 @@ func TestALeadThatIsNotTrusted(t *testing.T) {
 			resp.Header.Set("Location", location)
 			return resp, nil
 		})}
-		if o := h.Probe(t.Context(), Attempt{Number: 1}); o.Untrusted != want {
-			t.Errorf("%s: have %v, %q", location, o.Untrusted, o.NoLead)
+		if o := h.Probe(t.Context(), Attempt{Number: 1}); o.Following.Untrusted != want {
+			t.Errorf("%s: have %v, %q", location, o.Following.Untrusted, o.Following.Missing)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func compileValue(source string) (value, error) {
 func (v value) text(ctx context.Context, a *answer) (text, problem string) {
 	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body, Context: ctx}
 	if a.truncated {
-		env.Doc = expr.Unreadable("the answer is longer than --max-body allows")
+		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
 	}
 	switch got := v.Eval(env).Value(); got.Kind {
 	case expr.KindString, expr.KindNumber:

@@ -13,9 +13,13 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// DefaultMaxRedirects is how many redirects one attempt follows unless told
-// otherwise: as many as curl.
-const DefaultMaxRedirects = 50
+const (
+	// DefaultMaxRedirects is the MaxRedirects of an [HTTP] whose MaxRedirects is
+	// zero: as many as curl follows.
+	DefaultMaxRedirects = 50
+	// NoRedirects is the MaxRedirects of an [HTTP] that follows none.
+	NoRedirects = -1
+)
 
 // maxHops is how many redirects one attempt follows at the very most, and maxURL
 // how long a URL may be that one leads to: a server that redirects for ever ends
@@ -24,9 +28,6 @@ const (
 	maxHops = 1000
 	maxURL  = 16 << 10
 )
-
-// defaultMaxBody is what is kept of an answer unless told otherwise, in bytes.
-const defaultMaxBody = 64 << 20
 
 // HTTP probes a URL by a request. The zero value of every field but URL is
 // useful.
@@ -69,9 +70,9 @@ type HTTP struct {
 	// 0 is 64 MiB. More is counted and dropped.
 	MaxBody int64
 	// MaxRedirects is how many redirects one attempt follows; 0 is
-	// [DefaultMaxRedirects]. With less than 0 none is followed: the redirect
-	// itself is the answer. One more than MaxRedirects is a failure for good, and
-	// so is one more than 1000, whatever it says.
+	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the
+	// redirect itself is the answer. One more than MaxRedirects is a failure for
+	// good, and so is one more than 1000, whatever MaxRedirects says.
 	MaxRedirects int
 	// Follow says where to look after the first answer. The zero value follows
 	// what the answer to a request that starts the operation names.
@@ -108,7 +109,7 @@ func (h HTTP) Check() error {
 		}
 	}
 	if h.MaxBody < 0 {
-		return errors.New("the limit of the body is negative")
+		return errNegativeBody
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	for _, test := range []struct {
 		method string
 		kind   status.FailureKind // of a start
-	}{{method: "GET"}, {"POST", status.MayHaveStarted}} {
+	}{{method: "GET"}, {"POST", status.FailureMayHaveStarted}} {
 		synctest.Test(t, func(t *testing.T) {
 			transport, err := Connect{}.Transport()
 			if err != nil {

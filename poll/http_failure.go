@@ -54,6 +54,9 @@ func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took 
 		words += ", after a redirect to " + urlName(at.at.url)
 	}
 	l.failure = fail(kind, words, err)
+	if _, distrusted := certificateWords(err); distrusted {
+		l.failure.Advice.Code = status.AdviceTrust
+	}
 	return l
 }
 
@@ -62,20 +65,20 @@ func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took 
 func cut(ctx context.Context, whose string, left bool, took time.Duration) *status.Failure {
 	cause := context.Cause(ctx)
 	if !errors.Is(cause, ErrAttemptTimeout) {
-		return stoppedBy(cause)
+		return stopped(ctx)
 	}
 	text := whose + "timed out after " + words.Short(took)
 	if !left {
 		text += " without a connection"
 	}
-	return fail(status.Transient, text, cause)
+	return fail(status.FailureTransient, text, cause)
 }
 
 // explain says what an error of net/http means. net/http's own words can hold
 // the URL with its query, the proxy's password, or bytes of the answer.
 func (c *client) explain(err error, at call) (status.FailureKind, string) {
 	if words, ok := certificateWords(err); ok {
-		return status.Hopeless, words
+		return status.FailureHopeless, words
 	}
 	if e, ok := errors.AsType[*proxyError](err); ok {
 		return e.kind(), e.Error()
@@ -92,7 +95,7 @@ func (c *client) explain(err error, at call) (status.FailureKind, string) {
 	if op, is := errors.AsType[*net.OpError](err); is && op.Op == "proxyconnect" {
 		words = "the proxy: " + words
 	}
-	return status.Transient, words
+	return status.FailureTransient, words
 }
 
 // innermost returns the cause of an error of net/http without the request that
@@ -106,12 +109,12 @@ func innermost(err error) error {
 
 func tooManyRedirects(hops []hop, to place) *lost {
 	words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(hops), urlName(to.url))
-	return &lost{failure: fail(status.Hopeless, words, nil), left: true, hops: hops}
+	return &lost{failure: fail(status.FailureHopeless, words, nil), left: true, hops: hops}
 }
 
 func notFollowed(hops []hop, h hop, err error) *lost {
 	words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", h.code, urlName(h.to.url), err)
-	return &lost{failure: fail(status.Hopeless, words, err), left: true, hops: hops}
+	return &lost{failure: fail(status.FailureHopeless, words, err), left: true, hops: hops}
 }
 
 // neverConnected reports whether err came before there was a connection.
@@ -262,7 +265,6 @@ func errorCode(text string) string {
 
 // certificateWords says why the server's certificate is not trusted.
 func certificateWords(err error) (string, bool) {
-	const what = " (--cacert names another authority, -k turns the check off)"
 	var words string
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
 		words = "it is not for host " + e.Host
@@ -275,7 +277,7 @@ func certificateWords(err error) (string, bool) {
 	} else {
 		return "", false
 	}
-	return "certificate not trusted: " + words + what, true
+	return "certificate not trusted: " + words, true
 }
 
 func invalidWords(e x509.CertificateInvalidError) string {

@@ -94,7 +94,7 @@ func TestReasons(t *testing.T) {
 			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, test.err }),
 		}
 		o := h.Probe(t.Context(), Attempt{Number: 1})
-		if o.Failure.Reason != test.want || o.Failure.Kind != status.Transient {
+		if o.Failure.Reason != test.want || o.Failure.Kind != status.FailureTransient {
 			t.Errorf("%v: have %q, want %q", test.err, o.Failure.Reason, test.want)
 		}
 	}
@@ -144,18 +144,24 @@ func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		cause  error
-		left   bool
-		kind   status.FailureKind
-		reason string
+		cause   error
+		timeout bool
+		left    bool
+		kind    status.FailureKind
+		reason  string
 	}{
-		{ErrAttemptTimeout, true, status.Transient, "timed out after 12s"},
-		{ErrAttemptTimeout, false, status.Transient, "timed out after 12s without a connection"},
-		{ErrDeadline, true, status.Stopped, "the last attempt had no answer by then"},
-		{errors.New("SIGTERM"), true, status.Stopped, "stopped before there was an answer"},
+		{ErrAttemptTimeout, true, true, status.FailureTransient, "timed out after 12s"},
+		{ErrAttemptTimeout, true, false, status.FailureTransient, "timed out after 12s without a connection"},
+		{ErrDeadline, true, true, status.FailureStopped, "the last attempt had no answer by then"},
+		{errors.New("SIGTERM"), false, true, status.FailureStopped, "stopped before there was an answer"},
 	} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		cancel(test.cause)
+		ctx, stop := context.WithCancelCause(t.Context())
+		if test.timeout {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, 0, test.cause)
+			defer cancel()
+		}
+		stop(test.cause)
 		have := cut(ctx, "", test.left, 12345*time.Millisecond)
 		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.cause) {
 			t.Errorf("%v: have %v %q", test.cause, have.Kind, have.Reason)

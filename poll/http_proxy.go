@@ -33,11 +33,11 @@ func (e *proxyError) kind() status.FailureKind {
 	o := status.Observation{Code: &e.code, Hint: e.advice.hint, Exhausted: e.advice.exhausted}
 	switch {
 	case o.RefusedForLoad():
-		return status.Busy
+		return status.FailureThrottled
 	case e.code == http.StatusProxyAuthRequired, e.code == http.StatusForbidden, e.code >= 300 && e.code < 400:
-		return status.Hopeless
+		return status.FailureHopeless
 	}
-	return status.Transient
+	return status.FailureTransient
 }
 
 // asksProxy is called before a proxy is asked to connect. It adds no header.

@@ -24,19 +24,19 @@ func TestRefusedByProxy(t *testing.T) {
 		kind   status.FailureKind
 		hint   time.Duration
 	}{
-		{"407 \x1b[31ms3cret", "the proxy: HTTP 407 Proxy Authentication Required", status.Hopeless, 0},
-		{"403 No", "the proxy: HTTP 403 Forbidden", status.Hopeless, 0},
-		{"302 To\r\nLocation: http://s3cret/", "the proxy: HTTP 302 Found", status.Hopeless, 0},
-		{"399 No", "the proxy: HTTP 399", status.Hopeless, 0},
-		{"400 No", "the proxy: HTTP 400 Bad Request", status.Transient, 0},
-		{"503 No", "the proxy: HTTP 503 Service Unavailable", status.Transient, 0},
-		{"502 No\r\nRetry-After: 3", "the proxy: HTTP 502 Bad Gateway, Retry-After asks for 3s", status.Transient, 3 * time.Second},
-		{"503 No\r\nRetry-After: 3", "the proxy: HTTP 503 Service Unavailable, Retry-After asks for 3s", status.Busy, 3 * time.Second},
-		{"403 No\r\nRetry-After: 3", "the proxy: HTTP 403 Forbidden, Retry-After asks for 3s", status.Busy, 3 * time.Second},
-		{"429 No", "the proxy: HTTP 429 Too Many Requests", status.Busy, 0},
-		{"299 No", "the proxy: HTTP 299", status.Transient, 0},
-		{"", "the proxy: connection closed without an answer", status.Transient, 0},
-		{"hang", "the proxy: timed out after ", status.Transient, 0},
+		{"407 \x1b[31ms3cret", "the proxy: HTTP 407 Proxy Authentication Required", status.FailureHopeless, 0},
+		{"403 No", "the proxy: HTTP 403 Forbidden", status.FailureHopeless, 0},
+		{"302 To\r\nLocation: http://s3cret/", "the proxy: HTTP 302 Found", status.FailureHopeless, 0},
+		{"399 No", "the proxy: HTTP 399", status.FailureHopeless, 0},
+		{"400 No", "the proxy: HTTP 400 Bad Request", status.FailureTransient, 0},
+		{"503 No", "the proxy: HTTP 503 Service Unavailable", status.FailureTransient, 0},
+		{"502 No\r\nRetry-After: 3", "the proxy: HTTP 502 Bad Gateway, Retry-After asks for 3s", status.FailureTransient, 3 * time.Second},
+		{"503 No\r\nRetry-After: 3", "the proxy: HTTP 503 Service Unavailable, Retry-After asks for 3s", status.FailureThrottled, 3 * time.Second},
+		{"403 No\r\nRetry-After: 3", "the proxy: HTTP 403 Forbidden, Retry-After asks for 3s", status.FailureThrottled, 3 * time.Second},
+		{"429 No", "the proxy: HTTP 429 Too Many Requests", status.FailureThrottled, 0},
+		{"299 No", "the proxy: HTTP 299", status.FailureTransient, 0},
+		{"", "the proxy: connection closed without an answer", status.FailureTransient, 0},
+		{"hang", "the proxy: timed out after ", status.FailureTransient, 0},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		h := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: throughProxy(t, func(conn net.Conn) {

@@ -60,7 +60,7 @@ func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	var o status.Observation
 	switch {
 	case s.broken != nil:
-		o.Failure = fail(status.Hopeless, s.broken.Error(), nil)
+		o.Failure = fail(status.FailureHopeless, s.broken.Error(), nil)
 	case s.startDue:
 		o = s.start(ctx)
 	case !s.following && !isSafe(s.probe.method()) && !s.probe.Follow.none:
@@ -68,7 +68,7 @@ func (s *httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	default:
 		o = s.look(ctx, a.LastLook)
 	}
-	o.Kind, o.Attempt, o.Elapsed = status.HTTP, a.Number, a.Elapsed
+	o.Kind = status.KindHTTP
 	return o
 }
 
@@ -80,11 +80,11 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	}
 	if h, ok := turned(got.hops); ok {
 		s.startDue = false
-		s.follow(lead{to: h.to, monitor: status.Location})
+		s.follow(lead{to: h.to, monitor: status.MonitorLocation})
 		return s.looked(ctx, got)
 	}
 	o := s.client.observe(got)
-	o.Start = true
+	o.Following.Start = true
 	if o.RefusedForLoad() {
 		return o
 	}
@@ -97,7 +97,7 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 	case mayHaveStarted(got.code):
 		words := fmt.Sprintf("the operation may have started: the request that starts it was answered with HTTP %d %s",
 			got.code, http.StatusText(got.code))
-		o.Failure = fail(status.MayHaveStarted, words, nil)
+		o.Failure = fail(status.FailureMayHaveStarted, words, nil)
 	}
 	return o
 }
@@ -106,22 +106,22 @@ func (s *httpSession) start(ctx context.Context) status.Observation {
 func (s *httpSession) startLost(l *lost) status.Observation {
 	if h, ok := turned(l.hops); ok {
 		s.startDue = false
-		s.follow(lead{to: h.to, monitor: status.Location})
+		s.follow(lead{to: h.to, monitor: status.MonitorLocation})
 		o := l.observation()
-		o.Monitor = status.Location
+		o.Following.Monitor = status.MonitorLocation
 		return o
 	}
 	o := l.observation()
-	o.Start = true
+	o.Following.Start = true
 	if !l.left {
 		return o
 	}
 	s.startDue = false
 	switch f := l.failure; f.Kind {
-	case status.Transient:
-		o.Failure = fail(status.MayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
-	case status.Stopped:
-		o.Failure = fail(status.Stopped, f.Reason+"; the operation may have started", f.Err)
+	case status.FailureTransient:
+		o.Failure = fail(status.FailureMayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
+	case status.FailureStopped:
+		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
 	}
 	return o
 }
@@ -154,7 +154,7 @@ func (s *httpSession) started(ctx context.Context, o *status.Observation, got *a
 	l, problem := s.probe.Follow.find(ctx, s.probe.method(), got, s.client.trustAll)
 	switch {
 	case l.to.url == nil && problem != nil:
-		o.NoLead, o.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
+		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
 	case problem != nil:
 		o.Remarks = append(o.Remarks, problem.Error())
 	}
@@ -195,16 +195,17 @@ func (s *httpSession) follow(l lead) {
 // announce follows a lead and says so in the observation.
 func (s *httpSession) announce(o *status.Observation, from *answer, l lead) {
 	s.follow(l)
-	o.Next = urlName(l.to.url)
+	o.Following.Next = urlName(l.to.url)
 	o.Remarks = append(o.Remarks,
-		fmt.Sprintf("following %s, as %s says", o.Next, l.source)+leftBehind(from.from, l.to))
+		fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source)+leftBehind(from.from, l.to))
 }
 
 // nowhereToLook is the attempt after a start that named nothing to follow.
 func nowhereToLook() status.Observation {
-	const words = "the request that starts the operation is sent once, and its answer names nothing to follow: " +
-		"say where to look with --follow EXPR, or repeat the request each attempt with --follow none"
-	return status.Observation{Failure: fail(status.MayHaveStarted, words, nil), Start: true}
+	failure := fail(status.FailureMayHaveStarted,
+		"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
+	failure.Advice.Code = status.AdviceFollow
+	return status.Observation{Failure: failure, Following: status.Following{Start: true}}
 }
 
 // look asks how the operation is.
@@ -220,7 +221,7 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 	got, lost := s.client.do(ctx, next)
 	if lost != nil {
 		o := lost.observation()
-		o.Monitor = s.monitor
+		o.Following.Monitor = s.monitor
 		return o
 	}
 	if next.cache == nil {
@@ -240,7 +241,7 @@ func (s *httpSession) look(ctx context.Context, last bool) status.Observation {
 // look from now on.
 func (s *httpSession) looked(ctx context.Context, got *answer) status.Observation {
 	o := s.client.observe(got)
-	o.Monitor = s.kindOf(ctx, got)
+	o.Following.Monitor = s.kindOf(ctx, got)
 	s.recall(&o)
 	s.suspect(&o, got)
 	switch {
@@ -251,7 +252,7 @@ func (s *httpSession) looked(ctx context.Context, got *answer) status.Observatio
 		}
 	case s.probe.Follow.explicit() && o.Good():
 		s.started(ctx, &o, got)
-		o.Start = o.Next != ""
+		o.Following.Start = o.Following.Next != ""
 	}
 	return o
 }
@@ -260,7 +261,7 @@ func (s *httpSession) looked(ctx context.Context, got *answer) status.Observatio
 // of what it says itself. What comes with a 202 is not the document that the code
 // promises.
 func (s *httpSession) recall(o *status.Observation) {
-	o.Earlier = s.statement
+	o.Following.Earlier = s.statement
 	if !s.following || *o.Code == http.StatusAccepted {
 		return
 	}
@@ -301,9 +302,9 @@ func isPage(a *answer) bool {
 func (s *httpSession) kindOf(ctx context.Context, got *answer) status.Monitor {
 	switch {
 	case s.following && seeOther(got.hops):
-		return status.Result
-	case s.monitor == status.Location && isGood(got.code) && hasProvisioningState(ctx, got):
-		return status.AzureLRO
+		return status.MonitorResult
+	case s.monitor == status.MonitorLocation && isGood(got.code) && hasProvisioningState(ctx, got):
+		return status.MonitorAzure
 	}
 	return s.monitor
 }
@@ -351,7 +352,7 @@ func (c *client) observe(got *answer) status.Observation {
 // operations"): at resourceLocation; at the Location of the answer to the POST
 // that started it; at the URL itself after PUT and PATCH.
 func (s *httpSession) Result(last status.Observation) (Probe, string) {
-	if last.Monitor != status.AzureLRO || s.monitor != status.AzureLRO {
+	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
 		return nil, ""
 	}
 	at, err := s.resultPlace(last)
@@ -364,14 +365,14 @@ func (s *httpSession) Result(last status.Observation) (Probe, string) {
 	}
 	look := func(ctx context.Context, _ Attempt) (o status.Observation) {
 		if err != nil {
-			o.Failure = fail(status.Hopeless, "it "+err.Error(), err)
+			o.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
 		} else if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
 			o = lost.observation()
 		} else {
 			o = s.client.observe(got)
 			s.suspect(&o, got)
 		}
-		o.Kind, o.Monitor = status.HTTP, status.Result
+		o.Kind, o.Following.Monitor = status.KindHTTP, status.MonitorResult
 		return o
 	}
 	return ProbeFunc(look), what

@@ -24,11 +24,11 @@ func TestHTTPGet(t *testing.T) {
 	defer server.Close()
 
 	probe := HTTP{URL: server.URL + "/jobs/7?a=1", Header: http.Header{"x-job": {"7"}}, MaxBody: 10}
-	o := probe.Probe(t.Context(), Attempt{Number: 4, Elapsed: time.Second})
+	o := probe.Probe(t.Context(), Attempt{})
 	if o.Failure != nil {
 		t.Fatal(o.Failure.Reason)
 	}
-	if o.Kind != status.HTTP || *o.Code != 202 || o.Attempt != 4 || o.Elapsed != time.Second {
+	if o.Kind != status.KindHTTP || *o.Code != 202 {
 		t.Errorf("have %+v", o)
 	}
 	if string(o.Body) != `{"state":"` || o.Size != 19 || !o.Truncated {
@@ -42,7 +42,7 @@ func TestHTTPGet(t *testing.T) {
 func TestHTTPRefused(t *testing.T) {
 	t.Parallel()
 	o := HTTP{URL: "http://127.0.0.1:1/x?token=s3cret"}.Probe(t.Context(), Attempt{Number: 1})
-	if o.Failure == nil || o.Failure.Reason != "connection refused" || o.Failure.Kind != status.Transient {
+	if o.Failure == nil || o.Failure.Reason != "connection refused" || o.Failure.Kind != status.FailureTransient {
 		t.Errorf("have %+v", o.Failure)
 	}
 	tcp := TCP{Address: "localhost:1"}.Probe(t.Context(), Attempt{Number: 1})
@@ -86,7 +86,7 @@ func TestHTTPCheck(t *testing.T) {
 			t.Errorf("%s: have error %v, want one with %q", test.name, err, test.want)
 		}
 		o := test.h.Probe(t.Context(), Attempt{Number: 1})
-		if o.Failure == nil || o.Failure.Kind != status.Hopeless {
+		if o.Failure == nil || o.Failure.Kind != status.FailureHopeless {
 			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
 		}
 	}

@@ -42,7 +42,7 @@ func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
 			probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
-				o := status.Observation{Kind: status.HTTP, Code: new(200), Body: body}
+				o := poll.Observe(ctx, body, nil)
 				switch {
 				case a.Number == 1:
 					o.Body = []byte("[]")
@@ -55,7 +55,7 @@ func TestTheEndComesWhileAnAnswerIsJudged(t *testing.T) {
 			})
 			p := poll.Poller{Probe: probe, Timeout: time.Second, Rules: status.Rules{Own: []status.Rule{failed, done}}}
 			for e := range p.Events(ctx) {
-				if e.Kind != poll.EndEvent {
+				if e.Kind != poll.EventEnd {
 					continue
 				}
 				have := fmt.Sprint(e.Outcome.Ending, " ", e.Outcome.Status, " ", e.Outcome.Observation.Attempt)

@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -23,9 +24,10 @@ const (
 	HintTooLong
 	// AttemptsExhausted: MaxAttempts were made.
 	AttemptsExhausted
-	// TimedOut: the deadline was reached.
+	// TimedOut: the deadline was reached, Timeout's or that of the caller's
+	// context. It is context.DeadlineExceeded, too.
 	TimedOut
-	// Interrupted: the caller's context was done.
+	// Interrupted: the caller's context was canceled.
 	Interrupted
 )
 
@@ -53,9 +55,13 @@ func (e Ending) String() string {
 // Error returns String, so that an Ending can be a target of [errors.Is].
 func (e Ending) Error() string { return e.String() }
 
+// Is reports whether target is [context.DeadlineExceeded] and e is TimedOut.
+func (e Ending) Is(target error) bool { return e == TimedOut && target == context.DeadlineExceeded }
+
 // An Outcome is the result of a run.
 type Outcome struct {
-	Target  string
+	Run     RunID
+	Target  string // the run's name, for words
 	Ending  Ending
 	Reason  string        // in words, why the run ended as it did
 	Elapsed time.Duration // since the start of the run
@@ -66,8 +72,8 @@ type Outcome struct {
 	// any. It is SUCCESS only if the run Succeeded: a SUCCESS that has not come as
 	// often as it must is NOT_READY.
 	Status status.Status
-	// Cause is that of the caller's context when Interrupted, and of a failure
-	// that is not an attempt's: of [Checker]. Nil otherwise.
+	// Cause is that of the caller's context where that ended the run, and of a
+	// failure that is not an attempt's: of [Checker]. Nil otherwise.
 	Cause error
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.

@@ -13,10 +13,14 @@ import (
 // A Poller waits for one operation. Only Probe is required. A Poller keeps no
 // state: it can be run several times, also at once if Rand is nil.
 type Poller struct {
-	// Target names the operation in events and errors. It should hold no secret.
-	Target string
-	// Probe is what looks at the operation.
+	// Probe looks at the operation.
 	Probe Probe
+	// Target names the operation in events and errors. It should hold no secret.
+	// "" is the name that the Probe has for it, if it is a [Targeter].
+	Target string
+	// ID identifies the run in its events and its outcome. 0 gives each run an
+	// identity of its own.
+	ID RunID
 	// Rules map what it sees onto a verdict; the zero value takes HTTP 2xx and
 	// exit code 0 as SUCCESS.
 	Rules status.Rules
@@ -43,7 +47,8 @@ type Poller struct {
 	// Start is the moment from which Timeout, and what events tell as elapsed, is
 	// counted. Zero means the beginning of the run.
 	Start time.Time
-	// Timeout is for the whole run. 0 means no limit.
+	// Timeout is for the whole run. 0 means no limit but the deadline of the
+	// context that the run is given; of both the earlier counts.
 	Timeout time.Duration
 	// AttemptTimeout is for one attempt. 0 means no limit but the run's.
 	AttemptTimeout time.Duration
@@ -60,7 +65,7 @@ type Poller struct {
 func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	var outcome Outcome
 	for event := range p.Events(ctx) {
-		if event.Kind == EndEvent {
+		if event.Kind == EventEnd {
 			outcome = *event.Outcome
 		}
 	}

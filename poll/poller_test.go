@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -44,7 +42,7 @@ func TestTheDefaultScheduleIsCappedAt20s(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{}, MaxAttempts: 11})
 	var last string
-	for l := range strings.Lines(only(poll.WaitEvent, have)) {
+	for l := range strings.Lines(only(poll.EventWait, have)) {
 		last = l
 	}
 	if want := "1m5.5s  wait    #11 20s\n"; last != want {
@@ -82,7 +80,7 @@ func TestTheTimeRunsFromTheStart(t *testing.T) {
 func TestImmediateSkipsOnlyTheFirstWait(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 3})
-	wantTimeline(t, only(poll.WaitEvent, have), `
+	wantTimeline(t, only(poll.EventWait, have), `
 0s      wait    #1 0s
 0s      wait    #2 200ms
 200ms   wait    #3 400ms
@@ -92,7 +90,7 @@ func TestImmediateSkipsOnlyTheFirstWait(t *testing.T) {
 func TestInitialDelayComesBeforeTheFirstWait(t *testing.T) {
 	t.Parallel()
 	have := timeline(t, poll.Poller{Probe: &operation{}, InitialDelay: time.Minute, MaxAttempts: 2})
-	wantTimeline(t, only(poll.WaitEvent, have), `
+	wantTimeline(t, only(poll.EventWait, have), `
 0s      wait    #1 1m0.1s
 1m0.1s  wait    #2 200ms
 `)
@@ -123,9 +121,9 @@ func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
 		var have []time.Duration
 		for e := range p.Events(t.Context()) {
 			switch e.Kind {
-			case poll.WaitEvent:
+			case poll.EventWait:
 				time.Sleep(min(2*time.Second, e.Wait))
-			case poll.StartEvent:
+			case poll.EventStart:
 				have = append(have, e.Elapsed)
 			}
 		}
@@ -214,7 +212,7 @@ func TestASlowProbeStillLooksSeveralTimes(t *testing.T) {
 		Schedule: backoff.Fixed(3 * time.Second),
 		Timeout:  10 * time.Second,
 	})
-	wantTimeline(t, only(poll.WaitEvent, have), `
+	wantTimeline(t, only(poll.EventWait, have), `
 0s      wait    #1 3s
 5s      wait    #2 2.5s last look
 9.5s    wait    #3 250ms last look
@@ -247,7 +245,7 @@ func TestTheLastLookDoesNotReckonWithTimeouts(t *testing.T) {
 		AttemptTimeout: 4 * time.Second,
 		Timeout:        20 * time.Second,
 	})
-	wantTimeline(t, only(poll.WaitEvent, have), `
+	wantTimeline(t, only(poll.EventWait, have), `
 0s      wait    #1 14s
 18s     wait    #2 1s last look
 `)
@@ -258,9 +256,9 @@ func TestWhatAnAttemptIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var have []poll.Attempt
 		p := poll.Poller{
-			Probe: poll.ProbeFunc(func(_ context.Context, a poll.Attempt) status.Observation {
+			Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
 				have = append(have, a)
-				return answer(429)
+				return poll.Observe(ctx, nil, poll.Throttled(errors.New("slowly"), 0))
 			}),
 			Schedule:  backoff.Fixed(2 * time.Second),
 			Throttled: backoff.Fixed(7 * time.Second),
@@ -350,7 +348,7 @@ func TestHints(t *testing.T) {
 			t.Parallel()
 			test.poller.Rand = rand.New(half{})
 			have := timeline(t, test.poller)
-			wantTimeline(t, only(poll.WaitEvent, have), test.want)
+			wantTimeline(t, only(poll.EventWait, have), test.want)
 			if !strings.Contains(have, "end     succeeded") {
 				t.Error(have)
 			}
@@ -363,7 +361,7 @@ func TestTheLongestHintIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, math.MaxInt64)}}}
 		for e := range p.Events(t.Context()) {
-			if e.Kind != poll.WaitEvent || e.Attempt == 1 {
+			if e.Kind != poll.EventWait || e.Attempt == 1 {
 				continue
 			}
 			if e.Wait != math.MaxInt64 {
@@ -390,7 +388,7 @@ func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
 			Timeout:     10 * time.Second,
 			MaxAttempts: 1,
 		})
-		wantTimeline(t, only(poll.EndEvent, have), `
+		wantTimeline(t, only(poll.EventEnd, have), `
 100ms   end     throttled past the deadline THROTTLED after 1: HTTP 429 Too Many Requests, Retry-After asks for `+words+`, and 9.9s are left before the deadline
 `)
 	}
@@ -419,7 +417,7 @@ func TestThrottledWithoutAHintSlowsDown(t *testing.T) {
 				Throttled: test.throttled,
 				Rand:      rand.New(half{}),
 			})
-			wantTimeline(t, only(poll.WaitEvent, have), test.want)
+			wantTimeline(t, only(poll.EventWait, have), test.want)
 		})
 	}
 }
@@ -435,7 +433,7 @@ func TestThresholds(t *testing.T) {
 		SuccessThreshold: 3,
 		ErrorThreshold:   3,
 	})
-	wantTimeline(t, only(poll.EndEvent, have), `
+	wantTimeline(t, only(poll.EventEnd, have), `
 10s     end     succeeded SUCCESS after 10: HTTP 200 OK
 `)
 }
@@ -488,12 +486,12 @@ func TestHintsAreSaidOnce(t *testing.T) {
 	var hints []string
 	for ev := range p.Events(t.Context()) {
 		switch ev.Kind {
-		case poll.AttemptEvent:
+		case poll.EventAttempt:
 			hints = append(hints, strings.Join(ev.Verdict.Hints, ";"))
 			if want := `.State is missing, want == "done"`; ev.Verdict.Reason != want {
 				t.Errorf("reason %q, want %q", ev.Verdict.Reason, want)
 			}
-		case poll.EndEvent:
+		case poll.EventEnd:
 			hints = append(hints, strings.Join(ev.Outcome.Verdict.Hints, ";"))
 		}
 	}
@@ -511,7 +509,7 @@ func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 	}
 	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 1}
 	outcome, _ := p.Run(t.Context())
-	want := []string{`--until .state == "done" was never decidable: .state is unknown: the body is empty`}
+	want := []string{`until .state == "done" was never decidable: .state is unknown: the body is empty`}
 	if diff := cmp.Diff(want, outcome.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
@@ -519,20 +517,20 @@ func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 
 func TestNoThresholdIsWaitedForAfterAFinalVerdict(t *testing.T) {
 	t.Parallel()
-	notFound := status.Observation{Kind: status.Command, Exit: new(127)}
+	notFound := status.Observation{Kind: status.KindCommand, Exit: new(127)}
 	have := timeline(t, poll.Poller{
 		Probe:          &operation{answers: map[int]status.Observation{1: notFound}},
 		ErrorThreshold: 3,
 	})
-	wantTimeline(t, only(poll.EndEvent, have), `
+	wantTimeline(t, only(poll.EventEnd, have), `
 100ms   end     failed ERROR after 1: exit code 127 (command not found)
 `)
 }
 
 func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
 	t.Parallel()
-	missing := status.Observation{Kind: status.Command, Failure: &status.Failure{
-		Kind: status.NotFound, Reason: "nosuch: not found",
+	missing := status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
+		Kind: status.FailureNotFound, Reason: "nosuch: not found",
 	}}
 	have := timeline(t, poll.Poller{
 		Probe:          &operation{answers: map[int]status.Observation{1: missing}},
@@ -559,7 +557,7 @@ func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
 		want poll.Ending
 	}{
 		{errors.New("the URL has no host"), poll.Failed},
-		{&status.Failure{Kind: status.NotFound, Reason: "nosuch: not found"}, poll.CannotRun},
+		{&status.Failure{Kind: status.FailureNotFound, Reason: "nosuch: not found"}, poll.CannotRun},
 	} {
 		p := poll.Poller{Probe: checked{err: test.err}}
 		outcome, err := p.Run(t.Context())
@@ -573,8 +571,8 @@ func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
 // threshold, and no note says that more of them were needed.
 func TestALostStartEndsTheRunAtOnce(t *testing.T) {
 	t.Parallel()
-	lost := status.Observation{Kind: status.HTTP, Start: true, Failure: &status.Failure{
-		Kind: status.MayHaveStarted, Reason: "the answer was lost",
+	lost := status.Observation{Kind: status.KindHTTP, Following: status.Following{Start: true}, Failure: &status.Failure{
+		Kind: status.FailureMayHaveStarted, Reason: "the answer was lost",
 	}}
 	p := poll.Poller{
 		Immediate:      true,
@@ -652,7 +650,7 @@ func TestACompleteAnswerDecidesThoughTheCallerHasGone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p := poll.Poller{Immediate: true, Probe: poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
 		cancel()
-		return answer(200)
+		return status.Observation{}
 	})}
 	if outcome, err := p.Run(ctx); err != nil {
 		t.Errorf("have %v, want success", outcome)
@@ -663,7 +661,7 @@ func TestNothingIsYieldedAfterABreak(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Timeout: time.Minute}
-		for _, stop := range []poll.EventKind{poll.WaitEvent, poll.StartEvent, poll.AttemptEvent, poll.EndEvent} {
+		for _, stop := range []poll.EventKind{poll.EventWait, poll.EventStart, poll.EventAttempt, poll.EventEnd} {
 			for e := range p.Events(t.Context()) {
 				if e.Kind == stop {
 					break
@@ -671,48 +669,6 @@ func TestNothingIsYieldedAfterABreak(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Wait for a job behind a URL.
-func ExamplePoller() {
-	states := []string{"queued", "running", "done"}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"state":%q}`, states[0])
-		states = states[1:]
-	}))
-	defer server.Close()
-
-	done, _ := status.NewRule(status.Success, `.state == "done"`)
-	p := poll.Poller{
-		Probe:    poll.HTTP{URL: server.URL},
-		Rules:    status.Rules{Own: []status.Rule{done}},
-		Schedule: backoff.Fixed(time.Millisecond),
-		Timeout:  time.Minute,
-	}
-	outcome, err := p.Run(context.Background())
-	fmt.Println(outcome.Status, outcome.Attempts, string(outcome.Observation.Body), err)
-	// Output: SUCCESS 3 {"state":"done"} <nil>
-}
-
-// Events show a wait while it goes on.
-func ExamplePoller_Events() {
-	p := poll.Poller{
-		Probe:       poll.Command{Args: []string{"false"}},
-		Schedule:    backoff.Fixed(time.Millisecond),
-		MaxAttempts: 2,
-	}
-	for e := range p.Events(context.Background()) {
-		switch e.Kind {
-		case poll.AttemptEvent:
-			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
-		case poll.EndEvent:
-			fmt.Println(e.Outcome.Ending)
-		}
-	}
-	// Output:
-	// 1 NOT_READY exit code 1
-	// 2 NOT_READY exit code 1
-	// attempts exhausted
 }
 
 // The schedule is told the age of the run at the beginning of each wait: the

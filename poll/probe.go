@@ -51,7 +51,14 @@ type Finisher interface {
 	Result(last status.Observation) (look Probe, what string)
 }
 
-// ProbeFunc makes a Probe of a function.
+// A Targeter is a Probe that can name what it looks at, without a secret.
+type Targeter interface {
+	Probe
+	Target() string
+}
+
+// A ProbeFunc is a Probe of one's own. [Observe] makes what it returns: a
+// document for the rules, or a failure.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
 // Probe calls f.

@@ -25,7 +25,7 @@ func (f *finishing) Session() poll.Probe { return f }
 func (f *finishing) Result(status.Observation) (poll.Probe, string) {
 	look := func(ctx context.Context, _ poll.Attempt) status.Observation {
 		if !sleep(ctx, time.Second) {
-			return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Stopped, Reason: "stopped"}}
+			return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
 		}
 		o := f.looks[0]
 		if len(f.looks) > 1 {
@@ -109,7 +109,7 @@ func TestThresholdsAndTheResult(t *testing.T) {
 8s      attempt #5 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
 8s      end     failed ERROR after 5: done, but its result could not be fetched: get it: HTTP 404 Not Found
 `)
-	wantTimeline(t, only(poll.EndEvent, timeline(t, poll.Poller{
+	wantTimeline(t, only(poll.EventEnd, timeline(t, poll.Poller{
 		Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2,
 	})), `
 2s      end     succeeded SUCCESS after 2: HTTP 200 OK
@@ -158,7 +158,7 @@ func TestLimitsAndTheResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test.poller.Immediate, test.poller.Schedule = true, backoff.Fixed(time.Second)
-			wantTimeline(t, only(poll.EndEvent, timeline(t, test.poller)), test.want)
+			wantTimeline(t, only(poll.EventEnd, timeline(t, test.poller)), test.want)
 		})
 	}
 }
@@ -169,8 +169,8 @@ func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		enough := errors.New("enough")
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 500*time.Millisecond, enough)
-		defer cancel()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(500*time.Millisecond, func() { cancel(enough) })
 		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200))}
 		outcome, err := p.Run(ctx)
 		if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {

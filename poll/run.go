@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -25,10 +24,11 @@ type run struct {
 	*Poller
 	caller   context.Context // done when the caller has had enough
 	ctx      context.Context // done then, and at the deadline
-	probe    Probe           // the session, if the probe has one
+	id       RunID
+	probe    Probe // the session, if the probe has one
 	rand     *rand.Rand
 	start    time.Time
-	deadline time.Time // zero without a timeout
+	deadline time.Time // the earlier of Timeout's and ctx's, zero for none
 
 	began    time.Time     // the operation, as far as is known; zero while its start is due
 	attempts int           // begun so far
@@ -59,9 +59,15 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	}
 	q.SuccessThreshold = max(q.SuccessThreshold, 1)
 	q.ErrorThreshold = max(q.ErrorThreshold, 1)
-	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe, rand: q.Rand, start: q.Start}
+	r := &run{Poller: &q, caller: ctx, ctx: ctx, id: q.ID, probe: q.Probe, rand: q.Rand, start: q.Start}
 	if r.start.IsZero() {
 		r.start = time.Now()
+	}
+	if r.id == 0 {
+		r.id = newRunID()
+	}
+	if t, ok := q.Probe.(Targeter); ok && q.Target == "" {
+		q.Target = t.Target()
 	}
 	if r.rand == nil {
 		r.rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
@@ -72,13 +78,23 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	if !r.startDue() {
 		r.began = r.start
 	}
-	if q.Timeout <= 0 {
+	r.deadline, _ = ctx.Deadline()
+	if own := r.start.Add(q.Timeout); q.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
+		r.deadline = own
+	}
+	if r.deadline.IsZero() {
 		return r, func() {}
 	}
-	r.deadline = r.start.Add(q.Timeout)
 	var cancel context.CancelFunc
 	r.ctx, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrDeadline)
 	return r, cancel
+}
+
+// interrupted reports whether the caller has had enough. That its deadline was
+// reached is no interruption: the run has planned for it.
+func (r *run) interrupted() bool {
+	err := r.caller.Err()
+	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // wait is the loop: the only one. It returns false if the consumer broke off.
@@ -180,7 +196,7 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	o.Attempt, o.Elapsed = a.Number, a.Elapsed
 	before := r.last.verdict.Status
 	r.last = judged{observation: &o, took: took}
-	if stopped(&o) {
+	if o.Stopped() {
 		r.last.verdict = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
 		r.streak = 0
 		return
@@ -207,17 +223,11 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	}
 }
 
-// stopped reports whether the attempt was ended from outside, and so decides
-// nothing.
-func stopped(o *status.Observation) bool {
-	return o.Failure != nil && o.Failure.Kind == status.Stopped
-}
-
 // unrunnable reports whether the program cannot be run, so that there was no
 // attempt.
 func (r *run) unrunnable() bool {
 	f := r.last.observation.Failure
-	return f != nil && (f.Kind == status.NotFound || f.Kind == status.NotExecutable)
+	return f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
 }
 
 // ending reports whether the run is over after an attempt, and how. Where
@@ -229,7 +239,7 @@ func (r *run) ending() (Ending, bool) {
 		return Failed, true
 	case r.decided():
 		return Succeeded, true
-	case r.caller.Err() != nil:
+	case r.interrupted():
 		return Interrupted, true
 	case r.hintTooLong():
 		return HintTooLong, true
@@ -271,7 +281,7 @@ func (r *run) hintTooLong() bool {
 
 // cutShort is the outcome of a wait that ended before its attempt.
 func (r *run) cutShort() Outcome {
-	if r.caller.Err() != nil {
+	if r.interrupted() {
 		return r.outcome(Interrupted)
 	}
 	return r.outcome(TimedOut)
@@ -287,6 +297,7 @@ func (r *run) age(then time.Time) time.Duration {
 
 func (r *run) outcome(ending Ending) Outcome {
 	o := Outcome{
+		Run:         r.id,
 		Target:      r.Target,
 		Ending:      ending,
 		Status:      r.last.verdict.Status,
@@ -299,7 +310,7 @@ func (r *run) outcome(ending Ending) Outcome {
 	if o.Observation == nil {
 		o.Verdict, o.Observation = r.last.verdict, r.last.observation
 	}
-	if ending == Interrupted {
+	if ending == Interrupted || ending == TimedOut {
 		o.Cause = context.Cause(r.caller)
 	}
 	if ending != Succeeded && o.Status == status.Success {
@@ -331,9 +342,17 @@ func (r *run) cannotBegin(err error) Outcome {
 	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
 	if f, ok := errors.AsType[*status.Failure](err); ok {
 		o.Ending = CannotRun
-		o.Observation = &status.Observation{Kind: status.Command, Failure: f}
+		o.Observation = &status.Observation{Kind: status.KindCommand, Failure: f}
 	}
 	return o
+}
+
+// limit is the time that the run had.
+func (r *run) limit() time.Duration {
+	if limit := r.deadline.Sub(r.start); limit != r.Timeout {
+		return max(0, limit).Round(time.Millisecond) // ctx's, made a moment before
+	}
+	return r.Timeout
 }
 
 // reason says why the run ended as it did.
@@ -344,15 +363,15 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	}
 	switch ending {
 	case HintTooLong:
-		hint, asked := o.Observation.Hint, o.Verdict.Reason
-		if !strings.Contains(asked, hint.Source+" asks for") {
-			asked = fmt.Sprintf("%s asks for a wait of %s", hint.Source, hint.Wait)
+		asked := o.Verdict.Reason
+		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, hint.Wait)
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, time.Until(r.deadline).Round(100*time.Millisecond))
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
-		return fmt.Sprintf("timed out after %s%s", r.Timeout, last)
+		return fmt.Sprintf("timed out after %s%s", r.limit(), last)
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
 	}

@@ -45,7 +45,7 @@ func TestOnlyTheInitialDelayComesBeforeAStart(t *testing.T) {
 	have := timeline(t, poll.Poller{
 		Probe: &starting{}, Schedule: backoff.Fixed(time.Second), InitialDelay: time.Minute, MaxAttempts: 3,
 	})
-	wantTimeline(t, only(poll.WaitEvent, have), `
+	wantTimeline(t, only(poll.EventWait, have), `
 0s      wait    #1 1m0s
 1m0s    wait    #2 1s
 1m1s    wait    #3 1s
@@ -53,7 +53,7 @@ func TestOnlyTheInitialDelayComesBeforeAStart(t *testing.T) {
 }
 
 // unsent is a request that never left.
-var unsent = status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Transient, Reason: "refused"}}
+var unsent = status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}
 
 func TestAStartThatWasRefused(t *testing.T) {
 	t.Parallel()
@@ -96,7 +96,7 @@ func TestAStartThatWasRefused(t *testing.T) {
 			t.Parallel()
 			p := test.poller
 			p.Probe, p.MaxAttempts, p.Rand = &starting{refusals: test.refusals}, 4, rand.New(half{})
-			wantTimeline(t, only(poll.WaitEvent, timeline(t, p)), test.want)
+			wantTimeline(t, only(poll.EventWait, timeline(t, p)), test.want)
 		})
 	}
 }

@@ -36,8 +36,8 @@ func (p TCP) Check() error {
 func (p TCP) Target() string { return "tcp://" + p.Address }
 
 // Probe connects once.
-func (p TCP) Probe(ctx context.Context, a Attempt) status.Observation {
-	o := status.Observation{Kind: status.TCP, Attempt: a.Number, Elapsed: a.Elapsed}
+func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
+	o := status.Observation{Kind: status.KindTCP}
 	dial := p.Dial
 	if dial == nil {
 		dial = dialLocalhost((&net.Dialer{}).DialContext)
@@ -60,5 +60,5 @@ func connectFailure(err error) *status.Failure {
 	if !ok {
 		words = "cannot connect"
 	}
-	return fail(status.Transient, words, err)
+	return fail(status.FailureTransient, words, err)
 }

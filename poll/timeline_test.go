@@ -30,7 +30,7 @@ func timeline(t *testing.T, p poll.Poller) string {
 func line(e poll.Event) string {
 	at := fmt.Sprintf("%-7s %-7s", e.Elapsed, e.Kind)
 	switch e.Kind {
-	case poll.WaitEvent:
+	case poll.EventWait:
 		at += fmt.Sprintf(" #%d %s", e.Attempt, e.Wait)
 		if e.Hint != nil {
 			at += " hint " + e.Hint.Wait.String()
@@ -38,11 +38,11 @@ func line(e poll.Event) string {
 		if e.LastLook {
 			at += " last look"
 		}
-	case poll.StartEvent:
+	case poll.EventStart:
 		at += fmt.Sprintf(" #%d", e.Attempt)
-	case poll.AttemptEvent:
+	case poll.EventAttempt:
 		at += fmt.Sprintf(" #%d %s in %s: %s", e.Attempt, e.Verdict.Status, e.Took, e.Verdict.Reason)
-	case poll.EndEvent:
+	case poll.EventEnd:
 		at += fmt.Sprintf(" %s %s after %d: %s", e.Outcome.Ending, e.Outcome.Status, e.Attempt, e.Outcome.Reason)
 	}
 	return at
@@ -90,12 +90,12 @@ func (op operation) Probe(ctx context.Context, a poll.Attempt) status.Observatio
 	}
 	if !sleep(ctx, takes) {
 		if context.Cause(ctx) == poll.ErrAttemptTimeout {
-			return status.Observation{Kind: status.HTTP, Failure: &status.Failure{
-				Kind: status.Transient, Reason: "attempt timed out", Err: poll.ErrAttemptTimeout,
+			return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{
+				Kind: status.FailureTransient, Reason: "attempt timed out", Err: poll.ErrAttemptTimeout,
 			}}
 		}
-		return status.Observation{Kind: status.HTTP, Failure: &status.Failure{
-			Kind: status.Stopped, Reason: "stopped",
+		return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{
+			Kind: status.FailureStopped, Reason: "stopped",
 		}}
 	}
 	if o, ok := op.answers[a.Number]; ok {
@@ -130,8 +130,8 @@ func (s *starting) Probe(ctx context.Context, a poll.Attempt) status.Observation
 	if !refused {
 		o = s.operation.Probe(ctx, a)
 	}
-	if s.started, o.Start = !refused, true; s.started {
-		o.Next = "https://test/operation"
+	if s.started, o.Following.Start = !refused, true; s.started {
+		o.Following.Next = "https://test/operation"
 	}
 	return o
 }
@@ -149,7 +149,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func answer(code int) status.Observation {
-	return status.Observation{Kind: status.HTTP, Code: &code}
+	return status.Observation{Kind: status.KindHTTP, Code: &code}
 }
 
 func hinted(code int, wait time.Duration) status.Observation {

@@ -13,8 +13,8 @@ import (
 func hopeless(o *Observation) (Verdict, bool) {
 	if f := o.Failure; f != nil {
 		switch f.Kind {
-		case Hopeless, NotFound, NotExecutable, MayHaveStarted:
-			return Verdict{Status: Error, Reason: f.Reason}, true
+		case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
+			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}, true
 		}
 	}
 	return Verdict{}, false
@@ -25,18 +25,23 @@ func hopeless(o *Observation) (Verdict, bool) {
 func (r Rules) unmatched(o *Observation, want string) Verdict {
 	expected := len(r.Preset) > 0 || r.hasUntil()
 	switch {
-	case o.Failure != nil && o.Failure.Kind == Busy:
-		return Verdict{Status: Throttled, Reason: o.Failure.Reason}
+	case o.Failure != nil && o.Failure.Kind == FailureThrottled:
+		return throttled(o.Failure.Reason, o.Hint)
 	case o.Failure != nil:
 		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
 	case o.Code != nil:
 		return r.httpAnswer(o, want, expected)
 	case o.Exit != nil:
 		return r.commandAnswer(o, want, expected)
-	case o.Kind == TCP && !expected:
-		return Verdict{Status: Success, Reason: "connected"}
 	}
-	return r.good(want, "connected")
+	plain := "the probe reports no failure"
+	if o.Kind == KindTCP {
+		plain = "connected"
+	}
+	if !expected && o.Good() {
+		return Verdict{Status: Success, Reason: plain}
+	}
+	return r.good(want, plain)
 }
 
 func (r Rules) hasUntil() bool {
@@ -70,27 +75,27 @@ func (r Rules) good(want, otherwise string) Verdict {
 func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 	code := *o.Code
 	switch {
-	case o.Start && (o.Good() || o.Next != ""):
+	case o.Following.Start && (o.Good() || o.Following.Next != ""):
 		return r.started(o)
 	case o.Good() && o.Doubt != "":
 		return r.good(o.doubtWords(), codeText(code))
-	case o.Good() && o.NoLead != "":
-		return r.good(o.NoLead, codeText(code))
+	case o.Good() && o.Following.Missing != "":
+		return r.good(o.Following.Missing, codeText(code))
 	case o.Good() && expected:
-		if code == http.StatusAccepted && (o.Monitor == Location || o.Monitor == Result) {
+		if code == http.StatusAccepted && (o.Following.Monitor == MonitorLocation || o.Following.Monitor == MonitorResult) {
 			r.Strict = false // the code itself says that it goes on: no unexpected state
 		}
 		return r.good(want, codeText(code))
 	case code == http.StatusAccepted:
 		return Verdict{Status: NotReady, Reason: codeText(code)}
-	case o.Good() && o.Monitor.ofOperation():
+	case o.Good() && o.Following.Monitor.ofOperation():
 		return r.followed(o)
 	case o.Good():
 		return Verdict{Status: Success, Reason: codeText(code)}
 	case o.ShouldRetry != nil && !*o.ShouldRetry:
 		return Verdict{Status: Error, Reason: codeText(code) + ", and the server says not to ask again"}
 	case o.RefusedForLoad():
-		return Verdict{Status: Throttled, Reason: throttledWords(o)}
+		return throttled(codeText(code), o.Hint)
 	case o.ShouldRetry != nil:
 		return Verdict{Status: NotReady, Reason: codeText(code) + ", and the server says to ask again"}
 	case refusesMethod(code):
@@ -102,8 +107,8 @@ func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
 		return Verdict{Status: Error, Reason: codeText(code) + ", after which no HTTP answer comes"}
 	case code >= 300 && code < 400:
 		words := codeText(code) + ", which was not followed"
-		if o.NoLead != "" {
-			words += ": " + o.NoLead
+		if o.Following.Missing != "" {
+			words += ": " + o.Following.Missing
 		}
 		return Verdict{Status: Error, Reason: words, Notes: o.Remarks}
 	}
@@ -116,29 +121,31 @@ func refusesMethod(code int) bool {
 	return code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
 }
 
-// whereToLook is what to do about a start that names nothing to follow.
-const whereToLook = "say where to look with --follow EXPR, or repeat the request each attempt with --follow none"
-
 // started judges a good answer to the request that starts the operation.
 func (r Rules) started(o *Observation) Verdict {
 	answered := "the start was answered with " + codeText(*o.Code)
 	switch {
-	case o.Next != "":
-		return Verdict{Status: NotReady, Reason: "started, now following " + o.Next}
-	case o.NoLead != "":
-		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.NoLead, Notes: o.Remarks}
+	case o.Following.Next != "":
+		return Verdict{Status: NotReady, Reason: "started, now following " + o.Following.Next}
+	case o.Following.Missing != "":
+		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.Following.Missing, Notes: o.Remarks}
 	}
-	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides: " + whereToLook, Notes: o.Remarks}
+	return Verdict{
+		Status: Error,
+		Reason: answered + ", which names nothing to follow and which no rule decides",
+		Advice: Advice{Code: AdviceFollow},
+		Notes:  o.Remarks,
+	}
 }
 
 // stuck reports whether there is nothing to look at after this answer: a start is
 // sent once, but where it was refused for load.
 func (o *Observation) stuck() bool {
-	return o.Start && o.Code != nil && o.Next == "" && !o.RefusedForLoad()
+	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad()
 }
 
 func (o *Observation) doubtWords() string {
-	if o.Monitor == Result { // no condition is about it
+	if o.Following.Monitor == MonitorResult { // no condition is about it
 		return o.Doubt
 	}
 	return o.Doubt + ": a condition can say that it is the answer"
@@ -162,11 +169,13 @@ func (o *Observation) RefusedForLoad() bool {
 	return false
 }
 
-func throttledWords(o *Observation) string {
-	if o.Hint == nil {
-		return codeText(*o.Code)
+// throttled says why the next look must wait, and for how long if that is known.
+func throttled(reason string, hint *Hint) Verdict {
+	if hint == nil {
+		return Verdict{Status: Throttled, Reason: reason}
 	}
-	return fmt.Sprintf("%s, %s asks for %s", codeText(*o.Code), o.Hint.Source, o.Hint.Wait)
+	reason += fmt.Sprintf(", %s asks for %s", hint.Source, hint.Wait)
+	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
 }
 
 // codeText names a status code: "HTTP 503 Service Unavailable".

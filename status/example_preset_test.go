@@ -12,13 +12,13 @@ func ExampleLookupPreset() {
 	if !ok {
 		panic("no such preset")
 	}
-	rules, err := preset.Compile(status.HTTP)
+	rules, err := preset.Compile(status.KindHTTP)
 	if err != nil {
 		panic(err)
 	}
 	code := 200
 	verdict := status.Rules{Preset: rules}.Classify(context.Background(), status.Observation{
-		Kind: status.HTTP,
+		Kind: status.KindHTTP,
 		Code: &code,
 		Body: []byte(`{"id":"gm3q","status":"succeeded","output":["https://example.com/a.png"]}`),
 	})

@@ -62,8 +62,9 @@ func (r Rules) followed(o *Observation) Verdict {
 		return Verdict{Status: Success, Reason: s.String()}
 	case s.plain():
 		return Verdict{Status: NotReady, Reason: s.String()}
-	case o.Monitor == AzureLRO || !r.readsNotReady():
-		return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is", Open: s.path}
+	case o.Following.Monitor == MonitorAzure || !r.readsNotReady():
+		return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is",
+			Advice: Advice{Code: AdviceFinalStates, Path: s.path}}
 	}
 	return Verdict{Status: Success, Reason: s.String()}
 }
@@ -74,12 +75,12 @@ func (r Rules) followed(o *Observation) Verdict {
 func (r Rules) unsaid(o *Observation, env *expr.Env) Verdict {
 	words := codeText(*o.Code)
 	switch onlyError := isOnlyError(o.Body); {
-	case o.Monitor == AzureLRO:
+	case o.Following.Monitor == MonitorAzure:
 		return r.good(words+", which does not say whether the operation is done: a condition can", "")
-	case onlyError && o.Earlier == "":
+	case onlyError && o.Following.Earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words+" with nothing but an error", env)}
-	case o.Earlier != "" && (onlyError || !isJSON(env) || !r.readsNotReady()):
-		return r.good(fmt.Sprintf("%s without a state, and before it %s: a condition can say what is final", words, o.Earlier), "")
+	case o.Following.Earlier != "" && (onlyError || !isJSON(env) || !r.readsNotReady()):
+		return r.good(fmt.Sprintf("%s without a state, and before it %s: a condition can say what is final", words, o.Following.Earlier), "")
 	}
 	return Verdict{Status: Success, Reason: words}
 }

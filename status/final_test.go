@@ -9,7 +9,7 @@ import (
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	t.Parallel()
-	const followed, azure = status.Location, status.AzureLRO
+	const followed, azure = status.MonitorLocation, status.MonitorAzure
 	for _, test := range []struct {
 		monitor status.Monitor
 		body    string
@@ -32,7 +32,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"state":"stopped"}`, status.NotReady, `.state is "stopped"`, ".state"},
 		{followed, `{"status":"done","state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
 		{followed, `{"state":"running","done":true}`, status.NotReady, `.state is "running"`, ".state"},
-		{status.FollowedByURL, `{"status":"starting"}`, status.NotReady, `.status is "starting"`, ".status"},
+		{status.MonitorBuilt, `{"status":"starting"}`, status.NotReady, `.status is "starting"`, ".status"},
 		{followed, `{"status":true}`, status.NotReady, ".status is true, which is no known final state", ".status"},
 		{followed, `{"status":false}`, status.NotReady, ".status is false, which is no known final state", ".status"},
 		{followed, `{"properties":{"provisioningState":"Updating"}}`, status.NotReady, `.properties.provisioningState is "Updating"`, ".properties.provisioningState"},
@@ -95,15 +95,15 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `"running"`, status.Success, "HTTP 200 OK", ""},
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
 		{followed, ``, status.Success, "HTTP 200 OK", ""},
-		{status.Given, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
-		{status.Result, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+		{status.MonitorGiven, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
+		{status.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
 	} {
 		o := answered(200, test.body)
-		o.Monitor = test.monitor
+		o.Following.Monitor = test.monitor
 		have := status.Rules{}.Classify(t.Context(), o)
-		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) || have.Open != test.open {
+		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) || have.Advice.Path != test.open {
 			t.Errorf("behind %d, %s: have %s, %q, open %q; want %s, %q, open %q",
-				test.monitor, test.body, have.Status, have.Reason, have.Open, test.want, test.reason, test.open)
+				test.monitor, test.body, have.Status, have.Reason, have.Advice.Path, test.want, test.reason, test.open)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 		{`not-ready-if $status == 409`, `{}`, status.NotReady, reason},
 	} {
 		o := answered(200, test.body)
-		o.Monitor, o.Earlier = status.Location, `.status is "running"`
+		o.Following.Monitor, o.Following.Earlier = status.MonitorLocation, `.status is "running"`
 		var own []status.Rule
 		if test.rule != "" {
 			own = rules(t, test.rule)
@@ -142,7 +142,7 @@ func TestAnAnswerWithoutAStateAfterOneThatHadIt(t *testing.T) {
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
 			t.Errorf("%q, %s: have %s, %q; want %s, %q", test.rule, test.body, have.Status, have.Reason, test.want, test.reason)
 		}
-		o.Monitor = status.Result
+		o.Following.Monitor = status.MonitorResult
 		if have := (status.Rules{}).Classify(t.Context(), o); have.Status != status.Success {
 			t.Errorf("a result, %s: have %s, %q", test.body, have.Status, have.Reason)
 		}
@@ -167,7 +167,7 @@ func TestStatement(t *testing.T) {
 			t.Errorf("%d, %s: have %q, want %q", test.code, test.body, have, test.want)
 		}
 	}
-	if have := (&status.Observation{Kind: status.Command, Exit: new(0), Body: []byte(`{"state":"running"}`)}).Statement(); have != "" {
+	if have := (&status.Observation{Kind: status.KindCommand, Exit: new(0), Body: []byte(`{"state":"running"}`)}).Statement(); have != "" {
 		t.Errorf("a command: have %q", have)
 	}
 }
@@ -182,17 +182,17 @@ func TestRulesAndWhatADocumentSays(t *testing.T) {
 		want    status.Status
 		reason  string
 	}{
-		{`until .state == "shipped"`, status.Location, `{"state":"shipped"}`, status.Success, ""},
-		{`until .state == "shipped"`, status.Location, `{"state":"done"}`, status.NotReady, `.state is "done", want == "shipped"`},
-		{`until .state == "shipped"`, status.Location, `{"state":"failed"}`, status.NotReady, `.state is "failed", want == "shipped"`},
-		{`not-ready-if .state == "queued"`, status.Location, `{"state":"odd"}`, status.Success, ""},
-		{`not-ready-if .state == "queued"`, status.Location, `{"state":"failed"}`, status.Error, ""},
-		{`not-ready-if .state == "queued"`, status.AzureLRO, `{"state":"odd"}`, status.NotReady, `.state is "odd"`},
-		{`not-ready-if $status == 404`, status.Location, `{"state":"running"}`, status.NotReady, `.state is "running"`},
-		{`error-if .state == "burnt"`, status.Location, `{"state":"running"}`, status.NotReady, `.state is "running"`},
+		{`until .state == "shipped"`, status.MonitorLocation, `{"state":"shipped"}`, status.Success, ""},
+		{`until .state == "shipped"`, status.MonitorLocation, `{"state":"done"}`, status.NotReady, `.state is "done", want == "shipped"`},
+		{`until .state == "shipped"`, status.MonitorLocation, `{"state":"failed"}`, status.NotReady, `.state is "failed", want == "shipped"`},
+		{`not-ready-if .state == "queued"`, status.MonitorLocation, `{"state":"odd"}`, status.Success, ""},
+		{`not-ready-if .state == "queued"`, status.MonitorLocation, `{"state":"failed"}`, status.Error, ""},
+		{`not-ready-if .state == "queued"`, status.MonitorAzure, `{"state":"odd"}`, status.NotReady, `.state is "odd"`},
+		{`not-ready-if $status == 404`, status.MonitorLocation, `{"state":"running"}`, status.NotReady, `.state is "running"`},
+		{`error-if .state == "burnt"`, status.MonitorLocation, `{"state":"running"}`, status.NotReady, `.state is "running"`},
 	} {
 		o := answered(200, test.body)
-		o.Monitor = test.monitor
+		o.Following.Monitor = test.monitor
 		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), o)
 		if have.Status != test.want || !strings.HasPrefix(have.Reason, test.reason) {
 			t.Errorf("%s, behind %d, %s: have %s, %q; want %s, %q", test.rule, test.monitor, test.body, have.Status, have.Reason, test.want, test.reason)
@@ -214,14 +214,14 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 		{`error-if .state == "burnt"`, `{"status":"Running"}`, `.status // `}, // this one is Azure's
 	} {
 		o := answered(200, test.body)
-		o.Monitor = status.AzureLRO
+		o.Following.Monitor = status.MonitorAzure
 		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), o)
 		if have.Status != status.NotReady || !strings.HasPrefix(have.Reason, test.reason) || strings.Contains(have.Reason, "startswith") {
 			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
 		}
 		var tally status.Tally
 		tally.Add(have)
-		if notes := strings.Join(tally.Notes(status.HTTP), "\n"); strings.Contains(notes, "azure") {
+		if notes := strings.Join(tally.Notes(status.KindHTTP), "\n"); strings.Contains(notes, "azure") {
 			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
 		}
 	}
@@ -230,7 +230,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 func TestAzureRulesTellWhatTheyDecide(t *testing.T) {
 	t.Parallel()
 	o := answered(200, `{"status":"Failed","error":{"message":"no quota"}}`)
-	o.Monitor = status.AzureLRO
+	o.Following.Monitor = status.MonitorAzure
 	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), o)
 	if have.Status != status.Error || !strings.Contains(have.Rule, "azure") || !strings.HasSuffix(have.Reason, "no quota") {
 		t.Errorf("have %s by %q, %q", have.Status, have.Rule, have.Reason)

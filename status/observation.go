@@ -10,17 +10,22 @@ type Kind uint8
 
 // The kinds of probe.
 const (
-	Command Kind = iota + 1
-	HTTP
-	TCP
+	KindCustom  Kind = iota // a probe of the caller's own: it says itself what failed
+	KindCommand             // a program
+	KindHTTP                // a URL
+	KindTCP                 // an address
 )
 
-// An Observation is what one attempt saw: plain data, nothing decided yet.
+// An Observation is what one attempt saw: plain data, about which nothing has
+// been decided yet.
+//
+// A probe of one's own fills in Body, the document that rules are asked about,
+// or Failure. It leaves Kind alone.
 type Observation struct {
 	Kind Kind
 
 	// Attempt counts from 1; Elapsed is the age of the run when the attempt
-	// started. They are $attempt and $elapsed in an expression.
+	// started. The run sets both. An expression calls them $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
 
@@ -51,7 +56,7 @@ type Observation struct {
 	Hint *Hint
 	// Exhausted is true when the answer's headers say that a rate limit is used up.
 	Exhausted bool
-	// ShouldRetry is what the server said of asking again at all
+	// ShouldRetry is what the server said about asking again at all
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
 	ShouldRetry *bool
 
@@ -59,36 +64,21 @@ type Observation struct {
 	// it confirms.
 	NotModified bool
 
-	// Start is true for the answer to the request that started the operation.
-	Start bool
-	// Monitor says what kind of URL gave this answer.
-	Monitor Monitor
-	// Earlier is the last [Observation.Statement] of the answers before from where
-	// the operation is followed, "" if none had any.
-	Earlier string
-	// Next is where the next attempt will look, as origin and path, when that is
-	// another place than this answer came from; "" otherwise.
-	Next string
-
-	// NoLead says why there is no URL to follow in this answer, where it was to
-	// hold one; "" otherwise. Unless it was to start the operation, the same request
-	// is then to be made again.
-	NoLead string
-	// Untrusted is true where that is because the place that was named is of
-	// another origin, or not behind https.
-	Untrusted bool
+	// Following says what part an HTTP answer plays in following an operation
+	// from the request that started it to its result.
+	Following Following
 
 	// Doubt says why a good answer may be none to what was asked, such as a page
 	// that a redirect led to; "" for no doubt. A rule can decide nevertheless.
 	Doubt string
 
-	// Remarks are words for the curious: a header ignored as absurd, a URL
-	// followed. They decide nothing.
+	// Remarks are details that decide nothing: a header ignored as absurd, a URL
+	// followed.
 	Remarks []string
 }
 
-// Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, or
-// a connection made.
+// Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, a
+// connection, or a custom probe without a failure.
 func (o *Observation) Good() bool {
 	switch {
 	case o.Failure != nil:
@@ -98,13 +88,19 @@ func (o *Observation) Good() bool {
 	case o.Exit != nil:
 		return *o.Exit == 0
 	}
-	return o.Kind == TCP
+	return o.Kind == KindTCP || o.Kind == KindCustom
+}
+
+// Stopped reports whether the attempt was ended from outside before it had an
+// answer. Such an attempt decides nothing.
+func (o *Observation) Stopped() bool {
+	return o.Failure != nil && o.Failure.Kind == FailureStopped
 }
 
 // A Hint is a wait that the server asked for.
 type Hint struct {
 	Wait   time.Duration // never negative
-	Source string        // what said so, e.g. "Retry-After"
+	Source string        // what asked for it, "Retry-After"
 }
 
 // A Failure says why an attempt has no complete answer.
@@ -112,6 +108,7 @@ type Failure struct {
 	Kind   FailureKind
 	Reason string // in words, free of secrets: "connection refused"
 	Err    error  // the cause, nil if the reason is all there is
+	Advice Advice // what can be done about it
 }
 
 // Error returns the reason.
@@ -125,38 +122,88 @@ type FailureKind uint8
 
 // The kinds of failure.
 const (
-	// Transient failures may pass: refused, reset, timed out, name not found,
-	// could not be started. They are NOT_READY.
-	Transient FailureKind = iota
-	// Hopeless failures cannot pass: certificate not trusted, redirect loop.
-	// They are ERROR whatever the rules say.
-	Hopeless
-	// NotFound and NotExecutable mean that the program cannot be run: ERROR,
-	// and the run ends without that attempt having counted.
-	NotFound
-	NotExecutable
-	// MayHaveStarted means that the answer to the request that starts the
-	// operation was lost. It is ERROR: sending it again might start a second.
-	MayHaveStarted
-	// Busy means that a proxy refused to connect for load: THROTTLED, unless a
-	// rule says otherwise.
-	Busy
-	// Stopped means that the attempt was ended from outside (deadline, signal)
-	// before it had an answer. It decides nothing.
-	Stopped
+	// FailureTransient may pass: refused, reset, timed out, name not found, not
+	// done yet. It is NOT_READY.
+	FailureTransient FailureKind = iota
+	// FailureThrottled means that the operation was asked about too often, or that
+	// a proxy refused to connect for load. It is THROTTLED unless a rule says
+	// otherwise.
+	FailureThrottled
+	// FailureHopeless cannot pass: certificate not trusted, redirect loop. It is
+	// ERROR whatever the rules say.
+	FailureHopeless
+	// FailureNotFound and FailureNotExecutable mean that the program cannot be
+	// run. They are ERROR, and the run ends without counting that attempt.
+	FailureNotFound
+	FailureNotExecutable
+	// FailureMayHaveStarted means that the answer to the request that starts the
+	// operation was lost. It is ERROR: sending it again might start a second one.
+	FailureMayHaveStarted
+	// FailureStopped means that the attempt was ended from outside (deadline,
+	// signal) before it had an answer. It decides nothing.
+	FailureStopped
 )
 
-// A Monitor says what kind of URL is being polled.
+// Following places an HTTP answer in the life of an operation that one request
+// starts and others follow.
+type Following struct {
+	// Start is true for the answer to the request that started the operation.
+	Start bool
+	// Monitor says what kind of URL gave the answer.
+	Monitor Monitor
+	// Next is where the next attempt will look, as origin and path, if that is
+	// somewhere else than where this answer came from; "" otherwise.
+	Next string
+	// Earlier is the last [Observation.Statement] among the earlier answers from
+	// where the operation is followed, "" if there was none.
+	Earlier string
+	// Missing says why there is no URL to follow in an answer that was to hold
+	// one; "" otherwise. Unless the request was to start the operation, it is then
+	// made again.
+	Missing string
+	// Untrusted is true if Missing is about another origin, or one without https.
+	Untrusted bool
+}
+
+// A Monitor is a kind of URL that is polled.
 type Monitor uint8
 
-// The kinds of URL. The zero value is the one the user gave.
+// The kinds of URL.
 const (
-	Given         Monitor = iota
-	Location              // Location of a 201, 202 or 303: 202 while running, then the answer
-	AzureLRO              // Azure-AsyncOperation or Operation-Location: a status document
-	FollowedByURL         // built by --follow from the body of the start
-	Result                // where the status of an operation that is done says its result is
+	MonitorGiven    Monitor = iota // the probe's own
+	MonitorLocation                // Location of a 201, 202 or 303: 202 while running, then the answer
+	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
+	MonitorBuilt                   // made from the document that the first answer held
+	MonitorResult                  // where a finished operation says its result is
 )
 
 // ofOperation reports whether the document of an operation can be there.
-func (m Monitor) ofOperation() bool { return m == Location || m == AzureLRO || m == FollowedByURL }
+func (m Monitor) ofOperation() bool {
+	return m == MonitorLocation || m == MonitorAzure || m == MonitorBuilt
+}
+
+// Advice is what can be done about a verdict, as data. How it is done, by a flag
+// or by a field, is for the program to say that reports the verdict.
+type Advice struct {
+	Code AdviceCode
+	Path string // of a member of the document, with AdviceFinalStates
+}
+
+// An AdviceCode says what an [Advice] is about.
+type AdviceCode uint8
+
+// The codes.
+const (
+	// AdviceNone: there is nothing to say.
+	AdviceNone AdviceCode = iota
+	// AdviceTrust: trust the authority of the server's certificate, or do not
+	// verify it.
+	AdviceTrust
+	// AdviceTerminal: let the program have the terminal.
+	AdviceTerminal
+	// AdviceFollow: say where to look after the start, or that the request starts
+	// nothing.
+	AdviceFollow
+	// AdviceFinalStates: say by a rule which values of the member at Path are final.
+	AdviceFinalStates
+)

@@ -18,7 +18,7 @@ type Preset struct {
 	Aliases []string // other names of the same rules
 	API     string   // which API it is for, in one line
 	Example string   // a command line, as a shell takes it
-	Note    string   // a remark for who reads about the preset; "" for none
+	Note    string   // what a reader should know besides; "" for nothing
 	// Rules are in the order in which they are asked: those for THROTTLED, then
 	// ERROR, SUCCESS, NOT_READY.
 	Rules []PresetRule
@@ -33,9 +33,6 @@ type PresetRule struct {
 	Expr   string // a condition in the language of package expr
 	Why    string // said when the rule matches; "" for the expression's own explanation
 }
-
-// Flag returns the flag that would state the rule: "--until".
-func (r PresetRule) Flag() string { return "--" + r.Status.ruleName() }
 
 // Presets returns all presets, those for related APIs side by side.
 func Presets() []Preset { return slices.Collect(allPresets()) }

@@ -7,9 +7,6 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// presetOrigin begins the origin of a preset's rules.
-const presetOrigin = "preset "
-
 // Compile returns the rules of p for a kind of probe, in the order in which
 // they are asked. Rules that ask for what such a probe never has ($exit and
 // $stderr of a URL) are left out.
@@ -22,12 +19,12 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 	for _, r := range p.Rules {
 		x, err := expr.Compile(r.Expr)
 		if err != nil {
-			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Flag(), err)
+			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
 		if !offers(kind, x.Uses()) {
 			continue
 		}
-		rule := Rule{Status: r.Status, Expr: x, Origin: presetOrigin + p.Name, Why: r.Why}
+		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why}
 		if r.Status == Error {
 			rule.Detail = detail
 		}
@@ -51,10 +48,12 @@ func (p Preset) compileDetail() ([]*expr.Expr, error) {
 // offers reports whether a kind of probe has all that an expression reads.
 func offers(kind Kind, u expr.Uses) bool {
 	switch kind {
-	case Command:
+	case KindCommand:
 		return !u.Status && !u.Header
-	case HTTP:
+	case KindHTTP:
 		return !u.Exit && !u.Stdout && !u.Stderr
+	case KindCustom:
+		return !u.Status && !u.Header && !u.Exit && !u.Stdout && !u.Stderr
 	}
 	return !u.Answer() && !u.JSON && !u.IsJSON
 }
@@ -66,7 +65,7 @@ var azureRules = sync.OnceValue(func() []Rule {
 	if !ok {
 		panic("preset azure-lro is missing")
 	}
-	rules, err := p.Compile(HTTP)
+	rules, err := p.Compile(KindHTTP)
 	if err != nil {
 		panic(err)
 	}

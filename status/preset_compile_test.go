@@ -11,7 +11,7 @@ import (
 func TestPresetsCompileForEveryProbe(t *testing.T) {
 	t.Parallel()
 	for _, p := range Presets() {
-		for _, kind := range []Kind{Command, HTTP} {
+		for _, kind := range []Kind{KindCommand, KindHTTP} {
 			rules, err := p.Compile(kind)
 			if err != nil {
 				t.Errorf("Compile(%d): %v", kind, err)
@@ -25,7 +25,7 @@ func TestPresetsCompileForEveryProbe(t *testing.T) {
 				}
 			}
 		}
-		if rules, err := p.Compile(TCP); err != nil || len(rules) != 0 {
+		if rules, err := p.Compile(KindTCP); err != nil || len(rules) != 0 {
 			t.Errorf("preset %s for TCP: %d rules, %v", p.Name, len(rules), err)
 		}
 	}
@@ -39,9 +39,9 @@ func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
 		{Status: NotReady, Expr: `.state == "running"`},
 	}}
 	tests := map[Kind]string{
-		Command: `$exit != 0 && $stderr contains "gone"|.state == "running"`,
-		HTTP:    `$status == 204|.state == "running"`,
-		TCP:     "",
+		KindCommand: `$exit != 0 && $stderr contains "gone"|.state == "running"`,
+		KindHTTP:    `$status == 204|.state == "running"`,
+		KindTCP:     "",
 	}
 	for kind, want := range tests {
 		rules, err := p.Compile(kind)
@@ -64,7 +64,7 @@ func TestPresetThatDoesNotCompile(t *testing.T) {
 		{Name: "thing", Rules: []PresetRule{{Status: Success, Expr: ".a =="}}},
 		{Name: "thing", Detail: []string{".a["}},
 	} {
-		if _, err := p.Compile(HTTP); err == nil || !strings.Contains(err.Error(), "preset thing") {
+		if _, err := p.Compile(KindHTTP); err == nil || !strings.Contains(err.Error(), "preset thing") {
 			t.Errorf("Compile = %v, want an error that names the preset", err)
 		}
 	}
@@ -83,14 +83,14 @@ func TestErrorByPresetTellsWhatTheAnswerSays(t *testing.T) {
 	}
 	for _, test := range tests {
 		p, _ := LookupPreset(test.preset)
-		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(test.body)}.observation(HTTP))
+		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(test.body)}.observation(KindHTTP))
 		if v.Status != Error || !strings.HasSuffix(v.Reason, test.want) {
 			t.Errorf("%s %s\nhave %v, %s\nwant ERROR, ...%s", test.preset, test.body, v.Status, v.Reason, test.want)
 		}
 	}
 	p, _ := LookupPreset("replicate")
 	for _, body := range []string{`{"status":"failed","error":null}`, `{"status":"canceled"}`} {
-		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(body)}.observation(HTTP))
+		v := classifyByPreset(t, p, presetSample{Body: json.RawMessage(body)}.observation(KindHTTP))
 		if v.Status != Error || strings.HasSuffix(v.Reason, ": ") {
 			t.Errorf("%s\nhave %v, %q", body, v.Status, v.Reason)
 		}
@@ -110,16 +110,16 @@ func TestAzureRulesAreAskedBehindAStart(t *testing.T) {
 		body    string
 		want    Status
 	}{
-		{Rules{}, AzureLRO, `{"status":"Running"}`, NotReady},
-		{Rules{}, AzureLRO, `{"status":"succeeded"}`, Success},
-		{Rules{}, AzureLRO, `{"status":"Failed"}`, Error},
-		{Rules{}, Given, `{"status":"Failed"}`, Success},
-		{own, AzureLRO, `{"status":"Half"}`, Success},
-		{own, AzureLRO, `{"status":"Canceled"}`, Error},
+		{Rules{}, MonitorAzure, `{"status":"Running"}`, NotReady},
+		{Rules{}, MonitorAzure, `{"status":"succeeded"}`, Success},
+		{Rules{}, MonitorAzure, `{"status":"Failed"}`, Error},
+		{Rules{}, MonitorGiven, `{"status":"Failed"}`, Success},
+		{own, MonitorAzure, `{"status":"Half"}`, Success},
+		{own, MonitorAzure, `{"status":"Canceled"}`, Error},
 	}
 	for _, test := range tests {
-		o := presetSample{Body: json.RawMessage(test.body)}.observation(HTTP)
-		o.Monitor = test.monitor
+		o := presetSample{Body: json.RawMessage(test.body)}.observation(KindHTTP)
+		o.Following.Monitor = test.monitor
 		if have := test.rules.Classify(t.Context(), o); have.Status != test.want {
 			t.Errorf("behind %d, %s is %v (%s), want %v", test.monitor, test.body, have.Status, have.Reason, test.want)
 		}

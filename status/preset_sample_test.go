@@ -20,7 +20,7 @@ type presetSample struct {
 
 func (s presetSample) observation(kind Kind) Observation {
 	o := Observation{Kind: kind, Attempt: 1, Body: s.Body, Size: int64(len(s.Body))}
-	if kind == HTTP {
+	if kind == KindHTTP {
 		ok := 200
 		o.Code = &ok
 	} else {
@@ -38,9 +38,9 @@ func TestPresetSamples(t *testing.T) {
 				samples := readLines[presetSample](t, "testdata/presets/"+name+".jsonl")
 				checkVariety(t, p, samples)
 				for _, s := range samples {
-					checkSample(t, p, s, Command)
+					checkSample(t, p, s, KindCommand)
 					if s.Body != nil {
-						checkSample(t, p, s, HTTP)
+						checkSample(t, p, s, KindHTTP)
 					}
 				}
 			})
@@ -96,7 +96,7 @@ func TestPresetValues(t *testing.T) {
 			for _, value := range values {
 				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
 				s := presetSample{Want: want.String(), Body: json.RawMessage(answer)}
-				checkSample(t, p, s, Command)
+				checkSample(t, p, s, KindCommand)
 			}
 		}
 	}
@@ -111,8 +111,8 @@ func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 				continue // no status has been reported yet
 			}
 			s := presetSample{Note: p.Name, Body: json.RawMessage(body)}
-			checkSample(t, p, s, Command)
-			checkSample(t, p, s, HTTP)
+			checkSample(t, p, s, KindCommand)
+			checkSample(t, p, s, KindHTTP)
 		}
 	}
 }
@@ -120,11 +120,11 @@ func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 func TestUnmatchedAnswerOfPreset(t *testing.T) {
 	t.Parallel()
 	p, _ := LookupPreset("replicate")
-	rules, err := p.Compile(HTTP)
+	rules, err := p.Compile(KindHTTP)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := presetSample{Body: json.RawMessage(`{"status":"dreaming"}`)}.observation(HTTP)
+	o := presetSample{Body: json.RawMessage(`{"status":"dreaming"}`)}.observation(KindHTTP)
 	if v := (Rules{Preset: rules}).Classify(t.Context(), o); v.Status != NotReady {
 		t.Errorf("an unknown state is %v, want NOT_READY", v.Status)
 	}

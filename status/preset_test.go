@@ -144,14 +144,14 @@ func TestReadPresetsRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestPresetRuleFlag(t *testing.T) {
+func TestRuleName(t *testing.T) {
 	t.Parallel()
 	want := map[Status]string{
-		Throttled: "--throttled-if", Error: "--error-if", Success: "--until", NotReady: "--not-ready-if",
+		None: "", Throttled: "throttled-if", Error: "error-if", Success: "until", NotReady: "not-ready-if",
 	}
-	for status, flag := range want {
-		if have := (PresetRule{Status: status}).Flag(); have != flag {
-			t.Errorf("PresetRule{%v}.Flag() = %q, want %q", status, have, flag)
+	for status, name := range want {
+		if have := status.RuleName(); have != name {
+			t.Errorf("%v: have %q, want %q", status, have, name)
 		}
 	}
 }

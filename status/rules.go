@@ -12,8 +12,10 @@ import (
 type Rule struct {
 	Status Status
 	Expr   *expr.Expr
-	// Origin is where the rule comes from, for words: "--until", "preset rds".
+	// Origin names the source of the rule in words: "until", "preset rds".
 	Origin string
+	// Preset is the name of the preset that the rule is part of, "" for none.
+	Preset string
 	// Why is said instead of an explanation when the rule matches; "" for none.
 	Why string
 	// Detail are expressions for what the answer itself says of the matter. The
@@ -27,10 +29,10 @@ func NewRule(s Status, condition string) (Rule, error) {
 	if err != nil {
 		return Rule{}, err
 	}
-	return Rule{Status: s, Expr: e, Origin: "--" + s.ruleName()}, nil
+	return Rule{Status: s, Expr: e, Origin: s.RuleName()}, nil
 }
 
-// A RuleKind is a kind of rule, by the name that flags and presets give it.
+// A RuleKind is a kind of rule and its name.
 type RuleKind struct {
 	Name   string // "until"
 	Status Status // what a rule of this kind stands for
@@ -46,8 +48,8 @@ func RuleKinds() []RuleKind {
 	}
 }
 
-// ruleName is the name of the rules for s, "" for None.
-func (s Status) ruleName() string {
+// RuleName returns the name of the rules for s: "until" for Success, "" for None.
+func (s Status) RuleName() string {
 	for _, kind := range RuleKinds() {
 		if kind.Status == s {
 			return kind.Name
@@ -56,11 +58,8 @@ func (s Status) ruleName() string {
 	return ""
 }
 
-// String returns the rule as words name it: `--until .state=="done"`.
+// String returns the rule as words name it: `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
-
-// preset reports whether the rule is part of a preset.
-func (r *Rule) preset() bool { return strings.HasPrefix(r.Origin, presetOrigin) }
 
 // Rules map an observation onto a verdict. The zero value has no rule of its
 // own and judges by what HTTP and exit codes say of themselves.
@@ -92,10 +91,11 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
 	if o.stuck() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
-		v.Reason += "; the start is sent once, and its answer names nothing to follow: " + whereToLook
+		v.Reason += "; the start is sent once, and its answer names nothing to follow"
+		v.Advice.Code = AdviceFollow
 	}
 	// A start is sent once: what is wrong with it stays so.
-	v.Final = v.Final || v.Status == Error && o.Start
+	v.Final = v.Final || v.Status == Error && o.Following.Start
 	return v
 }
 
@@ -111,7 +111,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		return v
 	}
 	want := asking.wants()
-	v, ok := asking.aside(monitorRules(o.Monitor))
+	v, ok := asking.aside(monitorRules(o.Following.Monitor))
 	switch {
 	case !ok:
 		v = r.unmatched(o, want)
@@ -259,7 +259,7 @@ func Environment(o *Observation) *expr.Env {
 		Attempt:    o.Attempt,
 		Elapsed:    o.Elapsed,
 	}
-	if o.Kind == Command {
+	if o.Kind == KindCommand {
 		env.Stdout = o.Body
 	}
 	return env
@@ -271,14 +271,14 @@ func document(o *Observation) *expr.Doc {
 	case o.Failure != nil:
 		return expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
-		return expr.Unreadable("the answer is longer than --max-body allows")
+		return expr.Unreadable("the answer is longer than what is kept of it")
 	}
 	return expr.NewDoc(o.Body)
 }
 
 // monitorRules are the rules that come with what is followed.
 func monitorRules(m Monitor) []Rule {
-	if m != AzureLRO {
+	if m != MonitorAzure {
 		return nil
 	}
 	return azureRules()

@@ -32,16 +32,20 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 	return made
 }
 
+func custom(body string, failure *status.Failure) status.Observation {
+	return status.Observation{Body: []byte(body), Failure: failure}
+}
+
 func answered(code int, body string) status.Observation {
-	return status.Observation{Kind: status.HTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}}
+	return status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}}
 }
 
 func exited(code int, stdout, stderr string) status.Observation {
-	return status.Observation{Kind: status.Command, Exit: &code, Body: []byte(stdout), Size: int64(len(stdout)), Stderr: []byte(stderr)}
+	return status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout), Size: int64(len(stdout)), Stderr: []byte(stderr)}
 }
 
 func failed(kind status.FailureKind) status.Observation {
-	return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: kind, Reason: "no answer"}}
+	return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: kind, Reason: "no answer"}}
 }
 
 func with(o status.Observation, change func(*status.Observation)) status.Observation {
@@ -60,6 +64,7 @@ func TestClassify(t *testing.T) {
 		o      status.Observation
 		want   status.Status
 		reason string // a part of it
+		advice status.AdviceCode
 	}{
 		"bare 200":                        {o: answered(200, ""), want: status.Success},
 		"bare 204":                        {o: answered(204, ""), want: status.Success},
@@ -85,7 +90,7 @@ func TestClassify(t *testing.T) {
 		"nor a negated one":                     {rules: []string{`until !(.state == "pending")`}, o: answered(200, `<html>`), want: status.NotReady},
 		"a truncated body is not JSON": {rules: []string{`until .a==1`}, o: with(answered(200, `{"a":1}`), func(o *status.Observation) {
 			o.Truncated, o.Size = true, 100
-		}), want: status.NotReady, reason: "--max-body"},
+		}), want: status.NotReady, reason: "longer than what is kept"},
 
 		"429":                      {o: answered(429, ""), want: status.Throttled},
 		"503":                      {o: answered(503, ""), want: status.NotReady},
@@ -112,72 +117,83 @@ func TestClassify(t *testing.T) {
 		"400, to be asked again":     {o: with(answered(400, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.NotReady, reason: "to ask again"},
 		"429, to be asked again":     {o: with(answered(429, ""), func(o *status.Observation) { o.ShouldRetry = new(true) }), want: status.Throttled},
 
-		"transient failure":           {rules: []string{done}, o: failed(status.Transient), want: status.NotReady, reason: "no answer"},
-		"no answer, != of its status": {rules: []string{"until $status != 503"}, o: failed(status.Transient), want: status.NotReady},
-		"no answer, != of a header":   {rules: []string{"until $header.X != 1"}, o: failed(status.Transient), want: status.NotReady},
-		"no answer, != of the body":   {rules: []string{`error-if $body != "ok"`}, o: failed(status.Transient), want: status.NotReady},
-		"no answer, != of an exit code": {rules: []string{"error-if $exit != 0"}, o: status.Observation{Kind: status.Command,
-			Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.NotReady},
-		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.Command,
-			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.Transient, Reason: "timed out"}}, want: status.Success},
-		"no answer, not JSON":         {rules: []string{"error-if !$isjson"}, o: failed(status.Transient), want: status.NotReady},
-		"refused for load by a proxy": {o: failed(status.Busy), want: status.Throttled, reason: "no answer"},
-		"hopeless failure":            {rules: []string{"not-ready-if true"}, o: failed(status.Hopeless), want: status.Error},
-		"a start that was lost":       {rules: []string{"until true"}, o: failed(status.MayHaveStarted), want: status.Error},
-		"a rule without the doc":      {rules: []string{"until $attempt >= 0"}, o: failed(status.Transient), want: status.Success},
+		"transient failure":           {rules: []string{done}, o: failed(status.FailureTransient), want: status.NotReady, reason: "no answer"},
+		"no answer, != of its status": {rules: []string{"until $status != 503"}, o: failed(status.FailureTransient), want: status.NotReady},
+		"no answer, != of a header":   {rules: []string{"until $header.X != 1"}, o: failed(status.FailureTransient), want: status.NotReady},
+		"no answer, != of the body":   {rules: []string{`error-if $body != "ok"`}, o: failed(status.FailureTransient), want: status.NotReady},
+		"no answer, != of an exit code": {rules: []string{"error-if $exit != 0"}, o: status.Observation{Kind: status.KindCommand,
+			Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.NotReady},
+		"no answer, what came before it": {rules: []string{`until $stdout contains "ready"`}, o: status.Observation{Kind: status.KindCommand,
+			Body: []byte("ready\n"), Failure: &status.Failure{Kind: status.FailureTransient, Reason: "timed out"}}, want: status.Success},
+		"no answer, not JSON":         {rules: []string{"error-if !$isjson"}, o: failed(status.FailureTransient), want: status.NotReady},
+		"refused for load by a proxy": {o: failed(status.FailureThrottled), want: status.Throttled, reason: "no answer"},
+		"hopeless failure":            {rules: []string{"not-ready-if true"}, o: failed(status.FailureHopeless), want: status.Error},
+		"a start that was lost":       {rules: []string{"until true"}, o: failed(status.FailureMayHaveStarted), want: status.Error},
+		"a rule without the doc":      {rules: []string{"until $attempt >= 0"}, o: failed(status.FailureTransient), want: status.Success},
 
 		"start with somewhere to follow": {strict: true, o: with(answered(202, ""), func(o *status.Observation) {
-			o.Start, o.Next = true, "https://host/ops/1"
+			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
 		}), want: status.NotReady, reason: "https://host/ops/1"},
 		"start, condition true at once": {rules: []string{done}, o: with(answered(201, `{"state":"done"}`), func(o *status.Observation) {
-			o.Start = true
+			o.Following.Start = true
 		}), want: status.Success},
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
-			o.Start = true
-		}), want: status.Error, reason: "--follow none"},
+			o.Following.Start = true
+		}), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow},
 		"no URL to follow yet": {o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
-			o.NoLead = ".url is missing"
+			o.Following.Missing = ".url is missing"
 		}), want: status.NotReady, reason: ".url is missing"},
 		"a doubtful answer":            {o: with(answered(200, ``), doubted), want: status.NotReady, reason: "a page"},
 		"a doubtful answer, condition": {rules: []string{"until $status == 200"}, o: with(answered(200, ``), doubted), want: status.Success},
-		"a doubtful result":            {o: with(with(answered(200, ``), doubted), func(o *status.Observation) { o.Monitor = status.Result }), want: status.NotReady, reason: "a page"},
+		"a doubtful result":            {o: with(with(answered(200, ``), doubted), func(o *status.Observation) { o.Following.Monitor = status.MonitorResult }), want: status.NotReady, reason: "a page"},
 		"start, nothing to follow and why": {o: with(answered(202, ""), func(o *status.Observation) {
-			o.Start, o.NoLead = true, ".url is null"
+			o.Following.Start, o.Following.Missing = true, ".url is null"
 		}), want: status.Error, reason: "the start was answered with HTTP 202 Accepted, which leads nowhere: .url is null"},
 		"start, not ready, nothing to follow": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
-			o.Start = true
-		}), want: status.Error, reason: "$status is 200; the start is sent once"},
+			o.Following.Start = true
+		}), want: status.Error, reason: "$status is 200; the start is sent once", advice: status.AdviceFollow},
 		"start, throttled, nothing to follow": {rules: []string{"throttled-if $status==409"}, o: with(answered(409, ""), func(o *status.Observation) {
-			o.Start = true
-		}), want: status.Error, reason: "the start is sent once"},
+			o.Following.Start = true
+		}), want: status.Error, reason: "the start is sent once", advice: status.AdviceFollow},
 		"start, not ready, followed": {rules: []string{"not-ready-if $status==200"}, o: with(answered(200, ""), func(o *status.Observation) {
-			o.Start, o.Next = true, "https://host/ops/1"
+			o.Following.Start, o.Following.Next = true, "https://host/ops/1"
 		}), want: status.NotReady},
-		"start that never left":  {o: with(failed(status.Transient), func(o *status.Observation) { o.Start = true }), want: status.NotReady},
-		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Start = true }), want: status.Throttled},
+		"start that never left":  {o: with(failed(status.FailureTransient), func(o *status.Observation) { o.Following.Start = true }), want: status.NotReady},
+		"start refused for load": {o: with(with(answered(503, ""), hint), func(o *status.Observation) { o.Following.Start = true }), want: status.Throttled},
 		"Azure's document, running": {o: with(answered(200, `{"status":"Running"}`), func(o *status.Observation) {
-			o.Monitor = status.AzureLRO
+			o.Following.Monitor = status.MonitorAzure
 		}), want: status.NotReady},
 		"Azure's document, done": {o: with(answered(200, `{"status":"Succeeded"}`), func(o *status.Observation) {
-			o.Monitor = status.AzureLRO
+			o.Following.Monitor = status.MonitorAzure
 		}), want: status.Success},
 		"Azure's document, failed": {o: with(answered(200, `{"status":"Failed","error":{"code":"X","message":"no quota"}}`), func(o *status.Observation) {
-			o.Monitor = status.AzureLRO
+			o.Following.Monitor = status.MonitorAzure
 		}), want: status.Error, reason: "no quota"},
-		"behind Location, 202": {o: with(answered(202, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.NotReady},
+		"behind Location, 202": {o: with(answered(202, ""), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.NotReady},
 		"behind Location, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
-			o.Monitor = status.Location
+			o.Following.Monitor = status.MonitorLocation
 		}), want: status.NotReady, reason: `"queued"`},
 		"result of a status document, 202, strict": {rules: []string{done}, strict: true, o: with(answered(202, `{"state":"queued"}`), func(o *status.Observation) {
-			o.Monitor = status.Result
+			o.Following.Monitor = status.MonitorResult
 		}), want: status.NotReady, reason: `"queued"`},
 		"behind Location, 200, strict": {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), func(o *status.Observation) {
-			o.Monitor = status.Location
+			o.Following.Monitor = status.MonitorLocation
 		}), want: status.Error, reason: "unexpected state"},
-		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Monitor = status.Location }), want: status.Success},
+		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.Success},
 
-		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.TCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
-		"connected":                        {o: status.Observation{Kind: status.TCP}, want: status.Success},
+		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
+		"connected":                        {o: status.Observation{Kind: status.KindTCP}, want: status.Success},
+
+		"custom":                       {o: custom("", nil), want: status.Success, reason: "the probe reports no failure"},
+		"custom, condition":            {rules: []string{done}, o: custom(`{"state":"done"}`, nil), want: status.Success, reason: `.state is "done"`},
+		"custom, condition false":      {rules: []string{done}, o: custom(`{"state":"new"}`, nil), want: status.NotReady, reason: `.state is "new"`},
+		"custom, strict":               {rules: []string{done}, strict: true, o: custom(`{"state":"new"}`, nil), want: status.Error},
+		"custom, error":                {rules: []string{`error-if .state == "lost"`}, o: custom(`{"state":"lost"}`, nil), want: status.Error},
+		"custom, failed":               {rules: []string{done}, o: custom(`{"state":"done"}`, &status.Failure{Reason: "no luck"}), want: status.NotReady, reason: "no luck"},
+		"custom, throttled":            {o: custom("", &status.Failure{Kind: status.FailureThrottled, Reason: "slowly"}), want: status.Throttled, reason: "slowly"},
+		"custom, throttled, expected":  {rules: []string{done}, o: custom("", &status.Failure{Kind: status.FailureThrottled, Reason: "slowly"}), want: status.Throttled},
+		"custom, throttled for a time": {o: with(custom("", &status.Failure{Kind: status.FailureThrottled, Reason: "slowly"}), hint), want: status.Throttled, reason: "slowly, Retry-After asks for"},
+		"custom, hopeless":             {o: custom("", &status.Failure{Kind: status.FailureHopeless, Reason: "gone"}), want: status.Error, reason: "gone"},
 
 		"exit 0":                        {o: exited(0, "", ""), want: status.Success},
 		"exit 0, condition":             {rules: []string{done}, o: exited(0, `{"state":"done"}`, ""), want: status.Success},
@@ -199,13 +215,16 @@ func TestClassify(t *testing.T) {
 			if have.Status != test.want || !strings.Contains(have.Reason, test.reason) {
 				t.Errorf("have %s (%s; %s), want %s (...%s...)", have.Status, have.Rule, have.Reason, test.want, test.reason)
 			}
+			if test.advice != have.Advice.Code {
+				t.Errorf("advice: have %d, want %d", have.Advice.Code, test.advice)
+			}
 		})
 	}
 }
 
 func TestFinalVerdicts(t *testing.T) {
 	t.Parallel()
-	start := func(o *status.Observation) { o.Start = true }
+	start := func(o *status.Observation) { o.Following.Start = true }
 	for name, test := range map[string]struct {
 		o    status.Observation
 		want bool
@@ -216,8 +235,8 @@ func TestFinalVerdicts(t *testing.T) {
 		"404":                 {answered(404, ""), false},
 		"404 of a start":      {with(answered(404, ""), start), true},
 		"429 of a start":      {with(answered(429, ""), start), false},
-		"an untrusted peer":   {failed(status.Hopeless), false},
-		"a start in the dark": {with(failed(status.MayHaveStarted), start), true},
+		"an untrusted peer":   {failed(status.FailureHopeless), false},
+		"a start in the dark": {with(failed(status.FailureMayHaveStarted), start), true},
 	} {
 		if have := (status.Rules{}).Classify(t.Context(), test.o); have.Final != test.want {
 			t.Errorf("%s: have final %v (%s), want %v", name, have.Final, have.Status, test.want)
@@ -228,7 +247,7 @@ func TestFinalVerdicts(t *testing.T) {
 func TestTheVerdictNamesItsRule(t *testing.T) {
 	t.Parallel()
 	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), answered(200, `{"state":"done"}`))
-	if want := `--until .state == "done"`; have.Rule != want {
+	if want := `until .state == "done"`; have.Rule != want {
 		t.Errorf("have %q, want %q", have.Rule, want)
 	}
 }
@@ -376,10 +395,10 @@ func TestTallyHints(t *testing.T) {
 func TestTallyHints_preset(t *testing.T) {
 	t.Parallel()
 	preset := rules(t, "until .State == 1")
-	preset[0].Origin = "preset thing"
+	preset[0].Origin, preset[0].Preset = "preset thing", "thing"
 	var tally status.Tally
 	tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, `{"state":2}`)))
-	if have := append(tally.FirstHints(status.HTTP), tally.Hints(status.HTTP)...); have != nil {
+	if have := append(tally.FirstHints(status.KindHTTP), tally.Hints(status.KindHTTP)...); have != nil {
 		t.Errorf("have %q", have)
 	}
 }
@@ -390,12 +409,12 @@ func TestTallyOfAPreset(t *testing.T) {
 	t.Parallel()
 	preset := rules(t, "error-if .a > 1", "until .c > 1")
 	for i := range preset {
-		preset[i].Origin = "preset thing"
+		preset[i].Origin, preset[i].Preset = "preset thing", "thing"
 	}
 	for body, want := range map[string]int{`{"a":1}`: 0, `{"c":1}`: 0, `{}`: 1, `<`: 1} {
 		var tally status.Tally
 		tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, body)))
-		if have := tally.Notes(status.HTTP); len(have) != want {
+		if have := tally.Notes(status.KindHTTP); len(have) != want {
 			t.Errorf("%s: have %q, want %d", body, have, want)
 		}
 	}
@@ -413,7 +432,7 @@ func TestTheReasonSaysEachThingOnce(t *testing.T) {
 // What the server cannot do at all, it has not started.
 func TestAStartThatIsNotImplemented(t *testing.T) {
 	t.Parallel()
-	have := status.Rules{}.Classify(t.Context(), with(answered(501, ""), func(o *status.Observation) { o.Start = true }))
+	have := status.Rules{}.Classify(t.Context(), with(answered(501, ""), func(o *status.Observation) { o.Following.Start = true }))
 	if have.Status != status.Error || have.Reason != "HTTP 501 Not Implemented" {
 		t.Errorf("have %s: %s", have.Status, have.Reason)
 	}
@@ -425,7 +444,7 @@ func ExampleRules() {
 	done, _ := status.NewRule(status.Success, `.state == "done"`)
 	rules := status.Rules{Own: []status.Rule{done}}
 	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
-		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.HTTP, Code: new(200), Body: []byte(body)})
+		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
 		fmt.Println(verdict.Status, "-", verdict.Reason)
 	}
 	// Output:
@@ -434,17 +453,43 @@ func ExampleRules() {
 	// NOT_READY - .state is unknown: the body is not JSON (line 1, column 1: "<html>")
 }
 
-// Who gave --follow is told why it led nowhere, not only that it did.
+// Whoever said what to follow is told why it led nowhere, not only that it did.
 func TestAStartThatNamesNothingSaysWhy(t *testing.T) {
 	t.Parallel()
 	code := 200
-	o := status.Observation{Kind: status.HTTP, Code: &code, Start: true, Remarks: []string{"--follow: .url is missing"}}
+	o := status.Observation{Kind: status.KindHTTP, Code: &code, Following: status.Following{Start: true}, Remarks: []string{"nothing to follow: .url is missing"}}
 	v := status.Rules{}.Classify(t.Context(), o)
 	if v.Status != status.Error || !slices.Equal(v.Notes, o.Remarks) {
 		t.Errorf("have %s, noting %q; want ERROR, noting %q", v.Status, v.Notes, o.Remarks)
 	}
-	o.Next = "https://host/ops/1"
+	o.Following.Next = "https://host/ops/1"
 	if v := (status.Rules{}).Classify(t.Context(), o); len(v.Notes) > 0 {
 		t.Errorf("a start that is followed notes %q", v.Notes)
+	}
+}
+
+func TestTallyOfACustomProbe(t *testing.T) {
+	t.Parallel()
+	asked := status.Rules{Own: rules(t, `until .state == "done"`)}
+	var tally status.Tally
+	tally.Add(asked.Classify(t.Context(), custom("", &status.Failure{Reason: "no luck"})))
+	want := []string{`until .state == "done" was never asked: it reads the document, and every attempt failed`}
+	if have := tally.Notes(status.KindCustom); !slices.Equal(have, want) {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+func TestOnlyWhatIsSaidIsTold(t *testing.T) {
+	t.Parallel()
+	o := with(answered(429, ""), hint)
+	for rule, want := range map[string]bool{"": true, "throttled-if $status == 429": false} {
+		var own []status.Rule
+		if rule != "" {
+			own = rules(t, rule)
+		}
+		have := status.Rules{Own: own}.Classify(t.Context(), o)
+		if have.TellsHint != want || strings.Contains(have.Reason, "Retry-After") != want {
+			t.Errorf("%q: have %v (%s), want %v", rule, have.TellsHint, have.Reason, want)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func (t *Tally) count(rule *Rule) *ruleCount {
 func (t *Tally) FirstHints(kind Kind) []string {
 	var hints []string
 	for _, c := range t.rules {
-		if c.hinted || c.rule.preset() {
+		if c.hinted || c.rule.Preset != "" {
 			continue
 		}
 		more := c.hints(kind)
@@ -73,7 +73,7 @@ func (t *Tally) FirstHints(kind Kind) []string {
 func (t *Tally) Hints(kind Kind) []string {
 	var hints []string
 	for _, c := range t.rules {
-		if !c.rule.preset() {
+		if c.rule.Preset == "" {
 			hints = append(hints, c.hints(kind)...)
 		}
 	}
@@ -93,9 +93,9 @@ func (c *ruleCount) hints(kind Kind) []string {
 // noDocument is what an expression sees of an answer of which only the kind is known.
 func noDocument(kind Kind) *expr.Env {
 	switch none := 0; kind {
-	case Command:
+	case KindCommand:
 		return &expr.Env{Exit: &none}
-	case HTTP:
+	case KindHTTP:
 		return &expr.Env{Status: &none}
 	}
 	return &expr.Env{}
@@ -116,32 +116,35 @@ func distinct(lines []string) []string {
 // speaks when none ever had a say.
 func (t *Tally) Notes(kind Kind) []string {
 	var notes []string
-	said := map[string]bool{} // origins of presets
+	said := map[string]bool{} // names of presets
 	for _, c := range t.rules {
 		switch {
-		case c.rule.preset() && (said[c.rule.Origin] || t.decided(c.rule.Origin)):
+		case c.rule.Preset != "" && (said[c.rule.Preset] || t.decided(c.rule.Preset)):
 			continue
 		case c.asked == 0:
 			notes = append(notes, neverAsked(c.rule, kind))
 		case c.decided == 0:
 			notes = append(notes, neverDecidable(c))
 		}
-		said[c.rule.Origin] = true
+		said[c.rule.Preset] = true
 	}
 	return notes
 }
 
-// decided reports whether any rule of that origin ever was.
-func (t *Tally) decided(origin string) bool {
+// decided reports whether any rule of a preset ever was.
+func (t *Tally) decided(preset string) bool {
 	return slices.ContainsFunc(t.rules, func(c *ruleCount) bool {
-		return c.rule.Origin == origin && c.decided > 0
+		return c.rule.Preset == preset && c.decided > 0
 	})
 }
 
 func neverAsked(rule *Rule, kind Kind) string {
 	good, widen := "HTTP 2xx", "$status >= 300"
-	if kind == Command {
+	if kind == KindCommand {
 		good, widen = "exit code 0", "$exit != 0"
+	}
+	if kind == KindCustom {
+		return fmt.Sprintf("%s was never asked: it reads the document, and every attempt failed", rule)
 	}
 	note := fmt.Sprintf("%s was never asked: it reads the document, and no answer was good (%s)", rule, good)
 	if rule.Status == Error {

@@ -3,23 +3,23 @@ package status
 // A Verdict is what an observation means, and why.
 type Verdict struct {
 	Status Status
-	// Rule is the rule that decided, e.g. `--until .state=="done"`; "" when
+	// Rule is the rule that decided, e.g. `until .state=="done"`; "" when
 	// none did and the status follows from the answer itself.
 	Rule string
 	// Reason says in words why: `.state is "pending", want == "done"`.
 	Reason string
+	// TellsHint is true where Reason names the wait that the server asked for.
+	TellsHint bool
 	// Final is true for an ERROR that no further attempt could take back, so that
 	// no threshold is waited for: the program cannot be run, or the operation
 	// could not be started.
 	Final bool
-	// Open is the path of the member of the document that left it open whether the
-	// operation is done, `.state`, where no rule says which of its values is final;
-	// "" otherwise.
-	Open string
+	// Advice is what can be done about the verdict.
+	Advice Advice
 	// Abandoned is true where there was no time left to ask the rules. Nothing is
 	// decided then; Status is NotReady.
 	Abandoned bool
-	// Notes are words of caution about a match that smells:
+	// Notes are words of caution about a match that may not mean what it says:
 	// `.errors is an empty list, which is true`.
 	Notes []string
 	// Hints say what may have been meant by a rule that reads what the answer does

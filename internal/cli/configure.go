@@ -134,6 +134,7 @@ func (in *invocation) configureRules(w *wait) error {
 			if err := depends(rule.Expr); err != nil {
 				return usagef("%s: %w", in.values.origin(kind.Name), err)
 			}
+			rule.Origin = "--" + kind.Name
 			if err := applies(rule.Expr.Uses(), w.kind); err != nil {
 				return usagef("%s: %w", in.values.origin(kind.Name), err)
 			}
@@ -148,15 +149,15 @@ func (in *invocation) configureRules(w *wait) error {
 // silently be false for ever, or true.
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
-	case kind == status.TCP && (uses.JSON || uses.IsJSON || uses.Answer()):
+	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
 		return usagef("a TCP address gives no answer to look at").hint("without a condition, a connection is SUCCESS")
-	case uses.Exit && kind != status.Command:
+	case uses.Exit && kind != status.KindCommand:
 		return usagef("$exit is the exit code of a command, and a URL is waited for").hint("write $status for the HTTP status code")
-	case (uses.Stdout || uses.Stderr) && kind != status.Command:
+	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
 		return usagef("$stdout and $stderr are a command's, and a URL is waited for").hint("write $body for the response body")
-	case uses.Status && kind != status.HTTP:
+	case uses.Status && kind != status.KindHTTP:
 		return usagef("$status is the status code of an HTTP answer, and none is waited for").hint("write $exit for a command's exit code")
-	case uses.Header && kind != status.HTTP:
+	case uses.Header && kind != status.KindHTTP:
 		return usagef("$header is a header of an HTTP answer, and none is waited for")
 	}
 	return nil
@@ -171,7 +172,7 @@ func (in *invocation) configurePreset(w *wait) error {
 	if !ok {
 		return unknownPreset(in.values.origin("preset"), name)
 	}
-	if w.kind == status.TCP {
+	if w.kind == status.KindTCP {
 		return usagef("%s: a TCP address gives no answer to look at", in.values.origin("preset"))
 	}
 	rules, err := preset.Compile(w.kind)

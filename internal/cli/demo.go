@@ -52,13 +52,11 @@ func (in *invocation) demo() error {
 	if err != nil {
 		return fmt.Errorf("compile the demo's condition: %w", err)
 	}
-	probe := poll.HTTP{URL: job}
 	in.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
 	w := &wait{
-		kind: status.HTTP,
+		kind: status.KindHTTP,
 		poller: poll.Poller{
-			Target:  probe.Target(),
-			Probe:   probe,
+			Probe:   poll.HTTP{URL: job},
 			Rules:   status.Rules{Own: []status.Rule{until}},
 			Timeout: demoTimeout,
 		},

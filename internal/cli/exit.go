@@ -53,7 +53,7 @@ func exitCode(err error) ExitCode {
 
 // outcomeCode says how the outcome of a run ends the process.
 func outcomeCode(o poll.Outcome) ExitCode {
-	if o.Ending == poll.CannotRun && o.Observation.Failure.Kind == status.NotExecutable {
+	if o.Ending == poll.CannotRun && o.Observation.Failure.Kind == status.FailureNotExecutable {
 		return ExitNotExecutable
 	}
 	if e, ok := errors.AsType[*SignalError](o.Cause); ok && o.Ending == poll.Interrupted {

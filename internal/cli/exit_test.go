@@ -26,8 +26,8 @@ func TestOutcomeCode(t *testing.T) {
 		{"attempts", poll.Outcome{Ending: poll.AttemptsExhausted}, 3},
 		{"throttled", poll.Outcome{Ending: poll.HintTooLong}, 4},
 		{"timeout", poll.Outcome{Ending: poll.TimedOut}, 124},
-		{"not executable", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.NotExecutable)}, 126},
-		{"not found", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.NotFound)}, 127},
+		{"not executable", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotExecutable)}, 126},
+		{"not found", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotFound)}, 127},
 		{"signal", poll.Outcome{Ending: poll.Interrupted, Cause: &SignalError{syscall.SIGTERM}}, 143},
 		{"interrupted by nobody", poll.Outcome{Ending: poll.Interrupted, Cause: errors.New("gone")}, 125},
 	} {

@@ -48,7 +48,7 @@ func answerAt(done time.Time) status.Observation {
 	if !time.Now().Before(done) {
 		code = 200
 	}
-	return status.Observation{Kind: status.HTTP, Code: &code}
+	return status.Observation{Kind: status.KindHTTP, Code: &code}
 }
 
 // A posted is an operation that the first attempt starts, which takes a while
@@ -71,7 +71,7 @@ func (p *posted) Probe(context.Context, poll.Attempt) status.Observation {
 	time.Sleep(postTakes)
 	p.begun = time.Now()
 	o := answerAt(p.begun.Add(p.took))
-	o.Start, o.Next = true, "http://test/operation"
+	o.Following.Start, o.Following.Next = true, "http://test/operation"
 	return o
 }
 
@@ -329,7 +329,7 @@ func (r *refusedOnce) Probe(ctx context.Context, a poll.Attempt) status.Observat
 		return r.posted.Probe(ctx, a)
 	}
 	r.tried = true
-	return status.Observation{Kind: status.HTTP, Failure: &status.Failure{Kind: status.Transient, Reason: "refused"}}
+	return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureTransient, Reason: "refused"}}
 }
 
 // After THROTTLED the wait is as long as by the model, and as long as by the
@@ -359,7 +359,7 @@ func TestLearn_throttled(t *testing.T) {
 					if len(attempts) == 1 {
 						code = 429
 					}
-					return status.Observation{Kind: status.HTTP, Code: &code}
+					return status.Observation{Kind: status.KindHTTP, Code: &code}
 				}), 0, j.flags...)
 				if waited := attempts[1].Sub(attempts[0]); waited < tt.least {
 					t.Errorf("waited %v, want at least %v", waited, tt.least)

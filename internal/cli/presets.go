@@ -97,7 +97,7 @@ func explainPreset(p status.Preset) string {
 	last := status.None
 	for _, rule := range p.Rules {
 		if rule.Status != last {
-			fmt.Fprintf(&b, "\n%s (%s) when\n", rule.Status, rule.Flag())
+			fmt.Fprintf(&b, "\n%s (%s) when\n", rule.Status, "--"+rule.Status.RuleName())
 			last = rule.Status
 		}
 		b.WriteString(fill(rule.Expr, "  ", "    "))

@@ -23,7 +23,7 @@ func TestPrinted_givenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &status.Observation{Kind: status.Command, Exit: new(int),
+	o := &status.Observation{Kind: status.KindCommand, Exit: new(int),
 		Body: []byte(`{"a":[` + strings.Repeat(`{"s":0},`, 1_000_000) + `{"s":0}]}`)}
 	for cause, want := range map[error]poll.Ending{
 		&SignalError{syscall.SIGTERM}: poll.Interrupted,

@@ -41,8 +41,8 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 		}
 		c.Stdin = append([]byte{}, input...)
 	}
-	w.kind, w.command = status.Command, &c
-	w.poller.Probe, w.poller.Target = c, poll.TargetName(args[0])
+	w.kind, w.command = status.KindCommand, &c
+	w.poller.Probe = c
 	return in.mistaken(c)
 }
 

@@ -48,7 +48,7 @@ func (in *invocation) configureTCP(w *wait, operand string) error {
 	if err := probe.Check(); err != nil {
 		return usagef("%w", err)
 	}
-	w.kind, w.poller.Probe, w.poller.Target = status.TCP, probe, probe.Target()
+	w.kind, w.poller.Probe = status.KindTCP, probe
 	return nil
 }
 
@@ -69,7 +69,7 @@ func (in *invocation) configureHTTP(w *wait, operand string) error {
 	if err := probe.Check(); err != nil {
 		return usagef("%w", err)
 	}
-	w.kind, w.poller.Probe, w.poller.Target = status.HTTP, probe, probe.Target()
+	w.kind, w.poller.Probe = status.KindHTTP, probe
 	return nil
 }
 
@@ -77,7 +77,7 @@ func (in *invocation) configureHTTP(w *wait, operand string) error {
 func (in *invocation) maxRedirects() int {
 	switch n := in.values.count("max-redirs", -1, poll.DefaultMaxRedirects); n {
 	case 0:
-		return -1
+		return poll.NoRedirects
 	case -1:
 		return math.MaxInt
 	default:

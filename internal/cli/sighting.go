@@ -23,7 +23,7 @@ type sighting struct {
 // neither does an attempt that was ended from outside. Of several attempts that
 // a threshold asks for, the first saw the end.
 func (s *sighting) see(ev poll.Event) {
-	if ev.Kind != poll.AttemptEvent || stoppedAttempt(ev) {
+	if ev.Kind != poll.EventAttempt || ev.Observation != nil && ev.Observation.Stopped() {
 		return
 	}
 	now := ev.Verdict.Status
@@ -43,11 +43,8 @@ func (s *sighting) see(ev poll.Event) {
 
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
-func ofResult(o *status.Observation) bool { return o != nil && o.Monitor == status.Result }
-
-func stoppedAttempt(ev poll.Event) bool {
-	o := ev.Observation
-	return o != nil && o.Failure != nil && o.Failure.Kind == status.Stopped
+func ofResult(o *status.Observation) bool {
+	return o != nil && o.Following.Monitor == status.MonitorResult
 }
 
 // record is what is remembered of a run, if anything.
@@ -101,7 +98,7 @@ func failed(o poll.Outcome) (history.Outcome, bool) {
 	switch {
 	case o.Observation == nil:
 		return "", false
-	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Start:
+	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Following.Start:
 		return history.Failure, true
 	}
 	return "", false

@@ -19,7 +19,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 	for i, s := range statuses {
 		code := 1
 		list = append(list, poll.Event{
-			Kind: poll.AttemptEvent, Began: began, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
+			Kind: poll.EventAttempt, Began: began, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
 			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
 		})
 	}
@@ -29,7 +29,7 @@ func attempts(statuses ...status.Status) []poll.Event {
 // lookingFor makes the events from one on attempts to get the result.
 func lookingFor(events []poll.Event, from int) []poll.Event {
 	for _, ev := range events[from:] {
-		ev.Observation.Monitor = status.Result
+		ev.Observation.Following.Monitor = status.MonitorResult
 	}
 	return events
 }
@@ -76,7 +76,7 @@ func TestSighting(t *testing.T) {
 func TestSighting_stopped(t *testing.T) {
 	t.Parallel()
 	events := attempts(status.NotReady, status.NotReady)
-	events[1].Observation.Failure = &status.Failure{Kind: status.Stopped, Reason: "stopped"}
+	events[1].Observation.Failure = &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}
 	var s sighting
 	for _, ev := range events {
 		s.see(ev)
@@ -89,11 +89,11 @@ func TestSighting_stopped(t *testing.T) {
 func TestRemembered(t *testing.T) {
 	t.Parallel()
 	code := func(exit int) *status.Observation {
-		return &status.Observation{Kind: status.Command, Exit: &exit}
+		return &status.Observation{Kind: status.KindCommand, Exit: &exit}
 	}
 	start := code(0)
-	start.Start = true
-	result := &status.Observation{Monitor: status.Result}
+	start.Following.Start = true
+	result := &status.Observation{Following: status.Following{Monitor: status.MonitorResult}}
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome

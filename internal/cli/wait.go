@@ -80,7 +80,7 @@ func (in *invocation) prepare() (w *wait, err error) {
 func (in *invocation) watch(w *wait, talk *report.Reporter) (result report.Result, err error) {
 	for event := range w.poller.Events(in.ctx) {
 		w.lesson.see(event)
-		if event.Kind == poll.EndEvent {
+		if event.Kind == poll.EventEnd {
 			result, err = in.end(w, talk, event)
 			continue
 		}
@@ -129,7 +129,7 @@ func (in *invocation) conclude(w *wait, talk *report.Reporter, result report.Res
 	if in.split.on("pass-exit-code") {
 		code = passedCode(code, result.Outcome)
 	}
-	timeline := talk.Timeline(w.poller.Target)
+	timeline := talk.Timeline(result.Outcome.Run)
 	err := in.deliver(in.ctx, func() error {
 		if err := in.writeResultFile(result); err != nil {
 			return err

@@ -44,6 +44,15 @@ func advice(o *poll.Outcome) []string {
 	return append(list, offers(o)...)
 }
 
+// remarks returns what a program is told besides the reason.
+func remarks(o *poll.Outcome) []string {
+	list := append(notes(o), hints(o.Verdict)...)
+	if a := adviceWords(o.Verdict.Advice); a != "" {
+		list = append(list, a)
+	}
+	return list
+}
+
 // hints returns what may have been meant by what an answer does not have.
 func hints(v status.Verdict) []string {
 	var list []string
@@ -100,20 +109,8 @@ func endedByVerdict(e poll.Ending) bool {
 	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
 }
 
-// reason returns the last verdict's reason and, where that does not say it
-// already, why the run ended.
-func reason(o *poll.Outcome) string {
-	why, last := term.Line(o.Reason), term.Line(o.Verdict.Reason)
-	switch {
-	case endedByVerdict(o.Ending) && why != "":
-		return why
-	case last == "" || strings.Contains(why, last):
-		return why
-	case why == "" || strings.Contains(last, why):
-		return last
-	}
-	return last + "; " + why
-}
+// reason says why the run ended.
+func reason(o *poll.Outcome) string { return term.Line(o.Reason) }
 
 // lastAnswer shows what the last attempt got.
 func lastAnswer(o *status.Observation, stderrShown bool) string {
@@ -154,10 +151,10 @@ func offers(o *poll.Outcome) []string {
 	if o.Ending == poll.Failed && o.Verdict.Rule == "" {
 		list = append(list, instead(o)...)
 	}
-	if o.Verdict.Open != "" {
-		list = append(list, fmt.Sprintf("to say which state is the end: --until '%s==\"...\"'", o.Verdict.Open))
+	if a := adviceWords(o.Verdict.Advice); a != "" {
+		list = append(list, a)
 	}
-	if obs.Truncated && !strings.Contains(o.Reason, "--max-body") {
+	if obs.Truncated {
 		list = append(list, "the answer was longer than what is kept of it: --max-body SIZE keeps more")
 	}
 	return list

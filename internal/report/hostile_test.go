@@ -23,7 +23,7 @@ func FuzzLines(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		answer := exitAnswer(1, s, s)
-		answer.Remarks, answer.Next = []string{s}, s
+		answer.Remarks, answer.Following.Next = []string{s}, s
 		answer.Hint = &status.Hint{Source: s}
 		tape := newTape(s, 0, 0)
 		tape.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)

@@ -15,18 +15,18 @@ import (
 func instead(o *poll.Outcome) []string {
 	obs := o.Observation
 	switch {
-	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Untrusted:
+	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
 		return []string{"to follow it all the same, with credentials and body: --location-trusted"}
-	case obs.Code == nil, obs.Monitor == status.Result: // no condition is about the result
+	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is about the result
 		return nil
-	case obs.Start && comesLater(*obs.Code):
+	case obs.Following.Start && comesLater(*obs.Code):
 		again := fmt.Sprintf("--follow none --not-ready-if '$status==%d'", *obs.Code)
 		if waitsFor(o.Verdict) { // being accepted is not enough, and any one condition is
 			return []string{"a start is sent once; where it does no harm, this sends it until it is done: " + again}
 		}
 		return []string{"a start is sent once; where it does no harm, this sends it until it is accepted: " +
 			again + " --until '$status<300'"}
-	case obs.Start && isMoved(*obs.Code):
+	case obs.Following.Start && isMoved(*obs.Code):
 		return []string{"to look where it leads: --follow '$header.Location'"}
 	case comesLater(*obs.Code):
 		return []string{fmt.Sprintf("to keep waiting while it answers so: --not-ready-if '$status==%d'", *obs.Code)}
@@ -37,6 +37,21 @@ func instead(o *poll.Outcome) []string {
 // waitsFor reports whether rules say what SUCCESS is.
 func waitsFor(v status.Verdict) bool {
 	return slices.ContainsFunc(v.Answers, func(a status.Answer) bool { return a.Rule.Status == status.Success })
+}
+
+// adviceWords says how poll's flags do what an advice is about, "" for none.
+func adviceWords(a status.Advice) string {
+	switch a.Code {
+	case status.AdviceTrust:
+		return "to trust it: --cacert names another authority, -k turns the check off"
+	case status.AdviceTerminal:
+		return "to let it have the terminal: --foreground"
+	case status.AdviceFollow:
+		return "to say where to look: --follow EXPR; to repeat the request each attempt: --follow none"
+	case status.AdviceFinalStates:
+		return fmt.Sprintf("to say which state is the end: --until '%s==\"...\"'", a.Path)
+	}
+	return ""
 }
 
 // comesLater reports whether an HTTP error is what a thing that does not exist

@@ -13,7 +13,7 @@ import (
 func TestInsteadOfAnUntrustedLead(t *testing.T) {
 	t.Parallel()
 	for _, untrusted := range []bool{false, true} {
-		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Start: true, Untrusted: untrusted}}
+		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Following: status.Following{Start: true, Untrusted: untrusted}}}
 		if have := strings.Join(instead(&o), "\n"); strings.Contains(have, "--location-trusted") != untrusted {
 			t.Errorf("untrusted: %v: have %q", untrusted, have)
 		}

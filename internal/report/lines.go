@@ -36,11 +36,11 @@ type talk struct {
 func (l *lines) event(u *run, ev poll.Event) {
 	t := l.talk(u)
 	switch ev.Kind {
-	case poll.WaitEvent:
+	case poll.EventWait:
 		l.waits(t, u, ev)
-	case poll.AttemptEvent:
+	case poll.EventAttempt:
 		l.attempt(t, u, ev)
-	case poll.EndEvent:
+	case poll.EventEnd:
 		l.r.con.say(l.r.closing(ev.Outcome, ""))
 	}
 }
@@ -64,7 +64,7 @@ func (l *lines) talk(u *run) *talk {
 // attempt says what an attempt saw, if that is new or everything is wanted.
 func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 	switch {
-	case stopped(ev) && !l.r.cfg.Verbose:
+	case ev.Observation != nil && ev.Observation.Stopped() && !l.r.cfg.Verbose:
 		// It was ended from outside and decides nothing: the end will say so.
 	case l.r.cfg.Verbose, t.decidedAnew(ev.Verdict):
 		l.verdict(t, ev)
@@ -75,20 +75,14 @@ func (l *lines) attempt(t *talk, u *run, ev poll.Event) {
 		}
 	}
 	if o := ev.Observation; o != nil {
-		if o.Next != "" && o.Next != u.next {
-			u.next = o.Next
-			l.row(ev.Elapsed, ev.Attempt, "follow", "now looking at "+oneLine(o.Next))
+		if o.Following.Next != "" && o.Following.Next != u.next {
+			u.next = o.Following.Next
+			l.row(ev.Elapsed, ev.Attempt, "follow", "now looking at "+oneLine(o.Following.Next))
 		}
 	}
 	if l.r.cfg.Verbose {
 		l.details(t, ev)
 	}
-}
-
-// stopped reports whether an attempt was ended from outside.
-func stopped(ev poll.Event) bool {
-	o := ev.Observation
-	return o != nil && o.Failure != nil && o.Failure.Kind == status.Stopped
 }
 
 // decidedAnew reports whether another status was found than was last said, or
@@ -201,7 +195,7 @@ func (l *lines) where(u *run, now time.Time) {
 		t.attempt = u.last.Attempt
 		what, text = u.status().String(), t.words+"; "
 	}
-	if u.at.Kind == poll.WaitEvent {
+	if u.at.Kind == poll.EventWait {
 		attempt-- // the next has not begun
 	}
 	text += progress(u, now)

@@ -110,11 +110,11 @@ func TestLines_twoHours(t *testing.T) {
 		n := 0
 		for time.Since(began) < 2*time.Hour {
 			n++
-			send(r, began, poll.Event{Kind: poll.WaitEvent, Attempt: n, Wait: 10 * time.Second, NextAt: time.Now().Add(10 * time.Second)})
+			send(r, began, poll.Event{Kind: poll.EventWait, Attempt: n, Wait: 10 * time.Second, NextAt: time.Now().Add(10 * time.Second)})
 			time.Sleep(10 * time.Second)
-			send(r, began, poll.Event{Kind: poll.StartEvent, Attempt: n})
+			send(r, began, poll.Event{Kind: poll.EventStart, Attempt: n})
 			time.Sleep(time.Second)
-			send(r, began, poll.Event{Kind: poll.AttemptEvent, Attempt: n, Took: time.Second,
+			send(r, began, poll.Event{Kind: poll.EventAttempt, Attempt: n, Took: time.Second,
 				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
 		}
 		r.Close()
@@ -141,11 +141,11 @@ func TestLines_heartbeat(t *testing.T) {
 		var have []said
 		r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: DefaultHeartbeat()})
 		began := time.Now()
-		send(r, began, poll.Event{Kind: poll.StartEvent, Attempt: 1, Deadline: began.Add(time.Hour)})
+		send(r, began, poll.Event{Kind: poll.EventStart, Attempt: 1, Deadline: began.Add(time.Hour)})
 		time.Sleep(31 * time.Second)
-		send(r, began, poll.Event{Kind: poll.AttemptEvent, Attempt: 1, Verdict: notReady("exit 1")})
+		send(r, began, poll.Event{Kind: poll.EventAttempt, Attempt: 1, Verdict: notReady("exit 1")})
 		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
-		send(r, began, poll.Event{Kind: poll.WaitEvent, Attempt: 2, Wait: 20 * time.Minute,
+		send(r, began, poll.Event{Kind: poll.EventWait, Attempt: 2, Wait: 20 * time.Minute,
 			NextAt: time.Now().Add(20 * time.Minute), Hint: hint})
 		time.Sleep(20 * time.Minute)
 		r.Close()
@@ -168,7 +168,7 @@ func TestLines_explicitHeartbeat(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var have []said
 			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: Heartbeat{test.beat, test.beat}})
-			send(r, time.Now(), poll.Event{Kind: poll.StartEvent, Attempt: 1})
+			send(r, time.Now(), poll.Event{Kind: poll.EventStart, Attempt: 1})
 			time.Sleep(10*time.Minute + time.Second)
 			r.Close()
 			if len(have) != test.want {
@@ -204,7 +204,7 @@ func TestReporter_Stderr(t *testing.T) {
 	r := New(Config{Streams: s, Face: Lines})
 	events := tapes()["exhausted"]
 	for _, ev := range events {
-		if ev.Kind == poll.AttemptEvent {
+		if ev.Kind == poll.EventAttempt {
 			_, _ = r.Stderr().Write([]byte("one\ntwo\x1b[K"))
 		}
 		r.Event(ev)

@@ -21,7 +21,7 @@ type live struct {
 
 func (v *live) event(u *run, ev poll.Event) {
 	v.r.yield()
-	if ev.Kind == poll.EndEvent {
+	if ev.Kind == poll.EventEnd {
 		v.r.con.finish(v.r.closing(ev.Outcome, summary(u, v.r.cfg.Palette)))
 		return
 	}

@@ -40,14 +40,14 @@ func (f *objects) event(_ *run, ev poll.Event) {
 	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt, Elapsed: seconds(ev.Elapsed),
 		prediction: predict(f.r.cfg.Forecast, ev.Age())}
 	switch ev.Kind {
-	case poll.WaitEvent:
+	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
 		if ev.Hint != nil {
 			o.Hint = new(seconds(ev.Hint.Wait))
 		}
-	case poll.AttemptEvent:
+	case poll.EventAttempt:
 		o.attempt(ev)
-	case poll.EndEvent:
+	case poll.EventEnd:
 		f.end(&o, ev.Outcome)
 	}
 	line, err := encode(o)
@@ -82,7 +82,7 @@ func (f *objects) end(o *object, out *poll.Outcome) {
 	o.Status = statusWord(out.Status)
 	o.Rule = term.Line(out.Verdict.Rule)
 	o.Reason = new(reason(out))
-	o.Notes = append(notes(out), hints(out.Verdict)...)
+	o.Notes = remarks(out)
 	if out.Observation != nil {
 		o.HTTPStatus, o.ExitCode = out.Observation.Code, out.Observation.Exit
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
@@ -53,7 +54,7 @@ func document(r Result, exit int, timeline []Moment) Document {
 		Target:   new(o.Target),
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
-		Notes:    append(notes(&o), hints(o.Verdict)...),
+		Notes:    remarks(&o),
 		Timeline: append([]Moment{}, timeline...),
 
 		prediction: predict(r.output.Forecast, o.Age),
@@ -148,10 +149,9 @@ func writeDocument(s *term.Streams, d Document) error {
 	return writeOut(s, d.writeTo)
 }
 
-// Timeline returns the attempts of the run with that target: the first 50 and
-// the last 450.
-func (r *Reporter) Timeline(target string) []Moment {
+// Timeline returns the attempts of a run: the first 50 and the last 450.
+func (r *Reporter) Timeline(id poll.RunID) []Moment {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.run(target).history.moments()
+	return r.run(id).history.moments()
 }

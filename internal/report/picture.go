@@ -39,11 +39,12 @@ func (v *live) parts(u *run, now time.Time) parts {
 		phase:   phase(u, now),
 		words:   oneLine(u.target),
 	}
+	told := false
 	if u.last != nil {
-		p.status = u.status().String()
+		p.status, told = u.status().String(), u.last.Verdict.TellsHint
 		p.words = verdictWords(*u.last)
 	}
-	if h := u.at.Hint; h != nil && !strings.Contains(p.words, h.Source) {
+	if h := u.at.Hint; h != nil && !told {
 		p.words += hintWords(u.at)
 	}
 	if u.maxAttempts > 0 {
@@ -82,7 +83,7 @@ func (v *live) spinner(elapsed time.Duration) string {
 
 // phase says what is under way, in few words.
 func phase(u *run, now time.Time) string {
-	if u.at.Kind == poll.WaitEvent {
+	if u.at.Kind == poll.EventWait {
 		left := max(0, u.at.NextAt.Sub(now))
 		if left < 10*time.Second {
 			return fmt.Sprintf("next %.1fs", left.Seconds())

@@ -109,14 +109,15 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.closed {
 		return
 	}
-	if r.child != nil && ev.Kind == poll.AttemptEvent {
+	if r.child != nil && ev.Kind == poll.EventAttempt {
 		_ = r.child.Flush() // the line the command left without an end
 	}
 	r.cleared = false
-	u := r.run(ev.Target)
+	u := r.run(ev.Run)
+	u.target = ev.Target
 	u.note(ev)
 	r.face.event(u, ev)
-	if ev.Kind == poll.EndEvent {
+	if ev.Kind == poll.EventEnd {
 		r.annotate(ev.Outcome)
 	}
 	r.rearm()
@@ -176,12 +177,12 @@ func (r *Reporter) Clear() {
 	r.cleared = true
 }
 
-// run returns the run with that target, a new one at its first event.
-func (r *Reporter) run(target string) *run {
-	i := slices.IndexFunc(r.runs, func(u *run) bool { return u.target == target })
+// run returns what is known of a run, a new one at its first event.
+func (r *Reporter) run(id poll.RunID) *run {
+	i := slices.IndexFunc(r.runs, func(u *run) bool { return u.id == id })
 	if i < 0 {
 		i = len(r.runs)
-		r.runs = append(r.runs, &run{target: target})
+		r.runs = append(r.runs, &run{id: id})
 	}
 	return r.runs[i]
 }

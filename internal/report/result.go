@@ -48,7 +48,7 @@ func (out Output) Settle(o poll.Outcome) Result {
 		return r
 	}
 	if o.Observation.Truncated && (out.Print == nil || out.JSON) {
-		r.fail(fmt.Sprintf("it is done, but its answer of %d bytes is longer than --max-body, which is %d here",
+		r.fail(fmt.Sprintf("it is done, but its answer of %d bytes is longer than the %d that are kept of it",
 			o.Observation.Size, len(o.Observation.Body)))
 		return r
 	}

@@ -88,8 +88,8 @@ func TestSettle_failure(t *testing.T) {
 		want   string
 	}{
 		"missing":   {Output{Print: notPrinted}, httpAnswer(200, "{}"), "--print .output[0] is missing"},
-		"truncated": {Output{}, truncated(), "100 bytes is longer than --max-body"},
-		"json":      {Output{JSON: true, Print: printed("1", "1")}, truncated(), "--max-body"},
+		"truncated": {Output{}, truncated(), "100 bytes is longer than the 5 that are kept"},
+		"json":      {Output{JSON: true, Print: printed("1", "1")}, truncated(), "longer than the 5"},
 	} {
 		before := success(test.o)
 		r := test.output.Settle(before)
@@ -146,12 +146,12 @@ func TestResult_json(t *testing.T) {
 			rep := New(Config{Streams: s, Face: None})
 			var result Result
 			for _, ev := range events {
-				if ev.Kind == poll.EndEvent {
+				if ev.Kind == poll.EventEnd {
 					result = output.Settle(*ev.Outcome)
 				}
 				rep.Event(ev)
 			}
-			if err := result.Write(s, 9, rep.Timeline(events[0].Target)); err != nil {
+			if err := result.Write(s, 9, rep.Timeline(events[0].Run)); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "outcome/"+name+".json", out.String())

@@ -8,8 +8,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A run is what has been seen of one target so far.
+// A run is what has been seen of one run so far.
 type run struct {
+	id          poll.RunID
 	target      string
 	began       time.Time
 	deadline    time.Time // zero = never
@@ -32,17 +33,17 @@ func (u *run) note(ev poll.Event) {
 		u.began, u.deadline, u.maxAttempts = ev.At.Add(-ev.Elapsed), ev.Deadline, ev.MaxAttempts
 	}
 	switch ev.Kind {
-	case poll.WaitEvent:
+	case poll.EventWait:
 		u.wait = ev.Wait
 		if ev.Wait > 0 {
 			u.waits++
 		}
-	case poll.AttemptEvent:
+	case poll.EventAttempt:
 		u.history.add(moment(ev, u.wait))
 		u.took.add(ev.Took)
 		u.wait = 0
 	}
-	if u.at.Kind == poll.WaitEvent {
+	if u.at.Kind == poll.EventWait {
 		u.waited += ev.At.Sub(u.at.At)
 	}
 	u.remember(ev)
@@ -54,7 +55,7 @@ func (u *run) remember(ev poll.Event) {
 	if u.last != nil {
 		u.state(u.status()).lasted += ev.At.Sub(u.at.At)
 	}
-	if ev.Kind == poll.AttemptEvent {
+	if ev.Kind == poll.EventAttempt {
 		u.last = &ev
 		u.state(u.status()).attempts++
 	}
@@ -92,7 +93,7 @@ func (s *span) add(d time.Duration) {
 }
 
 // ended reports whether nothing more is to come.
-func (u *run) ended() bool { return u.at.Kind == poll.EndEvent }
+func (u *run) ended() bool { return u.at.Kind == poll.EventEnd }
 
 // elapsed is the age of the run, 0 where the clock was set back.
 func (u *run) elapsed(now time.Time) time.Duration { return max(0, now.Sub(u.began)) }

@@ -76,12 +76,12 @@ func TestOutcomes_schema(t *testing.T) {
 				r := New(Config{Streams: s, Face: None})
 				var result Result
 				for _, ev := range events {
-					if ev.Kind == poll.EndEvent {
+					if ev.Kind == poll.EventEnd {
 						result = output.Settle(*ev.Outcome)
 					}
 					r.Event(ev)
 				}
-				if err := result.Write(s, 124, r.Timeline(events[0].Target)); err != nil {
+				if err := result.Write(s, 124, r.Timeline(events[0].Run)); err != nil {
 					t.Fatal(err)
 				}
 				if err := validate(schema, out.String()); err != nil {

@@ -45,9 +45,9 @@ func hintWords(ev poll.Event) string {
 // progress says what a run is doing.
 func progress(u *run, now time.Time) string {
 	switch u.at.Kind {
-	case poll.WaitEvent:
+	case poll.EventWait:
 		return "next attempt in " + words.Short(u.at.NextAt.Sub(now)) + hintWords(u.at)
-	case poll.StartEvent:
+	case poll.EventStart:
 		return "attempt running for " + words.Short(now.Sub(u.at.At))
 	}
 	return "still waiting"

@@ -10,7 +10,7 @@ import (
 type silent struct{ r *Reporter }
 
 func (s *silent) event(_ *run, ev poll.Event) {
-	if ev.Kind == poll.EndEvent && ev.Outcome.Ending != poll.Succeeded {
+	if ev.Kind == poll.EventEnd && ev.Outcome.Ending != poll.Succeeded {
 		s.r.con.say(s.r.closing(ev.Outcome, ""))
 	}
 }

@@ -67,7 +67,7 @@ func (t *tape) event(ev poll.Event) *tape {
 
 // wait records a wait of d, which ends in time; hint may be nil.
 func (t *tape) wait(d time.Duration, hint *status.Hint) *tape {
-	t.event(poll.Event{Kind: poll.WaitEvent, Attempt: t.made + 1, Wait: d,
+	t.event(poll.Event{Kind: poll.EventWait, Attempt: t.made + 1, Wait: d,
 		NextAt: t.began.Add(t.now + d), Hint: hint})
 	t.now += d
 	return t
@@ -95,10 +95,10 @@ func (t *tape) attempt(v status.Verdict, o *status.Observation) *tape {
 }
 
 func (t *tape) streak(v status.Verdict, o *status.Observation, n, threshold int) *tape {
-	t.event(poll.Event{Kind: poll.StartEvent, Attempt: t.made + 1})
+	t.event(poll.Event{Kind: poll.EventStart, Attempt: t.made + 1})
 	t.made++
 	t.now += 50 * time.Millisecond
-	t.last = poll.Event{Kind: poll.AttemptEvent, Attempt: t.made, Observation: o, Verdict: v,
+	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: o, Verdict: v,
 		Took: 50 * time.Millisecond, Streak: n, Threshold: threshold}
 	return t.event(t.last)
 }
@@ -118,22 +118,22 @@ func (t *tape) end(o poll.Outcome) []poll.Event {
 			o.Reason = o.Verdict.Reason
 		}
 	}
-	t.event(poll.Event{Kind: poll.EndEvent, Attempt: o.Attempts, Outcome: &o})
+	t.event(poll.Event{Kind: poll.EventEnd, Attempt: o.Attempts, Outcome: &o})
 	o.Age = t.events[len(t.events)-1].Age()
 	return t.events
 }
 
 func httpAnswer(code int, body string) *status.Observation {
-	return &status.Observation{Kind: status.HTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}
+	return &status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}
 }
 
 func exitAnswer(code int, stdout, stderr string) *status.Observation {
-	return &status.Observation{Kind: status.Command, Exit: &code, Body: []byte(stdout),
+	return &status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout),
 		Size: int64(len(stdout)), Stderr: []byte(stderr)}
 }
 
 func noAnswer(reason string) *status.Observation {
-	return &status.Observation{Kind: status.HTTP,
+	return &status.Observation{Kind: status.KindHTTP,
 		Failure: &status.Failure{Reason: reason, Err: errors.New(reason)}}
 }
 
@@ -177,7 +177,7 @@ func tapes() map[string][]poll.Event {
 			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
 
 	cannotRun := newTape("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
-		event(poll.Event{Kind: poll.StartEvent, Attempt: 1})
+		event(poll.Event{Kind: poll.EventStart, Attempt: 1})
 
 	hint := newTape(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
 	tooLong := httpAnswer(429, "")
@@ -198,8 +198,8 @@ func tapes() map[string][]poll.Event {
 
 	cut := newTape("sleep", 0, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady("exit 1"), exitAnswer(1, "", "")).
-		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.Command,
-		Failure: &status.Failure{Kind: status.Stopped, Reason: "stopped"}})
+		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.KindCommand,
+		Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}})
 
 	threshold := newTape(jobURL, 10*time.Minute, 0)
 	for n := range 3 {
@@ -208,11 +208,11 @@ func tapes() map[string][]poll.Event {
 
 	follow := newTape("https://api.example.com/jobs", 10*time.Minute, 0)
 	started := httpAnswer(202, "")
-	started.Next = "https://api.example.com/operations/7"
-	started.Start = true
+	started.Following.Next = "https://api.example.com/operations/7"
+	started.Following.Start = true
 	follow.wait(100*time.Millisecond, nil).attempt(notReady("HTTP 202, started"), started)
 	running := httpAnswer(202, "")
-	running.Next = started.Next
+	running.Following.Next = started.Following.Next
 	follow.wait(200*time.Millisecond, nil).attempt(notReady("HTTP 202"), running).
 		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
 
@@ -224,14 +224,14 @@ func tapes() map[string][]poll.Event {
 		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
 
 	return map[string][]poll.Event{
-		"lost":        lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "attempts made: 3 of 3", Verdict: meant, Observation: pending}),
+		"lost":        lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
 		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
 			Reason: "kubctl: not found in PATH"}),
 		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
-			Reason: "Retry-After asks for a wait of 1h0m0s, and 9.8s are left before the deadline"}),
+			Reason: "HTTP 429; Retry-After asks for a wait of 1h0m0s, and 9.8s are left before the deadline"}),
 		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
 		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),

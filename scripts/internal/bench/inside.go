@@ -130,7 +130,7 @@ func match(matched bool) error {
 
 func classify(rules status.Rules, body []byte) status.Status {
 	code := 200
-	return rules.Classify(context.Background(), status.Observation{Kind: status.HTTP, Code: &code, Body: body, Size: int64(len(body))}).Status
+	return rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: &code, Body: body, Size: int64(len(body))}).Status
 }
 
 func threeConditions() (contest, error) {

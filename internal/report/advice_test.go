@@ -1,0 +1,55 @@
+package report
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// What the library advises is told in words that name poll's flags, to people
+// and to programs.
+func TestAdviceNamesFlags(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[status.AdviceCode]string{
+		status.AdviceTrust:       "--cacert",
+		status.AdviceTerminal:    "--foreground",
+		status.AdviceFollow:      "--follow none",
+		status.AdviceFinalStates: `--until '.state=="..."'`,
+	} {
+		v := status.Verdict{Status: status.Error, Reason: "so it is", Advice: status.Advice{Code: code, Path: ".state"}}
+		o := poll.Outcome{Ending: poll.Failed, Status: status.Error, Reason: v.Reason, Verdict: v, Observation: httpAnswer(200, "{}")}
+		s, out, talk := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines})
+		r.Event(poll.Event{Kind: poll.EventEnd, Outcome: &o})
+		if !strings.Contains(talk.String(), want) {
+			t.Errorf("%d: the end is %q, want %q in it", code, talk, want)
+		}
+		if err := (Output{JSON: true}).Settle(o).Write(s, 1, nil); err != nil {
+			t.Fatal(err)
+		}
+		var d Document
+		if err := json.Unmarshal([]byte(out.String()), &d); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(strings.Join(d.Notes, "\n"), want) {
+			t.Errorf("%d: the notes are %q, want %q in them", code, d.Notes, want)
+		}
+	}
+}
+
+// Two URLs that differ in their query have one name and are two targets.
+func TestRunsOfOneName(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: None})
+	for _, id := range []poll.RunID{1, 2, 2} {
+		r.Event(poll.Event{Kind: poll.EventAttempt, Run: id, Target: jobURL})
+	}
+	if one, two := len(r.Timeline(1)), len(r.Timeline(2)); one != 1 || two != 2 {
+		t.Errorf("have %d and %d attempts, want 1 and 2", one, two)
+	}
+}

@@ -1,0 +1,111 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// untilDeadline runs p in a bubble, with a context that has a deadline, and writes a line
+// for each event.
+func untilDeadline(t *testing.T, after time.Duration, p poll.Poller) (events string, o poll.Outcome, deadline time.Duration) {
+	t.Helper()
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		defer cancel()
+		began := time.Now()
+		for e := range p.Events(ctx) {
+			fmt.Fprintln(&b, line(e))
+			if deadline = e.Deadline.Sub(began); e.Kind == poll.EventEnd {
+				o = *e.Outcome
+			}
+		}
+	})
+	return b.String(), o, deadline
+}
+
+func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		context, timeout, deadline time.Duration
+		want                       string
+	}{
+		"alone": {context: 10 * time.Second, deadline: 10 * time.Second, want: `
+0s      wait    #1 7s
+7s      wait    #2 2.95s last look
+9.95s   wait    #3 25ms last look
+9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
+`},
+		"before the timeout": {context: 10 * time.Second, timeout: time.Minute, deadline: 10 * time.Second, want: `
+0s      wait    #1 7s
+7s      wait    #2 2.95s last look
+9.95s   wait    #3 25ms last look
+9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
+`},
+		"after the timeout": {context: time.Minute, timeout: 10 * time.Second, deadline: 10 * time.Second, want: `
+0s      wait    #1 7s
+7s      wait    #2 2.95s last look
+9.95s   wait    #3 25ms last look
+9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
+`},
+		"over": {context: -time.Second, deadline: -time.Second, want: `
+0s      wait    #1 0s last look
+0s      end     timed out  after 0: timed out after 0s
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second), Timeout: test.timeout}
+			events, o, deadline := untilDeadline(t, test.context, p)
+			wantTimeline(t, only(poll.EventWait, events)+only(poll.EventEnd, events), test.want)
+			if err := o.Err(); !errors.Is(err, poll.TimedOut) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, poll.Interrupted) {
+				t.Errorf("have %v, want TimedOut and DeadlineExceeded", err)
+			}
+			if deadline != test.deadline {
+				t.Errorf("the events name a deadline after %s, want %s", deadline, test.deadline)
+			}
+		})
+	}
+}
+
+func TestAnAttemptIsCutAtTheDeadlineOfTheContext(t *testing.T) {
+	t.Parallel()
+	events, o, _ := untilDeadline(t, 2*time.Second, poll.Poller{Probe: &operation{takes: time.Hour}})
+	wantTimeline(t, events, `
+0s      wait    #1 100ms
+100ms   start   #1
+2s      attempt #1 NOT_READY in 1.9s: stopped
+2s      end     timed out NOT_READY after 1: timed out after 2s; last: stopped
+`)
+	if err := o.Err(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("have %v", err)
+	}
+}
+
+func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
+	t.Parallel()
+	for ending := poll.Succeeded; ending <= poll.Interrupted; ending++ {
+		if have, want := errors.Is(ending, context.DeadlineExceeded), ending == poll.TimedOut; have != want {
+			t.Errorf("%s: have %v, want %v", ending, have, want)
+		}
+	}
+}
+
+// A wait that passes the deadline of the context is too long, as one that passes
+// Timeout is.
+func TestAHintIsMeasuredAgainstTheContext(t *testing.T) {
+	t.Parallel()
+	_, o, _ := untilDeadline(t, 10*time.Second, poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}})
+	if o.Ending != poll.HintTooLong {
+		t.Errorf("have %s: %s", o.Ending, o.Reason)
+	}
+}

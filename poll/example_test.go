@@ -1,0 +1,129 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// Wait for a value that a function of one's own gets.
+func ExampleUntil() {
+	replicas := 0
+	ready, err := poll.Until(context.Background(), func(context.Context) (int, bool, error) {
+		replicas++
+		return replicas, replicas == 3, nil
+	})
+	fmt.Println(ready, err)
+	// Output: 3 <nil>
+}
+
+// Set limits, give up at an error that stays, and see it again.
+func ExampleUntilWith() {
+	errDeleted := errors.New("the queue was deleted")
+	p := poll.Poller{Target: "the queue", Schedule: backoff.Fixed(time.Millisecond), Timeout: time.Minute}
+
+	_, err := poll.UntilWith(context.Background(), p, func(context.Context) (string, bool, error) {
+		return "", false, poll.Permanent(errDeleted)
+	})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, poll.Failed), errors.Is(err, errDeleted))
+	// Output:
+	// wait for the queue: failed: the queue was deleted
+	// true true
+}
+
+// Wait for a job behind a URL.
+func ExamplePoller() {
+	states := []string{"queued", "running", "done"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"state":%q}`, states[0])
+		states = states[1:]
+	}))
+	defer server.Close()
+
+	done, err := status.NewRule(status.Success, `.state == "done"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := poll.Poller{
+		Probe:    poll.HTTP{URL: server.URL},
+		Rules:    status.Rules{Own: []status.Rule{done}},
+		Schedule: backoff.Fixed(time.Millisecond),
+		Timeout:  time.Minute,
+	}
+	outcome, err := p.Run(context.Background())
+	fmt.Println(outcome.Status, outcome.Attempts, string(outcome.Observation.Body), err)
+	// Output: SUCCESS 3 {"state":"done"} <nil>
+}
+
+// Show a wait while it goes on.
+func ExamplePoller_Events() {
+	p := poll.Poller{
+		Probe:       poll.Command{Args: []string{"false"}},
+		Schedule:    backoff.Fixed(time.Millisecond),
+		MaxAttempts: 2,
+	}
+	for e := range p.Events(context.Background()) {
+		switch e.Kind {
+		case poll.EventAttempt:
+			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
+		case poll.EventEnd:
+			fmt.Println(e.Outcome.Ending)
+		}
+	}
+	// Output:
+	// 1 NOT_READY exit code 1
+	// 2 NOT_READY exit code 1
+	// attempts exhausted
+}
+
+// Look when past runs were done.
+func ExamplePoller_learned() {
+	var past []learn.Run
+	for _, took := range []time.Duration{40, 42, 45} {
+		past = append(past, learn.Run{Lo: took * time.Millisecond, Hi: took * time.Millisecond})
+	}
+	model, err := learn.Fit(past, learn.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	began := time.Now()
+	p := poll.Poller{Schedule: model, Timeout: time.Minute}
+	state, err := poll.UntilWith(context.Background(), p, func(context.Context) (string, bool, error) {
+		return "built", time.Since(began) > 42*time.Millisecond, nil
+	})
+	fmt.Println(state, err)
+	// Output: built <nil>
+}
+
+// Ask rules about a document of one's own.
+func ExampleProbeFunc() {
+	job := func(context.Context) ([]byte, error) { return []byte(`{"state":"failed","why":"no disk"}`), nil }
+
+	failed, err := status.NewRule(status.Error, `.state == "failed"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := poll.Poller{
+		Target: "job 42",
+		Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+			document, err := job(ctx)
+			return poll.Observe(ctx, document, err)
+		}),
+		Rules: status.Rules{Own: []status.Rule{failed}},
+	}
+	_, err = p.Run(context.Background())
+	fmt.Println(err)
+	// Output: wait for job 42: failed: .state is "failed"
+}

@@ -1,0 +1,165 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		began := time.Now()
+		have, err := poll.Until(t.Context(), func(context.Context) (string, bool, error) {
+			calls++
+			return "ready", calls == 3, nil
+		})
+		if have != "ready" || err != nil || calls != 3 || time.Since(began) != 700*time.Millisecond {
+			t.Errorf("have %q, %v after %d calls and %s", have, err, calls, time.Since(began))
+		}
+	})
+}
+
+func TestUntilWith(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err, is error
+		done    bool
+		want    string
+		took    time.Duration
+	}{
+		"not done":               {want: "wait for it: timed out: timed out after 10s; last: not done yet", is: poll.TimedOut, took: 9975 * time.Millisecond},
+		"an error":               {err: fs.ErrNotExist, done: true, is: fs.ErrNotExist, want: "wait for it: timed out: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
+		"permanent":              {err: poll.Permanent(fs.ErrNotExist), is: fs.ErrNotExist, want: "wait for it: failed: file does not exist", took: time.Second},
+		"throttled":              {err: poll.Throttled(fs.ErrNotExist, 0), is: fs.ErrNotExist, want: "wait for it: timed out: timed out after 10s; last: file does not exist", took: 9975 * time.Millisecond},
+		"throttled for too long": {err: poll.Throttled(fs.ErrNotExist, time.Minute), is: poll.HintTooLong, want: "wait for it: throttled past the deadline: file does not exist, the probe asks for 1m0s, and 9s are left before the deadline", took: time.Second},
+		"permanently throttled":  {err: poll.Throttled(poll.Permanent(fs.ErrNotExist), 0), is: poll.Failed, want: "wait for it: failed: file does not exist", took: time.Second},
+		"done":                   {done: true, took: time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				p := poll.Poller{Target: "it", Schedule: backoff.Fixed(time.Second), Timeout: 10 * time.Second}
+				began := time.Now()
+				have, err := poll.UntilWith(t.Context(), p, func(context.Context) (int, bool, error) { return 42, test.done, test.err })
+				if have != 42 {
+					t.Errorf("value: have %d, want 42", have)
+				}
+				if !errors.Is(err, test.is) || err != nil && err.Error() != test.want || (err == nil) != (test.want == "") {
+					t.Errorf("have %v, want %q", err, test.want)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("took %s, want %s", took, test.took)
+				}
+			})
+		})
+	}
+}
+
+func TestThrottledAsksForAWait(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	have := timeline(t, poll.Poller{
+		Schedule: backoff.Fixed(time.Second), MaxAttempts: 2,
+		Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+			if calls++; calls > 1 {
+				return poll.Observe(ctx, nil, nil)
+			}
+			return poll.Observe(ctx, nil, poll.Throttled(errors.New("slowly"), 20*time.Second))
+		}),
+		Rand: rand.New(half{}),
+	})
+	wantTimeline(t, have, `
+0s      wait    #1 1s
+1s      start   #1
+1s      attempt #1 THROTTLED in 0s: slowly, the probe asks for 20s
+1s      wait    #2 21s hint 20s
+22s     start   #2
+22s     attempt #2 SUCCESS in 0s: the probe reports no failure
+22s     end     succeeded SUCCESS after 2: the probe reports no failure
+`)
+}
+
+func TestObserve_theEndOfTheAttempt(t *testing.T) {
+	t.Parallel()
+	for _, test := range map[string]struct {
+		poller poll.Poller
+		want   string
+	}{
+		"attempt timeout": {poll.Poller{AttemptTimeout: time.Second, MaxAttempts: 1}, `
+1.1s    attempt #1 NOT_READY in 1s: attempt timed out
+1.1s    end     attempts exhausted NOT_READY after 1: attempts made: 1 of 1; last: attempt timed out
+`},
+		"deadline": {poll.Poller{Timeout: time.Second}, `
+1s      attempt #1 NOT_READY in 900ms: the last attempt had no answer by then
+1s      end     timed out NOT_READY after 1: timed out after 1s; last: the last attempt had no answer by then
+`},
+	} {
+		test.poller.Probe = poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+			<-ctx.Done()
+			return poll.Observe(ctx, nil, ctx.Err())
+		})
+		have := timeline(t, test.poller)
+		wantTimeline(t, only(poll.EventAttempt, have)+only(poll.EventEnd, have), test.want)
+	}
+}
+
+func TestNilErrorsStayNil(t *testing.T) {
+	t.Parallel()
+	if poll.Permanent(nil) != nil || poll.Throttled(nil, time.Second) != nil {
+		t.Error("have an error, want none")
+	}
+}
+
+func TestRunsHaveAnIdentity(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		seen := map[poll.RunID]bool{}
+		p := poll.Poller{Probe: &operation{}, MaxAttempts: 2}
+		for range 3 {
+			var id poll.RunID
+			for e := range p.Events(t.Context()) {
+				if id == 0 {
+					id = e.Run
+				}
+				if e.Run != id || e.Outcome != nil && e.Outcome.Run != id {
+					t.Errorf("have %v within run %v", e, id)
+				}
+			}
+			seen[id] = true
+		}
+		if len(seen) != 3 || seen[0] {
+			t.Errorf("have %v, want three identities", seen)
+		}
+		p.ID = 7
+		if o, _ := p.Run(t.Context()); o.Run != 7 {
+			t.Errorf("have %d, want the caller's 7", o.Run)
+		}
+	})
+}
+
+func TestARunIsNamedByItsProbe(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for want, p := range map[string]poll.Poller{
+		"https://h/jobs": {Probe: poll.HTTP{URL: "https://h/jobs?id=7&token=s3cret"}},
+		"tcp://h:1":      {Probe: poll.TCP{Address: "h:1"}},
+		"go":             {Probe: poll.Command{Args: []string{"/usr/local/bin/go", "s3cret"}}},
+		"mine":           {Probe: poll.TCP{Address: "h:1"}, Target: "mine"},
+		"":               {Probe: &operation{}},
+	} {
+		if o, _ := p.Run(ctx); o.Target != want {
+			t.Errorf("have %q, want %q", o.Target, want)
+		}
+	}
+}
