@@ -6,12 +6,13 @@ import (
 	"io"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/process"
 	"github.com/pollcli/poll/status"
 )
 
 const (
 	// DefaultGrace is the Grace of a [Command] whose Grace is zero.
-	DefaultGrace = 2 * time.Second
+	DefaultGrace = process.DefaultGrace
 	// NoGrace is the Grace of a [Command] that is killed without a warning.
 	NoGrace time.Duration = -1
 )
@@ -34,10 +35,10 @@ const (
 // during the attempt.
 //
 // A Command is not changed by an attempt and may be used by several runs at
-// once. Nothing it says contains an argument of the command.
+// once. No reason or error contains an argument of the command.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
-	// without a slash is looked for in PATH, one with a slash is relative to Dir.
+	// without a slash is looked up in PATH, one with a slash is relative to Dir.
 	Args []string
 	// Dir is the working directory; "" is that of the calling process.
 	Dir string
@@ -63,13 +64,13 @@ type Command struct {
 	// its own; nil passes nothing on. It is given up for the rest of an attempt
 	// at its first error. While a Write blocks, the attempt cannot end.
 	Stderr io.Writer
-	// ReapOrphans has every child of the calling process that has ended reaped,
-	// before an attempt and while it lasts: what attempts have left behind becomes
-	// that process's where it is process 1 or a subreaper. It is for a process that
-	// has no children but those of one run. It does nothing on Windows.
+	// ReapOrphans reaps every child of the calling process that has ended, before
+	// and during an attempt. Where that process is process 1 or a subreaper, it
+	// inherits what attempts leave behind. All its children must be those of one
+	// run. On Windows ReapOrphans does nothing.
 	ReapOrphans bool
-	// Hurry ends the Grace of an attempt that is being stopped when it is closed
-	// (a second Ctrl-C). Nil is never.
+	// Closing Hurry ends the Grace of an attempt that is being stopped, as at a
+	// second Ctrl-C. Nil never does.
 	Hurry <-chan struct{}
 }
 
@@ -82,7 +83,13 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 // Session returns a probe that keeps its buffers, and the place where the
 // program was found, from one attempt to the next. Its Probe must not be called
 // twice at once.
-func (c Command) Session() Probe { return newCommandSession(c) }
+func (c Command) Session() Probe { return commandSession{process.Command(c).Session()} }
+
+type commandSession struct{ *process.Session }
+
+func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
+	return s.Session.Probe(ctx, process.Attempt(a))
+}
 
 // Target returns the name of the program.
 func (c Command) Target() string {
@@ -99,22 +106,11 @@ func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errNegativeBody
 	}
-	if _, failure := c.look(); failure != nil {
+	if failure := process.Command(c).Missing(); failure != nil {
 		return failure
 	}
 	return nil
 }
 
-// defaultMaxBody is what is kept of an answer where nothing else is said, in bytes.
-const defaultMaxBody = 64 << 20
-
 // errNegativeBody refuses a MaxBody.
 var errNegativeBody = errors.New("the limit of the body is negative")
-
-// grace is the Grace with its default; 0 is none.
-func (c Command) grace() time.Duration {
-	if c.Grace == 0 {
-		return DefaultGrace
-	}
-	return max(c.Grace, 0)
-}

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An EventKind says what an [Event] tells.
+// An EventKind says what happened in an [Event].
 type EventKind uint8
 
 // The kinds of event, in the order in which an attempt meets them.
@@ -48,40 +48,40 @@ type Event struct {
 	Kind   EventKind
 	Run    RunID
 	Target string // the run's name, for words
-	// Attempt is the number of the attempt that is waited for, begins or has
-	// ended, from 1. In an EndEvent it is the number of attempts made.
+	// Attempt numbers the attempt that is waited for, begins or has ended, from
+	// 1. In an EventEnd it is the number of attempts made.
 	Attempt     int
 	MaxAttempts int           // 0 = no limit
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the run
 	Deadline    time.Time     // when the run times out; zero = never
-	// Began is when the operation began, as far as is known: when the run did or,
-	// where a [Starter] starts it, when that was answered. Zero until then.
+	// Began is when the operation began, as far as is known: with the run, or with
+	// the answer to the [Starter] that started it. Zero until then.
 	Began time.Time
 
-	// Wait is how long the wait takes, NextAt when it is over (WaitEvent).
+	// Wait is the length of the wait, NextAt its end (EventWait).
 	Wait   time.Duration
 	NextAt time.Time
-	// Hint is the wait that the server had asked for, nil if none (WaitEvent).
+	// Hint is the wait that the server asked for, nil if it asked for none (EventWait).
 	Hint *status.Hint
 	// LastLook is true when the wait was shortened so that one more attempt
-	// fits before the deadline (WaitEvent, StartEvent).
+	// fits before the deadline (EventWait, EventStart).
 	LastLook bool
 
-	// Observation is what the attempt saw, Verdict what it means, Took how long
-	// it ran (AttemptEvent).
+	// Observation is what the attempt saw, Verdict what that means, and Took how
+	// long the attempt ran (EventAttempt).
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
 	// Streak counts the consecutive attempts with this verdict, Threshold how
-	// many end the run: 0 where the verdict never does (AttemptEvent).
+	// many end the run: 0 where the verdict never does (EventAttempt).
 	Streak, Threshold int
 
-	// Outcome is the result of the run (EndEvent).
+	// Outcome is the result of the run (EventEnd).
 	Outcome *Outcome
 }
 
-// Age is how long the operation had been running, as far as is known.
+// Age returns how long the operation had been running, as far as is known.
 func (e Event) Age() time.Duration {
 	if e.Began.IsZero() {
 		return 0

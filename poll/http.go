@@ -10,23 +10,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
 )
 
 const (
 	// DefaultMaxRedirects is the MaxRedirects of an [HTTP] whose MaxRedirects is
 	// zero: as many as curl follows.
-	DefaultMaxRedirects = 50
+	DefaultMaxRedirects = exchange.DefaultMaxRedirects
 	// NoRedirects is the MaxRedirects of an [HTTP] that follows none.
 	NoRedirects = -1
-)
-
-// maxHops is how many redirects one attempt follows at the very most, and maxURL
-// how long a URL may be that one leads to: a server that redirects for ever ends
-// the attempt soon, and fills no memory until then.
-const (
-	maxHops = 1000
-	maxURL  = 16 << 10
 )
 
 // HTTP probes a URL by a request. The zero value of every field but URL is
@@ -50,8 +43,8 @@ const (
 // http, and a body goes to its own origin only, or from http to the same host over
 // https.
 type HTTP struct {
-	// URL is what to request: http or https, with a host. Userinfo in it is sent
-	// as basic authentication.
+	// URL is the URL to request, http or https. Its userinfo is sent as basic
+	// authentication.
 	URL string
 	// Method is the request's; "" is GET, or POST where there is a Body.
 	Method string
@@ -66,8 +59,8 @@ type HTTP struct {
 	// userinfo; nil is none. An Authorization in Header comes before both.
 	User *url.Userinfo
 
-	// MaxBody is how many bytes of an answer are kept, after decompression;
-	// 0 is 64 MiB. More is counted and dropped.
+	// MaxBody is the most that is kept of an answer, in bytes, after decompression.
+	// What comes after is read and counted. Zero is 64 MiB.
 	MaxBody int64
 	// MaxRedirects is how many redirects one attempt follows; 0 is
 	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the
@@ -91,10 +84,10 @@ type HTTP struct {
 // Check reports what makes the request impossible to send. Its errors are free
 // of secrets.
 func (h HTTP) Check() error {
-	if _, err := parseURL(h.URL); err != nil {
+	if _, err := exchange.ParseURL(h.URL); err != nil {
 		return err
 	}
-	if !isToken(h.method()) {
+	if h.Method != "" && !isToken(h.Method) {
 		return fmt.Errorf("%q is no HTTP method", h.Method)
 	}
 	for name, values := range h.Header {
@@ -119,36 +112,47 @@ func (h HTTP) Target() string { return TargetName(h.URL) }
 
 // Session returns the probe of one run, which keeps the URL that is followed
 // and the validators of the last answer. The probe is a [Starter] and a [Finisher].
-func (h HTTP) Session() Probe { return newHTTPSession(h) }
+func (h HTTP) Session() Probe {
+	if err := h.Check(); err != nil {
+		return ProbeFunc(func(context.Context, Attempt) status.Observation {
+			return status.Observation{Kind: status.KindHTTP, Failure: exchange.Hopeless(err)}
+		})
+	}
+	return httpSession{exchange.NewSession(exchange.Request{
+		URL:             h.URL,
+		Method:          h.Method,
+		Body:            h.Body,
+		Header:          h.Header,
+		User:            h.User,
+		MaxBody:         h.MaxBody,
+		MaxRedirects:    h.MaxRedirects,
+		Follow:          h.Follow.follow,
+		NoConditional:   h.NoConditional,
+		LocationTrusted: h.LocationTrusted,
+		Transport:       h.Transport,
+	})}
+}
+
+// An httpSession is an HTTP probe in one run.
+type httpSession struct{ *exchange.Session }
+
+// Probe makes one attempt.
+func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
+	return s.Look(ctx, a.LastLook)
+}
+
+// Result looks for the result of an operation that is done.
+func (s httpSession) Result(last status.Observation) (Probe, string) {
+	look, what := s.Session.Result(last)
+	if look == nil {
+		return nil, ""
+	}
+	return ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) }), what
+}
 
 // Probe sends one request, as the first attempt of a run of its own.
 func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
 	return h.Session().Probe(ctx, a)
-}
-
-func (h HTTP) method() string {
-	switch {
-	case h.Method != "":
-		return h.Method
-	case h.Body != nil:
-		return http.MethodPost
-	}
-	return http.MethodGet
-}
-
-func (h HTTP) maxBody() int64 {
-	if h.MaxBody > 0 {
-		return h.MaxBody
-	}
-	return defaultMaxBody
-}
-
-// maxRedirects returns how many redirects are followed, less than 0 for none.
-func (h HTTP) maxRedirects() int {
-	if h.MaxRedirects == 0 {
-		return DefaultMaxRedirects
-	}
-	return min(h.MaxRedirects, maxHops)
 }
 
 // isToken reports whether s is a token, as methods and header names are
@@ -168,13 +172,3 @@ func hasControl(value string) bool {
 // noHost reports whether a value cannot be a host and a port (RFC 9110 section
 // 7.2). net/http would send an empty one in its place.
 func noHost(value string) bool { return strings.ContainsAny(value, " \t/?#@\\") }
-
-// canonical returns header with the canonical form of each name.
-func canonical(header http.Header) http.Header {
-	out := make(http.Header, len(header))
-	for name, values := range header {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		out[name] = append(out[name], values...)
-	}
-	return out
-}

@@ -15,7 +15,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,7 +96,7 @@ func once(t *testing.T, c Connect, url string) status.Observation {
 }
 
 // pipeTo is a dialer whose every connection is served by a function.
-func pipeTo(serve func(net.Conn)) dialFunc {
+func pipeTo(serve func(net.Conn)) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(context.Context, string, string) (net.Conn, error) {
 		here, there := net.Pipe()
 		go serve(there)
@@ -271,28 +270,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 	}
 }
 
-func TestHasCredentials(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		probe HTTP
-		want  bool
-	}{
-		"none":                      {HTTP{Header: http.Header{"Accept": {"x"}, "Host": {"h"}}}, false},
-		"a header":                  {HTTP{Header: http.Header{"X-Key": {"x"}}}, true},
-		"a header that is not sent": {HTTP{Header: http.Header{"X-Key": {}}}, false},
-		"a user":                    {HTTP{User: url.User("me")}, true},
-		"a certificate": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			Certificates: []tls.Certificate{{}}}}}, true},
-		"a function for one": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil }}}}, true},
-		"TLS without one": {HTTP{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}}, false},
-	} {
-		if have := newClient(test.probe, placeOf(t, "https://h/")).hasCredentials(); have != test.want {
-			t.Errorf("%s: have %t", name, have)
-		}
-	}
-}
-
 func TestConnectFiles(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty.pem")
@@ -355,30 +332,6 @@ func TestLocalhost(t *testing.T) {
 		}
 		if o := (TCP{Address: "localhost:" + port}).Probe(t.Context(), Attempt{Number: 1}); o.Failure != nil {
 			t.Errorf("tcp to %s: %v", loopback, o.Failure)
-		}
-	}
-}
-
-func TestDialLocalhost(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct{ listens, address, want string }{
-		{"127.0.0.1:80", "localhost:80", "localhost:80 [::1]:80 127.0.0.1:80"},
-		{"[::1]:80", "LOCALHOST.:80", "LOCALHOST.:80 [::1]:80"},
-		{"[::1]:80", "a.localhost:80", "a.localhost:80 [::1]:80"},
-		{"[::1]:80", "localhost.example.com:80", "localhost.example.com:80"},
-		{"h:80", "h:80", "h:80"},
-	} {
-		var asked []string
-		dial := dialLocalhost(func(_ context.Context, _, address string) (net.Conn, error) {
-			asked = append(asked, address)
-			if address != test.listens {
-				return nil, net.ErrClosed
-			}
-			return nil, nil
-		})
-		dial(t.Context(), "tcp", test.address)
-		if have := strings.Join(asked, " "); have != test.want {
-			t.Errorf("%s: have %s, want %s", test.address, have, test.want)
 		}
 	}
 }

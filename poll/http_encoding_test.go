@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"github.com/pollcli/poll/poll/internal/cause"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -146,7 +147,7 @@ func TestEncodedBombs(t *testing.T) {
 			raw := strings.NewReader(test.body)
 			resp := response(200, readFunc(func(p []byte) (int, error) {
 				if test.size == 0 {
-					cancel(ErrAttemptTimeout) // all is read, and nearly nothing decoded
+					cancel(cause.ErrAttemptTimeout) // all is read, and nearly nothing decoded
 				}
 				return raw.Read(p)
 			}))

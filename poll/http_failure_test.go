@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/status"
 )
@@ -141,30 +140,16 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestCut(t *testing.T) {
+func TestALeadThatIsNotTrusted(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		cause   error
-		timeout bool
-		left    bool
-		kind    status.FailureKind
-		reason  string
-	}{
-		{ErrAttemptTimeout, true, true, status.FailureTransient, "timed out after 12s"},
-		{ErrAttemptTimeout, true, false, status.FailureTransient, "timed out after 12s without a connection"},
-		{ErrDeadline, true, true, status.FailureStopped, "the last attempt had no answer by then"},
-		{errors.New("SIGTERM"), false, true, status.FailureStopped, "stopped before there was an answer"},
-	} {
-		ctx, stop := context.WithCancelCause(t.Context())
-		if test.timeout {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeoutCause(ctx, 0, test.cause)
-			defer cancel()
-		}
-		stop(test.cause)
-		have := cut(ctx, "", test.left, 12345*time.Millisecond)
-		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.cause) {
-			t.Errorf("%v: have %v %q", test.cause, have.Kind, have.Reason)
+	for location, want := range map[string]bool{"http://api.example.com/ops/1": true, "http://[::1": false, "/ops/1": false} {
+		h := HTTP{URL: "https://me:s3cret@api.example.com/jobs", Body: []byte("x"), Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			resp := response(202, strings.NewReader(""))
+			resp.Header.Set("Location", location)
+			return resp, nil
+		})}
+		if o := h.Probe(t.Context(), Attempt{Number: 1}); o.Following.Untrusted != want {
+			t.Errorf("%s: have %v, %q", location, o.Following.Untrusted, o.Following.Missing)
 		}
 	}
 }

@@ -54,8 +54,12 @@ func TestRefusedByProxy(t *testing.T) {
 		probe := h.Session()
 		o := probe.Probe(ctx, Attempt{Number: 1})
 		cancel(nil)
-		if o.Failure == nil || !strings.HasPrefix(o.Failure.Reason, test.want) || o.Failure.Kind != test.kind {
+		if o.Failure == nil || o.Failure.Kind != test.kind {
 			t.Errorf("%s: have %+v", test.answer, o.Failure)
+		}
+		v := status.Rules{}.Classify(t.Context(), o)
+		if !strings.HasPrefix(v.Reason, test.want) || strings.Count(v.Reason, "asks for") > 1 {
+			t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
 		}
 		if (o.Hint != nil) != (test.hint > 0) || o.Hint != nil && o.Hint.Wait != test.hint {
 			t.Errorf("%s: have hint %v, want %s", test.answer, o.Hint, test.hint)

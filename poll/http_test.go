@@ -2,6 +2,7 @@ package poll
 
 import (
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -141,4 +142,35 @@ func BenchmarkHTTP(b *testing.B) {
 			resp.Body.Close()
 		}
 	})
+}
+
+// TestRedirectsForEver meets servers that redirect without an end.
+func TestRedirectsForEver(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		location string
+		limit    int
+		requests int
+		reason   string // "" for the redirect itself
+	}{
+		{"/again", math.MaxInt, 1000 + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", 1000 + 1, 1000 + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", 3, 4, "redirect loop: more than 3 redirects"},
+		{strings.Repeat("a", 1000) + "/", math.MaxInt, 16<<10/1001 + 1, ""}, // each URL is longer than the last
+	} {
+		requests := 0
+		o := HTTP{URL: "http://h/", MaxRedirects: test.limit, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			requests++
+			resp := response(302, strings.NewReader(""))
+			resp.Header.Set("Location", test.location)
+			return resp, nil
+		})}.Probe(t.Context(), Attempt{Number: 1})
+		reason := ""
+		if o.Failure != nil {
+			reason = o.Failure.Reason
+		}
+		if requests != test.requests || !strings.HasPrefix(reason, test.reason) || (test.reason == "") != (reason == "") {
+			t.Errorf("%.10s up to %d: have %d requests, %.100q", test.location, test.limit, requests, reason)
+		}
+	}
 }

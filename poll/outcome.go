@@ -65,12 +65,12 @@ type Outcome struct {
 	Ending  Ending
 	Reason  string        // in words, why the run ended as it did
 	Elapsed time.Duration // since the start of the run
-	// Age is how long the operation ran: Elapsed, or, where a [Starter] started
-	// it, the time since the answer to that.
+	// Age is how long the operation has been running: Elapsed or, where a [Starter]
+	// started it, the time since that was answered.
 	Age time.Duration
-	// Status is that of the verdict that decided, or of the last one; None without
-	// any. It is SUCCESS only if the run Succeeded: a SUCCESS that has not come as
-	// often as it must is NOT_READY.
+	// Status is that of the verdict that decided, or of the last one; None if there
+	// was none. It is SUCCESS only if the run Succeeded: a SUCCESS that was not
+	// seen as often as the threshold asks is NOT_READY.
 	Status status.Status
 	// Cause is that of the caller's context where that ended the run, and of a
 	// failure that is not an attempt's: of [Checker]. Nil otherwise.
@@ -79,13 +79,12 @@ type Outcome struct {
 	// could not be started does not.
 	Attempts int
 	// Verdict and Observation are those of the last attempt that was not stopped
-	// from outside or, if there was none such, of the last. Observation is nil if
-	// there was no attempt. After SUCCESS the body is the result.
+	// from outside or, if all were, of the last. Observation is nil if there was no
+	// attempt. After SUCCESS its body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Notes say what would have decided: a verdict that came too seldom, rules
-	// that were never asked or never decidable in the whole run, and what to write
-	// instead.
+	// Notes say what might have decided: a verdict that came too seldom, and rules
+	// that were never asked or never decidable, with what to write instead.
 	Notes []string
 }
 
@@ -97,8 +96,8 @@ func (o Outcome) Err() error {
 	return &Error{Outcome: o}
 }
 
-// An Error is a wait that did not end in SUCCESS. It unwraps to its [Ending]
-// and, where there is one, to the cause.
+// An Error is the error of a wait that did not end in SUCCESS. It unwraps to its
+// [Ending] and to the causes, if there are any.
 type Error struct{ Outcome Outcome }
 
 // Error says what was waited for, how it ended and why.

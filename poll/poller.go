@@ -21,25 +21,24 @@ type Poller struct {
 	// ID identifies the run in its events and its outcome. 0 gives each run an
 	// identity of its own.
 	ID RunID
-	// Rules map what it sees onto a verdict; the zero value takes HTTP 2xx and
-	// exit code 0 as SUCCESS.
+	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0
+	// and a document of one's own for SUCCESS.
 	Rules status.Rules
 
-	// Schedule is the wait before each attempt. Nil means 100 ms, doubled each
-	// time, never longer than 20 s.
+	// Schedule gives the wait before each attempt. Nil means 100 ms, doubled each
+	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend is the wait before what starts the operation is tried again: where a
-	// [Starter] was refused for load, or its request never left. The first try
-	// comes at once, and Schedule begins with its answer. Nil means Schedule and
+	// Resend gives the wait before a [Starter] tries again to start the operation,
+	// because it was refused for load or its request never left. The first try
+	// comes at once, and Schedule begins with the answer. Nil means Schedule and
 	// Throttled.
 	Resend backoff.Schedule
-	// Throttled is the wait after a THROTTLED answer that asks for no wait of its
-	// own. Nil means [backoff.Throttled] of Schedule.
+	// Throttled gives the wait after a THROTTLED answer that names none. Nil means [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
 	Rand *rand.Rand
-	// Immediate makes the first attempt come at once, not after the first wait. One
-	// that starts the operation always does.
+	// Immediate makes the first attempt at once, not after a wait. The attempt that
+	// starts an operation always comes at once.
 	Immediate bool
 	// InitialDelay is waited before anything else. 0 means none.
 	InitialDelay time.Duration
@@ -52,7 +51,7 @@ type Poller struct {
 	Timeout time.Duration
 	// AttemptTimeout is for one attempt. 0 means no limit but the run's.
 	AttemptTimeout time.Duration
-	// MaxAttempts is how many attempts are made at most. 0 means no limit.
+	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
 	// SuccessThreshold and ErrorThreshold are how many consecutive verdicts of
 	// SUCCESS or ERROR end the run. 0 means 1.
@@ -72,9 +71,9 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	return outcome, outcome.Err()
 }
 
-// Events runs the poller and yields what happens: for each attempt a WaitEvent,
-// a StartEvent and an AttemptEvent, and at last one EndEvent. Breaking off the
-// iteration ends the run, and nothing is yielded any more.
+// Events runs the poller and yields what happens: EventWait, EventStart and
+// EventAttempt for each attempt, and one EventEnd. Breaking out of the iteration
+// ends the run.
 //
 // The wait comes before the attempt, and is counted from the end of the attempt
 // before. An attempt that is under way when ctx is done is stopped; the run

@@ -4,15 +4,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
-// An Attempt is what a probe is told about the execution it is asked for.
+// An Attempt tells a probe which attempt it makes.
 type Attempt struct {
 	Number   int           // from 1
 	Elapsed  time.Duration // since the start of the run
-	Previous status.Status // of the attempt before, None for the first
-	// LastLook is true when no time for another attempt may be left after this one.
+	Previous status.Status // of the attempt before; None for the first
+	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
 }
 
@@ -25,28 +26,28 @@ type Probe interface {
 	Probe(ctx context.Context, a Attempt) status.Observation
 }
 
-// A Sessioner is a Probe with state that belongs to one run. A run asks it for
-// a session first and then probes that; the Sessioner itself stays unchanged,
-// so that it can be used for several runs, also at once.
+// A Sessioner is a Probe with state that belongs to one run. A run first asks it
+// for a session and then probes that. The Sessioner itself stays unchanged, so
+// several runs can use it at once.
 type Sessioner interface {
 	Probe
 	Session() Probe
 }
 
-// A Starter is a Probe, or a session, that first starts the operation it then
-// looks at. While StartDue reports true the next attempt does so, or tries to.
-// The run makes that attempt at once, since waiting is for what goes on already.
+// A Starter is a Probe, or a session, that starts the operation before it looks
+// at it. While StartDue reports true, the next attempt is to start it. The run
+// makes that attempt at once: there is nothing to wait for yet.
 type Starter interface {
 	StartDue() bool
 }
 
-// A Finisher is a Probe, or a session, whose result is not the answer that
-// said SUCCESS but another document.
+// A Finisher is a Probe, or a session, whose result may be another document than
+// the answer that said SUCCESS.
 //
-// Result returns the probe that looks for it and what that asks, in words; nil
-// where last is the result itself. The first look belongs to the attempt that
-// said SUCCESS. Those that follow are attempts like any other, judged without
-// the rules of the run, which are about the operation.
+// Result returns a probe for that document, and what it asks for in words. It
+// returns nil if last is the result itself. The first look belongs to the attempt
+// that said SUCCESS. Later ones are attempts like any other, but the rules of the
+// run, which are about the operation, do not apply to them.
 type Finisher interface {
 	Result(last status.Observation) (look Probe, what string)
 }
@@ -64,9 +65,18 @@ type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 // Probe calls f.
 func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
-// A Checker is a Probe that can tell before the first attempt, without one,
-// that it cannot work. The error is free of secrets; for a program that cannot
-// be run it is a [*status.Failure].
+// A Checker is a Probe that can tell beforehand that it cannot work. A run asks
+// it before the first attempt. The error holds no secret; for a program that
+// cannot be run it is a [*status.Failure].
 type Checker interface {
 	Check() error
 }
+
+// The causes with which a run ends the context of an attempt; a probe tells
+// them apart by [context.Cause]. Any other cause comes from the caller's context.
+var (
+	// ErrAttemptTimeout ends an attempt that took longer than one may.
+	ErrAttemptTimeout = cause.ErrAttemptTimeout
+	// ErrDeadline ends the attempt that is under way when Timeout is over.
+	ErrDeadline = cause.ErrDeadline
+)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
 )
 
@@ -40,7 +41,7 @@ func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	o := status.Observation{Kind: status.KindTCP}
 	dial := p.Dial
 	if dial == nil {
-		dial = dialLocalhost((&net.Dialer{}).DialContext)
+		dial = exchange.DialLocalhost((&net.Dialer{}).DialContext)
 	}
 	began := time.Now()
 	conn, err := dial(ctx, "tcp", p.Address)
@@ -48,17 +49,9 @@ func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	case err == nil:
 		conn.Close()
 	case ctx.Err() != nil:
-		o.Failure = cut(ctx, "", false, time.Since(began))
+		o.Failure = exchange.Cut(ctx, "", false, time.Since(began))
 	default:
-		o.Failure = connectFailure(err)
+		o.Failure = exchange.NoConnection(err)
 	}
 	return o
-}
-
-func connectFailure(err error) *status.Failure {
-	words, ok := networkWords(err)
-	if !ok {
-		words = "cannot connect"
-	}
-	return fail(status.FailureTransient, words, err)
 }

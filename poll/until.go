@@ -5,23 +5,25 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
-// Until calls f until it reports that it is done, and returns the value of that
-// call. It waits between the calls as a [Poller] does that has nothing but a
-// probe: before the first, too, and until ctx is done. [UntilWith] takes limits
-// and a schedule.
+// Until calls f until f reports that it is done, and returns the value of that
+// call. It waits before each call, the first included, by the default schedule of
+// a [Poller], and gives up when ctx is done. [UntilWith] sets other limits and
+// schedules.
 //
-// While f returns an error the operation is not ready, and the last error says
-// why where the wait fails. [Permanent] errors end the wait, and [Throttled] ones
-// make it slower. The error of Until is an [*Error], which wraps that of f. The
-// value is then the one that f returned last.
+// An error of f means that the operation is not ready. A [Permanent] error ends
+// the wait, and a [Throttled] one makes it slower. The error of Until is an
+// [*Error] that wraps the last error of f; the value is then the last that f
+// returned.
 func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
 	return UntilWith(ctx, Poller{}, f)
 }
 
-// UntilWith is [Until] by a poller, whose Probe and Rules it does not use.
+// UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
+// Rules it does not use.
 func UntilWith[T any](ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
 	var value T
 	p.Rules = status.Rules{}
@@ -40,10 +42,11 @@ func UntilWith[T any](ctx context.Context, p Poller, f func(ctx context.Context)
 
 var errNotDone = errors.New("not done yet")
 
-// Observe returns what a [ProbeFunc] saw: a document, or the error on the way to
-// it. An error is NOT_READY, a [Permanent] one ERROR, a [Throttled] one THROTTLED;
-// after the end of ctx it decides nothing. Its words become the reason, so they
-// should hold no secret.
+// Observe makes the observation of a [ProbeFunc]: a document, or the error that
+// came in its place. An error is NOT_READY, a [Permanent] error ERROR, and a
+// [Throttled] error THROTTLED. Once ctx is done, any other error decides nothing.
+// The text of the error becomes the reason of the verdict, so it should hold no
+// secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -67,11 +70,11 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 // cutShort is the failure of an attempt of which no more is known than that its
 // ctx is done.
 func cutShort(ctx context.Context) *status.Failure {
-	cause := context.Cause(ctx)
-	if !errors.Is(cause, ErrAttemptTimeout) {
-		return stopped(ctx)
+	why := context.Cause(ctx)
+	if !errors.Is(why, ErrAttemptTimeout) {
+		return cause.Stopped(ctx)
 	}
-	return &status.Failure{Reason: cause.Error(), Err: cause}
+	return &status.Failure{Reason: why.Error(), Err: why}
 }
 
 // Permanent marks an error that no further attempt can mend: the verdict is

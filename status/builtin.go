@@ -151,9 +151,9 @@ func (o *Observation) doubtWords() string {
 	return o.Doubt + ": a condition can say that it is the answer"
 }
 
-// RefusedForLoad reports whether an HTTP answer says "asked too often": the
-// request was not served. It is so of 429, and of 503 and 403 with a hint; of 403
-// also when a rate limit is used up, or in GitHub's words on its secondary one.
+// RefusedForLoad reports whether an HTTP answer says that the request was not
+// served because of load: 429, 503 with a hint, and 403 with a hint, an exhausted
+// rate limit or GitHub's words about its secondary one.
 func (o *Observation) RefusedForLoad() bool {
 	if o.Code == nil {
 		return false

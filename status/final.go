@@ -35,7 +35,7 @@ func (s statement) String() string { return s.path + " is " + cut([]byte(s.value
 // plain reports whether it says in so many words that the operation goes on.
 func (s statement) plain() bool { return s.value.Kind == expr.KindBool && isDone(s.path) }
 
-// Statement returns what the document of a good answer says of the operation, in
+// Statement returns what the document of a good answer says about the operation, in
 // words such as `.state is "running"`; "" if nothing.
 func (o *Observation) Statement() string {
 	if !o.Good() || o.Code == nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Preset is a named set of rules for one API: what its states mean.
+// A Preset is a named set of rules that say what the states of one API mean.
 type Preset struct {
 	Name    string
 	Aliases []string // other names of the same rules
@@ -22,12 +22,12 @@ type Preset struct {
 	// Rules are in the order in which they are asked: those for THROTTLED, then
 	// ERROR, SUCCESS, NOT_READY.
 	Rules []PresetRule
-	// Detail are expressions for the words in which the API itself says why: the
-	// first that has a value is worth telling with an ERROR.
+	// Detail are expressions for the API's own words about a failure. The first
+	// that has a value is added to the reason of an ERROR.
 	Detail []string
 }
 
-// A PresetRule is a rule of a preset, not compiled yet.
+// A PresetRule is a rule of a preset that has not been compiled.
 type PresetRule struct {
 	Status Status
 	Expr   string // a condition in the language of package expr

@@ -8,7 +8,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Rule is an expression bound to the status that it stands for.
+// A Rule is a condition and the status that it stands for.
 type Rule struct {
 	Status Status
 	Expr   *expr.Expr
@@ -16,14 +16,14 @@ type Rule struct {
 	Origin string
 	// Preset is the name of the preset that the rule is part of, "" for none.
 	Preset string
-	// Why is said instead of an explanation when the rule matches; "" for none.
+	// Why is the reason where the rule matches; "" for one made from the expression.
 	Why string
-	// Detail are expressions for what the answer itself says of the matter. The
-	// first whose value is a text is added to the reason when the rule matches.
+	// Detail are expressions for the answer's own account. Where the rule matches,
+	// the first whose value is a text is added to the reason.
 	Detail []*expr.Expr
 }
 
-// NewRule compiles a condition to a rule for s. The error is an [*expr.Error].
+// NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
 func NewRule(s Status, condition string) (Rule, error) {
 	e, err := expr.Compile(condition)
 	if err != nil {
@@ -38,7 +38,7 @@ type RuleKind struct {
 	Status Status // what a rule of this kind stands for
 }
 
-// RuleKinds are the kinds of rules, in the order in which they are asked.
+// RuleKinds returns the kinds of rules, in the order in which they are asked.
 func RuleKinds() []RuleKind {
 	return []RuleKind{
 		{"throttled-if", Throttled},
@@ -61,8 +61,8 @@ func (s Status) RuleName() string {
 // String returns the rule as words name it: `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
-// Rules map an observation onto a verdict. The zero value has no rule of its
-// own and judges by what HTTP and exit codes say of themselves.
+// Rules map an observation onto a verdict. The zero value has no rule and judges
+// by status codes and exit codes alone.
 type Rules struct {
 	// Own are the user's rules, asked before all others.
 	Own []Rule
@@ -82,11 +82,11 @@ type Rules struct {
 //  3. What the answer says of itself: see the table in the package's
 //     documentation.
 //
-// A rule for SUCCESS or ERROR that reads the document is asked only of a good
-// answer, unless its text names $status, $exit, $stdout, $stderr, $body or
+// A rule for SUCCESS or ERROR that reads the document is asked only about a good
+// answer, unless it names $status, $exit, $stdout, $stderr, $body or
 // $header. A result that is unknown never matches.
 //
-// Rules that take long are abandoned once ctx is done.
+// Once ctx is done, rules that take long are abandoned.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
 	if o.stuck() && !v.Status.Ends() {
@@ -124,11 +124,11 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	return v
 }
 
-// An Answer is what one rule said of one observation.
+// An Answer is what one rule said about one observation.
 type Answer struct {
 	Rule *Rule
-	// Asked is false for a rule that only a good answer is put to, when the
-	// answer was not good. Result is then empty.
+	// Asked is false if the rule is only asked about good answers and this was
+	// none. Result is then empty.
 	Asked  bool
 	Result expr.Result
 }
@@ -246,7 +246,7 @@ func (q *interview) wants() string {
 	return strings.Join(words[:min(2, len(words))], "; ")
 }
 
-// Environment is what an expression can see of o.
+// Environment returns what an expression can see of o.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
 		Doc:        document(o),

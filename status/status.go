@@ -21,6 +21,7 @@
 //	was not followed
 //	no answer: refused, reset, timed out    NOT_READY
 //	tcp: connected                          SUCCESS
+//	a custom probe without a failure        as HTTP 2xx
 //	exit code 0                             as HTTP 2xx
 //	exit code 126, 127                      ERROR
 //	another exit code, stderr says          THROTTLED

@@ -7,9 +7,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Tally counts over a run what the rules that can end it were asked and could
-// say, so that the last words of a failed wait can name a condition that never
-// had a chance. The zero value is ready for use.
+// A Tally counts how often the rules that can end a run were asked and could
+// decide, so that the report of a failed wait can name a condition that never had
+// a chance. The zero value is ready for use.
 type Tally struct {
 	rules []*ruleCount
 }
@@ -54,8 +54,8 @@ func (t *Tally) count(rule *Rule) *ruleCount {
 	return c
 }
 
-// FirstHints are the hints on the answers that were added last, for the rules that
-// were not hinted at before. A document is looked through once for each rule.
+// FirstHints returns the hints on the answers that were added last, for the rules
+// without an earlier hint. Each rule has one document searched for it.
 func (t *Tally) FirstHints(kind Kind) []string {
 	var hints []string
 	for _, c := range t.rules {
@@ -69,7 +69,7 @@ func (t *Tally) FirstHints(kind Kind) []string {
 	return distinct(hints)
 }
 
-// Hints are the hints on the last answer that each rule was asked of.
+// Hints returns the hints on the last answer that each rule was asked about.
 func (t *Tally) Hints(kind Kind) []string {
 	var hints []string
 	for _, c := range t.rules {
@@ -111,9 +111,9 @@ func distinct(lines []string) []string {
 	return list
 }
 
-// Notes says which rules were never asked, or never decidable, and why. Of the
-// rules of a preset, which are there for answers of several shapes, it only
-// speaks when none ever had a say.
+// Notes says which rules were never asked, or never decidable, and why. The rules
+// of a preset are for answers of several shapes: they are noted only if none of
+// them could ever decide.
 func (t *Tally) Notes(kind Kind) []string {
 	var notes []string
 	said := map[string]bool{} // names of presets

@@ -28,7 +28,11 @@ var floors = []struct {
 	{"internal/chart", []string{"internal/term"}},
 	{"internal/term", nil},
 	{"internal/history", []string{"backoff/learn"}},
-	{"poll", []string{leaf, "status", "status/expr", "backoff"}},
+	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/cause", "status", "backoff"}},
+	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/cause", leaf, "status", "status/expr"}},
+	{"poll/internal/process", []string{"poll/internal/cause", leaf, "status"}},
+	{"poll/internal/hint", []string{"status"}},
+	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr"}},
 	{"status/expr", []string{"status/expr/near"}},
 	{"status/expr/near", nil},
@@ -48,10 +52,10 @@ var only = map[string][]string{
 	"github.com/mattn/go-runewidth":    {"internal/term"},
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},
-	"github.com/dunglas/httpsfv":       {"poll"},
+	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
 	"github.com/gofrs/flock":           {"internal/history"},
 	"golang.org/x/term":                {"internal/term"},
-	"golang.org/x/sys":                 {"internal/cli", "internal/term", "poll"},
+	"golang.org/x/sys":                 {"internal/cli", "internal/term", "poll/internal/process"},
 }
 
 // systems are those whose files are looked at: a file for another system may

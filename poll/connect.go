@@ -1,0 +1,177 @@
+package poll
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"github.com/pollcli/poll/poll/internal/exchange"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Connect says how to reach a server. The zero value verifies certificates by
+// the system's authorities and takes the proxy from the environment
+// (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+type Connect struct {
+	// Insecure accepts any certificate.
+	Insecure bool
+	// CACert names a file of PEM certificates of the authorities to trust in
+	// place of the system's; "" is the system's.
+	CACert string
+	// Cert names a PEM file of a client certificate, Key one of its key; with
+	// only Cert, that file holds both.
+	Cert, Key string
+	// UnixSocket is the path of a socket to connect to in place of every host
+	// and proxy; "" is none.
+	UnixSocket string
+}
+
+// maxHeader is the longest header of an answer, in bytes. net/http's own limit
+// is ten times that.
+const maxHeader = 1 << 20
+
+// An HTTP/2 connection on which nothing came for pingAfter is asked for a sign
+// of life, and given up without one after pingFor. Without that, a connection
+// that died silently would be used for each attempt to come, and each would
+// time out on it. Over HTTP/1 a timeout ends the connection.
+const (
+	pingAfter = 15 * time.Second
+	pingFor   = 10 * time.Second
+)
+
+// Transport returns a transport that connects as c says. An error names the
+// file that cannot be used, or is an [ErrProxy] and names the variable.
+func (c Connect) Transport() (*http.Transport, error) {
+	config, err := c.tls()
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            exchange.DialLocalhost(dialer.DialContext),
+		TLSClientConfig:        config,
+		DisableCompression:     true, // what comes is decoded by all that its header says
+		ForceAttemptHTTP2:      true,
+		TLSHandshakeTimeout:    30 * time.Second,
+		MaxResponseHeaderBytes: maxHeader,
+		IdleConnTimeout:        5 * time.Minute,
+		MaxIdleConnsPerHost:    2,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingFor},
+		GetProxyConnectHeader:  exchange.AsksProxy,
+		OnProxyConnectResponse: exchange.RefusedByProxy,
+	}
+	if c.UnixSocket != "" {
+		t.Proxy = nil
+		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", c.UnixSocket)
+		}
+	} else if err := checkProxies(os.Getenv); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (c Connect) tls() (*tls.Config, error) {
+	config := &tls.Config{InsecureSkipVerify: c.Insecure}
+	if c.CACert != "" {
+		pem, err := readPEM(c.CACert)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate authorities: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
+		}
+	}
+	switch key := c.Key; {
+	case c.Cert == "" && key != "":
+		return nil, errors.New("a client key needs a client certificate")
+	case c.Cert != "":
+		if key == "" {
+			key = c.Cert
+		}
+		pair, err := loadPair(c.Cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("load the client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}
+
+// ErrProxy is the error of [Connect.Transport] where a variable of the environment
+// names a proxy and holds no URL of one.
+var ErrProxy = errors.New("is set to what is no URL of a proxy, such as http://HOST:PORT")
+
+// checkProxies reports a variable that names no proxy: net/http would silently
+// connect without one. The value is not repeated, for it may hold a password.
+func checkProxies(getenv func(string) string) error {
+	for _, names := range [][]string{{"HTTP_PROXY", "http_proxy"}, {"HTTPS_PROXY", "https_proxy"}} {
+		for _, name := range names {
+			value := getenv(name)
+			if value == "" {
+				continue
+			}
+			if !isProxy(value) {
+				return fmt.Errorf("%s %w", name, ErrProxy)
+			}
+			break // the second name is asked only where the first is not set
+		}
+	}
+	return nil
+}
+
+// isProxy reports whether value is a URL with a host, or what follows a scheme.
+func isProxy(value string) bool {
+	u, err := url.Parse(value)
+	if err == nil && u.Scheme != "" && u.Host != "" {
+		return isPort(u.Port())
+	}
+	if strings.Contains(value, "://") {
+		return false
+	}
+	u, err = url.Parse("http://" + value)
+	return err == nil && isPort(u.Port())
+}
+
+// isPort reports whether s is a port or nothing.
+func isPort(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 16)
+	return s == "" || err == nil
+}
+
+func loadPair(cert, key string) (pair tls.Certificate, err error) {
+	certPEM, err := readPEM(cert)
+	if err != nil {
+		return pair, err
+	}
+	keyPEM, err := readPEM(key)
+	if err != nil {
+		return pair, err
+	}
+	return tls.X509KeyPair(certPEM, keyPEM)
+}
+
+// readPEM reads a file of certificates or keys, which need not have an end.
+func readPEM(name string) ([]byte, error) {
+	const most = 16 << 20
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if len(text) > most {
+		return nil, fmt.Errorf("%s has more than 16 MiB", name)
+	}
+	return text, err
+}

@@ -1,0 +1,188 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// maxCodings is how many content codings an answer may have, one over another:
+// as many as with curl.
+const maxCodings = 5
+
+// An unusable answer came, and is not the whole answer in a form that is known.
+type unusable string
+
+func (e unusable) Error() string { return string(e) }
+
+// codings returns what an answer was encoded by, in the order in which it was
+// (RFC 9110 section 8.4). Some transports have undone a gzip and its header.
+func codings(header http.Header) []string {
+	var list []string
+	for coding := range strings.SplitSeq(strings.Join(header.Values("Content-Encoding"), ","), ",") {
+		coding = strings.ToLower(strings.TrimSpace(coding))
+		if coding != "" && coding != "identity" {
+			list = append(list, coding)
+		}
+	}
+	return list
+}
+
+// decode returns the body of resp as it was before its codings, and whether
+// there were any.
+func decode(ctx context.Context, resp *http.Response) (body io.Reader, decoded bool, err error) {
+	list := codings(resp.Header)
+	if len(list) == 0 {
+		return resp.Body, resp.Uncompressed, nil
+	}
+	in := bufio.NewReader(resp.Body)
+	if _, err := in.Peek(1); err == io.EOF {
+		return in, false, nil // nothing is encoded, as after HEAD
+	}
+	if err := known(list); err != nil {
+		if isGood(resp.StatusCode) {
+			return nil, false, err
+		}
+		return in, false, nil // the code says enough
+	}
+	for _, coding := range slices.Backward(list) {
+		layer, err := decodeOne(in, coding)
+		if err != nil {
+			return nil, true, err
+		}
+		in = bufio.NewReader(&attentive{ctx, layer})
+	}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength = -1 // that of what came, not of what it unfolds to
+	return in, true, nil
+}
+
+// known reports the codings that cannot be undone.
+func known(codings []string) error {
+	if len(codings) > maxCodings {
+		return unusable("the answer is encoded too many times over")
+	}
+	for _, coding := range codings {
+		switch coding {
+		case "gzip", "x-gzip", "deflate":
+		case "br", "zstd", "compress", "x-compress":
+			return unusable("the answer is encoded with " + coding + ", which was not asked for")
+		default:
+			return unusable("the answer is encoded in a way that is not known and was not asked for")
+		}
+	}
+	return nil
+}
+
+func decodeOne(in *bufio.Reader, coding string) (io.Reader, error) {
+	if coding != "deflate" {
+		return gzip.NewReader(in)
+	}
+	if first, err := in.Peek(2); err == nil && isZlib(first) {
+		return zlib.NewReader(in)
+	}
+	return flate.NewReader(in), nil // not what RFC 9110 says; some send it, and browsers read it
+}
+
+// isZlib reports whether a stream begins with the header of RFC 1950.
+func isZlib(first []byte) bool {
+	return first[0]&0x0f == 8 && (int(first[0])<<8|int(first[1]))%31 == 0
+}
+
+// An attentive reader looks at its context each time it is read: a few bytes can
+// unfold to years of work that never reads the connection again.
+type attentive struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (a *attentive) Read(p []byte) (int, error) {
+	if a.ctx.Err() != nil {
+		return 0, context.Cause(a.ctx)
+	}
+	return a.r.Read(p)
+}
+
+// brokenCoding reports whether err says that what came was not encoded as the
+// header says.
+func brokenCoding(err error) bool {
+	if _, ok := errors.AsType[flate.CorruptInputError](err); ok {
+		return true
+	}
+	return slices.ContainsFunc([]error{gzip.ErrHeader, gzip.ErrChecksum, zlib.ErrHeader, zlib.ErrChecksum, zlib.ErrDictionary},
+		func(known error) bool { return errors.Is(err, known) })
+}
+
+// read reads the body of an answer, of which limit bytes are kept. There is none
+// after 101, where the connection goes on in another protocol. It is decoded but
+// where it is wanted as it is.
+func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs bool) error {
+	if resp.StatusCode < http.StatusOK {
+		return nil
+	}
+	body, decoded, err := io.Reader(resp.Body), resp.Uncompressed, error(nil)
+	if !asIs {
+		body, decoded, err = decode(req.Context(), resp)
+	}
+	if err != nil {
+		return err
+	}
+	a.body, a.size, err = readBody(body, resp.ContentLength, limit, decoded)
+	a.truncated = a.size > int64(len(a.body))
+	if err == nil && a.code == http.StatusPartialContent && req.Header.Get("Range") == "" {
+		return unusable("HTTP 206 Partial Content, and the whole was asked for")
+	}
+	return err
+}
+
+// readBody reads a body to its end, keeps up to limit bytes of it and returns
+// the size of the whole. The length that was announced is a hint, -1 for none.
+//
+// What was decoded is not read past the limit: a small answer can unfold to any
+// size. Its size is then the least that it is.
+func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, size int64, err error) {
+	kept, err = readUpTo(body, limit, min(max(length, 0), limit, 1<<20)+bytes.MinRead)
+	size = int64(len(kept))
+	if err != nil {
+		return nil, size, err
+	}
+	rest := body
+	if decoded {
+		rest = io.LimitReader(body, 1)
+	}
+	more, err := io.Copy(io.Discard, rest)
+	size += more
+	if err != nil {
+		return nil, size, err
+	}
+	return kept, size, nil
+}
+
+// readUpTo reads up to limit bytes. Its buffer begins with room for so many and
+// is doubled as it fills, but is never longer than the limit.
+func readUpTo(r io.Reader, limit, room int64) ([]byte, error) {
+	buf := make([]byte, 0, min(room, limit))
+	for int64(len(buf)) < limit {
+		if len(buf) == cap(buf) {
+			buf = append(make([]byte, 0, min(2*int64(cap(buf)), limit)), buf...)
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}

@@ -1,0 +1,107 @@
+package exchange
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Conditional requests (RFC 9110 section 13) save the server's work and, with
+// some, its quota. They must not hide a change, so they are bounded:
+//
+//   - a Last-Modified counts whole seconds, and a second change within the same
+//     second does not alter it. It is used only if it was at least minAge old
+//     when the answer was made;
+//   - an entity tag that may be made from such a date waits as long;
+//   - every unconditionalEvery-th request, and the last look, is unconditional.
+const (
+	minAge             = 2 * time.Second
+	unconditionalEvery = 5
+)
+
+// validators are what a conditional request asks by.
+type validators struct{ etag, lastModified string }
+
+func (v validators) set(req *http.Request) {
+	if v.etag != "" {
+		req.Header.Set("If-None-Match", v.etag)
+	}
+	if v.lastModified != "" {
+		req.Header.Set("If-Modified-Since", v.lastModified)
+	}
+}
+
+// validatorsOf returns what the next request for the same can ask by.
+func validatorsOf(header http.Header) validators {
+	v := validators{etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
+	if v.lastModified == "" {
+		return v
+	}
+	modified, err := http.ParseTime(v.lastModified)
+	if err != nil {
+		return validators{etag: v.etag}
+	}
+	made, err := http.ParseTime(header.Get("Date"))
+	switch {
+	case err == nil && made.Sub(modified) >= minAge:
+		return v
+	case mayCountSeconds(v.etag, modified):
+		return validators{}
+	}
+	return validators{etag: v.etag}
+}
+
+// mayCountSeconds reports whether an entity tag may stay the same when there is
+// a second change within the second of modified: it is weak, or holds that
+// second as nginx's does.
+func mayCountSeconds(etag string, modified time.Time) bool {
+	return strings.HasPrefix(etag, "W/") ||
+		strings.Contains(strings.ToLower(etag), strconv.FormatInt(modified.Unix(), 16))
+}
+
+// A cache keeps the last answer that had validators.
+type cache struct {
+	asked int // requests since the start, conditional or not
+	kept  *answer
+	by    validators
+	// plain makes the request under way unconditional.
+	plain bool
+}
+
+// begin is called before each request, that of a redirect not counted.
+func (c *cache) begin(lastLook bool) {
+	c.asked++
+	c.plain = lastLook || c.asked%unconditionalEvery == 0
+}
+
+// ask returns what to ask by at a place.
+func (c *cache) ask(at place) validators {
+	if c == nil || c.plain || c.kept == nil || !c.kept.from.same(at) {
+		return validators{}
+	}
+	return c.by
+}
+
+// settle keeps a new answer, or returns the answer that a 304 confirms.
+func (c *cache) settle(a *answer) (confirmed *answer, ok bool) {
+	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
+		return c.kept, true
+	}
+	c.kept, c.by = nil, validators{}
+	if v := validatorsOf(a.header); v != (validators{}) && a.code == http.StatusOK {
+		c.kept, c.by = a, v
+	}
+	return nil, false
+}
+
+// asksByItself reports whether the user's own header makes requests conditional
+// or partial.
+func asksByItself(header http.Header) bool {
+	for name := range header {
+		if strings.HasPrefix(name, "If-") || name == "Range" {
+			return true
+		}
+	}
+	return false
+}

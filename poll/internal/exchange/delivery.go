@@ -1,0 +1,153 @@
+package exchange
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"sync"
+)
+
+// A resend is why a request that net/http was about to send again was stopped.
+type resend string
+
+const (
+	afterClose   resend = "connection closed by the server"
+	afterRefusal resend = "the server reset the HTTP/2 stream (REFUSED_STREAM)"
+	afterGoAway  resend = "the server is closing the HTTP/2 connection (GOAWAY)"
+	afterEither  resend = "the server reset the HTTP/2 stream (PROTOCOL_ERROR) or is closing the connection (GOAWAY)"
+)
+
+func (r resend) Error() string { return string(r) }
+
+// A delivery is one request on its way. It notes how far the request comes, and
+// sees to it that it is sent once.
+//
+// Within one RoundTrip net/http sends a request again as it sees fit: over
+// HTTP/2 after a GOAWAY and after a reset with REFUSED_STREAM or PROTOCOL_ERROR,
+// without a pause and without an end; over HTTP/1 when a connection that was in
+// use before breaks. A delivery allows another connection only where nothing
+// was written on one that had been idle.
+type delivery struct {
+	stop context.CancelCauseFunc // ends the request
+
+	mu       sync.Mutex
+	asked    bool     // for a connection: the transport calls the hooks
+	asks     int      // how often, since it was given one
+	conn     net.Conn // the last one that the request was given
+	reused   bool     // conn had served other requests
+	written  bool     // the request's header, on conn
+	answered bool     // what follows is a request that the transport makes by itself
+	again    resend   // why it was stopped before it was sent again, "" if it was not
+	atProxy  bool     // a proxy was asked to connect, and has not answered
+}
+
+// deliveryKey is the key of a delivery in its request's context, which the hooks
+// of a transport are given.
+type deliveryKey struct{}
+
+func deliveryOf(ctx context.Context) *delivery {
+	d, _ := ctx.Value(deliveryKey{}).(*delivery)
+	return d
+}
+
+func (d *delivery) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:              d.getConn,
+		GotConn:              d.gotConn,
+		WroteHeaders:         func() { d.set(&d.written, true) },
+		GotFirstResponseByte: func() { d.set(&d.answered, true) },
+		Got1xxResponse: func(int, textproto.MIMEHeader) error {
+			d.set(&d.answered, false) // the answer proper is still to come
+			return nil
+		},
+	}
+}
+
+func (d *delivery) set(field *bool, value bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	*field = value
+}
+
+// maxAsks is how often a connection may be asked for until there is one. HTTP/2
+// asks twice for one that it has, and for ever where each new one is closed.
+const maxAsks = 2
+
+// getConn stops a request that had a connection and would be sent again.
+func (d *delivery) getConn(string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = true
+	d.asks++
+	unseen := d.conn == nil || d.reused && !d.written
+	switch {
+	case d.answered, d.again != "", unseen && d.asks <= maxAsks:
+		return
+	case !d.written:
+		d.again = afterGoAway // HTTP/1 does not ask again after a new connection
+	case d.reused && !isHTTP2(d.conn):
+		d.again = afterClose
+	default:
+		d.again = afterEither
+	}
+	d.stop(d.again)
+}
+
+// gotConn notes the connection. A stopped request can be given one nevertheless:
+// HTTP/2 then looks whether it was stopped, HTTP/1 does not.
+func (d *delivery) gotConn(info httptrace.GotConnInfo) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.again == "":
+		d.conn, d.reused, d.asks = info.Conn, info.Reused, 0
+	case info.Conn == d.conn:
+		d.again = afterRefusal // all else that is sent again makes the connection unusable
+	case !isHTTP2(info.Conn):
+		info.Conn.Close()
+	}
+}
+
+func isHTTP2(conn net.Conn) bool {
+	c, ok := conn.(*tls.Conn)
+	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// failed says what became of a request whose RoundTrip ended with err.
+func (d *delivery) failed(err error) *sendError {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.again != "" {
+		err = d.again
+	}
+	e := &sendError{err: err, atProxy: d.atProxy, left: d.conn != nil && (d.answered || !unprocessed(err))}
+	if !d.asked {
+		e.left = !neverConnected(err)
+	}
+	return e
+}
+
+// unprocessed reports whether err says that the server did nothing with the
+// request (RFC 9113 section 8.7).
+func unprocessed(err error) bool {
+	if errors.Is(err, afterRefusal) || errors.Is(err, afterGoAway) {
+		return true
+	}
+	for _, text := range []string{
+		"REFUSED_STREAM; received from peer",
+		"Transport received GOAWAY", // on a stream above the last one processed
+		"graceful shutdown GOAWAY",  // the same
+		"client conn not usable",
+		"client conn could not be established",
+		"cannot rewind body", // only where nothing was written: what was has no GetBody
+	} {
+		if strings.Contains(err.Error(), text) {
+			return true
+		}
+	}
+	return false
+}

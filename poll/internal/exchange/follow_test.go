@@ -1,0 +1,159 @@
+package exchange
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+func TestParseFollow(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in, want           string
+		none, ok, explicit bool
+	}{
+		{in: "", want: "auto", ok: true},
+		{in: "auto", want: "auto", ok: true},
+		{in: "none", want: "none", none: true, ok: true},
+		{in: ".url", want: ".url", explicit: true, ok: true},
+		{in: "https://h/v1/{.name}", want: "https://h/v1/{.name}", explicit: true, ok: true},
+		{in: "/v1/{.name}", want: "/v1/{.name}", explicit: true, ok: true},
+		{in: "HTTPS://{.host}/x", want: "HTTPS://{.host}/x", explicit: true, ok: true},
+		{in: "url", want: "url", explicit: true, ok: true},
+		{in: ".location", want: ".location", explicit: true, ok: true},
+		{in: "$header.Location", want: "$header.Location", explicit: true, ok: true},
+		{in: `"jobs/1"`, ok: false},
+		{in: "1 == 1", ok: false},
+		{in: "7", ok: false},
+		{in: "https://h/{.name", ok: false},
+		{in: "https://", ok: false},
+		{in: "https://h:x/{.name}", ok: false},
+	} {
+		f, err := ParseFollow(test.in)
+		if (err == nil) != test.ok {
+			t.Errorf("%q: %v", test.in, err)
+			continue
+		}
+		if test.ok && (f.String() != test.want || f.none != test.none || f.explicit() != test.explicit) {
+			t.Errorf("%q: have %q %+v", test.in, f, f)
+		}
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	t.Parallel()
+	const doc = `{"name":"operations/a b","odd":"x?y#z&w=%2F","abs":"/ops/1","host":"eu-1","evil":"evil.com/","slashes":"//evil.com/x","up":"a/../../b","empty":"","n":12,"list":[1]}`
+	for _, test := range []struct{ template, want, problem string }{
+		{template: "https://h/v1/{.name}", want: "https://h/v1/operations/a%20b"},
+		{template: "https://h/v1/{.odd}/z", want: "https://h/v1/x%3Fy%23z&w=%252F/z"},
+		{template: "https://h/v1?a={.odd}&b={ .name }", want: "https://h/v1?a=x%3Fy%23z%26w%3D%252F&b=operations%2Fa+b"},
+		{template: "https://h/v1/{.abs}", want: "https://h/v1/ops/1"},
+		{template: "https://{.host}.h/{.n}", want: "https://eu-1.h/12"},
+		{template: "/x/{.n}", want: "/x/12"},
+		{template: "/{.slashes}", want: "/evil.com/x"},
+		{template: "/v1/{.up}", problem: ".up leads out of its place in the path"},
+		{template: "/v1?x={.up}", want: "/v1?x=a%2F..%2F..%2Fb"},
+		{template: "https://{.evil}.h/", problem: ".evil is no part of a host name"},
+		{template: "https://h/{.empty}", problem: ".empty is empty"},
+		{template: "https://h/{.none}", problem: ".none"},
+		{template: "https://h/{.list}", problem: ".list"},
+	} {
+		f, err := ParseFollow(test.template)
+		if err != nil {
+			t.Errorf("%s: %v", test.template, err)
+			continue
+		}
+		have, problem := f.template.expand(t.Context(), &answer{body: []byte(doc)})
+		if have != test.want || !strings.Contains(problem, test.problem) || (problem == "") != (test.problem == "") {
+			t.Errorf("%s: have %q %q, want %q %q", test.template, have, problem, test.want, test.problem)
+		}
+	}
+}
+
+// TestFollowWords keeps what stands in a template's query out of words.
+func TestFollowWords(t *testing.T) {
+	t.Parallel()
+	if _, err := ParseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("have %v", err)
+	}
+	f, err := ParseFollow("https://h:{.port}/?token=s3cret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &answer{from: placeOf(t, "https://from/"), body: []byte(`{"port":"x"}`)}
+	if l, why := f.find(t.Context(), "POST", a, false); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
+		t.Errorf("have %v, %q", l.to.url, why)
+	}
+}
+
+func TestClosingBrace(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		in   string
+		want int
+	}{
+		{".a}/x", 2}, {`.["}"]}`, 6}, {`.a.@pretty:{"x":1}}`, 18}, {`.["\"}"]}`, 8}, {".a", -1}, {`."}`, -1},
+	} {
+		if have := closingBrace(test.in); have != test.want {
+			t.Errorf("%s: have %d, want %d", test.in, have, test.want)
+		}
+	}
+}
+
+func FuzzParseFollow(f *testing.F) {
+	for _, seed := range []string{"auto", "https://h/v1/{.name}?x={.y}", "https://{.h}/", "/{.a}{.b}", "{", "https://h/{.[\"}\"]}", "/{.x}"} {
+		f.Add(seed, `{"name":"a/b","y":"c","h":"x","x":"//evil.com/.."}`)
+	}
+	f.Fuzz(func(t *testing.T, source, doc string) {
+		follow, err := ParseFollow(source)
+		if err != nil || follow.template == nil {
+			return
+		}
+		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
+		l, problem := follow.find(t.Context(), "POST", a, false)
+		if (l.to.url == nil) != (problem != nil) {
+			t.Errorf("%q of %q: have %v and problem %v", source, doc, l.to.url, problem)
+		}
+		if isPath := len(source) > 1 && source[0] == '/' && !strings.ContainsRune(`/\`, rune(source[1])); isPath && l.to.url != nil && !l.to.trusted {
+			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
+		}
+	})
+}
+
+// What jq joins by + is a template here.
+func TestParseFollow_hint(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		`"/jobs/"+.id`:                       "write /jobs/{.id}",
+		`"/jobs/" + (.id|tostring) + "/log"`: "write /jobs/{.id}/log",
+		`"/jobs/\(.id)"`:                     "write /jobs/{.id}",
+		`"https://h/v1/" + .name`:            "write https://h/v1/{.name}",
+		`"jobs/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`"/a b" + .c[0]`:                     `a key with such a character is written ["a-1"]`,
+		`"/{x}/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`"/a(b)/" + .id`:                     "write /a(b)/{.id}",
+		`"/a+b/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`.a + 1`:                             `a key with such a character is written ["a-1"]`,
+	} {
+		_, err := ParseFollow(source)
+		e, ok := errors.AsType[*expr.Error](err)
+		if !ok || e.Hint != want {
+			t.Errorf("%s: %v, %+v; want the hint %q", source, err, e, want)
+		}
+	}
+}
+
+// A word that names no place is refused before anything starts.
+func TestParseFollow_noPlace(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"None": "write none", "no": "write none", "false": "write none", "OFF": "write none",
+		"Auto": "write auto", "true": "write auto", "Location": "write $header.Location",
+	} {
+		if _, err := ParseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: have %v, want %q", word, err, want)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+// Package hint reads what an HTTP answer says about asking again.
+package hint
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// An Advice is what an answer says about asking again.
+type Advice struct {
+	Hint        *status.Hint
+	Exhausted   bool     // a rate limit is used up
+	ShouldRetry *bool    // what the server says about asking again at all, nil for nothing
+	Remarks     []string // on headers that were ignored
+}
+
+// maxHint is the longest wait that is believed. What is longer is a mistake,
+// as an epoch where seconds were meant.
+const maxHint = 365 * 24 * time.Hour
+
+// secondaryLimitWait is how long GitHub wants a client to wait that met a
+// secondary rate limit and was told nothing else (GitHub's documentation, "Rate
+// limits for the REST API").
+const secondaryLimitWait = time.Minute
+
+// Read reads the hints of an answer that was received at now. The first
+// of these that holds a sensible value decides:
+//
+//  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
+//  2. Retry-After (RFC 9110 section 10.2.3; fractions of seconds, too), a date
+//     measured against the answer's own Date;
+//  3. x-amz-retry-after (milliseconds);
+//  4. RateLimit, with RateLimit-Policy where it does not say how long
+//     (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
+//  5. RateLimit-Reset, X-RateLimit-Reset or X-Rate-Limit-Reset when nothing
+//     remains;
+//  6. GitHub's message about its secondary rate limit in a 403 or 429.
+//
+// A value that makes no sense is ignored with a remark, which does not repeat it.
+func Read(code int, header http.Header, body []byte, now time.Time) Advice {
+	r := reader{header: header, now: serverTime(header, now)}
+	r.out.ShouldRetry = r.readShouldRetry()
+	hint := r.retryAfter()
+	limit := r.rateLimit(code)
+	switch {
+	case hint != nil:
+	case limit != nil:
+		hint = limit
+	case isSecondaryLimit(code, body):
+		hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
+	}
+	r.out.Hint = hint
+	return r.out
+}
+
+// serverTime returns the time at which the server made its answer, by its own
+// clock: dates that it names are to be measured against that.
+func serverTime(header http.Header, now time.Time) time.Time {
+	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+		return date
+	}
+	return now
+}
+
+type reader struct {
+	header http.Header
+	now    time.Time
+	out    Advice
+}
+
+// ignore remarks that a header is not made use of. Its value is not said.
+func (r *reader) ignore(name, why string) {
+	r.out.Remarks = append(r.out.Remarks, name+" ignored: "+why)
+}
+
+// one returns the value of a header that is sent once, or several times alike.
+func (r *reader) one(name string) (string, bool) {
+	values := r.header.Values(name)
+	if len(values) == 0 {
+		return "", false
+	}
+	if slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
+		r.ignore(name, "sent several times with different values")
+		return "", false
+	}
+	return strings.TrimSpace(values[0]), true
+}
+
+func (r *reader) readShouldRetry() *bool {
+	for _, name := range [...]string{"Stripe-Should-Retry", "X-Should-Retry"} {
+		value, ok := r.one(name)
+		if !ok {
+			continue
+		}
+		if value == "true" || value == "false" {
+			return new(value == "true")
+		}
+		r.ignore(name, "neither true nor false")
+	}
+	return nil
+}
+
+// retryAfterHeaders are the headers that ask for a wait, the most exact first.
+var retryAfterHeaders = [...]struct {
+	name  string
+	parse func(value string, now time.Time) (time.Duration, string)
+}{
+	{"Retry-After-Ms", parseMilliseconds},
+	{"x-ms-retry-after-ms", parseMilliseconds},
+	{"openai-poll-after-ms", parseMilliseconds},
+	{"Retry-After", parseRetryAfter},
+	{"x-amz-retry-after", parseMilliseconds},
+}
+
+func (r *reader) retryAfter() *status.Hint {
+	for _, h := range retryAfterHeaders {
+		value, ok := r.one(h.name)
+		if !ok {
+			continue
+		}
+		wait, problem := h.parse(value, r.now)
+		if problem == "" {
+			return &status.Hint{Wait: wait, Source: h.name}
+		}
+		r.ignore(h.name, problem)
+	}
+	return nil
+}
+
+// The problems of a value, in words.
+const (
+	problemNegative = "negative"
+	problemLong     = "longer than a year"
+	problemPast     = "in the past"
+	problemJunk     = "neither a number nor a date"
+	problemNumber   = "not a number"
+)
+
+func parseMilliseconds(value string, _ time.Time) (time.Duration, string) {
+	return parseAmount(value, time.Millisecond)
+}
+
+// parseRetryAfter reads seconds, also with a fraction as some servers send
+// them, or a date in any of the three forms of RFC 9110 section 5.6.7.
+func parseRetryAfter(value string, now time.Time) (time.Duration, string) {
+	wait, problem := parseAmount(value, time.Second)
+	if problem != problemNumber {
+		return wait, problem
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return 0, problemJunk
+	}
+	return until(date, now)
+}
+
+// until returns how long after now a date is.
+func until(date, now time.Time) (time.Duration, string) {
+	switch wait := date.Sub(now); {
+	case wait < 0:
+		return 0, problemPast
+	case wait > maxHint:
+		return 0, problemLong
+	default:
+		return wait, ""
+	}
+}
+
+// parseAmount reads a decimal number of units: digits, and a fraction after a
+// point. Signs, exponents and other notations are not numbers here.
+func parseAmount(value string, unit time.Duration) (time.Duration, string) {
+	n, problem := parseDecimal(value)
+	switch {
+	case problem != "":
+		return 0, problem
+	case n > float64(maxHint/unit):
+		return 0, problemLong
+	}
+	return time.Duration(n * float64(unit)), ""
+}
+
+func parseDecimal(value string) (float64, string) {
+	digits, negative := strings.CutPrefix(value, "-")
+	whole, fraction, point := strings.Cut(digits, ".")
+	if !isDigits(whole) || point && !isDigits(fraction) {
+		return 0, problemNumber
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	switch {
+	case negative && n > 0:
+		return 0, problemNegative
+	case err != nil: // so many digits that it overflows
+		return 0, problemLong
+	}
+	return n, ""
+}
+
+func isDigits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// isSecondaryLimit reports whether an answer is GitHub's refusal of too many
+// requests in a short time, which need not carry any header that says so.
+func isSecondaryLimit(code int, body []byte) bool {
+	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
+		return false
+	}
+	const enough = 64 << 10
+	text := bytes.ToLower(body[:min(len(body), enough)])
+	return bytes.Contains(text, []byte("secondary rate limit"))
+}

@@ -1,0 +1,215 @@
+package hint
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/status"
+)
+
+var adviceNow = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// headerOf reads "Name: value" lines.
+func headerOf(lines ...string) http.Header {
+	header := http.Header{}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		header.Add(name, value)
+	}
+	return header
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	const never = -1
+	for _, test := range []struct {
+		name   string
+		code   int
+		header []string
+		body   string
+		wait   time.Duration // never for no hint
+		source string
+		remark string // contained in the only remark, "" for none
+	}{
+		{name: "nothing", code: 503, wait: never},
+		{name: "seconds", code: 503, header: []string{"Retry-After: 120"}, wait: 2 * time.Minute, source: "Retry-After"},
+		{name: "zero", code: 503, header: []string{"Retry-After: 0"}, wait: 0, source: "Retry-After"},
+		{name: "blanks", code: 503, header: []string{"Retry-After:  7 "}, wait: 7 * time.Second, source: "Retry-After"},
+		{name: "sent twice alike", code: 503, header: []string{"Retry-After: 7", "Retry-After: 7"}, wait: 7 * time.Second, source: "Retry-After"},
+		{name: "a year", code: 503, header: []string{"Retry-After: 31536000"}, wait: maxHint, source: "Retry-After"},
+		{name: "more than a year", code: 503, header: []string{"Retry-After: 31536001"}, wait: never, remark: "longer than a year"},
+		{name: "an epoch", code: 503, header: []string{"Retry-After: 1795000000"}, wait: never, remark: "longer than a year"},
+		{name: "negative", code: 503, header: []string{"Retry-After: -5"}, wait: never, remark: "negative"},
+		{name: "an exponent", code: 503, header: []string{"Retry-After: 1e9"}, wait: never, remark: "neither a number nor a date"},
+		{name: "hexadecimal", code: 503, header: []string{"Retry-After: 0x10"}, wait: never, remark: "neither a number nor a date"},
+		{name: "infinite", code: 503, header: []string{"Retry-After: Inf"}, wait: never, remark: "neither a number nor a date"},
+		{name: "empty", code: 503, header: []string{"Retry-After: "}, wait: never, remark: "neither a number nor a date"},
+		{name: "no digits after the point", code: 503, header: []string{"Retry-After: 5."}, wait: never, remark: "neither a number nor a date"},
+		{name: "two values in one line", code: 503, header: []string{"Retry-After: 5, 10"}, wait: never, remark: "neither a number nor a date"},
+		{name: "400 digits", code: 503, header: []string{"Retry-After: " + strings.Repeat("9", 400)}, wait: never, remark: "longer than a year"},
+		{name: "a date now", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 12:00:00 GMT"}, wait: 0, source: "Retry-After"},
+		{name: "a date just past", code: 503, header: []string{"Retry-After: Fri, 20 Nov 2026 11:59:59 GMT"}, wait: never, remark: "in the past"},
+		{name: "RFC 850", code: 503, header: []string{"Retry-After: Friday, 20-Nov-26 12:00:09 GMT"}, wait: 9 * time.Second, source: "Retry-After"},
+		{name: "asctime", code: 503, header: []string{"Retry-After: Fri Nov 20 12:00:09 2026"}, wait: 9 * time.Second, source: "Retry-After"},
+		{name: "the server's clock", code: 503, header: []string{
+			"Date: Fri, 20 Nov 2026 09:00:00 GMT", "Retry-After: Fri, 20 Nov 2026 09:00:09 GMT",
+		}, wait: 9 * time.Second, source: "Retry-After"},
+		{name: "a date of next year", code: 503, header: []string{"Retry-After: Sat, 20 Nov 2027 13:00:00 GMT"}, wait: never, remark: "longer than a year"},
+		{name: "junk falls back", code: 503, header: []string{"Retry-After-Ms: soon", "Retry-After: 4"},
+			wait: 4 * time.Second, source: "Retry-After", remark: "Retry-After-Ms ignored: not a number"},
+		{name: "OpenAI", code: 200, header: []string{"Openai-Poll-After-Ms: 1200"}, wait: 1200 * time.Millisecond, source: "openai-poll-after-ms"},
+		{name: "Amazon", code: 503, header: []string{"X-Amz-Retry-After: 1500"}, wait: 1500 * time.Millisecond, source: "x-amz-retry-after"},
+		{name: "RateLimit in several lines", code: 429, header: []string{`RateLimit: "a";r=0;t=5`, `RateLimit: "b";r=0;t=50`, `RateLimit: "c";r=1;t=500`},
+			wait: 50 * time.Second, source: "RateLimit"},
+		{name: "RateLimit by token", code: 429, header: []string{`RateLimit: default;r=0;t=5`}, wait: 5 * time.Second, source: "RateLimit"},
+		{name: "RateLimit without r", code: 429, header: []string{`RateLimit: "a";t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
+		{name: "RateLimit with a negative t", code: 429, header: []string{`RateLimit: "a";r=0;t=-5`}, wait: never, remark: "RateLimit ignored: malformed"},
+		{name: "RateLimit with an inner list", code: 429, header: []string{`RateLimit: ("a");r=0;t=5`}, wait: never, remark: "RateLimit ignored: malformed"},
+		{name: "RateLimit absurd", code: 429, header: []string{`RateLimit: "a";r=0;t=999999999999999`}, wait: never, remark: "longer than a year"},
+		{name: "RateLimit without t or policy", code: 429, header: []string{`RateLimit: "a";r=0`}, wait: never},
+		{name: "a broken policy", code: 429, header: []string{`RateLimit: "a";r=0`, `RateLimit-Policy: ?`}, wait: never, remark: "RateLimit-Policy ignored: malformed"},
+		{name: "RateLimit before X-RateLimit", code: 429, header: []string{`RateLimit: "a";r=0;t=5`, "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 50"},
+			wait: 5 * time.Second, source: "RateLimit"},
+		{name: "GitHub's epoch", code: 403, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060"}, wait: time.Minute, source: "X-RateLimit-Reset"},
+		{name: "epoch in ms", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176001500"}, wait: 1500 * time.Millisecond, source: "X-RateLimit-Reset"},
+		{name: "epoch with a fraction", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176001.5"}, wait: 1500 * time.Millisecond, source: "X-RateLimit-Reset"},
+		{name: "epoch of the past", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795175999"}, wait: never, remark: "in the past"},
+		{name: "epoch in ns", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1795176060000000000"}, wait: never, remark: "longer than a year"},
+		{name: "RFC 3339", code: 429, header: []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-20T13:00:30+01:00"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
+		{name: "reset without remaining in a 200", code: 200, header: []string{"X-RateLimit-Reset: 30"}, wait: never},
+		{name: "reset without remaining in a 429", code: 429, header: []string{"X-RateLimit-Reset: 30"}, wait: 30 * time.Second, source: "X-RateLimit-Reset"},
+		{name: "remaining that is junk", code: 200, header: []string{"X-RateLimit-Remaining: few", "X-RateLimit-Reset: 30"}, wait: never, remark: "X-RateLimit-Remaining ignored"},
+		{name: "the next family", code: 200, header: []string{"RateLimit-Remaining: 3", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 30"},
+			wait: 30 * time.Second, source: "X-RateLimit-Reset"},
+		{name: "secondary limit in a 429", code: 429, body: "a Secondary Rate Limit", wait: time.Minute, source: "the secondary rate limit"},
+		{name: "secondary limit in a 200", code: 200, body: "a secondary rate limit", wait: never},
+		{name: "secondary limit and Retry-After", code: 403, body: "a secondary rate limit", header: []string{"Retry-After: 5"}, wait: 5 * time.Second, source: "Retry-After"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			have := Read(test.code, headerOf(test.header...), []byte(test.body), adviceNow)
+			var want *status.Hint
+			if test.wait != never {
+				want = &status.Hint{Wait: test.wait, Source: test.source}
+			}
+			if diff := cmp.Diff(want, have.Hint); diff != "" {
+				t.Errorf("hint (-want +have):\n%s", diff)
+			}
+			switch {
+			case test.remark == "" && len(have.Remarks) != 0:
+				t.Errorf("have remarks %q, want none", have.Remarks)
+			case test.remark != "" && (len(have.Remarks) != 1 || !strings.Contains(have.Remarks[0], test.remark)):
+				t.Errorf("have remarks %q, want one with %q", have.Remarks, test.remark)
+			}
+		})
+	}
+}
+
+func TestReadExhausted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		header string
+		want   bool
+	}{
+		{"X-RateLimit-Remaining: 0", true},
+		{"RateLimit-Remaining: 0", true},
+		{"X-Rate-Limit-Remaining: 0.0", true},
+		{`RateLimit: "a";r=0`, true},
+		{`RateLimit: limit=5, remaining=0`, true},
+		{`RateLimit: "a";r=1`, false},
+		{"X-RateLimit-Remaining: 1", false},
+		{"X-RateLimit-Remaining: -0.5", false},
+		{"X-RateLimit-Remaining: none", false},
+	} {
+		if have := Read(403, headerOf(test.header), nil, adviceNow).Exhausted; have != test.want {
+			t.Errorf("%s: have %t, want %t", test.header, have, test.want)
+		}
+	}
+}
+
+// checkAdvice holds what must be true of any answer's advice.
+func checkAdvice(t *testing.T, header http.Header, have Advice) {
+	t.Helper()
+	if have.Hint != nil && (have.Hint.Wait < 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
+		t.Errorf("have hint %+v", *have.Hint)
+	}
+	for name := range header {
+		for _, value := range header.Values(name) {
+			if len(value) > 40 && slices.ContainsFunc(have.Remarks, func(r string) bool { return strings.Contains(r, value) }) {
+				t.Errorf("the value of %s is in the remarks %q", name, have.Remarks)
+			}
+		}
+	}
+}
+
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"", "0", "7", "-1", "1e99", "1.5", "0x1p4", "NaN", "Inf", "+3", "１", "5, 6",
+		"Fri, 20 Nov 2026 12:00:09 GMT", "Friday, 20-Nov-26 12:00:09 GMT", "Fri Nov 20 12:00:09 2026", "yesterday"} {
+		f.Add(seed, "")
+		f.Add(seed, "Fri, 20 Nov 2026 12:00:00 GMT")
+	}
+	f.Fuzz(func(t *testing.T, value, date string) {
+		for _, h := range retryAfterHeaders {
+			header := http.Header{}
+			header.Set(h.name, value)
+			header.Set("Date", date)
+			have := Read(503, header, nil, adviceNow)
+			checkAdvice(t, header, have)
+			if (have.Hint == nil) != (len(have.Remarks) == 1) {
+				t.Errorf("%s: %q: have hint %v and remarks %q", h.name, value, have.Hint, have.Remarks)
+			}
+		}
+	})
+}
+
+func FuzzRateLimit(f *testing.F) {
+	for _, seed := range []string{`"a";r=0;t=30`, `"a";r=50;t=30, "b";r=0`, `limit=100, remaining=0, reset=30`, `a;r=0;t=1;pk=:AA==:`,
+		`("a" "b");r=0`, `"a";r=0;t=-1`, `"a";r=0;t=999999999999999`, `"a";r=0.5`, `?1`, `"`, `@1;r=0`, `%"x";r=0`} {
+		f.Add(seed, `"a";q=100;w=60`)
+	}
+	f.Fuzz(func(t *testing.T, field, policy string) {
+		header := http.Header{"Ratelimit": {field}, "Ratelimit-Policy": {policy}}
+		have := Read(429, header, nil, adviceNow)
+		checkAdvice(t, header, have)
+		if have.Hint != nil && !have.Exhausted {
+			t.Errorf("%q: a hint while quota is left", field)
+		}
+	})
+}
+
+func FuzzRateLimitReset(f *testing.F) {
+	for _, seed := range []string{"0", "30", "12.5", "1795176060", "1795176060000", "1795176060000000", "-3", "1e3", "2026-11-20T12:00:30Z",
+		"Fri, 20 Nov 2026 12:00:09 GMT", "", strings.Repeat("9", 400)} {
+		f.Add("0", seed)
+		f.Add("", seed)
+	}
+	f.Fuzz(func(t *testing.T, remaining, reset string) {
+		for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
+			header := http.Header{}
+			header.Set(prefix+"Remaining", remaining)
+			header.Set(prefix+"Reset", reset)
+			checkAdvice(t, header, Read(200, header, nil, adviceNow))
+			header.Del(prefix + "Remaining")
+			checkAdvice(t, header, Read(429, header, nil, adviceNow))
+		}
+	})
+}
+
+func FuzzShouldRetry(f *testing.F) {
+	f.Add("true", "false")
+	f.Add("True", "")
+	f.Fuzz(func(t *testing.T, stripe, other string) {
+		header := http.Header{"Stripe-Should-Retry": {stripe}, "X-Should-Retry": {other}}
+		have := Read(500, header, nil, adviceNow)
+		checkAdvice(t, header, have)
+		if have.ShouldRetry != nil && !slices.Contains([]string{"true", "false"}, strings.TrimSpace(stripe)) &&
+			!slices.Contains([]string{"true", "false"}, strings.TrimSpace(other)) {
+			t.Errorf("have %t of %q and %q", *have.ShouldRetry, stripe, other)
+		}
+	})
+}

@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package process
+
+import "syscall"
+
+// endWithThread would end a program with the thread that has started it; here
+// the system does not know how.
+func endWithThread(*syscall.SysProcAttr) {}
+
+// onlyZombies would report whether all members of a group have ended and wait
+// for being reaped; here nobody knows.
+func onlyZombies(int) bool { return false }

@@ -1,0 +1,180 @@
+package process
+
+import (
+	"context"
+	"os/exec"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestOnlyZombies(t *testing.T) {
+	t.Parallel()
+	alive := startGroup(t, "sleep", "60")
+	if onlyZombies(alive.Process.Pid) {
+		t.Error("alive: have true, want false")
+	}
+	dead := startGroup(t, "true") // and not reaped
+	if err := unix.Waitid(unix.P_PID, dead.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !onlyZombies(dead.Process.Pid) {
+		t.Error("a zombie: have false, want true")
+	}
+}
+
+func TestChildEnded(t *testing.T) {
+	t.Parallel()
+	alive := startGroup(t, "sleep", "60")
+	if (&child{pid: alive.Process.Pid}).ended() {
+		t.Error("alive: have true, want false")
+	}
+	dead := startGroup(t, "true")
+	if err := unix.Waitid(unix.P_PID, dead.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !(&child{pid: dead.Process.Pid}).ended() {
+		t.Error("not reaped: have false, want true")
+	}
+	dead.Wait()
+	if !(&child{pid: dead.Process.Pid}).ended() {
+		t.Error("reaped: have false, want true")
+	}
+}
+
+// becomeSubreaper makes this process the parent of its descendants' orphans.
+func becomeSubreaper(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) })
+}
+
+// unreaped counts the children that this process has left, and reaps them. Some
+// may end only now.
+func unreaped() (n int) {
+	for limit := time.Now().Add(2 * time.Second); time.Now().Before(limit); {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if err != nil {
+			break
+		}
+		if pid > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// What attempts leave behind is reaped, and every attempt has its own exit code.
+//
+// Not parallel: every child of this process is reaped.
+func TestCommandReapOrphans(t *testing.T) {
+	becomeSubreaper(t)
+	script := `for i in 1 2 3; do (true & setsid true &) >/dev/null 2>&1; done; exit $POLL_ATTEMPT`
+	session := Command{Args: []string{"sh", "-c", script}, ReapOrphans: true}.Session()
+	for n := 1; n <= 30; n++ {
+		if obs := session.Probe(t.Context(), Attempt{Number: n}); obs.Exit == nil || *obs.Exit != n {
+			t.Fatalf("have %+v, want exit %d", obs, n)
+		}
+	}
+	// Those of the last attempts end late, the more of them the busier the machine.
+	if have, most := unreaped(), 180/2; have > most {
+		t.Errorf("have %d children left of 180, want at most %d, of the last attempts", have, most)
+	}
+}
+
+func TestCommandReapOrphansDuringAnAttempt(t *testing.T) {
+	becomeSubreaper(t)
+	c := Command{Args: []string{"sh", "-c", "for i in 1 2 3 4 5; do (true &); done; sleep 1.5; exit 7"}, ReapOrphans: true}
+	if obs := c.Session().Probe(t.Context(), Attempt{Number: 1}); obs.Exit == nil || *obs.Exit != 7 {
+		t.Fatalf("have %+v, want exit 7", obs)
+	}
+	if have := unreaped(); have > 0 {
+		t.Errorf("have %d children left, want none", have)
+	}
+}
+
+// Whoever reaps the program, its exit code is known.
+func TestReapOrphansMeetsTheProgram(t *testing.T) {
+	for range 50 {
+		cmd := exec.Command("sh", "-c", "exit 7")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		c := newChild(cmd.Process, false)
+		defer c.release()
+		for waiting := true; waiting; {
+			select {
+			case <-c.exited:
+				waiting = false
+			default:
+				c.reapOrphans()
+			}
+		}
+		if c.err != nil || c.exit != 7 {
+			t.Fatalf("have exit %d and error %v, want 7", c.exit, c.err)
+		}
+	}
+}
+
+// Where poll is process 1, or a subreaper as here, the orphans of a group become
+// its own children and stay in the group until it has reaped them.
+//
+// Not parallel: the orphans of all tests become this process's.
+func TestCommandReapsItsOrphans(t *testing.T) {
+	becomeSubreaper(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	c := Command{Args: []string{"sh", "-c", "sleep 60 & sleep 60 & sleep 60"}, Grace: time.Minute}
+	began := time.Now()
+	obs := c.Session().Probe(ctx, Attempt{Number: 1})
+	if took := time.Since(began); took > 10*time.Second || len(obs.Remarks) > 0 {
+		t.Errorf("took %v, remarks %q", took, obs.Remarks)
+	}
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+		if err != nil || info.Signo == 0 {
+			break
+		}
+		t.Fatal("have a zombie left, want none")
+	}
+}
+
+// A program ends with the thread that has started it, and with no other: those
+// that end while it runs are not that one.
+//
+// Not parallel: other tests start programs without a session.
+func TestCommandOutlivesOtherThreads(t *testing.T) {
+	var threads sync.WaitGroup
+	stop := make(chan struct{})
+	for range 2 {
+		threads.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					runtime.LockOSThread() // and so the thread ends with the goroutine
+				}()
+				<-ended
+				time.Sleep(100 * time.Microsecond)
+			}
+		})
+	}
+	session := Command{Args: []string{"sleep", "0.02"}}.Session()
+	for n := range 20 {
+		if obs := session.Probe(t.Context(), Attempt{Number: n + 1}); !obs.Good() {
+			t.Errorf("attempt %d: signal %q, %v", n+1, obs.Signal, obs.Failure)
+		}
+	}
+	close(stop)
+	threads.Wait()
+}

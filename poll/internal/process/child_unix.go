@@ -1,0 +1,127 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+func sysProcAttr(group bool) *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Setpgid: group}
+	endWithThread(attr)
+	return attr
+}
+
+// isNotPermitted and isNotProgram tell the errors of execve(2) apart.
+func isNotPermitted(err error) bool { return errors.Is(err, syscall.EACCES) }
+func isNotProgram(err error) bool   { return errors.Is(err, syscall.ENOEXEC) }
+
+// wait reaps the program. It uses wait4 itself since only that tells of a
+// program that was stopped.
+func (c *child) wait() {
+	options := 0
+	if c.group {
+		options = syscall.WUNTRACED
+	}
+	for {
+		var ws syscall.WaitStatus
+		_, err := syscall.Wait4(c.pid, &ws, options, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			c.err = err
+			return
+		case ws.Stopped():
+			if sig := ws.StopSignal(); sig == syscall.SIGTTIN || sig == syscall.SIGTTOU {
+				select {
+				case c.terminal <- struct{}{}:
+				default:
+				}
+			}
+		case ws.Signaled(), ws.Exited():
+			c.end(ws)
+			return
+		}
+	}
+}
+
+// end takes note of how the program has ended.
+func (c *child) end(ws syscall.WaitStatus) {
+	c.exit, c.err = ws.ExitStatus(), nil
+	if ws.Signaled() {
+		c.exit, c.signal = 128+int(ws.Signal()), signalName(ws.Signal())
+	}
+}
+
+// reapOrphans reaps every child of this process that has ended. The program may
+// be one of them: then its own waiting fails, and how it ended is known here.
+func (c *child) reapOrphans() {
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil || pid <= 0:
+			return
+		case pid == c.pid:
+			<-c.exited
+			c.end(ws)
+		}
+	}
+}
+
+// terminate asks the program and its group to end. A stopped process has to be
+// continued to hear of it.
+func (c *child) terminate() {
+	c.tell(syscall.SIGTERM)
+	c.tell(syscall.SIGCONT)
+}
+
+// kill ends the program and its group.
+func (c *child) kill() { c.tell(syscall.SIGKILL) }
+
+func (c *child) tell(sig syscall.Signal) {
+	if c.group {
+		// Also when the program itself has ended: the number is not given to
+		// another while the group has a member.
+		syscall.Kill(-c.pid, sig)
+		return
+	}
+	select {
+	case <-c.exited: // and reaped: the number may be another's by now
+	default:
+		c.process.Signal(sig)
+	}
+}
+
+// empty reports whether the group of a program that has ended has no member
+// left. Members that have ended but wait for being reaped do not count; it takes
+// a longer look to know them, which is taken when there was a pause.
+func (c *child) empty(pause time.Duration) bool {
+	if !c.group {
+		return true
+	}
+	// Where poll is process 1, the orphans are its own to reap.
+	for {
+		if pid, err := syscall.Wait4(-c.pid, nil, syscall.WNOHANG, nil); pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if errors.Is(syscall.Kill(-c.pid, 0), syscall.ESRCH) {
+		return true
+	}
+	return pause >= maxPause && onlyZombies(c.pid)
+}
+
+func signalName(sig syscall.Signal) string {
+	if name := unix.SignalName(sig); name != "" {
+		return strings.TrimPrefix(name, "SIG")
+	}
+	return strconv.Itoa(int(sig))
+}

@@ -1,0 +1,49 @@
+package process
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+func sysProcAttr(bool) *syscall.SysProcAttr { return nil }
+
+// errorBadExeFormat is ERROR_BAD_EXE_FORMAT.
+const errorBadExeFormat = syscall.Errno(193)
+
+func isNotPermitted(err error) bool { return errors.Is(err, fs.ErrPermission) }
+func isNotProgram(err error) bool   { return errors.Is(err, errorBadExeFormat) }
+
+// wait reaps the program.
+func (c *child) wait() {
+	state, err := c.process.Wait()
+	if err != nil {
+		c.err = err
+		return
+	}
+	c.exit = state.ExitCode()
+}
+
+// terminate kills the program: there is no way to ask it that every program
+// understands. What it has started is not reached without a job object, and
+// lives on.
+func (c *child) terminate() { c.kill() }
+
+func (c *child) kill() { c.process.Kill() }
+
+func (c *child) reapOrphans() {}
+
+func (c *child) empty(time.Duration) bool { return true }
+
+// drainTime is how long there is at least to read what a program wrote before it
+// ended: closing the pipe would lose it. It is little, and so read at once.
+const drainTime = time.Second
+
+// interrupt ends the reading of a pipe.
+func interrupt(r *os.File) { r.Close() }
+
+// rest would read what is left in the pipe, but closing the pipe has lost it.
+func rest(*os.File, io.Writer, func() []byte) (held bool) { return true }
