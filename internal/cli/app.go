@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"time"
 
-	"github.com/urfave/cli/v2"
-
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
 )
@@ -40,113 +41,56 @@ func (w World) getenv(name string) string {
 	return value
 }
 
-// A command is the main command, or a subcommand.
-type command struct {
-	name     string
-	operands string // as help shows them
-	summary  string // one line, for the list
-	about    string // a paragraph, for its own help
-	examples []example
-	flags    flags
-	after    string // what its help ends with
-	// arguments says what the next operand may be, behind those before. Nil:
-	// nothing that can be listed.
-	arguments func(before []string) completion
-	run       func(*invocation) error
+// program is poll with all its commands.
+func (w World) program() *argv.Program {
+	p := &argv.Program{
+		Name:      "poll",
+		Variables: "POLL_",
+		Main:      waitCommand(w),
+		Synonyms:  elsewhere(),
+		IsOperand: hasScheme,
+		Refuse:    refuseDocument,
+		Surplus:   "after a URL only flags may follow",
+		Describe:  describeOperand,
+		Lookup:    w.Lookup,
+		Write: func(ctx context.Context, text string) error {
+			return w.deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
+		},
+	}
+	p.Subcommands = []argv.Constructor{
+		{Name: "demo", New: func() *argv.Command { return demoCommand(w) }},
+		{Name: "eval", New: func() *argv.Command { return interruptible(evalCommand(w)) }},
+		{Name: "schedule", New: func() *argv.Command { return plan.ScheduleCommand(w.Streams) }},
+		{Name: "tune", New: plan.TuneCommand},
+		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
+		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
+		{Name: "presets", New: presetsCommand},
+		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
+		{Name: "man", New: func() *argv.Command { return manCommand(p) }},
+		{Name: "help", New: func() *argv.Command { return p.HelpCommand("eval") }},
+	}
+	return p
 }
 
-// An example is a command line with a word on what it does.
-type example struct{ line, about string }
-
-// An invocation is one use of a command.
-type invocation struct {
-	World
-	ctx    context.Context
-	values *values
-	split  *split
-	self   *command
-	// meant is what a program that does not exist may have been meant to be.
-	meant string
+// interruptible makes a command end at a signal wherever it is.
+func interruptible(c *argv.Command) *argv.Command {
+	run := c.Run
+	c.Run = func(ctx context.Context, l *argv.Line) error {
+		return await(ctx, func() error { return run(ctx, l) })
+	}
+	return c
 }
 
 // Run does what the arguments say and returns what to exit with. ctx is
 // cancelled, with a cause, when the person waiting wants the end.
 func Run(ctx context.Context, w World) ExitCode {
 	w.began = time.Now()
-	main := mainCommand()
-	s, err := splitMain(main.flags, subcommandNames(), w.Args)
-	if err == nil && s.subcommand != "" {
-		return w.finish(w.runSubcommand(ctx, s))
-	}
-	if err == nil {
-		err = s.addEnvironment(main.flags, w.Lookup)
-	}
-	if err != nil { // --json may stand in what was not read any more
-		return w.refuse(err, s.on("json") || w.mentionsJSON())
-	}
-	if err := s.resolveConflicts(); err != nil {
-		return w.refuse(err, s.on("json"))
-	}
-	err = w.run(ctx, main, &s)
-	if isUsage(err) {
-		return w.refuse(err, s.on("json"))
+	line, err := w.program().Run(ctx, w.Args)
+	if argv.IsUsage(err) {
+		return w.refuse(err, line.Subcommand() == "" && line.Asks("json"))
 	}
 	return w.finish(err)
 }
-
-func (w World) runSubcommand(ctx context.Context, s split) error {
-	sub := findSubcommand(s.subcommand)
-	own, err := splitSub(sub.name, sub.flags, s.rest)
-	if err != nil {
-		return err
-	}
-	return w.run(ctx, sub, &own)
-}
-
-// run hands the flags to the library and then the invocation to the command.
-// The operands go past the library, which would take one for a subcommand. It
-// gets to know only the flags that are set: each look at a flag costs it a walk
-// over all flags that there are, which was a fifth of the time to start.
-func (w World) run(ctx context.Context, c *command, s *split) error {
-	if s.on("help") {
-		return w.writeOut(ctx, helpText(c))
-	}
-	if err := s.refuseEmpty(); err != nil {
-		return err
-	}
-	app := &cli.App{
-		Name: "poll", Flags: s.used().urfave(),
-		Writer: io.Discard, ErrWriter: io.Discard,
-		HideHelp: true, HideVersion: true,
-		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(*cli.Context, error) {},
-		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return usagef("%w", err) },
-		Action: func(read *cli.Context) error {
-			in := invocation{World: w, ctx: ctx, self: c, split: s, values: &values{Context: read, split: s}}
-			return c.run(&in)
-		},
-	}
-	return app.RunContext(ctx, append([]string{"poll"}, s.args()...))
-}
-
-// writeOut writes all there is for stdout, unless a signal comes before all of
-// it is taken.
-func (w World) writeOut(ctx context.Context, text string) error {
-	return w.deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
-}
-
-// deliver writes the result, see the function of that name, with the guard's
-// knowledge.
-func (w World) deliver(ctx context.Context, write func() error) error {
-	if w.guard != nil {
-		w.guard.writing.Store(true)
-		defer w.guard.writing.Store(false)
-	}
-	return deliver(ctx, write)
-}
-
-// writeOut writes all that a subcommand has for stdout.
-func (in *invocation) writeOut(text string) error { return in.World.writeOut(in.ctx, text) }
 
 // refuse says what is wrong with the command line.
 func (w World) refuse(err error, json bool) ExitCode {
@@ -167,25 +111,35 @@ func (w World) finish(err error) ExitCode {
 	if e, ok := errors.AsType[*exitError](err); ok {
 		return e.code
 	}
-	if isUsage(err) {
-		return w.refuse(err, false)
-	}
 	fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
 	return exitCode(err)
 }
 
-// mentionsJSON reports whether the arguments or the environment ask for --json,
-// of a command line that cannot be read to its end.
-func (w World) mentionsJSON() bool {
-	on, err := switchValue(w.getenv("POLL_JSON"))
-	end := slices.Index(w.Args, "--")
-	if end < 0 {
-		end = len(w.Args)
-	}
-	return err == nil && on == "true" || slices.Contains(w.Args[:end], "--json")
-}
+// A file need not have an end, so there is a most that is read: of a body, an
+// answer, the input of a command; and of headers or logins, one a line.
+const (
+	mostInput = 256 << 20
+	mostLines = 1 << 20
+)
 
-func isUsage(err error) bool {
-	_, ok := errors.AsType[*usageError](err)
-	return ok
+// readFile reads a file, or stdin for "-". One with more than most bytes, a
+// whole number of MiB, is refused.
+func (w World) readFile(name string, most int64) ([]byte, error) {
+	r := w.Streams.In
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		r = file
+	}
+	text, err := io.ReadAll(io.LimitReader(r, most+1))
+	if int64(len(text)) > most {
+		if name == "-" {
+			name = "stdin"
+		}
+		return nil, argv.Usagef("%s has more than %d MiB, the most that is read of it", name, most>>20)
+	}
+	return text, err
 }

@@ -15,6 +15,8 @@ func TestRun_jsonOfUsage(t *testing.T) {
 	}{
 		{"poll --json --bogus", true},
 		{"poll --bogus --json", true},
+		{"poll --json=yes --bogus", true},
+		{"poll eval --json --bogus", false},
 		{"poll --timeout 5 --json true", true},
 		{"POLL_JSON=1 poll --bogus", true},
 		{"POLL_JSON=1 POLL_STRICT=perhaps poll true", true},

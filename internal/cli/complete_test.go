@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 func TestComplete(t *testing.T) {
@@ -13,7 +15,7 @@ func TestComplete(t *testing.T) {
 		words []string // the last is being typed
 		want  string   // kind, start, and what is offered
 	}{
-		{"the first word", []string{""}, "words 0 " + strings.Join(subcommandNames(), " ")},
+		{"the first word", []string{""}, "words 0 " + strings.Join(testProgram().Names(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
 		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
 		{"nothing but a program behind dashes", []string{"--", "-"}, "commands 0"},
@@ -61,7 +63,7 @@ func TestComplete(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			head, lines, _ := strings.Cut(complete(test.words).text(), "\n")
+			head, lines, _ := strings.Cut(testProgram().Complete(test.words).Text(), "\n")
 			have := []string{head}
 			for line := range strings.Lines(lines) {
 				word, _, _ := strings.Cut(line, "\t")
@@ -78,26 +80,27 @@ func TestComplete(t *testing.T) {
 // every flag and every value.
 func TestCompletionIsAccepted(t *testing.T) {
 	t.Parallel()
-	tables := map[string]flags{"": mainFlags()}
-	for _, c := range subcommands() {
-		tables[c.name] = c.flags
+	p := testProgram()
+	tables := map[string]argv.Flags{"": p.Main.Flags}
+	for _, c := range p.Commands() {
+		tables[c.Name] = c.Flags
 	}
 	for name, table := range tables {
 		words := []string{"-"}
 		if name != "" {
 			words = []string{name, "-"}
 		}
-		offered := complete(words).words
+		offered := p.Complete(words).Words
 		for i := range table {
 			f := &table[i]
-			isOffered := slices.ContainsFunc(offered, func(c candidate) bool { return c.word == "--"+f.name })
-			if isOffered == f.hidden {
-				t.Errorf("poll %s: --%s is offered: have %t, want %t", name, f.name, isOffered, !f.hidden)
+			isOffered := slices.ContainsFunc(offered, func(c argv.Candidate) bool { return c.Word == "--"+f.Name })
+			if isOffered == f.Hidden {
+				t.Errorf("poll %s: --%s is offered: have %t, want %t", name, f.Name, isOffered, !f.Hidden)
 			}
 		}
 		for _, c := range offered {
-			if table.lookup(strings.TrimLeft(c.word, "-")) == nil {
-				t.Errorf("poll %s: %s is offered, and is no flag", name, c.word)
+			if table.Lookup(strings.TrimLeft(c.Word, "-")) == nil {
+				t.Errorf("poll %s: %s is offered, and is no flag", name, c.Word)
 			}
 		}
 	}
@@ -113,17 +116,17 @@ func FuzzComplete(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := strings.Split(line, "\n")
-		c := complete(words)
+		c := testProgram().Complete(words)
 		current := words[len(words)-1]
 		switch {
-		case c.kind == offerRest && c.start >= len(words):
-			t.Errorf("a command begins at word %d of %d", c.start, len(words))
-		case c.kind != offerRest && c.start > len(current):
-			t.Errorf("%d bytes of %q stay", c.start, current)
+		case c.Kind == argv.OfferRest && c.Start >= len(words):
+			t.Errorf("a command begins at word %d of %d", c.Start, len(words))
+		case c.Kind != argv.OfferRest && c.Start > len(current):
+			t.Errorf("%d bytes of %q stay", c.Start, current)
 		}
-		for _, w := range c.words {
-			if !strings.HasPrefix(w.word, current[c.start:]) {
-				t.Errorf("%q does not become %q", current, w.word)
+		for _, w := range c.Words {
+			if !strings.HasPrefix(w.Word, current[c.Start:]) {
+				t.Errorf("%q does not become %q", current, w.Word)
 			}
 		}
 	})

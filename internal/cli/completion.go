@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"context"
 	"embed"
 	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 // completionScripts teach the shells to ask poll what a word may become.
@@ -12,46 +15,51 @@ var completionScripts embed.FS
 
 func shells() []string { return []string{"bash", "zsh", "fish"} }
 
-func completionCommand() *command {
-	return &command{
-		name:     "completion",
-		operands: strings.Join(shells(), "|"),
-		summary:  "a script for the shell, to complete what is typed",
-		about: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
+func completionCommand(p *argv.Program) *argv.Command {
+	return &argv.Command{
+		Name:     "completion",
+		Operands: strings.Join(shells(), "|"),
+		Summary:  "a script for the shell, to complete what is typed",
+		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
 			"subcommands, files, and the command that is waited for.",
-		examples: []example{
-			{`eval "$(poll completion bash)"`, "in ~/.bashrc"},
-			{"source <(poll completion zsh)", "in ~/.zshrc, after compinit"},
-			{"poll completion fish >~/.config/fish/completions/poll.fish", ""},
+		Examples: []argv.Example{
+			{Line: `eval "$(poll completion bash)"`, About: "in ~/.bashrc"},
+			{Line: "source <(poll completion zsh)", About: "in ~/.zshrc, after compinit"},
+			{Line: "poll completion fish >~/.config/fish/completions/poll.fish"},
 		},
-		flags: flags{
-			{name: "complete", hidden: true, usage: "say what the last operand may become: the scripts ask this"},
-			helpFlag(),
+		Flags: argv.Flags{
+			{Name: "complete", Hidden: true, Usage: "say what the last operand may become: the scripts ask this"},
+			argv.HelpFlag(),
 		},
-		arguments: offersFirst(func() []candidate { return candidates(shells()...) }),
-		run:       (*invocation).completion,
+		Arguments: argv.OfferFirst(func() []argv.Candidate { return argv.Candidates(shells()...) }),
+		Most:      argv.Any,
+		Run: func(ctx context.Context, l *argv.Line) error {
+			text, err := completionText(p, l)
+			if err != nil {
+				return err
+			}
+			return l.Write(ctx, text)
+		},
 	}
 }
 
-func (in *invocation) completion() error {
-	operands := in.split.operands
-	if in.split.on("complete") {
+// completionText is the script for a shell, or what that asks for.
+func completionText(p *argv.Program, l *argv.Line) (string, error) {
+	operands := l.Operands
+	if l.On("complete") {
 		if len(operands) == 0 {
 			operands = []string{""}
 		}
-		return in.writeOut(complete(operands).text())
+		return p.Complete(operands).Text(), nil
 	}
 	if len(operands) != 1 {
-		return usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
-			hint(`eval "$(poll completion bash)"`)
+		return "", argv.Usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
+			Hint(`eval "$(poll completion bash)"`)
 	}
 	script, err := completionScripts.ReadFile("completion/poll." + operands[0])
 	if err != nil {
-		e := usagef("there is no completion for %q, only for %s", operands[0], strings.Join(shells(), ", "))
-		if near := nearest(operands[0], shells()); near != "" {
-			e.hint("did you mean %s?", near)
-		}
-		return e
+		return "", argv.Usagef("there is no completion for %q, only for %s", operands[0], strings.Join(shells(), ", ")).
+			Meant(operands[0], shells())
 	}
-	return in.writeOut(string(script))
+	return string(script), nil
 }

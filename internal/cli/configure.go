@@ -1,179 +1,143 @@
 package cli
 
 import (
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// defaultTimeout bounds a wait that nobody has bounded, so that a CI job does
-// not hang; defaultAttemptTimeout bounds a request.
+// defaultTimeout bounds a wait that nobody has bounded, and defaultAttemptTimeout
+// a request.
 const (
-	defaultTimeout        = 10 * time.Minute
+	defaultTimeout        = plan.DefaultTimeout
 	defaultAttemptTimeout = 30 * time.Second
 )
 
-func (in *invocation) configureLimits(w *wait) error {
-	v := in.values
-	attemptTimeout := defaultAttemptTimeout
-	if w.command != nil {
-		attemptTimeout = 0
+// readWait reads and checks everything, so that nothing is attempted if something
+// is wrong. What is known of past runs comes last.
+func readWait(ctx context.Context, l *argv.Line, world World) (*wait, error) {
+	w := &wait{world: world}
+	for _, step := range []func() error{
+		func() error { return w.readTarget(ctx, l, world) },
+		func() error { return w.readRules(l) },
+		func() error { return w.readSchedule(l) },
+		func() error { return w.readOutput(ctx, l) },
+		func() error { return w.readLearning(l) },
+	} {
+		err := step()
+		// A value that makes no sense comes first: the step may have failed of it.
+		if l.Err() != nil {
+			err = l.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	w.poller.Timeout = v.duration("timeout", defaultTimeout)
-	w.grace = v.duration("grace", poll.DefaultGrace)
-	w.poller.AttemptTimeout = v.duration("attempt-timeout", attemptTimeout)
-	w.poller.MaxAttempts = v.count("max-attempts", 0, 0)
-	w.poller.SuccessThreshold = v.count("success-threshold", 1, 1)
-	w.poller.ErrorThreshold = v.count("error-threshold", 1, 1)
-	return nil
+	return w, nil
 }
 
-func (in *invocation) configureSchedule(w *wait) error {
-	v := in.values
-	var err error
-	if w.config, err = in.schedule(backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
-		return err
-	}
-	w.poller.Schedule, w.poller.Throttled, err = w.config.Schedules()
-	if err != nil {
-		return in.badParameter(err)
-	}
-	w.poller.Immediate = in.immediate()
-	w.poller.InitialDelay = v.duration("initial-delay", 0)
-	w.poller.Rand = in.source()
-	return nil
-}
-
-// immediate reports whether the first attempt comes at once: where that is asked
-// for and, unless told otherwise, with --interval.
-func (in *invocation) immediate() bool {
-	if in.split.has("immediate") {
-		return in.split.on("immediate")
-	}
-	return in.values.IsSet("interval")
-}
-
-// badParameter names the flag or variable that a parameter of the schedule came from.
-func (in *invocation) badParameter(err error) error {
-	e, ok := errors.AsType[*backoff.ParameterError](err)
-	if !ok {
-		return usagef("%w", err)
-	}
-	origin := in.values.origin(strings.ReplaceAll(e.Parameter, " ", "-"))
-	if e.Parameter == "base" && in.values.IsSet("interval") {
-		origin = in.values.origin("interval")
-	}
-	return usagef("%s: %s", origin, e.Problem)
-}
-
-// schedule reads the flags that shape the waits. base and maxWait hold where the
-// command line says nothing else.
-func (in *invocation) schedule(base, maxWait time.Duration) (backoff.Config, error) {
-	v := in.values
-	c := backoff.Config{
-		Strategy: backoff.Strategy(v.word("strategy", string(backoff.StrategyExponential), names(backoff.Strategies()))),
-		Jitter:   backoff.Jitter(v.word("jitter", string(backoff.JitterAuto), names(backoff.Jitters()))),
-		Base:     cmp.Or(v.duration("base", base), backoff.NoWait),
-		Factor:   v.number("factor", 1, backoff.DefaultFactor),
-		Power:    v.number("power", 0, backoff.DefaultPower),
-		MaxWait:  cmp.Or(v.duration("max-wait", maxWait), backoff.NoCap),
-	}
-	if c.Power == 0 {
-		v.fail("power", usagef("0 is not above 0"))
-	}
-	if v.IsSet("interval") {
-		c.Strategy, c.Base = backoff.StrategyFixed, cmp.Or(v.duration("interval", 0), backoff.NoWait)
-	}
-	if v.IsSet("overshoot") {
-		c.Factor = 1 + v.percent("overshoot")
-	}
-	if !v.IsSet("max-wait") {
-		c.MaxWait = in.defaultMaxWait(c)
-	}
-	if g := in.split.last("power"); g != nil && !g.env && c.Strategy != backoff.StrategyPolynomial && !in.split.has("compare") {
-		return c, usagef("--power is for --strategy polynomial")
-	}
-	return c, nil
-}
-
-// defaultMaxWait is the cap when --max-wait is not given. --overshoot has none,
-// and a fixed wait must fit below it.
-func (in *invocation) defaultMaxWait(c backoff.Config) time.Duration {
+// readTarget reads what the operands name.
+func (w *wait) readTarget(ctx context.Context, l *argv.Line, world World) error {
 	switch {
-	case in.values.IsSet("overshoot"):
-		return backoff.NoCap
-	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
-		return max(c.MaxWait, 2*c.Base)
+	case len(l.Operands) == 0:
+		return nothingToWaitFor(l)
+	case l.IsCommand():
+		return w.readCommand(ctx, l, world)
+	case len(l.Operands) > 1:
+		return argv.Usagef("%d URLs are given, and one can be waited for", len(l.Operands))
 	}
-	return c.MaxWait
+	return w.readURL(l, world)
 }
 
-// source is the source of all jitter: nil leaves it to the poller.
-func (in *invocation) source() *rand.Rand {
-	if !in.values.IsSet("seed") {
-		return nil
+func nothingToWaitFor(l *argv.Line) error {
+	for _, g := range slices.Backward(l.Given) {
+		if !g.Variable && hasScheme(g.Value) {
+			return argv.Usagef("nothing to wait for: %s took the URL as its value", g.Origin()).Hint("%s %s URL", g.Origin(), g.Flag.Value)
+		}
 	}
-	return rand.New(rand.NewPCG(in.values.seed(), 0))
+	return argv.Usagef("nothing to wait for: give a URL or a command").
+		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
 }
 
-func (in *invocation) configureRules(w *wait) error {
+func (w *wait) readRules(l *argv.Line) error {
 	for _, kind := range status.RuleKinds() {
-		for _, condition := range in.values.texts(kind.Name) {
+		for _, condition := range l.Strings(kind.Name) {
 			rule, err := status.NewRule(kind.Status, condition)
 			if err != nil {
-				return badExpression(in.values.origin(kind.Name), err)
+				return badExpression(l.Origin(kind.Name), err)
 			}
 			if err := depends(rule.Expr); err != nil {
-				return usagef("%s: %w", in.values.origin(kind.Name), err)
+				return argv.Usagef("%s: %w", l.Origin(kind.Name), err)
 			}
 			rule.Origin = "--" + kind.Name
 			if err := applies(rule.Expr.Uses(), w.kind); err != nil {
-				return usagef("%s: %w", in.values.origin(kind.Name), err)
+				return argv.Usagef("%s: %w", l.Origin(kind.Name), err)
 			}
 			w.poller.Rules.Own = append(w.poller.Rules.Own, rule)
 		}
 	}
-	w.poller.Rules.Strict = in.split.on("strict")
-	return in.configurePreset(w)
+	w.poller.Rules.Strict = l.On("strict")
+	return w.readPreset(l)
 }
+
+// depends refuses a condition that reads nothing of an attempt: the wait would
+// end whatever the answer is, or never.
+func depends(condition *expr.Expr) error {
+	if condition.Uses() != (expr.Uses{}) {
+		return nil
+	}
+	err := argv.Usagef("%s is the same for every answer", condition)
+	if m := quotedField().FindStringSubmatch(condition.String()); m != nil {
+		return err.Hint("in quotes it is text; the field is written %s", m[1])
+	}
+	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
+}
+
+var quotedField = pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
 // applies refuses a rule that speaks of what the probe does not have: it would
 // silently be false for ever, or true.
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
 	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
-		return usagef("a TCP address gives no answer to look at").hint("without a condition, a connection is SUCCESS")
+		return argv.Usagef("a TCP address gives no answer to look at").Hint("without a condition, a connection is SUCCESS")
 	case uses.Exit && kind != status.KindCommand:
-		return usagef("$exit is the exit code of a command, and a URL is waited for").hint("write $status for the HTTP status code")
+		return argv.Usagef("$exit is the exit code of a command, and a URL is waited for").Hint("write $status for the HTTP status code")
 	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
-		return usagef("$stdout and $stderr are a command's, and a URL is waited for").hint("write $body for the response body")
+		return argv.Usagef("$stdout and $stderr are a command's, and a URL is waited for").Hint("write $body for the response body")
 	case uses.Status && kind != status.KindHTTP:
-		return usagef("$status is the status code of an HTTP answer, and none is waited for").hint("write $exit for a command's exit code")
+		return argv.Usagef("$status is the status code of an HTTP answer, and none is waited for").Hint("write $exit for a command's exit code")
 	case uses.Header && kind != status.KindHTTP:
-		return usagef("$header is a header of an HTTP answer, and none is waited for")
+		return argv.Usagef("$header is a header of an HTTP answer, and none is waited for")
 	}
 	return nil
 }
 
-func (in *invocation) configurePreset(w *wait) error {
-	name := in.values.String("preset")
+func (w *wait) readPreset(l *argv.Line) error {
+	name := l.String("preset")
 	if name == "" {
 		return nil
 	}
 	preset, ok := status.LookupPreset(name)
 	if !ok {
-		return unknownPreset(in.values.origin("preset"), name)
+		return unknownPreset(l.Origin("preset"), name)
 	}
 	if w.kind == status.KindTCP {
-		return usagef("%s: a TCP address gives no answer to look at", in.values.origin("preset"))
+		return argv.Usagef("%s: a TCP address gives no answer to look at", l.Origin("preset"))
 	}
 	rules, err := preset.Compile(w.kind)
 	if err != nil {
@@ -184,32 +148,134 @@ func (in *invocation) configurePreset(w *wait) error {
 }
 
 func unknownPreset(origin, name string) error {
-	err := usagef("%s: there is no preset %q", origin, name)
-	if near := nearest(name, presetNames()); near != "" {
-		return err.hint("did you mean %s?", near)
+	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, presetNames())
+	if len(err.Hints) == 0 {
+		err.Hint("poll presets lists them")
 	}
-	return err.hint("poll presets lists them")
+	return err
 }
 
-// configureProbe sets up what the operands name.
-func (in *invocation) configureProbe(w *wait) error {
-	operands := in.split.operands
-	switch {
-	case len(operands) == 0:
-		return in.nothingToWaitFor()
-	case in.split.command:
-		return in.configureCommand(w, operands)
-	case len(operands) > 1:
-		return usagef("%d URLs are given, and one can be waited for", len(operands))
+// readSchedule reads the waits, and the limits.
+func (w *wait) readSchedule(l *argv.Line) (err error) {
+	if w.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
+		return err
 	}
-	return in.configureURL(w, operands[0])
+	if w.poller.Schedule, w.poller.Throttled, err = plan.Schedules(l, w.config); err != nil {
+		return err
+	}
+	w.poller.Immediate = plan.Immediate(l)
+	w.poller.InitialDelay = l.Duration("initial-delay", 0)
+	w.poller.Rand = plan.Source(l)
+	attemptTimeout := defaultAttemptTimeout
+	if w.command != nil {
+		attemptTimeout = 0
+	}
+	w.poller.Timeout = l.Duration("timeout", defaultTimeout)
+	w.grace = l.Duration("grace", poll.DefaultGrace)
+	w.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
+	w.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
+	w.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
+	w.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)
+	return nil
 }
 
-func (in *invocation) nothingToWaitFor() error {
-	if g := in.split.tookURL(); g != nil {
-		return usagef("nothing to wait for: %s took the URL as its value", g.origin()).hint("%s %s URL", g.origin(), g.flag.value)
+// readOutput reads what is shown, and what is left on stdout.
+func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
+	face, err := report.ParseFace(l.Choice("progress"))
+	if err != nil {
+		return argv.Usagef("%s: %w", l.Origin("progress"), err)
 	}
-	return usagef("nothing to wait for: give a URL or a command").
-		hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
-		hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+	if l.On("quiet") {
+		face = report.None
+	}
+	color, err := term.ParseColorMode(l.Choice("color"))
+	if err != nil {
+		return argv.Usagef("%s: %w", l.Origin("color"), err)
+	}
+	heartbeat := report.DefaultHeartbeat()
+	if l.Has("heartbeat") {
+		d := l.Duration("heartbeat", 0)
+		heartbeat = report.Heartbeat{First: d, Max: d}
+	}
+	w.report = report.Config{
+		Streams:   w.world.Streams,
+		Palette:   w.world.Streams.Palette(color),
+		Face:      face,
+		Verbose:   l.On("verbose"),
+		Heartbeat: heartbeat,
+		Until:     l.Strings("until"),
+		Getenv:    l.Getenv,
+	}
+	if name := l.String("preset"); name != "" {
+		w.report.Until = append(w.report.Until, "preset "+name)
+	}
+	w.output.JSON = l.On("json")
+	w.resultFile = l.String("result-file")
+	w.showStderr = l.On("show-stderr") && w.command != nil
+	w.passExitCode = l.On("pass-exit-code")
+	return w.readPrint(ctx, l)
+}
+
+func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
+	if !l.Has("print") {
+		return nil
+	}
+	if n := len(l.Strings("print")); n > 1 {
+		return argv.Usagef("--print is given %d times, and one value can be printed", n)
+	}
+	e, err := compileValue(l, "print")
+	if err != nil {
+		return err
+	}
+	if err := applies(e.Uses(), w.kind); err != nil {
+		return argv.Usagef("%s: %w", l.Origin("print"), err)
+	}
+	w.output.Print = func(o *status.Observation) (report.Value, error) {
+		inTime, cancel := w.whileThereIsTime(ctx)
+		defer cancel()
+		return printed(inTime, e, o)
+	}
+	return nil
+}
+
+// printed is the value of --print. A value that is missing or unknown is an error.
+func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
+	env := status.Environment(o)
+	env.Context = ctx
+	result := e.Eval(env)
+	if cause := context.Cause(ctx); result.Abandoned() && cause != nil {
+		ending := poll.Interrupted
+		if _, over := errors.AsType[*timeoutError](cause); over {
+			ending = poll.TimedOut
+		}
+		return report.Value{}, &report.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
+	}
+	value := result.Value()
+	if !value.Exists() {
+		why := append([]string{value.Reason}, result.Hints(false)...)
+		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(why, "; hint: "))
+	}
+	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+}
+
+// readLearning reads what is known of past runs, after everything else has been
+// found right: without --learn nothing is read.
+func (w *wait) readLearning(l *argv.Line) error {
+	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
+		return err
+	}
+	compile := func(flag string) (*expr.Expr, error) { return compileValue(l, flag) }
+	r, err := learning.NewRecorder(l, w.config, compile)
+	if err != nil {
+		return err
+	}
+	w.learns = r
+	if r.Model == nil {
+		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", r.Name))
+		return nil
+	}
+	w.poller.Resend = w.poller.Schedule
+	w.poller.Schedule, w.poller.Throttled = learning.Schedules(l, r.Model, w.config, w.poller.Throttled)
+	w.report.Forecast, w.output.Forecast = r.Model, r.Model
+	return nil
 }

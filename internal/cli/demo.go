@@ -9,22 +9,23 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-func demoCommand() *command {
-	return &command{
-		name:    "demo",
-		summary: "watch a wait, with an API inside poll",
-		about: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
+func demoCommand(world World) *argv.Command {
+	return &argv.Command{
+		Name:    "demo",
+		Summary: "watch a wait, with an API inside poll",
+		About: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
 			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
 			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",
-		examples: []example{{"poll demo", ""}, {"poll demo | jq .result", ""}},
-		flags:    flags{helpFlag()},
-		run:      (*invocation).demo,
+		Examples: []argv.Example{{Line: "poll demo"}, {Line: "poll demo | jq .result"}},
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Run:      func(ctx context.Context, _ *argv.Line) error { return demo(ctx, world) },
 	}
 }
 
@@ -35,16 +36,13 @@ const (
 )
 
 // demo polls a job of its own API through the same probe and loop as any wait.
-func (in *invocation) demo() error {
-	if err := in.takesNoOperand(); err != nil {
-		return err
-	}
+func demo(ctx context.Context, world World) error {
 	url, stop, err := serveJobs()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	job, err := startJob(in.ctx, url)
+	job, err := startJob(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -52,26 +50,25 @@ func (in *invocation) demo() error {
 	if err != nil {
 		return fmt.Errorf("compile the demo's condition: %w", err)
 	}
-	in.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
+	world.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
 	w := &wait{
-		kind: status.KindHTTP,
+		world: world,
+		kind:  status.KindHTTP,
 		poller: poll.Poller{
 			Probe:   poll.HTTP{URL: job},
 			Rules:   status.Rules{Own: []status.Rule{until}},
 			Timeout: demoTimeout,
 		},
 		report: report.Config{
-			Streams:   in.Streams,
-			Palette:   in.Streams.Palette(term.ColorAuto),
+			Streams:   world.Streams,
+			Palette:   world.Streams.Palette(term.ColorAuto),
 			Heartbeat: report.DefaultHeartbeat(),
 			Until:     []string{demoCondition},
-			Getenv:    in.getenv,
+			Getenv:    world.getenv,
 		},
 	}
-	fmt.Fprintf(in.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
-	talk := report.New(w.report)
-	defer talk.Close()
-	_, err = in.watch(w, talk)
+	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
+	_, err = w.run(ctx)
 	return err
 }
 

@@ -4,128 +4,128 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/status/expr"
 )
 
-func evalCommand() *command {
-	return &command{
-		name:     "eval",
-		operands: "EXPR [FILE|-]",
-		summary:  "try a condition on an answer kept in a file",
-		about: "poll eval says whether a condition is true, false or unknown of an answer, and\n" +
+func evalCommand(world World) *argv.Command {
+	return &argv.Command{
+		Name:     "eval",
+		Operands: "EXPR [FILE|-]",
+		Summary:  "try a condition on an answer kept in a file",
+		About: "poll eval says whether a condition is true, false or unknown of an answer, and\n" +
 			"on stderr why. FILE is the answer: the JSON document, $body and $stdout. With -,\n" +
 			"or without FILE where EXPR asks for an answer, it is read from stdin. EXPR alone\n" +
 			"decides: that only a good answer can be a SUCCESS is a rule of waits.",
-		examples: []example{
-			{`poll eval '.state == "done"' answer.json`, ""},
-			{`kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`, ""},
-			{`poll eval '$status == 404 or .items == []' --status 404 answer.json`, ""},
-			{`poll eval --print '.items[0].name' answer.json`, ""},
+		Examples: []argv.Example{
+			{Line: `poll eval '.state == "done"' answer.json`},
+			{Line: `kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`},
+			{Line: `poll eval '$status == 404 or .items == []' --status 404 answer.json`},
+			{Line: `poll eval --print '.items[0].name' answer.json`},
 		},
-		flags: evalFlags(),
-		after: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. Of --print\n" +
+		Flags: evalFlags(),
+		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. Of --print\n" +
 			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown.",
-		arguments: func(before []string) completion {
+		Arguments: func(before []string) argv.Completion {
 			if len(before) == 0 {
-				return completion{kind: offerWords}
+				return argv.Completion{Kind: argv.OfferWords}
 			}
-			return completion{kind: offerFiles}
+			return argv.Completion{Kind: argv.OfferFiles}
 		},
-		run: func(in *invocation) error { return await(in.ctx, in.eval) },
+		Most:    2,
+		Surplus: "takes an expression and a file",
+		Run: func(ctx context.Context, l *argv.Line) error {
+			q, err := readQuestion(ctx, l, world)
+			if err != nil {
+				return err
+			}
+			return q.answer(ctx, l, world.Streams.Err)
+		},
 	}
 }
 
-func evalFlags() flags {
-	return flags{
-		{name: "status", value: "CODE", usage: "$status, the HTTP status code"},
-		{name: "exit", value: "CODE", usage: "$exit, a command's exit code"},
-		{name: "header", aliases: []string{"H"}, value: "LINE", many: true, fromFile: true, usage: "a response header, for $header; @FILE reads several"},
-		{name: "stderr", value: "TEXT", fromFile: true, usage: "$stderr, what a command said; @FILE reads it"},
-		{name: "attempt", value: "N", def: "1", usage: "$attempt, the attempt's number"},
-		{name: "elapsed", value: "D", def: "0", usage: "$elapsed, the age of the wait"},
-		{name: "print", value: "EXPR", usage: "show this value; EXPR may then be left out"},
-		helpFlag(),
+func evalFlags() argv.Flags {
+	return argv.Flags{
+		{Name: "status", Value: "CODE", Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", Usage: "$exit, a command's exit code"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command said; @FILE reads it"},
+		{Name: "attempt", Value: "N", Default: "1", Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the age of the wait"},
+		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR may then be left out"},
+		argv.HelpFlag(),
 	}
 }
 
 // maxExplained is how many lines say why.
 const maxExplained = 5
 
-// A question is what eval is asked: a condition, a value, or both.
+// A question is what eval is asked: a condition, a value, or both, of an answer.
 type question struct {
 	condition, value *expr.Expr
 	file             []string // the answer's, or nothing
+	env              *expr.Env
 }
 
-// eval evaluates expressions on one answer.
-func (in *invocation) eval() error {
-	q, err := in.question()
-	if err != nil {
-		return err
+// readQuestion reads everything, and the answer last.
+func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, err error) {
+	if err := q.readOperands(l); err != nil {
+		return q, err
 	}
-	env, err := in.evalEnvironment(q)
-	if err != nil {
-		return err
+	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0)}
+	if l.Has("exit") {
+		q.env.Exit = new(l.Count("exit", 0, 0))
 	}
-	var out string
-	code := ExitSuccess
-	if q.condition != nil {
-		r, err := in.evaluate(q.condition, env)
-		if err != nil {
+	if l.Has("status") {
+		q.env.Status = new(l.Count("status", 100, 0))
+	}
+	if l.Err() != nil {
+		return q, l.Err()
+	}
+	if err := oneStdin(l, q.file); err != nil {
+		return q, err
+	}
+	if q.env.Status != nil || l.Has("header") {
+		if q.env.Header, err = readHeaders(l, world); err != nil {
+			return q, err
+		}
+	}
+	if text := l.String("stderr"); l.Has("stderr") {
+		q.env.Stderr = []byte(text)
+		if name, ok := strings.CutPrefix(text, "@"); ok {
+			if q.env.Stderr, err = world.readFile(name, mostInput); err != nil {
+				return q, argv.Usagef("--stderr: %w", err)
+			}
+		}
+	}
+	return q, q.readAnswer(world)
+}
+
+// readOperands reads --print and the operands. With --print a single operand is
+// the file.
+func (q *question) readOperands(l *argv.Line) (err error) {
+	q.file = l.Operands
+	if l.Has("print") {
+		if q.value, err = compileValue(l, "print"); err != nil {
 			return err
 		}
-		out, code = in.truth(r)
 	}
-	if q.value != nil {
-		r, err := in.evaluate(q.value, env)
-		if err != nil {
-			return err
-		}
-		value, valueCode := in.value(r.Value())
-		out, code = out+value, cmp.Or(code, valueCode)
+	if q.value != nil && len(q.file) <= 1 {
+		return nil
 	}
-	if err := in.writeOut(out); err != nil || code == ExitSuccess {
-		return err
+	if len(q.file) == 0 {
+		return argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
 	}
-	return &exitError{code}
-}
-
-// evaluate fails when a signal comes before the result.
-func (in *invocation) evaluate(e *expr.Expr, env *expr.Env) (expr.Result, error) {
-	r := e.Eval(env)
-	if r.Abandoned() {
-		return r, context.Cause(in.ctx)
+	if q.condition, err = expr.Compile(q.file[0]); err != nil {
+		return badExpression("EXPR", err)
 	}
-	return r, nil
-}
-
-// question reads --print and the operands. With --print a single operand is the
-// file.
-func (in *invocation) question() (q question, err error) {
-	operands := in.split.operands
-	if in.values.IsSet("print") {
-		if q.value, err = expr.CompileValue(in.values.String("print")); err != nil {
-			return q, badExpression("--print", err)
-		}
-	}
-	if q.value == nil || len(operands) > 1 {
-		if len(operands) == 0 {
-			return q, usagef("eval needs an expression").hint(`poll eval '.state == "done"' answer.json`)
-		}
-		if q.condition, err = expr.Compile(operands[0]); err != nil {
-			return q, badExpression("EXPR", err)
-		}
-		operands = operands[1:]
-	}
-	if len(operands) > 1 {
-		return q, surplus(in.split.operands, len(in.split.operands)-len(operands)+1, "eval takes an expression and a file")
-	}
-	q.file = operands
-	return q, nil
+	q.file = q.file[1:]
+	return nil
 }
 
 // needsAnswer reports whether the question can only be answered with an answer
@@ -142,44 +142,10 @@ func (q question) needsAnswer() bool {
 	return false
 }
 
-// evalEnvironment is the answer that the flags and the file describe.
-func (in *invocation) evalEnvironment(q question) (*expr.Env, error) {
-	env, err := in.evalNumbers()
-	if err != nil {
-		return nil, err
-	}
-	if err := in.oneStdin(q.file); err != nil {
-		return nil, err
-	}
-	if env.Status != nil || in.values.IsSet("header") {
-		if env.Header, err = in.headers(); err != nil {
-			return nil, err
-		}
-	}
-	if in.values.IsSet("stderr") {
-		if env.Stderr, err = in.evalStderr(); err != nil {
-			return nil, err
-		}
-	}
-	return env, in.readAnswer(env, q)
-}
-
-func (in *invocation) evalNumbers() (*expr.Env, error) {
-	v := in.values
-	env := &expr.Env{Context: in.ctx, Attempt: v.count("attempt", 1, 1), Elapsed: v.duration("elapsed", 0)}
-	if v.IsSet("exit") {
-		env.Exit = new(v.count("exit", 0, 0))
-	}
-	if v.IsSet("status") {
-		env.Status = new(v.count("status", 100, 0))
-	}
-	return env, v.err
-}
-
 // oneStdin refuses to read stdin for two things: the second would get nothing.
-func (in *invocation) oneStdin(file []string) error {
+func oneStdin(l *argv.Line, file []string) error {
 	readers := 0
-	for _, word := range slices.Concat(in.values.texts("header"), in.values.texts("stderr")) {
+	for _, word := range slices.Concat(l.Strings("header"), l.Strings("stderr")) {
 		if word == "@-" {
 			readers++
 		}
@@ -188,45 +154,32 @@ func (in *invocation) oneStdin(file []string) error {
 		readers++
 	}
 	if readers > 1 {
-		return usagef("stdin can be read for one thing only")
+		return argv.Usagef("stdin can be read for one thing only")
 	}
 	return nil
 }
 
-func (in *invocation) evalStderr() ([]byte, error) {
-	text := in.values.String("stderr")
-	name, ok := strings.CutPrefix(text, "@")
-	if !ok {
-		return []byte(text), nil
-	}
-	read, err := in.readFile(name, mostInput)
-	if err != nil {
-		return nil, usagef("--stderr: %w", err)
-	}
-	return read, nil
-}
-
 // readAnswer reads the answer: from the file, or, if one is needed, from stdin.
 // A terminal is not waited for unless "-" asks for that.
-func (in *invocation) readAnswer(env *expr.Env, q question) error {
+func (q question) readAnswer(world World) error {
 	name := "-"
 	switch {
 	case len(q.file) == 1:
 		name = q.file[0]
 	case !q.needsAnswer():
 		return nil
-	case in.Streams.InIsTerminal:
-		return usagef("there is no answer to look at: give a FILE, or - to type it")
+	case world.Streams.InIsTerminal:
+		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	body, err := in.readFile(name, mostInput)
+	body, err := world.readFile(name, mostInput)
 	if err != nil {
-		e := usagef("read the answer: %w", err)
+		e := argv.Usagef("read the answer: %w", err)
 		if q.condition == nil {
-			e.hint("the operand behind --print EXPR is a file: poll eval --print EXPR [FILE]")
+			e.Hint("the operand behind --print EXPR is a file: poll eval --print EXPR [FILE]")
 		}
 		return e
 	}
-	env.Body, env.Stdout, env.Doc = body, body, expr.NewDoc(body)
+	q.env.Body, q.env.Stdout, q.env.Doc = body, body, expr.NewDoc(body)
 	return nil
 }
 
@@ -236,16 +189,50 @@ const (
 	exitUnknown = ExitAttempts
 )
 
+// answer evaluates the expressions. Why a condition is so goes to stderr.
+func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
+	var out string
+	code := ExitSuccess
+	if q.condition != nil {
+		r, err := evaluate(ctx, q.condition, q.env)
+		if err != nil {
+			return err
+		}
+		out, code = truth(r, stderr)
+	}
+	if q.value != nil {
+		r, err := evaluate(ctx, q.value, q.env)
+		if err != nil {
+			return err
+		}
+		value, valueCode := valueText(r.Value(), stderr)
+		out, code = out+value, cmp.Or(code, valueCode)
+	}
+	if err := l.Write(ctx, out); err != nil || code == ExitSuccess {
+		return err
+	}
+	return &exitError{code}
+}
+
+// evaluate fails when a signal comes before the result.
+func evaluate(ctx context.Context, e *expr.Expr, env *expr.Env) (expr.Result, error) {
+	r := e.Eval(env)
+	if r.Abandoned() {
+		return r, context.Cause(ctx)
+	}
+	return r, nil
+}
+
 // truth is what stdout says of a condition. Why it is so goes to stderr.
-func (in *invocation) truth(r expr.Result) (string, ExitCode) {
+func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
 	for _, line := range r.Explain(maxExplained) {
-		fmt.Fprintln(in.Streams.Err, term.Line(line))
+		fmt.Fprintln(stderr, term.Line(line))
 	}
 	for _, note := range r.Notes() {
-		fmt.Fprintln(in.Streams.Err, "note: "+term.Line(note))
+		fmt.Fprintln(stderr, "note: "+term.Line(note))
 	}
 	for _, hint := range r.Hints(false) {
-		fmt.Fprintln(in.Streams.Err, "hint: "+term.Line(hint))
+		fmt.Fprintln(stderr, "hint: "+term.Line(hint))
 	}
 	code := ExitSuccess
 	switch r.Tri {
@@ -257,12 +244,12 @@ func (in *invocation) truth(r expr.Result) (string, ExitCode) {
 	return r.Tri.String() + "\n", code
 }
 
-// value is what stdout says of a value: what --print of a wait prints.
-func (in *invocation) value(v expr.Value) (string, ExitCode) {
+// valueText is what stdout says of a value: what --print of a wait prints.
+func valueText(v expr.Value, stderr io.Writer) (string, ExitCode) {
 	if v.Exists() {
 		return v.Text() + "\n", ExitSuccess
 	}
-	fmt.Fprintln(in.Streams.Err, "poll: "+term.Line(v.Reason))
+	fmt.Fprintln(stderr, "poll: "+term.Line(v.Reason))
 	if v.Kind == expr.KindMissing {
 		return "", exitFalse
 	}

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -44,8 +45,8 @@ func TestExitCode(t *testing.T) {
 		want ExitCode
 	}{
 		{nil, 0},
-		{usagef("no such flag"), 2},
-		{fmt.Errorf("in a wait: %w", usagef("no such flag")), 2},
+		{argv.Usagef("no such flag"), 2},
+		{fmt.Errorf("in a wait: %w", argv.Usagef("no such flag")), 2},
 		{&report.ResultError{Err: errors.New("full")}, 125},
 		{&exitError{code: 3}, 3},
 		{&SignalError{syscall.SIGINT}, 130},

@@ -7,15 +7,36 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/term"
 )
+
+// testProgram is poll without surroundings.
+func testProgram() *argv.Program {
+	streams, _, _ := term.Buffers("")
+	return World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}.program()
+}
+
+// A subcommand has the name by which it is found.
+func TestSubcommands(t *testing.T) {
+	t.Parallel()
+	p := testProgram()
+	for i, c := range p.Commands() {
+		if c.Name != p.Names()[i] {
+			t.Errorf("the name %s leads to %s", p.Names()[i], c.Name)
+		}
+	}
+}
 
 // Help is read on terminals of 80 columns.
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(subcommands(), mainCommand()) {
-		for line := range strings.Lines(helpText(c)) {
+	p := testProgram()
+	for _, c := range append(p.Commands(), p.Main) {
+		for line := range strings.Lines(p.Help(c)) {
 			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
-				t.Errorf("help %s: %d columns: %s", c.name, n, line)
+				t.Errorf("help %s: %d columns: %s", c.Name, n, line)
 			}
 		}
 	}
@@ -25,15 +46,16 @@ func TestHelp_width(t *testing.T) {
 // leads to one flag only.
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(subcommands(), mainCommand()) {
+	p := testProgram()
+	for _, c := range append(p.Commands(), p.Main) {
 		seen := map[string]bool{}
-		for _, f := range c.flags {
-			if f.usage == "" && !f.hidden {
-				t.Errorf("poll %s --%s is not explained", c.name, f.name)
+		for _, f := range c.Flags {
+			if f.Usage == "" && !f.Hidden {
+				t.Errorf("poll %s --%s is not explained", c.Name, f.Name)
 			}
-			for _, name := range append([]string{f.name}, f.aliases...) {
+			for _, name := range append([]string{f.Name}, f.Aliases...) {
 				if seen[name] {
-					t.Errorf("poll %s has %s twice", c.name, name)
+					t.Errorf("poll %s has %s twice", c.Name, name)
 				}
 				seen[name] = true
 			}
@@ -53,25 +75,25 @@ func TestReadme_complete(t *testing.T) {
 	if !found || !foundMore {
 		t.Fatal("README.md has no section Flags before one of Other commands")
 	}
-	known := mainFlags()
+	known := waitFlags()
 	for _, f := range known {
-		if f.hidden || f.name == "help" || f.name == "version" {
+		if f.Hidden || f.Name == "help" || f.Name == "version" {
 			continue
 		}
-		spelled := "--" + f.name
-		for _, alias := range f.aliases {
+		spelled := "--" + f.Name
+		for _, alias := range f.Aliases {
 			spelled += "|-" + alias
 		}
 		if !regexp.MustCompile("`(" + spelled + ")[` ]").MatchString(table) {
-			t.Errorf("the table has no --%s", f.name)
+			t.Errorf("the table has no --%s", f.Name)
 		}
 	}
 	for _, word := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(table, -1) {
-		if known.lookup(word[1]) == nil {
+		if known.Lookup(word[1]) == nil {
 			t.Errorf("the table has --%s, which is no flag", word[1])
 		}
 	}
-	for _, name := range subcommandNames() {
+	for _, name := range testProgram().Names() {
 		if !regexp.MustCompile("`(poll )?" + name + "[` ]").MatchString(more) {
 			t.Errorf("the other commands have no %s", name)
 		}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/history"
-	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -81,27 +81,23 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 	result := waited{took: took}
 	streams, _, said := term.Buffers("")
 	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
-	s, err := splitMain(mainFlags(), nil, append(flags, "--timeout=0", "http://test/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = world.run(t.Context(), &command{flags: mainFlags(), run: func(in *invocation) error {
-		w, err := in.configure()
+	p := world.program()
+	p.Main.Run = func(ctx context.Context, l *argv.Line) error {
+		w, err := readWait(ctx, l, world)
 		if err != nil {
 			return err
 		}
 		began := time.Now()
 		w.poller.Probe = probe
-		talk := report.New(w.report)
-		ended, err := in.watch(w, talk)
+		ended, err := w.run(ctx)
 		if err != nil {
 			return err
 		}
 		outcome := ended.Outcome
-		talk.Close()
 		result.attempts, result.delay = outcome.Attempts, time.Since(began)-took
 		return outcome.Err()
-	}}, &s)
+	}
+	_, err := p.Run(t.Context(), append(flags, "--timeout=0", "http://test/"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	_ "embed" // for the page
 	"fmt"
 	"strings"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
 )
 
@@ -14,88 +16,74 @@ import (
 //go:embed man/poll.1
 var manTemplate string
 
-func manCommand() *command {
-	return &command{
-		name:    "man",
-		summary: "the manual page",
-		about: "poll man writes the manual page, in the language of man(1). It says how a wait\n" +
+func manCommand(p *argv.Program) *argv.Command {
+	return &argv.Command{
+		Name:    "man",
+		Summary: "the manual page",
+		About: "poll man writes the manual page, in the language of man(1). It says how a wait\n" +
 			"works, and more of each flag and exit code than this help does.",
-		examples: []example{
-			{"poll man | man -l -", ""},
-			{"poll man >~/.local/share/man/man1/poll.1", ""},
+		Examples: []argv.Example{
+			{Line: "poll man | man -l -"},
+			{Line: "poll man >~/.local/share/man/man1/poll.1"},
 		},
-		flags: flags{helpFlag()},
-		run:   (*invocation).man,
+		Flags: argv.Flags{argv.HelpFlag()},
+		Run:   func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, manPage(p)) },
 	}
-}
-
-func (in *invocation) man() error {
-	if err := in.takesNoOperand(); err != nil {
-		return err
-	}
-	return in.writeOut(manPage())
 }
 
 // manPage fills the template in.
-func manPage() string {
-	var b strings.Builder
-	plain := false
-	for line := range strings.Lines(manTemplate) {
-		switch text := strings.TrimSuffix(line, "\n"); {
-		case text == `.\" @options`:
-			manFlags(&b, mainFlags(), manMore())
-		case text == `.\" @subcommands`:
-			manSubcommands(&b)
-		case text == `.\" @presets`:
-			manPresets(&b)
-		case text == ".EX" || text == ".EE":
-			plain = text == ".EX"
-			b.WriteString(line)
-		case plain:
-			b.WriteString(roff(text) + "\n")
-		default:
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-func manSubcommands(b *strings.Builder) {
-	for _, c := range subcommands() {
-		fmt.Fprintf(b, ".SS poll %s\n%s\n", roff(strings.TrimSpace(c.name+" "+c.operands)), roff(c.about))
-		if c.after != "" {
-			fmt.Fprintf(b, ".PP\n%s\n", roff(c.after))
-		}
-		b.WriteString(".PP\n.in +4n\n.EX\n")
-		for _, e := range c.examples {
-			fmt.Fprintln(b, roff(e.line))
-		}
-		b.WriteString(".EE\n.in\n")
-		manFlags(b, c.flags, nil)
-	}
+func manPage(p *argv.Program) string {
+	return argv.ManPage(manTemplate, map[string]string{
+		"options":     p.Main.Flags.Man(manMore()),
+		"subcommands": p.ManCommands(),
+		"presets":     manPresets(),
+	})
 }
 
 // manPresets lists the presets, one a line.
-func manPresets(b *strings.Builder) {
+func manPresets() string {
+	var b strings.Builder
 	b.WriteString(".PP\n.PD 0\n")
 	for _, p := range status.Presets() {
 		names := append([]string{p.Name}, p.Aliases...)
-		fmt.Fprintf(b, ".TP 26\n\\fB%s\\fR\n%s\n", roff(strings.Join(names, ", ")), roff(p.API))
+		fmt.Fprintf(&b, ".TP 26\n\\fB%s\\fR\n%s\n", argv.Roff(strings.Join(names, ", ")), argv.Roff(p.API))
 	}
 	b.WriteString(".PD\n")
+	return b.String()
 }
 
-// roff escapes what a text formatter would take as its own, and what it would
-// print as typographic characters that a shell does not know.
-func roff(text string) string {
-	text = strings.NewReplacer(
-		`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,
-	).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") {
-			lines[i] = `\&` + line
-		}
+// manMore is what the manual page says of a flag beyond what help says.
+func manMore() map[string]string {
+	return map[string]string{
+		"error-if":          "It is asked before --until.",
+		"not-ready-if":      "It keeps the wait going where an answer would otherwise be an ERROR, such as a 404 while the thing does not exist yet.",
+		"strict":            "Without it that is NOT_READY, and a state that nobody has thought of is waited for until the end.",
+		"preset":            "Its rules are asked after your own.",
+		"success-threshold": "For services that come and go while they start.",
+		"max-attempts":      "The first one counts.",
+		"max-body":          "The rest of a longer answer is read and forgotten, and what was kept is not taken for JSON.",
+		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
+			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
+		"max-wait":  "The cap holds for jitter, too, but not for a wait that the server asks for.",
+		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. 10% sees the end at most a tenth too late.",
+		"jitter":    "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
+		"request":   "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
+		"data":      "Several are joined with &.",
+		"netrc":     "The variable NETRC names another file.",
+		"location-trusted": "Without it credentials, a client certificate and most headers stay where they were meant for, " +
+			"and an ERROR comes where a redirect would take the body to another origin, or credentials from https to http.",
+		"follow": "Auto follows Azure-AsyncOperation, Operation-Location and Location. None repeats the same request, for GraphQL and JSON-RPC. " +
+			"An EXPR such as .urls.get finds the URL in the answer, and 'https://host/v1/{.name}' builds it.",
+		"no-conditional": "Otherwise an answer that has not changed is not sent again.",
+		"stdin":          "Without it the command's stdin is empty.",
+		"foreground":     "The command stays in poll's own process group, as with timeout(1); what it has started is not stopped with it then.",
+		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
+			"Where poll is run by the command of another poll and gets TERM, its own grace ends after three quarters of the other one's, so that nothing is left behind.",
+		"pass-exit-code": "Only a code of a command that ended by itself, other than 0, is passed.",
+		"print":          "A text is printed as it is, other values as JSON, with a newline behind. A value that is missing makes the wait fail.",
+		"json":           "Whatever the outcome is: the object says it, with the exit code, the answer and a timeline.",
+		"progress": "Live redraws one line on a terminal; lines, for logs, speaks when something changes; json writes an event a line. " +
+			"Auto is live on a terminal and lines elsewhere.",
+		"heartbeat": "This is for lines.",
 	}
-	return strings.Join(lines, "\n")
 }

@@ -5,19 +5,22 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 func TestManPage_isComplete(t *testing.T) {
 	t.Parallel()
-	page := manPage()
+	p := testProgram()
+	page := manPage(p)
 	wanted := []string{}
-	for _, f := range mainFlags() {
-		if !f.hidden && f.name != "help" {
-			wanted = append(wanted, f.roff())
+	for _, f := range p.Main.Flags {
+		if !f.Hidden && f.Name != "help" {
+			wanted = append(wanted, `\fB`+argv.Roff("--"+f.Name)+`\fR`)
 		}
 	}
-	for _, c := range subcommands() {
-		wanted = append(wanted, ".SS poll "+roff(c.name))
+	for _, c := range p.Commands() {
+		wanted = append(wanted, ".SS poll "+argv.Roff(c.Name))
 	}
 	for _, code := range []ExitCode{
 		ExitSuccess, ExitError, ExitUsage, ExitAttempts, ExitThrottled,
@@ -38,32 +41,16 @@ func TestManPage_isComplete(t *testing.T) {
 // TestManPage_namesFlags looks for flags that are spoken of and do not exist.
 func TestManPage_namesFlags(t *testing.T) {
 	t.Parallel()
-	table := mainFlags()
+	table := waitFlags()
 	plain := strings.ReplaceAll(manTemplate, `\-`, "-")
 	for _, match := range regexp.MustCompile(`--([a-z][a-z-]+)`).FindAllStringSubmatch(plain, -1) {
-		if table.lookup(match[1]) == nil {
+		if table.Lookup(match[1]) == nil {
 			t.Errorf("the page speaks of --%s, which is no flag", match[1])
 		}
 	}
 	for name := range manMore() {
-		if table.lookup(name) == nil {
+		if table.Lookup(name) == nil {
 			t.Errorf("the page explains --%s, which is no flag", name)
-		}
-	}
-}
-
-func TestRoff(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ text, want string }{
-		{"plain", "plain"},
-		{`--until '.a=="b"'`, `\-\-until \(aq.a==\(dqb\(dq\(aq`},
-		{`a\b`, `a\eb`},
-		{".state\n'x", "\\&.state\n\\(aqx"},
-		{"~ ^ `", `\(ti \(ha \(ga`},
-	}
-	for _, test := range tests {
-		if have := roff(test.text); have != test.want {
-			t.Errorf("%q: have %q, want %q", test.text, have, test.want)
 		}
 	}
 }

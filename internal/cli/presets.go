@@ -1,42 +1,36 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
 )
 
-func presetsCommand() *command {
-	return &command{
-		name:     "presets",
-		operands: "[NAME]",
-		summary:  "list the built-in sets of rules, or explain one",
-		about: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
+func presetsCommand() *argv.Command {
+	return &argv.Command{
+		Name:     "presets",
+		Operands: "[NAME]",
+		Summary:  "list the built-in sets of rules, or explain one",
+		About: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
 			"it shows the rules of that preset, in the order in which they are asked, and a\n" +
 			"command line to begin with.",
-		examples:  []example{{"poll presets", ""}, {"poll presets k8s-deployment", ""}},
-		flags:     flags{helpFlag()},
-		arguments: offersFirst(offeredPresets),
-		run:       (*invocation).presets,
+		Examples:  []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
+		Flags:     argv.Flags{argv.HelpFlag()},
+		Arguments: argv.OfferFirst(offeredPresets),
+		Most:      1,
+		Surplus:   "takes one name",
+		Run:       showPresets,
 	}
 }
 
-// offersFirst offers words for the first operand.
-func offersFirst(words func() []candidate) func([]string) completion {
-	return func(before []string) completion {
-		if len(before) > 0 {
-			return completion{kind: offerWords}
-		}
-		return completion{kind: offerWords, words: words()}
-	}
-}
-
-func offeredPresets() []candidate {
-	var list []candidate
+func offeredPresets() []argv.Candidate {
+	var list []argv.Candidate
 	for _, p := range status.Presets() {
 		for _, name := range append([]string{p.Name}, p.Aliases...) {
-			list = append(list, candidate{name, p.API})
+			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
 	}
 	return list
@@ -51,19 +45,15 @@ func presetNames() []string {
 	return names
 }
 
-func (in *invocation) presets() error {
-	switch operands := in.split.operands; len(operands) {
-	case 0:
-		return in.writeOut(presetList(status.Presets()))
-	case 1:
-		preset, ok := status.LookupPreset(operands[0])
-		if !ok {
-			return unknownPreset("presets", operands[0])
-		}
-		return in.writeOut(explainPreset(preset))
-	default:
-		return surplus(operands, 1, "presets takes one name")
+func showPresets(ctx context.Context, l *argv.Line) error {
+	if len(l.Operands) == 0 {
+		return l.Write(ctx, presetList(status.Presets()))
 	}
+	preset, ok := status.LookupPreset(l.Operands[0])
+	if !ok {
+		return unknownPreset("presets", l.Operands[0])
+	}
+	return l.Write(ctx, explainPreset(preset))
 }
 
 // presetList shows one preset a line.
@@ -117,6 +107,9 @@ func presetRemark(p status.Preset) string {
 	}
 	return remark
 }
+
+// helpColumns are the columns of a text for people.
+const helpColumns = 80
 
 // fill breaks a text into lines of at most 80 columns, at spaces outside of
 // double quotes: an expression stays what it is. The first line and the others

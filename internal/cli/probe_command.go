@@ -1,41 +1,37 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"strings"
-	"sync"
+	"time"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-func (in *invocation) configureCommand(w *wait, args []string) error {
-	if err := in.refuseGiven(groupHTTP, "is for a URL, and a command is waited for"); err != nil {
-		if stray := strayBefore(args); stray != nil {
+func (w *wait) readCommand(ctx context.Context, l *argv.Line, world World) error {
+	if err := refuseGroup(l, groupHTTP, "is for a URL, and a command is waited for"); err != nil {
+		if stray := refuseStray(l); stray != nil {
 			return stray
 		}
 		return err
 	}
-	v := in.values
 	c := poll.Command{
-		Args:        args,
-		Foreground:  in.split.on("foreground"),
-		Grace:       v.duration("grace", poll.DefaultGrace),
-		MaxBody:     v.size("max-body", 0),
+		Args:        l.Operands,
+		Foreground:  l.On("foreground"),
+		Grace:       l.Duration("grace", poll.DefaultGrace),
+		MaxBody:     l.Size("max-body", 0),
 		ReapOrphans: os.Getpid() == 1, // as which a container may run poll
-		Hurry:       in.Hurry,
+		Hurry:       world.Hurry,
 	}
 	if c.Grace == 0 {
 		c.Grace = poll.NoGrace
 	}
-	in.nest(&c)
-	if in.split.on("stdin") {
-		input, err := in.readFile("-", mostInput)
+	nest(ctx, world, &c)
+	if l.On("stdin") {
+		input, err := world.readFile("-", mostInput)
 		if err != nil {
 			return fmt.Errorf("read stdin: %w", err)
 		}
@@ -43,104 +39,53 @@ func (in *invocation) configureCommand(w *wait, args []string) error {
 	}
 	w.kind, w.command = status.KindCommand, &c
 	w.poller.Probe = c
-	return in.mistaken(c)
+	return w.checkProgram(l, c)
 }
 
-// mistaken finds out whether a program that does not exist was meant as
-// something else: an address without its scheme, or what no program is. One that is nothing but
-// missing is left to the run to report, with a word about a subcommand of
-// nearly that name.
-func (in *invocation) mistaken(c poll.Command) error {
-	if c.Check() == nil {
-		return nil
-	}
-	word := c.Args[0]
-	if err := noProgram(word); err != nil {
-		return err
-	}
-	if typed, meant := meantURL(c.Args); meant != "" {
-		return usagef("%s is neither a URL nor a program", typed).hint("did you mean %s?", meant)
-	}
-	if _, err := exec.LookPath(word); err != nil && filepath.Base(word) == word {
-		in.meant = meantByProgram(word)
-	}
-	return nil
-}
-
-// meantByProgram is what a program that does not exist may have been meant to be.
-func meantByProgram(word string) string {
-	if word == "version" {
-		return "poll --version"
-	}
-	if near := nearest(word, subcommandNames()); near != "" {
-		return "the subcommand: poll " + near
-	}
-	return ""
-}
-
-// meantURL is the URL that words which name no program were meant as, and the
-// words as they may be shown; both are "" if they look like none. Without its
-// query and userinfo it holds no secret.
-func meantURL(args []string) (typed, meant string) {
-	word, half := args[0], ""
-	var scheme string
-	if m := halfScheme().FindStringSubmatch(word); m != nil {
-		half, scheme, word = m[1], strings.ToLower(m[2])+"://", m[3]
-	}
-	bare := userinfo().ReplaceAllString(word, "")
-	switch {
-	case scheme != "":
-	case len(args) == 2 && isNumber(args[1]) && hostAlone().MatchString(bare):
-		return bare + " " + args[1], "tcp://" + bare + ":" + args[1]
-	case portAlone().MatchString(bare):
-		scheme = "http://localhost"
-	default:
-		scheme = schemeOf(bare)
-	}
-	if _, err := url.Parse(scheme + bare); scheme == "" || err != nil {
-		return "", ""
-	}
-	meant = poll.TargetName(scheme + bare)
-	return half + strings.TrimPrefix(meant, scheme), meant
-}
-
-// halfScheme matches http:/host and tcp:host:port, hostAlone what may stand
-// before a port as a word of its own, and portAlone :8080/path.
-var (
-	halfScheme = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^((?i:(https?|tcp)):/?)([^/].*)$`) })
-	hostAlone  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-fA-F:]+\])$`)
-	})
-	portAlone = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:\d+(?:[/?].*)?$`) })
-)
-
-// userinfo matches what stands before the host of an address.
-var userinfo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^/?#\s]*@`) })
-
-// address matches what looks like host:port or host.name/path.
-var address = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(localhost|[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?|([\w-]+(?:\.[\w-]+)+)/.*)$`)
-})
-
-// schemeOf is the scheme that an address without one probably has.
-func schemeOf(word string) string {
-	m := address().FindStringSubmatch(word)
-	switch {
-	case m == nil || m[2] == "." || m[2] == "..":
-		return ""
-	case m[2] != "":
-		return "https://"
-	}
-	return "http://"
-}
-
-// refuseGiven refuses the flags of a group that were given on the command line.
-// Those in the environment are for other waits.
-func (in *invocation) refuseGiven(group, why string) error {
-	for _, g := range in.split.given {
-		if g.flag.group == group && !g.env && !off(&g) {
-			return usagef("--%s %s", g.flag.name, why)
+// refuseGroup refuses the flags of a group that were typed. Those in the
+// environment are for other waits.
+func refuseGroup(l *argv.Line, group, why string) error {
+	for _, g := range l.Given {
+		if g.Flag.Group == group && !g.Variable && !g.Off() {
+			return argv.Usagef("--%s %s", g.Flag.Name, why)
 		}
 	}
 	return nil
+}
+
+// killAfter is the variable that tells a command how long after TERM it is
+// killed.
+const killAfter = "POLL_KILL_AFTER"
+
+// nest prepares a command for being run within the command of another poll, and
+// for running one itself. Both polls stop what they run at the same moment. If
+// the outer one were the first to kill, the command of the inner one, which has
+// a process group of its own, would stay behind.
+func nest(ctx context.Context, world World, c *poll.Command) {
+	grace := max(c.Grace, 0)
+	if outer, err := time.ParseDuration(world.getenv(killAfter)); err == nil && outer >= 0 {
+		most := outer - outer/4
+		c.Hurry = hurried(ctx, world.Hurry, most)
+		grace = min(grace, most)
+	}
+	c.Env = append(os.Environ(), killAfter+"="+grace.String())
+}
+
+// hurried returns a channel that is closed when hurry is, or when d has passed
+// since the end of ctx.
+func hurried(ctx context.Context, hurry <-chan struct{}, d time.Duration) <-chan struct{} {
+	sooner := make(chan struct{})
+	go func() {
+		defer close(sooner)
+		select {
+		case <-hurry:
+			return
+		case <-ctx.Done():
+		}
+		select {
+		case <-hurry:
+		case <-time.After(d):
+		}
+	}()
+	return sooner
 }

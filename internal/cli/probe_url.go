@@ -12,15 +12,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// configureURL sets up the probe for an operand with a scheme.
-func (in *invocation) configureURL(w *wait, operand string) error {
+// readURL reads the probe for an operand with a scheme.
+func (w *wait) readURL(l *argv.Line, world World) error {
+	operand := l.Operands[0]
 	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
-		if g := in.split.last(name); g != nil && !g.env && !off(g) {
-			return usagef("--%s is for a command, and a URL is waited for", name)
+		if l.Typed(name) != nil {
+			return argv.Usagef("--%s is for a command, and a URL is waited for", name)
 		}
 	}
 	if err := refuseBlanks(operand); err != nil {
@@ -29,53 +31,53 @@ func (in *invocation) configureURL(w *wait, operand string) error {
 	scheme, _, _ := strings.Cut(operand, "://")
 	switch strings.ToLower(scheme) {
 	case "http", "https":
-		return in.configureHTTP(w, operand)
+		return w.readHTTP(l, world)
 	case "tcp":
-		return in.configureTCP(w, operand)
+		return w.readTCP(l)
 	}
-	return usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
+	return argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
 }
 
-func (in *invocation) configureTCP(w *wait, operand string) error {
-	if err := in.refuseGiven(groupHTTP, "is for http and https, and a TCP address is waited for"); err != nil {
+func (w *wait) readTCP(l *argv.Line) error {
+	if err := refuseGroup(l, groupHTTP, "is for http and https, and a TCP address is waited for"); err != nil {
 		return err
 	}
-	u, err := url.Parse(operand)
+	u, err := url.Parse(l.Operands[0])
 	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
-		return usagef("a TCP address is a host and a port, and nothing else: tcp://HOST:PORT")
+		return argv.Usagef("a TCP address is a host and a port, and nothing else: tcp://HOST:PORT")
 	}
 	probe := poll.TCP{Address: net.JoinHostPort(u.Hostname(), u.Port())}
 	if err := probe.Check(); err != nil {
-		return usagef("%w", err)
+		return argv.Usagef("%w", err)
 	}
 	w.kind, w.poller.Probe = status.KindTCP, probe
 	return nil
 }
 
-func (in *invocation) configureHTTP(w *wait, operand string) error {
+func (w *wait) readHTTP(l *argv.Line, world World) error {
 	probe := poll.HTTP{
-		URL:             operand,
-		Method:          in.values.String("request"),
-		MaxBody:         in.values.size("max-body", 0),
-		MaxRedirects:    in.maxRedirects(),
-		NoConditional:   in.split.on("no-conditional"),
-		LocationTrusted: in.split.on("location-trusted"),
+		URL:             l.Operands[0],
+		Method:          l.String("request"),
+		MaxBody:         l.Size("max-body", 0),
+		MaxRedirects:    maxRedirects(l),
+		NoConditional:   l.On("no-conditional"),
+		LocationTrusted: l.On("location-trusted"),
 	}
-	for _, step := range []func(*poll.HTTP) error{in.header, in.body, in.credentials, in.connection, in.follow} {
-		if err := step(&probe); err != nil {
+	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{header, body, credentials, connection, follow} {
+		if err := step(&probe, l, world); err != nil {
 			return err
 		}
 	}
 	if err := probe.Check(); err != nil {
-		return usagef("%w", err)
+		return argv.Usagef("%w", err)
 	}
 	w.kind, w.poller.Probe = status.KindHTTP, probe
 	return nil
 }
 
 // maxRedirects turns curl's numbers (0 = none, -1 = no limit of one's own) into the probe's.
-func (in *invocation) maxRedirects() int {
-	switch n := in.values.count("max-redirs", -1, poll.DefaultMaxRedirects); n {
+func maxRedirects(l *argv.Line) int {
+	switch n := l.Count("max-redirs", -1, poll.DefaultMaxRedirects); n {
 	case 0:
 		return poll.NoRedirects
 	case -1:
@@ -86,24 +88,23 @@ func (in *invocation) maxRedirects() int {
 }
 
 // connection makes the transport.
-func (in *invocation) connection(probe *poll.HTTP) error {
-	v := in.values
+func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
 	c := poll.Connect{
-		Insecure:   in.split.on("insecure"),
-		CACert:     v.String("cacert"),
-		Cert:       v.String("cert"),
-		Key:        v.String("key"),
-		UnixSocket: v.String("unix-socket"),
+		Insecure:   l.On("insecure"),
+		CACert:     l.String("cacert"),
+		Cert:       l.String("cert"),
+		Key:        l.String("key"),
+		UnixSocket: l.String("unix-socket"),
 	}
 	if c.Key != "" && c.Cert == "" {
-		return usagef("%s needs %s, whose key it is", v.origin("key"), "--cert")
+		return argv.Usagef("%s needs %s, whose key it is", l.Origin("key"), "--cert")
 	}
 	transport, err := c.Transport()
 	if err != nil {
-		if given := in.anyOf("cacert", "cert", "key"); given != "" && !errors.Is(err, poll.ErrProxy) {
+		if given := anyOf(l, "cacert", "cert", "key"); given != "" && !errors.Is(err, poll.ErrProxy) {
 			err = fmt.Errorf("%s: %w", given, err)
 		}
-		return usagef("%w", err)
+		return argv.Usagef("%w", err)
 	}
 	probe.Transport = transport
 	return nil
@@ -111,64 +112,63 @@ func (in *invocation) connection(probe *poll.HTTP) error {
 
 // anyOf names those of some flags that are set, for an error that is about one
 // of them.
-func (in *invocation) anyOf(names ...string) string {
+func anyOf(l *argv.Line, names ...string) string {
 	var set []string
 	for _, name := range names {
-		if in.values.IsSet(name) {
-			set = append(set, in.values.origin(name))
+		if l.Has(name) {
+			set = append(set, l.Origin(name))
 		}
 	}
 	return strings.Join(set, ", ")
 }
 
-func (in *invocation) follow(probe *poll.HTTP) error {
-	if !in.values.IsSet("follow") {
+func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
+	if !l.Has("follow") {
 		return nil
 	}
-	follow, err := poll.ParseFollow(in.values.String("follow"))
+	where, err := poll.ParseFollow(l.String("follow"))
 	if err != nil {
-		return badExpression(in.values.origin("follow"), err)
+		return badExpression(l.Origin("follow"), err)
 	}
-	probe.Follow = follow
+	probe.Follow = where
 	return nil
 }
 
 // credentials reads -u, and ~/.netrc (or $NETRC) with -n. What they say is not
 // repeated in an error.
-func (in *invocation) credentials(probe *poll.HTTP) error {
-	v := in.values
-	if agent := v.String("user-agent"); v.IsSet("user-agent") {
+func credentials(probe *poll.HTTP, l *argv.Line, world World) error {
+	if agent := l.String("user-agent"); l.Has("user-agent") {
 		probe.Header.Set("User-Agent", agent)
 	}
-	if v.IsSet("user") {
-		name, password, ok := strings.Cut(v.String("user"), ":")
+	if l.Has("user") {
+		name, password, ok := strings.Cut(l.String("user"), ":")
 		if !ok {
-			return usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", v.origin("user"))
+			return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", l.Origin("user"))
 		}
 		probe.User = url.UserPassword(name, password)
 		return nil
 	}
-	if !in.split.on("netrc") {
+	if !l.On("netrc") {
 		return nil
 	}
-	user, err := in.netrc(probe.URL)
+	user, err := netrc(probe.URL, world)
 	if err != nil {
-		return usagef("%s: %w", v.origin("netrc"), err)
+		return argv.Usagef("%s: %w", l.Origin("netrc"), err)
 	}
 	probe.User = user
 	return nil
 }
 
-func (in *invocation) netrc(target string) (*url.Userinfo, error) {
+func netrc(target string, world World) (*url.Userinfo, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.User != nil {
 		return nil, nil // the check of the probe says so, or the URL has its own
 	}
-	path := in.getenv("NETRC")
+	path := world.getenv("NETRC")
 	if path == "" {
-		path = filepath.Join(in.getenv("HOME"), ".netrc")
+		path = filepath.Join(world.getenv("HOME"), ".netrc")
 	}
-	text, err := in.readFile(path, mostLines)
+	text, err := world.readFile(path, mostLines)
 	if err != nil {
 		return nil, err
 	}
@@ -177,17 +177,17 @@ func (in *invocation) netrc(target string) (*url.Userinfo, error) {
 
 // body reads -d as curl does: several are joined by "&", @FILE is read without
 // its line breaks, and @- is stdin.
-func (in *invocation) body(probe *poll.HTTP) error {
-	if !in.values.IsSet("data") {
+func body(probe *poll.HTTP, l *argv.Line, world World) error {
+	if !l.Has("data") {
 		return nil
 	}
 	var parts [][]byte
-	for _, data := range in.values.texts("data") {
+	for _, data := range l.Strings("data") {
 		part := []byte(data)
 		if name, ok := strings.CutPrefix(data, "@"); ok {
-			text, err := in.readFile(name, mostInput)
+			text, err := world.readFile(name, mostInput)
 			if err != nil {
-				return usagef("%s: %w", in.values.origin("data"), err)
+				return argv.Usagef("%s: %w", l.Origin("data"), err)
 			}
 			part = withoutBreaks(text)
 		}
@@ -203,31 +203,31 @@ func withoutBreaks(text []byte) []byte {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 }
 
-func (in *invocation) header(probe *poll.HTTP) (err error) {
-	probe.Header, err = in.headers()
+func header(probe *poll.HTTP, l *argv.Line, world World) (err error) {
+	probe.Header, err = readHeaders(l, world)
 	return err
 }
 
-// headers reads -H as curl does: "Name: value", "Name;" for an empty value,
+// readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
 // "Name:" for a header not to be sent, and @FILE for a file with one header a line.
-func (in *invocation) headers() (http.Header, error) {
-	header := http.Header{}
-	for _, line := range in.values.texts("header") {
+func readHeaders(l *argv.Line, world World) (http.Header, error) {
+	fields := http.Header{}
+	for _, line := range l.Strings("header") {
 		lines := []string{line}
 		if file, ok := strings.CutPrefix(line, "@"); ok {
-			text, err := in.readFile(file, mostLines)
+			text, err := world.readFile(file, mostLines)
 			if err != nil {
-				return nil, usagef("%s: %w", in.values.origin("header"), err)
+				return nil, argv.Usagef("%s: %w", l.Origin("header"), err)
 			}
 			lines = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
 		}
-		for _, l := range lines {
-			if err := addHeader(header, l); err != nil {
-				return nil, usagef("%s: %w", in.values.origin("header"), err)
+		for _, one := range lines {
+			if err := addHeader(fields, one); err != nil {
+				return nil, argv.Usagef("%s: %w", l.Origin("header"), err)
 			}
 		}
 	}
-	return header, nil
+	return fields, nil
 }
 
 // addHeader adds a line to header. The line may be a secret, even where it is

@@ -7,33 +7,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/status/expr"
 )
-
-// A usageError is a command line that cannot be meant: nothing was attempted.
-type usageError struct {
-	err   error
-	hints []string
-}
-
-// usagef makes a usage error, which keeps the hints of those that it wraps.
-func usagef(format string, args ...any) *usageError {
-	e := &usageError{err: fmt.Errorf(format, args...)}
-	if inner, ok := errors.AsType[*usageError](errors.Unwrap(e.err)); ok {
-		e.hints = inner.hints
-	}
-	return e
-}
-
-// hint adds what to do about it.
-func (e *usageError) hint(format string, args ...any) *usageError {
-	e.hints = append(e.hints, fmt.Sprintf(format, args...))
-	return e
-}
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
 
 // usageText is how an error is shown to the person at the keyboard. What was
 // typed may hold anything.
@@ -43,8 +20,8 @@ func usageText(err error) string {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		b.WriteString(caret(e))
 	}
-	if e, ok := errors.AsType[*usageError](err); ok {
-		for _, hint := range e.hints {
+	if e, ok := errors.AsType[*argv.UsageError](err); ok {
+		for _, hint := range e.Hints {
 			fmt.Fprintf(&b, "  hint: %s\n", term.Line(hint))
 		}
 	}
@@ -55,9 +32,18 @@ func usageText(err error) string {
 func badExpression(origin string, err error) error {
 	e, ok := errors.AsType[*expr.Error](err)
 	if !ok {
-		return usagef("%s: %w", origin, err)
+		return argv.Usagef("%s: %w", origin, err)
 	}
-	return &usageError{err: &expressionError{origin, e}}
+	return &argv.UsageError{Err: &expressionError{origin, e}}
+}
+
+// compileValue compiles the expression that a flag has.
+func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
+	e, err := expr.CompileValue(l.String(flag))
+	if err != nil {
+		return nil, badExpression(l.Origin(flag), err)
+	}
+	return e, nil
 }
 
 // An expressionError is an expression that does not compile, and where it came from.

@@ -118,7 +118,7 @@ func peak(line ...string) func() (float64, error) {
 func size() table {
 	return table{
 		title: "Size of the binary",
-		about: "Built with -trimpath -ldflags='-s -w'. To hold: 16 MB.",
+		about: "Built with -trimpath -tags=urfave_cli_no_template -ldflags='-s -w'. To hold: 16 MB.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{mebibytes, []entry{
 				{"poll", w.poll, bytesOf(w.poll)},

@@ -40,7 +40,7 @@ func prepare(dir string, rounds int) (*workshop, error) {
 		if pkg == "." {
 			*program = filepath.Join(dir, "poll")
 		}
-		out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", *program, pkg).CombinedOutput()
+		out, err := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", *program, pkg).CombinedOutput()
 		if err != nil {
 			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 		}

@@ -138,7 +138,7 @@ func (t target) archive(work, version string, shared []file, at time.Time) (name
 }
 
 func (t target) build(to string) ([]byte, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags=-s -w", "-o", to, ".")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", to, ".")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build: %w\n%s", err, out)

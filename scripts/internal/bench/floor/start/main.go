@@ -8,21 +8,21 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/urfave/cli/v2"
+	"github.com/urfave/cli/v3"
 )
 
 func main() {
-	app := &cli.App{
+	app := &cli.Command{
 		Flags: []cli.Flag{&cli.StringFlag{Name: "url"}},
-		Action: func(c *cli.Context) error {
+		Action: func(ctx context.Context, c *cli.Command) error {
 			if url := c.String("url"); url != "" {
 				_, err := http.Get(url)
 				return err
 			}
-			return exec.CommandContext(context.Background(), c.Args().First(), c.Args().Tail()...).Run()
+			return exec.CommandContext(ctx, c.Args().First(), c.Args().Tail()...).Run()
 		},
 	}
-	if app.Run(os.Args) != nil {
+	if app.Run(context.Background(), os.Args) != nil {
 		os.Exit(1)
 	}
 }

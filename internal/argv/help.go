@@ -1,0 +1,229 @@
+package argv
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr/near"
+)
+
+// The widths of help: of the flags, and of the subcommands in their list.
+const (
+	flagWidth    = 24
+	commandWidth = 25
+)
+
+// Help says what a command does and takes.
+func (p *Program) Help(c *Command) string {
+	var b strings.Builder
+	b.WriteString(c.About + "\n\n")
+	for _, e := range c.Examples {
+		fmt.Fprintf(&b, "  %s\n", e.Line)
+		if e.About != "" {
+			fmt.Fprintf(&b, "      %s\n", e.About)
+		}
+	}
+	usage := c.Usage
+	if usage == nil {
+		usage = []string{strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + c.Operands)}
+	}
+	fmt.Fprintf(&b, "\nUsage:\n  %s\n", strings.Join(usage, "\n  "))
+	if c == p.Main {
+		b.WriteString("\nOther commands:\n")
+		for _, s := range p.Commands() {
+			fmt.Fprintf(&b, "  %-*s %s\n", commandWidth, s.synopsis(), s.Summary)
+		}
+	}
+	c.Flags.help(&b)
+	if c.After != "" {
+		fmt.Fprintf(&b, "\n%s\n", c.After)
+	}
+	return b.String()
+}
+
+func (c *Command) synopsis() string { return strings.TrimSpace(c.Name + " " + c.Operands) }
+
+// help writes the flags under their headings, in the order of the table.
+func (fs Flags) help(b *strings.Builder) {
+	group, begun := "", false
+	for _, f := range fs {
+		if f.Hidden {
+			continue
+		}
+		if f.Group != group || !begun {
+			group, begun = f.Group, true
+			heading := group
+			if heading == "" {
+				heading = "Flags"
+			}
+			fmt.Fprintf(b, "\n%s:\n", heading)
+		}
+		fmt.Fprintf(b, "  %-*s %s\n", flagWidth, f.spelled(), f.explained())
+	}
+}
+
+// spelled is how a flag is typed: "-X, --request METHOD".
+func (f *Flag) spelled() string {
+	text := "--" + f.Name
+	for _, alias := range f.Aliases {
+		if len(alias) == 1 {
+			text = "-" + alias + ", " + text
+		}
+	}
+	return strings.TrimSpace(text + " " + f.Value)
+}
+
+func (f *Flag) explained() string {
+	if f.Default == "" {
+		return f.Usage
+	}
+	return f.Usage + " [" + f.Default + "]"
+}
+
+// HelpCommand is the subcommand that shows the help of the others, such as that
+// of the example.
+func (p *Program) HelpCommand(example string) *Command {
+	return &Command{
+		Name:      "help",
+		Operands:  "[NAME]",
+		Summary:   "what " + p.Name + ", or one of these, does and takes",
+		About:     fmt.Sprintf("%[1]s help says what %[1]s does and takes; with a NAME, what that subcommand does.", p.Name),
+		Examples:  []Example{{p.Name + " help", ""}, {p.Name + " help " + example, ""}},
+		Flags:     Flags{HelpFlag()},
+		Most:      1,
+		Surplus:   "takes one name",
+		Arguments: OfferFirst(p.OfferCommands),
+		Run:       p.showHelp,
+	}
+}
+
+func (p *Program) showHelp(ctx context.Context, l *Line) error {
+	if len(l.Operands) == 0 {
+		return p.Write(ctx, p.Help(p.Main))
+	}
+	name := l.Operands[0]
+	if c := p.find(name); c != nil {
+		return p.Write(ctx, p.Help(c))
+	}
+	err := Usagef("there is no subcommand %q", name)
+	if meant := near.Word(name, p.Names()); meant != "" {
+		return err.Hint("did you mean %s help %s?", p.Name, meant)
+	}
+	return err.Hint("%s help lists them", p.Name)
+}
+
+// ManPage fills in a manual page in the macros of man(7). A line that is a comment
+// such as .\" @options stands for the section of that name, and what is between
+// .EX and .EE is plain text.
+func ManPage(template string, sections map[string]string) string {
+	var b strings.Builder
+	plain := false
+	for line := range strings.Lines(template) {
+		text := strings.TrimSuffix(line, "\n")
+		name, isSection := strings.CutPrefix(text, `.\" @`)
+		section, known := sections[name]
+		switch {
+		case isSection && known:
+			b.WriteString(section)
+		case text == ".EX" || text == ".EE":
+			plain = text == ".EX"
+			b.WriteString(line)
+		case plain:
+			b.WriteString(Roff(text) + "\n")
+		default:
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// ManCommands is the section of a manual page on the subcommands.
+func (p *Program) ManCommands() string {
+	var b strings.Builder
+	for _, c := range p.Commands() {
+		fmt.Fprintf(&b, ".SS %s %s\n%s\n", p.Name, Roff(c.synopsis()), Roff(c.About))
+		if c.After != "" {
+			fmt.Fprintf(&b, ".PP\n%s\n", Roff(c.After))
+		}
+		b.WriteString(".PP\n.in +4n\n.EX\n")
+		for _, e := range c.Examples {
+			fmt.Fprintln(&b, Roff(e.Line))
+		}
+		b.WriteString(".EE\n.in\n" + c.Flags.Man(nil))
+	}
+	return b.String()
+}
+
+// Man lists the flags for a manual page, under their headings if they have any.
+// more is what the page says of a flag beyond what help says. The flag for help
+// is not worth a place in each list.
+func (fs Flags) Man(more map[string]string) string {
+	var b strings.Builder
+	group := ""
+	for _, f := range fs {
+		if f.Hidden || f.Name == "help" {
+			continue
+		}
+		if f.Group != group {
+			group = f.Group
+			fmt.Fprintf(&b, ".SS %s\n", Roff(group))
+		}
+		fmt.Fprintf(&b, ".TP\n%s\n%s\n", f.roff(), Roff(f.sentences(more[f.Name])))
+	}
+	return b.String()
+}
+
+// roff is how a flag is typed, with its name in bold.
+func (f *Flag) roff() string {
+	var names []string
+	for _, alias := range f.Aliases {
+		if len(alias) == 1 {
+			names = append(names, `\fB`+Roff("-"+alias)+`\fR`)
+		}
+	}
+	names = append(names, `\fB`+Roff("--"+f.Name)+`\fR`)
+	text := strings.Join(names, ", ")
+	if f.Value != "" {
+		text += ` \fI` + Roff(f.Value) + `\fR`
+	}
+	return text
+}
+
+// sentences explain a flag as help does, with room for whole sentences.
+func (f *Flag) sentences(more string) string {
+	text := sentence(f.Usage)
+	if f.Words != nil {
+		text = sentence("one of " + strings.Join(f.Words, ", "))
+	}
+	if more != "" {
+		text += "\n" + more
+	}
+	if f.Default != "" {
+		text += "\n" + sentence("default: "+f.Default)
+	}
+	return text
+}
+
+// sentence begins a text with a capital letter and ends it with a full stop.
+func sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
+}
+
+// Roff escapes what a text formatter would take as its own, and what it would
+// print as typographic characters that a shell does not know.
+func Roff(text string) string {
+	text = strings.NewReplacer(
+		`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,
+	).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,219 @@
+package argv
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/status/expr/near"
+)
+
+// A UsageError is a command line that cannot be meant: nothing was done.
+type UsageError struct {
+	Err   error
+	Hints []string
+}
+
+// Usagef makes a usage error, which keeps the hints of those that it wraps.
+func Usagef(format string, args ...any) *UsageError {
+	e := &UsageError{Err: fmt.Errorf(format, args...)}
+	if inner, ok := errors.AsType[*UsageError](errors.Unwrap(e.Err)); ok {
+		e.Hints = inner.Hints
+	}
+	return e
+}
+
+// Hint adds what to do about it.
+func (e *UsageError) Hint(format string, args ...any) *UsageError {
+	e.Hints = append(e.Hints, fmt.Sprintf(format, args...))
+	return e
+}
+
+// Meant adds which of the candidates a word may have been meant to be, if one is
+// near.
+func (e *UsageError) Meant(word string, candidates []string) *UsageError {
+	if meant := near.Word(word, candidates); meant != "" {
+		return e.Hint("did you mean %s?", meant)
+	}
+	return e
+}
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+func (e *UsageError) Unwrap() error { return e.Err }
+
+// IsUsage reports whether an error is one of the command line.
+func IsUsage(err error) bool {
+	_, ok := errors.AsType[*UsageError](err)
+	return ok
+}
+
+// unknownFlag says that there is no such flag, and which may have been meant.
+func (s *split) unknownFlag(spelled string) error {
+	err := Usagef("unknown flag %s", spelled)
+	name, program := strings.TrimLeft(spelled, "-"), s.program.Name
+	if meant := s.program.Synonyms[name]; s.table.Lookup(meant) != nil {
+		return err.Hint("%s calls it --%s", program, meant)
+	}
+	if meant := near.Word(name, s.table.names()); meant != "" {
+		return err.Hint("did you mean --%s?", meant)
+	}
+	if s.subcommand != "" {
+		return err.Hint("%s %s --help lists its flags", program, s.subcommand)
+	}
+	return err.Hint("%[1]s --help lists the flags; a command's own flags stand behind it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
+}
+
+// refuseEmpty refuses an empty value where that means nothing. It is probably a
+// shell variable that is not set, and without the flag's value something else
+// would be done than was asked for.
+func (l *Line) refuseEmpty() error {
+	for _, g := range l.Given {
+		if g.Value == "" && !g.Flag.IsSwitch() && !g.Flag.MayBeEmpty {
+			return Usagef("%s is given an empty value", g.Origin()).Hint("leave the flag out, or set the variable that its value is taken from")
+		}
+	}
+	return nil
+}
+
+// refuseSurplus refuses operands that the command does not take.
+func (l *Line) refuseSurplus() error {
+	c := l.command
+	if c.Most == Any || len(l.Operands) <= c.Most {
+		return nil
+	}
+	if c.Most > 0 {
+		return l.program.tooMany(l.Operands, c.Most, c.Name+" "+c.Surplus)
+	}
+	return l.program.tooMany(l.Operands, 0, c.Name+" takes flags only").
+		Hint("%s %s --help lists them", l.program.Name, c.Name)
+}
+
+// tooMany refuses the operand at an index. Where it does not belong an operand
+// may be a secret, so it is told by its place and by what of it is none.
+func (p *Program) tooMany(operands []string, index int, why string) *UsageError {
+	harmless, hint := p.describe(operands[index])
+	err := Usagef("%s is one too many: %s", NameOperand(index, harmless), why)
+	if hint != "" {
+		err.Hint("%s", hint)
+	}
+	return err
+}
+
+// NameOperand names the operand at an index by what of it is harmless.
+func NameOperand(index int, harmless string) string {
+	if harmless == "" {
+		return fmt.Sprintf("operand %d", index+1)
+	}
+	return fmt.Sprintf("operand %d (%s)", index+1, harmless)
+}
+
+func (p *Program) describe(word string) (harmless, hint string) {
+	if harmless, hint = p.Describe(word); harmless != "" {
+		return harmless, hint
+	}
+	return FlagName(word), hint
+}
+
+// FlagName is the part of a flag that is not its value, "" for any other word.
+func FlagName(word string) string {
+	switch name, _, _ := strings.Cut(word, "="); {
+	case !isFlag(word):
+		return ""
+	case strings.HasPrefix(word, "--"):
+		return name
+	}
+	return string([]rune(word)[:2]) // what follows may be its value
+}
+
+// TooMany refuses the operand at an index.
+func (l *Line) TooMany(index int, why string) *UsageError {
+	return l.program.tooMany(l.Operands, index, why)
+}
+
+// refuseMisplaced refuses what stands among the words of a command though the
+// program or a shell was meant to read it. The command would take it, or ignore
+// it, and something else would be done than was asked for. Behind "--" every word
+// is the command's.
+func (s *split) refuseMisplaced(args []string) error {
+	var found, forShell string
+	var ours []string
+	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
+		word := rest[0]
+		name, value, glued := strings.Cut(word, "=")
+		f := s.table.Lookup(strings.TrimPrefix(name, "--"))
+		if f != nil && !f.IsSwitch() && !glued && len(rest) > 1 {
+			value = rest[1]
+		}
+		switch {
+		case IsForShell(word):
+			found, forShell = cmp.Or(found, word), cmp.Or(forShell, word)
+		case strings.HasPrefix(name, "--") && f != nil && f.isMisplaced(value):
+			found = cmp.Or(found, name)
+			ours = append(ours, name)
+			if f.IsSwitch() {
+				continue
+			}
+			if !glued && len(rest) > 1 {
+				rest = rest[1:]
+			}
+			ours = append(ours, cmp.Or(shellQuoted(value), f.Value))
+		}
+	}
+	if found == "" {
+		return nil
+	}
+	err := Usagef("%s stands behind the command, which would take it as a word of its own", found)
+	if found == forShell {
+		err = Usagef("%s is for a shell, and a command is not run by one", found)
+	}
+	self, program := s.program.Name+" ", ProgramName(args[0])
+	if len(s.seen) > 0 {
+		self += "... "
+	}
+	command := program + " ..."
+	if forShell != "" {
+		command = "sh -c '" + program + " ... " + forShell + " ...'"
+	}
+	return err.Hint("%s", self+strings.Join(append(ours, "-- "+command), " ")).
+		Hint("if it is meant for %s: %s-- %s ...", program, self, program)
+}
+
+// isMisplaced reports whether a flag with that value, behind a command, was meant
+// for the program.
+func (f *Flag) isMisplaced(value string) bool {
+	if !f.Distinctive || f.Offers == nil {
+		return f.Distinctive
+	}
+	return slices.ContainsFunc(f.Offers(), func(c Candidate) bool { return c.Word == value })
+}
+
+// IsForShell reports whether a word is one by which a shell joins commands or
+// directs their output.
+func IsForShell(word string) bool {
+	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
+}
+
+// plainWord matches what a shell takes as it is.
+var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./+-]+$`) })
+
+// ProgramName is the first word of a command as it may be shown: what else it
+// may be can hold a secret.
+func ProgramName(word string) string {
+	if plainWord().MatchString(word) {
+		return word
+	}
+	return "COMMAND"
+}
+
+// shellQuoted writes a word so that a shell reads it unchanged; "" stays.
+func shellQuoted(word string) string {
+	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
+	if strings.TrimFunc(word, isDigit) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

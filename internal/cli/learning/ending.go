@@ -1,0 +1,169 @@
+package learning
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A completion is what the attempts of a run have seen of the end of the
+// operation: it came between two of them. Times are the operation's age.
+type completion struct {
+	last       status.Status
+	unfinished time.Duration // the last attempt that saw it unfinished began, 0 if none did
+	finished   time.Duration // the first of the attempts that see it finished had ended
+}
+
+// see takes note of an attempt. THROTTLED says nothing of the operation, and
+// neither does an attempt that was ended from outside. Of several attempts that
+// a threshold asks for, the first saw the end.
+func (c *completion) see(ev poll.Event) {
+	if ev.Kind != poll.EventAttempt || ev.Observation != nil && ev.Observation.Stopped() {
+		return
+	}
+	now := ev.Verdict.Status
+	if ofResult(ev.Observation) {
+		now = status.Success
+	}
+	switch now {
+	case status.NotReady:
+		c.unfinished = max(0, ev.Age()-ev.Took)
+	case status.Success, status.Error:
+		if now != c.last {
+			c.finished = ev.Age()
+		}
+	}
+	c.last = now
+}
+
+// ofResult reports whether an attempt looked for the result of an operation
+// that was known to be done.
+func ofResult(o *status.Observation) bool {
+	return o != nil && o.Following.Monitor == status.MonitorResult
+}
+
+// record is what is remembered of a run, if anything.
+func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, bool) {
+	outcome, ok := remembered(o)
+	run := history.Record{End: time.Now(), Outcome: outcome}
+	if r.seen.unfinished > 0 {
+		run.Lo = backoff.Add(r.age, r.seen.unfinished)
+	}
+	if !outcome.Finished() {
+		return run, ok
+	}
+	run.Hi = backoff.Add(r.age, r.seen.finished)
+	if r.startedAt == nil {
+		// An end seen by the first look at an operation that was old already may
+		// have come at any age below that: nothing to learn from.
+		return run, ok && (r.age == 0 || r.seen.unfinished > 0)
+	}
+	took, err := r.took(ctx, o.Observation)
+	if err != nil {
+		r.trouble = append(r.trouble, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
+		return run, ok
+	}
+	run.Lo, run.Hi = took, took
+	return run, ok
+}
+
+// remembered is how a run ended in the words of a history, false if the run
+// tells nothing of the operation. A wait that had enough before the end, for
+// whatever reason, is a timeout.
+func remembered(o poll.Outcome) (history.Outcome, bool) {
+	if ofResult(o.Observation) {
+		return history.Success, true
+	}
+	switch o.Ending {
+	case poll.Succeeded:
+		return history.Success, true
+	case poll.Failed:
+		return failed(o)
+	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
+		return history.Timeout, o.Attempts > 0
+	case poll.Interrupted:
+		return history.Interrupted, o.Attempts > 0
+	}
+	return "", false
+}
+
+// failed tells a failure of the operation, which a rule or a good answer
+// states, from one of the probe, such as a password that is wrong.
+func failed(o poll.Outcome) (history.Outcome, bool) {
+	switch {
+	case o.Observation == nil:
+		return "", false
+	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Following.Start:
+		return history.Failure, true
+	}
+	return "", false
+}
+
+// took is how long the operation ran by the times in its last answer.
+func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
+	started, err := instantOf(ctx, "started-at", r.startedAt, o)
+	if err != nil {
+		return 0, err
+	}
+	finished, err := instantOf(ctx, "finished-at", r.finishedAt, o)
+	if err != nil {
+		return 0, err
+	}
+	if finished.Before(started) {
+		return 0, fmt.Errorf("it finished at %s, before it started at %s", finished.Format(time.RFC3339), started.Format(time.RFC3339))
+	}
+	return finished.Sub(started), nil
+}
+
+func instantOf(ctx context.Context, name string, e *expr.Expr, o *status.Observation) (time.Time, error) {
+	env := status.Environment(o)
+	env.Context = ctx
+	value := e.Eval(env).Value()
+	if !value.Exists() {
+		return time.Time{}, fmt.Errorf("--%s %s: %s", name, e, value.Reason)
+	}
+	at, err := instant(value)
+	if err != nil {
+		return at, fmt.Errorf("--%s %s: %w", name, e, err)
+	}
+	return at, nil
+}
+
+// A number of seconds since 1970 is one of milliseconds from that on, which as
+// seconds would be the year 5138 and as milliseconds is 1973; and from the
+// other on it is neither.
+const (
+	fromMilliseconds = 1e11
+	fromNonsense     = 1e14
+)
+
+// instant reads a text as RFC 3339 writes it, or a number of seconds or
+// milliseconds since 1970, which may be a text as well.
+func instant(v expr.Value) (time.Time, error) {
+	text := v.Text()
+	if v.Kind == expr.KindString {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
+			return at, nil
+		}
+	} else if v.Kind != expr.KindNumber {
+		return time.Time{}, fmt.Errorf("%s is not a time", v.Kind)
+	}
+	// A number as JSON has it: ParseFloat would also take 0x1p30 or 1_000.
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(n >= 0 && n < fromNonsense) || !json.Valid([]byte(text)) {
+		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)
+	}
+	if n >= fromMilliseconds {
+		return time.UnixMicro(int64(math.Round(n * 1e3))).UTC(), nil
+	}
+	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil
+}

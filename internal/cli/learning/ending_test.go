@@ -1,0 +1,165 @@
+package learning
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// attempts are events of attempts that ended 1, 2, 3 ... s after the start and
+// took 100 ms.
+func attempts(statuses ...status.Status) []poll.Event {
+	var list []poll.Event
+	began := time.Unix(0, 0)
+	for i, s := range statuses {
+		code := 1
+		list = append(list, poll.Event{
+			Kind: poll.EventAttempt, Began: began, At: began.Add(time.Duration(i+1) * time.Second), Took: 100 * time.Millisecond,
+			Verdict: status.Verdict{Status: s}, Observation: &status.Observation{Exit: &code},
+		})
+	}
+	return list
+}
+
+// lookingFor makes the events from one on attempts to get the result.
+func lookingFor(events []poll.Event, from int) []poll.Event {
+	for _, ev := range events[from:] {
+		ev.Observation.Following.Monitor = status.MonitorResult
+	}
+	return events
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	const (
+		notReady, throttled = status.NotReady, status.Throttled
+		success, failure    = status.Success, status.Error
+	)
+	for _, test := range []struct {
+		name   string
+		events []poll.Event
+		lo, hi time.Duration
+	}{
+		{"at once", attempts(success), 0, time.Second},
+		{"after a while", attempts(notReady, notReady, success), 1900 * time.Millisecond, 3 * time.Second},
+		{"a failure", attempts(notReady, failure), 900 * time.Millisecond, 2 * time.Second},
+		{"throttled says nothing", attempts(notReady, throttled, throttled, success), 900 * time.Millisecond, 4 * time.Second},
+		{"the first of those a threshold asks for", attempts(notReady, success, success, success), 900 * time.Millisecond, 2 * time.Second},
+		{"one that was no end", attempts(success, notReady, success, success), 1900 * time.Millisecond, 3 * time.Second},
+		{"a result that is late", lookingFor(attempts(notReady, notReady, throttled, failure, success), 1), 900 * time.Millisecond, 2 * time.Second},
+		{"an error that passed", attempts(notReady, failure, success), 900 * time.Millisecond, 3 * time.Second},
+	} {
+		l := Recorder{}
+		for _, ev := range test.events {
+			l.See(ev)
+		}
+		r, ok := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
+		if !ok || r.Lo != test.lo || r.Hi != test.hi {
+			t.Errorf("%s: between %v and %v, want %v and %v", test.name, r.Lo, r.Hi, test.lo, test.hi)
+		}
+		aged := Recorder{age: time.Minute, seen: l.seen}
+		switch r, ok := aged.record(t.Context(), poll.Outcome{Ending: poll.Succeeded}); {
+		case ok != (test.lo > 0):
+			t.Errorf("%s, a minute old: remembered: %v; it was seen unfinished: %v", test.name, ok, !ok)
+		case ok && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
+			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
+		}
+	}
+}
+
+// An attempt that was stopped has not seen the operation.
+func TestCompletion_stopped(t *testing.T) {
+	t.Parallel()
+	events := attempts(status.NotReady, status.NotReady)
+	events[1].Observation.Failure = &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}
+	var s completion
+	for _, ev := range events {
+		s.see(ev)
+	}
+	if want := 900 * time.Millisecond; s.unfinished != want {
+		t.Errorf("unfinished at %v, want %v", s.unfinished, want)
+	}
+}
+
+func TestRemembered(t *testing.T) {
+	t.Parallel()
+	code := func(exit int) *status.Observation {
+		return &status.Observation{Kind: status.KindCommand, Exit: &exit}
+	}
+	start := code(0)
+	start.Following.Start = true
+	result := &status.Observation{Following: status.Following{Monitor: status.MonitorResult}}
+	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
+	for name, test := range map[string]struct {
+		outcome poll.Outcome
+		want    history.Outcome
+	}{
+		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, history.Success},
+		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, history.Failure},
+		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, history.Failure},
+		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
+		"start is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: start, Verdict: verdict(status.Error, "")}, ""},
+		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, history.Success},
+		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, history.Success},
+		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
+		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
+		"timed out":          {poll.Outcome{Ending: poll.TimedOut, Attempts: 3}, history.Timeout},
+		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
+		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, Attempts: 3}, history.Timeout},
+		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, Attempts: 3}, history.Timeout},
+		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, Attempts: 3}, history.Interrupted},
+		"interrupted early":  {poll.Outcome{Ending: poll.Interrupted}, ""},
+	} {
+		have, ok := remembered(test.outcome)
+		if !ok {
+			have = ""
+		}
+		if diff := cmp.Diff(test.want, have); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestInstant(t *testing.T) {
+	t.Parallel()
+	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for _, test := range []struct {
+		json string
+		want time.Time // zero for an error
+	}{
+		{`"2026-01-02T03:04:05Z"`, want},
+		{`"2026-01-02T04:04:05+01:00"`, want},
+		{`"2026-01-02T03:04:05.25Z"`, want.Add(250 * time.Millisecond)},
+		{`1767323045`, want},
+		{`1767323045.25`, want.Add(250 * time.Millisecond)},
+		{`1767323045250`, want.Add(250 * time.Millisecond)},
+		{`1.767323045e9`, want},
+		{`"1767323045"`, want},
+		{`0`, time.Unix(0, 0)},
+		{`-1`, time.Time{}},
+		{`1e99`, time.Time{}},
+		{`1767323045000000000`, time.Time{}},
+		{`"2026-01-02"`, time.Time{}},
+		{`"0x1p30"`, time.Time{}},
+		{`""`, time.Time{}},
+		{`null`, time.Time{}},
+		{`true`, time.Time{}},
+		{`[1767323045]`, time.Time{}},
+	} {
+		e, err := expr.CompileValue(".at")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &status.Observation{Body: []byte(`{"at":` + test.json + `}`)}
+		have, err := instantOf(t.Context(), "started-at", e, o)
+		if (err != nil) != test.want.IsZero() || err == nil && !have.Equal(test.want) {
+			t.Errorf("%s: have %v, %v, want %v", test.json, have, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+// Package learning is what the command line makes of past runs: the flags that
+// ask for it, what a wait remembers of its own run, and the command that shows
+// what is remembered.
+package learning
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// Flags are those that shape a learned schedule.
+func Flags(group string) argv.Flags {
+	return argv.Flags{
+		{Name: "learn", Value: "NAME", Distinctive: true, Group: group, Usage: "remember how long runs take, poll when they end"},
+		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, Group: group, Usage: "what an attempt is worth: % of the median, or D"},
+		{Name: "age", Value: "D", Default: "0", Group: group, Usage: "how long the operation has been running already"},
+		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", Group: group, Usage: "keep past runs here"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it started, by the last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it ended, by the last answer"},
+	}
+}
+
+// RefuseUnlearned refuses flags that only --learn gives a meaning.
+func RefuseUnlearned(l *argv.Line) error {
+	if l.Has("learn") {
+		return nil
+	}
+	for _, f := range Flags("") {
+		if l.Typed(f.Name) != nil {
+			return argv.Usagef("--%s says nothing without --learn NAME", f.Name)
+		}
+	}
+	return nil
+}
+
+// readOptions reads the name, which only has to be right, and what shapes the
+// learned schedule.
+func readOptions(l *argv.Line, config backoff.Config) learn.Options {
+	options := learn.Options{Age: l.Duration("age", 0)}
+	if err := history.CheckName(l.String("learn")); err != nil {
+		l.Fail("learn", err)
+	}
+	if l.Has("poll-cost") {
+		var err error
+		if options.Cost, err = learn.ParseCost(l.String("poll-cost")); err != nil {
+			l.Fail("poll-cost", err)
+		}
+	}
+	options.Base, options.MaxWait = bounds(l, config)
+	return options
+}
+
+// bounds are those of the learned waits: the strategy's base, and the longest
+// wait if one is asked for. A base above that gives way, as everywhere.
+func bounds(l *argv.Line, config backoff.Config) (least, most time.Duration) {
+	if l.Has("max-wait") && config.MaxWait > 0 {
+		return min(config.Base, config.MaxWait), config.MaxWait
+	}
+	return config.Base, backoff.NoCap
+}
+
+// readStore finds where past runs are kept. The directory need not exist.
+func readStore(l *argv.Line) (history.Store, error) {
+	if !l.Has("history") {
+		dir, err := history.DefaultDir(l.Getenv)
+		return history.Store{Dir: dir}, err
+	}
+	dir := l.String("history")
+	if dir == "" {
+		return history.Store{}, argv.Usagef("%s needs the name of a directory", l.Origin("history"))
+	}
+	return history.Store{Dir: dir}, nil
+}
+
+// Schedules returns the schedules of a model: jitter moves its polls, and what is
+// waited after THROTTLED is no shorter than by the model or as configured.
+func Schedules(l *argv.Line, m *learn.Model, config backoff.Config, configured backoff.Schedule) (own, throttled backoff.Schedule) {
+	switch config.Jitter {
+	case backoff.JitterFull, backoff.JitterDecorrelated:
+		own = m.Spread(1)
+	case backoff.JitterEqual:
+		own = m.Spread(0.5)
+	default:
+		own = m
+	}
+	_, most := bounds(l, config)
+	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: most}))
+}
+
+// Recall fits the history that --learn names.
+func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model, error) {
+	options := readOptions(l, config)
+	if l.Err() != nil {
+		return nil, l.Err()
+	}
+	store, err := readStore(l)
+	if err != nil {
+		return nil, err
+	}
+	name := l.String("learn")
+	runs, err := read(s, store, name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := learn.Fit(runs.finished, options)
+	if errors.Is(err, learn.ErrNoRuns) {
+		return nil, unknown(store, name)
+	}
+	return m, err
+}
+
+// remark says something beside the result.
+func remark(s *term.Streams, format string, args ...any) {
+	fmt.Fprintf(s.Err, "poll: %s\n", term.Line(fmt.Sprintf(format, args...)))
+}
+
+// A Recorder takes from the past runs of an operation what a wait for it should
+// know, and remembers this run for the next one. Trouble with the place where runs
+// are kept never fails the wait: it is said once, at the end. A nil Recorder does
+// nothing.
+type Recorder struct {
+	Name  string
+	Model *learn.Model // nil if there is no past run
+
+	store history.Store
+	age   time.Duration // of the operation when the wait for it starts, or starts it
+	// startedAt and finishedAt read the times of the operation from its last
+	// answer; nil if that does not say them.
+	startedAt, finishedAt *expr.Expr
+
+	closed  bool // the place cannot be used, which has been said
+	trouble []string
+	seen    completion
+	run     history.Record // that has ended
+}
+
+// NewRecorder reads the flags of a wait with --learn, and then what is known of
+// past runs. compile compiles the expression that a flag has.
+func NewRecorder(l *argv.Line, config backoff.Config, compile func(flag string) (*expr.Expr, error)) (*Recorder, error) {
+	options := readOptions(l, config)
+	r := &Recorder{Name: l.String("learn"), age: options.Age}
+	err := r.readTimes(l, compile)
+	if err == nil {
+		err = l.Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.store, err = readStore(l)
+	if argv.IsUsage(err) {
+		return nil, err
+	}
+	r.close("nothing is learned", err)
+	r.recall(options)
+	return r, nil
+}
+
+// readTimes reads the expressions for the times of the operation, of which both
+// are needed.
+func (r *Recorder) readTimes(l *argv.Line, compile func(string) (*expr.Expr, error)) (err error) {
+	for _, f := range []struct {
+		name, other string
+		expr        **expr.Expr
+	}{{"started-at", "finished-at", &r.startedAt}, {"finished-at", "started-at", &r.finishedAt}} {
+		if !l.Has(f.name) {
+			continue
+		}
+		if !l.Has(f.other) {
+			return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(f.name), f.other)
+		}
+		if *f.expr, err = compile(f.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close notes that the place of the history cannot be used, and what of it.
+func (r *Recorder) close(so string, err error) {
+	if err != nil && !r.closed {
+		r.closed = true
+		r.trouble = append(r.trouble, so+": "+err.Error())
+	}
+}
+
+// recall fits the model to the past runs.
+func (r *Recorder) recall(options learn.Options) {
+	if r.closed {
+		return
+	}
+	records, warnings, err := r.store.Read(r.Name)
+	r.trouble = append(r.trouble, warnings...)
+	r.close("nothing is known of past runs", err)
+	r.Model, _ = learn.Fit(history.Runs(records), options) // nil without a run
+}
+
+// See takes note of an event.
+func (r *Recorder) See(ev poll.Event) {
+	if r != nil {
+		r.seen.see(ev)
+	}
+}
+
+// The times for which a run waits until others have written theirs. One of them
+// may be stopped, so none is long.
+const (
+	firstPatience = 20 * time.Millisecond  // before the result
+	mostPatience  = 2 * time.Second        // after it
+	leastPatience = 100 * time.Millisecond // even if the time for everything is over
+)
+
+// Keep remembers the run that has ended. It reports whether that has to wait for
+// others.
+func (r *Recorder) Keep(ctx context.Context, o poll.Outcome) (held bool) {
+	if r == nil {
+		return false
+	}
+	run, ok := r.record(ctx, o)
+	if !ok || r.store.Dir == "" {
+		return false
+	}
+	r.run = run
+	err := r.add(ctx, firstPatience)
+	if errors.Is(err, history.ErrHeld) {
+		return true
+	}
+	r.close("this run is not remembered", err)
+	return false
+}
+
+// Insist remembers the run although others have to be waited for, when so much
+// is left of the time for everything.
+func (r *Recorder) Insist(ctx context.Context, left time.Duration) {
+	r.close("this run is not remembered", r.add(ctx, max(min(left, mostPatience), leastPatience)))
+}
+
+// add adds the run to the history. A signal ends it, but not the one that has
+// ended the run.
+func (r *Recorder) add(ctx context.Context, patience time.Duration) error {
+	if ctx.Err() != nil {
+		ctx, patience = context.WithoutCancel(ctx), min(patience, leastPatience)
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return r.store.Append(ctx, r.Name, r.run)
+}
+
+// Trouble is what was in the way of learning and of remembering.
+func (r *Recorder) Trouble() []string {
+	if r == nil {
+		return nil
+	}
+	return r.trouble
+}

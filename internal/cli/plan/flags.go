@@ -1,0 +1,130 @@
+// Package plan says how waits come out before they begin: the flags that shape
+// them, the timetable that they make (poll schedule), a factor for what is wanted
+// (poll tune), and what many pollers do to one service (poll simulate).
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+)
+
+// DefaultTimeout bounds a wait that nobody has bounded, so that a CI job does not
+// hang.
+const DefaultTimeout = 10 * time.Minute
+
+// Flags are those that shape the waits.
+func Flags(group string) argv.Flags {
+	return argv.Flags{
+		{Name: "strategy", Value: "S", Group: group, Default: "exponential", Usage: "or fixed, linear, fibonacci, polynomial", Words: argv.Texts(backoff.Strategies())},
+		{Name: "base", Value: "D", Group: group, Default: "100ms", Usage: "the first wait, roughly"},
+		{Name: "factor", Value: "F", Group: group, Default: "2", Usage: "growth of exponential"},
+		{Name: "power", Value: "P", Group: group, Default: "4", Usage: "growth of polynomial"},
+		{Name: "max-wait", Value: "D", Group: group, Default: "20s", Usage: "no own wait is longer; 0 = no cap"},
+		{Name: "interval", Value: "D", Group: group, Usage: "look at once, then every D"},
+		{Name: "overshoot", Value: "PCT", Distinctive: true, Group: group, Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "jitter", Value: "J", Group: group, Default: "auto", Usage: "or none, full, equal, decorrelated", Words: argv.Texts(backoff.Jitters())},
+		{Name: "seed", Value: "N", Group: group, Usage: "makes jitter repeatable"},
+		{Name: "immediate", Group: group, Usage: "first attempt at once; with --interval unless =false"},
+		{Name: "initial-delay", Value: "D", Group: group, Default: "0", Usage: "wait this long before anything"},
+	}
+}
+
+// Conflicts are those among the flags that shape the waits.
+func Conflicts() []argv.Conflict {
+	return slices.Concat(
+		argv.Conflicting("interval", "strategy", "base", "factor", "power", "overshoot"),
+		argv.Conflicting("overshoot", "factor", "power"),
+		[]argv.Conflict{
+			{Flag: "overshoot", Other: "strategy", Unless: "exponential"},
+			{Flag: "factor", Other: "strategy", Unless: "exponential"},
+			{Flag: "power", Other: "strategy", Unless: "polynomial"},
+		})
+}
+
+// ReadConfig reads the flags that shape the waits. base and maxWait hold where the
+// command line says nothing else.
+func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, error) {
+	c := backoff.Config{
+		Strategy: backoff.Strategy(l.Choice("strategy")),
+		Jitter:   backoff.Jitter(l.Choice("jitter")),
+		Base:     cmp.Or(l.Duration("base", base), backoff.NoWait),
+		Factor:   l.Number("factor", 1, backoff.DefaultFactor),
+		Power:    l.Number("power", 0, backoff.DefaultPower),
+		MaxWait:  cmp.Or(l.Duration("max-wait", maxWait), backoff.NoCap),
+	}
+	if c.Power == 0 {
+		l.Fail("power", argv.Usagef("0 is not above 0"))
+	}
+	if l.Has("interval") {
+		c.Strategy, c.Base = backoff.StrategyFixed, cmp.Or(l.Duration("interval", 0), backoff.NoWait)
+	}
+	if l.Has("overshoot") {
+		c.Factor = 1 + l.Percent("overshoot")
+	}
+	if !l.Has("max-wait") {
+		c.MaxWait = defaultMaxWait(l, c)
+	}
+	if l.Typed("power") != nil && c.Strategy != backoff.StrategyPolynomial && !l.Has("compare") {
+		return c, argv.Usagef("--power is for --strategy polynomial")
+	}
+	return c, nil
+}
+
+// defaultMaxWait is the cap when --max-wait is not given. --overshoot has none,
+// and a fixed wait must fit below it.
+func defaultMaxWait(l *argv.Line, c backoff.Config) time.Duration {
+	switch {
+	case l.Has("overshoot"):
+		return backoff.NoCap
+	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
+		return max(c.MaxWait, 2*c.Base)
+	}
+	return c.MaxWait
+}
+
+// Schedules builds the schedules of a configuration: its own, and that after
+// THROTTLED.
+func Schedules(l *argv.Line, c backoff.Config) (own, throttled backoff.Schedule, err error) {
+	own, throttled, err = c.Schedules()
+	if err != nil {
+		return nil, nil, badParameter(l, err)
+	}
+	return own, throttled, nil
+}
+
+// badParameter names the flag or variable that a parameter came from.
+func badParameter(l *argv.Line, err error) error {
+	e, ok := errors.AsType[*backoff.ParameterError](err)
+	if !ok {
+		return argv.Usagef("%w", err)
+	}
+	origin := l.Origin(strings.ReplaceAll(e.Parameter, " ", "-"))
+	if e.Parameter == "base" && l.Has("interval") {
+		origin = l.Origin("interval")
+	}
+	return argv.Usagef("%s: %s", origin, e.Problem)
+}
+
+// Immediate reports whether the first attempt comes at once: where that is asked
+// for and, unless told otherwise, with --interval.
+func Immediate(l *argv.Line) bool {
+	if l.Has("immediate") {
+		return l.On("immediate")
+	}
+	return l.Has("interval")
+}
+
+// Source is the source of all jitter, nil without --seed.
+func Source(l *argv.Line) *rand.Rand {
+	if !l.Has("seed") {
+		return nil
+	}
+	return rand.New(rand.NewPCG(l.Uint64("seed"), 0))
+}

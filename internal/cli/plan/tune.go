@@ -1,0 +1,227 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/words"
+)
+
+// TuneCommand chooses a factor.
+func TuneCommand() *argv.Command {
+	return &argv.Command{
+		Name:    "tune",
+		Summary: "a factor from what is wanted",
+		About: "poll tune chooses the factor of exponential waits by what is wanted: a wait that\n" +
+			"is a part of the time already waited (--overshoot), or a certain wait at a\n" +
+			"certain time (--wait, --at). It shows how many attempts that makes until\n" +
+			"--timeout, how late a completion then is seen, and the flags for poll.",
+		Examples: []argv.Example{
+			{Line: "poll tune --overshoot 10% --base 1s --timeout 1000s"},
+			{Line: "poll tune --wait 100s --at 1000s --base 1s", About: "at 1000 seconds, wait for 100"},
+		},
+		Flags: argv.Flags{
+			{Name: "overshoot", Value: "PCT", Usage: "the wait wanted, as a part of the time waited so far"},
+			{Name: "wait", Value: "D", Usage: "the wait wanted ..."},
+			{Name: "at", Value: "D", Usage: "... at this time"},
+			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), Usage: "the first wait"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + words.Flag(DefaultTimeout), Usage: "judge the attempts until then"},
+			formatFlag(table.Text, table.JSON),
+			argv.HelpFlag(),
+		},
+		Conflicts: argv.Conflicting("overshoot", "wait", "at"),
+		Run:       tune,
+	}
+}
+
+func tune(ctx context.Context, l *argv.Line) error {
+	g, err := readGoal(l)
+	if err != nil {
+		return err
+	}
+	t := tuning{goal: g, Tuning: backoff.Tune(backoff.Exponential{Base: g.base, Factor: g.factor}, g.until)}
+	text := t.text()
+	if g.format == table.JSON {
+		if text, err = t.json(); err != nil {
+			return err
+		}
+	}
+	return l.Write(ctx, text)
+}
+
+// A goal is what the waits should be like, and the factor that follows from it.
+type goal struct {
+	overshoot float64       // 0 if a wait is wanted
+	wait, at  time.Duration // 0 if an overshoot is wanted
+	base      time.Duration
+	until     time.Duration
+	factor    float64
+	format    string
+}
+
+// readGoal reads the flags.
+func readGoal(l *argv.Line) (goal, error) {
+	if err := checkGoal(l); err != nil {
+		return goal{}, err
+	}
+	g := goal{
+		base: l.Duration("base", backoff.DefaultBase),
+		wait: l.Duration("wait", 0),
+		at:   l.Duration("at", 0),
+	}
+	g.until = l.Duration("timeout", DefaultTimeout)
+	if l.Has("at") && !l.Has("timeout") {
+		g.until = g.at
+	}
+	if l.Has("overshoot") {
+		g.overshoot = l.Percent("overshoot")
+	}
+	g.format = l.Choice("format")
+	switch {
+	case l.Err() != nil:
+		return g, l.Err()
+	case g.base == 0:
+		return g, argv.Usagef("--base: 0 never grows")
+	case g.until == 0 && l.Has("timeout"):
+		return g, argv.Usagef("--timeout: 0 leaves no time to judge")
+	}
+	var err error
+	if g.factor, err = g.choose(); err != nil {
+		err = badParameter(l, err)
+	}
+	return g, err
+}
+
+// checkGoal refuses what is no goal, or half of one.
+func checkGoal(l *argv.Line) error {
+	const example = "poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s"
+	switch {
+	case l.Has("wait") && !l.Has("at"):
+		return argv.Usagef("--wait needs --at: when is that wait wanted?").Hint(example)
+	case l.Has("at") && !l.Has("wait"):
+		return argv.Usagef("--at needs --wait: which wait is wanted then?").Hint(example)
+	case !l.Has("overshoot") && !l.Has("wait"):
+		return argv.Usagef("nothing to tune for").Hint(example)
+	}
+	return nil
+}
+
+func (g goal) choose() (float64, error) {
+	if g.overshoot > 0 {
+		return backoff.FactorForOvershoot(g.overshoot)
+	}
+	return backoff.FactorForWait(g.base, g.wait, g.at)
+}
+
+// A tuning is a factor with what it costs and what it buys.
+type tuning struct {
+	goal
+	backoff.Tuning
+}
+
+func (t tuning) json() (string, error) {
+	return table.Table[tuning]{
+		Columns: []table.Column[tuning]{
+			{Name: "factor", Value: func(t tuning) any { return t.factor }},
+			{Name: "attempts", Value: func(t tuning) any { return t.Attempts }},
+			{Name: "attempts_factor_2", Value: func(t tuning) any { return t.AttemptsFactor2 }},
+			{Name: "next_wait_s", Value: func(t tuning) any { return words.InSeconds(t.NextWait) }},
+		},
+		Rows: []tuning{t},
+	}.Object()
+}
+
+// text is the answer in words.
+func (t tuning) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "factor %s: %s\n\n", t.r(), t.meaning())
+	b.WriteString(t.formulas())
+	b.WriteString("\n" + t.around() + "\n")
+	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.Attempts, "attempt"), words.WithSeconds(t.until), t.AttemptsFactor2, t.ratio())
+	other := backoff.Exponential{Base: t.base, Factor: 2}
+	fmt.Fprintf(&b, "a completion near then is seen at most %s later; with factor 2, %s\n",
+		words.WithSeconds(t.NextWait), words.WithSeconds(other.Wait(backoff.Step{N: t.AttemptsFactor2}, nil)))
+	fmt.Fprintf(&b, "\npoll %s\n", t.flags())
+	return b.String()
+}
+
+// meaning says what the factor does.
+func (t tuning) meaning() string {
+	if t.factor == 1 {
+		return "all waits are alike"
+	}
+	return fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
+}
+
+// formulas are those of the series, with the numbers put in. Times are in
+// seconds.
+func (t tuning) formulas() string {
+	a, r, until := words.Seconds(t.base), t.r(), words.Seconds(t.until)
+	var b strings.Builder
+	if t.wait > 0 {
+		fmt.Fprintf(&b, "  r      = 1 + (wait - a) / at = 1 + (%s - %s) / %s = %s\n", words.Seconds(t.wait), a, words.Seconds(t.at), r)
+	} else {
+		fmt.Fprintf(&b, "  r      = 1 + overshoot = 1 + %s = %s\n", words.Number(t.overshoot), r)
+	}
+	if t.factor == 1 {
+		fmt.Fprintf(&b, "  n      = T / a = %s / %s, rounded down: %d\n", until, a, t.Attempts)
+		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.Attempts, a, t.Attempts, words.Seconds(t.Last))
+		fmt.Fprintf(&b, "  next   = a = %s s\n", words.Seconds(t.NextWait))
+		return b.String()
+	}
+	less := rounded(t.factor - 1)
+	fmt.Fprintf(&b, "  n      = log(1 + (r - 1) T / a) / log r = log(1 + %s * %s / %s) / log %s, rounded down: %d\n", less, until, a, r, t.Attempts)
+	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.Attempts, a, r, t.Attempts, less, words.Seconds(t.Last))
+	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, words.Seconds(t.Last), words.Seconds(t.NextWait))
+	return b.String()
+}
+
+// r is the factor as it is shown; flags gives it in full.
+func (t tuning) r() string { return rounded(t.factor) }
+
+// rounded writes a number to ten digits, which leaves out what comes of 1.1 - 1.
+func rounded(n float64) string {
+	return words.Number(math.Round(n*1e10) / 1e10)
+}
+
+// around is the table of the attempts next to the end.
+func (t tuning) around() string {
+	const before, after = 3, 2
+	near := timetable{}
+	for n := max(1, t.Attempts-before+1); n <= t.Attempts+after; n++ {
+		wait, at := t.Schedule.Wait(backoff.Step{N: n - 1}, nil), t.Schedule.At(n)
+		near.rows = append(near.rows, row{Row: backoff.Row{Attempt: n, Wait: wait, At: at}})
+	}
+	text, _ := near.In(table.Text) // which has nothing that could fail
+	return text
+}
+
+// ratio says how the attempts relate to those of factor 2, here and in the long run.
+func (t tuning) ratio() string {
+	if t.AttemptsFactor2 == 0 || t.Attempts == 0 {
+		return ""
+	}
+	text := ", as many"
+	if t.Attempts != t.AttemptsFactor2 {
+		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.Attempts)/float64(t.AttemptsFactor2))
+	}
+	if math.IsInf(t.Ratio, 0) || t.factor == 2 {
+		return text
+	}
+	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", t.Ratio)
+}
+
+// flags are those of poll that wait like this.
+func (t tuning) flags() string {
+	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(t.factor))
+	if t.overshoot > 0 {
+		growth = fmt.Sprintf("--overshoot %s%%", rounded(100*t.overshoot))
+	}
+	return fmt.Sprintf("--base %s %s --timeout %s", words.Flag(t.base), growth, words.Flag(t.until))
+}
