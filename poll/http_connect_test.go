@@ -228,9 +228,9 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 					w.Header().Set("Location", abroadURL+"/job")
 					w.WriteHeader(202)
 				case r.URL.Path == "/":
-					http.Redirect(w, r, "/moved", 302)
+					http.Redirect(w, r, "/moved", http.StatusFound)
 				case r.URL.Path == "/moved":
-					http.Redirect(w, r, abroadURL+"/away", 307)
+					http.Redirect(w, r, abroadURL+"/away", http.StatusTemporaryRedirect)
 				case len(home.seen) < 4:
 					w.WriteHeader(202)
 				}
@@ -238,7 +238,7 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 			abroad.handler = func(w http.ResponseWriter, r *http.Request) {
 				switch {
 				case r.URL.Path == "/away":
-					http.Redirect(w, r, homeURL+"/back", 302)
+					http.Redirect(w, r, homeURL+"/back", http.StatusFound)
 				case len(abroad.seen) < 2:
 					w.WriteHeader(202)
 				}

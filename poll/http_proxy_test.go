@@ -45,9 +45,9 @@ func TestRefusedByProxy(t *testing.T) {
 			case "hang":
 				cancel(ErrAttemptTimeout)
 				conn.Read(make([]byte, 1))
+			case "":
 			default:
 				fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
-			case "":
 			}
 			conn.Close()
 		})}

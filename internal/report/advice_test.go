@@ -32,7 +32,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 			t.Fatal(err)
 		}
 		var d Document
-		if err := json.Unmarshal([]byte(out.String()), &d); err != nil {
+		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(strings.Join(d.Notes, "\n"), want) {
