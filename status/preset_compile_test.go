@@ -42,6 +42,7 @@ func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
 		KindCommand: `$exit != 0 && $stderr contains "gone"|.state == "running"`,
 		KindHTTP:    `$status == 204|.state == "running"`,
 		KindTCP:     "",
+		KindCustom:  `.state == "running"`,
 	}
 	for kind, want := range tests {
 		rules, err := p.Compile(kind)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -51,5 +52,20 @@ func TestRunsOfOneName(t *testing.T) {
 	}
 	if one, two := len(r.Timeline(1)), len(r.Timeline(2)); one != 1 || two != 2 {
 		t.Errorf("have %d and %d attempts, want 1 and 2", one, two)
+	}
+}
+
+// The live line tells a hint once: not where the verdict has told it.
+func TestTheLiveLineTellsAHintOnce(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	v := &live{r: New(Config{Streams: s, Face: None})}
+	hint := &status.Hint{Wait: 3 * time.Second, Source: "Retry-After"}
+	for reason, tells := range map[string]bool{"HTTP 429, Retry-After asks for 3s": true, "HTTP 429": false} {
+		last := poll.Event{Kind: poll.EventAttempt, Verdict: status.Verdict{Status: status.Throttled, Reason: reason, TellsHint: tells}}
+		u := &run{last: &last, at: poll.Event{Kind: poll.EventWait, Wait: hint.Wait, Hint: hint}}
+		if have := v.parts(u, time.Time{}).words; strings.Count(have, "Retry-After") != 1 {
+			t.Errorf("%q: have %q", reason, have)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -155,5 +156,16 @@ func TestParseFollow_noPlace(t *testing.T) {
 		if _, err := ParseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: have %v, want %q", word, err, want)
 		}
+	}
+}
+
+// A start that named nothing to follow is not sent again; what would help is data.
+func TestAStartThatLedNowhere(t *testing.T) {
+	t.Parallel()
+	s := NewSession(Request{URL: "https://h/jobs", Method: "POST"})
+	s.startDue = false
+	o := s.Look(t.Context(), false)
+	if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted || o.Failure.Advice.Code != status.AdviceFollow {
+		t.Errorf("have %+v", o.Failure)
 	}
 }
