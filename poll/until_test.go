@@ -48,7 +48,8 @@ func TestUntilWith(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				p := poll.Poller{Target: "it", Schedule: backoff.Fixed(time.Second), Timeout: 10 * time.Second}
+				every := backoff.Fixed(time.Second)
+				p := poll.Poller{Target: "it", Schedule: every, Throttled: every, Timeout: 10 * time.Second}
 				began := time.Now()
 				have, err := poll.UntilWith(t.Context(), p, func(context.Context) (int, bool, error) { return 42, test.done, test.err })
 				if have != 42 {
