@@ -189,11 +189,13 @@ func TestLive_clear(t *testing.T) {
 			end(poll.Outcome{Ending: poll.Succeeded})
 		last := len(events) - 1
 		act(r, events[:last], nil)
-		if time.Sleep(time.Second); s.line == "" {
+		time.Sleep(time.Second)
+		if synctest.Wait(); s.line == "" {
 			t.Fatal("nothing is drawn")
 		}
 		r.Clear()
-		if time.Sleep(time.Second); s.line != "" {
+		time.Sleep(time.Second)
+		if synctest.Wait(); s.line != "" {
 			t.Errorf("%q is drawn again", s.line)
 		}
 		r.Event(events[last])
