@@ -265,3 +265,22 @@ func TestTyped(t *testing.T) {
 		}
 	}
 }
+
+// A number may have lost its unit to the next word, which is then no operand.
+func TestDuration_unitApart(t *testing.T) {
+	t.Parallel()
+	for unit, want := range map[string]string{
+		"s":    "--d: 5 needs its unit in the same word: 5s",
+		"ms":   "--d: 5 needs its unit in the same word: 5ms",
+		"0.5s": "--d: 5 needs a unit, e.g. 5s",
+		"ls":   "--d: 5 needs a unit, e.g. 5s",
+	} {
+		have := reading(Flag{Name: "d", Value: "D"}, "5", func(l *Line) {
+			l.Operands = []string{unit}
+			l.Duration("d", 0)
+		})
+		if have != want {
+			t.Errorf("%s: have %q, want %q", unit, have, want)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func program() *Program {
 				{Name: "until", Value: "EXPR", Many: true, Distinctive: true}, {Name: "strict"}, {Name: "timeout", Value: "D"},
 				{Name: "strategy", Value: "S", Words: []string{"exponential", "linear", "fixed"}, Default: "exponential"},
 				{Name: "interval", Value: "D"}, {Name: "factor", Value: "F"}, {Name: "overshoot", Value: "PCT"}, {Name: "max-wait", Value: "D"},
-				{Name: "request", Aliases: []string{"X"}, Value: "METHOD"}, {Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true},
+				{Name: "request", Aliases: []string{"X"}, Value: "METHOD"}, {Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, MayBeEmpty: true},
 				{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true}, {Name: "insecure", Aliases: []string{"k"}},
 				{Name: "silent", Aliases: []string{"s"}, Hidden: true}, {Name: "show-error", Aliases: []string{"S"}, Hidden: true},
 				{Name: "fail", Aliases: []string{"f"}, Hidden: true}, {Name: "location", Aliases: []string{"L"}, Hidden: true},
@@ -204,6 +204,7 @@ func TestVariables(t *testing.T) {
 		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "off"}, `strict=true json=false cmd ["ls"]`},
 		{"a switch turned off again", []string{"--strict=false", "ls"}, map[string]string{"POLL_STRICT": "1"}, `strict=false cmd ["ls"]`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s cmd ["ls"]`},
+		{"an empty value that means something", []string{"--data=", "ls"}, nil, `data= cmd ["ls"]`},
 		{"a hidden flag has none", []string{"ls"}, map[string]string{"POLL_SILENT": "1"}, `cmd ["ls"]`},
 		{"the child's are not flags", []string{"ls"}, map[string]string{"POLL_ATTEMPT": "3", "POLL_ELAPSED": "1", "POLL_STATUS": "ERROR"}, `cmd ["ls"]`},
 	}

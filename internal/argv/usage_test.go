@@ -34,6 +34,7 @@ func TestRun_usage(t *testing.T) {
 		"--timeout":          "--timeout needs a value: --timeout D",
 		"--timeout --strict": "--timeout needs a value, and --strict is a flag",
 		"--strict=perhaps":   `--strict is a switch: "perhaps" is neither true nor false`,
+		"--timeout= ls":      "--timeout is given an empty value; leave the flag out, or set the variable that its value is taken from",
 		"-q demo":            "--quiet stands before the subcommand demo: flags follow the subcommand; a program of that name is run with: poll --quiet ... -- demo",
 		"demo x":             "operand 1 is one too many: demo takes flags only; poll demo --help lists them",
 		"demo --x=secret":    "unknown flag --x; poll demo --help lists its flags",
