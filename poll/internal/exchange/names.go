@@ -18,23 +18,26 @@ import (
 // of anything else its base name, as of a program's path. Userinfo, query and
 // fragment of a URL never appear. It returns "" for "".
 func TargetName(s string) string {
-	if !strings.Contains(s, "://") {
+	scheme := schemePrefix().FindString(s)
+	if scheme == "" {
 		if s == "" {
 			return ""
 		}
-		if strings.HasPrefix(s, "//") { // a URL that lost its scheme
+		if strings.Contains(s, "//") { // a URL that lost its scheme, or has none that is one
 			s = s[:strings.IndexAny(s+"?", "?#")]
 			s = s[strings.LastIndexByte(s, '@')+1:]
 		}
 		return filepath.Base(s)
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Scheme == "" {
-		scheme, _, _ := strings.Cut(s, "://")
-		return scheme + "://"
+	if err != nil {
+		return scheme
 	}
 	return urlName(u)
 }
+
+// schemePrefix is how a URL with a scheme begins (RFC 3986 section 3.1).
+var schemePrefix = compiled(`^[A-Za-z][A-Za-z0-9+.-]*://`)
 
 // compiled compiles a pattern when it is needed: a command needs none.
 func compiled(pattern string) func() *regexp.Regexp {

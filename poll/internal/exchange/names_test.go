@@ -15,7 +15,7 @@ func TestTargetName(t *testing.T) {
 		{"https://api.example.com/a;jsessionid=s3cret/b;v=s3cret", "https://api.example.com/a/b"},
 		{"https://api.example.com/a;b/c", "https://api.example.com/a;b/c"},
 		{"https://cache.example.com/fetch/https://me:s3cret@host/a?s3cret", "https://cache.example.com/fetch/https://host/a"},
-		{"/://me:s3cret@host/", "/://"},
+		{"/://me:s3cret@host/", "host"},
 		{"tcp://db:5432", "tcp://db:5432"},
 		{"https://me:s3c%ret@host/", "https://"},
 		{"https://host:s3cret/", "https://"},
@@ -49,6 +49,8 @@ func FuzzTargetName(f *testing.F) {
 	f.Add("https", "me", "passw0rd", "host", "/p", "q=s3cret")
 	f.Add("", "me", "passw0rd", "host", "/p", "q=s3cret")
 	f.Add("", "me", "passw0rd", "host", "", "q=s3cret")
+	f.Add("", "me", "passw0rd", "host:", "//", "q=s3cret")
+	f.Add("1http", "me", "passw0rd", "host", "/p", "q=s3cret")
 	f.Fuzz(func(t *testing.T, scheme, login, password, host, path, query string) {
 		u := url.URL{Scheme: scheme, Host: host, Path: path, User: url.UserPassword("L0GIN"+login, "PASSW0RD"+password), RawQuery: "QU3RY" + query}
 		have := TargetName(u.String())
