@@ -1,20 +1,15 @@
 package poll_test
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/httpscript"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -50,7 +46,8 @@ type turn struct {
 	method  string // "dial" for a connection
 	url     string // host:port for a connection
 	headers []string
-	answer  []string
+	lines   []string // of the answer
+	answer  httpscript.Answer
 }
 
 type ending struct {
@@ -200,13 +197,13 @@ func (p *peer) transport(t *testing.T) *http.Transport {
 func (p *peer) dial(ctx context.Context, scheme, address string) (net.Conn, error) {
 	if next := p.peek(); next != nil && next.method == "dial" {
 		p.take("dial", address, nil)
-		return nil, dialError(ctx, next.answer[0], address)
+		return nil, dialError(ctx, next.answer.What, address)
 	}
 	ours, theirs := net.Pipe()
 	p.mu.Lock()
 	p.conns = append(p.conns, theirs)
 	p.mu.Unlock()
-	go p.serve(theirs, scheme)
+	go httpscript.ServeConn(theirs, func(r httpscript.Request) *httpscript.Answer { return p.next(scheme, r) })
 	return ours, nil
 }
 
@@ -271,26 +268,15 @@ func checkHeader(t *testing.T, request string, header http.Header, line string) 
 	}
 }
 
-// serve answers the requests of one connection.
-func (p *peer) serve(conn net.Conn, scheme string) {
-	defer conn.Close()
-	in := bufio.NewReader(conn)
-	for {
-		req, err := http.ReadRequest(in)
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(req.Body)
-		if err != nil {
-			return
-		}
-		req.Header.Set("Host", req.Host)
-		req.Header.Set("Body", string(body))
-		next := p.take(req.Method, scheme+"://"+req.Host+req.URL.RequestURI(), req.Header)
-		if next == nil || !next.write(conn, time.Now()) {
-			return
-		}
+// next takes the turn of a request.
+func (p *peer) next(scheme string, r httpscript.Request) *httpscript.Answer {
+	r.Header.Set("Host", r.Host)
+	r.Header.Set("Body", string(r.Body))
+	next := p.take(r.Method, scheme+"://"+r.Host+r.URI, r.Header)
+	if next == nil {
+		return nil
 	}
+	return &next.answer
 }
 
 // done reports the turns that did not come.
@@ -303,134 +289,6 @@ func (p *peer) done() {
 	for _, c := range p.conns {
 		c.Close()
 	}
-}
-
-// write sends a turn's answer and reports whether the connection goes on.
-func (u *turn) write(w net.Conn, now time.Time) bool {
-	first := strings.Fields(u.answer[0])
-	header, body := splitAnswer(u.answer[1:])
-	var how, how2 string
-	if len(first) > 1 {
-		how = first[1]
-	}
-	if len(first) > 2 {
-		how2 = first[2]
-	}
-	switch first[0] {
-	case "close":
-		return false
-	case "hang":
-		io.Copy(io.Discard, w)
-		return false
-	case "raw":
-		io.WriteString(w, strings.Join(u.answer[1:], "\r\n"))
-		return false
-	}
-	code, err := strconv.Atoi(first[0])
-	if err != nil {
-		panic("not an answer: " + u.answer[0])
-	}
-	switch how {
-	case "gzip":
-		body, header = gzipped(body), append([]string{"Content-Encoding: gzip"}, header...)
-	case "zeros":
-		n, _ := strconv.Atoi(how2)
-		body = make([]byte, n)
-	case "bomb":
-		n, _ := strconv.Atoi(how2)
-		member := gzipped(make([]byte, 1000_000)) // RFC 1952 section 2.2: members may follow each other
-		body, header = bytes.Repeat(member, n/1000_000), append(header, "Content-Encoding: gzip")
-	}
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
-	hasLength := code == 304 || code == 204
-	for _, h := range header {
-		fmt.Fprintf(&b, "%s\r\n", expandTimes(h, now))
-		hasLength = hasLength || strings.HasPrefix(h, "Content-Length:") || strings.HasPrefix(h, "Transfer-Encoding:")
-	}
-	if !hasLength {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
-	}
-	b.WriteString("\r\n")
-	if _, err := w.Write(b.Bytes()); err != nil {
-		return false
-	}
-	switch how {
-	case "drip":
-		pause, _ := time.ParseDuration(how2)
-		return drip(w, body, pause)
-	case "cut":
-		n, _ := strconv.Atoi(how2)
-		w.Write(body[:n])
-		return false
-	}
-	_, err = w.Write(body)
-	return err == nil
-}
-
-func splitAnswer(lines []string) (header []string, body []byte) {
-	for i, l := range lines {
-		if l == "" {
-			return header, []byte(strings.Join(lines[i+1:], "\n"))
-		}
-		header = append(header, l)
-	}
-	return header, nil
-}
-
-// drip writes a byte after each pause.
-func drip(w io.Writer, body []byte, pause time.Duration) bool {
-	for i := range body {
-		time.Sleep(pause)
-		if _, err := w.Write(body[i : i+1]); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-func gzipped(body []byte) []byte {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	z.Write(body)
-	z.Close()
-	return b.Bytes()
-}
-
-// times are the {form offset} of a header's value.
-var times = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
-
-func expandTimes(s string, now time.Time) string {
-	return times.ReplaceAllStringFunc(s, func(m string) string {
-		parts := times.FindStringSubmatch(m)
-		at := now.UTC()
-		if parts[2] != "" {
-			offset, err := time.ParseDuration(parts[2])
-			if err != nil {
-				panic(err)
-			}
-			at = at.Add(offset)
-		}
-		switch parts[1] {
-		case "date":
-			return at.Format(http.TimeFormat)
-		case "rfc850":
-			return strings.Replace(at.Format(time.RFC850), "UTC", "GMT", 1)
-		case "asctime":
-			return at.Format(time.ANSIC)
-		case "rfc3339":
-			return at.Format(time.RFC3339)
-		case "epoch":
-			return strconv.FormatInt(at.Unix(), 10)
-		case "epochms":
-			return strconv.FormatInt(at.UnixMilli(), 10)
-		case "hex":
-			return strconv.FormatInt(at.Unix(), 16)
-		case "many":
-			return strings.Repeat("x", 2<<20)
-		}
-		return m
-	})
 }
 
 // readConversations reads a file of conversations. Each begins with "# name".
@@ -451,6 +309,15 @@ func readConversations(t *testing.T, file string) []conversation {
 		}
 		if err := all[len(all)-1].add(line); err != nil {
 			t.Fatalf("%s:%d: %v", file, i+1, err)
+		}
+	}
+	for _, c := range all {
+		for _, turn := range c.turns {
+			answers, err := httpscript.Parse(strings.Join(turn.lines, "\n"), nil)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", file, c.name, err)
+			}
+			turn.answer = answers[0]
 		}
 	}
 	return all
@@ -479,7 +346,7 @@ func (c *conversation) add(line string) error {
 		return c.expect(text)
 	case "<":
 		last := c.turns[len(c.turns)-1]
-		last.answer = append(last.answer, text)
+		last.lines = append(last.lines, text)
 		return nil
 	case "=":
 		if c.want.verdicts == "" {
@@ -493,7 +360,7 @@ func (c *conversation) add(line string) error {
 }
 
 func (c *conversation) expect(text string) error {
-	if n := len(c.turns); n > 0 && len(c.turns[n-1].answer) == 0 {
+	if n := len(c.turns); n > 0 && len(c.turns[n-1].lines) == 0 {
 		c.turns[n-1].headers = append(c.turns[n-1].headers, text)
 		return nil
 	}

@@ -4,9 +4,7 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+
+	"github.com/pollcli/poll/internal/httpscript"
 )
 
 // TestReadme runs the examples of README.md and of pages in docs: each block
@@ -27,8 +27,8 @@ import (
 //     "exit" nothing is run.
 //   - https://api.example.com is a server on the loopback interface. What it
 //     answers, and the files of the directory, stand in testdata/readme.txtar:
-//     its first part has lines METHOD PATH ANSWER..., with the answers of
-//     [serve]; they begin anew with each block.
+//     its first part has lines METHOD PATH ANSWER..., with answers as
+//     package httpscript reads them; they begin anew with each block.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
@@ -100,9 +100,13 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 			t.Fatal(err)
 		}
 	}
-	api := httptest.NewServer(routes(t, string(world.Comment), dir))
-	t.Cleanup(api.Close)
-	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, exampleAPI, api.URL))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(httpscript.Start(listener, routes(t, string(world.Comment))).Close)
+	url := "http://" + listener.Addr().String()
+	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, exampleAPI, url))
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce}
 	var stdout, stderr bytes.Buffer
@@ -113,32 +117,31 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 			t.Logf("it ended with %v and said:\n%s", ended, &stderr)
 		}
 	})
-	return strings.ReplaceAll(stdout.String(), api.URL, exampleAPI)
+	return strings.ReplaceAll(stdout.String(), url, exampleAPI)
 }
 
 // routes is the API that the examples look at.
-func routes(t *testing.T, text, dir string) http.Handler {
+func routes(t *testing.T, text string) func(httpscript.Request) *httpscript.Answer {
 	t.Helper()
-	mux := http.NewServeMux()
+	routes := map[string]func(httpscript.Request) *httpscript.Answer{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		fields := shellWords(line)
-		s := &server{}
-		for _, spec := range fields[2:] {
-			answers, err := parseAnswer(spec, func(name string) string { return filepath.Join(dir, name) })
-			if err != nil {
-				t.Fatalf("%s: %v", line, err)
-			}
-			s.answers = append(s.answers, answers...)
+		next, err := httpscript.InTurn(fields[2:], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
 		}
-		mux.Handle(fields[0]+" "+fields[1], s)
+		routes[fields[0]+" "+fields[1]] = next
 	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URL.Path)
-		http.Error(w, fmt.Sprintf("no %s", r.URL.Path), http.StatusTeapot)
-	})
-	return mux
+	return func(r httpscript.Request) *httpscript.Answer {
+		next, ok := routes[r.Method+" "+r.URI]
+		if !ok {
+			t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)
+			return nil
+		}
+		return next(r)
+	}
 }

@@ -1,0 +1,265 @@
+package httpscript
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// An Answer is what a scripted server does when it is asked.
+type Answer struct {
+	// What is a status code, or the word that stands in its place.
+	What    string
+	header  []string // lines
+	body    []byte
+	delay   time.Duration
+	touch   string
+	gzip    bool
+	repeat  int
+	headers int
+	cut     int // -1 for the whole body
+	drip    time.Duration
+}
+
+// answerForm has the parts of an answer's first line, and nameForm those of a
+// name with its value.
+var (
+	answerForm = regexp.MustCompile(`^(?:(\d+)\*)?(\w+)((?:,[\w-]+(?:=(?:<[^>]*>|[^,:]*))?)*)(?::(.*))?$`)
+	nameForm   = regexp.MustCompile(`,([\w-]+)(?:=(?:<([^>]*)>|([^,:]*)))?`)
+)
+
+// words stand in place of a status code. The last three are of connections that
+// are not made; how they fail is up to who dials.
+var words = []string{"hang", "close", "raw", "refused", "unreachable", "nxdomain"}
+
+// Parse reads an answer. It returns the same one several times if the text says
+// so. resolve makes the path of a file that the answer names.
+func Parse(text string, resolve func(string) string) ([]Answer, error) {
+	first, rest, several := strings.Cut(text, "\n")
+	m := answerForm.FindStringSubmatch(first)
+	if m == nil {
+		return nil, fmt.Errorf("%q is no answer", first)
+	}
+	a := Answer{What: m[2], repeat: 1, cut: -1}
+	if _, err := strconv.Atoi(a.What); err != nil && !slices.Contains(words, a.What) {
+		return nil, fmt.Errorf("answer %q: unknown word %q", first, a.What)
+	}
+	for _, n := range nameForm.FindAllStringSubmatch(m[3], -1) {
+		if err := a.set(n[1], n[2]+n[3], resolve); err != nil {
+			return nil, fmt.Errorf("answer %q: %w", first, err)
+		}
+	}
+	if err := a.setBody(m[4], resolve); err != nil {
+		return nil, fmt.Errorf("answer %q: %w", first, err)
+	}
+	if several {
+		if len(a.body) > 0 {
+			return nil, fmt.Errorf("answer %q: has a body and further lines", first)
+		}
+		a.setLines(strings.Split(rest, "\n"))
+	}
+	times := 1
+	if m[1] != "" {
+		times, _ = strconv.Atoi(m[1]) // it is digits
+	}
+	return slices.Repeat([]Answer{a}, times), nil
+}
+
+func (a *Answer) set(name, value string, resolve func(string) string) (err error) {
+	switch name {
+	case "delay":
+		a.delay, err = time.ParseDuration(value)
+	case "drip":
+		a.drip, err = time.ParseDuration(value)
+	case "touch":
+		a.touch = resolve(value)
+	case "gzip":
+		a.gzip = true
+	case "repeat":
+		a.repeat, err = strconv.Atoi(value)
+	case "headers":
+		a.headers, err = strconv.Atoi(value)
+	case "cut":
+		a.cut, err = strconv.Atoi(value)
+	default:
+		a.header = append(a.header, name+": "+value)
+	}
+	return err
+}
+
+func (a *Answer) setBody(text string, resolve func(string) string) (err error) {
+	if file, ok := strings.CutPrefix(text, "@"); ok {
+		a.body, err = os.ReadFile(resolve(file))
+		return err
+	}
+	if line, ok := strings.CutSuffix(text, `\n`); ok {
+		text = line + "\n"
+	}
+	a.body = []byte(text)
+	return nil
+}
+
+func (a *Answer) setLines(lines []string) {
+	if a.What == "raw" {
+		a.body = []byte(strings.Join(lines, "\r\n"))
+		return
+	}
+	header := lines
+	if i := slices.Index(lines, ""); i >= 0 {
+		header, a.body = lines[:i], []byte(strings.Join(lines[i+1:], "\n"))
+	}
+	a.header = append(a.header, header...)
+}
+
+// write answers a request and reports whether the connection goes on.
+func (a *Answer) write(conn io.ReadWriter, method string) bool {
+	if a.touch != "" {
+		os.WriteFile(a.touch, nil, 0o666)
+	}
+	time.Sleep(a.delay)
+	switch a.What {
+	case "close":
+		return false
+	case "hang":
+		io.Copy(io.Discard, conn) // until it is closed
+		return false
+	}
+	body := a.content()
+	if a.What != "raw" {
+		if _, err := conn.Write(a.head(body)); err != nil {
+			return false
+		}
+	}
+	if method == http.MethodHead {
+		return true
+	}
+	return a.writeBody(conn, body) == nil && a.What != "raw"
+}
+
+// head returns all that comes before the body.
+func (a *Answer) head(body [][]byte) []byte {
+	code, _ := strconv.Atoi(a.What)
+	header := a.header
+	if a.gzip {
+		header = append([]string{"Content-Encoding: gzip"}, header...)
+	}
+	for i := range a.headers {
+		header = append(header, fmt.Sprintf("X-Header-%d: %s", i, strings.Repeat("x", 44)))
+	}
+	hasLength := code == http.StatusNotModified || code == http.StatusNoContent
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
+	for _, line := range header {
+		fmt.Fprintf(&b, "%s\r\n", expandTimes(line, time.Now()))
+		hasLength = hasLength || strings.HasPrefix(line, "Content-Length:") || strings.HasPrefix(line, "Transfer-Encoding:")
+	}
+	if !hasLength {
+		length := 0
+		for _, piece := range body {
+			length += len(piece)
+		}
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", length)
+	}
+	b.WriteString("\r\n")
+	return b.Bytes()
+}
+
+// content returns the body in pieces: what is repeated may be larger than the
+// memory.
+func (a *Answer) content() [][]byte {
+	if len(a.body) == 0 {
+		return nil
+	}
+	encode := func(piece []byte) []byte { return piece }
+	if a.gzip {
+		encode = gzipped // members may follow each other (RFC 1952 section 2.2)
+	}
+	block := min(a.repeat, max(1, 1<<20/len(a.body)))
+	pieces := slices.Repeat([][]byte{encode(bytes.Repeat(a.body, block))}, a.repeat/block)
+	if rest := a.repeat % block; rest > 0 {
+		pieces = append(pieces, encode(bytes.Repeat(a.body, rest)))
+	}
+	return pieces
+}
+
+func gzipped(text []byte) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(text)
+	z.Close()
+	return b.Bytes()
+}
+
+var errCut = errors.New("cut off")
+
+func (a *Answer) writeBody(w io.Writer, body [][]byte) error {
+	if a.cut >= 0 || a.drip > 0 {
+		body = [][]byte{bytes.Join(body, nil)}
+	}
+	if a.cut >= 0 {
+		w.Write(body[0][:a.cut])
+		return errCut
+	}
+	if a.drip > 0 {
+		return drip(w, body[0], a.drip)
+	}
+	for _, piece := range body {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func drip(w io.Writer, body []byte, pause time.Duration) error {
+	for i := range body {
+		time.Sleep(pause)
+		if _, err := w.Write(body[i : i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var timeForm = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
+
+// expandTimes writes the times that a header's line asks for.
+func expandTimes(line string, now time.Time) string {
+	return timeForm.ReplaceAllStringFunc(line, func(match string) string {
+		m := timeForm.FindStringSubmatch(match)
+		at := now.UTC()
+		if m[2] != "" {
+			offset, err := time.ParseDuration(m[2])
+			if err != nil {
+				return match
+			}
+			at = at.Add(offset)
+		}
+		switch m[1] {
+		case "date":
+			return at.Format(http.TimeFormat)
+		case "rfc850":
+			return strings.Replace(at.Format(time.RFC850), "UTC", "GMT", 1)
+		case "asctime":
+			return at.Format(time.ANSIC)
+		case "rfc3339":
+			return at.Format(time.RFC3339)
+		case "epoch":
+			return strconv.FormatInt(at.Unix(), 10)
+		case "epochms":
+			return strconv.FormatInt(at.UnixMilli(), 10)
+		case "hex":
+			return strconv.FormatInt(at.Unix(), 16)
+		}
+		return match
+	})
+}

@@ -1,0 +1,130 @@
+package httpscript
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Request is what a server was asked.
+type Request struct {
+	At     time.Time
+	Method string
+	Host   string
+	URI    string // path and query
+	Header http.Header
+	Body   []byte
+}
+
+// String returns the request line, and in further ones the headers by name and
+// the body.
+func (r Request) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", r.Method, r.URI)
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		fmt.Fprintf(&b, "  %s: %s\n", name, strings.Join(r.Header[name], " | "))
+	}
+	if len(r.Body) > 0 {
+		fmt.Fprintf(&b, "  %q\n", r.Body)
+	}
+	return b.String()
+}
+
+// ServeConn answers the requests of one connection, until one of them has no
+// answer, and closes it.
+func ServeConn(conn net.Conn, next func(Request) *Answer) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		r, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		a := next(Request{time.Now(), r.Method, r.Host, r.URL.RequestURI(), r.Header, body})
+		if a == nil || !a.write(conn, r.Method) {
+			return
+		}
+	}
+}
+
+// A Server answers on a listener. It keeps what it was asked.
+type Server struct {
+	listener net.Listener
+	next     func(Request) *Answer
+
+	mu       sync.Mutex
+	requests []Request
+	conns    []net.Conn
+}
+
+// Start starts a server, which Close ends. Requests come to next one at a time;
+// nil closes the connection.
+func Start(listener net.Listener, next func(Request) *Answer) *Server {
+	s := &Server{listener: listener, next: next}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.conns = append(s.conns, conn)
+			s.mu.Unlock()
+			go ServeConn(conn, s.answer)
+		}
+	}()
+	return s
+}
+
+func (s *Server) answer(r Request) *Answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	return s.next(r)
+}
+
+// InTurn gives the answers of texts in turn, and the last one from then on.
+// resolve is as in [Parse].
+func InTurn(texts []string, resolve func(string) string) (next func(Request) *Answer, err error) {
+	var answers []Answer
+	for _, text := range texts {
+		parsed, err := Parse(text, resolve)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, parsed...)
+	}
+	n := 0
+	return func(Request) *Answer {
+		n = min(n+1, len(answers))
+		return &answers[n-1]
+	}, nil
+}
+
+// Requests returns what the server was asked until now.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Close ends the server and its connections.
+func (s *Server) Close() {
+	s.listener.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, conn := range s.conns {
+		conn.Close()
+	}
+}
