@@ -39,7 +39,8 @@ var floors = []struct {
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr"}},
-	{"status/expr", []string{"status/expr/near"}},
+	{"status/expr", []string{"status/expr/internal/rawjson", "status/expr/near"}},
+	{"status/expr/internal/rawjson", nil},
 	{"status/expr/near", nil},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff"}},
@@ -52,7 +53,7 @@ var floors = []struct {
 // here is not imported at all.
 var only = map[string][]string{
 	"github.com/urfave/cli/v3":         {"internal/argv"},
-	"github.com/tidwall/gjson":         {"status/expr"},
+	"github.com/tidwall/gjson":         {"status/expr", "status/expr/internal/rawjson"},
 	"github.com/fatih/color":           {"internal/term"},
 	"github.com/mattn/go-colorable":    {"internal/term"},
 	"github.com/mattn/go-runewidth":    {"internal/term"},

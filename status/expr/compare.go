@@ -104,3 +104,27 @@ func (e *evaluator) contains(a, b value) (Tri, faultCode) {
 	}
 	return Unknown, faultMember
 }
+
+// equal reports whether two values are equal: null is missing, the types are
+// the same, numbers are compared exactly, and the order of keys does not count.
+func (e *evaluator) equal(a, b value) bool {
+	e.tick(baseSteps)
+	if a.isNull() || b.isNull() {
+		return a.isNull() && b.isNull()
+	}
+	if a.kind != b.kind {
+		return false
+	}
+	if a.kind == KindString {
+		e.tick(min(len(a.str), len(b.str)))
+		return a.str == b.str
+	}
+	e.tick(a.cost() + b.cost())
+	switch a.kind {
+	case KindNumber:
+		return compareNumbers(a, b) == 0
+	case KindArray, KindObject:
+		return a.raw == b.raw || e.canonical(a) == e.canonical(b)
+	}
+	return a.raw == b.raw
+}

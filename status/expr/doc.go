@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A Doc is an answer read as JSON. It is checked once, when it is first asked
@@ -19,7 +21,7 @@ type Doc struct {
 	// Set by check:
 	state docState
 	root  value
-	flaw  flaw
+	flaw  rawjson.Flaw
 	at    int // of the flaw, or where the second document begins
 	count int // of documents
 }
@@ -88,20 +90,20 @@ func (d *Doc) scan() docState {
 	if d.reason != "" {
 		return docOutside
 	}
-	i := skipSpace(d.text, 0)
+	i := rawjson.SkipSpace(d.text, 0)
 	if i == len(d.text) {
 		return docBlank
 	}
 	for i < len(d.text) {
-		end, f := scanJSON(d.text, i)
-		if f != flawNone {
+		end, f := rawjson.Scan(d.text, i, rawjson.MaxDepth)
+		if f != rawjson.NoFlaw {
 			d.flaw, d.at = f, end
 			return docFlawed
 		}
 		d.count++
-		i = skipSpace(d.text, end)
+		i = rawjson.SkipSpace(d.text, end)
 		if i < len(d.text) && !strings.Contains(d.text[end:i], "\n") {
-			d.flaw, d.at = flawSyntax, i
+			d.flaw, d.at = rawjson.BadSyntax, i
 			return docFlawed
 		}
 	}
@@ -130,16 +132,16 @@ func (d *Doc) problem() string {
 }
 
 func (d *Doc) flawed() string {
-	if d.flaw == flawDeep {
-		return fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)
+	if d.flaw == rawjson.TooDeep {
+		return fmt.Sprintf("the body is nested deeper than %d levels", rawjson.MaxDepth)
 	}
 	before := d.text[:d.at]
 	line := strings.Count(before, "\n") + 1
 	start := strings.LastIndexByte(before, '\n') + 1
 	column := utf8.RuneCountInString(before[start:]) + 1
-	if d.flaw == flawShort {
+	if d.flaw == rawjson.TooShort {
 		return fmt.Sprintf("the body is not JSON (line %d, column %d: it ends too early)", line, column)
 	}
 	rest, _, _ := strings.Cut(d.text[d.at:], "\n")
-	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, previewText(rest))
+	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, rawjson.Preview(rest))
 }

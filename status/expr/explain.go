@@ -3,6 +3,8 @@ package expr
 import (
 	"fmt"
 	"slices"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // An explainer evaluates an expression again and keeps what decided its outcome.
@@ -16,11 +18,11 @@ type explainer struct {
 }
 
 func (x *explainer) say(format string, args ...any) {
-	x.lines = appendNew(x.lines, oneLine(x.prefix+fmt.Sprintf(format, args...)))
+	x.lines = appendNew(x.lines, rawjson.OneLine(x.prefix+fmt.Sprintf(format, args...)))
 }
 
 func (x *explainer) note(format string, args ...any) {
-	x.notes = appendNew(x.notes, oneLine(x.prefix+fmt.Sprintf(format, args...)))
+	x.notes = appendNew(x.notes, rawjson.OneLine(x.prefix+fmt.Sprintf(format, args...)))
 }
 
 func appendNew(lines []string, line string) []string {
@@ -267,7 +269,7 @@ func (x *explainer) cannot(n *comparison, code faultCode, name string, left, rig
 	}
 	words := "cannot be ordered against " + right.kind.noun()
 	_, constant := ungroupLiteral(n.right)
-	if _, isNumber := parseNumber(left.str); left.kind == KindString && isNumber && right.kind == KindNumber && constant {
+	if _, isNumber := rawjson.NumberIn(left.str); left.kind == KindString && isNumber && right.kind == KindNumber && constant {
 		words += fmt.Sprintf("; write (%s | tonumber) %s %s", name, n.op, x.source(n.right))
 	}
 	return words
@@ -432,9 +434,9 @@ func (x *explainer) oddComparison(n, other node, v, w value) {
 func (x *explainer) oddTruth(n node, v value) {
 	name := x.source(n)
 	switch {
-	case v.kind == KindArray && isEmpty(v.raw):
+	case v.kind == KindArray && rawjson.IsEmpty(v.raw):
 		x.note("%s is an empty list, which is true", name)
-	case v.kind == KindObject && isEmpty(v.raw):
+	case v.kind == KindObject && rawjson.IsEmpty(v.raw):
 		x.note("%s is an empty object, which is true", name)
 	case v.kind == KindString && v.str == "":
 		x.note("%s is an empty text, which is true", name)
@@ -465,6 +467,3 @@ func isPath(n node) bool {
 	}
 	return false
 }
-
-// isEmpty reports whether a list or an object has no members.
-func isEmpty(raw string) bool { return skipSpace(raw, 1) == len(raw)-1 }

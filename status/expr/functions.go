@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // apply applies a function to a known value.
@@ -49,7 +51,7 @@ func (e *evaluator) applyText(n *call, s string) value {
 	case fnUpcase:
 		return text(mapASCII(s, 'a', 'z'))
 	case fnFromJSON:
-		if !isJSON(s) {
+		if !rawjson.Valid(s) {
 			return unknown(n.fault(faultJSON, text(s)))
 		}
 		return parseValue(s)
@@ -93,7 +95,7 @@ func toString(v value) value {
 	case KindString:
 		return text(v.str)
 	}
-	return text(compact(v.raw))
+	return text(rawjson.Compact(v.raw))
 }
 
 func (n *call) toNumber(v value) value {
@@ -101,7 +103,7 @@ func (n *call) toNumber(v value) value {
 	case KindNumber:
 		return v
 	case KindString:
-		if raw, ok := parseNumber(v.str); ok {
+		if raw, ok := rawjson.NumberIn(v.str); ok {
 			return number(raw)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // quoted reads the string that begins at l.pos with a quote of either kind.
@@ -138,11 +140,11 @@ func parseQuantity(word string) (string, bool) {
 	case "", "s":
 		return digits, true
 	case "ms":
-		return shiftNumber(digits, -3), true
+		return rawjson.ScaleNumber(digits, 1, -3), true
 	case "m":
-		return multiplyNumber(digits, 60), true
+		return rawjson.ScaleNumber(digits, 60, 0), true
 	case "h":
-		return multiplyNumber(digits, 3600), true
+		return rawjson.ScaleNumber(digits, 3600, 0), true
 	}
 	return "", false
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 	"github.com/pollcli/poll/status/expr/near"
 )
 
@@ -57,7 +58,7 @@ type seeker struct {
 	hints    []string
 }
 
-func (s *seeker) hint(text string) { s.hints = appendNew(s.hints, oneLine(text)) }
+func (s *seeker) hint(text string) { s.hints = appendNew(s.hints, rawjson.OneLine(text)) }
 
 // node looks at the paths whose absence was not asked for.
 func (s *seeker) node(n node) {
@@ -85,7 +86,7 @@ func (s *seeker) node(n node) {
 // side looks at one side of a comparison.
 func (s *seeker) side(n, other node) {
 	if l, ok := ungroupLiteral(other); ok && l.value.kind == KindString {
-		_, number := parseNumber(l.value.str)
+		_, number := rawjson.NumberIn(l.value.str)
 		s.text = !number
 	}
 	s.node(n)
@@ -296,9 +297,9 @@ func memberPath(before, name string) string {
 	case isName(name):
 		return before + "." + name
 	case before == "":
-		return ".[" + previewText(name) + "]"
+		return ".[" + rawjson.Preview(name) + "]"
 	}
-	return before + "[" + previewText(name) + "]"
+	return before + "[" + rawjson.Preview(name) + "]"
 }
 
 // isName reports whether a name can stand behind a dot as it is.
@@ -311,7 +312,7 @@ func isName(name string) bool {
 func listMembers(names []string) string {
 	var list []string
 	for _, name := range names[:min(len(names), maxMemberShown)] {
-		name, cut := cutText(name, maxMemberName)
+		name, cut := rawjson.Cut(name, maxMemberName)
 		if cut {
 			name += "..."
 		}

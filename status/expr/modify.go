@@ -2,6 +2,8 @@ package expr
 
 import (
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // maxResult is the largest value, in bytes, that a modifier may be applied to.
@@ -27,7 +29,7 @@ func (e *evaluator) modify(v value, h *hop, src *path) value {
 		raw = v.str
 	case "flatten":
 		if v.kind == KindArray {
-			raw = flatten(raw, gjson.Get(h.mod.arg, "deep").Bool())
+			raw = rawjson.Flatten(raw, gjson.Get(h.mod.arg, "deep").Bool())
 		}
 	case "this", "valid":
 		return v
@@ -37,7 +39,7 @@ func (e *evaluator) modify(v value, h *hop, src *path) value {
 		raw = gjson.Get(raw, h.mod.path()).Raw
 	}
 	// What a modifier makes is not always JSON: @join writes {"a":1,} .
-	if !isJSON(raw) {
+	if !rawjson.Valid(raw) {
 		return src.fault(faultJSON, v.kind, h.span)
 	}
 	return parseValue(raw)
@@ -92,35 +94,4 @@ func (m *modifier) fits(v value) (faultCode, bool) {
 		return faultObject, false
 	}
 	return 0, true
-}
-
-// flatten puts the members of the lists in a list in their place; deep goes on
-// with the lists in those. gjson's own takes time by the square of the depth.
-func flatten(raw string, deep bool) string {
-	out := []byte{'['}
-	limit := 2
-	if deep {
-		limit = maxDepth + 1
-	}
-	lists := 0
-	for i := 0; i < len(raw); {
-		switch c := raw[i]; {
-		case c == '[' && lists < limit:
-			lists++
-			i++
-		case c == ']':
-			lists--
-			i++
-		case c <= ' ' || c == ',':
-			i++
-		default:
-			end, _ := scanJSON(raw, i)
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, raw[i:end]...)
-			i = end
-		}
-	}
-	return string(append(out, ']'))
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A tally counts the outcomes of a condition for the elements of a list.
@@ -133,7 +135,7 @@ func (in *iteration) label(outer string, list Kind, i int, key string) string {
 	case !in.labels:
 		return ""
 	case list == KindObject:
-		return outer + "[" + previewText(key) + "]"
+		return outer + "[" + rawjson.Preview(key) + "]"
 	}
 	return outer + "[" + strconv.Itoa(i) + "]"
 }

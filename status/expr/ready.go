@@ -1,26 +1,27 @@
 package expr
 
 import (
-	"hash/maphash"
 	"index/suffixarray"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // ready is what a value that is compared again and again has been made into, so
 // that asking it takes the time of what it is compared with, and not its own.
 type ready struct {
-	decimal *decimal
-	tree    *tree
-	scanned int // bytes, in search of parts of it
-	members *memberSet
-	parts   *suffixarray.Index
+	number    *rawjson.Number
+	canonical string
+	scanned   int             // how often it was searched through
+	members   map[string]bool // the canonical texts of a list's elements
+	parts     *suffixarray.Index
 }
 
 // prepared is the value with room for what it will be made into.
 func (v value) prepared() value {
-	if v.ready == nil && (v.kind == KindNumber || v.kind == KindArray || v.kind == KindObject) && len(v.raw) > shortInt {
+	if v.ready == nil && (v.kind == KindNumber || v.kind == KindArray || v.kind == KindObject) && !rawjson.IsShort(v.raw) {
 		v.ready = &ready{}
 	}
 	return v
@@ -34,30 +35,41 @@ func (v value) cost() int {
 	return len(v.raw) + len(v.str)
 }
 
-// decimal is a number taken apart.
-func (v value) decimal() decimal {
-	if v.ready == nil {
-		return parseDecimal(v.raw)
+// compareNumbers orders two numbers by their exact values.
+func compareNumbers(a, b value) int {
+	if a.ready == nil && b.ready == nil {
+		return rawjson.CompareNumbers(a.raw, b.raw)
 	}
-	if v.ready.decimal == nil {
-		d := parseDecimal(v.raw)
-		d.digits = trimDigits(d.digits)
-		v.ready.decimal = &d
-	}
-	return *v.ready.decimal
+	return a.number().Compare(b.number())
 }
 
-// tree is a list or an object taken apart.
-func (e *evaluator) tree(v value) tree {
+// number is a number taken apart.
+func (v value) number() rawjson.Number {
 	if v.ready == nil {
-		return parseTree(v.raw)
+		return rawjson.ParseNumber(v.raw)
 	}
-	if v.ready.tree == nil {
+	if v.ready.number == nil {
+		n := rawjson.ParseNumber(v.raw)
+		v.ready.number = &n
+	}
+	return *v.ready.number
+}
+
+// canonical is the text that a value has in common with those that are equal.
+func (e *evaluator) canonical(v value) string {
+	switch {
+	case v.isNull():
+		return "null"
+	case v.kind == KindString:
+		return rawjson.CanonicalText(v.str)
+	case v.ready == nil:
+		return rawjson.Canonical(v.raw)
+	}
+	if v.ready.canonical == "" {
 		e.tick(len(v.raw))
-		t := parseTree(v.raw)
-		v.ready.tree = &t
+		v.ready.canonical = rawjson.Canonical(v.raw)
 	}
-	return *v.ready.tree
+	return v.ready.canonical
 }
 
 // worthIndexing is how often a value is searched through before it is indexed.
@@ -102,9 +114,15 @@ func (e *evaluator) hasMember(list, v value) bool {
 		if !e.searched(list, len(list.raw)) {
 			return e.findMember(list, v)
 		}
-		list.ready.members = e.newMemberSet(list)
+		e.tick(len(list.raw))
+		list.ready.members = map[string]bool{}
+		each(list, func(_ int, _ string, element gjson.Result) bool {
+			e.tick(baseSteps)
+			list.ready.members[e.canonical(fromResult(element))] = true
+			return true
+		})
 	}
-	return list.ready.members.has(e, v)
+	return list.ready.members[e.canonical(v)]
 }
 
 // findMember looks at each of the elements.
@@ -117,83 +135,4 @@ func (e *evaluator) findMember(list, v value) bool {
 		return !found
 	})
 	return found
-}
-
-// A memberSet finds an element of a list by its hash.
-type memberSet struct {
-	seed   maphash.Seed
-	first  map[uint64]string // the text of the first element with a hash
-	others []string          // those whose hash is that of another value
-}
-
-func (e *evaluator) newMemberSet(list value) *memberSet {
-	s := &memberSet{seed: maphash.MakeSeed(), first: map[uint64]string{}}
-	e.tick(len(list.raw))
-	each(list, func(_ int, _ string, element gjson.Result) bool {
-		e.tick(baseSteps)
-		v := fromResult(element)
-		hash := s.hash(e, v)
-		if same, ok := s.first[hash]; !ok {
-			s.first[hash] = element.Raw
-		} else if !e.equal(parseValue(same), v) {
-			s.others = append(s.others, element.Raw)
-		}
-		return true
-	})
-	return s
-}
-
-func (s *memberSet) has(e *evaluator, v value) bool {
-	v = v.prepared()
-	same, ok := s.first[s.hash(e, v)]
-	if ok && e.equal(parseValue(same), v) {
-		return true
-	}
-	for _, other := range s.others {
-		if e.equal(parseValue(other), v) {
-			return true
-		}
-	}
-	return false
-}
-
-// hash is the same for values that are equal.
-func (s *memberSet) hash(e *evaluator, v value) uint64 {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	t := tree{value: v}
-	if v.kind == KindArray || v.kind == KindObject {
-		t = e.tree(v)
-	}
-	t.hash(&h)
-	return h.Sum64()
-}
-
-// hash writes a text to h that only equal values have.
-func (t *tree) hash(h *maphash.Hash) {
-	switch t.kind {
-	case KindMissing, KindNull:
-		h.WriteByte('n')
-	case KindBool:
-		h.WriteByte(t.raw[0])
-	case KindNumber:
-		t.decimal().hash(h)
-	case KindString:
-		writeText(h, t.str)
-	default:
-		maphash.WriteComparable(h, len(t.items))
-		h.WriteByte(byte(t.kind))
-		for i := range t.items {
-			if t.kind == KindObject {
-				writeText(h, t.keys[i])
-			}
-			t.items[i].hash(h)
-		}
-	}
-}
-
-// writeText writes a text so that it is seen where it ends.
-func writeText(h *maphash.Hash, s string) {
-	maphash.WriteComparable(h, len(s))
-	h.WriteString(s)
 }

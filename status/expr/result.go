@@ -1,5 +1,7 @@
 package expr
 
+import "github.com/pollcli/poll/status/expr/internal/rawjson"
+
 // A Result is the outcome of one evaluation.
 type Result struct {
 	Tri Tri
@@ -27,9 +29,9 @@ func (r Result) Value() Value {
 		if r.expr == nil {
 			return Value{}
 		}
-		return Value{Reason: oneLine(v.fault.words(r.expr.src, r.env.Doc))}
+		return Value{Reason: rawjson.OneLine(v.fault.words(r.expr.src, r.env.Doc))}
 	case KindMissing:
-		return Value{Kind: KindMissing, Reason: oneLine(r.expr.src) + " is missing"}
+		return Value{Kind: KindMissing, Reason: rawjson.OneLine(r.expr.src) + " is missing"}
 	case kindLines:
 		return Value{Kind: KindArray, Raw: v.raw}
 	}

@@ -3,9 +3,10 @@ package expr
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A Kind is the type of a value.
@@ -105,7 +106,7 @@ func fromResult(r gjson.Result) value {
 	case gjson.String:
 		return value{kind: KindString, raw: r.Raw, str: r.Str}
 	case gjson.JSON:
-		raw := r.Raw[skipSpace(r.Raw, 0):]
+		raw := r.Raw[rawjson.SkipSpace(r.Raw, 0):]
 		if raw[0] == '{' {
 			return value{kind: KindObject, raw: raw}
 		}
@@ -125,7 +126,7 @@ func parseValue(raw string) value {
 // json is the JSON text of a value that exists.
 func (v value) json() string {
 	if v.raw == "" && v.kind == KindString {
-		return string(appendQuoted(make([]byte, 0, len(v.str)+2), v.str))
+		return rawjson.Quote(v.str)
 	}
 	return v.raw
 }
@@ -147,25 +148,15 @@ func (v value) truth() Tri {
 	return True
 }
 
-// appendQuoted appends s as a JSON string. What is not UTF-8 becomes U+FFFD.
-func appendQuoted(b []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	b = append(b, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r < ' ' || r == 0x7f:
-			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
-		default:
-			b = utf8.AppendRune(b, r)
-		}
+// preview shows a value in words, cut to a line.
+func (v value) preview() string {
+	switch {
+	case v.hidden && v.kind > KindNull:
+		return "not shown"
+	case v.kind == KindString:
+		return rawjson.Preview(v.str)
+	case v.kind <= KindMissing:
+		return v.kind.String()
 	}
-	return append(b, '"')
+	return rawjson.PreviewJSON(v.raw)
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // walk follows hops from a value. src is the path that they belong to, for the
@@ -134,7 +136,7 @@ func index(v value, h *hop, src *path) value {
 		return src.fault(faultIndex, v.kind, h.span)
 	}
 	if h.n < 0 {
-		return fromResult(gjson.Parse(fromEnd(v.raw, -h.n)))
+		return fromResult(gjson.Parse(rawjson.FromEnd(v.raw, -h.n)))
 	}
 	return fromResult(gjson.Get(v.raw, strconv.Itoa(h.n)))
 }
@@ -216,50 +218,5 @@ func each(v value, yield func(i int, key string, element gjson.Result) bool) {
 			i++
 			return yield(i, key.Str, element)
 		})
-	}
-}
-
-// fromEnd is the text of the n-th element from the end of a valid list, "" if it
-// has fewer. It reads backwards, so the last element of a long list costs little.
-func fromEnd(raw string, n int) string {
-	depth := 0
-	end := len(raw) - 1 // the closing bracket
-	for i := end - 1; i >= 0; i-- {
-		switch raw[i] {
-		case '"':
-			i = openingQuote(raw, i)
-		case ']', '}':
-			depth++
-		case '[', '{', ',':
-			if depth > 0 {
-				if raw[i] != ',' {
-					depth--
-				}
-				continue
-			}
-			// A comma before the element, or the bracket that opens the list.
-			if n--; n == 0 {
-				return raw[skipSpace(raw, i+1):end]
-			}
-			end = i
-		}
-	}
-	return ""
-}
-
-// openingQuote is the offset of the quote that opens the string closed at i.
-// Inside of a string every quote follows an odd number of backslashes.
-func openingQuote(raw string, i int) int {
-	for i--; ; i-- {
-		if raw[i] != '"' {
-			continue
-		}
-		slashes := 0
-		for raw[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i
-		}
 	}
 }

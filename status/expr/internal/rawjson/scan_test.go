@@ -1,4 +1,4 @@
-package expr
+package rawjson
 
 import (
 	"encoding/json"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-func TestIsJSON(t *testing.T) {
+func TestValid(t *testing.T) {
 	t.Parallel()
 	for _, text := range validatorSeeds() {
-		if have, want := isJSON(text), json.Valid([]byte(text)); have != want {
-			t.Errorf("isJSON(%q) = %v, want %v", text, have, want)
+		if have, want := Valid(text), json.Valid([]byte(text)); have != want {
+			t.Errorf("Valid(%q) = %v, want %v", text, have, want)
 		}
 	}
 }
@@ -18,14 +18,14 @@ func TestIsJSON(t *testing.T) {
 func TestScanJSONDepth(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) string { return strings.Repeat(`{"a":[`, n/2) + strings.Repeat(`]}`, n/2) }
-	if !isJSON(nested(maxDepth)) {
-		t.Errorf("%d levels are refused", maxDepth)
+	if !Valid(nested(MaxDepth)) {
+		t.Errorf("%d levels are refused", MaxDepth)
 	}
-	if at, f := scanJSON(nested(maxDepth+2), 0); f != flawDeep {
-		t.Errorf("%d levels: flaw %d at %d, want %d", maxDepth+2, f, at, flawDeep)
+	if at, f := Scan(nested(MaxDepth+2), 0, MaxDepth); f != TooDeep {
+		t.Errorf("%d levels: flaw %d at %d, want %d", MaxDepth+2, f, at, TooDeep)
 	}
-	if _, f := scanJSON(strings.Repeat("[", 10<<20), 0); f != flawDeep {
-		t.Errorf("10 MB of [: flaw %d, want %d", f, flawDeep)
+	if _, f := Scan(strings.Repeat("[", 10<<20), 0, MaxDepth); f != TooDeep {
+		t.Errorf("10 MB of [: flaw %d, want %d", f, TooDeep)
 	}
 }
 
@@ -34,41 +34,41 @@ func TestScanJSONFlaw(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		at   int
-		want flaw
+		want Flaw
 	}{
-		{``, 0, flawShort},
-		{`<html>`, 0, flawSyntax},
-		{`{"a":1`, 6, flawShort},
-		{`{"a" 1}`, 5, flawSyntax},
-		{`{"a":1,}`, 7, flawSyntax},
-		{`[1 2]`, 3, flawSyntax},
-		{`"abc`, 4, flawShort},
-		{"\"a\nb\"", 2, flawSyntax},
-		{`"\x"`, 2, flawSyntax},
-		{`trap`, 2, flawSyntax},
-		{`-`, 1, flawShort},
-		{`1.x`, 2, flawSyntax},
+		{``, 0, TooShort},
+		{`<html>`, 0, BadSyntax},
+		{`{"a":1`, 6, TooShort},
+		{`{"a" 1}`, 5, BadSyntax},
+		{`{"a":1,}`, 7, BadSyntax},
+		{`[1 2]`, 3, BadSyntax},
+		{`"abc`, 4, TooShort},
+		{"\"a\nb\"", 2, BadSyntax},
+		{`"\x"`, 2, BadSyntax},
+		{`trap`, 2, BadSyntax},
+		{`-`, 1, TooShort},
+		{`1.x`, 2, BadSyntax},
 	} {
-		if at, have := scanJSON(test.text, 0); at != test.at || have != test.want {
-			t.Errorf("scanJSON(%q) = %d, %d, want %d, %d", test.text, at, have, test.at, test.want)
+		if at, have := Scan(test.text, 0, MaxDepth); at != test.at || have != test.want {
+			t.Errorf("Scan(%q) = %d, %d, want %d, %d", test.text, at, have, test.at, test.want)
 		}
 	}
 }
 
-func FuzzIsJSON(f *testing.F) {
+func FuzzScan(f *testing.F) {
 	for _, text := range validatorSeeds() {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		end, have := scanJSON(text, 0)
+		end, have := Scan(text, 0, MaxDepth)
 		if end < 0 || end > len(text) {
 			t.Fatalf("offset %d of %d", end, len(text))
 		}
-		if have == flawDeep {
+		if have == TooDeep {
 			return
 		}
-		if have, want := isJSON(text), json.Valid([]byte(text)); have != want {
-			t.Errorf("isJSON(%q) = %v, want %v", text, have, want)
+		if have, want := Valid(text), json.Valid([]byte(text)); have != want {
+			t.Errorf("Valid(%q) = %v, want %v", text, have, want)
 		}
 	})
 }
