@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pollcli/poll/status/expr/near"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // The widths of help: of the flags, and of the subcommands in their list.
@@ -109,7 +109,7 @@ func (p *Program) showHelp(ctx context.Context, l *Line) error {
 		return p.Write(ctx, p.Help(c))
 	}
 	err := Usagef("there is no subcommand %q", name)
-	if meant := near.Word(name, p.Names()); meant != "" {
+	if meant := words.Nearest(name, p.Names()); meant != "" {
 		return err.Hint("did you mean %s help %s?", p.Name, meant)
 	}
 	return err.Hint("%s help lists them", p.Name)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/pollcli/poll/status/expr/near"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A UsageError is a command line that cannot be meant: nothing was done.
@@ -36,7 +36,7 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 // Meant adds which of the candidates a word may have been meant to be, if one is
 // near.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
-	if meant := near.Word(word, candidates); meant != "" {
+	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
 	}
 	return e
@@ -58,7 +58,7 @@ func (s *split) unknownFlag(spelled string) error {
 	if meant := s.program.Synonyms[name]; s.table.Lookup(meant) != nil {
 		return err.Hint("%s calls it --%s", program, meant)
 	}
-	if meant := near.Word(name, s.table.names()); meant != "" {
+	if meant := words.Nearest(name, s.table.names()); meant != "" {
 		return err.Hint("did you mean --%s?", meant)
 	}
 	if s.subcommand != "" {

@@ -23,10 +23,10 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/argv", "internal/newfile", "internal/report", "internal/term", "poll", "status", "status/expr", "status/expr/near", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/argv", "internal/newfile", "internal/report", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
-	{"internal/argv", []string{"status/expr/near"}},
+	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},
 	{"internal/newfile", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
@@ -39,9 +39,9 @@ var floors = []struct {
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr"}},
-	{"status/expr", []string{"status/expr/internal/rawjson", "status/expr/near"}},
+	{"status/expr", []string{"status/expr/internal/syntax", "status/expr/internal/rawjson", leaf}},
+	{"status/expr/internal/syntax", []string{"status/expr/internal/rawjson"}},
 	{"status/expr/internal/rawjson", nil},
-	{"status/expr/near", nil},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
@@ -53,7 +53,7 @@ var floors = []struct {
 // here is not imported at all.
 var only = map[string][]string{
 	"github.com/urfave/cli/v3":         {"internal/argv"},
-	"github.com/tidwall/gjson":         {"status/expr", "status/expr/internal/rawjson"},
+	"github.com/tidwall/gjson":         {"status/expr", "status/expr/internal/syntax", "status/expr/internal/rawjson"},
 	"github.com/fatih/color":           {"internal/term"},
 	"github.com/mattn/go-colorable":    {"internal/term"},
 	"github.com/mattn/go-runewidth":    {"internal/term"},

@@ -11,8 +11,8 @@ import (
 	"unicode"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status/expr/near"
 )
 
 // pattern is compiled when it is first wanted: most runs want none.
@@ -148,7 +148,7 @@ func meantByProgram(word string, subcommands []string) string {
 	if word == "version" {
 		return "poll --version"
 	}
-	if meant := near.Word(word, subcommands); meant != "" {
+	if meant := words.Nearest(word, subcommands); meant != "" {
 		return "the subcommand: poll " + meant
 	}
 	return ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/status/expr/near"
+	"github.com/pollcli/poll/internal/words"
 )
 
 func TestNearest(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNearest(t *testing.T) {
 		{"", subcommands, ""},
 		{"anything", nil, ""},
 	} {
-		if have := near.Word(test.word, test.candidates); have != test.want {
+		if have := words.Nearest(test.word, test.candidates); have != test.want {
 			t.Errorf("%q: have %q, want %q", test.word, have, test.want)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package words spells durations, numbers and counts, so that the whole program
-// writes them in one way.
+// writes them in one way, and finds the word that was meant by another.
 package words
 
 import (

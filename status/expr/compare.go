@@ -1,14 +1,18 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
 
 // compare evaluates a comparison.
-func (e *evaluator) compare(n *comparison) value {
-	left := e.value(n.left)
+func (e *evaluator) compare(n *syntax.Comparison) value {
+	left := e.value(n.Left)
 	if left.kind == KindUnknown {
 		return left
 	}
-	right := e.value(n.right)
+	right := e.value(n.Right)
 	if right.kind == KindUnknown {
 		return right
 	}
@@ -16,50 +20,50 @@ func (e *evaluator) compare(n *comparison) value {
 	v := outcome(t, fault{})
 	v.hidden = left.hidden || right.hidden
 	if t == Unknown {
-		v.fault = n.fault(code, left, right)
+		v.fault = comparisonFault(n, code, left, right)
 	}
 	return v
 }
 
 // fault is why a comparison of two known values is unknown.
-func (n *comparison) fault(code faultCode, left, right value) fault {
-	subject, got := n.left.where(), left.kind
-	if n.op == opIn || code == faultText && left.kind == KindString {
-		subject, got = n.right.where(), right.kind // it is the right side that does not fit
+func comparisonFault(n *syntax.Comparison, code faultCode, left, right value) fault {
+	subject, got := n.Left.Where(), left.kind
+	if n.Op == syntax.OpIn || code == faultText && left.kind == KindString {
+		subject, got = n.Right.Where(), right.kind // it is the right side that does not fit
 	}
-	f := newFault(code, got, subject, n.opSpan)
+	f := newFault(code, got, subject, n.OpSpan)
 	f.want = right.kind
 	return f
 }
 
 // outcome compares two known values.
-func (e *evaluator) outcome(n *comparison, a, b value) (Tri, faultCode) {
-	switch n.op {
-	case opEqual:
+func (e *evaluator) outcome(n *syntax.Comparison, a, b value) (Tri, faultCode) {
+	switch n.Op {
+	case syntax.OpEqual:
 		return triOf(e.equal(a, b)), 0
-	case opNotEqual:
+	case syntax.OpNotEqual:
 		return triOf(!e.equal(a, b)), 0
-	case opIn:
+	case syntax.OpIn:
 		if b.kind != KindArray {
 			return Unknown, faultList
 		}
 		return triOf(e.hasMember(b, a)), 0
-	case opContains:
+	case syntax.OpContains:
 		return e.contains(a, b)
-	case opMatch, opNotMatch:
+	case syntax.OpMatch, syntax.OpNotMatch:
 		if a.kind != KindString {
 			return Unknown, faultText
 		}
-		return triOf(e.match(n.pattern, a.str) == (n.op == opMatch)), 0
-	case opStartsWith, opEndsWith:
-		return affix(n.op == opStartsWith, a, b)
+		return triOf(e.match(n.Pattern, a.str) == (n.Op == syntax.OpMatch)), 0
+	case syntax.OpStartsWith, syntax.OpEndsWith:
+		return affix(n.Op == syntax.OpStartsWith, a, b)
 	}
 	e.tick(baseSteps + a.cost() + b.cost())
-	return n.op.order(a, b)
+	return order(n.Op, a, b)
 }
 
 // order compares numbers with numbers and strings with strings.
-func (op compareOp) order(a, b value) (Tri, faultCode) {
+func order(op syntax.CompareOp, a, b value) (Tri, faultCode) {
 	var c int
 	switch {
 	case a.kind == KindNumber && b.kind == KindNumber:
@@ -70,11 +74,11 @@ func (op compareOp) order(a, b value) (Tri, faultCode) {
 		return Unknown, faultOrder
 	}
 	switch op {
-	case opLess:
+	case syntax.OpLess:
 		return triOf(c < 0), 0
-	case opLessEqual:
+	case syntax.OpLessEqual:
 		return triOf(c <= 0), 0
-	case opGreater:
+	case syntax.OpGreater:
 		return triOf(c > 0), 0
 	}
 	return triOf(c >= 0), 0

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // An evaluator evaluates one expression for one environment.
@@ -22,7 +24,7 @@ type evaluator struct {
 
 	// logics keeps what chains came to, for an explanation asks for an outer one
 	// and then for those in it. Nil where the same chain has more than one value.
-	logics map[*logic]value
+	logics map[*syntax.Logic]value
 }
 
 func newEvaluator(x *Expr, env *Env) evaluator {
@@ -33,45 +35,45 @@ func newEvaluator(x *Expr, env *Env) evaluator {
 type scope struct {
 	inner   bool // something else than the document:
 	dot     value
-	subject span // where in the source dot comes from, if that is a pipe
+	subject syntax.Span // where in the source dot comes from, if that is a pipe
 }
 
 // value evaluates a node.
-func (e *evaluator) value(n node) value {
+func (e *evaluator) value(n syntax.Node) value {
 	switch n := n.(type) {
-	case *literal:
-		return n.value
-	case *pathNode:
-		return e.path(n.path)
-	case *variable:
+	case *syntax.Literal:
+		return constantValue(&n.Constant)
+	case *syntax.Path:
+		return e.path(n)
+	case *syntax.Variable:
 		return e.variable(n)
-	case *group:
-		return e.value(n.x)
-	case *negation:
-		v := e.value(n.x)
+	case *syntax.Group:
+		return e.value(n.X)
+	case *syntax.Negation:
+		v := e.value(n.X)
 		return outcome(v.truth().not(), v.fault)
-	case *logic:
+	case *syntax.Logic:
 		return e.logic(n)
-	case *comparison:
+	case *syntax.Comparison:
 		return e.compare(n)
-	case *alternative:
-		v := e.value(n.left)
+	case *syntax.Alternative:
+		v := e.value(n.Left)
 		if v.truth() == False {
-			v = e.value(n.right)
+			v = e.value(n.Right)
 		}
 		return v
-	case *pipe:
+	case *syntax.Pipe:
 		return e.pipe(n)
-	case *call:
+	case *syntax.Call:
 		return e.call(n)
-	case *fixed:
+	case *syntax.Fixed:
 		return e.fixed(n)
 	}
 	return unknown(fault{code: faultInternal})
 }
 
 // logic evaluates a chain, for an explanation only once.
-func (e *evaluator) logic(n *logic) value {
+func (e *evaluator) logic(n *syntax.Logic) value {
 	if e.logics == nil {
 		return e.settle(n)
 	}
@@ -85,15 +87,15 @@ func (e *evaluator) logic(n *logic) value {
 
 // settle is Kleene's logic: one false settles "and", one true settles "or", and
 // otherwise an unknown operand leaves the whole unknown.
-func (e *evaluator) settle(n *logic) value {
-	settles := triOf(n.or)
+func (e *evaluator) settle(n *syntax.Logic) value {
+	settles := triOf(n.Or)
 	result := value{}
 	undecided := false
-	for _, x := range n.xs {
+	for _, x := range n.Xs {
 		v := e.value(x)
 		switch v.truth() {
 		case settles:
-			return boolean(n.or)
+			return boolean(n.Or)
 		case Unknown:
 			if !undecided {
 				undecided, result = true, v
@@ -103,23 +105,23 @@ func (e *evaluator) settle(n *logic) value {
 	if undecided {
 		return result
 	}
-	return boolean(!n.or)
+	return boolean(!n.Or)
 }
 
 // pipe gives each part the value of the one before as ".".
-func (e *evaluator) pipe(n *pipe) value {
-	v := e.value(n.xs[0])
-	for i, x := range n.xs[1:] {
+func (e *evaluator) pipe(n *syntax.Pipe) value {
+	v := e.value(n.Xs[0])
+	for i, x := range n.Xs[1:] {
 		if v.kind == KindUnknown {
 			break
 		}
-		v = e.at(v, span{n.from, n.xs[i].where().to}, x)
+		v = e.at(v, syntax.Span{From: n.From, To: n.Xs[i].Where().To}, x)
 	}
 	return v
 }
 
 // at evaluates a node with another value as ".", which comes from subject.
-func (e *evaluator) at(dot value, subject span, n node) value {
+func (e *evaluator) at(dot value, subject syntax.Span, n syntax.Node) value {
 	outer := e.enter(dot, subject)
 	v := e.value(n)
 	e.scope = outer
@@ -127,7 +129,7 @@ func (e *evaluator) at(dot value, subject span, n node) value {
 }
 
 // enter makes another value ".", and returns what to go back to.
-func (e *evaluator) enter(dot value, subject span) (outer scope) {
+func (e *evaluator) enter(dot value, subject syntax.Span) (outer scope) {
 	outer = e.scope
 	e.scope = scope{true, dot, subject}
 	return outer
@@ -141,17 +143,17 @@ func (e *evaluator) current() value {
 	return e.env.Doc.value()
 }
 
-func (e *evaluator) path(p *path) value {
+func (e *evaluator) path(p *syntax.Path) value {
 	e.tick(baseSteps)
-	return e.walk(p, e.root(p), p.hops)
+	return e.walk(p, e.root(p), p.Lookups)
 }
 
 // root is the value that a path begins at.
-func (e *evaluator) root(p *path) value {
-	switch p.root {
-	case rootJSON:
+func (e *evaluator) root(p *syntax.Path) value {
+	switch p.Root {
+	case syntax.RootJSON:
 		return e.env.Doc.value()
-	case rootLines:
+	case syntax.RootLines:
 		return e.env.Doc.lines()
 	}
 	return e.current()
@@ -159,7 +161,7 @@ func (e *evaluator) root(p *path) value {
 
 // variable reads $name; it is missing where it does not apply, and unknown
 // where it would but no answer came.
-func (e *evaluator) variable(n *variable) value {
+func (e *evaluator) variable(n *syntax.Variable) value {
 	v := e.offered(n)
 	if v.kind == KindMissing && e.env.Unanswered {
 		return unknown(fault{code: faultDocument})
@@ -167,38 +169,49 @@ func (e *evaluator) variable(n *variable) value {
 	return v
 }
 
-func (e *evaluator) offered(n *variable) value {
+func (e *evaluator) offered(n *syntax.Variable) value {
 	env := e.env
-	switch n.name {
-	case "exit":
+	switch n.Name {
+	case syntax.VarExit:
 		return optionalInt(env.Exit)
-	case "status":
+	case syntax.VarStatus:
 		return optionalInt(env.Status)
-	case "header":
-		values := env.Header.Values(n.header)
+	case syntax.VarHeader:
+		values := env.Header.Values(n.Header)
 		if len(values) == 0 {
 			return missing()
 		}
 		v := text(values[0])
 		v.hidden = true
 		return v
-	case "body":
+	case syntax.VarBody:
 		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)
-	case "stdout":
+	case syntax.VarStdout:
 		if env.Status != nil {
 			return output(env.Stdout, nil, false)
 		}
 		return output(env.Stdout, env.Body, env.Exit != nil)
-	case "stderr":
+	case syntax.VarStderr:
 		return output(env.Stderr, nil, env.Exit != nil)
-	case "attempt":
+	case syntax.VarAttempt:
 		return number(strconv.Itoa(env.Attempt))
-	case "elapsed":
+	case syntax.VarElapsed:
 		return number(seconds(env.Elapsed))
-	case "isjson":
+	case syntax.VarIsJSON:
 		return boolean(env.Doc.isJSON())
 	}
 	return unknown(fault{code: faultInternal})
+}
+
+// constantKinds are the kinds of constants.
+var constantKinds = [...]Kind{
+	syntax.Null: KindNull, syntax.Bool: KindBool, syntax.Number: KindNumber,
+	syntax.String: KindString, syntax.Array: KindArray, syntax.Object: KindObject,
+}
+
+// constantValue is the value of a constant.
+func constantValue(c *syntax.Constant) value {
+	return value{kind: constantKinds[c.Kind], raw: c.Raw, str: c.Text}
 }
 
 func optionalInt(n *int) value {
@@ -240,11 +253,11 @@ func seconds(d time.Duration) string {
 }
 
 // call applies a function to "." or, for one with a path, to that.
-func (e *evaluator) call(n *call) value {
-	switch n.fn {
-	case fnAny, fnAll, fnCount:
+func (e *evaluator) call(n *syntax.Call) value {
+	switch n.Function {
+	case syntax.FuncAny, syntax.FuncAll, syntax.FuncCount:
 		return e.quantify(n)
-	case fnExists:
+	case syntax.FuncExists:
 		return e.exists(n)
 	}
 	v := e.current()
@@ -254,15 +267,15 @@ func (e *evaluator) call(n *call) value {
 	result := e.apply(n, v)
 	result.hidden = v.hidden
 	if result.kind == KindUnknown {
-		result.fault.from, result.fault.to = int32(e.scope.subject.from), int32(e.scope.subject.to)
+		result.fault.from, result.fault.to = int32(e.scope.subject.From), int32(e.scope.subject.To)
 	}
 	return result
 }
 
 // exists tells null from missing. What a wrong type makes unreadable does not
 // exist; of a document that cannot be read nothing is known.
-func (e *evaluator) exists(n *call) value {
-	v := e.value(n.path)
+func (e *evaluator) exists(n *syntax.Call) value {
+	v := e.value(n.Path)
 	if v.kind == KindUnknown && v.fault.code == faultDocument {
 		return v
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // An explainer evaluates an expression again and keeps what decided its outcome.
@@ -33,7 +34,7 @@ func appendNew(lines []string, line string) []string {
 }
 
 // source is the text of a node without parentheses around it.
-func (x *explainer) source(n node) string { return ungroup(n).where().of(x.src) }
+func (x *explainer) source(n syntax.Node) string { return syntax.Ungroup(n).Where().Of(x.src) }
 
 // unexplained says all that is known of a result when its explanation fails.
 func (x *explainer) unexplained(r Result, why fault) {
@@ -48,17 +49,17 @@ func (x *explainer) unexplained(r Result, why fault) {
 }
 
 // collect explains a condition; negated tells that its opposite is asked for.
-func (x *explainer) collect(n node, negated bool) {
-	switch n := ungroup(n).(type) {
-	case *negation:
-		x.collect(n.x, !negated)
-	case *logic:
+func (x *explainer) collect(n syntax.Node, negated bool) {
+	switch n := syntax.Ungroup(n).(type) {
+	case *syntax.Negation:
+		x.collect(n.X, !negated)
+	case *syntax.Logic:
 		x.logic(n, negated)
-	case *pipe:
+	case *syntax.Pipe:
 		x.pipe(n, negated)
-	case *comparison:
+	case *syntax.Comparison:
 		x.comparison(n, negated)
-	case *call:
+	case *syntax.Call:
 		x.call(n, negated)
 	default:
 		x.truth(n, negated)
@@ -67,41 +68,41 @@ func (x *explainer) collect(n node, negated bool) {
 
 // logic explains the operands that decided: those that are true for a true "or",
 // those that are not for an "and" that is not true, and otherwise all of them.
-func (x *explainer) logic(n *logic, negated bool) {
-	outcomes := make([]Tri, len(n.xs))
-	holds := !n.or
-	for i, operand := range n.xs {
+func (x *explainer) logic(n *syntax.Logic, negated bool) {
+	outcomes := make([]Tri, len(n.Xs))
+	holds := !n.Or
+	for i, operand := range n.Xs {
 		outcomes[i] = x.value(operand).truth()
-		if (outcomes[i] == True) == n.or {
-			holds = n.or
+		if (outcomes[i] == True) == n.Or {
+			holds = n.Or
 		}
 	}
-	for i, operand := range n.xs {
-		if holds != n.or || (outcomes[i] == True) == n.or {
+	for i, operand := range n.Xs {
+		if holds != n.Or || (outcomes[i] == True) == n.Or {
 			x.collect(operand, negated)
 		}
 	}
 }
 
 // pipe explains the last part of a pipe for what comes out of the others.
-func (x *explainer) pipe(n *pipe, negated bool) {
-	rest, last := n.xs[:len(n.xs)-1], ungroup(n.xs[len(n.xs)-1])
+func (x *explainer) pipe(n *syntax.Pipe, negated bool) {
+	rest, last := n.Xs[:len(n.Xs)-1], syntax.Ungroup(n.Xs[len(n.Xs)-1])
 	left := rest[0]
 	if len(rest) > 1 {
-		left = &pipe{span{n.from, rest[len(rest)-1].where().to}, rest}
+		left = &syntax.Pipe{Span: syntax.Span{From: n.From, To: rest[len(rest)-1].Where().To}, Xs: rest}
 	}
 	v := x.value(left)
-	c, isCall := last.(*call)
+	c, isCall := last.(*syntax.Call)
 	switch {
 	case v.kind == KindUnknown:
 		x.truth(left, negated)
-	case isCall && c.fn == fnNot:
+	case isCall && c.Function == syntax.FuncNot:
 		x.collect(left, !negated)
-	case isCall && c.fn != fnAny && c.fn != fnAll && !c.isPredicate():
+	case isCall && c.Function != syntax.FuncAny && c.Function != syntax.FuncAll && !isPredicate(c):
 		x.truth(n, negated)
 	default:
-		outer := x.enter(v, left.where())
-		if isCall && c.isPredicate() {
+		outer := x.enter(v, left.Where())
+		if isCall && isPredicate(c) {
 			x.predicate(c, left, v, negated)
 		} else {
 			x.piped(left, last, negated)
@@ -111,27 +112,27 @@ func (x *explainer) pipe(n *pipe, negated bool) {
 }
 
 // piped explains what is asked of the value of left.
-func (x *explainer) piped(left, n node, negated bool) {
+func (x *explainer) piped(left, n syntax.Node, negated bool) {
 	outer := x.prefix
-	x.prefix += left.where().of(x.src) + " | "
+	x.prefix += left.Where().Of(x.src) + " | "
 	x.collect(n, negated)
 	x.prefix = outer
 }
 
 // isPredicate reports whether the function says true or false of a value.
-func (n *call) isPredicate() bool {
-	switch n.fn {
-	case fnTest, fnStartsWith, fnEndsWith, fnContains, fnHas, fnIn:
+func isPredicate(n *syntax.Call) bool {
+	switch n.Function {
+	case syntax.FuncTest, syntax.FuncStartsWith, syntax.FuncEndsWith, syntax.FuncContains, syntax.FuncHas, syntax.FuncIn:
 		return true
 	}
 	return false
 }
 
-func (x *explainer) call(n *call, negated bool) {
+func (x *explainer) call(n *syntax.Call, negated bool) {
 	switch {
-	case n.fn == fnAny || n.fn == fnAll:
+	case n.Function == syntax.FuncAny || n.Function == syntax.FuncAll:
 		x.quantifier(n)
-	case n.isPredicate():
+	case isPredicate(n):
 		x.predicate(n, nil, x.current(), negated)
 	default:
 		x.truth(n, negated)
@@ -140,7 +141,7 @@ func (x *explainer) call(n *call, negated bool) {
 
 // predicate explains a function that says true or false of v; subject is where
 // v comes from, nil for ".".
-func (x *explainer) predicate(n *call, subject node, v value, negated bool) {
+func (x *explainer) predicate(n *syntax.Call, subject syntax.Node, v value, negated bool) {
 	name := "."
 	if subject != nil {
 		name = x.source(subject)
@@ -164,32 +165,32 @@ func wanted(source string, negated bool) string {
 	return source
 }
 
-func (x *explainer) predicateNeeds(n *call) string {
-	switch n.fn {
-	case fnContains:
+func (x *explainer) predicateNeeds(n *syntax.Call) string {
+	switch n.Function {
+	case syntax.FuncContains:
 		return "contains needs text or a list"
-	case fnHas:
+	case syntax.FuncHas:
 		return "has needs an object for a key, or a list for a number"
 	}
 	return x.source(n) + " needs text"
 }
 
 // comparison explains "left op right" as something about one of them.
-func (x *explainer) comparison(n *comparison, negated bool) {
-	left, right := x.value(n.left), x.value(n.right)
+func (x *explainer) comparison(n *syntax.Comparison, negated bool) {
+	left, right := x.value(n.Left), x.value(n.Right)
 	for _, side := range []struct {
-		n node
+		n syntax.Node
 		v value
-	}{{n.left, left}, {n.right, right}} {
+	}{{n.Left, left}, {n.Right, right}} {
 		if side.v.kind == KindUnknown {
 			x.say("%s is unknown: %s", x.source(side.n), side.v.fault.words(x.src, x.env.Doc))
 			return
 		}
 	}
 	t, code := x.outcome(n, left, right)
-	subject, other, op := n.left, n.right, n.op
-	if _, constant := ungroupLiteral(subject); constant {
-		if mirrored, ok := op.mirror(); ok {
+	subject, other, op := n.Left, n.Right, n.Op
+	if _, constant := syntax.LiteralOf(subject); constant {
+		if mirrored, ok := op.Mirror(); ok {
 			op, subject, other = mirrored, other, subject
 			left, right = right, left
 		}
@@ -200,29 +201,29 @@ func (x *explainer) comparison(n *comparison, negated bool) {
 		x.say("%s: %s", x.kindly(name, left), x.cannot(n, code, name, left, right))
 	case (t == True) != negated:
 		x.satisfied(name, is, op, negated, x.operand(other, right))
-		if op.spell(negated) == "!=" {
+		if op.Spell(negated) == "!=" {
 			x.oddComparison(subject, other, left, right)
 			x.oddComparison(other, subject, right, left)
 		}
 	case x.brief:
 		x.say("%s is %s", name, is)
 	default:
-		x.say("%s is %s, want %s %s", name, is, op.spell(negated), x.operand(other, right))
+		x.say("%s is %s, want %s %s", name, is, op.Spell(negated), x.operand(other, right))
 	}
 }
 
-func (x *explainer) satisfied(name, is string, op compareOp, negated bool, operand string) {
-	if x.brief || op == opEqual && !negated {
+func (x *explainer) satisfied(name, is string, op syntax.CompareOp, negated bool, operand string) {
+	if x.brief || op == syntax.OpEqual && !negated {
 		x.say("%s is %s", name, is)
 		return
 	}
-	x.say("%s is %s (%s %s)", name, is, op.spell(negated), operand)
+	x.say("%s is %s (%s %s)", name, is, op.Spell(negated), operand)
 }
 
 // describe shows the value of a node; for count, also of how many.
-func (x *explainer) describe(n node, v value) string {
-	c, ok := ungroup(n).(*call)
-	if !ok || c.fn != fnCount {
+func (x *explainer) describe(n syntax.Node, v value) string {
+	c, ok := syntax.Ungroup(n).(*syntax.Call)
+	if !ok || c.Function != syntax.FuncCount {
 		return v.preview()
 	}
 	total := 0
@@ -238,8 +239,8 @@ func items(n int) string {
 }
 
 // operand shows the other side of a comparison.
-func (x *explainer) operand(n node, v value) string {
-	if _, constant := ungroupLiteral(n); constant {
+func (x *explainer) operand(n syntax.Node, v value) string {
+	if _, constant := syntax.LiteralOf(n); constant {
 		return x.source(n)
 	}
 	return x.source(n) + ", which is " + v.preview()
@@ -254,72 +255,29 @@ func (x *explainer) kindly(name string, v value) string {
 }
 
 // cannot says why a comparison of two known values is unknown.
-func (x *explainer) cannot(n *comparison, code faultCode, name string, left, right value) string {
+func (x *explainer) cannot(n *syntax.Comparison, code faultCode, name string, left, right value) string {
 	switch {
 	case code == faultMember:
 		return "it contains nothing"
 	case code == faultList:
-		return x.kindly(x.source(n.right), right) + ", and in needs a list"
+		return x.kindly(x.source(n.Right), right) + ", and in needs a list"
 	case code == faultText && left.kind == KindNumber:
-		return fmt.Sprintf("%s needs text; write (%s | tostring) %s %s", n.op, name, n.op, x.source(n.right))
+		return fmt.Sprintf("%s needs text; write (%s | tostring) %s %s", n.Op, name, n.Op, x.source(n.Right))
 	case code == faultText && left.kind == KindString:
-		return x.kindly(x.source(n.right), right) + ", and " + n.op.String() + " needs text"
+		return x.kindly(x.source(n.Right), right) + ", and " + n.Op.String() + " needs text"
 	case code == faultText:
-		return n.op.String() + " needs text"
+		return n.Op.String() + " needs text"
 	}
 	words := "cannot be ordered against " + right.kind.noun()
-	_, constant := ungroupLiteral(n.right)
+	_, constant := syntax.LiteralOf(n.Right)
 	if _, isNumber := rawjson.NumberIn(left.str); left.kind == KindString && isNumber && right.kind == KindNumber && constant {
-		words += fmt.Sprintf("; write (%s | tonumber) %s %s", name, n.op, x.source(n.right))
+		words += fmt.Sprintf("; write (%s | tonumber) %s %s", name, n.Op, x.source(n.Right))
 	}
 	return words
 }
 
-// spell spells the operator, or its opposite.
-func (op compareOp) spell(negated bool) string {
-	if !negated {
-		return op.String()
-	}
-	switch op {
-	case opEqual:
-		return "!="
-	case opNotEqual:
-		return "=="
-	case opLess:
-		return ">="
-	case opLessEqual:
-		return ">"
-	case opGreater:
-		return "<="
-	case opGreaterEqual:
-		return "<"
-	case opMatch:
-		return "!~"
-	case opNotMatch:
-		return "=~"
-	}
-	return "not " + op.String()
-}
-
-// mirror is the operator for the sides exchanged.
-func (op compareOp) mirror() (compareOp, bool) {
-	switch op {
-	case opEqual, opNotEqual:
-		return op, true
-	case opLess:
-		return opGreater, true
-	case opLessEqual:
-		return opGreaterEqual, true
-	case opGreater:
-		return opLess, true
-	case opGreaterEqual:
-		return opLessEqual, true
-	}
-	return op, false
-}
-
 // truth explains a value that is used as a condition.
-func (x *explainer) truth(n node, negated bool) {
+func (x *explainer) truth(n syntax.Node, negated bool) {
 	v := x.value(n)
 	name := x.source(n)
 	switch t := v.truth(); {
@@ -344,40 +302,40 @@ func (x *explainer) truth(n node, negated bool) {
 }
 
 // isQueryPath reports whether the node is a path that ends with #(...).
-func isQueryPath(n node) bool {
-	p, ok := ungroup(n).(*pathNode)
-	return ok && len(p.hops) > 0 && p.hops[len(p.hops)-1].kind == hopFirst
+func isQueryPath(n syntax.Node) bool {
+	p, ok := syntax.Ungroup(n).(*syntax.Path)
+	return ok && len(p.Lookups) > 0 && p.Lookups[len(p.Lookups)-1].Kind == syntax.LookupFirst
 }
 
 // quantifier explains any and all by the element that decided, or else the first.
-func (x *explainer) quantifier(n *call) {
+func (x *explainer) quantifier(n *syntax.Call) {
 	var t tally
 	var at string
 	var decisive value
 	f, ok := x.elements(n, func(label string, element value) bool {
 		before := t
 		t.add(x.judge(n, element))
-		if t.total == 1 || n.decides(before, t) {
+		if t.total == 1 || decides(n, before, t) {
 			at, decisive = label, element
 		}
 		return true
 	})
 	name := x.source(n)
-	switch result := n.outcome(&t); {
-	case !ok && !n.settled(&t):
+	switch result := tallyOutcome(n, &t); {
+	case !ok && !settled(n, &t):
 		x.say("%s is unknown: %s", name, f.words(x.src, x.env.Doc))
 	case result.kind == KindUnknown:
 		x.say("%s: unknown at %s: %s (%s, %d unknown)", name, at, x.element(n, decisive), items(t.total), t.unknown)
 	case t.total == 0:
 		x.say("%s is %s: %s is empty", name, result.raw, x.listSource(n))
-		if n.fn == fnAll {
+		if n.Function == syntax.FuncAll {
 			x.note("%s is true because %s is empty", name, x.listSource(n))
 		}
-	case n.fn == fnAll && t.failed > 0:
+	case n.Function == syntax.FuncAll && t.failed > 0:
 		x.say("%s: false at %s: %s (%s, %d false)", name, at, x.element(n, decisive), items(t.total), t.failed)
-	case n.fn == fnAny && t.matched > 0:
+	case n.Function == syntax.FuncAny && t.matched > 0:
 		x.say("%s: true at %s: %s", name, at, x.element(n, decisive))
-	case n.fn == fnAny:
+	case n.Function == syntax.FuncAny:
 		x.say("%s: true for none of %s, at %s: %s", name, items(t.total), at, x.element(n, decisive))
 	default:
 		x.say("%s: true for all of %s", name, items(t.total))
@@ -386,25 +344,25 @@ func (x *explainer) quantifier(n *call) {
 
 // decides reports whether the element that turned the tally before into after is
 // the one to show: the first that settles the outcome, else the first unknown one.
-func (n *call) decides(before, after tally) bool {
-	if n.settled(&before) {
+func decides(n *syntax.Call, before, after tally) bool {
+	if settled(n, &before) {
 		return false
 	}
-	return n.settled(&after) || before.unknown == 0 && after.unknown == 1
+	return settled(n, &after) || before.unknown == 0 && after.unknown == 1
 }
 
 // element explains the condition for one element, in one line.
-func (x *explainer) element(n *call, element value) string {
+func (x *explainer) element(n *syntax.Call, element value) string {
 	switch {
 	case element.kind == KindUnknown:
 		return element.fault.words(x.src, x.env.Doc)
-	case n.cond == nil:
+	case n.Cond == nil:
 		return "it is " + element.preview()
 	}
 	inner := &explainer{evaluator: x.evaluator, src: x.src, brief: true}
-	inner.logics = map[*logic]value{}
-	inner.enter(element, span{})
-	inner.collect(n.cond, false)
+	inner.logics = map[*syntax.Logic]value{}
+	inner.enter(element, syntax.Span{})
+	inner.collect(n.Cond, false)
 	if len(inner.lines) == 0 {
 		return ""
 	}
@@ -412,26 +370,26 @@ func (x *explainer) element(n *call, element value) string {
 }
 
 // listSource is the source of what any or all goes through.
-func (x *explainer) listSource(n *call) string {
-	if n.each == nil {
+func (x *explainer) listSource(n *syntax.Call) string {
+	if n.Each == nil {
 		return "."
 	}
-	s, _ := n.each.each()
-	if source := x.src[n.each.from:n.each.before(s.from)]; source != "" {
+	s, _ := n.Each.Each()
+	if source := x.src[n.Each.From:n.Each.Before(s.From)]; source != "" {
 		return source
 	}
 	return "."
 }
 
 // oddComparison notes a difference that holds because a value is missing.
-func (x *explainer) oddComparison(n, other node, v, w value) {
+func (x *explainer) oddComparison(n, other syntax.Node, v, w value) {
 	if v.kind == KindMissing && w.kind != KindMissing {
 		x.note("%s is missing, which is != %s", x.source(n), x.source(other))
 	}
 }
 
 // oddTruth notes a value that is true although it looks like nothing.
-func (x *explainer) oddTruth(n node, v value) {
+func (x *explainer) oddTruth(n syntax.Node, v value) {
 	name := x.source(n)
 	switch {
 	case v.kind == KindArray && rawjson.IsEmpty(v.raw):
@@ -440,30 +398,21 @@ func (x *explainer) oddTruth(n node, v value) {
 		x.note("%s is an empty object, which is true", name)
 	case v.kind == KindString && v.str == "":
 		x.note("%s is an empty text, which is true", name)
-	case v.kind == KindString && !isPath(lastStage(n)):
+	case v.kind == KindString && !isPath(syntax.LastStage(n)):
 		x.note("%s is text, and any text is true: compare it", name)
 	case v.kind == KindNumber:
 		x.note("%s is %s, and any number is true, also 0: compare it", name, v.preview())
 	}
 }
 
-// lastStage is what the value of n comes out of: the end of a pipe.
-func lastStage(n node) node {
-	n = ungroup(n)
-	if p, ok := n.(*pipe); ok {
-		return lastStage(p.xs[len(p.xs)-1])
-	}
-	return n
-}
-
 // isPath reports whether n asks for a part of the answer, where being there may
 // be what counts.
-func isPath(n node) bool {
+func isPath(n syntax.Node) bool {
 	switch n := n.(type) {
-	case *pathNode, *alternative:
+	case *syntax.Path, *syntax.Alternative:
 		return true
-	case *variable:
-		return n.name == "header"
+	case *syntax.Variable:
+		return n.Name == syntax.VarHeader
 	}
 	return false
 }

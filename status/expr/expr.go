@@ -1,14 +1,16 @@
 package expr
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.
 type Expr struct {
-	src  string
-	root node
-	uses Uses
-
-	slots int // for the values of fixed nodes
+	src     string
+	program syntax.Program
 }
 
 // Compile compiles a condition. What would be true of every answer, such as a
@@ -20,20 +22,25 @@ func Compile(src string) (*Expr, error) { return compile(src, true) }
 func CompileValue(src string) (*Expr, error) { return compile(src, false) }
 
 func compile(src string, condition bool) (*Expr, error) {
-	root, uses, err := parse(src, condition)
+	p, err := syntax.Parse(src, condition)
 	if err != nil {
-		return nil, suggested(err, condition)
+		return nil, (*Error)(err)
 	}
-	var h hoister
-	root = h.hoist(root)
-	return &Expr{src: src, root: root, uses: uses, slots: h.slots}, nil
+	return &Expr{src, p}, nil
 }
 
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
 
 // Uses says what the expression reads.
-func (x *Expr) Uses() Uses { return x.uses }
+func (x *Expr) Uses() Uses {
+	return Uses{
+		JSON: x.program.Uses.Has(syntax.VarJSON), IsJSON: x.program.Uses.Has(syntax.VarIsJSON),
+		Exit: x.program.Uses.Has(syntax.VarExit), Status: x.program.Uses.Has(syntax.VarStatus), Header: x.program.Uses.Has(syntax.VarHeader),
+		Body: x.program.Uses.Has(syntax.VarBody), Stdout: x.program.Uses.Has(syntax.VarStdout), Stderr: x.program.Uses.Has(syntax.VarStderr),
+		Attempt: x.program.Uses.Has(syntax.VarAttempt), Elapsed: x.program.Uses.Has(syntax.VarElapsed),
+	}
+}
 
 // Eval evaluates the expression. It never fails and never panics: what cannot
 // be decided is Unknown. It reads nothing but env, so it is a pure function but
@@ -51,10 +58,27 @@ func (x *Expr) Eval(env *Env) (r Result) {
 		}
 	}()
 	e := newEvaluator(x, env)
-	r.value = e.value(x.root)
+	r.value = e.value(x.program.Root)
 	r.Tri = r.value.truth()
 	return r
 }
 
 // viewString is the text of b without a copy; b must not be changed.
 func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// An Error says why an expression does not compile.
+type Error struct {
+	Source  string // the expression
+	Offset  int    // where in Source, in bytes from 0; at most len(Source)
+	Column  int    // the same in characters from 1, for a caret
+	Message string // what is wrong: "done is not quoted"
+	Hint    string // what to write instead, "" if nothing can be said
+	// Instead is an expression that means what Source means in jq, "" where none
+	// is known. Hint then shows it.
+	Instead string
+}
+
+// Error returns the column and the message, without the hint.
+func (e *Error) Error() string {
+	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
+}

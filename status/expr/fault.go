@@ -1,6 +1,10 @@
 package expr
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
 
 // A fault says why a value is unknown. It is small and holds no text, for a list
 // may have a million of them; the words are made when somebody asks.
@@ -14,11 +18,11 @@ type fault struct {
 }
 
 // newFault is the fault of a value that stands at subject and does not fit use.
-func newFault(code faultCode, got Kind, subject, use span) fault {
+func newFault(code faultCode, got Kind, subject, use syntax.Span) fault {
 	return fault{
 		code: code, got: got,
-		from: int32(subject.from), to: int32(subject.to),
-		step: int32(use.from), stop: int32(use.to),
+		from: int32(subject.From), to: int32(subject.To),
+		step: int32(use.From), stop: int32(use.To),
 	}
 }
 

@@ -1,32 +1,28 @@
 package expr
 
-import "unsafe"
+import (
+	"unsafe"
 
-// fixed is a node in the condition of any, all or count that does not depend on
-// the element, such as $json.limit. It is evaluated once, not for each element:
-// else the time would grow with the square of the document.
-type fixed struct {
-	node
-	slot int // where the evaluator keeps the value
-}
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
 
 // maxKept is how many bytes the values of fixed nodes may take that are not part
 // of the answer. What comes after that is evaluated each time.
 const maxKept = 2 * maxResult
 
 // fixed evaluates the node when its value is first asked for.
-func (e *evaluator) fixed(n *fixed) value {
+func (e *evaluator) fixed(n *syntax.Fixed) value {
 	if e.kept == nil {
-		e.kept = make([]*value, e.expr.slots)
+		e.kept = make([]*value, e.expr.program.Slots)
 	}
-	if v := e.kept[n.slot]; v != nil {
+	if v := e.kept[n.Slot]; v != nil {
 		e.tick(baseSteps)
 		return *v
 	}
-	v := e.value(n.node)
+	v := e.value(n.Node)
 	v.ready = &ready{}
 	if e.keep(v.raw) && e.keep(v.str) {
-		e.kept[n.slot] = &v
+		e.kept[n.Slot] = &v
 	}
 	return v
 }
@@ -49,90 +45,6 @@ func (env *Env) holds(s string) bool {
 	for _, text := range texts {
 		start := uintptr(unsafe.Pointer(unsafe.StringData(text)))
 		if start <= at && at+uintptr(len(s)) <= start+uintptr(len(text)) {
-			return true
-		}
-	}
-	return false
-}
-
-// A hoister finds the fixed nodes of an expression.
-type hoister struct {
-	slots int
-	loop  bool // in the condition of any, all or count
-}
-
-// hoist returns the node with what is fixed in it marked so.
-func (h *hoister) hoist(n node) node {
-	if _, constant := ungroupLiteral(n); h.loop && !constant && !usesDot(n) {
-		h.loop = false
-		once := &fixed{h.hoist(n), h.slots}
-		h.loop = true
-		h.slots++
-		return once
-	}
-	switch n := n.(type) {
-	case *group:
-		n.x = h.hoist(n.x)
-	case *negation:
-		n.x = h.hoist(n.x)
-	case *logic:
-		h.hoistAll(n.xs)
-	case *pipe:
-		h.hoistAll(n.xs)
-	case *comparison:
-		n.left, n.right = h.hoist(n.left), h.hoist(n.right)
-	case *alternative:
-		n.left, n.right = h.hoist(n.left), h.hoist(n.right)
-	case *call:
-		if n.cond != nil {
-			outer := h.loop
-			h.loop = true
-			n.cond = h.hoist(n.cond)
-			h.loop = outer
-		}
-	}
-	return n
-}
-
-func (h *hoister) hoistAll(nodes []node) {
-	for i, n := range nodes {
-		nodes[i] = h.hoist(n)
-	}
-}
-
-// usesDot reports whether the value of a node depends on what "." is.
-func usesDot(n node) bool {
-	switch n := n.(type) {
-	case *literal, *variable:
-		return false
-	case *pathNode:
-		return n.root == rootDot
-	case *group:
-		return usesDot(n.x)
-	case *negation:
-		return usesDot(n.x)
-	case *logic:
-		return anyUsesDot(n.xs)
-	case *pipe:
-		return usesDot(n.xs[0]) // the others see what that is piped into them
-	case *comparison:
-		return usesDot(n.left) || usesDot(n.right)
-	case *alternative:
-		return usesDot(n.left) || usesDot(n.right)
-	case *call:
-		switch n.fn {
-		case fnAny, fnAll, fnCount:
-			return n.each == nil || n.each.root == rootDot
-		case fnExists:
-			return usesDot(n.path)
-		}
-	}
-	return true
-}
-
-func anyUsesDot(nodes []node) bool {
-	for _, n := range nodes {
-		if usesDot(n) {
 			return true
 		}
 	}

@@ -9,70 +9,71 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // apply applies a function to a known value.
-func (e *evaluator) apply(n *call, v value) value {
+func (e *evaluator) apply(n *syntax.Call, v value) value {
 	e.tick(baseSteps + len(v.raw) + len(v.str))
-	switch n.fn {
-	case fnLength:
-		return n.length(v)
-	case fnType:
+	switch n.Function {
+	case syntax.FuncLength:
+		return lengthOf(n, v)
+	case syntax.FuncType:
 		if v.kind == KindMissing {
 			return text(KindNull.String())
 		}
 		return text(v.kind.String())
-	case fnNot:
+	case syntax.FuncNot:
 		return boolean(v.truth() == False)
-	case fnToString:
+	case syntax.FuncToString:
 		return toString(v)
-	case fnToNumber:
-		return n.toNumber(v)
-	case fnIn:
+	case syntax.FuncToNumber:
+		return toNumber(n, v)
+	case syntax.FuncIn:
 		v = v.prepared()
-		return boolean(slices.ContainsFunc(n.args, func(arg value) bool { return e.equal(v, arg) }))
-	case fnHas:
-		return n.has(v)
-	case fnContains:
-		t, code := e.contains(v, n.args[0])
-		return outcome(t, n.fault(code, v))
+		return boolean(slices.ContainsFunc(n.Args, func(arg syntax.Constant) bool { return e.equal(v, constantValue(&arg)) }))
+	case syntax.FuncHas:
+		return hasKey(n, v)
+	case syntax.FuncContains:
+		t, code := e.contains(v, constantValue(&n.Args[0]))
+		return outcome(t, callFault(n, code, v))
 	}
 	if v.kind != KindString {
-		return unknown(n.fault(faultText, v))
+		return unknown(callFault(n, faultText, v))
 	}
 	return e.applyText(n, v.str)
 }
 
 // applyText applies a function that needs text.
-func (e *evaluator) applyText(n *call, s string) value {
-	switch n.fn {
-	case fnDowncase:
+func (e *evaluator) applyText(n *syntax.Call, s string) value {
+	switch n.Function {
+	case syntax.FuncDowncase:
 		return text(mapASCII(s, 'A', 'Z'))
-	case fnUpcase:
+	case syntax.FuncUpcase:
 		return text(mapASCII(s, 'a', 'z'))
-	case fnFromJSON:
+	case syntax.FuncFromJSON:
 		if !rawjson.Valid(s) {
-			return unknown(n.fault(faultJSON, text(s)))
+			return unknown(callFault(n, faultJSON, text(s)))
 		}
 		return parseValue(s)
-	case fnTest:
-		return boolean(e.match(n.pattern, s))
-	case fnStartsWith:
-		return boolean(strings.HasPrefix(s, n.args[0].str))
-	case fnEndsWith:
-		return boolean(strings.HasSuffix(s, n.args[0].str))
+	case syntax.FuncTest:
+		return boolean(e.match(n.Pattern, s))
+	case syntax.FuncStartsWith:
+		return boolean(strings.HasPrefix(s, n.Args[0].Text))
+	case syntax.FuncEndsWith:
+		return boolean(strings.HasSuffix(s, n.Args[0].Text))
 	}
 	return unknown(fault{code: faultInternal})
 }
 
 // fault is why the function says nothing of a value.
-func (n *call) fault(code faultCode, v value) fault {
-	return newFault(code, v.kind, span{}, n.span)
+func callFault(n *syntax.Call, code faultCode, v value) fault {
+	return newFault(code, v.kind, syntax.Span{}, n.Span)
 }
 
 // length counts characters, elements or keys; of a number it is the absolute
 // value, as in jq.
-func (n *call) length(v value) value {
+func lengthOf(n *syntax.Call, v value) value {
 	switch v.kind {
 	case KindMissing, KindNull:
 		return number("0")
@@ -85,7 +86,7 @@ func (n *call) length(v value) value {
 		each(v, func(int, string, gjson.Result) bool { count++; return true })
 		return number(strconv.Itoa(count))
 	}
-	return unknown(n.fault(faultLength, v))
+	return unknown(callFault(n, faultLength, v))
 }
 
 func toString(v value) value {
@@ -98,7 +99,7 @@ func toString(v value) value {
 	return text(rawjson.Compact(v.raw))
 }
 
-func (n *call) toNumber(v value) value {
+func toNumber(n *syntax.Call, v value) value {
 	switch v.kind {
 	case KindNumber:
 		return v
@@ -107,21 +108,21 @@ func (n *call) toNumber(v value) value {
 			return number(raw)
 		}
 	}
-	return unknown(n.fault(faultNumber, v))
+	return unknown(callFault(n, faultNumber, v))
 }
 
 // has asks for a key of an object or an index of a list; null has none.
-func (n *call) has(v value) value {
-	key := n.args[0]
+func hasKey(n *syntax.Call, v value) value {
+	key := n.Args[0]
 	switch {
 	case v.isNull():
 		return boolean(false)
-	case v.kind == KindObject && key.kind == KindString:
-		return boolean(gjson.Get(v.raw, gjson.Escape(key.str)).Exists())
-	case v.kind == KindArray && key.kind == KindNumber:
-		return boolean(key.raw[0] != '-' && gjson.Get(v.raw, key.raw).Exists())
+	case v.kind == KindObject && key.Kind == syntax.String:
+		return boolean(gjson.Get(v.raw, gjson.Escape(key.Text)).Exists())
+	case v.kind == KindArray && key.Kind == syntax.Number:
+		return boolean(key.Raw[0] != '-' && gjson.Get(v.raw, key.Raw).Exists())
 	}
-	return unknown(n.fault(faultHas, v))
+	return unknown(callFault(n, faultHas, v))
 }
 
 // mapASCII switches the case of the letters from low to high.

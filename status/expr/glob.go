@@ -5,20 +5,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// find reads what the steps of a hop lead to. It looks on where keys are equal,
+// find reads what the steps of a lookup lead to. It looks on where keys are equal,
 // or match a pattern, and what the first of them holds does not lead further.
-func (e *evaluator) find(v value, h *hop) value {
-	if h.wild {
-		return e.findGlob(v, h.steps)
+func (e *evaluator) find(v value, h *syntax.Lookup) value {
+	if h.Wild {
+		return e.findGlob(v, h.Steps)
 	}
-	return fromResult(gjson.Get(v.raw, h.get))
+	return fromResult(gjson.Get(v.raw, h.GJSON))
 }
 
 // findGlob does so for steps of which some are patterns, which gjson matches in
 // exponential time.
-func (e *evaluator) findGlob(v value, steps []step) value {
+func (e *evaluator) findGlob(v value, steps []syntax.Step) value {
 	found := missing()
 	if v.kind != KindObject && v.kind != KindArray {
 		return found
@@ -38,15 +40,15 @@ func (e *evaluator) findGlob(v value, steps []step) value {
 }
 
 // leads reports whether a step is to a member of an object or of a list.
-func (e *evaluator) leads(s *step, in Kind, key gjson.Result) bool {
+func (e *evaluator) leads(s *syntax.Step, in Kind, key gjson.Result) bool {
 	switch {
 	case in == KindArray:
-		n, err := strconv.Atoi(s.key)
-		return err == nil && s.glob == "" && n == int(key.Num)
-	case s.glob != "":
-		return e.like(key.Str, s.glob)
+		n, err := strconv.Atoi(s.Key)
+		return err == nil && s.Glob == "" && n == int(key.Num)
+	case s.Glob != "":
+		return e.like(key.Str, s.Glob)
 	}
-	return key.Str == s.key
+	return key.Str == s.Key
 }
 
 // like reports whether text matches a pattern of gjson: * is any text, ? is one

@@ -5,8 +5,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
-	"github.com/pollcli/poll/status/expr/near"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // How much is looked at and shown of the members that a document has instead.
@@ -44,7 +45,7 @@ func (r Result) hints(nearOnly bool) (hints []string) {
 			hints = nil
 		}
 	}()
-	s.node(r.expr.root)
+	s.node(r.expr.program.Root)
 	return cutLines(s.hints, maxHints)
 }
 
@@ -61,53 +62,53 @@ type seeker struct {
 func (s *seeker) hint(text string) { s.hints = appendNew(s.hints, rawjson.OneLine(text)) }
 
 // node looks at the paths whose absence was not asked for.
-func (s *seeker) node(n node) {
-	switch n := ungroup(n).(type) {
-	case *pathNode:
-		s.path(n.path, n.hops)
-	case *negation:
-		s.node(n.x)
-	case *logic:
-		for _, x := range n.xs {
+func (s *seeker) node(n syntax.Node) {
+	switch n := syntax.Ungroup(n).(type) {
+	case *syntax.Path:
+		s.path(n, n.Lookups)
+	case *syntax.Negation:
+		s.node(n.X)
+	case *syntax.Logic:
+		for _, x := range n.Xs {
 			s.node(x)
 		}
-	case *comparison:
-		if !isNullLiteral(n.left) && !isNullLiteral(n.right) {
-			s.side(n.left, n.right)
-			s.side(n.right, n.left)
+	case *syntax.Comparison:
+		if !isNullLiteral(n.Left) && !isNullLiteral(n.Right) {
+			s.side(n.Left, n.Right)
+			s.side(n.Right, n.Left)
 		}
-	case *pipe:
+	case *syntax.Pipe:
 		s.pipe(n)
-	case *call:
+	case *syntax.Call:
 		s.call(n)
 	}
 }
 
 // side looks at one side of a comparison.
-func (s *seeker) side(n, other node) {
-	if l, ok := ungroupLiteral(other); ok && l.value.kind == KindString {
-		_, number := rawjson.NumberIn(l.value.str)
+func (s *seeker) side(n, other syntax.Node) {
+	if l, ok := syntax.LiteralOf(other); ok && l.Kind == syntax.String {
+		_, number := rawjson.NumberIn(l.Text)
 		s.text = !number
 	}
 	s.node(n)
 	s.text = false
 }
 
-func isNullLiteral(n node) bool {
-	l, ok := ungroupLiteral(n)
-	return ok && l.value.kind == KindNull
+func isNullLiteral(n syntax.Node) bool {
+	l, ok := syntax.LiteralOf(n)
+	return ok && l.Kind == syntax.Null
 }
 
-func (s *seeker) pipe(n *pipe) {
-	s.node(n.xs[0])
+func (s *seeker) pipe(n *syntax.Pipe) {
+	s.node(n.Xs[0])
 	outer, whole := s.scope, s.whole
-	for i, x := range n.xs[1:] {
-		v := s.value(n.xs[i])
+	for i, x := range n.Xs[1:] {
+		v := s.value(n.Xs[i])
 		if v.kind <= KindNull {
 			break
 		}
-		s.enter(v, span{})
-		s.whole = span{n.from, n.xs[i].where().to}.of(s.src)
+		s.enter(v, syntax.Span{})
+		s.whole = syntax.Span{From: n.From, To: n.Xs[i].Where().To}.Of(s.src)
 		s.node(x)
 	}
 	s.scope, s.whole = outer, whole
@@ -115,14 +116,14 @@ func (s *seeker) pipe(n *pipe) {
 
 // call looks at the list of any, all and count, and at the condition for its first
 // element.
-func (s *seeker) call(n *call) {
-	if n.fn != fnAny && n.fn != fnAll && n.fn != fnCount {
+func (s *seeker) call(n *syntax.Call) {
+	if n.Function != syntax.FuncAny && n.Function != syntax.FuncAll && n.Function != syntax.FuncCount {
 		return
 	}
-	if n.each != nil {
-		s.path(n.each, n.each.hops)
+	if n.Each != nil {
+		s.path(n.Each, n.Each.Lookups)
 	}
-	if n.cond == nil {
+	if n.Cond == nil {
 		return
 	}
 	var first value
@@ -133,21 +134,21 @@ func (s *seeker) call(n *call) {
 	if first.kind <= KindNull {
 		return
 	}
-	outer, whole := s.enter(first, span{}), s.whole
+	outer, whole := s.enter(first, syntax.Span{}), s.whole
 	s.whole = "an element"
-	s.node(n.cond)
+	s.node(n.Cond)
 	s.scope, s.whole = outer, whole
 }
 
-// path follows hops up to the member that is not there.
-func (s *seeker) path(p *path, hops []hop) {
+// path follows lookups up to the member that is not there.
+func (s *seeker) path(p *syntax.Path, lookups []syntax.Lookup) {
 	v := s.root(p)
-	word := p.firstWord()
-	for i := range hops {
-		h := &hops[i]
-		steps := h.steps
-		if h.kind != hopFields {
-			steps = []step{{span: h.span, key: h.key}}
+	word := p.FirstWord()
+	for i := range lookups {
+		h := &lookups[i]
+		steps := h.Steps
+		if h.Kind != syntax.LookupFields {
+			steps = []syntax.Step{{Span: h.Span, Key: h.Key}}
 		}
 		for j := range steps {
 			at := v
@@ -157,7 +158,7 @@ func (s *seeker) path(p *path, hops []hop) {
 			if i+j == 0 && word != "" && s.word(word, p) {
 				return
 			}
-			if v.kind == KindMissing && at.kind == KindObject && !at.hidden && steps[j].glob == "" && h.kind <= hopKey {
+			if v.kind == KindMissing && at.kind == KindObject && !at.hidden && steps[j].Glob == "" && h.Kind <= syntax.LookupKey {
 				s.member(at, p, &steps[j])
 			}
 			return
@@ -166,25 +167,25 @@ func (s *seeker) path(p *path, hops []hop) {
 }
 
 // step follows one step from a value; unknown ends the search.
-func (s *seeker) step(v value, h *hop, step *step, p *path) value {
+func (s *seeker) step(v value, h *syntax.Lookup, step *syntax.Step, p *syntax.Path) value {
 	switch {
-	case v.kind == KindUnknown || v.kind == kindLines || h.kind == hopEach || h.kind == hopMap || h.kind == hopAll:
+	case v.kind == KindUnknown || v.kind == kindLines || h.Kind == syntax.LookupEach || h.Kind == syntax.LookupMap || h.Kind == syntax.LookupAll:
 		return unknown(fault{})
 	case v.isNull():
 		return unknown(fault{})
-	case h.kind == hopFields:
+	case h.Kind == syntax.LookupFields:
 		next := s.looseField(v, step, p)
 		next.hidden = v.hidden
 		return next
 	}
-	next := s.hop(v, h, p)
+	next := s.lookup(v, h, p)
 	next.hidden = v.hidden
 	return next
 }
 
 // word hints at what the first word of a gjson path means to others.
-func (s *seeker) word(name string, p *path) bool {
-	rest := s.src[p.steps[0].to:p.to]
+func (s *seeker) word(name string, p *syntax.Path) bool {
+	rest := s.src[p.Steps[0].To:p.To]
 	switch index := "0"; {
 	case name == "last" && rest != "":
 		index = "-1"
@@ -242,10 +243,10 @@ func variableMeant(name string, env *Env) string {
 }
 
 // member hints at what an object has instead of a member.
-func (s *seeker) member(object value, p *path, missing *step) {
+func (s *seeker) member(object value, p *syntax.Path, missing *syntax.Step) {
 	names := members(object)
-	before := strings.TrimSpace(s.src[p.from:p.before(missing.from)])
-	if meant := nearMember(missing.key, names); meant != "" {
+	before := strings.TrimSpace(s.src[p.From:p.Before(missing.From)])
+	if meant := nearMember(missing.Key, names); meant != "" {
 		s.hint("did you mean " + memberPath(before, meant) + "?")
 		return
 	}
@@ -288,25 +289,18 @@ func nearMember(word string, names []string) string {
 	if len(word) < 3 || len(word) > maxMemberName {
 		return "" // nearly everything is near
 	}
-	return near.Word(word, short)
+	return words.Nearest(word, short)
 }
 
 // memberPath spells the path of a member.
 func memberPath(before, name string) string {
 	switch {
-	case isName(name):
+	case syntax.IsName(name):
 		return before + "." + name
 	case before == "":
 		return ".[" + rawjson.Preview(name) + "]"
 	}
 	return before + "[" + rawjson.Preview(name) + "]"
-}
-
-// isName reports whether a name can stand behind a dot as it is.
-func isName(name string) bool {
-	l := lexer{src: "." + name}
-	p := l.path()
-	return l.err == nil && p.to == len(l.src) && len(p.steps) == 1 && p.steps[0].kind == stepField && p.steps[0].key == name
 }
 
 func listMembers(names []string) string {

@@ -6,6 +6,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // A tally counts the outcomes of a condition for the elements of a list.
@@ -31,56 +32,56 @@ func (t *tally) add(v value) {
 }
 
 // settled reports whether the elements to come can change nothing.
-func (n *call) settled(t *tally) bool {
-	return n.fn == fnAny && t.matched > 0 || n.fn == fnAll && t.failed > 0
+func settled(n *syntax.Call, t *tally) bool {
+	return n.Function == syntax.FuncAny && t.matched > 0 || n.Function == syntax.FuncAll && t.failed > 0
 }
 
 // outcome is what the function makes of a tally.
-func (n *call) outcome(t *tally) value {
+func tallyOutcome(n *syntax.Call, t *tally) value {
 	switch {
-	case n.settled(t):
-		return boolean(n.fn == fnAny)
+	case settled(n, t):
+		return boolean(n.Function == syntax.FuncAny)
 	case t.unknown > 0:
 		return unknown(t.fault)
-	case n.fn == fnCount:
+	case n.Function == syntax.FuncCount:
 		return number(strconv.Itoa(t.matched))
 	}
-	return boolean(n.fn == fnAll)
+	return boolean(n.Function == syntax.FuncAll)
 }
 
 // quantify evaluates any, all and count.
-func (e *evaluator) quantify(n *call) value {
+func (e *evaluator) quantify(n *syntax.Call) value {
 	var t tally
 	f, ok := e.elements(n, func(_ string, element value) bool {
 		t.add(e.judge(n, element))
-		return !n.settled(&t)
+		return !settled(n, &t)
 	})
-	if !ok && !n.settled(&t) {
+	if !ok && !settled(n, &t) {
 		return unknown(f)
 	}
-	return n.outcome(&t)
+	return tallyOutcome(n, &t)
 }
 
 // judge asks the condition of one element.
-func (e *evaluator) judge(n *call, element value) value {
-	if n.cond == nil || element.kind == KindUnknown {
+func (e *evaluator) judge(n *syntax.Call, element value) value {
+	if n.Cond == nil || element.kind == KindUnknown {
 		return element
 	}
 	logics := e.logics
 	e.logics = nil
-	v := e.at(element, span{}, n.cond)
+	v := e.at(element, syntax.Span{}, n.Cond)
 	e.logics = logics
 	return v
 }
 
 // elements calls visit for all that the [] of a call lead to, until it returns
 // false. ok is false if some cannot be reached, and the fault says why.
-func (e *evaluator) elements(n *call, visit func(label string, element value) bool) (f fault, ok bool) {
-	in := &iteration{evaluator: e, path: n.each, visit: visit}
-	if n.each == nil {
+func (e *evaluator) elements(n *syntax.Call, visit func(label string, element value) bool) (f fault, ok bool) {
+	in := &iteration{evaluator: e, path: n.Each, visit: visit}
+	if n.Each == nil {
 		in.spread(e.current(), "", e.scope.subject, nil)
 	} else {
-		in.follow(e.root(n.each), n.each.hops, "")
+		in.follow(e.root(n.Each), n.Each.Lookups, "")
 	}
 	return in.fault, !in.failed
 }
@@ -88,7 +89,7 @@ func (e *evaluator) elements(n *call, visit func(label string, element value) bo
 // An iteration goes through the elements of lists, and of the lists in them.
 type iteration struct {
 	*evaluator
-	path  *path
+	path  *syntax.Path
 	visit func(label string, element value) bool
 
 	done   bool // visit has seen enough
@@ -96,23 +97,23 @@ type iteration struct {
 	fault  fault // the first, if failed
 }
 
-// follow walks hops up to the next [] and goes on for each of the elements.
-func (in *iteration) follow(v value, hops []hop, label string) {
-	for i := range hops {
-		if hops[i].kind == hopEach {
-			list := in.walk(in.path, v, hops[:i])
-			in.spread(list, label, span{in.path.from, in.path.before(hops[i].from)}, hops[i+1:])
+// follow walks lookups up to the next [] and goes on for each of the elements.
+func (in *iteration) follow(v value, lookups []syntax.Lookup, label string) {
+	for i := range lookups {
+		if lookups[i].Kind == syntax.LookupEach {
+			list := in.walk(in.path, v, lookups[:i])
+			in.spread(list, label, syntax.Span{From: in.path.From, To: in.path.Before(lookups[i].From)}, lookups[i+1:])
 			return
 		}
 	}
-	in.done = !in.visit(label, in.walk(in.path, v, hops))
+	in.done = !in.visit(label, in.walk(in.path, v, lookups))
 }
 
-// spread goes on with the hops for each element of a value that came from subject.
-func (in *iteration) spread(v value, label string, subject span, hops []hop) {
+// spread goes on with the lookups for each element of a value that came from subject.
+func (in *iteration) spread(v value, label string, subject syntax.Span, lookups []syntax.Lookup) {
 	if v.kind != KindArray && v.kind != KindObject {
 		if v.kind != KindUnknown {
-			v.fault = newFault(faultEach, v.kind, subject, span{})
+			v.fault = newFault(faultEach, v.kind, subject, syntax.Span{})
 		}
 		if !in.failed {
 			in.failed, in.fault = true, v.fault
@@ -124,7 +125,7 @@ func (in *iteration) spread(v value, label string, subject span, hops []hop) {
 		in.tick(baseSteps)
 		element := fromResult(r)
 		element.hidden = v.hidden
-		in.follow(element, hops, in.label(label, v.kind, i, key))
+		in.follow(element, lookups, in.label(label, v.kind, i, key))
 		return !in.done
 	})
 }

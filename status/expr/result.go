@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/pollcli/poll/status/expr/internal/rawjson"
+import (
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
 
 // A Result is the outcome of one evaluation.
 type Result struct {
@@ -70,7 +74,7 @@ func cutLines(lines []string, max int) []string { return lines[:min(max, len(lin
 
 func (r Result) explain() (x *explainer) {
 	x = &explainer{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src}
-	x.labels, x.logics = true, map[*logic]value{}
+	x.labels, x.logics = true, map[*syntax.Logic]value{}
 	if r.Abandoned() {
 		x.say("%s", r.value.fault.words(x.src, nil))
 		return x
@@ -81,6 +85,6 @@ func (r Result) explain() (x *explainer) {
 			x.unexplained(r, failure(p))
 		}
 	}()
-	x.collect(r.expr.root, false)
+	x.collect(r.expr.program.Root, false)
 	return x
 }

@@ -16,11 +16,11 @@ type abandoned struct{}
 // tick counts n steps, and now and then looks at the context.
 func (e *evaluator) tick(n int) {
 	if e.steps += n; e.steps >= e.look {
-		e.lookUp()
+		e.checkContext()
 	}
 }
 
-func (e *evaluator) lookUp() {
+func (e *evaluator) checkContext() {
 	if ctx := e.env.Context; ctx != nil && ctx.Err() != nil {
 		panic(abandoned{})
 	}

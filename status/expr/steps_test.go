@@ -12,7 +12,7 @@ import (
 // Steps is what it costs to evaluate an expression and to explain the outcome.
 func Steps(x *Expr, env *Env) int {
 	e := newEvaluator(x, env)
-	v := e.value(x.root)
+	v := e.value(x.program.Root)
 	r := Result{Tri: v.truth(), expr: x, env: env, value: v}
 	return e.steps + r.explain().steps
 }
@@ -216,7 +216,7 @@ func TestAbandoned(t *testing.T) {
 		e := newEvaluator(x, &Env{Doc: doc, Context: newCountdown(test.looks)})
 		func() {
 			defer func() { recover() }()
-			e.value(x.root)
+			e.value(x.program.Root)
 		}()
 		if e.steps > test.steps {
 			t.Errorf("after %d looks: abandoned after %d steps, want %d", test.looks, e.steps, test.steps)

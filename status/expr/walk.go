@@ -6,69 +6,55 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// walk follows hops from a value. src is the path that they belong to, for the
+// walk follows lookups from a value. src is the path that they belong to, for the
 // words of a fault.
-func (e *evaluator) walk(src *path, v value, hops []hop) value {
-	for i := range hops {
-		h := &hops[i]
+func (e *evaluator) walk(src *syntax.Path, v value, lookups []syntax.Lookup) value {
+	for i := range lookups {
+		h := &lookups[i]
 		if v.kind == KindUnknown {
 			return v
 		}
 		hidden := v.hidden
 		e.tick(baseSteps + len(v.raw))
-		v = e.hop(v, h, src)
+		v = e.lookup(v, h, src)
 		v.hidden = hidden
 	}
 	return v
 }
 
-// hop follows one hop from a value that is not unknown.
-func (e *evaluator) hop(v value, h *hop, src *path) value {
-	if h.kind == hopModifier {
+// lookup follows one lookup from a value that is not unknown.
+func (e *evaluator) lookup(v value, h *syntax.Lookup, src *syntax.Path) value {
+	if h.Kind == syntax.LookupModifier {
 		return e.modify(v, h, src)
 	}
 	if v.isNull() {
 		return missing()
 	}
-	switch h.kind {
-	case hopFields:
+	switch h.Kind {
+	case syntax.LookupFields:
 		return e.fields(v, h, src)
-	case hopKey:
-		return field(v, h.key, h.span, src)
-	case hopIndex:
+	case syntax.LookupKey:
+		return field(v, h.Key, h.Span, src)
+	case syntax.LookupIndex:
 		return index(v, h, src)
 	}
 	if v.kind != KindArray && v.kind != kindLines {
-		return src.fault(faultList, v.kind, h.span)
+		return pathFault(src, faultList, v.kind, h.Span)
 	}
-	return e.listHop(v, h, src)
+	return e.listLookup(v, h, src)
 }
 
 // fault is the value for a step that v cannot be asked for.
-func (p *path) fault(code faultCode, got Kind, step span) value {
-	return unknown(newFault(code, got, span{p.from, p.before(step.from)}, step))
-}
-
-// before is where the part of the path ends that stands before a step.
-func (p *path) before(step int) int {
-	end := p.from
-	if p.root == rootJSON {
-		end += len("$json")
-	}
-	for i := range p.steps {
-		if p.steps[i].from >= step {
-			break
-		}
-		end = p.steps[i].to
-	}
-	return end
+func pathFault(p *syntax.Path, code faultCode, got Kind, step syntax.Span) value {
+	return unknown(newFault(code, got, syntax.Span{From: p.From, To: p.Before(step.From)}, step))
 }
 
 // fields reads keys in one go, and one by one only where that finds nothing: to
 // tell what is missing from what is of the wrong type.
-func (e *evaluator) fields(v value, h *hop, src *path) value {
+func (e *evaluator) fields(v value, h *syntax.Lookup, src *syntax.Path) value {
 	if v.kind == kindLines {
 		return e.line(v, h, src)
 	}
@@ -77,8 +63,8 @@ func (e *evaluator) fields(v value, h *hop, src *path) value {
 			return found
 		}
 	}
-	for i := range h.steps {
-		s := &h.steps[i]
+	for i := range h.Steps {
+		s := &h.Steps[i]
 		if v.isNull() {
 			return missing()
 		}
@@ -90,29 +76,29 @@ func (e *evaluator) fields(v value, h *hop, src *path) value {
 }
 
 // looseField reads one key, or an element of a list where the step is an index.
-func (e *evaluator) looseField(v value, s *step, src *path) value {
-	list := v.kind == KindArray && s.kind == stepLoose
+func (e *evaluator) looseField(v value, s *syntax.Step, src *syntax.Path) value {
+	list := v.kind == KindArray && s.Kind == syntax.StepLoose
 	if v.kind != KindObject && !list {
-		return src.fault(faultField, v.kind, s.span)
+		return pathFault(src, faultField, v.kind, s.Span)
 	}
 	e.tick(len(v.raw))
-	if s.glob != "" {
-		return e.findGlob(v, []step{*s})
+	if s.Glob != "" {
+		return e.findGlob(v, []syntax.Step{*s})
 	}
-	return fromResult(gjson.Get(v.raw, s.component()))
+	return fromResult(gjson.Get(v.raw, s.Component()))
 }
 
 // field reads one key of an object only.
-func field(v value, key string, step span, src *path) value {
+func field(v value, key string, step syntax.Span, src *syntax.Path) value {
 	if v.kind != KindObject {
-		return src.fault(faultField, v.kind, step)
+		return pathFault(src, faultField, v.kind, step)
 	}
 	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
 }
 
 // line reads a document out of JSON lines, and then its fields.
-func (e *evaluator) line(v value, h *hop, src *path) value {
-	n, err := strconv.Atoi(h.steps[0].key)
+func (e *evaluator) line(v value, h *syntax.Lookup, src *syntax.Path) value {
+	n, err := strconv.Atoi(h.Steps[0].Key)
 	if err != nil {
 		return missing()
 	}
@@ -123,45 +109,45 @@ func (e *evaluator) line(v value, h *hop, src *path) value {
 		}
 		return i < n
 	})
-	if len(h.steps) == 1 || found.isNull() {
+	if len(h.Steps) == 1 || found.isNull() {
 		return found
 	}
-	rest := hop{steps: h.steps[1:], get: h.get[len(h.steps[0].key)+1:], wild: h.wild}
+	rest := syntax.Lookup{Steps: h.Steps[1:], GJSON: h.GJSON[len(h.Steps[0].Key)+1:], Wild: h.Wild}
 	return e.fields(found, &rest, src)
 }
 
 // index reads an element of a list only; -1 is the last.
-func index(v value, h *hop, src *path) value {
+func index(v value, h *syntax.Lookup, src *syntax.Path) value {
 	if v.kind != KindArray {
-		return src.fault(faultIndex, v.kind, h.span)
+		return pathFault(src, faultIndex, v.kind, h.Span)
 	}
-	if h.n < 0 {
-		return fromResult(gjson.Parse(rawjson.FromEnd(v.raw, -h.n)))
+	if h.N < 0 {
+		return fromResult(gjson.Parse(rawjson.FromEnd(v.raw, -h.N)))
 	}
-	return fromResult(gjson.Get(v.raw, strconv.Itoa(h.n)))
+	return fromResult(gjson.Get(v.raw, strconv.Itoa(h.N)))
 }
 
-// listHop follows a step that needs a list.
-func (e *evaluator) listHop(v value, h *hop, src *path) value {
-	switch h.kind {
-	case hopCount:
+// listLookup follows a step that needs a list.
+func (e *evaluator) listLookup(v value, h *syntax.Lookup, src *syntax.Path) value {
+	switch h.Kind {
+	case syntax.LookupCount:
 		n := 0
 		each(v, func(int, string, gjson.Result) bool { n++; return true })
 		return number(strconv.Itoa(n))
-	case hopFirst:
+	case syntax.LookupFirst:
 		found := missing()
 		each(v, func(_ int, _ string, element gjson.Result) bool {
-			if h.query.matches(e, src, element) {
+			if queryMatches(h.Query, e, src, element) {
 				found = fromResult(element)
 				return false
 			}
 			return true
 		})
 		return found
-	case hopAllCount:
+	case syntax.LookupAllCount:
 		n := 0
 		each(v, func(_ int, _ string, element gjson.Result) bool {
-			if h.query.matches(e, src, element) {
+			if queryMatches(h.Query, e, src, element) {
 				n++
 			}
 			return true
@@ -171,15 +157,15 @@ func (e *evaluator) listHop(v value, h *hop, src *path) value {
 	return e.collect(v, h, src)
 }
 
-// collect makes the list of what the hops after # find in the elements; elements
+// collect makes the list of what the lookups after # find in the elements; elements
 // without it are left out, as gjson does.
-func (e *evaluator) collect(v value, h *hop, src *path) value {
+func (e *evaluator) collect(v value, h *syntax.Lookup, src *syntax.Path) value {
 	list := []byte{'['}
 	each(v, func(_ int, _ string, element gjson.Result) bool {
-		if h.query != nil && !h.query.matches(e, src, element) {
+		if h.Query != nil && !queryMatches(h.Query, e, src, element) {
 			return true
 		}
-		found := e.walk(src, fromResult(element), h.sub)
+		found := e.walk(src, fromResult(element), h.Sub)
 		if found.kind <= KindMissing {
 			return true
 		}

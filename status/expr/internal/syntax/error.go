@@ -1,11 +1,11 @@
-package expr
+package syntax
 
 import (
 	"fmt"
 	"unicode/utf8"
 )
 
-// An Error says why an expression does not compile.
+// A Error says why an expression does not compile.
 type Error struct {
 	Source  string // the expression
 	Offset  int    // where in Source, in bytes from 0; at most len(Source)
@@ -17,12 +17,7 @@ type Error struct {
 	Instead string
 }
 
-// Error returns the column and the message, without the hint.
-func (e *Error) Error() string {
-	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
-}
-
-// errorAt makes the Error for the byte offset pos of src.
+// errorAt makes the error for the byte offset pos of src.
 func errorAt(src string, pos int, hint, format string, args ...any) *Error {
 	pos = min(max(pos, 0), len(src))
 	return &Error{

@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 // jqBuiltin says what to write instead of one of jq's built-in functions that
 // the language does not have; ok is false for any other name.
@@ -103,7 +103,7 @@ func isBuiltin(name string) bool {
 	switch callFunction(name) {
 	case 0:
 		return ok || bareFunction(name) != 0
-	case fnCount, fnExists:
+	case FuncCount, FuncExists:
 		return false // the language's own
 	}
 	return true
@@ -112,24 +112,24 @@ func isBuiltin(name string) bool {
 // refuseBuiltin refuses a word beside a | that jq takes for a function. The field
 // of that name is written with a dot.
 func (p *parser) refuseBuiltin(t token) {
-	name := t.path.firstWord()
+	name := t.path.FirstWord()
 	if name == "" || p.err != nil {
 		return
 	}
-	field := "." + t.of(p.src)
+	field := "." + t.Of(p.src)
 	hint, ok := jqBuiltin(name)
 	switch {
 	case ok:
-		p.fail(t.from, hint+"; "+field+" is the field", "jq's %s is not in the language", name)
+		p.fail(t.From, hint+"; "+field+" is the field", "jq's %s is not in the language", name)
 	case isBuiltin(name):
-		p.fail(t.from, "write "+field+" for the field", "%s is a function", name)
+		p.fail(t.From, "write "+field+" for the field", "%s is a function", name)
 	}
 }
 
-// firstWord is the name that a bare path begins with, "" for another path.
-func (p *path) firstWord() string {
-	if !p.bare || len(p.steps) == 0 || p.steps[0].kind != stepField || p.steps[0].glob != "" {
+// FirstWord is the name that a bare path begins with, "" for another path.
+func (p *Path) FirstWord() string {
+	if !p.bare || len(p.Steps) == 0 || p.Steps[0].Kind != StepField || p.Steps[0].Glob != "" {
 		return ""
 	}
-	return p.steps[0].key
+	return p.Steps[0].Key
 }

@@ -1,10 +1,13 @@
-package expr
+package syntax
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // What people type out of habit, and what to tell them. Each function returns ""
@@ -173,7 +176,7 @@ func hasAnyPrefix(s string, prefixes ...string) bool {
 func numberHint(word string) string {
 	digits := strings.TrimRightFunc(word, unicode.IsLetter)
 	unit := word[len(digits):]
-	if !allDigits(strings.TrimPrefix(digits, "-")) || digits == "" || unit == "" {
+	if !rawjson.IsDigits(strings.TrimPrefix(digits, "-")) || digits == "" || unit == "" {
 		return "text needs quotes"
 	}
 	switch strings.ToLower(unit) {
@@ -189,11 +192,13 @@ func numberHint(word string) string {
 
 // variableHint is for a name that is no variable.
 func variableHint(name string) string {
-	switch lower := strings.ToLower(name); lower {
+	lower := strings.ToLower(name)
+	if slices.Contains(variables[:], lower) {
+		return "write $" + lower
+	}
+	switch lower {
 	case "": // JSONPath's root
 		return "a path begins with its dot: .state"
-	case "exit", "status", "body", "stdout", "stderr", "attempt", "elapsed", "isjson", "header", "json":
-		return "write $" + lower
 	case "code", "rc", "exitcode", "exit_code":
 		return "write $exit for a command, $status for HTTP"
 	case "http_status", "http_code", "statuscode", "status_code":

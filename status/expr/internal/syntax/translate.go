@@ -1,11 +1,12 @@
-package expr
+package syntax
 
 import (
-	"errors"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A translator says in the language what a text means in jq. It knows the forms
@@ -24,10 +25,9 @@ const (
 )
 
 // suggested adds to an error what to write instead of all of its source.
-func suggested(err error, condition bool) error {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || len(e.Source) > maxTranslated {
-		return err
+func suggested(e *Error, condition bool) *Error {
+	if len(e.Source) > maxTranslated {
+		return e
 	}
 	t := &translator{}
 	text := t.translate(strings.TrimSpace(e.Source), condition)
@@ -57,8 +57,8 @@ func isLength(src string) bool {
 	if err != nil {
 		return false
 	}
-	made, ok := lastStage(n).(*call)
-	return ok && made.fn == fnLength
+	made, ok := LastStage(n).(*Call)
+	return ok && made.Function == FuncLength
 }
 
 // translate is an expression that means what src means in jq.
@@ -115,9 +115,9 @@ func (t *translator) negated(parts []string) string {
 // negated spells the opposite of a condition.
 func negated(condition string) string {
 	switch n, _, err := parse(condition, true); n := n.(type) {
-	case *negation:
-		return n.x.where().of(condition)
-	case *call, *pathNode, *group:
+	case *Negation:
+		return n.X.Where().Of(condition)
+	case *Call, *Path, *Group:
 		return "!" + condition
 	default:
 		if err != nil {
@@ -240,8 +240,8 @@ func (t *translator) member(parts []string) string {
 // isText reports whether s is a text in quotes that is not empty.
 func isText(s string) bool {
 	n, _, err := parse(s, false)
-	l, ok := n.(*literal)
-	return err == nil && ok && l.value.kind == KindString && l.value.str != ""
+	l, ok := n.(*Literal)
+	return err == nil && ok && l.Kind == String && l.Text != ""
 }
 
 // compared translates a comparison: of two values, or of what comes out of a pipe
@@ -266,7 +266,7 @@ func (t *translator) compared(parts []string) string {
 
 func isConstant(s string) bool {
 	n, _, err := parse(s, false)
-	_, ok := n.(*literal)
+	_, ok := n.(*Literal)
 	return err == nil && ok
 }
 
@@ -315,7 +315,7 @@ func (t *translator) value(s string) string {
 		return ""
 	}
 	switch n.(type) {
-	case *pathNode, *literal, *variable, *group, *call:
+	case *Path, *Literal, *Variable, *Group, *Call:
 		return text
 	}
 	return "(" + text + ")"
@@ -378,7 +378,7 @@ func atIndex(s string) string {
 			return of.index + rest
 		}
 	}
-	if in, rest, ok := inside(s, "nth("); ok && allDigits(in) {
+	if in, rest, ok := inside(s, "nth("); ok && rawjson.IsDigits(in) {
 		return ".[" + in + "]" + rest
 	}
 	return s

@@ -1,9 +1,11 @@
-package expr
+package syntax
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // maxModifiers is how many modifiers a path may have; each of them copies, and
@@ -14,16 +16,16 @@ const maxModifiers = 8
 // continue the path.
 type pathLexer struct {
 	*lexer
-	path      *path
+	path      *Path
 	modifiers int
 	piped     bool // the next step was joined by |
 	query     bool // inside of #(...)
 }
 
 // path reads the path that begins at l.pos.
-func (l *lexer) path() *path {
-	p := &pathLexer{lexer: l, path: &path{}}
-	p.path.from = l.pos
+func (l *lexer) path() *Path {
+	p := &pathLexer{lexer: l, path: &Path{}}
+	p.path.From = l.pos
 	switch {
 	case strings.HasPrefix(l.src[l.pos:], ".."):
 		p.lines()
@@ -37,19 +39,19 @@ func (l *lexer) path() *path {
 }
 
 // jsonPath reads the rest of a path that begins with $json.
-func (l *lexer) jsonPath(start int) *path {
-	p := &pathLexer{lexer: l, path: &path{root: rootJSON}}
-	p.path.from = start
+func (l *lexer) jsonPath(start int) *Path {
+	p := &pathLexer{lexer: l, path: &Path{Root: RootJSON}}
+	p.path.From = start
 	return p.finish()
 }
 
 // finish reads the steps after the first and lowers them all.
-func (p *pathLexer) finish() *path {
+func (p *pathLexer) finish() *Path {
 	for p.err == nil && p.more() {
 	}
-	p.path.to = p.pos
+	p.path.To = p.pos
 	if p.err == nil {
-		p.path.hops = lower(p.path.steps)
+		p.path.Lookups = lower(p.path.Steps)
 	}
 	return p.path
 }
@@ -57,9 +59,9 @@ func (p *pathLexer) finish() *path {
 // lines reads the start of a path over JSON lines.
 func (p *pathLexer) lines() {
 	start := p.pos
-	p.path.root = rootLines
+	p.path.Root = RootLines
 	p.pos += 2
-	if c := p.at(p.pos); c != '#' && !isDigit(c) {
+	if c := p.at(p.pos); c != '#' && !rawjson.IsDigit(c) {
 		p.fail(start, "..0.name is the first document of JSON lines, ..# their number; there is no recursive descent",
 			".. needs an index, # or #(...)")
 		return
@@ -70,7 +72,7 @@ func (p *pathLexer) lines() {
 // dot reads the dot at the start of a path and, if there is one, the first step.
 func (p *pathLexer) dot() {
 	switch c := p.at(p.pos + 1); {
-	case isDigit(c):
+	case rawjson.IsDigit(c):
 		digits := p.src[p.pos+1 : p.wordEnd(p.pos+1)]
 		p.fail(p.pos, "write 0."+digits+" for the number, .["+digits+"] for an element", "a number needs a digit before the point")
 	case c == '#' || c == '@' || isQuote(c) || p.startsName(p.pos+1):
@@ -93,12 +95,12 @@ func (p *pathLexer) more() bool {
 	case '|':
 		return p.tightPipe()
 	case '?':
-		if p.path.bare || len(p.path.steps) == 0 && p.path.root != rootDot {
+		if p.path.bare || len(p.path.Steps) == 0 && p.path.Root != RootDot {
 			return false
 		}
 		p.pos++ // jq's: nothing in poll ever fails
 	case '*':
-		if p.path.bare || p.path.root == rootJSON {
+		if p.path.bare || p.path.Root == RootJSON {
 			return false
 		}
 		p.fail(p.pos, "a path without a leading dot takes wildcards: state*", "* cannot stand in a path that begins with a dot")
@@ -116,7 +118,7 @@ func (p *pathLexer) dotted() {
 	switch c := p.at(p.pos); {
 	case isQuote(c) && !p.path.bare:
 		from := p.pos
-		p.add(step{kind: stepField, key: p.quoted()}, from)
+		p.add(Step{Kind: StepField, Key: p.quoted()}, from)
 	case c == '[':
 		p.fail(p.pos, "leave the dot out: .items[0]", "a bracket follows without a dot")
 	case c == '.':
@@ -138,7 +140,7 @@ func (p *pathLexer) startsStep() bool {
 	case '*', '?':
 		return p.path.bare
 	default:
-		return isDigit(c) || p.startsName(p.pos)
+		return rawjson.IsDigit(c) || p.startsName(p.pos)
 	}
 }
 
@@ -147,7 +149,7 @@ func (p *pathLexer) startsStep() bool {
 func (p *pathLexer) tightPipe() bool {
 	next := p.pos + 1
 	c := p.at(next)
-	tight := c == '#' || c == '@' || c == '\\' || isDigit(c)
+	tight := c == '#' || c == '@' || c == '\\' || rawjson.IsDigit(c)
 	if p.path.bare && !tight {
 		end := p.wordEnd(next)
 		name := p.src[next:end]
@@ -169,15 +171,15 @@ func (p *pathLexer) first() {
 		p.hash()
 	case c == '@':
 		p.modifier()
-	case isDigit(c):
-		for isDigit(p.at(p.pos)) {
+	case rawjson.IsDigit(c):
+		for rawjson.IsDigit(p.at(p.pos)) {
 			p.pos++
 		}
 		if end := p.wordEnd(p.pos); end > p.pos {
 			p.fail(from, `a key that begins with a digit is written ["`+p.src[from:end]+`"]`, "%s is neither a name nor an index", p.src[from:end])
 			return
 		}
-		p.add(step{kind: stepLoose, key: p.src[from:p.pos]}, from)
+		p.add(Step{Kind: StepLoose, Key: p.src[from:p.pos]}, from)
 	default:
 		p.name()
 	}
@@ -205,7 +207,7 @@ func (p *pathLexer) name() {
 			continue
 		case r == '-' && !p.hyphenJoins(p.pos+1):
 			size = 0
-		case r != '-' && r != '_' && !p.startsName(p.pos) && !isDigit(byte(min(r, utf8.RuneSelf))):
+		case r != '-' && r != '_' && !p.startsName(p.pos) && !rawjson.IsDigit(byte(min(r, utf8.RuneSelf))):
 			size = 0
 		}
 		if size == 0 {
@@ -215,9 +217,9 @@ func (p *pathLexer) name() {
 		glob = append(glob, globEscape(p.src[p.pos:p.pos+size])...)
 		p.pos += size
 	}
-	s := step{kind: stepField, key: string(key)}
+	s := Step{Kind: StepField, Key: string(key)}
 	if wild {
-		s.glob, s.key = string(glob), p.src[from:p.pos]
+		s.Glob, s.Key = string(glob), p.src[from:p.pos]
 	}
 	p.add(s, from)
 }
@@ -225,7 +227,7 @@ func (p *pathLexer) name() {
 // hyphenJoins reports whether a hyphen belongs to the name because of what stands
 // behind it, at offset i.
 func (p *pathLexer) hyphenJoins(i int) bool {
-	return p.startsName(i) || p.path.bare && isDigit(p.at(i))
+	return p.startsName(i) || p.path.bare && rawjson.IsDigit(p.at(i))
 }
 
 // globEscape writes one character of a key for a pattern.
@@ -237,30 +239,30 @@ func globEscape(c string) string {
 }
 
 // add appends a step that began at offset from.
-func (p *pathLexer) add(s step, from int) {
-	s.span = span{from, p.pos}
+func (p *pathLexer) add(s Step, from int) {
+	s.Span = Span{from, p.pos}
 	s.piped, p.piped = p.piped, false
-	p.path.steps = append(p.path.steps, s)
+	p.path.Steps = append(p.path.Steps, s)
 }
 
 // bracket reads [n], ["key"] or [].
 func (p *pathLexer) bracket() {
 	open := p.pos
-	if n := len(p.path.steps); n > 0 && p.path.steps[n-1].kind == stepCount {
+	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == StepCount {
 		p.fail(open, "queries are written #(name==\"x\")", "[ cannot stand after #")
 		return
 	}
-	p.pos = skipSpace(p.src, p.pos+1)
+	p.pos = rawjson.SkipSpace(p.src, p.pos+1)
 	switch c := p.at(p.pos); {
 	case c == ']':
 		p.pos++
-		p.add(step{kind: stepEach}, open)
+		p.add(Step{Kind: StepEach}, open)
 	case isQuote(c):
-		s := step{kind: stepField, key: p.quoted(), n: bracketKey}
+		s := Step{Kind: StepField, Key: p.quoted(), n: bracketKey}
 		p.closeBracket(open)
 		p.add(s, open)
-	case isDigit(c) || c == '-' && isDigit(p.at(p.pos+1)):
-		s := step{kind: stepIndex, n: p.integer()}
+	case rawjson.IsDigit(c) || c == '-' && rawjson.IsDigit(p.at(p.pos+1)):
+		s := Step{Kind: StepIndex, n: p.integer()}
 		p.closeBracket(open)
 		p.add(s, open)
 	default:
@@ -272,7 +274,7 @@ func (p *pathLexer) bracket() {
 func (p *pathLexer) integer() int {
 	from := p.pos
 	p.pos++
-	for isDigit(p.at(p.pos)) {
+	for rawjson.IsDigit(p.at(p.pos)) {
 		p.pos++
 	}
 	n, _ := strconv.ParseInt(p.src[from:p.pos], 10, 32)
@@ -284,7 +286,7 @@ func (l *lexer) closeBracket(open int) {
 	if l.err != nil {
 		return
 	}
-	l.pos = skipSpace(l.src, l.pos)
+	l.pos = rawjson.SkipSpace(l.src, l.pos)
 	switch l.at(l.pos) {
 	case ']':
 		l.pos++
@@ -320,18 +322,18 @@ func (p *pathLexer) hash() {
 	switch c := p.at(p.pos); {
 	case c == '(':
 		q := p.readQuery()
-		s := step{kind: stepQuery, query: q}
+		s := Step{Kind: StepQuery, query: q}
 		if p.at(p.pos) == '#' {
-			s.kind = stepQueryAll
+			s.Kind = StepQueryAll
 			p.pos++
 		}
 		if p.err == nil {
 			p.add(s, from)
 		}
-	case isDigit(c) || p.startsName(p.pos):
+	case rawjson.IsDigit(c) || p.startsName(p.pos):
 		p.fail(from, "there are no comments; #.name lists a field of all elements", "a dot is missing after #")
 	default:
-		p.add(step{kind: stepCount}, from)
+		p.add(Step{Kind: StepCount}, from)
 	}
 }
 
@@ -339,9 +341,9 @@ func (p *pathLexer) hash() {
 func (p *pathLexer) modifier() {
 	from := p.pos
 	end := p.wordEnd(p.pos + 1)
-	m := &modifier{name: p.src[from+1 : end]}
+	m := &Modifier{Name: p.src[from+1 : end]}
 	p.pos = end
-	if message, hint := wrongModifier(m.name); message != "" {
+	if message, hint := wrongModifier(m.Name); message != "" {
 		p.fail(from, hint, "%s", message)
 		return
 	}
@@ -350,16 +352,16 @@ func (p *pathLexer) modifier() {
 		return
 	}
 	if p.at(p.pos) == ':' {
-		m.arg = p.argument(from)
+		m.Arg = p.argument(from)
 	}
-	p.add(step{kind: stepModifier, mod: m}, from)
+	p.add(Step{Kind: StepModifier, mod: m}, from)
 }
 
 // argument reads the colon and the JSON object behind it.
 func (p *pathLexer) argument(from int) string {
 	p.pos++
-	end, f := scanJSON(p.src, p.pos)
-	if f != flawNone || p.at(p.pos) != '{' {
+	end, f := rawjson.Scan(p.src, p.pos, rawjson.MaxDepth)
+	if f != rawjson.NoFlaw || p.at(p.pos) != '{' {
 		p.fail(p.pos, `such as @flatten:{"deep":true}`, "the argument of %s is a JSON object", p.src[from:p.pos-1])
 		return ""
 	}
@@ -370,13 +372,20 @@ func (p *pathLexer) argument(from int) string {
 
 // hyphenHint is for a hyphen that cannot be part of a name.
 func (p *pathLexer) hyphenHint() string {
-	if n := len(p.path.steps); n > 0 && p.path.steps[n-1].kind == stepField && !p.path.steps[n-1].bracketed() {
-		last := p.path.steps[n-1]
+	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == StepField && !p.path.Steps[n-1].bracketed() {
+		last := p.path.Steps[n-1]
 		end := p.pos
 		for p.at(end) == '-' || p.wordEnd(end) > end {
 			end = max(end+1, p.wordEnd(end))
 		}
-		return `for the key write ["` + p.src[last.from:end] + `"]`
+		return `for the key write ["` + p.src[last.From:end] + `"]`
 	}
 	return hintArithmetic
+}
+
+// IsName reports whether a name can stand behind a dot as it is.
+func IsName(name string) bool {
+	l := lexer{src: "." + name}
+	p := l.path()
+	return l.err == nil && p.To == len(l.src) && len(p.Steps) == 1 && p.Steps[0].Kind == StepField && p.Steps[0].Key == name
 }

@@ -1,6 +1,10 @@
-package expr
+package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+)
 
 // cutTop cuts s at the separators that stand outside of brackets and quotes;
 // separator is the length of the one at an offset, 0 for none. It returns nil
@@ -90,7 +94,7 @@ func operands(s, word string) []string {
 	})
 }
 
-func isWordByte(c byte) bool { return isDigit(c) || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
+func isWordByte(c byte) bool { return rawjson.IsDigit(c) || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // sides cuts a comparison at its operator; op is "" where there is none, or one
 // that binds less.

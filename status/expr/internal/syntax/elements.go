@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"slices"
@@ -220,10 +220,10 @@ func grouped(s string) string {
 		return "(" + s + ")"
 	}
 	switch x := n.(type) {
-	case *pipe, *alternative:
+	case *Pipe, *Alternative:
 		return "(" + s + ")"
-	case *logic:
-		if x.or {
+	case *Logic:
+		if x.Or {
 			return "(" + s + ")"
 		}
 	}
@@ -251,5 +251,5 @@ func joinPaths(a, b string) string {
 func isDotted(s string) bool {
 	l := lexer{src: s}
 	t := l.next()
-	return l.err == nil && t.kind == tokPath && !t.path.bare && t.path.root == rootDot && t.to == len(s)
+	return l.err == nil && t.kind == tokPath && !t.path.bare && t.path.Root == RootDot && t.To == len(s)
 }

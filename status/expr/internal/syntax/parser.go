@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"regexp"
@@ -20,11 +20,30 @@ type parser struct {
 	depth int
 	piped bool // on the right side of a pipe, where bare functions may stand
 	inner bool // where "." is not the document: there, or in any(...)
-	uses  Uses
+	uses  reads
+}
+
+// A Program is a parsed expression.
+type Program struct {
+	Root  Node
+	Uses  reads
+	Slots int // for the values of the fixed nodes in it
+}
+
+// Parse parses a whole expression, and marks what is fixed in it; condition
+// refuses what would be true of every answer. An error says what to write instead.
+func Parse(src string, condition bool) (Program, *Error) {
+	root, uses, err := parse(src, condition)
+	if err != nil {
+		return Program{}, suggested(err, condition)
+	}
+	var h hoister
+	root = h.hoist(root)
+	return Program{root, uses, h.slots}, nil
 }
 
 // parse parses a whole expression.
-func parse(src string, condition bool) (node, Uses, error) {
+func parse(src string, condition bool) (Node, reads, *Error) {
 	p := &parser{lexer: lexer{src: src}}
 	switch {
 	case len(src) > maxSource:
@@ -41,7 +60,7 @@ func parse(src string, condition bool) (node, Uses, error) {
 		p.condition(n)
 	}
 	if p.err != nil {
-		return nil, Uses{}, p.err
+		return nil, 0, p.err
 	}
 	return n, p.uses, nil
 }
@@ -80,15 +99,15 @@ func (p *parser) nest(pos int) bool {
 }
 
 // to makes the span from an offset to the end of the last token.
-func (p *parser) to(from int) span { return span{from, max(from, p.lastEnd)} }
+func (p *parser) to(from int) Span { return Span{from, max(from, p.lastEnd)} }
 
-func (p *parser) pipe() node {
-	from := p.tok.from
+func (p *parser) pipe() Node {
+	from := p.tok.From
 	piped, inner := p.piped, p.inner
 	defer func() { p.piped, p.inner = piped, inner }()
 	start := p.tok
-	xs := []node{p.alternative()}
-	if start.kind == tokPath && start.to == p.lastEnd && p.tok.is("|") {
+	xs := []Node{p.alternative()}
+	if start.kind == tokPath && start.To == p.lastEnd && p.tok.is("|") {
 		p.refuseBuiltin(start)
 	}
 	for p.accept("|") {
@@ -98,13 +117,13 @@ func (p *parser) pipe() node {
 	if len(xs) == 1 {
 		return xs[0]
 	}
-	return &pipe{p.to(from), xs}
+	return &Pipe{p.to(from), xs}
 }
 
-func (p *parser) alternative() node {
-	from := p.tok.from
+func (p *parser) alternative() Node {
+	from := p.tok.From
 	left := p.or()
-	at := p.tok.from
+	at := p.tok.From
 	if !p.accept("//") {
 		return left
 	}
@@ -116,34 +135,34 @@ func (p *parser) alternative() node {
 	if isComparison(last(left)) || isComparison(first(right)) {
 		p.fail(at, p.alternativeHint(left, right), "// stands next to a comparison")
 	}
-	return &alternative{p.to(from), left, right}
+	return &Alternative{p.to(from), left, right}
 }
 
 // alternativeHint spells both of what .a // 1 == 1 may mean.
-func (p *parser) alternativeHint(left, right node) string {
-	c, ok := right.(*comparison)
+func (p *parser) alternativeHint(left, right Node) string {
+	c, ok := right.(*Comparison)
 	if !ok || isComparison(last(left)) || p.err != nil {
 		return "put the comparison, or the //, in parentheses"
 	}
-	either := left.where().of(p.src) + " // "
-	return "write (" + either + c.left.where().of(p.src) + ") " + p.src[c.opSpan.from:c.to] + ", or " + either + "(" + c.of(p.src) + ") as jq reads it"
+	either := left.Where().Of(p.src) + " // "
+	return "write (" + either + c.Left.Where().Of(p.src) + ") " + p.src[c.OpSpan.From:c.To] + ", or " + either + "(" + c.Of(p.src) + ") as jq reads it"
 }
 
-func isComparison(n node) bool {
-	_, ok := n.(*comparison)
+func isComparison(n Node) bool {
+	_, ok := n.(*Comparison)
 	return ok
 }
 
 // first is the operand that stands first in n, as far as parentheses allow to see.
-func first(n node) node {
+func first(n Node) Node {
 	for {
 		switch x := n.(type) {
-		case *logic:
-			n = x.xs[0]
-		case *negation:
-			n = x.x
-		case *alternative:
-			n = x.left
+		case *Logic:
+			n = x.Xs[0]
+		case *Negation:
+			n = x.X
+		case *Alternative:
+			n = x.Left
 		default:
 			return n
 		}
@@ -151,44 +170,44 @@ func first(n node) node {
 }
 
 // last is the operand that stands last in n.
-func last(n node) node {
+func last(n Node) Node {
 	for {
 		switch x := n.(type) {
-		case *logic:
-			n = x.xs[len(x.xs)-1]
-		case *negation:
-			n = x.x
-		case *alternative:
-			n = x.right
+		case *Logic:
+			n = x.Xs[len(x.Xs)-1]
+		case *Negation:
+			n = x.X
+		case *Alternative:
+			n = x.Right
 		default:
 			return n
 		}
 	}
 }
 
-func (p *parser) or() node { return p.chain("||", p.and) }
+func (p *parser) or() Node { return p.chain("||", p.and) }
 
-func (p *parser) and() node { return p.chain("&&", p.not) }
+func (p *parser) and() Node { return p.chain("&&", p.not) }
 
 // chain parses operands that are joined by one operator of logic.
-func (p *parser) chain(op string, operand func() node) node {
-	from := p.tok.from
+func (p *parser) chain(op string, operand func() Node) Node {
+	from := p.tok.From
 	x := operand()
 	if p.err != nil || !p.tok.is(op) {
 		return x
 	}
-	xs := []node{x}
+	xs := []Node{x}
 	for p.accept(op) {
 		xs = append(xs, operand())
 	}
 	for _, x := range xs {
 		p.condition(x)
 	}
-	return &logic{p.to(from), op == "||", xs}
+	return &Logic{p.to(from), op == "||", xs}
 }
 
-func (p *parser) not() node {
-	from := p.tok.from
+func (p *parser) not() Node {
+	from := p.tok.From
 	switch {
 	case p.tok.is("not") && !p.isPipedNot():
 		p.advance()
@@ -218,30 +237,30 @@ func (p *parser) isPipedNot() bool {
 	return t.kind == tokEnd || t.kind == tokOperator && t.text != "(" && t.text != "!"
 }
 
-func (p *parser) negate(from int, operand func() node) node {
+func (p *parser) negate(from int, operand func() Node) Node {
 	if !p.nest(from) {
-		return &literal{}
+		return &Literal{}
 	}
 	x := operand()
 	p.depth--
 	p.condition(x)
-	return &negation{p.to(from), x}
+	return &Negation{p.to(from), x}
 }
 
 // isCompareOp reports whether the text of an operator compares.
 func isCompareOp(text string) bool { return compareOpOf(text) != 0 }
 
-func compareOpOf(text string) compareOp {
+func compareOpOf(text string) CompareOp {
 	for op, spelling := range &compareOps {
 		if spelling == text && text != "" {
-			return compareOp(op)
+			return CompareOp(op)
 		}
 	}
 	return 0
 }
 
-func (p *parser) comparison() node {
-	from := p.tok.from
+func (p *parser) comparison() Node {
+	from := p.tok.From
 	left := p.operand()
 	if p.err != nil || p.tok.kind != tokOperator {
 		return left
@@ -250,61 +269,62 @@ func (p *parser) comparison() node {
 	if op == 0 {
 		return left
 	}
-	c := &comparison{op: op, opSpan: p.tok.span, left: left}
+	c := &Comparison{Op: op, OpSpan: p.tok.Span, Left: left}
 	p.advance()
 	p.right(c)
-	c.span = p.to(from)
+	c.Span = p.to(from)
 	if p.err == nil && p.tok.kind == tokOperator && isCompareOp(p.tok.text) {
-		p.fail(p.tok.from, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
+		p.fail(p.tok.From, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
 	}
 	return c
 }
 
 // right parses the right side of a comparison.
-func (p *parser) right(c *comparison) {
+func (p *parser) right(c *Comparison) {
 	start := p.tok
 	if start.kind == tokPath && start.path.bare {
 		p.unquoted(start)
 		return
 	}
-	c.right = p.operand()
-	constant, isConstant := ungroupLiteral(c.right)
+	c.Right = p.operand()
+	constant, isConstant := LiteralOf(c.Right)
 	switch {
 	case p.err != nil:
-	case c.op == opMatch || c.op == opNotMatch:
-		if !isConstant || constant.value.kind != KindString {
-			p.fail(start.from, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.op)
+	case c.Op == OpMatch || c.Op == OpNotMatch:
+		if !isConstant || constant.Kind != String {
+			p.fail(start.From, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.Op)
 			return
 		}
-		c.pattern = p.regexp(constant.value.str, start.from)
-	case c.op == opIn && isConstant && constant.value.kind != KindArray:
-		p.fail(start.from, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
-	case (c.op == opStartsWith || c.op == opEndsWith) && isConstant && constant.value.kind != KindString:
-		p.fail(start.from, "", "%s needs text", c.op)
+		c.Pattern = p.regexp(constant.Text, start.From)
+	case c.Op == OpIn && isConstant && constant.Kind != Array:
+		p.fail(start.From, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
+	case (c.Op == OpStartsWith || c.Op == OpEndsWith) && isConstant && constant.Kind != String:
+		p.fail(start.From, "", "%s needs text", c.Op)
 	}
 }
 
-func ungroupLiteral(n node) (*literal, bool) {
-	l, ok := ungroup(n).(*literal)
+// LiteralOf returns the literal that n is, perhaps in parentheses.
+func LiteralOf(n Node) (*Literal, bool) {
+	l, ok := Ungroup(n).(*Literal)
 	return l, ok
 }
 
 // unquoted refuses a bare word on the right of a comparison.
 func (p *parser) unquoted(t token) {
-	word := t.of(p.src)
+	word := t.Of(p.src)
 	switch lower := strings.ToLower(word); lower {
 	case "true", "false", "null":
-		p.fail(t.from, "write "+lower, "%s is not a constant", word)
+		p.fail(t.From, "write "+lower, "%s is not a constant", word)
 		return
 	case "none", "nil", "undefined":
-		p.fail(t.from, `write null, or "`+word+`" for text`, "%s is not quoted", word)
+		p.fail(t.From, `write null, or "`+word+`" for text`, "%s is not quoted", word)
 		return
 	}
 	if strings.ContainsAny(word, `#@\*?|[`) {
-		p.fail(t.from, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
+		p.fail(t.From, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
 		return
 	}
-	p.fail(t.from, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
+	p.fail(t.From, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
 }
 
 // regexp compiles a pattern; i selects what is passed over in matching.

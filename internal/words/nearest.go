@@ -1,12 +1,11 @@
-// Package near finds the word that was meant.
-package near
+package words
 
 import "strings"
 
-// Word returns the candidate that word is the beginning of or, if that is
+// Nearest returns the candidate that word is the beginning of or, if that is
 // said of none or of several, the one that differs least; "" if none is near. The
 // first letter is seldom wrong where others are.
-func Word(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
 		return whole[0]
 	}

@@ -1,19 +1,23 @@
-package expr
+package syntax
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A token is a piece of the source.
 type token struct {
-	span
-	kind tokenKind
-	text string // tokWord, tokVariable: the name; tokOperator: the sign
-	call bool   // tokWord: an opening parenthesis follows at once
-	lit  value  // tokLiteral
-	path *path  // tokPath
+	Span
+	kind     tokenKind
+	text     string // tokWord: the name; tokOperator: the sign; tokVariable: the name of a header
+	variable VarName
+	call     bool     // tokWord: an opening parenthesis follows at once
+	lit      Constant // tokLiteral
+	path     *Path    // tokPath
 }
 
 type tokenKind uint8
@@ -73,17 +77,17 @@ func (l *lexer) at(i int) byte {
 
 // next cuts the next token.
 func (l *lexer) next() token {
-	l.lastEnd = l.prev.to
-	l.pos = skipSpace(l.src, l.pos)
+	l.lastEnd = l.prev.To
+	l.pos = rawjson.SkipSpace(l.src, l.pos)
 	t := token{kind: tokEnd}
-	t.from = l.pos
+	t.From = l.pos
 	if l.pos < len(l.src) {
 		l.cut(&t)
 	}
 	if l.err != nil {
-		t = token{kind: tokEnd, span: span{len(l.src), len(l.src)}}
+		t = token{kind: tokEnd, Span: Span{len(l.src), len(l.src)}}
 	} else {
-		t.to = l.pos
+		t.To = l.pos
 	}
 	l.prev = t
 	return t
@@ -94,8 +98,8 @@ func (l *lexer) cut(t *token) {
 	c := l.src[l.pos]
 	switch {
 	case c == '"' || c == '\'':
-		t.kind, t.lit = tokLiteral, text(l.quoted())
-	case isDigit(c) || c == '-' && isDigit(l.at(l.pos+1)):
+		t.kind, t.lit = tokLiteral, Constant{Kind: String, Text: l.quoted()}
+	case rawjson.IsDigit(c) || c == '-' && rawjson.IsDigit(l.at(l.pos+1)):
 		l.numeric(t)
 	case c == '.' || c == '#' || c == '@':
 		t.kind, t.path = tokPath, l.path()
@@ -232,25 +236,28 @@ func (l *lexer) unexpected() {
 func (l *lexer) variable(t *token) {
 	start := l.pos
 	end := l.wordEnd(start + 1)
-	t.kind, t.text = tokVariable, l.src[start+1:end]
+	name := l.src[start+1 : end]
 	l.pos = end
-	switch t.text {
-	case "exit", "status", "body", "stdout", "stderr", "attempt", "elapsed", "isjson":
-	case "header":
-		t.lit = text(l.headerName(start))
-	case "json":
+	v := slices.Index(variables[:], name)
+	if v < 0 {
+		l.fail(start, variableHint(name), "there is no variable $%s", name)
+		return
+	}
+	t.kind, t.variable = tokVariable, VarName(v)
+	switch t.variable {
+	case VarHeader:
+		t.text = l.headerName(start)
+	case VarJSON:
 		t.kind, t.path = tokPath, l.jsonPath(start)
-	default:
-		l.fail(start, variableHint(t.text), "there is no variable $%s", t.text)
 	}
 }
 
 // headerName reads what stands behind $header: .Name or ["Name"].
 func (l *lexer) headerName(start int) string {
 	switch {
-	case l.at(l.pos) == '[' && isQuote(l.at(skipSpace(l.src, l.pos+1))):
+	case l.at(l.pos) == '[' && isQuote(l.at(rawjson.SkipSpace(l.src, l.pos+1))):
 		open := l.pos
-		l.pos = skipSpace(l.src, l.pos+1)
+		l.pos = rawjson.SkipSpace(l.src, l.pos+1)
 		name := l.quoted()
 		l.closeBracket(open)
 		return name
@@ -267,5 +274,5 @@ func (l *lexer) headerName(start int) string {
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 func isHeaderChar(c byte) bool {
-	return isDigit(c) || c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return rawjson.IsDigit(c) || c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

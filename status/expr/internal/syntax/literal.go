@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import (
 	"strconv"
@@ -108,17 +108,17 @@ func (l *lexer) numeric(t *token) {
 		l.fail(start, numberHint(word), "%s is not a number", word)
 		return
 	}
-	t.kind, t.lit, l.pos = tokLiteral, number(raw), end
+	t.kind, t.lit, l.pos = tokLiteral, Constant{Kind: Number, Raw: raw}, end
 }
 
 func isNumeric(c byte) bool {
-	return isDigit(c) || c == '.' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	return rawjson.IsDigit(c) || c == '.' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
 // isIndexPath reports whether digits at offset i begin a path such as 0.name.
 func (l *lexer) isIndexPath(i int) bool {
 	from := i
-	for isDigit(l.at(i)) {
+	for rawjson.IsDigit(l.at(i)) {
 		i++
 	}
 	if i == from || l.at(i) != '.' || l.prev.kind == tokOperator && isCompareOp(l.prev.text) {
@@ -132,8 +132,8 @@ func (l *lexer) isIndexPath(i int) bool {
 // it a number of seconds.
 func parseQuantity(word string) (string, bool) {
 	digits := strings.TrimRight(word, "mhs")
-	end, f := scanNumber(digits, 0)
-	if f != flawNone || end != len(digits) {
+	end, f := rawjson.ScanNumber(digits, 0)
+	if f != rawjson.NoFlaw || end != len(digits) {
 		return "", false
 	}
 	switch word[end:] {
@@ -150,25 +150,28 @@ func parseQuantity(word string) (string, bool) {
 }
 
 // constant reads the JSON list or object at l.pos.
-func (l *lexer) constant() value {
+func (l *lexer) constant() Constant {
 	start := l.pos
-	end, f := scanJSON(l.src, start)
-	if f == flawNone {
+	end, f := rawjson.Scan(l.src, start, rawjson.MaxDepth)
+	if f == rawjson.NoFlaw {
 		l.pos = end
 		if depthOf(l.src[start:end]) > maxNesting {
 			l.fail(start, "", "nested deeper than %d levels", maxNesting)
-			return value{}
 		}
-		return parseValue(l.src[start:end])
+		c := Constant{Kind: Array, Raw: l.src[start:end]}
+		if l.src[start] == '{' {
+			c.Kind = Object
+		}
+		return c
 	}
 	closing := l.matching(start)
 	if closing < 0 {
 		l.fail(start, "", "the bracket %c is not closed", l.src[start])
-		return value{}
+		return Constant{}
 	}
 	message, hint := wrongConstant(l.src[start : closing+1])
 	l.fail(start, hint, "%s", message)
-	return value{}
+	return Constant{}
 }
 
 // depthOf is how deep a valid JSON text is nested.
@@ -182,7 +185,7 @@ func depthOf(raw string) int {
 		case ']', '}':
 			depth--
 		case '"':
-			i, _ = scanString(raw, i+1)
+			i, _ = rawjson.ScanString(raw, i)
 			i--
 		}
 	}
@@ -204,11 +207,11 @@ func (l *lexer) matching(i int) int {
 		case '\\':
 			i++
 		case '"':
-			end, f := scanString(l.src, i+1)
-			if f == flawShort {
+			end, f := rawjson.ScanString(l.src, i)
+			if f == rawjson.TooShort {
 				return -1
 			}
-			if f == flawNone {
+			if f == rawjson.NoFlaw {
 				i = end - 1
 			}
 		}

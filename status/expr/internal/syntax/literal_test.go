@@ -1,14 +1,17 @@
-package expr
+package syntax
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+)
 
 func TestParseQuantity(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"5": "5", "5s": "5", "1500ms": "1.5", "1ms": "0.001", "2m": "120", "1.5h": "5400", "-1m": "-60", "1e3ms": "1", "0.5s": "0.5",
 	} {
-		have, ok := parseQuantity(in)
-		if !ok || compareNumbers(number(have), number(want)) != 0 {
+		if have, ok := parseQuantity(in); !ok || rawjson.CompareNumbers(have, want) != 0 {
 			t.Errorf("parseQuantity(%q) = %q, %v, want %q", in, have, ok, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package expr
+package syntax
 
 import "strings"
 
@@ -9,9 +9,9 @@ func (p *parser) missing() {
 	case t.kind == tokEnd:
 		p.fail(len(p.src), "", "a value is missing at the end")
 	case t.kind == tokOperator && isCompareOp(t.text):
-		p.fail(t.from, hintShell, "a value is missing before %s", t.of(p.src))
+		p.fail(t.From, hintShell, "a value is missing before %s", t.Of(p.src))
 	default:
-		p.fail(t.from, "", "a value is missing before %s", t.of(p.src))
+		p.fail(t.From, "", "a value is missing before %s", t.Of(p.src))
 	}
 	p.advance()
 }
@@ -22,43 +22,43 @@ func (p *parser) unexpectedToken() {
 	if p.err != nil {
 		return
 	}
-	word := t.of(p.src)
+	word := t.Of(p.src)
 	switch {
 	case t.kind == tokPath && t.path.bare && word[0] != '#':
-		if message, hint := wrongWord(p.src[t.from:p.wordEnd(t.from)]); message != "" {
-			p.fail(t.from, hint, "%s", message)
+		if message, hint := wrongWord(p.src[t.From:p.wordEnd(t.From)]); message != "" {
+			p.fail(t.From, hint, "%s", message)
 			return
 		}
-		p.fail(t.from, `text needs quotes: "`+word+`"; `+hintAnd, "unexpected %s", word)
+		p.fail(t.From, `text needs quotes: "`+word+`"; `+hintAnd, "unexpected %s", word)
 	case t.kind == tokPath && word[0] == '#':
-		p.fail(t.from, "there are no comments", "unexpected #")
-	case t.kind == tokPath && p.src[t.from-1] == ')':
-		p.fail(t.from, "write (... | "+word+")", "a path cannot follow a parenthesis")
+		p.fail(t.From, "there are no comments", "unexpected #")
+	case t.kind == tokPath && p.src[t.From-1] == ')':
+		p.fail(t.From, "write (... | "+word+")", "a path cannot follow a parenthesis")
 	case t.kind == tokWord:
 		p.unexpectedWord(t)
 	case t.is(")"):
-		p.fail(t.from, "", "the parenthesis ) closes nothing")
+		p.fail(t.From, "", "the parenthesis ) closes nothing")
 	case t.is(","):
-		p.fail(t.from, hintJoin, "a comma means nothing here")
+		p.fail(t.From, hintJoin, "a comma means nothing here")
 	case t.is(";"):
-		p.fail(t.from, hintJoin, "a semicolon means nothing here")
+		p.fail(t.From, hintJoin, "a semicolon means nothing here")
 	case t.is("("):
-		p.fail(t.from, methodHint(p.src[:t.from]), "a parenthesis cannot follow here")
+		p.fail(t.From, methodHint(p.src[:t.From]), "a parenthesis cannot follow here")
 	case t.is("!"):
-		p.fail(t.from, "write != to compare, and ! before the whole condition", "unexpected !")
+		p.fail(t.From, "write != to compare, and ! before the whole condition", "unexpected !")
 	case t.kind == tokLiteral && (word[0] == '[' || word[0] == '{'):
-		p.fail(t.from, "an index follows without a space: .items[0]", "unexpected %c", word[0])
+		p.fail(t.From, "an index follows without a space: .items[0]", "unexpected %c", word[0])
 	default:
-		p.fail(t.from, hintAnd, "unexpected %s", word)
+		p.fail(t.From, hintAnd, "unexpected %s", word)
 	}
 }
 
 func (p *parser) unexpectedWord(t token) {
 	if message, hint := wrongWord(t.text); message != "" && !t.call && t.text != "not" {
-		p.fail(t.from, hint, "%s", message)
+		p.fail(t.From, hint, "%s", message)
 		return
 	}
-	p.fail(t.from, "write (... | "+t.text+"); "+hintAnd, "unexpected %s", t.text)
+	p.fail(t.From, "write (... | "+t.text+"); "+hintAnd, "unexpected %s", t.text)
 }
 
 // methodHint is for a call in the manner of .name.endsWith("x").

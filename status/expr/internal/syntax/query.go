@@ -1,0 +1,206 @@
+package syntax
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+)
+
+// A Query is what stands in #(...): gjson's, with its traps taken out. It
+// compares loosely, as gjson does: in a query 3 is "3".
+type Query struct {
+	Span
+	Lookups  []Lookup // to the value that is tested; none for the element itself
+	Op       QueryOp
+	Want     string // the operand as text
+	Number   float64
+	IsNumber bool // want is a number, perhaps in quotes
+	Tilde    bool // the operand is ~true, ~false, ~null or ~*
+}
+
+// A QueryOp is an operator of a query; the zero value asks for existence.
+type QueryOp uint8
+
+const (
+	QueryExists QueryOp = iota
+	QueryEqual
+	QueryNotEqual
+	QueryLess
+	QueryLessEqual
+	QueryGreater
+	QueryGreaterEqual
+	QueryLike
+	QueryNotLike
+)
+
+// readQuery reads the (...) of #(...).
+func (p *pathLexer) readQuery() *Query {
+	open := p.pos
+	if p.depth++; p.depth > maxNesting {
+		p.fail(open, "", "nested deeper than %d levels", maxNesting)
+		return nil
+	}
+	defer func() { p.depth-- }()
+	if p.matching(open) < 0 {
+		p.fail(open, "", "#( is not closed")
+		return nil
+	}
+	q := &Query{}
+	q.From = open
+	p.pos = rawjson.SkipSpace(p.src, open+1)
+	inner := p.queryPath()
+	p.pos = rawjson.SkipSpace(p.src, p.pos)
+	p.queryOperator(q)
+	if p.err != nil {
+		return nil
+	}
+	p.pos = rawjson.SkipSpace(p.src, p.pos)
+	if p.at(p.pos) != ')' {
+		p.fail(p.pos, p.strictHint(open), "%s", wrongInQuery(p.src[p.pos:]))
+		return nil
+	}
+	p.pos++
+	if inner != nil {
+		if q.Lookups = inner.Lookups; q.Op == QueryExists && inner.isList() {
+			p.fail(inner.From, "drop the last #, or end with |# > 0", "%s is always a list, which always exists", inner.Of(p.src))
+			return nil
+		}
+	}
+	if inner == nil && q.Op == QueryExists {
+		p.fail(open, "", "the query is empty")
+		return nil
+	}
+	q.To = p.pos
+	return q
+}
+
+// queryPath reads the path of a query, nil if it has none.
+func (p *pathLexer) queryPath() *Path {
+	c := p.at(p.pos)
+	if c == '.' {
+		p.fail(p.pos, "leave the dot out: #(name==\"x\")", "a path in a query begins without a dot")
+		return nil
+	}
+	if c != '#' && c != '@' && c != '*' && c != '?' && !rawjson.IsDigit(c) && !p.startsName(p.pos) {
+		return nil
+	}
+	in := &pathLexer{lexer: p.lexer, path: &Path{bare: true}, query: true}
+	in.path.From = in.pos
+	in.first()
+	in.finish()
+	if s, ok := in.path.Each(); ok && p.err == nil {
+		p.fail(s.From, "", "[] cannot stand in a query")
+	}
+	return in.path
+}
+
+// queryOps spells the operators, the longest first.
+var queryOps = [...]struct {
+	text string
+	op   QueryOp
+}{
+	{"==", QueryEqual}, {"!=", QueryNotEqual}, {"<=", QueryLessEqual}, {">=", QueryGreaterEqual}, {"!%", QueryNotLike},
+	{"=", QueryEqual}, {"<", QueryLess}, {">", QueryGreater}, {"%", QueryLike},
+}
+
+// queryOperator reads the operator and the operand of a query, if it has them.
+func (p *pathLexer) queryOperator(q *Query) {
+	start, rest := p.pos, p.src[p.pos:]
+	if p.err != nil || strings.HasPrefix(rest, ")") {
+		return
+	}
+	if message, hint := wrongQueryOp(rest); message != "" {
+		p.fail(start, hint, "%s", message)
+		return
+	}
+	for _, o := range &queryOps {
+		if strings.HasPrefix(rest, o.text) {
+			q.Op = o.op
+			p.pos = rawjson.SkipSpace(p.src, p.pos+len(o.text))
+			p.queryOperand(q, start)
+			return
+		}
+	}
+}
+
+// queryOperand reads the operand of the operator at offset op.
+func (p *pathLexer) queryOperand(q *Query, op int) {
+	start := p.pos
+	switch c := p.at(start); {
+	case c == '"':
+		q.Want = p.quoted()
+		q.Number, q.IsNumber = queryNumber(q.Want)
+	case c == '\'':
+		p.fail(start, `write "text" in double quotes`, "single quotes cannot stand in a query")
+	case c == '~':
+		p.tildeOperand(q)
+	case c == '-' || rawjson.IsDigit(c):
+		end, f := rawjson.ScanNumber(p.src, start)
+		if f != rawjson.NoFlaw || isNumeric(p.at(end)) {
+			p.fail(start, "", "this is not a number")
+			return
+		}
+		q.Want, p.pos = p.src[start:end], end
+		q.Number, q.IsNumber = queryNumber(q.Want)
+	default:
+		p.wordOperand(q, op)
+	}
+	if like := q.Op == QueryLike || q.Op == QueryNotLike; like && p.at(start) != '"' {
+		p.fail(start, `such as "done*"`, "%% needs a pattern in double quotes")
+	}
+}
+
+// queryNumber reads an operand as gjson does when it meets a number.
+func queryNumber(s string) (float64, bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil
+}
+
+// wordOperand reads true or false, and refuses any other word.
+func (p *pathLexer) wordOperand(q *Query, op int) {
+	start, end := p.pos, p.wordEnd(p.pos)
+	switch word := p.src[start:end]; word {
+	case "true", "false":
+		q.Want, p.pos = word, end
+	case "null":
+		hint := "write ==~null for null or missing"
+		if q.Op == QueryNotEqual {
+			hint = "write !=~null for neither null nor missing"
+		}
+		p.fail(op, hint, "a comparison with null never matches in a query")
+	case "":
+		p.fail(start, "", "a value is missing in the query")
+	default:
+		p.fail(start, `write "`+word+`" for text; to compare two fields use any(.items[]; .a == .b)`, "%s is not quoted", word)
+	}
+}
+
+// tildeOperand reads ~true, ~false, ~null or ~*.
+func (p *pathLexer) tildeOperand(q *Query) {
+	start := p.pos
+	end := p.wordEnd(start + 1)
+	if p.at(start+1) == '*' {
+		end = start + 2
+	}
+	q.Want, q.Tilde = p.src[start+1:end], true
+	switch q.Want {
+	case "true", "false", "null", "*":
+		p.pos = end
+	default:
+		p.fail(start, "~true, ~false, ~null and ~* can follow", "nothing that ~ can test follows")
+	}
+	if q.Op != QueryEqual && q.Op != QueryNotEqual {
+		p.fail(start, "", "~ goes with == and != only")
+	}
+}
+
+// strictHint spells the query as any(...), which may hold any condition.
+func (p *pathLexer) strictHint(open int) string {
+	list := strings.TrimSuffix(p.src[p.path.From:open], "#")
+	list = strings.TrimSuffix(strings.TrimSuffix(list, "."), "|")
+	if !strings.HasPrefix(list, ".") {
+		list = "." + list
+	}
+	return "for more than one comparison use any(" + list + "[]; ... and ...)"
+}
