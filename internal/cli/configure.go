@@ -181,16 +181,9 @@ func (w *wait) readSchedule(l *argv.Line) (err error) {
 
 // readOutput reads what is shown, and what is left on stdout.
 func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
-	face, err := report.ParseFace(l.Choice("progress"))
-	if err != nil {
-		return argv.Usagef("%s: %w", l.Origin("progress"), err)
-	}
+	face := report.Face(l.Choice("progress"))
 	if l.On("quiet") {
 		face = report.None
-	}
-	color, err := term.ParseColorMode(l.Choice("color"))
-	if err != nil {
-		return argv.Usagef("%s: %w", l.Origin("color"), err)
 	}
 	heartbeat := report.DefaultHeartbeat()
 	if l.Has("heartbeat") {
@@ -199,7 +192,7 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
 	}
 	w.report = report.Config{
 		Streams:   w.world.Streams,
-		Palette:   w.world.Streams.Palette(color),
+		Palette:   w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
 		Face:      face,
 		Verbose:   l.On("verbose"),
 		Heartbeat: heartbeat,

@@ -68,11 +68,11 @@ func waitFlags() argv.Flags {
 		{Name: "print", Value: "EXPR", Group: groupOutput, Usage: "print this value, not the whole answer"},
 		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
-		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: report.FaceNames()},
+		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
 		{Name: "quiet", Aliases: []string{"q"}, Group: groupOutput, Usage: "only errors: --progress none"},
 		{Name: "verbose", Aliases: []string{"v"}, Group: groupOutput, Usage: "every attempt with its answer and decisions"},
 		{Name: "heartbeat", Value: "D", Distinctive: true, Group: groupOutput, Default: "30s, growing to 5m", Usage: "speak at least this often"},
-		{Name: "color", Value: "WHEN", Group: groupOutput, Default: "auto", Usage: "always or never", Words: term.ColorModeNames()},
+		{Name: "color", Value: "WHEN", Group: groupOutput, Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, Group: groupOutput, Usage: "this text"},
 		{Name: "version", Group: groupOutput, Usage: "the version"},
 	})

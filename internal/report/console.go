@@ -2,27 +2,29 @@ package report
 
 import "io"
 
-// A console writes to stderr, above a line that may be drawn there. What
+// A console writes to stderr, above a status line that may be drawn there. What
 // cannot be written is lost: that is no reason to end a run.
 type console struct {
 	w     io.Writer
-	drawn string // the line that stands there, "" for none
+	drawn string // the status line that stands there, "" for none
 }
 
 // eraseLine goes to the first column and clears everything from there on: one
 // line, or the rows it was wrapped into when the terminal got narrower.
 const eraseLine = "\r\x1b[J"
 
-// say writes whole lines, above the line that is drawn. All of it is one Write,
-// so that nothing comes between.
+// drawing returns what draws a status line. What it does not cover is cleared
+// after it, not before, so that nothing flickers; the cursor is left in the first
+// column, where it stays when the terminal gets narrower and wraps the line.
+func drawing(line string) string { return "\r" + line + "\x1b[J\r" }
+
+// say writes whole lines, above the status line. All of it is one Write, so that
+// nothing comes between.
 func (c *console) say(text string) {
-	if text == "" {
-		return
+	if text != "" && c.drawn != "" {
+		text = eraseLine + text + drawing(c.drawn)
 	}
-	if c.drawn != "" {
-		text = eraseLine + text + picture(c.drawn)
-	}
-	_, _ = io.WriteString(c.w, text)
+	c.write(text)
 }
 
 // Write is say, for writers.
@@ -31,36 +33,27 @@ func (c *console) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// draw puts line where the one before stood.
+// draw puts a status line in the place of the one before, or erases that.
 func (c *console) draw(line string) {
 	if line == "" {
-		c.erase()
+		c.finish("")
 		return
 	}
 	c.drawn = line
-	_, _ = io.WriteString(c.w, picture(line))
+	c.write(drawing(line))
 }
 
-// picture returns what draws a line. What it does not cover is cleared after
-// it, not before, so that nothing flickers; the cursor is left in the first
-// column, where it stays when the terminal gets narrower and wraps the line.
-func picture(line string) string { return "\r" + line + "\x1b[J\r" }
-
-// finish writes the last lines, in the place of the line that is drawn.
+// finish writes the last lines, in the place of the status line.
 func (c *console) finish(text string) {
 	if c.drawn != "" {
 		text = eraseLine + text
 	}
 	c.drawn = ""
-	_, _ = io.WriteString(c.w, text)
+	c.write(text)
 }
 
-// erase takes the drawn line away.
-func (c *console) erase() {
-	if c.drawn != "" {
-		c.finish("")
+func (c *console) write(text string) {
+	if text != "" {
+		_, _ = io.WriteString(c.w, text)
 	}
 }
-
-// abandon leaves the drawn line to whoever has the terminal now.
-func (c *console) abandon() { c.drawn = "" }

@@ -25,7 +25,7 @@ func (e evenly) Done(age time.Duration) float64          { return float64(age) /
 // slowJob is not ready after 10 minutes, and ends after 15.
 func slowJob() []poll.Event {
 	pending := httpAnswer(200, `{}`)
-	return newTape(jobURL, time.Hour, 0).
+	return newRecording(jobURL, time.Hour, 0).
 		wait(10*time.Minute, nil).attempt(notReady("queued"), pending).
 		wait(5*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
 		end(poll.Outcome{Ending: poll.Succeeded})
@@ -37,7 +37,7 @@ func TestForecast_lines(t *testing.T) {
 		s, _, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
 			Heartbeat: Heartbeat{First: 4 * time.Minute, Max: 4 * time.Minute}, Opening: []string{"more words"}})
-		act(r, slowJob(), nil)
+		replay(r, slowJob(), nil)
 		r.Close()
 		golden(t, "forecast/lines.txt", err.String())
 	})
@@ -45,8 +45,8 @@ func TestForecast_lines(t *testing.T) {
 
 func TestForecast_age(t *testing.T) {
 	t.Parallel()
-	have := play(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
-	if want := "poll: usually 8m (1m40s to 14m, 34 runs); 25% done by now\n"; !strings.Contains(have, want) {
+	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
+	if want := "poll: usually 8m (1m40s to 14m, 34 runs); 25% were over by now\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
 }
@@ -57,12 +57,12 @@ func TestForecast_live(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			screen := newScreen(t, width)
 			r := New(Config{Streams: screen.streams(), Face: Live, Forecast: evenly{longest: 16 * time.Minute}})
-			act(r, slowJob(), nil)
+			replay(r, slowJob(), nil)
 			r.Close()
 			var shown []string
-			for i, picture := range screen.pictures {
+			for i, drawing := range screen.drawings {
 				if i%600 == 0 { // one a minute
-					shown = append(shown, picture)
+					shown = append(shown, drawing)
 				}
 			}
 			golden(t, fmt.Sprintf("forecast/live-%d.txt", width),
@@ -74,7 +74,7 @@ func TestForecast_live(t *testing.T) {
 func TestForecast_objects(t *testing.T) {
 	t.Parallel()
 	forecast := evenly{longest: 16 * time.Minute}
-	have := play(slowJob(), Config{Face: JSON, Forecast: forecast})
+	have := show(slowJob(), Config{Face: JSON, Forecast: forecast})
 	schema := readSchema(t, "event.schema.json")
 	for line := range strings.Lines(have) {
 		if err := validate(schema, line); err != nil {
@@ -100,7 +100,7 @@ func TestForecast_objects(t *testing.T) {
 // A start that was refused for four minutes: nothing is done by then.
 func startedLate() []poll.Event {
 	pending := httpAnswer(202, `{}`)
-	late := newTape(jobURL, time.Hour, 0)
+	late := newRecording(jobURL, time.Hour, 0)
 	late.opBegan = time.Time{}
 	return late.wait(4*time.Minute, nil).start(pending).
 		wait(8*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
@@ -113,22 +113,22 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: Heartbeat{First: 3 * time.Minute, Max: 3 * time.Minute}})
-		act(r, startedLate(), nil)
+		replay(r, startedLate(), nil)
 		r.Close()
 		golden(t, "forecast/started-late.txt", err.String())
 
 		screen := newScreen(t, 120)
 		r = New(Config{Streams: screen.streams(), Face: Live, Forecast: forecast})
-		act(r, startedLate(), nil)
+		replay(r, startedLate(), nil)
 		r.Close()
-		if early := screen.pictures[3*60*10]; !strings.Contains(early, " 0%") {
+		if early := screen.drawings[3*60*10]; !strings.Contains(early, " 0%") {
 			t.Errorf("before the start: %s", early)
 		}
-		if halfway := screen.pictures[8*60*10]; !strings.Contains(halfway, "25%") {
+		if halfway := screen.drawings[8*60*10]; !strings.Contains(halfway, "25%") {
 			t.Errorf("4 minutes after it: %s", halfway)
 		}
 	})
-	have := play(startedLate(), Config{Face: JSON, Forecast: forecast})
+	have := show(startedLate(), Config{Face: JSON, Forecast: forecast})
 	var done []string
 	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
 		done = append(done, match[1])

@@ -25,11 +25,11 @@ func FuzzLines(f *testing.F) {
 		answer := exitAnswer(1, s, s)
 		answer.Remarks, answer.Following.Next = []string{s}, s
 		answer.Hint = &status.Hint{Source: s}
-		tape := newTape(s, 0, 0)
-		tape.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)
-		tape.wait(1, answer.Hint)
-		events := tape.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Notes: []string{s}})
-		have := play(events, Config{Face: Lines, Verbose: true, Until: []string{s}})
+		recording := newRecording(s, 0, 0)
+		recording.attempt(status.Verdict{Status: status.NotReady, Rule: s, Reason: s, Notes: []string{s}}, answer)
+		recording.wait(1, answer.Hint)
+		events := recording.end(poll.Outcome{Ending: poll.TimedOut, Reason: s, Notes: []string{s}})
+		have := show(events, Config{Face: Lines, Verbose: true, Until: []string{s}})
 		if !utf8.ValidString(have) || !strings.HasSuffix(have, "\n") {
 			t.Errorf("not whole lines of UTF-8: %q", have)
 		}

@@ -1,64 +1,188 @@
 package report
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 )
 
-// redraw is the least time between two pictures.
+// redraw is the least time between two drawings of the status line.
 const redraw = 100 * time.Millisecond
 
-// live is the face of a terminal: one line, redrawn, and above it the verdicts
+// live is the face of a terminal: a status line, redrawn, and above it the verdicts
 // that changed something. The size of the terminal and whether poll is in its
-// foreground are asked before every picture, so that nothing has to be told of
+// foreground are asked before every drawing, so that nothing has to be told of
 // a resize or of a stop and its end.
 type live struct {
 	r     *Reporter
-	above lines
-	drew  time.Time
+	above log
+	drawn time.Time
 }
 
 func (v *live) event(u *run, ev poll.Event) {
-	v.r.yield()
+	v.r.inBackground()
 	if ev.Kind == poll.EventEnd {
 		v.r.con.finish(v.r.closing(ev.Outcome, summary(u, v.r.cfg.Palette)))
 		return
 	}
 	v.above.event(u, ev)
-	if now := time.Now(); now.Sub(v.drew) >= redraw {
-		v.beat(now)
+	if now := time.Now(); now.Sub(v.drawn) >= redraw {
+		v.tick(now)
 	}
 }
 
 func (v *live) due() time.Time {
-	if v.above.idle() {
+	if len(v.r.active) == 0 {
 		return time.Time{}
 	}
-	return v.drew.Add(redraw)
+	return v.drawn.Add(redraw)
 }
 
-// beat draws the line anew. In the background it leaves the terminal to whoever
-// has it.
-func (v *live) beat(now time.Time) {
-	v.drew = now
-	if v.r.yield() {
+// tick draws the status line anew, a column narrower than the terminal: a character
+// in the last column would make some wrap. In the background it leaves the terminal
+// to whoever has it.
+func (v *live) tick(now time.Time) {
+	v.drawn = now
+	if v.r.inBackground() || len(v.r.active) == 0 {
 		return
 	}
-	for _, u := range v.r.runs {
-		if !u.ended() {
-			v.r.con.draw(v.picture(u, now))
-			return
-		}
+	width := v.r.cfg.Streams.Width()
+	if width == 0 {
+		width = 80
 	}
+	v.r.con.draw(v.layout(v.statusLine(v.r.active[0], now), width-1))
 }
 
-// yield reports whether the terminal is somebody else's now. What was drawn on
-// it then is no longer poll's to erase.
-func (r *Reporter) yield() bool {
-	if r.cfg.Streams.Foreground() {
-		return false
+// A statusLine is what there is to show of a run, in plain words; layout decides
+// for what of it there is room.
+type statusLine struct {
+	spinner, status, attempt, maxAttempts, elapsed, timeout, phase, words string
+
+	percent string  // of done, where that is by past runs
+	done    float64 // 0 to 1: part of such runs, or of the timeout, that is over
+}
+
+func (v *live) statusLine(u *run, now time.Time) statusLine {
+	elapsed := u.elapsed(now)
+	s := statusLine{
+		spinner: v.spinner(elapsed),
+		status:  "waiting",
+		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
+		elapsed: words.Clock(elapsed),
+		phase:   phase(u, now),
 	}
-	r.con.abandon()
-	return true
+	if u.attempt == nil {
+		s.words = oneLine(u.latest.Target)
+	} else {
+		s.status, s.words = u.status().String(), verdictWords(*u.attempt)
+	}
+	if u.attempt == nil || !u.attempt.Verdict.TellsHint {
+		s.words += hintWords(u.latest)
+	}
+	if n := u.latest.MaxAttempts; n > 0 {
+		s.maxAttempts = fmt.Sprintf("/%d", n)
+	}
+	if d := u.timeout(); d > 0 {
+		s.timeout = words.Short(d)
+		s.done = min(1, float64(elapsed)/float64(d))
+	}
+	if f := v.r.cfg.Forecast; f != nil {
+		age := u.age(now)
+		s.done = done(f, age)
+		s.percent = fmt.Sprintf("%d%%", percentDone(f, age))
+		usual := forecastWords(f, age)
+		if u.attempt != nil || u.latest.Hint != nil { // the target, which stands above, makes room
+			usual = s.words + "; " + usual
+		}
+		s.words = usual
+	}
+	return s
+}
+
+// spinner shows that poll is alive, by the time alone.
+func (v *live) spinner(elapsed time.Duration) string {
+	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	if !v.r.cfg.Streams.Unicode {
+		frames = []rune(`|/-\`)
+	}
+	return string(frames[int(elapsed/redraw)%len(frames)])
+}
+
+// phase says what is under way, in few words.
+func phase(u *run, now time.Time) string {
+	if u.latest.Kind == poll.EventWait {
+		left := max(0, u.latest.NextAt.Sub(now))
+		if left < 10*time.Second {
+			return fmt.Sprintf("next %.1fs", left.Seconds())
+		}
+		return "next " + words.Short(left)
+	}
+	if d := now.Sub(u.latest.At); d >= time.Second {
+		return "busy " + words.Short(d.Truncate(time.Second))
+	}
+	return "busy"
+}
+
+// What layout keeps room for before it drops the less important parts.
+const (
+	barWidth   = 10
+	leastWords = 24
+	phaseWidth = len("next 9.9s") // usually, so that the words stand still
+	narrow     = 60               // columns, below which the parts stand close together
+)
+
+// layout puts the parts into width columns. Where there is too little room for
+// the words, the bar goes first, then the timeout and the number of attempts
+// allowed.
+func (v *live) layout(s statusLine, width int) string {
+	gap := "  "
+	if width < narrow {
+		gap = " "
+	}
+	left := width - term.Width(s.spinner) - 1 - 9 - len(gap+s.attempt+gap+s.elapsed+gap) - max(phaseWidth, len(s.phase)) - len(gap)
+	if left < 0 { // without colours, which cannot be cut
+		line := strings.Join([]string{s.spinner, s.status, s.attempt, s.elapsed, s.phase}, " ")
+		return term.Cut(line, width, "")
+	}
+	c := v.r.cfg.Palette
+	part := func(text string, columns int) string {
+		if text == "" || left-columns < leastWords {
+			return ""
+		}
+		left -= columns
+		return text
+	}
+	attempt := s.attempt + c.Faint(part(s.maxAttempts, len(s.maxAttempts)))
+	timeout := part(s.timeout, len("/"+s.timeout))
+	elapsed := s.elapsed
+	switch bar := v.bar(s.done); {
+	case s.percent != "":
+		if timeout != "" {
+			elapsed += c.Faint("/" + timeout)
+		}
+		elapsed += part(fmt.Sprintf(" %s %-3s", bar, s.percent), 1+barWidth+len(" 99%"))
+	case timeout != "" && part(bar, 1+barWidth) != "":
+		elapsed += " " + bar + " " + c.Faint(timeout)
+	case timeout != "":
+		elapsed += c.Faint("/" + timeout)
+	}
+	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
+	return s.spinner + " " + strings.Join([]string{paint(c, s.status, 9), attempt, elapsed, phase, ""}, gap) +
+		term.Cut(s.words, left, v.r.ellipsis())
+}
+
+// bar shows a part of 1: how much of the timeout is over, or how many of the past
+// runs were.
+func (v *live) bar(done float64) string {
+	full, empty := "━", "─"
+	if !v.r.cfg.Streams.Unicode {
+		full, empty = "=", "-"
+	}
+	n := int(done * barWidth)
+	c := v.r.cfg.Palette
+	return c.Pending(strings.Repeat(full, n)) + c.Faint(strings.Repeat(empty, barWidth-n))
 }

@@ -23,9 +23,9 @@ type screen struct {
 	foreground bool
 	rows       []string // above the line of the cursor
 	line       string   // the line of the cursor
-	last       string   // the last picture
+	last       string   // the last drawing
 	draws      []time.Time
-	pictures   []string
+	drawings   []string
 	raw        strings.Builder
 }
 
@@ -39,7 +39,7 @@ func (s *screen) streams() *term.Streams {
 		InForeground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
 }
 
-// columns is the width, and remembers what was said: a picture that is under way
+// columns is the width, and remembers what was said: a drawing that is under way
 // when the width changes is still right for the one before.
 func (s *screen) columns() int {
 	s.mu.Lock()
@@ -82,11 +82,11 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// draw takes what follows the carriage return of a picture.
+// draw takes what follows the carriage return of a drawing.
 func (s *screen) draw(text string) {
 	line, ok := strings.CutSuffix(text, "\x1b[J\r")
 	if !ok || strings.ContainsAny(line, "\r\n\x1b") {
-		s.t.Fatalf("not a picture: %q", text)
+		s.t.Fatalf("not a drawing: %q", text)
 	}
 	if w := term.Width(line); w >= s.told && line != s.line {
 		s.t.Fatalf("%d columns in a terminal of %d: %q", w, s.told, line)
@@ -97,13 +97,13 @@ func (s *screen) draw(text string) {
 	}
 	s.line, s.last = line, line
 	s.draws = append(s.draws, time.Now())
-	s.pictures = append(s.pictures, line)
+	s.drawings = append(s.drawings, line)
 }
 
-// act plays the events of a tape at the times that it says, each a little late,
+// replay shows the events of a recording at the times that it says, each a little late,
 // so that none falls together with a redraw. Before the event with number n,
 // before(n) is called.
-func act(r *Reporter, events []poll.Event, before func(n int)) {
+func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	began := time.Now()
 	shift := func(at time.Time) time.Time {
 		if at.IsZero() {
@@ -124,19 +124,19 @@ func act(r *Reporter, events []poll.Event, before func(n int)) {
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
 	for _, width := range []int{40, 80} {
-		for name, events := range tapes() {
+		for name, events := range recordings() {
 			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
 				t.Parallel()
 				synctest.Test(t, func(t *testing.T) {
 					s := newScreen(t, width)
 					r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(term.ColorAuto), Until: []string{`.state=="done"`}})
-					act(r, events, nil)
+					replay(r, events, nil)
 					r.Close()
 					if s.line != "" {
 						t.Errorf("%q is left on the screen", s.line)
 					}
 					var b strings.Builder
-					for _, p := range s.pictures {
+					for _, p := range s.drawings {
 						b.WriteString(p + "\n")
 					}
 					b.WriteString("== what stays\n" + strings.Join(s.rows, "\n") + "\n")
@@ -149,11 +149,11 @@ func TestLive_golden(t *testing.T) {
 
 // longRun is an hour in which nothing but the words change.
 func longRun() []poll.Event {
-	tape := newTape(jobURL, 2*time.Hour, 1000)
+	recording := newRecording(jobURL, 2*time.Hour, 1000)
 	for n := range 360 {
-		tape.wait(10*time.Second, nil).attempt(notReady(fmt.Sprintf("部署が進行中です %d%%", n/4)), exitAnswer(1, "", ""))
+		recording.wait(10*time.Second, nil).attempt(notReady(fmt.Sprintf("部署が進行中です %d%%", n/4)), exitAnswer(1, "", ""))
 	}
-	return tape.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
+	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
 func TestLive_redraw(t *testing.T) {
@@ -161,16 +161,16 @@ func TestLive_redraw(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, 80)
 		r := New(Config{Streams: s.streams()})
-		act(r, longRun(), nil)
+		replay(r, longRun(), nil)
 		r.Close()
 		for i := 1; i < len(s.draws); i++ {
 			gap := s.draws[i].Sub(s.draws[i-1])
 			if gap < redraw || gap > 2*redraw {
-				t.Fatalf("%v between two pictures, want %v", gap, redraw)
+				t.Fatalf("%v between two drawings, want %v", gap, redraw)
 			}
 		}
 		if n := len(s.draws); n < 30000 {
-			t.Errorf("only %d pictures in an hour", n)
+			t.Errorf("only %d drawings in an hour", n)
 		}
 		// Opening, first verdict, headline, two lines of summary, exit code.
 		if n := len(s.rows); n > 6 {
@@ -185,10 +185,10 @@ func TestLive_clear(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScreen(t, 80)
 		r := New(Config{Streams: s.streams()})
-		events := newTape(jobURL, time.Minute, 0).wait(2*time.Second, nil).attempt(notReady("queued"), httpAnswer(202, "")).
+		events := newRecording(jobURL, time.Minute, 0).wait(2*time.Second, nil).attempt(notReady("queued"), httpAnswer(202, "")).
 			end(poll.Outcome{Ending: poll.Succeeded})
 		last := len(events) - 1
-		act(r, events[:last], nil)
+		replay(r, events[:last], nil)
 		time.Sleep(time.Second)
 		if synctest.Wait(); s.line == "" {
 			t.Fatal("nothing is drawn")
@@ -210,17 +210,17 @@ func TestLive_clear(t *testing.T) {
 func TestLive_noFlicker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		tape := newTape("true", 0, 0)
+		recording := newRecording("true", 0, 0)
 		for range 300 {
-			tape.attempt(notReady("exit 1"), exitAnswer(1, "", ""))
-			tape.now -= 49 * time.Millisecond // 1 ms for each
+			recording.attempt(notReady("exit 1"), exitAnswer(1, "", ""))
+			recording.now -= 49 * time.Millisecond // 1 ms for each
 		}
 		s := newScreen(t, 80)
 		r := New(Config{Streams: s.streams()})
-		act(r, tape.end(poll.Outcome{Ending: poll.AttemptsExhausted}), nil)
+		replay(r, recording.end(poll.Outcome{Ending: poll.AttemptsExhausted}), nil)
 		r.Close()
 		if n := len(s.draws); n > 5 {
-			t.Errorf("%d pictures in 0.3 s", n)
+			t.Errorf("%d drawings in 0.3 s", n)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func TestLive_resize(t *testing.T) {
 				s.set(func() { s.width = w })
 			}
 		}()
-		act(r, longRun(), nil)
+		replay(r, longRun(), nil)
 		r.Close()
 	})
 }
@@ -250,7 +250,7 @@ func TestLive_background(t *testing.T) {
 		r := New(Config{Streams: s.streams()})
 		events := longRun()
 		var drawn int
-		act(r, events, func(n int) {
+		replay(r, events, func(n int) {
 			s.set(func() {
 				switch n {
 				case 100: // Ctrl-Z and bg
@@ -286,7 +286,7 @@ func TestLive_stderr(t *testing.T) {
 		r := New(Config{Streams: s.streams()})
 		w := r.Stderr()
 		events := longRun()
-		act(r, events, func(n int) {
+		replay(r, events, func(n int) {
 			if n%3 == 1 && n < 30 {
 				fmt.Fprintf(w, "event %d\npartial", n)
 			}
@@ -306,7 +306,7 @@ func TestLive_stderr(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	p := parts{spinner: "⠋", status: "THROTTLED", attempt: "#123", max: "/500", elapsed: "1h02m05s", timeout: "2h",
+	p := statusLine{spinner: "⠋", status: "THROTTLED", attempt: "#123", maxAttempts: "/500", elapsed: "1h02m05s", timeout: "2h",
 		phase: "next 4.2s", words: "HTTP 429, as Retry-After asks", done: 0.5}
 	var b strings.Builder
 	for _, unicode := range []bool{true, false} {
@@ -334,12 +334,12 @@ func TestLive_color(t *testing.T) {
 		s.raw.Reset()
 		s.line = ""
 		r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(mode)})
-		for _, ev := range tapes()["succeeded"] {
+		for _, ev := range recordings()["succeeded"] {
 			r.Event(ev)
 		}
 		r.Close()
 		if have, want := strings.Contains(s.raw.String(), "\x1b[3"), mode == term.ColorAuto; have != want {
-			t.Errorf("mode %d: coloured %v, want %v", mode, have, want)
+			t.Errorf("mode %s: coloured %v, want %v", mode, have, want)
 		}
 		// No cursor hidden, no mode changed: nothing but colours and clearing.
 		if rest := escapes.ReplaceAllString(s.raw.String(), ""); strings.Count(rest, "\x1b") != strings.Count(rest, "\x1b[J") {
@@ -351,16 +351,16 @@ func TestLive_color(t *testing.T) {
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	u := new(run)
-	for _, ev := range tapes()["succeeded"] {
-		u.note(ev)
+	for _, ev := range recordings()["succeeded"] {
+		u.update(ev)
 	}
 	have := summary(u, term.Palette{})
 	want := "poll: NOT_READY for 1.5s (3 attempts), THROTTLED for 2.0s (1 attempt), SUCCESS (1 attempt)\n" +
-		"poll: attempts took 50ms on average, 50ms at most; 5 waits, 3.5s in all\n"
+		"poll: attempts took 50ms on average, at most 50ms; 5 waits, 3.5s in total\n"
 	if have != want {
 		t.Errorf("have %s\nwant %s", have, want)
 	}
-	if u.state(status.NotReady).attempts != 3 {
+	if u.count(status.NotReady).attempts != 3 {
 		t.Error("the attempts are counted wrongly")
 	}
 }

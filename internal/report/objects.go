@@ -1,16 +1,23 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // objects is the face for programs: one JSON object per event, one per line,
 // and nothing else on stderr. docs/event.schema.json describes them.
-type objects struct{ r *Reporter }
+type objects struct {
+	untimed
+	r *Reporter
+}
 
 // An object is an event in JSON. The first five keys are in every one, the
 // others where they apply.
@@ -42,52 +49,37 @@ func (f *objects) event(_ *run, ev poll.Event) {
 	switch ev.Kind {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
-		if ev.Hint != nil {
-			o.Hint = new(seconds(ev.Hint.Wait))
-		}
+		o.Hint = hintSeconds(ev.Hint)
 	case poll.EventAttempt:
-		o.attempt(ev)
+		o.judged(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
+		o.Notes = hints(ev.Verdict)
+		o.Took = new(seconds(ev.Took))
+		if obs := ev.Observation; obs != nil {
+			o.Hint = hintSeconds(obs.Hint)
+			if obs.Failure != nil {
+				o.Error = term.Line(obs.Failure.Reason)
+			}
+		}
 	case poll.EventEnd:
-		f.end(&o, ev.Outcome)
+		out := ev.Outcome
+		o.judged(out.Verdict, out.Status, out.Reason, out.Observation)
+		o.Notes = remarks(out)
+		if out.Ending != poll.Succeeded {
+			o.Error = unprefixed(f.r.closing(out, ""))
+		}
 	}
-	line, err := encode(o)
-	if err != nil {
-		return // cannot be: an object holds numbers and words
-	}
-	f.r.con.say(string(line))
-}
-
-// attempt fills in what an attempt saw.
-func (o *object) attempt(ev poll.Event) {
-	o.Status = ev.Verdict.Status.String()
-	o.Rule = term.Line(ev.Verdict.Rule)
-	o.Reason = new(term.Line(ev.Verdict.Reason))
-	o.Notes = hints(ev.Verdict)
-	o.Took = new(seconds(ev.Took))
-	obs := ev.Observation
-	if obs == nil {
-		return
-	}
-	o.HTTPStatus, o.ExitCode = obs.Code, obs.Exit
-	if obs.Hint != nil {
-		o.Hint = new(seconds(obs.Hint.Wait))
-	}
-	if obs.Failure != nil {
-		o.Error = term.Line(obs.Failure.Reason)
+	if line, err := encode(o); err == nil { // which it always is, of numbers and words
+		f.r.con.say(string(line))
 	}
 }
 
-// end fills in how the run ended.
-func (f *objects) end(o *object, out *poll.Outcome) {
-	o.Status = statusWord(out.Status)
-	o.Rule = term.Line(out.Verdict.Rule)
-	o.Reason = new(reason(out))
-	o.Notes = remarks(out)
-	if out.Observation != nil {
-		o.HTTPStatus, o.ExitCode = out.Observation.Code, out.Observation.Exit
-	}
-	if out.Ending != poll.Succeeded {
-		o.Error = unprefixed(f.r.closing(out, ""))
+// judged fills in what was seen and what it means.
+func (o *object) judged(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
+	o.Status = statusWord(s)
+	o.Rule = term.Line(v.Rule)
+	o.Reason = new(term.Line(reason))
+	if obs != nil {
+		o.HTTPStatus, o.ExitCode = obs.Code, obs.Exit
 	}
 }
 
@@ -100,5 +92,33 @@ func unprefixed(closing string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-func (f *objects) due() time.Time { return time.Time{} }
-func (f *objects) beat(time.Time) {}
+// Seconds is a time in JSON: a number of seconds, to the millisecond.
+type Seconds float64
+
+func seconds(d time.Duration) Seconds {
+	return Seconds(math.Round(d.Seconds()*1000) / 1000)
+}
+
+func hintSeconds(h *status.Hint) *Seconds {
+	if h == nil {
+		return nil
+	}
+	return new(seconds(h.Wait))
+}
+
+// statusWord returns a status for JSON: null for none.
+func statusWord(s status.Status) *string {
+	if s == status.None {
+		return nil
+	}
+	return new(s.String())
+}
+
+// encode returns v as one line of JSON, with < > & as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

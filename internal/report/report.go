@@ -1,6 +1,6 @@
 // Package report tells people and programs what a run does and how it ended:
-// it turns the events of package poll into one of several faces on stderr, and
-// the outcome into what stands on stdout.
+// it shows the events of package poll on stderr in one of several ways, and
+// writes what came of the run to stdout.
 //
 // The rules of what is said:
 //
@@ -11,10 +11,10 @@
 //     or as a block whose lines begin with "| ". No query values, header values
 //     or arguments are ever said; an event does not hold them.
 //   - A status is said in its own word (NOT_READY), always with the reason.
-//   - Silence is bounded: the lines face speaks at least once per heartbeat,
-//     also while one long attempt or wait is under way.
-//   - Talk is bounded too: words that change at every attempt are said at once
-//     only so often, then at the heartbeat.
+//   - Silence is bounded: a log says something at least once per heartbeat, also
+//     while one long attempt or wait is under way.
+//   - So is noise: a reason that changes at every attempt is said at once only so
+//     often, then at the heartbeat.
 //   - Escape sequences are written only for colours, where colours are on, and
 //     by the live face. No terminal mode is changed, the cursor is never hidden.
 //   - The end says status, attempts, time and reason; of a failure also what
@@ -32,17 +32,42 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// A Config says how a Reporter talks.
+// A Face is a way to show events, by its word in --progress.
+type Face string
+
+// The faces.
+const (
+	Auto  Face = "auto"  // Live on a terminal that can, Lines elsewhere
+	Live  Face = "live"  // a status line that is redrawn, below what is worth keeping
+	Lines Face = "lines" // a log
+	JSON  Face = "json"  // an object per event
+	None  Face = "none"  // only what went wrong
+)
+
+// Faces returns the faces, in their order.
+func Faces() []Face { return []Face{Auto, Live, Lines, JSON, None} }
+
+// choose returns the face that Auto stands for.
+func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
+	switch {
+	case f != Auto && f != "":
+		return f
+	case !s.ErrIsTerminal, s.Dumb, getenv("CI") == "true":
+		return Lines
+	}
+	return Live
+}
+
+// A Config says what a Reporter shows, and how.
 type Config struct {
 	Streams *term.Streams // Err is written to
 	Palette term.Palette  // the zero value is without colours
-	Face    Face          // Auto chooses by the streams and the environment
+	Face    Face          // Auto, also if empty, chooses by the streams and the environment
 
 	// Verbose says every attempt, with the head of its body, and every
 	// decision: waits, hints, notes, remarks.
 	Verbose bool
-	// Heartbeat bounds the silence of the lines face. The zero value leaves it
-	// unbounded.
+	// Heartbeat bounds the silence of a log. The zero value leaves it unbounded.
 	Heartbeat Heartbeat
 	// Until holds the conditions that are waited for as the user wrote them, or
 	// the name of a preset. It is only shown.
@@ -56,8 +81,8 @@ type Config struct {
 	Getenv func(string) string
 }
 
-// A Heartbeat is the longest silence of the lines face: First, doubled each
-// time it had to be broken, until it is Max.
+// A Heartbeat is the longest silence of a log: First, doubled each time it had to
+// be broken, until it is Max.
 type Heartbeat struct{ First, Max time.Duration }
 
 // DefaultHeartbeat returns 30 s, growing to 5 min.
@@ -69,11 +94,11 @@ func DefaultHeartbeat() Heartbeat {
 // from several goroutines.
 type Reporter struct {
 	cfg     Config
-	usually string // the forecast in words, "" for none
 	mu      sync.Mutex
 	con     *console
 	face    face
-	runs    []*run
+	runs    map[poll.RunID]*run
+	active  []*run           // those that have not ended, in the order of their first events
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
 	cleared bool // since the last event
@@ -82,12 +107,12 @@ type Reporter struct {
 
 // A face turns events into words. The Reporter calls it with its lock held.
 type face interface {
-	// event is called with every event, after the run was brought up to date.
+	// event shows an event, by which the run was brought up to date.
 	event(*run, poll.Event)
-	// due returns when beat wants to be called, zero for never.
+	// due returns when tick is to be called, zero for never.
 	due() time.Time
-	// beat is called when the time has come, or later.
-	beat(now time.Time)
+	// tick is called when the time has come, or later.
+	tick(now time.Time)
 }
 
 // New returns a Reporter. It says nothing before the first event.
@@ -96,8 +121,18 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err}}
-	r.face = r.newFace()
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, runs: make(map[poll.RunID]*run)}
+	log := log{r: r, silence: cfg.Heartbeat.First}
+	switch cfg.Face {
+	case None:
+		r.face = &failures{r: r}
+	case JSON:
+		r.face = &objects{r: r}
+	case Live:
+		r.face = &live{r: r, above: log}
+	default:
+		r.face = &log
+	}
 	return r
 }
 
@@ -113,14 +148,31 @@ func (r *Reporter) Event(ev poll.Event) {
 		_ = r.child.Flush() // the line the command left without an end
 	}
 	r.cleared = false
-	u := r.run(ev.Run)
-	u.target = ev.Target
-	u.note(ev)
+	u, known := r.runs[ev.Run]
+	if !known {
+		u = new(run)
+		r.runs[ev.Run] = u
+		r.active = append(r.active, u)
+	}
+	u.update(ev)
+	if ev.Kind == poll.EventEnd {
+		r.active = slices.DeleteFunc(r.active, func(other *run) bool { return other == u })
+	}
 	r.face.event(u, ev)
 	if ev.Kind == poll.EventEnd {
-		r.annotate(ev.Outcome)
+		r.tellGitHub(ev.Outcome)
 	}
 	r.rearm()
+}
+
+// Timeline returns the attempts of a run: the first 50 and the last 450.
+func (r *Reporter) Timeline(id poll.RunID) []Moment {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if u := r.runs[id]; u != nil {
+		return u.timeline.moments()
+	}
+	return nil
 }
 
 // Stderr returns a writer that passes a command's stderr on as it comes, made
@@ -149,7 +201,7 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// Close ends the talk: after it nothing is written. It may be called again.
+// Close ends the report: after it nothing is written. It may be called again.
 func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,8 +211,7 @@ func (r *Reporter) Close() {
 	if r.child != nil {
 		_ = r.child.Flush()
 	}
-	r.yield()
-	r.con.erase()
+	r.eraseStatus()
 	r.closed = true
 	if r.timer != nil {
 		r.timer.Stop()
@@ -172,22 +223,26 @@ func (r *Reporter) Close() {
 func (r *Reporter) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.yield()
-	r.con.erase()
+	r.eraseStatus()
 	r.cleared = true
 }
 
-// run returns what is known of a run, a new one at its first event.
-func (r *Reporter) run(id poll.RunID) *run {
-	i := slices.IndexFunc(r.runs, func(u *run) bool { return u.id == id })
-	if i < 0 {
-		i = len(r.runs)
-		r.runs = append(r.runs, &run{id: id})
-	}
-	return r.runs[i]
+func (r *Reporter) eraseStatus() {
+	r.inBackground()
+	r.con.draw("")
 }
 
-// rearm sets the timer to when the face wants to be called.
+// inBackground reports whether the terminal is somebody else's now. What was drawn
+// on it then is no longer poll's to erase.
+func (r *Reporter) inBackground() bool {
+	if r.cfg.Streams.Foreground() {
+		return false
+	}
+	r.con.drawn = ""
+	return true
+}
+
+// rearm sets the timer to when the face is to be called.
 func (r *Reporter) rearm() {
 	due := r.face.due()
 	switch {
@@ -212,21 +267,9 @@ func (r *Reporter) tick() {
 	}
 	now := time.Now()
 	if due := r.face.due(); !due.IsZero() && !now.Before(due) {
-		r.face.beat(now)
+		r.face.tick(now)
 	}
 	r.rearm()
-}
-
-func (r *Reporter) newFace() face {
-	switch r.cfg.Face {
-	case None:
-		return &silent{r}
-	case JSON:
-		return &objects{r}
-	case Live:
-		return &live{r: r, above: lines{r: r}}
-	}
-	return &lines{r: r, changes: maxChanges}
 }
 
 // ellipsis marks what was cut.
@@ -235,4 +278,22 @@ func (r *Reporter) ellipsis() string {
 		return "…"
 	}
 	return "..."
+}
+
+// untimed is what faces have in common that speak of nothing but events.
+type untimed struct{}
+
+func (untimed) due() time.Time { return time.Time{} }
+func (untimed) tick(time.Time) {}
+
+// failures is the face that says only how a run failed.
+type failures struct {
+	untimed
+	r *Reporter
+}
+
+func (f *failures) event(_ *run, ev poll.Event) {
+	if ev.Kind == poll.EventEnd && ev.Outcome.Ending != poll.Succeeded {
+		f.r.con.say(f.r.closing(ev.Outcome, ""))
+	}
 }

@@ -1,6 +1,10 @@
 package report
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,6 +33,15 @@ type Value struct {
 	JSON []byte // as JSON
 }
 
+// A GivenUp is a value that the end of the time or a signal came before.
+type GivenUp struct {
+	Ending poll.Ending
+	Cause  error
+}
+
+// Error returns the cause.
+func (e *GivenUp) Error() string { return e.Cause.Error() }
+
 // A Result is an outcome together with what stdout gets of it.
 type Result struct {
 	// Outcome is the run's own; but a SUCCESS whose result cannot be printed
@@ -43,66 +56,33 @@ type Result struct {
 // reported: a run whose --print value is missing, or whose answer was longer
 // than what was kept of it, has failed although the operation is done.
 func (out Output) Settle(o poll.Outcome) Result {
-	r := Result{Outcome: o, output: out}
-	if o.Ending != poll.Succeeded || o.Observation == nil {
-		return r
+	obs := o.Observation
+	if o.Ending != poll.Succeeded || obs == nil {
+		return Result{Outcome: o, output: out}
 	}
-	if o.Observation.Truncated && (out.Print == nil || out.JSON) {
-		r.fail(fmt.Sprintf("it is done, but its answer of %d bytes is longer than the %d that are kept of it",
-			o.Observation.Size, len(o.Observation.Body)))
-		return r
+	var value *Value
+	var err error
+	switch {
+	case obs.Truncated && (out.Print == nil || out.JSON):
+		err = fmt.Errorf("its answer of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
+	case out.Print != nil:
+		var v Value
+		v, err = out.Print(obs)
+		value = &v
 	}
-	if out.Print != nil {
-		v, err := out.Print(o.Observation)
-		if err != nil {
-			r.fail("it is done, but " + err.Error())
-			r.giveUp(err)
-			return r
-		}
-		r.value = &v
+	if err != nil {
+		value = nil
+		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, "it is done, but "+err.Error()
 	}
-	return r
-}
-
-// fail makes the outcome an ERROR.
-func (r *Result) fail(reason string) {
-	r.Outcome.Ending = poll.Failed
-	r.Outcome.Status = status.Error
-	r.Outcome.Reason = reason
-}
-
-// A GivenUp is a value that the end of the time or a signal came before.
-type GivenUp struct {
-	Ending poll.Ending
-	Cause  error
-}
-
-// Error returns the cause.
-func (e *GivenUp) Error() string { return e.Cause.Error() }
-
-// giveUp makes the end that err speaks of that of the outcome.
-func (r *Result) giveUp(err error) {
 	if e, ok := errors.AsType[*GivenUp](err); ok {
-		r.Outcome.Ending, r.Outcome.Cause, r.Outcome.Status = e.Ending, e.Cause, status.NotReady
-		r.Outcome.Verdict.Reason = r.Outcome.Reason
+		o.Ending, o.Cause, o.Status = e.Ending, e.Cause, status.NotReady
+		o.Verdict.Reason = o.Reason
 	}
+	return Result{Outcome: o, output: out, value: value}
 }
 
-// Write writes the result to stdout and closes it: on SUCCESS the answer byte
-// for byte, or the value of --print and a newline, and nothing on failure; with
-// JSON the outcome. exit is the exit code of the process. An error is a
-// [*ResultError].
-func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
-	if r.output.JSON {
-		return writeDocument(s, document(r, exit, timeline))
-	}
-	if r.Outcome.Ending != poll.Succeeded {
-		return nil
-	}
-	return WriteOut(s, r.Answer())
-}
-
-// Answer is what stdout gets without JSON.
+// Answer is what stdout gets without JSON: the answer byte for byte, or the value
+// of --print and a newline, and nothing on failure.
 func (r Result) Answer() []byte {
 	switch {
 	case r.Outcome.Ending != poll.Succeeded:
@@ -113,6 +93,19 @@ func (r Result) Answer() []byte {
 		return nil
 	}
 	return r.Outcome.Observation.Body
+}
+
+// Write writes the result to stdout and closes it, but leaves a failure's stdout
+// alone: the [Result.Answer] or, with JSON, the outcome, also of a failure. exit is
+// the exit code of the process. An error is a [*ResultError].
+func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
+	switch {
+	case r.output.JSON:
+		return writeDocument(s, r.document(exit, timeline))
+	case r.Outcome.Ending != poll.Succeeded:
+		return nil
+	}
+	return WriteOut(s, r.Answer())
 }
 
 // A ResultError says that stdout did not take the result.
@@ -128,10 +121,7 @@ func (e *ResultError) Unwrap() error { return e.Err }
 // only then that what was written is lost. An error is a [*ResultError].
 func WriteOut(s *term.Streams, p []byte) error {
 	return writeOut(s, func(w io.Writer) error {
-		n, err := w.Write(p)
-		if err == nil && n < len(p) {
-			err = io.ErrShortWrite
-		}
+		_, err := io.Copy(w, bytes.NewReader(p)) // notices a short write
 		return err
 	})
 }
@@ -147,5 +137,121 @@ func writeOut(s *term.Streams, write func(io.Writer) error) error {
 	return nil
 }
 
-// isText reports whether b can be a string in JSON without loss.
-func isText(b []byte) bool { return utf8.Valid(b) }
+// A Document is the object of --json: what came of a run, whatever it is. It
+// is described in docs/outcome.schema.json. Keys that do not apply are left
+// out, but status and target, which are null when there is none.
+type Document struct {
+	V          int             `json:"v"` // 1
+	Status     *string         `json:"status"`
+	Exit       int             `json:"exit"`
+	Reason     string          `json:"reason"`
+	Target     *string         `json:"target"`
+	Attempts   int             `json:"attempts"`
+	Elapsed    Seconds         `json:"elapsed_s"`
+	HTTPStatus *int            `json:"http_status,omitempty"`
+	ExitCode   *int            `json:"exit_code,omitempty"`
+	Value      json.RawMessage `json:"value,omitempty"`
+	Body       json.RawMessage `json:"body,omitempty"`
+	Encoding   string          `json:"encoding,omitempty"` // "base64" when that is what body is
+	Notes      []string        `json:"notes,omitempty"`
+	prediction
+	Timeline []Moment `json:"timeline"`
+
+	text []byte // the body if it is no JSON: Body is only its place
+}
+
+// WriteFailure writes the --json object of a run that never began: a usage
+// error, say. It has no status and no target.
+func WriteFailure(s *term.Streams, exit int, reason string) error {
+	return writeDocument(s, Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}})
+}
+
+// document describes the outcome of a run.
+func (r Result) document(exit int, timeline []Moment) Document {
+	o := r.Outcome
+	d := Document{
+		V:        1,
+		Status:   statusWord(o.Status),
+		Exit:     exit,
+		Reason:   term.Line(o.Reason),
+		Target:   new(o.Target),
+		Attempts: o.Attempts,
+		Elapsed:  seconds(o.Elapsed),
+		Notes:    remarks(&o),
+		Timeline: append([]Moment{}, timeline...),
+
+		prediction: predict(r.output.Forecast, o.Age),
+	}
+	if r.value != nil {
+		d.Value = r.value.JSON
+	}
+	if obs := o.Observation; obs != nil {
+		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
+		d.setBody(obs)
+	}
+	return d
+}
+
+// bodyPlace stands for a body that is no JSON. It can be long, so it is written
+// piece by piece. The key and its place appear nowhere after the body, for there are
+// no quotes in a string of JSON.
+const bodyPlace = `"\u0000"`
+
+// setBody sets the body as it stands in JSON: itself when it is JSON, otherwise a
+// text, or base64 when it is no text.
+func (d *Document) setBody(o *status.Observation) {
+	d.Body, d.text = json.RawMessage(bodyPlace), o.Body
+	switch {
+	case len(o.Body) == 0:
+		d.Body = json.RawMessage(`""`)
+	case !utf8.Valid(o.Body):
+		d.Encoding = "base64"
+	case !o.Truncated && json.Valid(o.Body):
+		d.Body, d.text = o.Body, nil
+	}
+}
+
+// writeDocument writes a document as a line to stdout and closes it.
+func writeDocument(s *term.Streams, d Document) error {
+	return writeOut(s, func(w io.Writer) error {
+		line, err := encode(d)
+		if err != nil {
+			return err
+		}
+		at := bytes.LastIndex(line, []byte(`"body":`+bodyPlace))
+		if len(d.text) == 0 {
+			_, err := w.Write(line)
+			return err
+		}
+		at += len(`"body":"`)
+		b := bufio.NewWriterSize(w, pieceSize)
+		b.Write(line[:at])
+		if d.Encoding == "base64" {
+			e := base64.NewEncoder(base64.StdEncoding, b)
+			e.Write(d.text)
+			e.Close()
+		} else {
+			writeText(b, d.text)
+		}
+		b.Write(line[at+len(bodyPlace)-len(`""`):])
+		return b.Flush() // has the error of any of them
+	})
+}
+
+// pieceSize is how much of a text is quoted at once.
+const pieceSize = 64 << 10
+
+// writeText writes the inside of a string of JSON. The text is valid UTF-8.
+func writeText(w *bufio.Writer, text []byte) {
+	for len(text) > 0 {
+		n := min(len(text), pieceSize)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
+			n--
+		}
+		quoted, _ := encode(string(text[:n])) // a string cannot fail
+		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
+			return
+		}
+		text = text[n:]
+	}
+}

@@ -138,7 +138,7 @@ func TestResult_fullDevice(t *testing.T) {
 
 func TestResult_json(t *testing.T) {
 	t.Parallel()
-	for name, events := range tapes() {
+	for name, events := range recordings() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			output := Output{JSON: true, Print: printed("7", "7")}
@@ -219,7 +219,7 @@ func TestTimeline(t *testing.T) {
 	for _, n := range []int{0, 1, 50, 51, 500, 501, 1234} {
 		var line timeline
 		for i := range n {
-			line.add(Moment{Attempt: i + 1})
+			line = line.add(Moment{Attempt: i + 1})
 		}
 		have := line.moments()
 		if len(have) != min(n, 500) {

@@ -4,33 +4,42 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// A run is what has been seen of one run so far.
+// A run is what has been seen of one run so far, and what a log has said of it.
 type run struct {
-	id          poll.RunID
-	target      string
-	began       time.Time
-	deadline    time.Time // zero = never
-	maxAttempts int       // 0 = no limit
-
-	at      poll.Event  // the last event: where the run is now
-	last    *poll.Event // the last AttemptEvent, nil before the first
-	wait    time.Duration
-	waits   int           // made before attempts
-	waited  time.Duration // in all
-	took    span          // of the attempts
-	states  []state       // in the order in which they were first seen
-	next    string        // where the attempts look now, if it is another place
-	history timeline
+	latest   poll.Event  // where the run is now
+	attempt  *poll.Event // the last EventAttempt, nil before the first
+	attempts int
+	took     time.Duration // by all attempts
+	longest  time.Duration // of the attempts
+	wait     time.Duration // before the attempt that is due or under way
+	waits    int
+	waited   time.Duration // in all
+	statuses []statusCount // in the order in which they were first seen
+	timeline timeline
+	logged   logged
 }
 
-// note brings the run up to date.
-func (u *run) note(ev poll.Event) {
-	if u.at.Kind == 0 {
-		u.began, u.deadline, u.maxAttempts = ev.At.Add(-ev.Elapsed), ev.Deadline, ev.MaxAttempts
+// A statusCount is a status that was seen, how often, and how long it was the last
+// one known.
+type statusCount struct {
+	status   status.Status
+	attempts int
+	lasted   time.Duration
+}
+
+// update brings the run up to date.
+func (u *run) update(ev poll.Event) {
+	passed := ev.At.Sub(u.latest.At)
+	if u.latest.Kind == poll.EventWait {
+		u.waited += passed
+	}
+	if u.attempt != nil {
+		u.count(u.status()).lasted += passed
 	}
 	switch ev.Kind {
 	case poll.EventWait:
@@ -39,85 +48,97 @@ func (u *run) note(ev poll.Event) {
 			u.waits++
 		}
 	case poll.EventAttempt:
-		u.history.add(moment(ev, u.wait))
-		u.took.add(ev.Took)
+		u.attempt = &ev
+		u.attempts++
+		u.count(u.status()).attempts++
+		u.took += ev.Took
+		u.longest = max(u.longest, ev.Took)
+		u.timeline = u.timeline.add(moment(ev, u.wait))
 		u.wait = 0
 	}
-	if u.at.Kind == poll.EventWait {
-		u.waited += ev.At.Sub(u.at.At)
-	}
-	u.remember(ev)
-	u.at = ev
+	u.latest = ev
 }
 
-// remember counts the statuses and how long each was the last one known.
-func (u *run) remember(ev poll.Event) {
-	if u.last != nil {
-		u.state(u.status()).lasted += ev.At.Sub(u.at.At)
-	}
-	if ev.Kind == poll.EventAttempt {
-		u.last = &ev
-		u.state(u.status()).attempts++
-	}
-}
-
-// A state is a status that was seen.
-type state struct {
-	status   status.Status
-	attempts int
-	lasted   time.Duration
-}
-
-func (u *run) state(s status.Status) *state {
-	i := slices.IndexFunc(u.states, func(x state) bool { return x.status == s })
+// count returns the count of a status, a new one when it was not seen before.
+func (u *run) count(s status.Status) *statusCount {
+	i := slices.IndexFunc(u.statuses, func(c statusCount) bool { return c.status == s })
 	if i < 0 {
-		i = len(u.states)
-		u.states = append(u.states, state{status: s})
+		i = len(u.statuses)
+		u.statuses = append(u.statuses, statusCount{status: s})
 	}
-	return &u.states[i]
+	return &u.statuses[i]
 }
-
-// A span is what there is to say of many durations.
-type span struct {
-	n             int
-	min, max, sum time.Duration
-}
-
-func (s *span) add(d time.Duration) {
-	if s.n == 0 || d < s.min {
-		s.min = d
-	}
-	s.max = max(s.max, d)
-	s.sum += d
-	s.n++
-}
-
-// ended reports whether nothing more is to come.
-func (u *run) ended() bool { return u.at.Kind == poll.EventEnd }
 
 // elapsed is the age of the run, 0 where the clock was set back.
-func (u *run) elapsed(now time.Time) time.Duration { return max(0, now.Sub(u.began)) }
+func (u *run) elapsed(now time.Time) time.Duration {
+	return max(0, u.latest.Elapsed+now.Sub(u.latest.At))
+}
 
 // age is how long the operation has been running, 0 before it was started.
 func (u *run) age(now time.Time) time.Duration {
-	if u.at.Began.IsZero() {
+	if u.latest.Began.IsZero() {
 		return 0
 	}
-	return max(0, now.Sub(u.at.Began))
+	return max(0, now.Sub(u.latest.Began))
 }
 
 // status is that of the last attempt, None before the first.
 func (u *run) status() status.Status {
-	if u.last == nil {
+	if u.attempt == nil {
 		return status.None
 	}
-	return u.last.Verdict.Status
+	return u.attempt.Verdict.Status
 }
 
 // timeout is the time the run has from its start on, 0 for no limit.
 func (u *run) timeout() time.Duration {
-	if u.deadline.IsZero() {
+	if u.latest.Deadline.IsZero() {
 		return 0
 	}
-	return u.deadline.Sub(u.began)
+	return u.latest.Deadline.Sub(u.latest.At) + u.latest.Elapsed
+}
+
+// A Moment is one attempt in an outcome's timeline.
+type Moment struct {
+	Attempt int     `json:"attempt"`
+	At      Seconds `json:"at_s"` // since the start of the run, when the attempt began
+	Status  string  `json:"status"`
+	Reason  string  `json:"reason"`
+	Took    Seconds `json:"took_s"`
+	Wait    Seconds `json:"wait_s"` // before the attempt
+}
+
+// moment returns what the timeline keeps of an EventAttempt.
+func moment(ev poll.Event, wait time.Duration) Moment {
+	return Moment{
+		Attempt: ev.Attempt,
+		At:      seconds(ev.Elapsed - ev.Took),
+		Status:  ev.Verdict.Status.String(),
+		Reason:  term.Line(ev.Verdict.Reason),
+		Took:    seconds(ev.Took),
+		Wait:    seconds(wait),
+	}
+}
+
+// The attempts of a run that are kept, however long it is: the first and the last.
+const (
+	firstMoments = 50
+	lastMoments  = 450
+)
+
+// A timeline holds the first attempts and, in twice the room so that few are moved,
+// the last.
+type timeline []Moment
+
+func (t timeline) add(m Moment) timeline {
+	if len(t) == firstMoments+2*lastMoments {
+		t = slices.Delete(t, firstMoments, len(t)-lastMoments)
+	}
+	return append(t, m)
+}
+
+// moments returns what is kept, in order.
+func (t timeline) moments() []Moment {
+	first := min(len(t), firstMoments)
+	return slices.Concat(t[:first], t[max(first, len(t)-lastMoments):])
 }

@@ -41,10 +41,10 @@ func validate(s *jsonschema.Resolved, text string) error {
 func TestEvents_schema(t *testing.T) {
 	t.Parallel()
 	schema := readSchema(t, "event.schema.json")
-	for name, events := range tapes() {
+	for name, events := range recordings() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			have := play(events, Config{Face: JSON, Verbose: true,
+			have := show(events, Config{Face: JSON, Verbose: true,
 				Getenv: environment("GITHUB_ACTIONS", "true")})
 			n := 0
 			for line := range strings.Lines(have) {
@@ -64,7 +64,7 @@ func TestEvents_schema(t *testing.T) {
 func TestOutcomes_schema(t *testing.T) {
 	t.Parallel()
 	schema := readSchema(t, "outcome.schema.json")
-	for name, events := range tapes() {
+	for name, events := range recordings() {
 		for which, output := range map[string]Output{
 			"":         {JSON: true},
 			"-value":   {JSON: true, Print: printed("a", `{"a":[1]}`)},

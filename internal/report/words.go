@@ -1,27 +1,181 @@
 package report
 
 import (
-	"math"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// How much of a reason is said, in columns, and looked at for that, in bytes.
+// How much of a text from outside is shown: lines, and columns of each.
 const (
-	maxWords = 300
-	maxBytes = 8 << 10
+	closingHead = 8
+	closingTail = 10
+	verboseHead = 5
+	blockWidth  = 200
 )
 
 // oneLine returns a reason as part of one line. It may quote an answer.
 func oneLine(s string) string {
-	return term.Cut(term.Line(s[:min(len(s), maxBytes)]), maxWords, "...")
+	const columns, bytes = 300, 8 << 10 // shown, and looked at for that
+	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
-// answer names what an observation was: HTTP 404, exit 3.
-func answer(o *status.Observation) string {
+// opening says what is waited for and how long, and how long that usually takes.
+func (r *Reporter) opening(u *run) string {
+	text := "poll: waiting for " + oneLine(u.latest.Target)
+	if until := r.cfg.Until; len(until) > 0 {
+		text += " until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "...")
+	}
+	if d := u.timeout(); d > 0 {
+		text += ", up to " + words.Short(d)
+	} else {
+		text += ", without a time limit"
+	}
+	if n := u.latest.MaxAttempts; n > 0 {
+		text += ", at most " + words.Count(n, "attempt")
+	}
+	for _, line := range append([]string{forecastWords(r.cfg.Forecast, 0)}, r.cfg.Opening...) {
+		if line != "" {
+			text += "\npoll: " + oneLine(line)
+		}
+	}
+	return text + "\n"
+}
+
+// verdictWords returns the reason, and how often it was heard where a
+// threshold asks for more than once.
+func verdictWords(ev poll.Event) string {
+	s := oneLine(ev.Verdict.Reason)
+	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
+		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
+	}
+	return s
+}
+
+// waitWords says how long a wait is and why.
+func waitWords(ev poll.Event) string {
+	s := words.Short(ev.Wait) + hintWords(ev)
+	if ev.LastLook {
+		s += ", for a last look before the deadline"
+	}
+	return s
+}
+
+// hintWords says of a wait that the server asked for it, and for how long if
+// that is not what it got.
+func hintWords(ev poll.Event) string {
+	switch h := ev.Hint; {
+	case h == nil:
+		return ""
+	case words.Short(h.Wait) == words.Short(ev.Wait):
+		return ", as " + oneLine(h.Source) + " asks"
+	default:
+		return fmt.Sprintf(" (%s asks for %s)", oneLine(h.Source), words.Short(h.Wait))
+	}
+}
+
+// progress says what a run is doing.
+func progress(u *run, now time.Time) string {
+	switch u.latest.Kind {
+	case poll.EventWait:
+		return "next attempt in " + words.Short(u.latest.NextAt.Sub(now)) + hintWords(u.latest)
+	case poll.EventStart:
+		return "attempt running for " + words.Short(now.Sub(u.latest.At))
+	}
+	return "still waiting"
+}
+
+// closing returns the last words of a run. summary stands below the first line.
+func (r *Reporter) closing(o *poll.Outcome, summary string) string {
+	var b strings.Builder
+	b.WriteString("poll: " + ending(o, r.cfg.Palette) + "\n" + summary)
+	if o.Ending != poll.Succeeded && o.Observation != nil {
+		b.WriteString(lastAnswer(o.Observation, r.child != nil))
+	}
+	for _, s := range advice(o) {
+		b.WriteString("poll: " + s + "\n")
+	}
+	return b.String()
+}
+
+// ending says how a run ended: the status, the attempts, the time and the reason.
+func ending(o *poll.Outcome, p term.Palette) string {
+	status, reason := "no answer", o.Reason
+	if s := statusWord(o.Status); s != nil {
+		status = paint(p, *s, 0)
+	}
+	if !endedByVerdict(o.Ending) {
+		status = p.Bad(o.Ending.String()) + ": " + status
+	}
+	// The reason of the run itself would say the limit again.
+	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
+	if limit && o.Verdict.Reason != "" {
+		reason = o.Verdict.Reason
+	}
+	if reason = oneLine(reason); reason != "" {
+		reason = ": " + reason
+	}
+	return status + " after " + words.Count(o.Attempts, "attempt") + " in " + words.Clock(o.Elapsed) + reason
+}
+
+// endedByVerdict reports whether the status alone says how the run ended.
+func endedByVerdict(e poll.Ending) bool {
+	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
+}
+
+// summary says which statuses were seen and for how long, what the attempts
+// took and how long was waited. A run of one attempt has none.
+func summary(u *run, p term.Palette) string {
+	if u.attempts < 2 {
+		return ""
+	}
+	var seen []string
+	for _, c := range u.statuses {
+		text := paint(p, c.status.String(), 0)
+		if c.lasted >= 100*time.Millisecond { // less would read as 0.0s
+			text += " for " + words.Clock(c.lasted)
+		}
+		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
+	}
+	took := fmt.Sprintf("attempts took %s on average, at most %s",
+		words.Short(u.took/time.Duration(u.attempts)), words.Short(u.longest))
+	if u.waits > 0 {
+		took += fmt.Sprintf("; %s, %s in total", words.Count(u.waits, "wait"), words.Clock(u.waited))
+	}
+	return "poll: " + strings.Join(seen, ", ") + "\npoll: " + took + "\n"
+}
+
+// lastAnswer shows what the last attempt got.
+func lastAnswer(o *status.Observation, stderrShown bool) string {
+	code, text := answerCode(o), ""
+	what := "the last answer"
+	if code != "" {
+		what += " (" + code + ")"
+	}
+	switch {
+	case len(o.Body) > 0:
+		text = fmt.Sprintf("poll: %s, %s:\n%s", what, sizeWords(o), excerpt(o.Body, closingHead, blockWidth, false))
+	case code != "" && len(o.Stderr) == 0:
+		text = "poll: " + what + " was empty\n"
+	}
+	if len(o.Stderr) > 0 && !stderrShown {
+		text += "poll: the end of its stderr:\n" + excerpt(o.Stderr, closingTail, blockWidth, true)
+	}
+	return text
+}
+
+// answerCode names what an observation was: HTTP 404, exit 3.
+func answerCode(o *status.Observation) string {
 	switch {
 	case o.Code != nil:
 		return "HTTP " + strconv.Itoa(*o.Code)
@@ -31,9 +185,132 @@ func answer(o *status.Observation) string {
 	return ""
 }
 
-// Seconds is a time in JSON: a number of seconds, to the millisecond.
-type Seconds float64
+// sizeWords says how long an answer was.
+func sizeWords(o *status.Observation) string {
+	s := words.Count(int(max(o.Size, int64(len(o.Body)))), "byte")
+	if o.Truncated {
+		s += fmt.Sprintf(", of which %d were kept", len(o.Body))
+	}
+	return s
+}
 
-func seconds(d time.Duration) Seconds {
-	return Seconds(math.Round(d.Seconds()*1000) / 1000)
+// excerpt returns at most so many lines of a text from outside as a block, each at
+// most so many columns wide: the first, or the last with fromEnd.
+func excerpt(text []byte, lines, columns int, fromEnd bool) string {
+	// What will not be shown of a large body need not be made harmless.
+	part := text
+	if limit := lines * columns * utf8.UTFMax; len(text) > limit {
+		part = text[:limit]
+		if fromEnd {
+			part = text[len(text)-limit:]
+			for len(part) > 0 && !utf8.RuneStart(part[0]) {
+				part = part[1:]
+			}
+		}
+	}
+	var rows []string
+	for row := range strings.Lines(term.Block(string(part))) {
+		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), columns, "...")+"\n")
+	}
+	const more = "| ...\n"
+	switch {
+	case len(rows) <= lines && len(part) == len(text):
+		return strings.Join(rows, "")
+	case fromEnd:
+		return more + strings.Join(rows[max(0, len(rows)-lines):], "")
+	}
+	return strings.Join(rows[:min(len(rows), lines)], "") + more
+}
+
+// advice returns what made the verdict doubtful, what would have decided, and
+// what could be written to make such an end a wait, or a result.
+func advice(o *poll.Outcome) []string {
+	var list []string
+	for _, n := range notes(o) {
+		list = append(list, "note: "+n)
+	}
+	list = append(list, hints(o.Verdict)...)
+	if o.Ending == poll.Succeeded || o.Observation == nil {
+		return list
+	}
+	list = append(list, instead(o), remedy(o.Verdict.Advice))
+	if o.Observation.Truncated {
+		list = append(list, "the answer was longer than what is kept: --max-body SIZE keeps more")
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+}
+
+// remarks returns what a program is told besides the reason.
+func remarks(o *poll.Outcome) []string {
+	list := append(notes(o), hints(o.Verdict)...)
+	if s := remedy(o.Verdict.Advice); s != "" {
+		list = append(list, s)
+	}
+	return list
+}
+
+// notes returns the remarks on how a run ended.
+func notes(o *poll.Outcome) []string {
+	var list []string
+	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
+		list = append(list, oneLine(n))
+	}
+	return list
+}
+
+// hints returns what may have been meant by what an answer does not have.
+func hints(v status.Verdict) []string {
+	var list []string
+	for _, h := range v.Hints {
+		list = append(list, "hint: "+oneLine(h))
+	}
+	return list
+}
+
+// instead returns what could be written to go on after an answer that by itself
+// is an error, "" for nothing. Expressions are quoted for a shell.
+func instead(o *poll.Outcome) string {
+	obs := o.Observation
+	switch {
+	case o.Ending != poll.Failed || o.Verdict.Rule != "":
+		return ""
+	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
+		return "to follow it anyway, with credentials and body: --location-trusted"
+	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is about the result
+		return ""
+	}
+	code, starts := *obs.Code, obs.Following.Start
+	// What does not exist yet, or is still locked, answers so.
+	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
+	decidesSuccess := func(a status.Answer) bool { return a.Rule.Status == status.Success }
+	switch {
+	case starts && later:
+		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
+		if slices.ContainsFunc(o.Verdict.Answers, decidesSuccess) {
+			end = "done"
+		} else { // being accepted is enough then, and no condition says so yet
+			again += " --until '$status<300'"
+		}
+		return "a start is sent once; where it does no harm, this sends it until it is " + end + ": " + again
+	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
+		return "to look where it leads: --follow '$header.Location'"
+	case later:
+		return fmt.Sprintf("to keep waiting on this answer: --not-ready-if '$status==%d'", code)
+	}
+	return ""
+}
+
+// remedy says how poll's flags do what a verdict advises, "" for nothing.
+func remedy(a status.Advice) string {
+	switch a.Code {
+	case status.AdviceTrust:
+		return "to trust it: --cacert FILE names another authority, -k accepts any certificate"
+	case status.AdviceTerminal:
+		return "to let it have the terminal: --foreground"
+	case status.AdviceFollow:
+		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
+	case status.AdviceFinalStates:
+		return fmt.Sprintf("to say which state is the end: --until '%s==\"...\"'", a.Path)
+	}
+	return ""
 }

@@ -41,15 +41,3 @@ func TestPalette_environment(t *testing.T) {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }
-
-func TestParseColorMode(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]ColorMode{"auto": ColorAuto, "always": ColorAlways, "never": ColorNever} {
-		if have, err := ParseColorMode(in); have != want || err != nil {
-			t.Errorf("ParseColorMode(%q) = %d, %v", in, have, err)
-		}
-	}
-	if _, err := ParseColorMode("yes"); err == nil {
-		t.Error("yes is taken for a mode")
-	}
-}

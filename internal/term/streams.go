@@ -5,9 +5,13 @@ package term
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/mattn/go-colorable"
 	"golang.org/x/term"
@@ -29,11 +33,9 @@ type Streams struct {
 	// NoColor is true when the environment asks for no colours.
 	NoColor bool
 
-	// Columns returns the width of Err's terminal in columns as it is now, 0
-	// when it is unknown. Nil means 0.
-	Columns func() int
-	// OutColumns is Columns of Out's terminal.
-	OutColumns func() int
+	// Columns and OutColumns return the width of Err's and Out's terminal in
+	// columns as it is now, 0 when it is unknown. Nil means 0.
+	Columns, OutColumns func() int
 	// InForeground reports whether the process may draw on Err's terminal as it
 	// is now: false for a shell's background job. Nil means true.
 	InForeground func() bool
@@ -46,13 +48,12 @@ type Streams struct {
 // NO_COLOR and the locale; [os.Getenv] is what a program passes.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
-	out := &flow{w: os.Stdout, piece: maxPiece}
+	out := &output{w: os.Stdout, piece: maxPiece}
 	return &Streams{
 		In:  os.Stdin,
 		Out: out,
-		// A plain os.Stderr but on Windows, where escape sequences may have to
-		// be translated.
-		Err:           &flow{w: colorable.NewColorable(os.Stderr)},
+		// On Windows escape sequences may have to be translated.
+		Err:           &output{w: colorable.NewColorable(os.Stderr)},
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),
 		ErrIsTerminal: term.IsTerminal(errFd),
@@ -93,7 +94,7 @@ func (s *Streams) OutWidth() int {
 }
 
 // Foreground reports whether the process may draw on Err's terminal as it is
-// now. Where there is no terminal nothing forbids it.
+// now. Where there is no terminal, nothing forbids it.
 func (s *Streams) Foreground() bool {
 	return !s.ErrIsTerminal || s.InForeground == nil || s.InForeground()
 }
@@ -116,11 +117,8 @@ func (s *Streams) Delivered() int64 {
 }
 
 func columns(fd int) int {
-	w, _, err := term.GetSize(fd)
-	if err != nil {
-		return 0
-	}
-	return w
+	width, _, _ := term.GetSize(fd) // 0 with an error
+	return width
 }
 
 // speaksUnicode asks the locale as POSIX orders its variables. Windows has
@@ -132,4 +130,52 @@ func speaksUnicode(getenv func(string) string) bool {
 		}
 	}
 	return os.PathSeparator == '\\'
+}
+
+// maxPiece is the most that is written at once to anything but a regular file, so
+// that it shows whether somebody reads. Pipes write that much atomically.
+const maxPiece = 4 << 10
+
+// An output is stdout or stderr. Whoever shares it may make it nonblocking; then
+// Write waits as it would have done otherwise.
+type output struct {
+	w       io.Writer
+	piece   int // the most that is written at once, 0 for all
+	written atomic.Int64
+}
+
+// Write writes all of p.
+func (o *output) Write(p []byte) (n int, err error) {
+	const minPause, maxPause = time.Millisecond, 32 * time.Millisecond
+	piece := o.pieceOf(len(p))
+	pause := minPause
+	for {
+		m, err := o.w.Write(p[n:min(n+piece, len(p))])
+		n += m
+		o.written.Add(int64(m))
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			if m > 0 {
+				pause = minPause
+			}
+			time.Sleep(pause)
+			pause = min(2*pause, maxPause)
+		case err != nil || n == len(p):
+			return n, err
+		}
+	}
+}
+
+// pieceOf returns how much of a text is written at once. A regular file gets all of
+// it: several processes may append to it.
+func (o *output) pieceOf(length int) int {
+	if o.piece == 0 || length <= o.piece {
+		return length
+	}
+	if file, ok := o.w.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
+			return length
+		}
+	}
+	return o.piece
 }

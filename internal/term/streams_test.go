@@ -17,7 +17,7 @@ func TestSystem(t *testing.T) {
 	if !s.Dumb || !s.NoColor || s.Unicode {
 		t.Errorf("dumb %v, no colour %v, unicode %v; want true, true, false", s.Dumb, s.NoColor, s.Unicode)
 	}
-	if out, ok := s.Out.(*flow); s.In != os.Stdin || !ok || out.w != os.Stdout {
+	if out, ok := s.Out.(*output); s.In != os.Stdin || !ok || out.w != os.Stdout {
 		t.Error("the streams are not the process's")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// play shows the events in the given way and returns what stands on stderr.
-func play(events []poll.Event, cfg Config) string {
+// show shows the events in the given way and returns what stands on stderr.
+func show(events []poll.Event, cfg Config) string {
 	s, _, err := term.Buffers("")
 	cfg.Streams = s
 	r := New(cfg)
@@ -32,11 +32,11 @@ func TestFaces_golden(t *testing.T) {
 		"verbose": {Face: Lines, Verbose: true},
 		"none":    {Face: None},
 	}
-	for name, events := range tapes() {
+	for name, events := range recordings() {
 		for face, cfg := range faces {
 			t.Run(face+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				have := play(events, cfg)
+				have := show(events, cfg)
 				if strings.ContainsFunc(have, func(r rune) bool { return r < ' ' && r != '\n' }) {
 					t.Errorf("a control character in a log: %q", have)
 				}
@@ -49,7 +49,7 @@ func TestFaces_golden(t *testing.T) {
 func TestLines_color(t *testing.T) {
 	t.Parallel()
 	p := new(term.Streams).Palette(term.ColorAlways)
-	have := play(tapes()["succeeded"], Config{Face: Lines, Palette: p})
+	have := show(recordings()["succeeded"], Config{Face: Lines, Palette: p})
 	for _, want := range []string{p.Pending("NOT_READY") + "  ", p.Slow("THROTTLED") + "  ", p.Good("SUCCESS") + "    "} {
 		if !strings.Contains(have, want) {
 			t.Errorf("no %q in\n%s", want, have)
@@ -64,7 +64,7 @@ func TestLines_lostStderr(t *testing.T) {
 	s, _, _ := term.Buffers("")
 	s.Err = writerFunc(func([]byte) (int, error) { writes++; return 0, errors.New("broken pipe") })
 	r := New(Config{Streams: s, Face: Lines})
-	for _, ev := range tapes()["succeeded"] {
+	for _, ev := range recordings()["succeeded"] {
 		r.Event(ev)
 	}
 	if n, err := r.Stderr().Write([]byte("x\n")); n != 2 || err != nil {
@@ -184,13 +184,13 @@ func TestLines_silentAfterEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
 		r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: DefaultHeartbeat()})
-		for _, ev := range tapes()["failed"] {
+		for _, ev := range recordings()["failed"] {
 			r.Event(ev)
 		}
 		n := len(have)
 		time.Sleep(time.Hour)
 		r.Close()
-		r.Event(tapes()["failed"][0])
+		r.Event(recordings()["failed"][0])
 		if len(have) != n {
 			t.Errorf("said after the end: %v", have[n:])
 		}
@@ -202,7 +202,7 @@ func TestReporter_Stderr(t *testing.T) {
 	t.Parallel()
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines})
-	events := tapes()["exhausted"]
+	events := recordings()["exhausted"]
 	for _, ev := range events {
 		if ev.Kind == poll.EventAttempt {
 			_, _ = r.Stderr().Write([]byte("one\ntwo\x1b[K"))
@@ -231,19 +231,7 @@ func TestChooseFace(t *testing.T) {
 	for _, test := range tests {
 		getenv := func(k string) string { return map[string]string{"CI": test.ci}[k] }
 		if have := test.face.choose(&test.s, getenv); have != test.want {
-			t.Errorf("%s: have %d, want %d", test.name, have, test.want)
+			t.Errorf("%s: have %s, want %s", test.name, have, test.want)
 		}
-	}
-}
-
-func TestParseFace(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]Face{"auto": Auto, "live": Live, "lines": Lines, "json": JSON, "none": None} {
-		if have, err := ParseFace(in); have != want || err != nil {
-			t.Errorf("ParseFace(%q) = %d, %v", in, have, err)
-		}
-	}
-	if _, err := ParseFace("fancy"); err == nil {
-		t.Error("fancy is taken for a face")
 	}
 }

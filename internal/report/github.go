@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -10,9 +11,9 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// annotate tells GitHub Actions how a run ended: a failure becomes an
+// tellGitHub tells GitHub Actions how a run ended: a failure becomes an
 // annotation, and every end a row in the summary of the step.
-func (r *Reporter) annotate(o *poll.Outcome) {
+func (r *Reporter) tellGitHub(o *poll.Outcome) {
 	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
 	}
@@ -20,7 +21,7 @@ func (r *Reporter) annotate(o *poll.Outcome) {
 		r.con.say(annotation(o))
 	}
 	if file := r.cfg.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
-		// A summary that cannot be written is no reason to fail, nor to talk.
+		// A summary that cannot be written is no reason to fail, nor to say so.
 		_ = appendFile(file, stepSummary(o))
 	}
 }
@@ -28,18 +29,10 @@ func (r *Reporter) annotate(o *poll.Outcome) {
 // annotation returns a failure as a workflow command:
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func annotation(o *poll.Outcome) string {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
-	return "::error title=" + escapeProperty("poll: "+oneLine(o.Target)) + "::" + escapeData(message) + "\n"
-}
-
-// escapeData escapes the text of a workflow command.
-func escapeData(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-// escapeProperty escapes the value of a property of a workflow command.
-func escapeProperty(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	return "::error title=" + property.Replace("poll: "+oneLine(o.Target)) + "::" + data.Replace(message) + "\n"
 }
 
 // stepSummary returns a table of one row in GitHub's Markdown.
@@ -49,7 +42,7 @@ func stepSummary(o *poll.Outcome) string {
 		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
 	}
 	return fmt.Sprintf("| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n| %s | %s | %d | %s | %s |\n\n",
-		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(reason(o))))
+		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
 }
 
 // escapeMarkdown returns a line whose every character stands for itself: as an
@@ -66,8 +59,8 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
-// appendFile adds text to a file. What is no regular file may block, and is left
-// alone.
+// appendFile adds text to a file. Anything but a regular file may block, and is
+// left alone.
 func appendFile(name, text string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil
@@ -77,8 +70,5 @@ func appendFile(name, text string) error {
 		return err
 	}
 	_, err = f.WriteString(text)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	return err
+	return errors.Join(err, f.Close())
 }

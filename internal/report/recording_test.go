@@ -37,8 +37,8 @@ func golden(t *testing.T, name, have string) {
 	}
 }
 
-// A tape records the events of a run that never happened.
-type tape struct {
+// A recording holds the events of a run that never happened.
+type recording struct {
 	target  string
 	timeout time.Duration // 0 = none
 	max     int
@@ -50,12 +50,12 @@ type tape struct {
 	events  []poll.Event
 }
 
-func newTape(target string, timeout time.Duration, maxAttempts int) *tape {
+func newRecording(target string, timeout time.Duration, maxAttempts int) *recording {
 	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	return &tape{target: target, timeout: timeout, max: maxAttempts, began: began, opBegan: began}
+	return &recording{target: target, timeout: timeout, max: maxAttempts, began: began, opBegan: began}
 }
 
-func (t *tape) event(ev poll.Event) *tape {
+func (t *recording) event(ev poll.Event) *recording {
 	ev.Target, ev.MaxAttempts = t.target, t.max
 	ev.At, ev.Elapsed, ev.Began = t.began.Add(t.now), t.now, t.opBegan
 	if t.timeout > 0 {
@@ -66,7 +66,7 @@ func (t *tape) event(ev poll.Event) *tape {
 }
 
 // wait records a wait of d, which ends in time; hint may be nil.
-func (t *tape) wait(d time.Duration, hint *status.Hint) *tape {
+func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
 	t.event(poll.Event{Kind: poll.EventWait, Attempt: t.made + 1, Wait: d,
 		NextAt: t.began.Add(t.now + d), Hint: hint})
 	t.now += d
@@ -74,7 +74,7 @@ func (t *tape) wait(d time.Duration, hint *status.Hint) *tape {
 }
 
 // start records an attempt that started the operation, and took 50 ms.
-func (t *tape) start(o *status.Observation) *tape {
+func (t *recording) start(o *status.Observation) *recording {
 	t.opBegan = time.Time{}
 	t.attempt(notReady("started"), o)
 	t.opBegan = t.began.Add(t.now)
@@ -83,18 +83,18 @@ func (t *tape) start(o *status.Observation) *tape {
 }
 
 // lastLook records a wait that was shortened.
-func (t *tape) lastLook(d time.Duration) *tape {
+func (t *recording) lastLook(d time.Duration) *recording {
 	t.wait(d, nil)
 	t.events[len(t.events)-1].LastLook = true
 	return t
 }
 
 // attempt records an attempt that took 50 ms.
-func (t *tape) attempt(v status.Verdict, o *status.Observation) *tape {
+func (t *recording) attempt(v status.Verdict, o *status.Observation) *recording {
 	return t.streak(v, o, 1, 1)
 }
 
-func (t *tape) streak(v status.Verdict, o *status.Observation, n, threshold int) *tape {
+func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold int) *recording {
 	t.event(poll.Event{Kind: poll.EventStart, Attempt: t.made + 1})
 	t.made++
 	t.now += 50 * time.Millisecond
@@ -104,7 +104,7 @@ func (t *tape) streak(v status.Verdict, o *status.Observation, n, threshold int)
 }
 
 // end records the end. What o does not say is taken from the last attempt.
-func (t *tape) end(o poll.Outcome) []poll.Event {
+func (t *recording) end(o poll.Outcome) []poll.Event {
 	o.Target, o.Elapsed = t.target, t.now
 	if t.last.Kind != 0 {
 		o.Attempts = t.made
@@ -148,14 +148,14 @@ const (
 	until  = `--until .state=="done"`
 )
 
-// tapes are one run for every ending, and for everything a face has to say.
-func tapes() map[string][]poll.Event {
+// recordings are one run for every ending, and for everything a face has to say.
+func recordings() map[string][]poll.Event {
 	pending := httpAnswer(200, `{"state":"queued"}`)
 	done := httpAnswer(200, `{"state":"done","n":7}`)
 	retryAfter := &status.Hint{Wait: 2 * time.Second, Source: "Retry-After"}
 	hour := &status.Hint{Wait: time.Hour, Source: "Retry-After"}
 
-	succeeded := newTape(jobURL, 10*time.Minute, 0).
+	succeeded := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady("connection refused"), noAnswer("connection refused")).
 		wait(200*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
 		wait(400*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
@@ -167,46 +167,46 @@ func tapes() map[string][]poll.Event {
 		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
 			Notes: []string{".errors is an empty list, which is true"}}, done)
 
-	failed := newTape(jobURL, 10*time.Minute, 0).
+	failed := newRecording(jobURL, 10*time.Minute, 0).
 		wait(100*time.Millisecond, nil).
 		attempt(verdict(status.Error, "", "HTTP 404"), httpAnswer(404, "{\"error\":\"no such job\"}\n"))
 
-	byRule := newTape("kubectl", 5*time.Minute, 0).
+	byRule := newRecording("kubectl", 5*time.Minute, 0).
 		wait(100*time.Millisecond, nil).
 		attempt(verdict(status.Error, `--error-if .status.phase=="Failed"`, `.status.phase is "Failed"`),
 			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
 
-	cannotRun := newTape("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
+	cannotRun := newRecording("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
 		event(poll.Event{Kind: poll.EventStart, Attempt: 1})
 
-	hint := newTape(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
+	hint := newRecording(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
 	tooLong := httpAnswer(429, "")
 	tooLong.Hint = hour
 	hint.attempt(verdict(status.Throttled, "", "HTTP 429"), tooLong)
 
-	exhausted := newTape("deploy.sh", 0, 2)
+	exhausted := newRecording("deploy.sh", 0, 2)
 	hostile := exitAnswer(1, "", "\x1b[31mwarming up\x1b[0m\n::error::not ready\nlock is held by \u202eresu\n")
 	exhausted.wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile).
 		wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile)
 
-	timedOut := newTape(jobURL, 3*time.Second, 0)
+	timedOut := newRecording(jobURL, 3*time.Second, 0)
 	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
 	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
 	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
 		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
 	timedOut.now = 3 * time.Second
 
-	cut := newTape("sleep", 0, 0).
+	cut := newRecording("sleep", 0, 0).
 		wait(100*time.Millisecond, nil).attempt(notReady("exit 1"), exitAnswer(1, "", "")).
 		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.KindCommand,
 		Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}})
 
-	threshold := newTape(jobURL, 10*time.Minute, 0)
+	threshold := newRecording(jobURL, 10*time.Minute, 0)
 	for n := range 3 {
 		threshold.wait(time.Second, nil).streak(verdict(status.Success, until, `.state is "done"`), done, n+1, 3)
 	}
 
-	follow := newTape("https://api.example.com/jobs", 10*time.Minute, 0)
+	follow := newRecording("https://api.example.com/jobs", 10*time.Minute, 0)
 	started := httpAnswer(202, "")
 	started.Following.Next = "https://api.example.com/operations/7"
 	started.Following.Start = true
@@ -218,13 +218,13 @@ func tapes() map[string][]poll.Event {
 
 	meant := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`,
 		Hints: []string{"did you mean .state?", "the document has: \x1b[31ma\nb"}}
-	lost := newTape(jobURL, 0, 3).
+	misspelled := newRecording(jobURL, 0, 3).
 		wait(100*time.Millisecond, nil).attempt(meant, pending).
 		wait(200*time.Millisecond, nil).attempt(notReady(meant.Reason), pending).
 		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
 
 	return map[string][]poll.Event{
-		"lost":        lost.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
+		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
 		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
@@ -235,7 +235,7 @@ func tapes() map[string][]poll.Event {
 		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
 		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
-		"interrupted": newTape("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
+		"interrupted": newRecording("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
 			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
 		"stopped": cut.end(poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGTERM; last: exit 1",
 			Cause: errors.New("SIGTERM"), Verdict: notReady("exit 1"), Observation: exitAnswer(1, "", "")}),

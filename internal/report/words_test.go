@@ -63,9 +63,21 @@ func TestTheLiveLineTellsAHintOnce(t *testing.T) {
 	hint := &status.Hint{Wait: 3 * time.Second, Source: "Retry-After"}
 	for reason, tells := range map[string]bool{"HTTP 429, Retry-After asks for 3s": true, "HTTP 429": false} {
 		last := poll.Event{Kind: poll.EventAttempt, Verdict: status.Verdict{Status: status.Throttled, Reason: reason, TellsHint: tells}}
-		u := &run{last: &last, at: poll.Event{Kind: poll.EventWait, Wait: hint.Wait, Hint: hint}}
-		if have := v.parts(u, time.Time{}).words; strings.Count(have, "Retry-After") != 1 {
+		u := &run{attempt: &last, latest: poll.Event{Kind: poll.EventWait, Wait: hint.Wait, Hint: hint}}
+		if have := v.statusLine(u, time.Time{}).words; strings.Count(have, "Retry-After") != 1 {
 			t.Errorf("%q: have %q", reason, have)
+		}
+	}
+}
+
+// A start whose answer names what credentials are not sent to did not fail for
+// good: what allows it is offered.
+func TestInsteadOfAnUntrustedLead(t *testing.T) {
+	t.Parallel()
+	for _, untrusted := range []bool{false, true} {
+		o := poll.Outcome{Ending: poll.Failed, Observation: &status.Observation{Code: new(202), Following: status.Following{Start: true, Untrusted: untrusted}}}
+		if have := instead(&o); strings.Contains(have, "--location-trusted") != untrusted {
+			t.Errorf("untrusted: %v: have %q", untrusted, have)
 		}
 	}
 }

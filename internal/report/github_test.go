@@ -29,7 +29,7 @@ func TestActions(t *testing.T) {
 	var said strings.Builder
 	for _, name := range []string{"succeeded", "failed", "exhausted", "timed-out", "interrupted"} {
 		said.WriteString("== " + name + "\n")
-		for line := range strings.Lines(play(tapes()[name], Config{Face: Lines, Getenv: getenv})) {
+		for line := range strings.Lines(show(recordings()[name], Config{Face: Lines, Getenv: getenv})) {
 			if strings.HasPrefix(line, "::") {
 				said.WriteString(line)
 			}
@@ -48,7 +48,7 @@ func TestActions(t *testing.T) {
 func TestActions_hostile(t *testing.T) {
 	t.Parallel()
 	hostile := "100%\n::error::x\r\n::stop-commands::y,z:"
-	events := newTape("a:b,c", 0, 0).
+	events := newRecording("a:b,c", 0, 0).
 		attempt(verdict(status.Error, "", hostile), exitAnswer(1, hostile, hostile)).
 		end(poll.Outcome{Ending: poll.Failed, Notes: []string{hostile}})
 	count := func(s string) (n int) {
@@ -59,17 +59,17 @@ func TestActions_hostile(t *testing.T) {
 		}
 		return n
 	}
-	have := play(events, Config{Face: Lines, Getenv: environment("GITHUB_ACTIONS", "true")})
+	have := show(events, Config{Face: Lines, Getenv: environment("GITHUB_ACTIONS", "true")})
 	if n := count(have); n != 1 {
 		t.Errorf("%d commands, want 1:\n%s", n, have)
 	}
 	if want := "::error title=poll%3A a%3Ab%2Cc::"; !strings.Contains(have, want) {
 		t.Errorf("no %q in\n%s", want, have)
 	}
-	if n := count(play(events, Config{Face: Lines})); n != 0 {
+	if n := count(show(events, Config{Face: Lines})); n != 0 {
 		t.Errorf("%d commands outside of Actions", n)
 	}
-	if have := play(events, Config{Face: JSON, Getenv: environment("GITHUB_ACTIONS", "true")}); count(have) != 0 {
+	if have := show(events, Config{Face: JSON, Getenv: environment("GITHUB_ACTIONS", "true")}); count(have) != 0 {
 		t.Errorf("a command among JSON: %s", have)
 	}
 }
@@ -78,8 +78,8 @@ func TestActions_hostile(t *testing.T) {
 func TestActions_summaryLost(t *testing.T) {
 	t.Parallel()
 	getenv := environment("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", t.TempDir())
-	have := play(tapes()["succeeded"], Config{Face: Lines, Getenv: getenv})
-	if want := play(tapes()["succeeded"], Config{Face: Lines}); have != want {
+	have := show(recordings()["succeeded"], Config{Face: Lines, Getenv: getenv})
+	if want := show(recordings()["succeeded"], Config{Face: Lines}); have != want {
 		t.Errorf("have %s\nwant %s", have, want)
 	}
 }

@@ -27,7 +27,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 }
 
 // Whoever has the same output may make it nonblocking at any time.
-func TestFlowWaitsForANonblockingOutput(t *testing.T) {
+func TestOutputWaitsForANonblockingOutput(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []int{0, maxPiece} {
 		r, w := pipe(t)
@@ -43,7 +43,7 @@ func TestFlowWaitsForANonblockingOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		wrote := make(chan error, 1)
-		f := &flow{w: w, piece: piece}
+		f := &output{w: w, piece: piece}
 		go func() {
 			n, err := f.Write(want)
 			if n != len(want) {
@@ -61,11 +61,11 @@ func TestFlowWaitsForANonblockingOutput(t *testing.T) {
 	}
 }
 
-func TestFlowEndsWithItsReader(t *testing.T) {
+func TestOutputEndsWithItsReader(t *testing.T) {
 	t.Parallel()
 	r, w := pipe(t)
 	r.Close()
-	f := &flow{w: w, piece: maxPiece}
+	f := &output{w: w, piece: maxPiece}
 	if _, err := f.Write(make([]byte, 3*maxPiece)); err == nil {
 		t.Error("no error")
 	}
@@ -79,7 +79,7 @@ func (s *sizes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestFlowWritesAFileInOnePiece(t *testing.T) {
+func TestOutputWritesAFileInOnePiece(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
 	if err != nil {
@@ -93,11 +93,11 @@ func TestFlowWritesAFileInOnePiece(t *testing.T) {
 		piece int
 		want  int
 	}{{file, maxPiece, 9000}, {w, maxPiece, maxPiece}, {&other, maxPiece, maxPiece}, {w, 0, 9000}} {
-		if have := (&flow{w: test.w, piece: test.piece}).pieceOf(9000); have != test.want {
+		if have := (&output{w: test.w, piece: test.piece}).pieceOf(9000); have != test.want {
 			t.Errorf("%T, piece %d: have %d, want %d", test.w, test.piece, have, test.want)
 		}
 	}
-	f := &flow{w: &other, piece: maxPiece}
+	f := &output{w: &other, piece: maxPiece}
 	for _, n := range []int{0, 9000} {
 		if have, err := f.Write(make([]byte, n)); have != n || err != nil {
 			t.Errorf("have %d, %v, want %d", have, err, n)
@@ -112,7 +112,7 @@ func TestFlowWritesAFileInOnePiece(t *testing.T) {
 func TestDelivered(t *testing.T) {
 	t.Parallel()
 	r, w := pipe(t)
-	f := &flow{w: w, piece: maxPiece}
+	f := &output{w: w, piece: maxPiece}
 	s := Streams{delivered: func() int64 { return f.written.Load() - int64(unread(int(w.Fd()))) }}
 	if _, err := f.Write([]byte("abc")); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// maxChanges is how many changes of the reason within one status a log says at
+// once.
+const maxChanges = 20
+
+// log is the face of a log, and of what stands above a status line. A change of
+// the status or of the rule that decided is said at once; in a log proper so are
+// the first maxChanges other changes of the reason, and it speaks at every
+// heartbeat.
+type log struct {
+	r       *Reporter
+	silence time.Duration // the longest, before the next heartbeat
+	spoke   time.Time     // when it last spoke
+}
+
+// logged is what a log has said of a run.
+type logged struct {
+	opened  bool
+	status  status.Status
+	rule    string
+	reason  string
+	changes int    // of the reason alone, that were said at once
+	attempt int    // the last attempt that was said
+	next    string // where the attempts look since one was redirected
+	body    string // the head of the last body that was shown
+}
+
+func (l *log) event(u *run, ev poll.Event) {
+	if !u.logged.opened && ev.Kind != poll.EventEnd {
+		l.say(l.r.opening(u))
+	}
+	u.logged.opened = true
+	switch ev.Kind {
+	case poll.EventWait:
+		l.waiting(u, ev)
+	case poll.EventAttempt:
+		l.attempt(u, ev)
+	case poll.EventEnd:
+		l.r.con.say(l.r.closing(ev.Outcome, ""))
+	}
+}
+
+// attempt says what an attempt saw, if that is new or everything is wanted.
+func (l *log) attempt(u *run, ev poll.Event) {
+	said, o := &u.logged, ev.Observation
+	switch {
+	case o != nil && o.Stopped() && !l.r.cfg.Verbose:
+		// It was ended from outside and decides nothing: the end will say so.
+	case l.r.cfg.Verbose, said.attempt == 0, ev.Verdict.Status != said.status, ev.Verdict.Rule != said.rule:
+		l.verdict(said, ev)
+	case verdictWords(ev) != said.reason && said.changes < maxChanges && l.r.cfg.Face != Live:
+		l.verdict(said, ev)
+		if said.changes++; said.changes == maxChanges {
+			l.row(ev, "note", l.quieter())
+		}
+	}
+	if o != nil && o.Following.Next != "" && o.Following.Next != said.next {
+		said.next = o.Following.Next
+		l.row(ev, "follow", "now looking at "+oneLine(said.next))
+	}
+	if l.r.cfg.Verbose {
+		l.details(said, ev)
+	}
+}
+
+// verdict says what the attempt of ev saw.
+func (l *log) verdict(said *logged, ev poll.Event) {
+	said.status, said.rule = ev.Verdict.Status, ev.Verdict.Rule
+	said.reason, said.attempt = verdictWords(ev), ev.Attempt
+	// The hints are said once: they make no later reason new.
+	text := strings.Join(append([]string{said.reason}, hints(ev.Verdict)...), "; ")
+	l.row(ev, ev.Verdict.Status.String(), text)
+}
+
+// quieter says that from now on less will be said.
+func (l *log) quieter() string {
+	if l.r.cfg.Heartbeat.First <= 0 {
+		return "the reason changes often: from now on only the status is said"
+	}
+	return "the reason changes often: from now on it is said at the heartbeat"
+}
+
+// details says what was decided and on what grounds.
+func (l *log) details(said *logged, ev poll.Event) {
+	if ev.Verdict.Rule != "" {
+		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
+	}
+	for _, n := range ev.Verdict.Notes {
+		l.row(ev, "note", oneLine(n))
+	}
+	o := ev.Observation
+	if o == nil {
+		return
+	}
+	for _, s := range o.Remarks {
+		l.row(ev, "remark", oneLine(s))
+	}
+	if o.Hint != nil {
+		l.row(ev, "hint", fmt.Sprintf("%s asks for %s", oneLine(o.Hint.Source), words.Short(o.Hint.Wait)))
+	}
+	l.answer(said, ev)
+}
+
+// answer says how an attempt was answered. A body that looks as the one before
+// is not shown again.
+func (l *log) answer(said *logged, ev poll.Event) {
+	o, what := ev.Observation, []string{"none"}
+	if code := answerCode(o); code != "" || len(o.Body) > 0 {
+		what = []string{sizeWords(o)}
+		if code != "" {
+			what = []string{code, sizeWords(o)}
+		}
+	}
+	what = append(what, "took "+words.Short(ev.Took))
+	columns := blockWidth
+	if w := l.width(); w > 0 {
+		columns = min(columns, w)
+	}
+	body := excerpt(o.Body, verboseHead, columns, false)
+	repeated := body == said.body
+	if repeated && body != "" {
+		what = append(what, "looks the same")
+	}
+	l.row(ev, "answer", strings.Join(what, ", "))
+	if !repeated {
+		l.say(body)
+	}
+	said.body = body
+}
+
+// waiting says how long a wait is and why, where that is not the schedule's
+// ordinary wait after an attempt that was silent itself.
+func (l *log) waiting(u *run, ev poll.Event) {
+	if ev.Wait == 0 && ev.Hint == nil {
+		return
+	}
+	asked := ev.Hint != nil || u.status() == status.Throttled
+	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.Attempt {
+		ev.Attempt-- // the next has not begun
+		l.row(ev, "wait", waitWords(ev))
+	}
+}
+
+// textColumn is where the words of a row begin.
+const textColumn = 9 + 2 + 5 + 1 + 9 + 2
+
+// row says a line of the columns elapsed, #attempt, what (a status, or a word for
+// what else is said) and words.
+func (l *log) row(ev poll.Event, what, text string) {
+	if w := l.width(); w > 0 {
+		text = term.Cut(text, w-textColumn, l.r.ellipsis())
+	}
+	number := "-"
+	if ev.Attempt > 0 {
+		number = fmt.Sprintf("#%d", ev.Attempt)
+	}
+	line := fmt.Sprintf("%9s  %-5s %s  %s", words.Clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, 9), text)
+	l.say(strings.TrimRight(line, " ") + "\n")
+}
+
+// width is that of the terminal above whose status line the rows stand, 0 for no
+// limit: a log keeps everything.
+func (l *log) width() int {
+	if l.r.cfg.Face != Live {
+		return 0
+	}
+	return l.r.cfg.Streams.Width()
+}
+
+func (l *log) say(text string) {
+	if text == "" || l.r.cfg.Face == Live && !l.r.cfg.Streams.Foreground() {
+		return
+	}
+	l.spoke = time.Now()
+	l.r.con.say(text)
+}
+
+// due is when the silence has lasted as long as it may.
+func (l *log) due() time.Time {
+	if l.r.cfg.Heartbeat.First <= 0 || len(l.r.active) == 0 {
+		return time.Time{}
+	}
+	return l.spoke.Add(l.silence)
+}
+
+// tick is the heartbeat: it says where every run is.
+func (l *log) tick(now time.Time) {
+	if longest := l.r.cfg.Heartbeat.Max; l.silence < longest {
+		l.silence = min(2*l.silence, longest)
+	}
+	for _, u := range l.r.active {
+		l.state(u, now)
+	}
+}
+
+// state says the last verdict again, and what is under way.
+func (l *log) state(u *run, now time.Time) {
+	what, text := "-", ""
+	if u.attempt != nil {
+		u.logged.reason, u.logged.attempt = verdictWords(*u.attempt), u.attempt.Attempt
+		what, text = u.status().String(), u.logged.reason+"; "
+	}
+	ev := u.latest
+	ev.Elapsed = u.elapsed(now)
+	if ev.Kind == poll.EventWait {
+		ev.Attempt-- // the next has not begun
+	}
+	text += progress(u, now)
+	if usual := forecastWords(l.r.cfg.Forecast, u.age(now)); usual != "" {
+		text += "; " + usual
+	}
+	l.row(ev, what, text)
+}
+
+// paint gives a status its colour, and what else is said none of them, in a column
+// of that width.
+func paint(p term.Palette, what string, width int) string {
+	color := p.Faint
+	switch what {
+	case status.Success.String():
+		color = p.Good
+	case status.NotReady.String():
+		color = p.Pending
+	case status.Throttled.String():
+		color = p.Slow
+	case status.Error.String():
+		color = p.Bad
+	}
+	return color(what) + strings.Repeat(" ", max(0, width-len(what)))
+}

@@ -1,0 +1,207 @@
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Text from outside (answers, stderr, headers) may hold anything: sequences
+// that move the cursor or rename the window, characters that reverse what a
+// person reads, commands that a CI service takes from the log. Everything that
+// is shown of it passes [Line], [Block] or a [LineWriter].
+
+// prefix begins every line of a block, so that no line can begin with the
+// "::" of a GitHub Actions command, or be taken for one of poll's own.
+const prefix = "| "
+
+// tabWidth is the distance of the tab stops to which tabs are expanded.
+const tabWidth = 8
+
+// Line returns text from outside as part of one line: newlines become \n, tabs
+// a space, and what is not meant to be seen is shown by its number (see
+// [Block]). Space at both ends is removed.
+func Line(s string) string {
+	var b strings.Builder
+	sanitize(&b, strings.TrimFunc(s, unicode.IsSpace), false)
+	return b.String()
+}
+
+// Block returns text from outside as lines of their own, each beginning with
+// "| " and ending with a newline; empty text gives none. Tabs are expanded, a
+// carriage return before a newline is dropped. Other control characters and
+// bytes that are not UTF-8 are shown as \xNN, invisible format characters
+// (which may reverse the text) as \u{NNNN}, and the "##[" with which CI
+// services begin a command anywhere in a line is broken up.
+func Block(s string) string {
+	if s == "" {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		blockLine(&b, line)
+	}
+	return b.String()
+}
+
+// blockLine writes one line of a block.
+func blockLine(b *strings.Builder, line string) {
+	b.WriteString(prefix)
+	sanitize(b, strings.TrimSuffix(line, "\r"), true)
+	b.WriteByte('\n')
+}
+
+// sanitize writes text from outside as part of one line. A tab becomes a space or,
+// in a block, as many as there are up to the next tab stop.
+func sanitize(b *strings.Builder, s string, expandTabs bool) {
+	column := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		shown := s[i : i+n]
+		switch {
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+			shown = ""
+		case r == '\n':
+			shown = `\n`
+		case r == '\t' && expandTabs:
+			shown = strings.Repeat(" ", tabWidth-column%tabWidth)
+		case r == '\t':
+			shown = " "
+		case r == utf8.RuneError && n == 1:
+			shown = fmt.Sprintf(`\x%02x`, s[i])
+		case r == '#' && beginsCommand(s, i):
+			shown = `\x23`
+		case unicode.IsControl(r):
+			shown = fmt.Sprintf(`\x%02x`, r)
+		case hidden(r):
+			shown = fmt.Sprintf(`\u{%04x}`, r)
+		}
+		b.WriteString(shown)
+		column += utf8.RuneCountInString(shown)
+		i += n
+	}
+}
+
+// hidden reports whether r is invisible but changes how its neighbours look: a
+// format character (Unicode category Cf) or a line separator, but not a joiner
+// that emoji, Indic and Persian words need, nor a visible mark.
+func hidden(r rune) bool {
+	const zwnj, zwj = 0x200c, 0x200d
+	if r < 0x80 || r == zwnj || r == zwj {
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// beginsCommand reports whether the second # of "##[", "##vso[" or
+// "##teamcity[" is at s[i]. GitHub and Azure find these in the middle of a
+// line too, so a prefix does not keep them harmless.
+func beginsCommand(s string, i int) bool {
+	if i == 0 || s[i-1] != '#' {
+		return false
+	}
+	rest := strings.TrimLeft(s[i+1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return strings.HasPrefix(rest, "[")
+}
+
+// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
+// one is written in pieces, each a line of its own.
+const maxLine = 4096
+
+// A LineWriter makes text from outside harmless as [Block] does, line by line
+// as it comes. It must not be used by two goroutines at once.
+type LineWriter struct {
+	w   io.Writer
+	buf []byte // the line that has not ended yet
+}
+
+// NewLineWriter returns a LineWriter that writes whole lines to w, one Write
+// for as many as are complete.
+func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
+
+// Write takes all of p and writes the lines that are complete. The error is
+// that of the underlying writer.
+func (l *LineWriter) Write(p []byte) (int, error) {
+	l.buf = append(l.buf, p...)
+	var b strings.Builder
+	for {
+		line, ok := l.next()
+		if !ok {
+			return len(p), l.write(b.String())
+		}
+		blockLine(&b, string(line))
+	}
+}
+
+// Flush writes the line that has begun, as if it had ended.
+func (l *LineWriter) Flush() error {
+	text := Block(string(l.buf))
+	l.buf = l.buf[:0]
+	return l.write(text)
+}
+
+func (l *LineWriter) write(s string) error {
+	if s == "" {
+		return nil
+	}
+	_, err := io.WriteString(l.w, s)
+	return err
+}
+
+// next takes a complete line, or a piece of one that is too long, off the
+// buffer.
+func (l *LineWriter) next() (line []byte, ok bool) {
+	end := bytes.IndexByte(l.buf[:min(len(l.buf), maxLine+1)], '\n')
+	rest := end + 1
+	if end < 0 {
+		if len(l.buf) <= maxLine {
+			return nil, false
+		}
+		end = maxLine
+		for end > maxLine-utf8.UTFMax && !utf8.RuneStart(l.buf[end]) {
+			end--
+		}
+		rest = end
+	}
+	line, l.buf = l.buf[:end], l.buf[rest:]
+	return line, true
+}
+
+// condition says how wide characters are. Unlike the library's default, it ignores
+// the locale: terminals show ambiguous characters narrow.
+func condition() *runewidth.Condition {
+	return &runewidth.Condition{StrictEmojiNeutral: true}
+}
+
+// Width returns how many columns s takes on a terminal. Wide characters count
+// as two, combining ones as none. s holds no escape sequences.
+func Width(s string) int { return condition().StringWidth(s) }
+
+// Cut returns s if it fits into width columns, and otherwise its beginning
+// followed by mark, which together fit. A width of 0 or less gives "".
+func Cut(s string, width int, mark string) string {
+	if width <= 0 {
+		return ""
+	}
+	if len(s) <= width {
+		return s // no character takes more columns than bytes
+	}
+	// No more than this can fit, however narrow: a long text costs no more
+	// than a short one.
+	if limit := 16 * (width + 1); len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit] + strings.Repeat(" ", width+1)
+	}
+	if Width(mark) >= width {
+		mark = ""
+	}
+	return condition().Truncate(s, width, mark)
+}

@@ -1,0 +1,259 @@
+package term
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"plain", `.state is "done"`, `.state is "done"`},
+		{"empty", "", ""},
+		{"newlines", "a\nb\r\nc", `a\nb\nc`},
+		{"space around", "\n  a b\t\n", "a b"},
+		{"tab", "a\tb", "a b"},
+		{"escape sequence", "\x1b[31mred\x1b[0m", `\x1b[31mred\x1b[0m`},
+		{"window title", "\x1b]0;owned\a", `\x1b]0;owned\x07`},
+		{"lone return", "a\rb", `a\x0db`},
+		{"delete", "a\x7fb", `a\x7fb`},
+		{"C1", "a\u009bb", `a\x9bb`},
+		{"invalid UTF-8", "a\xffb\xc3", `a\xffb\xc3`},
+		{"replacement character itself", "\ufffd", "\ufffd"},
+		{"bidi override", "abc\u202edef", `abc\u{202e}def`},
+		{"byte order mark", "\ufeff{}", `\u{feff}{}`},
+		{"line separator", "a\u2028b", `a\u{2028}b`},
+		{"tag characters", "a\U000e0041b", `a\u{e0041}b`},
+		{"joiners stay", "\u0646\u200c\u0645 👩\u200d🚀", "\u0646\u200c\u0645 👩\u200d🚀"},
+		{"wide", "日本語", "日本語"},
+		{"CI command inside", "x ##[group]y ##vso[task.complete]z", `x #\x23[group]y #\x23vso[task.complete]z`},
+		{"heading", "## Title [1]", "## Title [1]"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if have := Line(test.in); have != test.want {
+				t.Errorf("Line(%q)\nhave %q\nwant %q", test.in, have, test.want)
+			}
+		})
+	}
+}
+
+func TestBlock(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"one newline", "\n", "| \n"},
+		{"lines", "a\n\nb\n", "| a\n| \n| b\n"},
+		{"no end", "a\nb", "| a\n| b\n"},
+		{"returns", "a\r\nb\r\n", "| a\n| b\n"},
+		{"progress bar", "10%\r20%\n", `| 10%\x0d20%` + "\n"},
+		{"tab stops", "a\tb\n\tc", "| a       b\n|         c\n"},
+		{"actions command", "::error::x\n  ::set-env name=A::b", "| ::error::x\n|   ::set-env name=A::b\n"},
+		{"indentation stays", "  a  ", "|   a  \n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if have := Block(test.in); have != test.want {
+				t.Errorf("Block(%q)\nhave %q\nwant %q", test.in, have, test.want)
+			}
+		})
+	}
+}
+
+// wantHarmless fails the test if s could do anything but be read.
+func wantHarmless(t *testing.T, s string) {
+	t.Helper()
+	if !utf8.ValidString(s) {
+		t.Errorf("%q is not UTF-8", s)
+	}
+	for i, r := range s {
+		if r != '\n' && unicode.IsControl(r) || hidden(r) {
+			t.Errorf("%q holds %U at %d", s, r, i)
+		}
+	}
+	if strings.Contains(s, "##[") || strings.Contains(s, "##vso[") {
+		t.Errorf("%q holds a CI command", s)
+	}
+}
+
+// hostile are seeds for the fuzz targets.
+var hostile = []string{
+	"", "\n", "\r\n", "plain\ntext\n", "::error::x\n::x", "\x1b[2J\x1b]0;t\a", "a\x00b\xff\xfe\x80",
+	"\u202e\u2066\u2028\ufeff\U000e0001", "##[x]\n#\n#[x]###[y]", "##\u202e[x]", "\t\t\r\r\n\v\f\u0085", "日本語 👩\u200d🚀 é",
+}
+
+func FuzzLine(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		have := Line(s)
+		wantHarmless(t, have)
+		if strings.Contains(have, "\n") {
+			t.Errorf("Line(%q) = %q is more than a line", s, have)
+		}
+	})
+}
+
+func FuzzBlock(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		have := Block(s)
+		wantHarmless(t, have)
+		if s != "" && !strings.HasSuffix(have, "\n") {
+			t.Errorf("Block(%q) = %q does not end with a newline", s, have)
+		}
+		for line := range strings.Lines(have) {
+			if !strings.HasPrefix(line, prefix) {
+				t.Errorf("Block(%q) has a line %q without prefix", s, line)
+			}
+		}
+	})
+}
+
+func TestLineWriter(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		writes []string
+		want   string // before Flush
+		flush  string // what Flush adds
+	}{
+		{"nothing", nil, "", ""},
+		{"a line", []string{"a\n"}, "| a\n", ""},
+		{"in pieces", []string{"a", "b\r", "\nc"}, "| ab\n", "| c\n"},
+		{"many at once", []string{"a\nb\n\nc\n"}, "| a\n| b\n| \n| c\n", ""},
+		{"a split rune", []string{"\xe6\x97", "\xa5\n"}, "| 日\n", ""},
+		{"a split escape", []string{"\x1b", "[2J\n"}, `| \x1b[2J` + "\n", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			w := NewLineWriter(&b)
+			for _, s := range test.writes {
+				if n, err := w.Write([]byte(s)); n != len(s) || err != nil {
+					t.Fatalf("Write(%q) = %d, %v", s, n, err)
+				}
+			}
+			if have := b.String(); have != test.want {
+				t.Errorf("before Flush\nhave %q\nwant %q", have, test.want)
+			}
+			b.Reset()
+			if err := w.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if have := b.String(); have != test.flush {
+				t.Errorf("from Flush\nhave %q\nwant %q", have, test.flush)
+			}
+			b.Reset()
+			if _ = w.Flush(); b.Len() > 0 {
+				t.Errorf("a second Flush wrote %q", b.String())
+			}
+		})
+	}
+}
+
+func TestLineWriter_longLine(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	w := NewLineWriter(&b)
+	line := strings.Repeat("é", 3*maxLine/2)
+	_, _ = w.Write([]byte(line + "\n"))
+	var joined strings.Builder
+	for row := range strings.Lines(b.String()) {
+		if len(row) > maxLine+len(prefix)+1 {
+			t.Errorf("a row of %d bytes", len(row))
+		}
+		joined.WriteString(strings.TrimSuffix(strings.TrimPrefix(row, prefix), "\n"))
+	}
+	if joined.String() != line {
+		t.Errorf("the pieces do not make the line again")
+	}
+	if len(w.buf) != 0 {
+		t.Errorf("%d bytes are left", len(w.buf))
+	}
+}
+
+func TestLineWriter_error(t *testing.T) {
+	t.Parallel()
+	want := errors.New("gone")
+	w := NewLineWriter(writerFunc(func([]byte) (int, error) { return 0, want }))
+	if n, err := w.Write([]byte("a\n")); n != 2 || !errors.Is(err, want) {
+		t.Errorf("Write = %d, %v; want 2, %v", n, err, want)
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+func FuzzLineWriter(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s, s)
+	}
+	f.Fuzz(func(t *testing.T, one, two string) {
+		var b bytes.Buffer
+		w := NewLineWriter(&b)
+		_, _ = w.Write([]byte(one))
+		_, _ = w.Write([]byte(two))
+		_ = w.Flush()
+		wantHarmless(t, b.String())
+		if len(one)+len(two) <= maxLine && b.String() != Block(one+two) {
+			t.Errorf("in pieces %q, at once %q", b.String(), Block(one+two))
+		}
+	})
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"abcd", 1, "a"},
+		{"abcd", 0, ""},
+		{"abcd", -1, ""},
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"}, // half a character is none
+		{"ééé", 3, "ééé"},
+		{"e\u0301e\u0301", 2, "e\u0301e\u0301"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
+		{"👩\u200d🚀👩\u200d🚀", 3, "👩\u200d🚀…"},
+		{strings.Repeat("a", 1e6), 5, "aaaa…"},
+	}
+	for _, test := range tests {
+		if have := Cut(test.in, test.width, "…"); have != test.want {
+			t.Errorf("Cut(%.20q, %d) = %q, want %q", test.in, test.width, have, test.want)
+		}
+	}
+}
+
+func FuzzCut(f *testing.F) {
+	for _, s := range hostile {
+		f.Add(s, 4)
+	}
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		width = min(width, 1000)
+		s = Line(s)
+		have := Cut(s, width, "…")
+		if w := Width(have); w > max(width, 0) {
+			t.Errorf("Cut(%q, %d) = %q is %d columns wide", s, width, have, w)
+		}
+		if Width(s) <= width && len(s) < 16*width && have != s {
+			t.Errorf("Cut(%q, %d) = %q though it fits", s, width, have)
+		}
+	})
+}
