@@ -70,28 +70,10 @@ func CheckName(name string) error {
 		return fmt.Errorf("history name %q: must not contain / or \\", name)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("history name %q: must be printable text", name)
-	case runtime.GOOS == "windows" && !fitsWindows(name):
+	case !filepath.IsLocal(name + extension), runtime.GOOS == "windows" && strings.ContainsAny(name, `*?"<>|`):
 		return fmt.Errorf("history name %q: no file can be called that on Windows", name)
 	}
 	return nil
-}
-
-// fitsWindows reports whether a file there may have the name and an extension: a
-// colon would begin a stream, and a device counts as one whatever follows a dot.
-func fitsWindows(name string) bool {
-	if strings.ContainsAny(name, `:*?"<>|`) {
-		return false
-	}
-	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	switch stem = strings.TrimRight(stem, " "); stem {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return false
-	}
-	port, ok := strings.CutPrefix(stem, "COM")
-	if !ok {
-		port, ok = strings.CutPrefix(stem, "LPT")
-	}
-	return !ok || utf8.RuneCountInString(port) != 1 || !strings.Contains("0123456789¹²³", port)
 }
 
 // List returns the names of the histories, sorted; none if the directory does

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,16 +93,34 @@ func (r Record) check() error {
 	return nil
 }
 
+// parse returns the records of a text, how many lines are none, and why the
+// first of these is none.
+func parse(text []byte) (records []Record, skipped int, reason error) {
+	number := 0
+	for l := range bytes.Lines(text) {
+		number++
+		l = bytes.TrimSpace(l)
+		if len(l) == 0 {
+			continue
+		}
+		r, err := decode(l)
+		if err == nil {
+			records = append(records, r)
+			continue
+		}
+		if skipped++; skipped == 1 {
+			reason = fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	return records, skipped, reason
+}
+
 // seconds as a duration, saturated.
 func seconds(s float64) time.Duration {
-	ns := math.Round(s * 1e9)
-	switch {
-	case ns >= math.MaxInt64:
-		return math.MaxInt64
-	case ns <= math.MinInt64:
-		return math.MinInt64
+	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
+		return time.Duration(max(ns, math.MinInt64))
 	}
-	return time.Duration(ns)
+	return math.MaxInt64
 }
 
 // Runs are the finished ones of the records, in their order: what
