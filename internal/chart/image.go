@@ -2,11 +2,10 @@ package chart
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
+	"html"
 	"io"
-	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -23,19 +22,38 @@ const (
 	imageHeight = 560
 )
 
-// SVG writes the plot to w as SVG. The error is that of w, or wraps
-// ErrNothingToDraw.
-func (p Plot) SVG(w io.Writer) error {
-	var b bytes.Buffer
-	if err := p.escaped().render(gochart.SVG, &b); err != nil {
+// SVG writes the plots to w as one SVG, one below the other. A plot with nothing to
+// draw is left out. The error is that of w, or wraps ErrNothingToDraw if all are
+// left out.
+func SVG(w io.Writer, plots ...Plot) error {
+	var parts [][]byte
+	err := ErrNothingToDraw
+	for _, p := range plots {
+		var b bytes.Buffer
+		if e := p.escaped().render(gochart.SVG, &b); e != nil {
+			err = e
+			continue
+		}
+		// Without a size of its own, a picture within another one is stretched.
+		size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
+		parts = append(parts, bytes.Replace(b.Bytes(), []byte("<svg "), []byte(size), 1))
+	}
+	switch len(parts) {
+	case 0:
+		return err
+	case 1:
+		_, err = w.Write(parts[0])
 		return err
 	}
-	// Without a size of its own, a picture within another one is stretched.
-	size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
-	if _, err := w.Write(bytes.Replace(b.Bytes(), []byte("<svg "), []byte(size), 1)); err != nil {
-		return fmt.Errorf("draw %q: %w", p.Title, err)
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %[1]d %[2]d\">\n",
+		imageWidth, len(parts)*imageHeight)
+	for i, part := range parts {
+		fmt.Fprintf(&b, "<g transform=\"translate(0,%d)\">\n%s\n</g>\n", i*imageHeight, part)
 	}
-	return nil
+	b.WriteString("</svg>\n")
+	_, err = b.WriteTo(w)
+	return err
 }
 
 // PNG writes the plot to w as a PNG of 1000 by 560 pixels. The error is that of w,
@@ -46,19 +64,13 @@ func (p Plot) PNG(w io.Writer) error {
 
 // escaped returns p with its texts escaped for XML, which the library does not do.
 func (p Plot) escaped() Plot {
-	p.Title, p.X.Name, p.Y.Name = escape(p.Title), escape(p.X.Name), escape(p.Y.Name)
+	p.Title, p.X.Name, p.Y.Name = html.EscapeString(p.Title), html.EscapeString(p.X.Name), html.EscapeString(p.Y.Name)
 	series := make([]Series, len(p.Series))
 	for i, s := range p.Series {
-		series[i] = Series{Name: escape(s.Name), Points: s.Points}
+		series[i] = Series{Name: html.EscapeString(s.Name), Points: s.Points}
 	}
 	p.Series = series
 	return p
-}
-
-func escape(s string) string {
-	var b strings.Builder
-	xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
-	return b.String()
 }
 
 // defaultFont returns the font of the library. The library would parse it while it
@@ -72,10 +84,10 @@ func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
 	}
 	c := f.chart()
 	var err error
-	if c.Font, err = defaultFont(); err != nil {
-		return fmt.Errorf("draw %q: %w", p.Title, err)
+	if c.Font, err = defaultFont(); err == nil {
+		err = c.Render(as, w)
 	}
-	if err := c.Render(as, w); err != nil {
+	if err != nil {
 		return fmt.Errorf("draw %q: %w", p.Title, err)
 	}
 	return nil
@@ -85,6 +97,10 @@ func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
 // library's own logarithmic axis cannot show values below 1. The y axis is the
 // library's secondary one, which is on the left.
 func (f frame) chart() *gochart.Chart {
+	axis := gochart.Style{FontColor: ink(), FontSize: 10, StrokeColor: ink(), StrokeWidth: 1}
+	grid := gochart.Style{StrokeColor: drawing.ColorFromHex("dddddd"), StrokeWidth: 1}
+	unit := func() gochart.Range { return &gochart.ContinuousRange{Min: 0, Max: 1} }
+	ticks := f.y.imageTicks()
 	c := &gochart.Chart{
 		Title:      f.Title,
 		TitleStyle: gochart.Style{FontSize: 14, FontColor: ink()},
@@ -94,32 +110,20 @@ func (f frame) chart() *gochart.Chart {
 		XAxis: gochart.XAxis{
 			Name:           f.X.Name,
 			NameStyle:      nameStyle(),
-			Style:          axisStyle(),
+			Style:          axis,
 			TickPosition:   gochart.TickPositionUnderTick,
-			Range:          &gochart.ContinuousRange{Min: 0, Max: 1},
+			Range:          unit(),
 			Ticks:          f.x.imageTicks(),
-			GridMajorStyle: gridStyle(),
-			GridMinorStyle: gridStyle(),
+			GridMajorStyle: grid,
+			GridMinorStyle: grid,
 		},
-		YAxis: gochart.YAxis{
-			Style: gochart.Hidden(),
-			Range: &gochart.ContinuousRange{Min: 0, Max: 1},
-			Ticks: f.y.imageTicks(), // the library looks here for those of the other axis
-		},
-		YAxisSecondary: gochart.YAxis{
-			Style:          axisStyle(),
-			Range:          &gochart.ContinuousRange{Min: 0, Max: 1},
-			Ticks:          f.y.imageTicks(),
-			GridMajorStyle: gridStyle(),
-			GridMinorStyle: gridStyle(),
-		},
+		// The library looks here for the ticks of the other axis.
+		YAxis:          gochart.YAxis{Style: gochart.Hidden(), Range: unit(), Ticks: ticks},
+		YAxisSecondary: gochart.YAxis{Style: axis, Range: unit(), Ticks: ticks, GridMajorStyle: grid, GridMinorStyle: grid},
+		Elements:       []gochart.Renderable{f.nameY, f.legend},
 	}
 	for i, s := range f.Series {
-		c.Series = append(c.Series, f.lines(s, palette(i))...)
-	}
-	c.Elements = []gochart.Renderable{f.nameY}
-	if f.hasLegend() {
-		c.Elements = append(c.Elements, f.legend)
+		c.Series = append(c.Series, f.lines(s, imageColor(i))...)
 	}
 	return c
 }
@@ -127,15 +131,12 @@ func (f frame) chart() *gochart.Chart {
 // nameY writes the name of the y axis, centred and running upwards. The library
 // centres names only if they run downwards.
 func (f frame) nameY(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
-	style := nameStyle().InheritFrom(defaults)
-	style.GetTextOptions().WriteToRenderer(r)
+	nameStyle().InheritFrom(defaults).GetTextOptions().WriteToRenderer(r)
 	width := r.MeasureText(f.Y.Name).Width()
 	r.SetTextRotation(gochart.DegreesToRadians(270))
 	r.Text(f.Y.Name, 30, (canvas.Top+canvas.Bottom+width)/2)
 	r.ClearTextRotation()
 }
-
-func (f frame) hasLegend() bool { return len(f.Series) > 1 }
 
 // The dimensions of the legend in pixels.
 const (
@@ -144,13 +145,16 @@ const (
 	legendRow  = 24
 )
 
-// legend draws the legend to the right of the canvas, where it covers no line. The
-// library's own puts the samples behind the names, where they collide if the font
-// is wider than the library assumes.
+// legend draws the legend, if there is one, to the right of the canvas, where it
+// covers no line. The library's own puts the samples behind the names, where they
+// collide if the font is wider than the library assumes.
 func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
+	if len(f.Series) < 2 {
+		return
+	}
 	for i, s := range f.Series {
 		x, y := canvas.Right+legendGap, canvas.Top+10+i*legendRow
-		gochart.Style{StrokeColor: palette(i), StrokeWidth: 3}.WriteToRenderer(r)
+		gochart.Style{StrokeColor: imageColor(i), StrokeWidth: 3}.WriteToRenderer(r)
 		r.MoveTo(x, y)
 		r.LineTo(x+legendLine, y)
 		r.Stroke()
@@ -161,7 +165,7 @@ func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.S
 
 // legendWidth returns the width of the legend in pixels.
 func (f frame) legendWidth() int {
-	if !f.hasLegend() {
+	if len(f.Series) < 2 {
 		return 0
 	}
 	longest := 0
@@ -171,35 +175,32 @@ func (f frame) legendWidth() int {
 	return legendLine + 8*min(longest, 40)
 }
 
-// lines returns a line for each run of s. Only the first has the name of s.
+// More points than maxPoints cannot be seen, and more than maxDots dots merge.
+const (
+	maxPoints = 1000
+	maxDots   = 40
+)
+
+// lines returns a line for each run of s.
 func (f frame) lines(s Series, color drawing.Color) []gochart.Series {
-	name := s.Name
 	var lines []gochart.Series
 	for _, run := range f.runs(s) {
 		run = thin(run, maxPoints)
 		line := gochart.ContinuousSeries{
-			Name:  name,
 			YAxis: gochart.YAxisSecondary,
 			Style: gochart.Style{StrokeColor: color, StrokeWidth: 2, DotColor: color},
 		}
 		if len(run) <= maxDots {
 			line.Style.DotWidth = 3
 		}
-		for x, y := range f.positions(run) {
-			line.XValues = append(line.XValues, x)
-			line.YValues = append(line.YValues, y)
+		for _, p := range run {
+			x, y := f.position(p)
+			line.XValues, line.YValues = append(line.XValues, x), append(line.YValues, y)
 		}
 		lines = append(lines, line)
-		name = ""
 	}
 	return lines
 }
-
-// More points than maxPoints cannot be seen, and more than maxDots dots merge.
-const (
-	maxPoints = 1000
-	maxDots   = 40
-)
 
 // thin returns n of the points, evenly spaced, including the first and the last.
 // If there are fewer, it returns them all.
@@ -222,14 +223,6 @@ func (s scale) imageTicks() []gochart.Tick {
 	return ticks
 }
 
-func axisStyle() gochart.Style {
-	return gochart.Style{FontColor: ink(), FontSize: 10, StrokeColor: ink(), StrokeWidth: 1}
-}
-
-func gridStyle() gochart.Style {
-	return gochart.Style{StrokeColor: drawing.ColorFromHex("dddddd"), StrokeWidth: 1}
-}
-
 // nameStyle returns the style of the names of axes and series.
 func nameStyle() gochart.Style {
 	return gochart.Style{FontColor: ink(), FontSize: 11}
@@ -237,37 +230,9 @@ func nameStyle() gochart.Style {
 
 func ink() drawing.Color { return drawing.ColorFromHex("333333") }
 
-// palette returns the colour of series i. Colour-blind readers can tell them apart,
-// too (Okabe and Ito, "Color Universal Design").
-func palette(i int) drawing.Color {
+// imageColor returns the colour of series i. Colour-blind readers can tell them
+// apart, too (Okabe and Ito, "Color Universal Design").
+func imageColor(i int) drawing.Color {
 	colors := []string{"0072b2", "d55e00", "009e73", "cc79a7", "e69f00", "56b4e9"}
 	return drawing.ColorFromHex(colors[i%len(colors)])
-}
-
-// StackSVG writes the plots to w as one SVG, one below the other. A plot with
-// nothing to draw is left out. The error is that of w, or wraps ErrNothingToDraw if
-// all are left out.
-func StackSVG(w io.Writer, plots ...Plot) error {
-	var parts bytes.Buffer
-	height := 0
-	for _, p := range plots {
-		if _, ok := p.layOut(1, 1); !ok {
-			continue
-		}
-		fmt.Fprintf(&parts, "<g transform=\"translate(0,%d)\">\n", height)
-		if err := p.SVG(&parts); err != nil {
-			return err
-		}
-		parts.WriteString("\n</g>\n")
-		height += imageHeight
-	}
-	if height == 0 {
-		return fmt.Errorf("draw %d plots: %w", len(plots), ErrNothingToDraw)
-	}
-	_, err := fmt.Fprintf(w, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %[1]d %[2]d\">\n%[3]s</svg>\n",
-		imageWidth, height, parts.Bytes())
-	if err != nil {
-		return fmt.Errorf("draw %d plots: %w", len(plots), err)
-	}
-	return nil
 }

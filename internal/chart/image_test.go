@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPlot_SVG(t *testing.T) {
+func TestSVG(t *testing.T) {
 	t.Parallel()
 	plot := growth()
 	plot.Title = `a "title" with <tags> & more`
 	var b bytes.Buffer
-	if err := plot.SVG(&b); err != nil {
+	if err := SVG(&b, plot); err != nil {
 		t.Fatal(err)
 	}
 	texts := svgTexts(t, &b)
@@ -49,10 +49,10 @@ func svgTexts(t *testing.T, r io.Reader) []string {
 
 // The same plot is the same picture, so that one that is kept under version
 // control does not change without a reason.
-func TestPlot_SVG_repeatable(t *testing.T) {
+func TestSVG_repeatable(t *testing.T) {
 	t.Parallel()
 	var a, b bytes.Buffer
-	if err := errors.Join(growth().SVG(&a), growth().SVG(&b)); err != nil {
+	if err := errors.Join(SVG(&a, growth()), SVG(&b, growth())); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(a.Bytes(), b.Bytes()) {
@@ -74,7 +74,7 @@ func TestPlot_PNG(t *testing.T) {
 		t.Errorf("bounds %v, want %v", got, want)
 	}
 	for i := range growth().Series {
-		c := palette(i)
+		c := imageColor(i)
 		if !contains(picture, color.RGBA{c.R, c.G, c.B, c.A}) {
 			t.Errorf("line %d is not in the picture", i)
 		}
@@ -95,7 +95,7 @@ func contains(picture image.Image, want color.RGBA) bool {
 func TestPlot_image_nothingToDraw(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := (Plot{Title: "empty"}).SVG(&b); !errors.Is(err, ErrNothingToDraw) {
+	if err := SVG(&b, Plot{Title: "empty"}); !errors.Is(err, ErrNothingToDraw) {
 		t.Errorf("error %v, want %v", err, ErrNothingToDraw)
 	}
 	if b.Len() > 0 {
@@ -106,7 +106,7 @@ func TestPlot_image_nothingToDraw(t *testing.T) {
 func TestPlot_image_writeError(t *testing.T) {
 	t.Parallel()
 	full := errors.New("disk full")
-	for name, draw := range map[string]func(io.Writer) error{"SVG": growth().SVG, "PNG": growth().PNG} {
+	for name, draw := range map[string]func(io.Writer) error{"SVG": func(w io.Writer) error { return SVG(w, growth()) }, "PNG": growth().PNG} {
 		if err := draw(failing{full}); !errors.Is(err, full) {
 			t.Errorf("%s: error %v, want %v", name, err, full)
 		}
@@ -118,14 +118,14 @@ type failing struct{ err error }
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // Many points make a picture no larger than some.
-func TestPlot_SVG_manyPoints(t *testing.T) {
+func TestSVG_manyPoints(t *testing.T) {
 	t.Parallel()
 	var s Series
 	for i := range 200_000 {
 		s.Points = append(s.Points, Point{float64(i), float64(i)})
 	}
 	var b strings.Builder
-	if err := (Plot{Series: []Series{s}}).SVG(&b); err != nil {
+	if err := SVG(&b, Plot{Series: []Series{s}}); err != nil {
 		t.Fatal(err)
 	}
 	if b.Len() > 100_000 {
@@ -136,12 +136,12 @@ func TestPlot_SVG_manyPoints(t *testing.T) {
 	}
 }
 
-func TestStackSVG(t *testing.T) {
+func TestSVG_several(t *testing.T) {
 	t.Parallel()
 	first, second := growth(), growth()
 	first.Title, second.Title = "first", "second"
 	var b bytes.Buffer
-	if err := StackSVG(&b, first, Plot{Title: "empty"}, second); err != nil {
+	if err := SVG(&b, first, Plot{Title: "empty"}, second); err != nil {
 		t.Fatal(err)
 	}
 	type picture struct {
@@ -175,14 +175,14 @@ func TestStackSVG(t *testing.T) {
 	}
 }
 
-func TestStackSVG_fails(t *testing.T) {
+func TestSVG_several_fails(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := StackSVG(&b, Plot{}, Plot{}); !errors.Is(err, ErrNothingToDraw) || b.Len() > 0 {
+	if err := SVG(&b, Plot{}, Plot{}); !errors.Is(err, ErrNothingToDraw) || b.Len() > 0 {
 		t.Errorf("error %v and %d bytes, want %v and none", err, b.Len(), ErrNothingToDraw)
 	}
 	full := errors.New("disk full")
-	if err := StackSVG(failing{full}, growth()); !errors.Is(err, full) {
+	if err := SVG(failing{full}, growth()); !errors.Is(err, full) {
 		t.Errorf("error %v, want %v", err, full)
 	}
 }

@@ -4,7 +4,16 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/internal/words"
 )
+
+// An extent is a range of values.
+type extent struct{ low, high float64 }
+
+// with returns the extent that also holds v.
+func (e extent) with(v float64) extent { return extent{min(e.low, v), max(e.high, v)} }
 
 // A scale maps values to positions along an axis, from 0 at its start to 1 at its
 // end.
@@ -77,60 +86,25 @@ const (
 
 // format writes a value that is a multiple of a tick's step.
 func (u Unit) format(v float64) string {
-	if u == Seconds {
-		return formatSeconds(v)
+	switch {
+	case u != Seconds:
+		return formatNumber(v)
+	case v > 0 && v < 1e-6:
+		return short(v*1e9) + "ns"
+	case v >= year:
+		return formatNumber(v/year) + "y"
 	}
-	return formatNumber(v)
+	return words.Duration(time.Duration(math.Round(v * 1e9)))
 }
 
 func formatNumber(v float64) string {
-	switch {
-	case math.Abs(v) < 1e4:
-		return short(v)
-	case math.Abs(v) < 1e6:
-		return short(v/1e3) + "k"
-	case math.Abs(v) < 1e9:
-		return short(v/1e6) + "M"
-	case math.Abs(v) < 1e12:
-		return short(v/1e9) + "G"
-	default:
-		return fmt.Sprintf("%.3g", v)
+	suffixes := []string{"", "k", "M", "G"}
+	for i, scale := range []float64{1, 1e3, 1e6, 1e9} {
+		if below := max(1e4, 1e3*scale); math.Abs(v) < below {
+			return short(v/scale) + suffixes[i]
+		}
 	}
-}
-
-func formatSeconds(v float64) string {
-	switch {
-	case v == 0:
-		return "0s"
-	case v < 1e-6:
-		return short(v*1e9) + "ns"
-	case v < 1e-3:
-		return short(v*1e6) + "µs"
-	case v < 1:
-		return short(v*1e3) + "ms"
-	case v < minute:
-		return short(v) + "s"
-	case v < hour:
-		return twoUnits(v, minute, "m", 1, "s")
-	case v < day:
-		return twoUnits(v, hour, "h", minute, "m")
-	case v < year:
-		return twoUnits(v, day, "d", hour, "h")
-	default:
-		return formatNumber(v/year) + "y"
-	}
-}
-
-// twoUnits writes v in a large and a small unit, without the small one if its
-// number is 0.
-func twoUnits(v, large float64, largeName string, small float64, smallName string) string {
-	smalls := math.Round(v / small)
-	whole := math.Floor(smalls * small / large)
-	rest := smalls - whole*large/small
-	if rest == 0 {
-		return short(whole) + largeName
-	}
-	return short(whole) + largeName + short(rest) + smallName
+	return fmt.Sprintf("%.3g", v)
 }
 
 // short writes a number to six decimals, which hides rounding errors.

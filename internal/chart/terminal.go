@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -10,25 +11,20 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
-// The size of a plot below a table.
-const (
-	screenWidth  = 100 // at most
-	screenHeight = 15
-)
-
 // Screen returns the plots as text to print below a table, as wide and as plain
 // as standard output needs them. It is empty if that is not a terminal.
 func Screen(s *term.Streams, plots ...Plot) string {
 	if !s.OutIsTerminal {
 		return ""
 	}
+	const mostColumns, rows = 100, 15
 	width := s.OutWidth()
 	if width <= 0 {
 		width = 80
 	}
 	var b strings.Builder
 	for _, p := range plots {
-		if text := p.Terminal(min(width, screenWidth), screenHeight, !s.Dumb && !s.NoColor); text != "" {
+		if text := p.Terminal(min(width, mostColumns), rows, !s.Dumb && !s.NoColor); text != "" {
 			b.WriteString("\n" + text)
 		}
 	}
@@ -51,8 +47,12 @@ func (p Plot) Terminal(width, height int, color bool) string {
 	if !ok {
 		return ""
 	}
-	margin := f.y.widest() + len("  |")
-	columns := max(width-margin-f.x.overhang(), 10)
+	margin := len("  |")
+	for _, t := range f.y.ticks {
+		margin = max(margin, len("  |")+term.Width(t.label))
+	}
+	lastLabel := f.x.ticks[len(f.x.ticks)-1].label // half of which stands beyond the axis
+	columns := max(width-margin-(term.Width(lastLabel)+1)/2, 10)
 
 	var b strings.Builder
 	if p.Title != "" {
@@ -82,13 +82,12 @@ func (f frame) resample(columns, height int) [][]float64 {
 
 // drawRun sets those columns of line that the run passes through.
 func (f frame) drawRun(line []float64, run []Point, height int) {
-	last := float64(len(line) - 2)
 	var x0, y0 float64
-	first := true
-	for x, y := range f.positions(run) {
-		x, y = x*last, y*float64(height)
-		if first {
-			x0, y0, first = x, y, false
+	for i, p := range run {
+		x, y := f.position(p)
+		x, y = x*float64(len(line)-2), y*float64(height)
+		if i == 0 {
+			x0, y0 = x, y
 		}
 		for c := math.Ceil(x0); c <= x && x > x0; c++ {
 			line[int(c)] = y0 + (y-y0)*(c-x0)/(x-x0)
@@ -99,42 +98,41 @@ func (f frame) drawRun(line []float64, run []Point, height int) {
 }
 
 func (f frame) options(height int, color bool) []asciigraph.Option {
+	labels := map[int]string{} // most rows have none
+	for _, t := range f.y.ticks {
+		labels[int(math.Round(t.at*float64(height)))] = t.label
+	}
 	options := []asciigraph.Option{
 		asciigraph.Height(height),
 		asciigraph.LowerBound(0),
 		asciigraph.UpperBound(float64(height)),
-		asciigraph.YAxisValueFormatter(f.y.labelAt(height)),
+		asciigraph.YAxisValueFormatter(func(row float64) string { return labels[int(math.Round(row))] }),
 		asciigraph.XAxisRange(0, float64(len(f.x.ticks)-1)),
 		asciigraph.XAxisTickCount(len(f.x.ticks)),
 		asciigraph.XAxisValueFormatter(func(i float64) string { return f.x.ticks[int(math.Round(i))].label }),
 	}
-	switch {
-	case len(f.Series) == 1:
-	case color:
-		options = append(options, asciigraph.SeriesColors(colors(len(f.Series))...))
-	default:
-		var marks []asciigraph.CharSet
-		for i := range f.Series {
-			marks = append(marks, asciigraph.CreateCharSet(mark(i)))
-		}
-		options = append(options, asciigraph.SeriesChars(marks...))
+	if len(f.Series) < 2 {
+		return options
 	}
-	return options
-}
-
-// labelAt returns a function from rows to labels. Most rows have none.
-func (s scale) labelAt(height int) func(row float64) string {
-	labels := map[int]string{}
-	for _, t := range s.ticks {
-		labels[int(math.Round(t.at*float64(height)))] = t.label
+	var colors []asciigraph.AnsiColor
+	var marks []asciigraph.CharSet
+	for i := range f.Series {
+		colors, marks = append(colors, terminalColor(i)), append(marks, asciigraph.CreateCharSet(mark(i)))
 	}
-	return func(row float64) string { return labels[int(math.Round(row))] }
+	if color {
+		return append(options, asciigraph.SeriesColors(colors...))
+	}
+	return append(options, asciigraph.SeriesChars(marks...))
 }
 
 // captions returns the lines below the picture, which name the axes and the series.
 func (f frame) captions(width int, color bool) []string {
+	axes := f.X.Name + f.Y.Name
+	if f.X.Name != "" && f.Y.Name != "" {
+		axes = f.Y.Name + " (up) against " + f.X.Name + " (right)"
+	}
 	var lines []string
-	if axes := axes(f.X.Name, f.Y.Name); axes != "" {
+	if axes != "" {
 		lines = append(lines, term.Cut(axes, width, "…"))
 	}
 	if len(f.Series) < 2 {
@@ -145,7 +143,10 @@ func (f frame) captions(width int, color bool) []string {
 	for i, s := range f.Series {
 		name := term.Cut(s.Name, width-2, "…")
 		needs := len(gap) + 2 + term.Width(name)
-		entry := legend(i, color) + " " + name
+		entry := mark(i) + " " + name
+		if color {
+			entry = terminalColor(i).String() + "■" + asciigraph.Default.String() + " " + name
+		}
 		if needs > room {
 			lines = append(lines, entry)
 			room = width - needs + len(gap)
@@ -157,51 +158,48 @@ func (f frame) captions(width int, color bool) []string {
 	return lines
 }
 
-// axes names the axes.
-func axes(x, y string) string {
-	switch {
-	case x == "" || y == "":
-		return x + y
-	default:
-		return y + " (up) against " + x + " (right)"
-	}
-}
-
-func legend(i int, color bool) string {
-	if !color {
-		return mark(i)
-	}
-	return colors(i + 1)[i].String() + "■" + asciigraph.Default.String()
-}
-
 // mark returns the character that series i is drawn with if there are no colours.
 func mark(i int) string {
-	marks := []string{"*", "o", "+", "x", "#", "@"}
-	return marks[i%len(marks)]
+	const marks = "*o+x#@"
+	return string(marks[i%len(marks)])
 }
 
-// colors returns n of the 256 terminal colours. They can be told apart on a dark
-// and on a light background.
-func colors(n int) []asciigraph.AnsiColor {
-	palette := []asciigraph.AnsiColor{33, 208, 35, 169, 178, 44}
-	var c []asciigraph.AnsiColor
-	for i := range n {
-		c = append(c, palette[i%len(palette)])
+// terminalColor returns the colour of series i, of the 256 of a terminal. They can
+// be told apart on a dark and on a light background.
+func terminalColor(i int) asciigraph.AnsiColor {
+	colors := []asciigraph.AnsiColor{33, 208, 35, 169, 178, 44}
+	return colors[i%len(colors)]
+}
+
+// Histogram returns lines of text that show how many of the durations fall into
+// each of a dozen or so intervals. The durations are in seconds and sorted, and
+// there is at least one. label writes an interval. Bars are drawn in ASCII unless
+// unicode is set.
+func Histogram(durations []float64, label func(from, to float64) string, unicode bool) string {
+	const rows, shortestStep = 12, 1e-3
+	low, high := durations[0], durations[len(durations)-1]
+	step := Seconds.step(max((high-low)/rows, shortestStep))
+	first := math.Floor(low / step)
+	counts := make([]int, int(math.Floor(high/step)-first)+1)
+	for _, d := range durations {
+		counts[min(int(math.Floor(d/step)-first), len(counts)-1)]++
 	}
-	return c
-}
-
-// widest returns the width of the widest label.
-func (s scale) widest() int {
-	widest := 0
-	for _, t := range s.ticks {
-		widest = max(widest, term.Width(t.label))
+	block := "#"
+	if unicode {
+		block = "█"
 	}
-	return widest
+	scale := min(1, float64(histogramWidth)/float64(slices.Max(counts)))
+	var b strings.Builder
+	for i, count := range counts {
+		from := (first + float64(i)) * step
+		line := fmt.Sprintf("%20s  %s", label(from, from+step), strings.Repeat(block, int(math.Ceil(float64(count)*scale))))
+		if count > 0 {
+			line += fmt.Sprintf(" %d", count)
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
 }
 
-// overhang returns how far the last label extends beyond the axis.
-func (s scale) overhang() int {
-	last := s.ticks[len(s.ticks)-1].label
-	return (term.Width(last) + 1) / 2
-}
+// histogramWidth is the width of the longest bar, in columns.
+const histogramWidth = 50

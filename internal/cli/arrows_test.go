@@ -30,7 +30,7 @@ var floors = []struct {
 	{"internal/table", []string{leaf}},
 	{"internal/newfile", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
-	{"internal/chart", []string{"internal/term"}},
+	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
 	{"internal/history", []string{"backoff/learn"}},
 	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/cause", "status", "backoff"}},

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -145,7 +146,9 @@ func showSchedule(ctx context.Context, l *argv.Line, s *term.Streams, o schedule
 }
 
 // chartFiles are the files that a plot can be written to.
-func chartFiles(p chart.Plot) []chartFile { return []chartFile{{"svg", p.SVG}, {"png", p.PNG}} }
+func chartFiles(p chart.Plot) []chartFile {
+	return []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, p) }}, {"png", p.PNG}}
+}
 
 // collect takes the rows together, as many as one can look at.
 func (o scheduleOptions) collect(ctx context.Context) ([]row, error) {

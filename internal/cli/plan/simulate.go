@@ -82,7 +82,7 @@ func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
 		return err
 	}
 	var found simulated
-	svg := chartFile{"svg", func(w io.Writer) error { return chart.StackSVG(w, found.plots()...) }}
+	svg := chartFile{"svg", func(w io.Writer) error { return chart.SVG(w, found.plots()...) }}
 	if err := checkFiles(l, svg); err != nil {
 		return err
 	}

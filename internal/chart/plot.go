@@ -6,10 +6,7 @@
 // pictures of a plot agree.
 package chart
 
-import (
-	"iter"
-	"math"
-)
+import "math"
 
 // A Plot is a picture of one or more series over the same axes.
 type Plot struct {
@@ -70,13 +67,12 @@ type frame struct {
 // layOut computes the axes of p, with about the given numbers of ticks. It reports
 // false if p has no point that can be drawn.
 func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
-	var x, y extent
+	x := extent{math.Inf(1), math.Inf(-1)}
+	y := x
 	for _, s := range p.Series {
-		for _, run := range p.runs(s) {
-			for _, point := range run {
-				x.add(point.X)
-				y.add(point.Y)
-				ok = true
+		for _, point := range s.Points {
+			if p.drawable(point) {
+				x, y, ok = x.with(point.X), y.with(point.Y), true
 			}
 		}
 	}
@@ -96,8 +92,8 @@ func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
 func (p Plot) runs(s Series) [][]Point {
 	var runs [][]Point
 	start := 0
-	for i, point := range s.Points {
-		if p.drawable(point) {
+	for i := 0; i <= len(s.Points); i++ {
+		if i < len(s.Points) && p.drawable(s.Points[i]) {
 			continue
 		}
 		if i > start {
@@ -105,14 +101,7 @@ func (p Plot) runs(s Series) [][]Point {
 		}
 		start = i + 1
 	}
-	if start < len(s.Points) {
-		runs = append(runs, s.Points[start:])
-	}
 	return runs
-}
-
-func (p Plot) drawable(point Point) bool {
-	return finite(point.X) && finite(point.Y) && (!p.LogY || point.Y > smallest)
 }
 
 // Beyond these values the arithmetic of the axes would overflow or underflow.
@@ -121,29 +110,10 @@ const (
 	smallest = 1e-300
 )
 
-func finite(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
-
-// positions returns the positions of a run's points on the two scales.
-func (f frame) positions(run []Point) iter.Seq2[float64, float64] {
-	return func(yield func(float64, float64) bool) {
-		for _, p := range run {
-			if !yield(f.x.position(p.X), f.y.position(p.Y)) {
-				return
-			}
-		}
-	}
+func (p Plot) drawable(point Point) bool {
+	finite := func(v float64) bool { return math.Abs(v) <= largest } // false for NaN too
+	return finite(point.X) && finite(point.Y) && (!p.LogY || point.Y > smallest)
 }
 
-// An extent is the range of the values added to it.
-type extent struct {
-	low, high float64
-	any       bool
-}
-
-func (e *extent) add(v float64) {
-	if !e.any {
-		*e = extent{low: v, high: v, any: true}
-		return
-	}
-	e.low, e.high = min(e.low, v), max(e.high, v)
-}
+// position returns the place of a point on the two scales, from 0 to 1.
+func (f frame) position(p Point) (x, y float64) { return f.x.position(p.X), f.y.position(p.Y) }

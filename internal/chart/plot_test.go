@@ -77,7 +77,8 @@ func FuzzPlot(f *testing.F) {
 		}
 		for _, s := range plot.Series {
 			for _, run := range plot.runs(s) {
-				for x, y := range frame.positions(run) {
+				for _, p := range run {
+					x, y := frame.position(p)
 					if !(x >= -1e-9 && x <= 1+1e-9 && y >= -1e-9 && y <= 1+1e-9) {
 						t.Errorf("a point of %v is at %v, %v", run, x, y)
 					}
