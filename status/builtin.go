@@ -2,127 +2,104 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 )
 
-// hopeless judges the observations that no rule is asked about: the probe
-// itself cannot work, or going on could start the operation twice.
-func hopeless(o *Observation) (Verdict, bool) {
-	if f := o.Failure; f != nil {
-		switch f.Kind {
-		case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
-			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}, true
-		}
-	}
-	return Verdict{}, false
-}
-
-// unmatched judges an observation that no rule decided. The want is why the
-// rules for SUCCESS did not match, in words.
+// unmatched judges an observation that no rule decided. The want is why the rules
+// for SUCCESS did not match, in words.
 func (r Rules) unmatched(o *Observation, want string) Verdict {
-	expected := len(r.Preset) > 0 || r.hasUntil()
+	expected := len(r.Preset) > 0 ||
+		slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == Success })
+	plain := "the probe reports no failure"
 	switch {
 	case o.Failure != nil && o.Failure.Kind == FailureThrottled:
 		return throttled(o.Failure.Reason, o.Hint)
 	case o.Failure != nil:
 		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
+	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != ""):
+		return r.goodHTTP(o, want, expected)
 	case o.Code != nil:
-		return r.httpAnswer(o, want, expected)
+		return badHTTP(o)
+	case o.Exit != nil && *o.Exit != 0:
+		return badExit(o)
 	case o.Exit != nil:
-		return r.commandAnswer(o, want, expected)
-	}
-	plain := "the probe reports no failure"
-	if o.Kind == KindTCP {
+		plain = "exit code 0"
+	case o.Kind == KindTCP:
 		plain = "connected"
 	}
 	if !expected && o.Good() {
 		return Verdict{Status: Success, Reason: plain}
 	}
-	return r.good(want, plain)
-}
-
-func (r Rules) hasUntil() bool {
-	for i := range r.Own {
-		if r.Own[i].Status == Success {
-			return true
-		}
-	}
-	return false
-}
-
-// readsNotReady reports whether a rule of the user's says of what documents the
-// operation is not done.
-func (r Rules) readsNotReady() bool {
-	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().JSON })
+	return r.good(cmp.Or(want, plain))
 }
 
 // good judges a good answer that the rules should have decided and did not.
-func (r Rules) good(want, otherwise string) Verdict {
-	if want == "" {
-		want = otherwise
-	}
+func (r Rules) good(want string) Verdict {
 	if r.Strict {
 		return Verdict{Status: Error, Reason: "unexpected state: " + want}
 	}
 	return Verdict{Status: NotReady, Reason: want}
 }
 
-// httpAnswer judges by the status code: RFC 9110 section 15, RFC 6585 section 4
-// for 429, and the custom of sending 503 and 403 with Retry-After.
-func (r Rules) httpAnswer(o *Observation, want string, expected bool) Verdict {
-	code := *o.Code
+// goodHTTP judges an answer that is good, or leads from the start to the operation.
+func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
+	words, monitor := codeText(*o.Code), o.Following.Monitor
+	want = cmp.Or(want, words)
+	accepted := *o.Code == http.StatusAccepted
 	switch {
-	case o.Following.Start && (o.Good() || o.Following.Next != ""):
-		return r.started(o)
-	case o.Good() && o.Doubt != "":
-		return r.good(o.doubtWords(), codeText(code))
-	case o.Good() && o.Following.Missing != "":
-		return r.good(o.Following.Missing, codeText(code))
-	case o.Good() && expected:
-		if code == http.StatusAccepted && (o.Following.Monitor == MonitorLocation || o.Following.Monitor == MonitorResult) {
-			r.Strict = false // the code itself says that it goes on: no unexpected state
-		}
-		return r.good(want, codeText(code))
-	case code == http.StatusAccepted:
-		return Verdict{Status: NotReady, Reason: codeText(code)}
-	case o.Good() && o.Following.Monitor.ofOperation():
+	case o.Following.Start:
+		return started(o)
+	case o.Doubt != "" && monitor == MonitorResult: // no condition is about it
+		return r.good(o.Doubt)
+	case o.Doubt != "":
+		return r.good(o.Doubt + ": a condition can say that it is the answer")
+	case o.Following.Missing != "":
+		return r.good(o.Following.Missing)
+	case accepted && expected && (monitor == MonitorLocation || monitor == MonitorResult):
+		return Verdict{Status: NotReady, Reason: want} // the code itself says that it goes on
+	case expected:
+		return r.good(want)
+	case accepted:
+		return Verdict{Status: NotReady, Reason: words}
+	case monitor != MonitorGiven && monitor != MonitorResult:
 		return r.followed(o)
-	case o.Good():
-		return Verdict{Status: Success, Reason: codeText(code)}
+	}
+	return Verdict{Status: Success, Reason: words}
+}
+
+// badHTTP judges by the status code: RFC 9110 section 15, RFC 6585 section 4 for
+// 429, and the custom of sending 503 and 403 with Retry-After.
+func badHTTP(o *Observation) Verdict {
+	words := codeText(*o.Code)
+	switch code := *o.Code; {
 	case o.ShouldRetry != nil && !*o.ShouldRetry:
-		return Verdict{Status: Error, Reason: codeText(code) + ", and the server says not to ask again"}
+		return Verdict{Status: Error, Reason: words + ", and the server says not to ask again"}
 	case o.RefusedForLoad():
-		return throttled(codeText(code), o.Hint)
+		return throttled(words, o.Hint)
 	case o.ShouldRetry != nil:
-		return Verdict{Status: NotReady, Reason: codeText(code) + ", and the server says to ask again"}
-	case refusesMethod(code):
-		return Verdict{Status: Error, Reason: codeText(code)}
-	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly,
-		code == http.StatusNotModified:
-		return Verdict{Status: NotReady, Reason: codeText(code)}
+		return Verdict{Status: NotReady, Reason: words + ", and the server says to ask again"}
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
+		return Verdict{Status: Error, Reason: words} // the server cannot do it at all
+	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
+		return Verdict{Status: NotReady, Reason: words}
 	case code == http.StatusSwitchingProtocols:
-		return Verdict{Status: Error, Reason: codeText(code) + ", after which no HTTP answer comes"}
+		return Verdict{Status: Error, Reason: words + ", after which no HTTP answer comes"}
 	case code >= 300 && code < 400:
-		words := codeText(code) + ", which was not followed"
+		words += ", which was not followed"
 		if o.Following.Missing != "" {
 			words += ": " + o.Following.Missing
 		}
 		return Verdict{Status: Error, Reason: words, Notes: o.Remarks}
 	}
-	return Verdict{Status: Error, Reason: codeText(code)}
-}
-
-// refusesMethod reports whether a code says that the server cannot do what the
-// request asks for at all (RFC 9110 sections 15.6.2 and 15.6.6).
-func refusesMethod(code int) bool {
-	return code == http.StatusNotImplemented || code == http.StatusHTTPVersionNotSupported
+	return Verdict{Status: Error, Reason: words}
 }
 
 // started judges a good answer to the request that starts the operation.
-func (r Rules) started(o *Observation) Verdict {
+func started(o *Observation) Verdict {
 	answered := "the start was answered with " + codeText(*o.Code)
 	switch {
 	case o.Following.Next != "":
@@ -138,17 +115,10 @@ func (r Rules) started(o *Observation) Verdict {
 	}
 }
 
-// stuck reports whether there is nothing to look at after this answer: a start is
-// sent once, but where it was refused for load.
+// stuck reports whether the answer to the start leaves nothing to look at. Only a
+// start that was refused for load is sent again.
 func (o *Observation) stuck() bool {
 	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad()
-}
-
-func (o *Observation) doubtWords() string {
-	if o.Following.Monitor == MonitorResult { // no condition is about it
-		return o.Doubt
-	}
-	return o.Doubt + ": a condition can say that it is the answer"
 }
 
 // RefusedForLoad reports whether an HTTP answer says that the request was not
@@ -169,7 +139,7 @@ func (o *Observation) RefusedForLoad() bool {
 	return false
 }
 
-// throttled says why the next look must wait, and for how long if that is known.
+// throttled judges an answer that asks for fewer attempts.
 func throttled(reason string, hint *Hint) Verdict {
 	if hint == nil {
 		return Verdict{Status: Throttled, Reason: reason}
@@ -190,19 +160,15 @@ const (
 	exitNotFound      = 127
 )
 
-// commandAnswer judges by the exit code and by what the command said on stderr.
-func (r Rules) commandAnswer(o *Observation, want string, expected bool) Verdict {
-	switch *o.Exit {
-	case 0:
-		if expected {
-			return r.good(want, "exit code 0")
-		}
-		return Verdict{Status: Success, Reason: "exit code 0"}
-	case exitNotExecutable, exitNotFound:
-		return Verdict{Status: Error, Reason: exitText(o), Final: true}
+// badExit judges by an exit code other than 0, and by what the command said on
+// stderr.
+func badExit(o *Observation) Verdict {
+	v := Verdict{Status: NotReady, Reason: exitText(o)}
+	switch {
+	case *o.Exit == exitNotExecutable, *o.Exit == exitNotFound:
+		v.Status, v.Final = Error, true
+	case throttlingWords().Match(o.Stderr):
+		v.Status = Throttled
 	}
-	if word := throttlingWord(o.Stderr); word != "" {
-		return Verdict{Status: Throttled, Reason: exitText(o)}
-	}
-	return Verdict{Status: NotReady, Reason: exitText(o)}
+	return v
 }

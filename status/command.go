@@ -9,8 +9,7 @@ import (
 	"unicode"
 )
 
-// maxLine is the length in bytes to which a line of a command's output is cut
-// when it becomes part of a reason.
+// maxLine is the length in bytes to which a line of output is cut for a reason.
 const maxLine = 240
 
 // exitText says how a command ended, and the line of its output that says why.
@@ -34,46 +33,58 @@ func exitText(o *Observation) string {
 	return text
 }
 
-// tellingLine returns the last line that holds "error", "fatal" or "failed" in
-// any case, else the last one with a letter or a digit, else "". What klog wrote
-// is only taken as the last one: kubectl logs each of its tries as an error, and
-// then says in plain words what is wrong.
+// tellingLine returns the last line that contains "error", "fatal" or "failed" in
+// any case, else the last line with a letter or a digit, else "". A line by klog
+// counts only as the latter: kubectl logs each of its tries as an error, and then
+// says in plain words what is wrong.
 func tellingLine(output []byte) string {
+	const most = 64 << 10 // bytes
 	last := ""
-	for rest := tail(output, 64<<10); len(rest) > 0; {
+	for rest := output[max(0, len(output)-most):]; len(rest) > 0; {
 		i := bytes.LastIndexByte(rest, '\n')
 		line := rest[i+1:]
 		rest = rest[:max(i, 0)]
-		if bytes.IndexFunc(line, isWordRune) < 0 {
+		if !bytes.ContainsFunc(line, isWordRune) {
 			continue
 		}
 		if last == "" {
 			last = cut(line)
 		}
-		if isKlog(line) {
-			continue
-		}
-		lower := bytes.ToLower(line)
-		for _, word := range []string{"error", "fatal", "failed"} {
-			if bytes.Contains(lower, []byte(word)) {
-				return cut(line)
-			}
+		if lower := bytes.ToLower(line); !klogPrefix().Match(line) && (bytes.Contains(lower, []byte("error")) ||
+			bytes.Contains(lower, []byte("fatal")) || bytes.Contains(lower, []byte("failed"))) {
+			return cut(line)
 		}
 	}
 	return last
 }
 
-func tail(b []byte, n int) []byte { return b[max(0, len(b)-n):] }
-
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
+// cut returns the part of a line that goes into a reason. Without the prefix of a
+// logger the reason is the same at each attempt.
 func cut(line []byte) string {
-	line = withoutLogPrefix(line)
+	line = bytes.TrimSpace(line)
+	for _, prefix := range []*regexp.Regexp{klogPrefix(), timePrefix()} {
+		line = line[len(prefix.Find(line)):]
+	}
 	if len(line) <= maxLine {
 		return string(line)
 	}
 	return strings.ToValidUTF8(string(line[:maxLine]), "") + "..."
 }
+
+// klogPrefix is the prefix of klog, which kubectl and much of Kubernetes log by:
+// level and date, time, process id, place in the source.
+var klogPrefix = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^ \]]+:\d+\] +`)
+})
+
+// timePrefix is a date and time, or a time alone, bare, in brackets or as the
+// first key of logfmt.
+var timePrefix = sync.OnceValue(func() *regexp.Regexp {
+	const date, time = `\d{4}[-/]\d\d[-/]\d\d`, `\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?`
+	return regexp.MustCompile(`^(?:time="?|[\[(])?(?:` + date + `[T ])?` + time + `["\])]?[:,]? +(?:- +)?`)
+})
 
 // throttlingWords matches what command-line clients print when a service says
 // "asked too often". The codes are those that the AWS SDKs treat as throttling
@@ -90,6 +101,3 @@ var throttlingWords = sync.OnceValue(func() *regexp.Regexp {
 		"(?i:too many requests)", "(?i:returned error: 429)",
 	}, "|") + `)\b`)
 })
-
-// throttlingWord returns the word of stderr that means throttling, "" if none.
-func throttlingWord(stderr []byte) string { return string(throttlingWords().Find(stderr)) }

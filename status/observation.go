@@ -144,6 +144,15 @@ const (
 	FailureStopped
 )
 
+// isError reports whether a failure is an ERROR whatever the rules say.
+func (k FailureKind) isError() bool {
+	switch k {
+	case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
+		return true
+	}
+	return false
+}
+
 // Following places an HTTP answer in the life of an operation that one request
 // starts and others follow.
 type Following struct {
@@ -176,11 +185,6 @@ const (
 	MonitorBuilt                   // made from the document that the first answer held
 	MonitorResult                  // where a finished operation says its result is
 )
-
-// ofOperation reports whether the document of an operation can be there.
-func (m Monitor) ofOperation() bool {
-	return m == MonitorLocation || m == MonitorAzure || m == MonitorBuilt
-}
 
 // Advice is what can be done about a verdict, as data. How it is done, by a flag
 // or by a field, is for the program to say that reports the verdict.

@@ -1,45 +1,55 @@
 package status
 
 import (
-	"bufio"
-	"embed"
-	"errors"
+	_ "embed"
 	"fmt"
-	"io"
-	"iter"
-	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A Preset is a named set of rules that say what the states of one API mean.
 type Preset struct {
 	Name    string
 	Aliases []string // other names of the same rules
-	API     string   // which API it is for, in one line
-	Example string   // a command line, as a shell takes it
-	Note    string   // what a reader should know besides; "" for nothing
-	// Rules are in the order in which they are asked: those for THROTTLED, then
-	// ERROR, SUCCESS, NOT_READY.
+	API     string   // the API, in one line
+	Example string   // a command line, quoted for a shell
+	Note    string   // what else a reader should know; "" for nothing
+	// Rules are in the order of [RuleKinds].
 	Rules []PresetRule
 	// Detail are expressions for the API's own words about a failure. The first
-	// that has a value is added to the reason of an ERROR.
+	// whose value is a text is added to the reason of an ERROR.
 	Detail []string
 }
 
-// A PresetRule is a rule of a preset that has not been compiled.
+// A PresetRule is a rule of a preset, not yet compiled.
 type PresetRule struct {
 	Status Status
 	Expr   string // a condition in the language of package expr
-	Why    string // said when the rule matches; "" for the expression's own explanation
+	Why    string // the reason when the rule matches; "" for the expression's own explanation
 }
 
-// Presets returns all presets, those for related APIs side by side.
-func Presets() []Preset { return slices.Collect(allPresets()) }
+// presetText holds a stanza of "field: value" lines for each preset, with an empty
+// line between stanzas. A line that begins with a blank continues the one above.
+// What follows " -- " in a rule is its Why.
+//
+//go:embed presets.txt
+var presetText string
 
-// LookupPreset returns the preset of that name or alias.
+// Presets returns all presets, with those for related APIs side by side.
+func Presets() []Preset {
+	var presets []Preset
+	for stanza := range strings.SplitSeq(presetText, "\n\n") {
+		presets = append(presets, parsePreset(stanza))
+	}
+	return presets
+}
+
+// LookupPreset returns the preset with that name or alias.
 func LookupPreset(name string) (Preset, bool) {
-	for p := range allPresets() {
+	for _, p := range Presets() {
 		if p.Name == name || slices.Contains(p.Aliases, name) {
 			return p, true
 		}
@@ -47,87 +57,100 @@ func LookupPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// The data: stanzas of `field: value` lines, a blank line between them. A line
-// that begins with a blank continues the one above. Fields may be repeated. What
-// follows " -- " in a rule is its Why.
-//
-//go:embed presets/*.txt
-var presetFiles embed.FS
+// parsePreset panics if it finds an unknown field, which no input can bring about.
+func parsePreset(stanza string) Preset {
+	var p Preset
+	fields := strings.ReplaceAll(strings.TrimSuffix(stanza, "\n"), "\n ", " ")
+	for field := range strings.SplitSeq(fields, "\n") {
+		switch name, value, _ := strings.Cut(field, ": "); name {
+		case "name":
+			p.Name = value
+		case "alias":
+			p.Aliases = append(p.Aliases, value)
+		case "api":
+			p.API = value
+		case "example":
+			p.Example = value
+		case "note":
+			p.Note = value
+		case "detail":
+			p.Detail = append(p.Detail, value)
+		default:
+			condition, why, _ := strings.Cut(value, " -- ")
+			p.Rules = append(p.Rules, PresetRule{statusOfRule(name), condition, why})
+		}
+	}
+	return p
+}
 
-// allPresets yields the embedded presets as it reads them. It panics if the data
-// is malformed, which no input can bring about.
-func allPresets() iter.Seq[Preset] {
-	return func(yield func(Preset) bool) {
-		files, err := presetFiles.ReadDir("presets")
+// statusOfRule is the inverse of [Status.RuleName].
+func statusOfRule(name string) Status {
+	for _, kind := range RuleKinds() {
+		if kind.Name == name {
+			return kind.Status
+		}
+	}
+	panic(fmt.Sprintf("unknown field %q in presets.txt", name))
+}
+
+// Compile returns the rules of p for a kind of probe, in the same order. It leaves
+// out those that read what such a probe never has, as $exit of a URL.
+func (p Preset) Compile(kind Kind) ([]Rule, error) {
+	detail, err := compileValues(p.Detail)
+	if err != nil {
+		return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
+	}
+	var rules []Rule
+	for _, r := range p.Rules {
+		x, err := expr.Compile(r.Expr)
 		if err != nil {
-			panic(fmt.Errorf("reading the presets: %w", err))
+			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
-		for _, file := range files {
-			text, err := presetFiles.Open("presets/" + file.Name())
-			if err != nil {
-				panic(fmt.Errorf("reading the presets: %w", err))
-			}
-			for p, err := range readPresets(text) {
-				if err != nil {
-					panic(fmt.Errorf("reading the presets in %s: %w", file.Name(), err))
-				}
-				if !yield(p) {
-					return
-				}
-			}
+		if !kind.offers(x.Uses()) {
+			continue
 		}
+		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why}
+		if r.Status == Error {
+			rule.Detail = detail
+		}
+		rules = append(rules, rule)
 	}
+	return rules, nil
 }
 
-// readPresets yields the presets of one file. An error is the last it yields.
-func readPresets(text io.Reader) iter.Seq2[Preset, error] {
-	return func(yield func(Preset, error) bool) {
-		stanzas := textproto.NewReader(bufio.NewReader(text))
-		for {
-			fields, err := stanzas.ReadMIMEHeader()
-			end := errors.Is(err, io.EOF)
-			if err != nil && !end {
-				yield(Preset{}, err)
-				return
-			}
-			if len(fields) > 0 {
-				p, err := newPreset(fields)
-				if !yield(p, err) || err != nil {
-					return
-				}
-			}
-			if end {
-				return
-			}
+func compileValues(sources []string) ([]*expr.Expr, error) {
+	var values []*expr.Expr
+	for _, source := range sources {
+		x, err := expr.CompileValue(source)
+		if err != nil {
+			return nil, err
 		}
+		values = append(values, x)
 	}
+	return values, nil
 }
 
-// newPreset takes all fields out of a stanza.
-func newPreset(fields textproto.MIMEHeader) (Preset, error) {
-	take := func(name string) []string {
-		name = textproto.CanonicalMIMEHeaderKey(name)
-		values := fields[name]
-		delete(fields, name)
-		return values
+// offers reports whether a kind of probe has all that an expression reads.
+func (k Kind) offers(u expr.Uses) bool {
+	ofHTTP, ofCommand := u.Status || u.Header, u.Exit || u.Stdout || u.Stderr
+	switch k {
+	case KindHTTP:
+		return !ofCommand
+	case KindCommand:
+		return !ofHTTP
+	case KindCustom:
+		return !ofHTTP && !ofCommand
 	}
-	one := func(name string) string { return strings.Join(take(name), " ") }
-	p := Preset{
-		Name:    one("name"),
-		Aliases: take("alias"),
-		API:     one("api"),
-		Example: one("example"),
-		Note:    one("note"),
-		Detail:  take("detail"),
-	}
-	for _, f := range RuleKinds() {
-		for _, rule := range take(f.Name) {
-			condition, why, _ := strings.Cut(rule, " -- ")
-			p.Rules = append(p.Rules, PresetRule{Status: f.Status, Expr: condition, Why: why})
-		}
-	}
-	for name := range fields {
-		return p, fmt.Errorf("preset %q: unknown field %q", p.Name, name)
-	}
-	return p, nil
+	return !u.Answer() && !u.JSON && !u.IsJSON
 }
+
+// azureRules are the rules for the status document behind Azure-AsyncOperation
+// and Operation-Location.
+var azureRules = sync.OnceValue(func() []Rule {
+	p, _ := LookupPreset("azure-lro")
+	rules, err := p.Compile(KindHTTP)
+	if err != nil {
+		panic(err)
+	}
+	return rules
+})

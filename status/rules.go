@@ -8,17 +8,18 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Rule is a condition and the status that it stands for.
+// A Rule is a condition, and the status of an operation that meets it.
 type Rule struct {
 	Status Status
 	Expr   *expr.Expr
-	// Origin names the source of the rule in words: "until", "preset rds".
+	// Origin says where the rule comes from: "until", "preset rds".
 	Origin string
 	// Preset is the name of the preset that the rule is part of, "" for none.
 	Preset string
-	// Why is the reason where the rule matches; "" for one made from the expression.
+	// Why is the reason when the rule matches; "" for the expression's own
+	// explanation.
 	Why string
-	// Detail are expressions for the answer's own account. Where the rule matches,
+	// Detail are expressions for the answer's own words. When the rule matches,
 	// the first whose value is a text is added to the reason.
 	Detail []*expr.Expr
 }
@@ -32,10 +33,10 @@ func NewRule(s Status, condition string) (Rule, error) {
 	return Rule{Status: s, Expr: e, Origin: s.RuleName()}, nil
 }
 
-// A RuleKind is a kind of rule and its name.
+// A RuleKind is the kind of the rules for one status.
 type RuleKind struct {
 	Name   string // "until"
-	Status Status // what a rule of this kind stands for
+	Status Status
 }
 
 // RuleKinds returns the kinds of rules, in the order in which they are asked.
@@ -58,11 +59,11 @@ func (s Status) RuleName() string {
 	return ""
 }
 
-// String returns the rule as words name it: `until .state=="done"`.
+// String returns the origin and the expression: `until .state=="done"`.
 func (r *Rule) String() string { return r.Origin + " " + r.Expr.String() }
 
-// Rules map an observation onto a verdict. The zero value has no rule and judges
-// by status codes and exit codes alone.
+// Rules map an observation onto a verdict. The zero value judges by status codes
+// and exit codes alone.
 type Rules struct {
 	// Own are the user's rules, asked before all others.
 	Own []Rule
@@ -72,21 +73,20 @@ type Rules struct {
 	Strict bool
 }
 
-// Classify decides what o means. The first that holds decides:
+// Classify decides what o means. The first of these that applies decides:
 //
-//  0. The probe cannot work (certificate not trusted, redirect loop, program
+//  1. The probe cannot work (certificate not trusted, redirect loop, program
 //     that cannot be run, a start whose answer was lost): ERROR.
-//  1. Own, in the order throttled-if, error-if, until, not-ready-if.
-//  2. Preset, in the same order; then the rules of the Azure status document,
-//     where one is followed.
-//  3. What the answer says of itself: see the table in the package's
-//     documentation.
+//  2. Own, in the order of [RuleKinds].
+//  3. Preset, in the same order; then the rules for the Azure status document,
+//     if one is followed.
+//  4. The answer itself, by the table in the package documentation.
 //
 // A rule for SUCCESS or ERROR that reads the document is asked only about a good
-// answer, unless it names $status, $exit, $stdout, $stderr, $body or
-// $header. A result that is unknown never matches.
+// answer, unless it names $status, $exit, $stdout, $stderr, $body or $header. A
+// rule whose result is unknown does not match.
 //
-// Once ctx is done, rules that take long are abandoned.
+// Once ctx is done, Classify abandons rules that take long.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
 	if o.stuck() && !v.Status.Ends() {
@@ -94,40 +94,43 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Reason += "; the start is sent once, and its answer names nothing to follow"
 		v.Advice.Code = AdviceFollow
 	}
-	// A start is sent once: what is wrong with it stays so.
+	// A start is sent once, so what is wrong with it stays wrong.
 	v.Final = v.Final || v.Status == Error && o.Following.Start
 	return v
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	if v, ok := hopeless(o); ok {
-		return v
+	if f := o.Failure; f != nil && f.Kind.isError() {
+		return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
 	}
-	asking := interview{ctx: ctx, observation: o, good: o.Good()}
-	if v, ok := asking.block(r.Own); ok {
-		return v
+	q := interview{ctx: ctx, observation: o, good: o.Good()}
+	for _, rules := range [][]Rule{r.Own, r.Preset} {
+		if v, ok := q.ask(rules); ok {
+			return v
+		}
 	}
-	if v, ok := asking.block(r.Preset); ok {
-		return v
+	want, answers := q.want(), q.answers
+	var azure []Rule
+	if o.Following.Monitor == MonitorAzure {
+		azure = azureRules()
 	}
-	want := asking.wants()
-	v, ok := asking.aside(monitorRules(o.Following.Monitor))
+	v, ok := q.ask(azure)
 	switch {
 	case !ok:
 		v = r.unmatched(o, want)
-		v.Answers = asking.answers
-	case v.Status == Success && namesError(asking.env):
-		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", asking.env)
+		v.Answers = answers // those of rules that somebody gave
+	case v.Status == Success && namesError(q.env):
+		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", q.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
 	}
 	return v
 }
 
-// An Answer is what one rule said about one observation.
+// An Answer is the result of one rule for one observation.
 type Answer struct {
 	Rule *Rule
-	// Asked is false if the rule is only asked about good answers and this was
+	// Asked is false if the rule is asked only about good answers and this was
 	// none. Result is then empty.
 	Asked  bool
 	Result expr.Result
@@ -142,38 +145,27 @@ type interview struct {
 	answers     []Answer
 }
 
-// block asks rules in the order of their kinds until one matches.
-func (q *interview) block(rules []Rule) (Verdict, bool) {
+// ask asks rules in the order of their kinds until one matches.
+func (q *interview) ask(rules []Rule) (Verdict, bool) {
 	for _, kind := range RuleKinds() {
 		for i := range rules {
-			rule := &rules[i]
-			if rule.Status != kind.Status {
+			if rules[i].Status != kind.Status {
 				continue
 			}
-			switch a := q.ask(rule); {
+			switch a := q.askOne(&rules[i]); {
 			case a.Result.Matched():
 				return q.matched(a), true
 			case a.Result.Abandoned():
-				return q.abandoned(a), true
+				reason := a.Rule.String() + ": " + a.Result.Value().Reason
+				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: q.answers}, true
 			}
 		}
 	}
 	return Verdict{}, false
 }
 
-// aside asks rules that nobody has given. What they say is not told where they
-// do not decide: they are for documents of another kind then.
-func (q *interview) aside(rules []Rule) (Verdict, bool) {
-	own := q.answers
-	v, ok := q.block(rules)
-	if !ok {
-		q.answers = own
-	}
-	return v, ok
-}
-
-func (q *interview) ask(rule *Rule) Answer {
-	a := Answer{Rule: rule, Asked: q.good || askedOfEveryAnswer(rule)}
+func (q *interview) askOne(rule *Rule) Answer {
+	a := Answer{Rule: rule, Asked: q.good || rule.readsEveryAnswer()}
 	if a.Asked {
 		if q.env == nil {
 			q.env = Environment(q.observation)
@@ -185,12 +177,11 @@ func (q *interview) ask(rule *Rule) Answer {
 	return a
 }
 
-// askedOfEveryAnswer reports whether the rule is asked of answers that are not
-// good, too.
-func askedOfEveryAnswer(rule *Rule) bool {
-	u := rule.Expr.Uses()
-	readsDocument := u.JSON || u.IsJSON
-	return !rule.Status.Ends() || !readsDocument || u.Answer()
+// readsEveryAnswer reports whether the rule is also asked about answers that are
+// not good.
+func (r *Rule) readsEveryAnswer() bool {
+	u := r.Expr.Uses()
+	return !r.Status.Ends() || !(u.JSON || u.IsJSON) || u.Answer()
 }
 
 func (q *interview) matched(a Answer) Verdict {
@@ -198,7 +189,7 @@ func (q *interview) matched(a Answer) Verdict {
 	if reason == "" {
 		reason = strings.Join(a.Result.Explain(2), "; ")
 	}
-	if detail := q.detail(a.Rule); detail != "" {
+	if detail := firstText(a.Rule.Detail, q.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
 	return Verdict{
@@ -208,16 +199,6 @@ func (q *interview) matched(a Answer) Verdict {
 		Notes:   a.Result.Notes(),
 		Answers: q.answers,
 	}
-}
-
-func (q *interview) abandoned(a Answer) Verdict {
-	reason := a.Rule.String() + ": " + a.Result.Value().Reason
-	return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: q.answers}
-}
-
-// detail returns what the answer says of a rule that matched, "" for nothing.
-func (q *interview) detail(rule *Rule) string {
-	return firstText(rule.Detail, q.env)
 }
 
 // firstText returns the first of the values that is a text, "" for none.
@@ -232,9 +213,9 @@ func firstText(values []*expr.Expr, env *expr.Env) string {
 	return ""
 }
 
-// wants says in words why the rules for SUCCESS that were asked did not match;
-// "" if none was.
-func (q *interview) wants() string {
+// want says in words why the rules for SUCCESS that were asked did not match;
+// "" if none was asked.
+func (q *interview) want() string {
 	var words []string
 	for _, a := range q.answers {
 		if a.Asked && a.Rule.Status == Success {
@@ -249,7 +230,7 @@ func (q *interview) wants() string {
 // Environment returns what an expression can see of o.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
-		Doc:        document(o),
+		Doc:        expr.NewDoc(o.Body),
 		Exit:       o.Exit,
 		Status:     o.Code,
 		Header:     o.Header,
@@ -259,27 +240,14 @@ func Environment(o *Observation) *expr.Env {
 		Attempt:    o.Attempt,
 		Elapsed:    o.Elapsed,
 	}
+	switch {
+	case o.Failure != nil:
+		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
+	case o.Truncated:
+		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+	}
 	if o.Kind == KindCommand {
 		env.Stdout = o.Body
 	}
 	return env
-}
-
-// document is the answer as JSON.
-func document(o *Observation) *expr.Doc {
-	switch {
-	case o.Failure != nil:
-		return expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
-	case o.Truncated:
-		return expr.Unreadable("the answer is longer than what is kept of it")
-	}
-	return expr.NewDoc(o.Body)
-}
-
-// monitorRules are the rules that come with what is followed.
-func monitorRules(m Monitor) []Rule {
-	if m != MonitorAzure {
-		return nil
-	}
-	return azureRules()
 }
