@@ -1,10 +1,10 @@
 package backoff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -30,18 +30,18 @@ type Jitter string
 
 // The jitters.
 const (
-	// JitterAuto leaves ordinary waits alone, since a single client has nobody
-	// to collide with, and spreads those of a throttled client as [Throttled]
-	// does. Polynomial waits get [RailsSpread], which is part of their formula.
+	// JitterAuto spreads only the waits of a throttled client, as [Throttled]
+	// does, since a single client has nobody to collide with. Polynomial waits
+	// always get [RailsSpread], which is part of their formula.
 	JitterAuto Jitter = "auto"
-	// JitterNone leaves every wait alone.
+	// JitterNone spreads no wait.
 	JitterNone Jitter = "none"
 	// JitterFull is [Full].
 	JitterFull Jitter = "full"
 	// JitterEqual is [Equal].
 	JitterEqual Jitter = "equal"
 	// JitterDecorrelated is [Decorrelated]. It replaces the strategy and uses
-	// its base only.
+	// only its base.
 	JitterDecorrelated Jitter = "decorrelated"
 )
 
@@ -50,9 +50,9 @@ func Jitters() []Jitter {
 	return []Jitter{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
-// Config describes a schedule by names and numbers. The zero value is 2^n * 100 ms,
-// capped at 20 seconds, with JitterAuto. Parameters that the strategy does not
-// have are ignored.
+// Config describes a schedule by names and numbers. The zero value waits
+// 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy
+// does not have are ignored.
 type Config struct {
 	// Strategy is how the wait grows. Empty means StrategyExponential.
 	Strategy Strategy
@@ -73,8 +73,8 @@ type Config struct {
 }
 
 // Schedules returns the schedule that c describes, and the one for waits after
-// the client was throttled. They differ under [JitterAuto] only. The error is a
-// [*ParameterError] if c describes no schedule.
+// the client was throttled. They differ only under [JitterAuto]. If c describes no
+// schedule, the error is a [*ParameterError].
 func (c Config) Schedules() (own, throttled Schedule, err error) {
 	if err := c.validate(); err != nil {
 		return nil, nil, err
@@ -103,10 +103,7 @@ func (c Config) schedules() (own, throttled Schedule) {
 func (c Config) strategy() Schedule {
 	switch c.Strategy {
 	case StrategyFixed:
-		if c.Base == 0 {
-			return Fixed(DefaultBase)
-		}
-		return Fixed(c.Base)
+		return Fixed(cmp.Or(c.Base, DefaultBase))
 	case StrategyLinear:
 		return Linear{Base: c.Base}
 	case StrategyFibonacci:
@@ -117,75 +114,53 @@ func (c Config) strategy() Schedule {
 			p.Spread = RailsSpread
 		}
 		return p
-	default:
-		return Exponential{Base: c.Base, Factor: c.Factor}
 	}
+	return Exponential{Base: c.Base, Factor: c.Factor}
 }
 
 func (c Config) validate() error {
-	if c.Strategy != "" && !slices.Contains(Strategies(), c.Strategy) {
+	exponential := c.Strategy == StrategyExponential || c.Strategy == ""
+	polynomial := c.Strategy == StrategyPolynomial
+	switch {
+	case c.Strategy != "" && !slices.Contains(Strategies(), c.Strategy):
 		return unknown("strategy", c.Strategy, Strategies())
-	}
-	if c.Jitter != "" && !slices.Contains(Jitters(), c.Jitter) {
+	case c.Jitter != "" && !slices.Contains(Jitters(), c.Jitter):
 		return unknown("jitter", c.Jitter, Jitters())
+	case c.MaxWait < 0 && c.MaxWait != NoCap:
+		return problem("max wait", "%v is negative", c.MaxWait)
+	case c.Base < 0 && c.Base != NoWait:
+		return problem("base", "%v is negative", c.Base)
+	case c.Base < 0 && c.Jitter == JitterDecorrelated:
+		return problem("base", "0 leaves decorrelated jitter nothing to grow from")
+	case c.Base < 0 && c.Strategy != StrategyFixed:
+		return problem("base", "0 never grows; only the fixed strategy may wait 0")
+	case exponential && !finite(c.Factor):
+		return problem("factor", "%v is not a finite number", c.Factor)
+	case exponential && c.Factor != 0 && c.Factor < 1:
+		return problem("factor", "%v is below 1, the waits would shrink", c.Factor)
+	case polynomial && !finite(c.Power):
+		return problem("power", "%v is not a finite number", c.Power)
+	case polynomial && c.Power < 0:
+		return problem("power", "%v is not above 0", c.Power)
 	}
-	if c.MaxWait < 0 && c.MaxWait != NoCap {
-		return &ParameterError{"max wait", fmt.Sprintf("%v is negative", c.MaxWait)}
-	}
-	if err := c.validateBase(); err != nil {
-		return err
-	}
-	switch c.Strategy {
-	case StrategyExponential, "":
-		return validateFactor(c.Factor)
-	case StrategyPolynomial:
-		return validatePower(c.Power)
-	default:
-		return nil
-	}
+	return nil
 }
 
-func (c Config) validateBase() error {
-	switch {
-	case c.Base >= 0:
-		return nil
-	case c.Base != NoWait:
-		return &ParameterError{"base", fmt.Sprintf("%v is negative", c.Base)}
-	case c.Jitter == JitterDecorrelated:
-		return &ParameterError{"base", "0 leaves decorrelated jitter nothing to grow from"}
-	case c.Strategy != StrategyFixed:
-		return &ParameterError{"base", "0 never grows; only the fixed strategy may wait 0"}
-	default:
-		return nil
-	}
-}
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-func validateFactor(factor float64) error {
-	switch {
-	case math.IsNaN(factor) || math.IsInf(factor, 0):
-		return &ParameterError{"factor", fmt.Sprintf("%v is not a finite number", factor)}
-	case factor < 1 && factor != 0:
-		return &ParameterError{"factor", fmt.Sprintf("%v is below 1, the waits would shrink", factor)}
-	default:
-		return nil
+// unknown returns the error for a name that is not one of names.
+func unknown[T ~string](parameter string, name T, names []T) error {
+	list := string(names[0])
+	for _, n := range names[1:] {
+		list += ", " + string(n)
 	}
-}
-
-func validatePower(power float64) error {
-	switch {
-	case math.IsNaN(power) || math.IsInf(power, 0):
-		return &ParameterError{"power", fmt.Sprintf("%v is not a finite number", power)}
-	case power < 0:
-		return &ParameterError{"power", fmt.Sprintf("%v is not above 0", power)}
-	default:
-		return nil
-	}
+	return problem(parameter, "%q is none of %s", name, list)
 }
 
 // A ParameterError reports a parameter that cannot be used.
 type ParameterError struct {
-	// Parameter is the name of the parameter, as one would say it. Those of a
-	// [Config] are "strategy", "base", "factor", "power", "max wait" and "jitter".
+	// Parameter names the parameter in words. Those of a [Config] are "strategy",
+	// "base", "factor", "power", "max wait" and "jitter".
 	Parameter string
 	// Problem is the value and what is wrong with it.
 	Problem string
@@ -194,11 +169,6 @@ type ParameterError struct {
 // Error returns the parameter and the problem.
 func (e *ParameterError) Error() string { return e.Parameter + ": " + e.Problem }
 
-// unknown returns the error for a name that is none of names.
-func unknown[T ~string](parameter string, name T, names []T) error {
-	list := make([]string, len(names))
-	for i, n := range names {
-		list[i] = string(n)
-	}
-	return &ParameterError{parameter, fmt.Sprintf("%q is none of %s", string(name), strings.Join(list, ", "))}
+func problem(parameter, format string, args ...any) error {
+	return &ParameterError{parameter, fmt.Sprintf(format, args...)}
 }

@@ -138,6 +138,33 @@ func (l longer) Wait(s Step, r *rand.Rand) time.Duration {
 	return max(l.a.Wait(s, r), l.b.Wait(s, r))
 }
 
+// Throttled returns the schedule for the wait after an answer that asked the
+// client to slow down but did not say for how long. With v the wait of s and
+// d = 2v, but no more than the bound of s, it draws evenly between d/2 and d and
+// never less than v: a client that was throttled must not be faster than one that
+// was merely early. The bound of s is that of a [Cap], also inside [Full], [Equal]
+// and [Max]. nil means Exponential{}.
+//
+//	s                                    v      Throttled(s)
+//	Exponential{}                        100ms  100ms to 200ms
+//	Cap{Max: 20 * time.Second}           12.8s  12.8s to 20s
+//	Cap{Max: 20 * time.Second}           20s    20s
+func Throttled(s Schedule) Schedule {
+	s = orExponential(s)
+	return throttled{of: s, limit: limitOf(s)}
+}
+
+type throttled struct {
+	of    Schedule
+	limit time.Duration
+}
+
+func (t throttled) Wait(s Step, r *rand.Rand) time.Duration {
+	plain := t.of.Wait(s, r)
+	doubled := min(Add(plain, plain), t.limit)
+	return between(max(plain, doubled/2), doubled, r)
+}
+
 // limitOf returns the bound of s, as far as s and what it wraps are known to have
 // one.
 func limitOf(s Schedule) time.Duration {

@@ -1,7 +1,6 @@
 package backoff
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -20,8 +19,8 @@ import (
 // 1.1 for 0.1, which is 10%. It returns a [*ParameterError] unless overshoot is
 // finite and above 0.
 func FactorForOvershoot(overshoot float64) (float64, error) {
-	if !(overshoot > 0) || math.IsInf(overshoot, 0) {
-		return 0, &ParameterError{"overshoot", fmt.Sprintf("%v is not a finite number above 0", overshoot)}
+	if !(overshoot > 0) || !finite(overshoot) {
+		return 0, problem("overshoot", "%v is not a finite number above 0", overshoot)
 	}
 	return 1 + overshoot, nil
 }
@@ -33,11 +32,11 @@ func FactorForOvershoot(overshoot float64) (float64, error) {
 func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	switch {
 	case base <= 0:
-		return 0, &ParameterError{"base", fmt.Sprintf("%v is not above 0", base)}
+		return 0, problem("base", "%v is not above 0", base)
 	case wait < base:
-		return 0, &ParameterError{"wait", fmt.Sprintf("%v is below the first wait of %v", wait, base)}
+		return 0, problem("wait", "%v is below the first wait of %v", wait, base)
 	case at <= 0:
-		return 0, &ParameterError{"at", fmt.Sprintf("%v is not above 0", at)}
+		return 0, problem("at", "%v is not above 0", at)
 	}
 	return 1 + float64(wait-base)/float64(at), nil
 }

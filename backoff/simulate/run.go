@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,9 +52,8 @@ func Run(ctx context.Context, c Config) ([]Result, error) {
 	results := make([]Result, c.cells())
 	for i := range results {
 		algorithm, clients := c.cell(i)
-		r := summarize(clients, outcomes[i*c.Trials:(i+1)*c.Trials])
-		r.Model, r.Algorithm = c.Model, algorithm.Name
-		results[i] = r
+		results[i] = summarize(outcomes[i*c.Trials : (i+1)*c.Trials])
+		results[i].Model, results[i].Algorithm, results[i].Clients = c.Model, algorithm.Name, clients
 	}
 	return results, nil
 }
@@ -69,10 +69,10 @@ func (c Config) cell(i int) (Algorithm, int) {
 // and trials, whichever worker ran them.
 func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	outcomes := make([]outcome, c.cells()*c.Trials)
-	progress := newProgress(c.Progress, len(outcomes))
+	trialDone := progressReporter(c.Progress, len(outcomes))
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range c.workers() {
+	for range cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			w := newWorker(ctx, c)
 			for ctx.Err() == nil {
@@ -82,7 +82,7 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 				}
 				algorithm, clients := c.cell(i / c.Trials)
 				outcomes[i] = w.run(algorithm, clients, i%c.Trials)
-				progress.step()
+				trialDone()
 			}
 		})
 	}
@@ -93,16 +93,9 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	return outcomes, nil
 }
 
-func (c Config) workers() int {
-	if c.Workers > 0 {
-		return c.Workers
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
 // summarize sums up the outcomes of all trials of a cell.
-func summarize(clients int, outcomes []outcome) Result {
-	r := Result{Clients: clients, Trials: len(outcomes)}
+func summarize(outcomes []outcome) Result {
+	r := Result{Trials: len(outcomes)}
 	times := make([]float64, len(outcomes))
 	n := float64(len(outcomes))
 	for i, o := range outcomes {
@@ -116,26 +109,20 @@ func summarize(clients int, outcomes []outcome) Result {
 	return r
 }
 
-// A progress reports, about a hundred times, how many trials are done.
-type progress struct {
-	mu     sync.Mutex
-	report func(done, total int)
-	done   int
-	total  int
-}
-
-func newProgress(report func(done, total int), total int) *progress {
-	return &progress{report: report, total: total}
-}
-
-func (p *progress) step() {
-	if p.report == nil {
-		return
+// progressReporter returns a function to call after each trial. It calls report
+// about a hundred times.
+func progressReporter(report func(done, total int), total int) func() {
+	if report == nil {
+		return func() {}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done++
-	if p.done%max(1, p.total/100) == 0 || p.done == p.total {
-		p.report(p.done, p.total)
+	var mu sync.Mutex
+	done := 0
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		if done%max(1, total/100) == 0 || done == total {
+			report(done, total)
+		}
 	}
 }

@@ -11,6 +11,7 @@
 package simulate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -54,20 +55,15 @@ func (m Model) Published() (base, maxWait time.Duration) {
 // "full", "equal" and "decorrelated". ModelOCC has "none" as well, which does not
 // wait; in a queue its clients would ask for ever.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
-	published, limit := m.Published()
-	if base != 0 {
-		published = base
-	}
-	if maxWait != 0 {
-		limit = maxWait
-	}
-	exponential := backoff.Cap{Of: backoff.Exponential{Base: published}, Max: limit}
+	publishedBase, publishedMax := m.Published()
+	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)
+	exponential := backoff.Cap{Of: backoff.Exponential{Base: base}, Max: maxWait}
 	algorithms := []Algorithm{
 		{"none", backoff.Fixed(0)},
 		{"exponential", exponential},
 		{"full", backoff.Full{Of: exponential}},
 		{"equal", backoff.Equal{Of: exponential}},
-		{"decorrelated", backoff.Cap{Of: backoff.Decorrelated{Base: published}, Max: limit}},
+		{"decorrelated", backoff.Cap{Of: backoff.Decorrelated{Base: base}, Max: maxWait}},
 	}
 	if m == ModelQueue {
 		return algorithms[1:]
@@ -125,36 +121,36 @@ func Defaults(m Model) Config {
 	return c
 }
 
+// Limits that protect against typing errors, which would use up the memory.
+const (
+	maxClients = 1_000_000
+	maxTrials  = 10_000_000
+)
+
 // Validate returns nil if c can be simulated. Otherwise the error is a
 // [*backoff.ParameterError] about the "model", "algorithm", "clients", "trials" or
 // "service".
 func (c Config) Validate() error {
-	if !slices.Contains(Models(), c.Model) {
-		return problem("model", "%q is none of queue, occ", string(c.Model))
-	}
-	if err := c.validateAlgorithms(); err != nil {
-		return err
-	}
-	if err := c.validateClients(); err != nil {
-		return err
-	}
+	invalid := slices.IndexFunc(c.Clients, func(n int) bool { return n < 1 || n > maxClients })
 	switch {
+	case !slices.Contains(Models(), c.Model):
+		return problem("model", "%q is none of queue, occ", string(c.Model))
+	case len(c.Algorithms) == 0:
+		return problem("algorithm", "none given, there are %s", c.Model.published())
+	case c.Model == ModelQueue && slices.ContainsFunc(c.Algorithms, Algorithm.neverWaits):
+		return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s", c.Model.published())
+	case len(c.Clients) == 0:
+		return problem("clients", "no number given")
+	case invalid >= 0:
+		return problem("clients", "%d is not from 1 to %d", c.Clients[invalid], maxClients)
+	case c.Trials < 1:
+		return problem("trials", "%d is below 1", c.Trials)
+	case c.Trials > maxTrials/c.cells():
+		return problem("trials", "%d of each are more than %d in all", c.Trials, maxTrials)
 	case c.ServiceMin < 0:
 		return problem("service", "%v is negative", c.ServiceMin)
 	case c.ServiceMax < c.ServiceMin:
 		return problem("service", "%v to %v ends before it begins", c.ServiceMin, c.ServiceMax)
-	}
-	return nil
-}
-
-func (c Config) validateAlgorithms() error {
-	if len(c.Algorithms) == 0 {
-		return problem("algorithm", "none given, there are %s", c.Model.published())
-	}
-	for _, a := range c.Algorithms {
-		if c.Model == ModelQueue && !a.waits() {
-			return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s", c.Model.published())
-		}
 	}
 	return nil
 }
@@ -168,38 +164,14 @@ func (m Model) published() string {
 	return strings.Join(names, ", ")
 }
 
-// waits reports whether time passes under a.
-func (a Algorithm) waits() bool {
+// neverWaits reports whether no time passes under a, as far as its first waits tell.
+func (a Algorithm) neverWaits() bool {
 	for row := range (backoff.Table{Schedule: a.Schedule, Attempts: 10}).Rows() {
 		if row.Latest > 0 {
-			return true
+			return false
 		}
 	}
-	return false
-}
-
-// Limits that protect against typing errors, which would use up the memory.
-const (
-	maxClients = 1_000_000
-	maxTrials  = 10_000_000
-)
-
-func (c Config) validateClients() error {
-	if len(c.Clients) == 0 {
-		return problem("clients", "no number given")
-	}
-	for _, n := range c.Clients {
-		if n < 1 || n > maxClients {
-			return problem("clients", "%d is not from 1 to %d", n, maxClients)
-		}
-	}
-	if c.Trials < 1 {
-		return problem("trials", "%d is below 1", c.Trials)
-	}
-	if c.Trials > maxTrials/c.cells() {
-		return problem("trials", "%d of each are more than %d in all", c.Trials, maxTrials)
-	}
-	return nil
+	return true
 }
 
 func problem(parameter, format string, args ...any) error {

@@ -3,6 +3,7 @@ package simulate
 import (
 	"context"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"time"
 
@@ -24,7 +25,9 @@ type worker struct {
 	rand     *rand.Rand
 	schedule backoff.Schedule // of the trial
 	events   events
-	state    []client
+	clients  []client
+	free     float64 // when the service is done with its current client, in ms
+	written  float64 // when the last write succeeded, in ms
 }
 
 // A client is the state of a client between its events.
@@ -41,17 +44,75 @@ func newWorker(ctx context.Context, c Config) *worker {
 
 // run runs one trial. Its random numbers depend on the seed and the arguments only.
 func (w *worker) run(a Algorithm, clients, trial int) outcome {
+	w.begin(a, clients, trial)
+	var o outcome
+	for !w.events.empty() {
+		id := w.events.next()
+		c := &w.clients[id]
+		if c.at > horizon || w.interrupted(o.calls) {
+			o.time = math.Inf(1)
+			return o
+		}
+		o.calls++
+		end, served := w.call(c)
+		if served {
+			o.time = max(o.time, end)
+			w.events.remove(id)
+			continue
+		}
+		o.turnedAway++
+		w.events.move(id, c.at)
+	}
+	return o
+}
+
+// begin gives each client its first event.
+func (w *worker) begin(a Algorithm, clients, trial int) {
 	w.seed(a, clients, trial)
 	w.events.reset(clients)
-	w.state = append(w.state[:0], make([]client, clients)...)
+	w.clients = append(w.clients[:0], make([]client, clients)...)
+	w.free, w.written = 0, math.Inf(-1)
 	w.schedule = a.Schedule
 	if w.schedule == nil {
 		w.schedule = backoff.Exponential{}
 	}
-	if w.config.Model == ModelOCC {
-		return w.store()
+	for id := range w.clients {
+		c := &w.clients[id]
+		if w.config.Model == ModelOCC {
+			c.step.N = 1
+			c.read = w.message()
+			c.at = c.read + w.twoMessages()
+		}
+		w.events.move(id, c.at)
 	}
-	return w.queue()
+}
+
+// call simulates the event of a client. It returns when the client is done, or,
+// if it was turned away, sets the time of its next event.
+func (w *worker) call(c *client) (end float64, served bool) {
+	if w.config.Model == ModelOCC {
+		return w.write(c)
+	}
+	if c.at < w.free {
+		c.at += w.wait(c)
+		return 0, false
+	}
+	shortest, longest := milliseconds(w.config.ServiceMin), milliseconds(w.config.ServiceMax)
+	w.free = c.at + shortest + (longest-shortest)*w.rand.Float64()
+	return w.free, true
+}
+
+// write simulates a write in ModelOCC, which succeeds if its read was not before the
+// last success. The other three messages of an exchange are no events: they only
+// take time.
+func (w *worker) write(c *client) (end float64, served bool) {
+	if w.written <= c.read {
+		w.written = c.at
+		return c.at + w.message(), true // when it has the answer
+	}
+	c.read = c.at + w.twoMessages() + w.wait(c)
+	c.at = c.read + w.twoMessages()
+	return 0, false
 }
 
 func (w *worker) seed(a Algorithm, clients, trial int) {
@@ -68,71 +129,6 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
 	return x ^ x>>31
-}
-
-// queue runs a trial of ModelQueue. An event is a client that asks for service.
-func (w *worker) queue() outcome {
-	shortest := milliseconds(w.config.ServiceMin)
-	spread := milliseconds(w.config.ServiceMax) - shortest
-	for id := range w.state {
-		w.events.add(id, 0)
-	}
-	var o outcome
-	free := 0.0 // when the service is done with its current client
-	for w.events.left > 0 {
-		id := w.events.next()
-		c := &w.state[id]
-		if c.at > horizon || w.interrupted(o.calls) {
-			o.time = math.Inf(1)
-			return o
-		}
-		o.calls++
-		if c.at >= free {
-			free = c.at + shortest + spread*w.rand.Float64()
-			w.events.remove(id)
-			continue
-		}
-		o.turnedAway++
-		c.at += w.wait(c)
-		w.events.move(id, c.at)
-	}
-	o.time = free
-	return o
-}
-
-// store runs a trial of ModelOCC. Of the four messages of an exchange only the
-// write is an event: it succeeds if its read was not before the last success. The
-// other messages just take time.
-func (w *worker) store() outcome {
-	for id := range w.state {
-		c := &w.state[id]
-		c.step.N = 1
-		c.read = w.message()
-		c.at = c.read + w.twoMessages()
-		w.events.add(id, c.at)
-	}
-	var o outcome
-	lastSuccess := math.Inf(-1)
-	for w.events.left > 0 {
-		id := w.events.next()
-		c := &w.state[id]
-		if c.at > horizon || w.interrupted(o.calls) {
-			o.time = math.Inf(1)
-			return o
-		}
-		o.calls++
-		if lastSuccess <= c.read {
-			lastSuccess = c.at
-			o.time = max(o.time, c.at+w.message()) // until it has the answer
-			w.events.remove(id)
-			continue
-		}
-		o.turnedAway++
-		c.read = c.at + w.twoMessages() + w.wait(c)
-		c.at = c.read + w.twoMessages()
-		w.events.move(id, c.at)
-	}
-	return o
 }
 
 // interrupted reports whether the context is done. It checks only now and then.
@@ -177,4 +173,59 @@ func duration(ms float64) time.Duration {
 		return time.Duration(ns)
 	}
 	return math.MaxInt64
+}
+
+// events is a priority queue of the next event of every client. It is a tournament
+// tree: node i is the earlier of nodes 2i and 2i+1. The first event is node 1, and
+// to move an event is to replay one path from a leaf to the root, without a branch
+// to mispredict. With container/heap a simulation takes more than twice as long.
+//
+// A node is the time of the event, as the bits of a float64, which sort like the
+// time, with the number of the client in the lowest bits. With a million clients,
+// times that differ by less than one part in 2^32 become equal. The client has the
+// exact time.
+type events struct {
+	nodes  []uint64
+	first  int // the node of client 0
+	idBits int // the number of bits that are the client
+}
+
+// done is the node of a client that has no event.
+const done = math.MaxUint64
+
+// reset prepares e for that many clients, none of which has an event.
+func (e *events) reset(clients int) {
+	e.idBits = bits.Len(uint(clients - 1))
+	e.first = 1 << e.idBits
+	e.nodes = e.nodes[:0]
+	for range 2 * e.first {
+		e.nodes = append(e.nodes, done)
+	}
+}
+
+// empty reports whether no client has an event.
+func (e *events) empty() bool { return e.nodes[1] == done }
+
+// next returns the client whose event is first. There must be one.
+func (e *events) next() int {
+	return int(e.nodes[1] & (1<<e.idBits - 1))
+}
+
+// move gives the client an event, in place of the one it may have.
+func (e *events) move(client int, at float64) {
+	e.set(client, math.Float64bits(at)>>e.idBits<<e.idBits|uint64(client))
+}
+
+// remove removes the event of the client.
+func (e *events) remove(client int) { e.set(client, done) }
+
+func (e *events) set(client int, node uint64) {
+	nodes := e.nodes
+	i := e.first + client
+	nodes[i] = node
+	for i > 1 {
+		node = min(node, nodes[i^1])
+		i >>= 1
+		nodes[i] = node
+	}
 }

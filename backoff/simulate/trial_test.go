@@ -4,6 +4,7 @@ import (
 	"container/heap"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -110,5 +111,77 @@ func plainWait(a string, failures int, previous *float64, r *rand.Rand) float64 
 		return *previous
 	default:
 		return 0
+	}
+}
+
+func TestEvents_order(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 1))
+	var e events // one for all, as the trials use it
+	for _, clients := range []int{1, 2, 3, 8, 9, 100, 1000, 5} {
+		e.reset(clients)
+		at := make([]float64, clients)
+		for id := range at {
+			at[id] = r.Float64() * 1e15
+			e.move(id, at[id])
+		}
+		moves := 3 * clients
+		now := 0.0
+		seen := 0
+		for ; !e.empty(); seen++ {
+			id := e.next()
+			if at[id] < now {
+				t.Fatalf("%d clients: at %g after %g", clients, at[id], now)
+			}
+			if left := slices.Min(at); at[id] != left {
+				t.Fatalf("%d clients: next is at %g, want %g", clients, at[id], left)
+			}
+			now = at[id]
+			if moves > 0 {
+				moves--
+				at[id] += r.Float64() * 1e15
+				e.move(id, at[id])
+				continue
+			}
+			at[id] = 1e300
+			e.remove(id)
+		}
+		if want := 4 * clients; seen != want {
+			t.Errorf("%d clients: %d events, want %d", clients, seen, want)
+		}
+	}
+}
+
+// Clients with equal times come in the order of their numbers.
+func TestEvents_equalTimes(t *testing.T) {
+	t.Parallel()
+	var e events
+	e.reset(5)
+	for _, id := range []int{3, 0, 4, 2, 1} {
+		e.move(id, 0)
+	}
+	for want := range 5 {
+		if got := e.next(); got != want {
+			t.Errorf("next is %d, want %d", got, want)
+		}
+		e.remove(want)
+	}
+}
+
+// Not in parallel: AllocsPerRun counts those of other tests too.
+func TestEvents_noAllocation(t *testing.T) {
+	var e events
+	e.reset(100)
+	allocations := testing.AllocsPerRun(10, func() {
+		e.reset(100)
+		for id := range 100 {
+			e.move(id, float64(id))
+		}
+		for range 1000 {
+			e.move(e.next(), 1e6)
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("%g allocations, want none", allocations)
 	}
 }
