@@ -56,18 +56,15 @@ type Options struct {
 // A Model is what has been learned from past runs: a schedule, and a forecast of
 // when the current run ends. It is immutable and safe for concurrent use.
 type Model struct {
-	runs    int
-	mixture mixture
-	plan    plan
-	base    time.Duration
-	maxWait time.Duration
-	start   time.Duration
+	runs          int
+	mixture       mixture
+	plan          plan
+	base, maxWait time.Duration // base <= maxWait
+	start         time.Duration
 }
 
-var _ backoff.Schedule = (*Model)(nil)
-
-// Fit learns from past runs, oldest first. It uses the last 100 of them.
-// The error is [ErrNoRuns] if there are none.
+// Fit learns from past runs, oldest first. It uses the last 100 of them. If there
+// are none, the error is [ErrNoRuns].
 func Fit(runs []Run, o Options) (*Model, error) {
 	if len(runs) == 0 {
 		return nil, ErrNoRuns
@@ -80,6 +77,10 @@ func Fit(runs []Run, o Options) (*Model, error) {
 		maxWait: o.MaxWait,
 		start:   max(o.Age, 0),
 	}
+	if m.maxWait <= 0 {
+		m.maxWait = math.MaxInt64
+	}
+	m.maxWait = max(m.maxWait, m.base)
 	m.plan = newPlan(m.mixture, o.Cost.stretches(s))
 	return m, nil
 }
@@ -87,38 +88,24 @@ func Fit(runs []Run, o Options) (*Model, error) {
 // Wait returns the wait before the next attempt. It depends on s.Elapsed alone
 // and does not use r.
 func (m *Model) Wait(s backoff.Step, r *rand.Rand) time.Duration {
-	age := m.Age(s.Elapsed)
-	wait := toDuration(m.plan.next(age.Seconds()) - age.Seconds())
-	if m.maxWait > 0 {
-		wait = min(wait, m.maxWait)
-	}
-	return max(wait, m.base)
+	age := m.Age(s.Elapsed).Seconds()
+	return min(max(m.base, toDuration(m.plan.next(age)-age)), m.maxWait)
 }
 
 // Spread returns a schedule that delays each attempt of m by a random part of the
-// wait that follows it, at most the share part, which is from 0 to 1. Clients
-// that wait for the same operation then do not all look at the same moment.
+// wait that follows it, at most the share part, from 0 to 1. Clients that wait for
+// the same operation then do not all look at the same moment. The wait is
+// v + U(0, part * w), where v is the wait of m and w the one after it.
 //
-// The usual jitters would not do. They shorten waits, and an attempt that comes
-// too early is repeated at the age that was planned.
+// The usual jitters do not help, because they shorten waits: an attempt that comes
+// too early is followed by another one at the planned age.
 func (m *Model) Spread(part float64) backoff.Schedule {
-	return spread{of: m, part: min(max(part, 0), 1)}
-}
-
-type spread struct {
-	of   *Model
-	part float64
-}
-
-// Wait returns v + U(0, part * the wait after v), where v is the wait of the model.
-func (s spread) Wait(step backoff.Step, r *rand.Rand) time.Duration {
-	wait := s.of.Wait(step, r)
-	next := s.of.Wait(backoff.Step{Elapsed: backoff.Add(max(step.Elapsed, 0), wait)}, r)
-	wait = backoff.Add(wait, toDuration(r.Float64()*s.part*next.Seconds()))
-	if s.of.maxWait > 0 {
-		wait = min(wait, max(s.of.maxWait, s.of.base))
-	}
-	return wait
+	part = min(max(part, 0), 1)
+	return backoff.ScheduleFunc(func(s backoff.Step, r *rand.Rand) time.Duration {
+		wait := m.Wait(s, r)
+		next := m.Wait(backoff.Step{Elapsed: backoff.Add(max(s.Elapsed, 0), wait)}, r)
+		return min(backoff.Add(wait, toDuration(r.Float64()*part*next.Seconds())), m.maxWait)
+	})
 }
 
 // Runs returns the number of runs that m was learned from, 1 to 100.

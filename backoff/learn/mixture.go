@@ -27,10 +27,11 @@ type sample struct {
 }
 
 func newSample(runs []Run) sample {
-	runs = runs[max(0, len(runs)-maxRuns):]
+	runs = slices.Clone(runs[max(0, len(runs)-maxRuns):])
+	slices.Reverse(runs)
 	var s, bracketed sample
-	for _, r := range slices.Backward(runs) {
-		x, weight := r.midpoint(), math.Exp2(-float64(len(s.w))/halfLife)
+	for i, r := range runs {
+		x, weight := r.midpoint(), math.Exp2(-float64(i)/halfLife)
 		s.add(x, weight)
 		if !r.atOnce() {
 			bracketed.add(x, weight)
@@ -65,8 +66,8 @@ func (s *sample) impute(runs []Run, from sample) {
 	}
 	for range 2 {
 		m := fitMixture(from)
-		for i := range s.x {
-			if r := runs[len(runs)-1-i]; r.atOnce() {
+		for i, r := range runs {
+			if r.atOnce() {
 				s.x[i] = max(shortest, m.meanBefore(r.Hi.Seconds()))
 				s.ln[i] = math.Log(s.x[i])
 			}
@@ -145,34 +146,27 @@ const (
 )
 
 // A mode is a group of at least two runs, far from all others: builds with a warm
-// cache, say, as opposed to those with a cold one.
-type mode struct {
-	ln, w  []float64 // logarithms and weights of its runs, shortest first
-	median float64   // seconds
-}
+// cache, say, as opposed to those with a cold one. Its runs are sorted.
+type mode struct{ sample }
 
 func (m mode) shortest() float64 { return math.Exp(m.ln[0]) }
 func (m mode) longest() float64  { return math.Exp(m.ln[len(m.ln)-1]) }
+func (m mode) median() float64   { return math.Exp(quantile(m.ln, 0.5)) }
 
 // modes returns the modes of the sample, shortest first, or nil if there are fewer
 // than two. A run that is far from all others belongs to none.
 func (s sample) modes() []mode {
-	order := make([]int, len(s.ln))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.ln[a], s.ln[b]) })
-
+	sorted := s.sorted()
 	var modes []mode
-	for start := 0; start < len(order); {
-		end := start + 1
-		for end < len(order) && s.ln[order[end]]-s.ln[order[end-1]] < modeGap {
-			end++
+	for start, i := 0, 1; i <= len(sorted.ln); i++ {
+		if i < len(sorted.ln) && sorted.ln[i]-sorted.ln[i-1] < modeGap {
+			continue
 		}
-		if m := s.newMode(order[start:end]); end-start >= 2 && sum(m.w) >= modeWeight {
+		m := mode{sample{ln: sorted.ln[start:i], w: sorted.w[start:i]}}
+		if i-start >= 2 && sum(m.w) >= modeWeight {
 			modes = append(modes, m)
 		}
-		start = end
+		start = i
 	}
 	if len(modes) < 2 || !apart(modes) {
 		return nil
@@ -180,14 +174,18 @@ func (s sample) modes() []mode {
 	return modes
 }
 
-func (s sample) newMode(runs []int) mode {
-	var m mode
-	for _, i := range runs {
-		m.ln = append(m.ln, s.ln[i])
-		m.w = append(m.w, s.w[i])
+// sorted returns the logarithms and weights of s, shortest run first.
+func (s sample) sorted() (sorted sample) {
+	order := make([]int, len(s.ln))
+	for i := range order {
+		order[i] = i
 	}
-	m.median = math.Exp(quantile(m.ln, 0.5))
-	return m
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.ln[a], s.ln[b]) })
+	for _, i := range order {
+		sorted.ln = append(sorted.ln, s.ln[i])
+		sorted.w = append(sorted.w, s.w[i])
+	}
+	return sorted
 }
 
 // apart reports whether every gap is wide compared with the spread within the

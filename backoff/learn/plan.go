@@ -97,14 +97,14 @@ func (c Cost) stretches(s sample) []stretch {
 // run only slightly longer than the others would then be seen when the next mode
 // ends. So at the default cost the gaps within a mode are limited.
 func (c Cost) mode(m mode, until float64) []stretch {
-	whole := c.stretch(until, m.median)
+	whole := c.stretch(until, m.median())
 	if !c.isDefault() {
 		return []stretch{whole}
 	}
 	before, within := whole, whole
 	before.until = modeBefore * m.shortest()
 	within.until = min(modeAfter*m.longest(), until)
-	within.maxGap = max(modeMaxGap*m.median, (within.until-before.until)/modeMaxAttempts)
+	within.maxGap = max(modeMaxGap*m.median(), (within.until-before.until)/modeMaxAttempts)
 	return []stretch{before, within, whole}
 }
 
@@ -169,10 +169,7 @@ func newPlan(m mixture, stretches []stretch) plan {
 	}
 	slices.Sort(grid)
 	grid = slices.Compact(grid)
-	p := plan{
-		age:   append(make([]float64, 0, len(grid)+1), 0),
-		count: append(make([]float64, 0, len(grid)+1), 0),
-	}
+	p := plan{age: make([]float64, 1, len(grid)+1), count: make([]float64, 1, len(grid)+1)}
 	var previous float64
 	for i, t := range grid {
 		for len(stretches) > 1 && t >= stretches[0].until {
@@ -201,23 +198,19 @@ func (p plan) next(age float64) float64 {
 }
 
 // attempts returns N(age).
-func (p plan) attempts(age float64) float64 {
-	end := len(p.age) - 1
-	if age >= p.age[end] {
-		return p.count[end] + (age-p.age[end])*p.last
-	}
-	i := max(1, sort.SearchFloat64s(p.age, age))
-	part := (age - p.age[i-1]) / (p.age[i] - p.age[i-1])
-	return p.count[i-1] + part*(p.count[i]-p.count[i-1])
-}
+func (p plan) attempts(age float64) float64 { return interpolate(p.age, p.count, age, p.last, 1) }
 
 // when returns the age at which N is count, the inverse of attempts.
-func (p plan) when(count float64) float64 {
-	end := len(p.count) - 1
-	if count >= p.count[end] {
-		return p.age[end] + (count-p.count[end])/p.last
+func (p plan) when(count float64) float64 { return interpolate(p.count, p.age, count, 1, p.last) }
+
+// interpolate returns the value at x of the line through the points of xs and ys,
+// which goes on with a slope of rise/run.
+func interpolate(xs, ys []float64, x, rise, run float64) float64 {
+	end := len(xs) - 1
+	if x >= xs[end] {
+		return ys[end] + (x-xs[end])*rise/run
 	}
-	i := max(1, sort.SearchFloat64s(p.count, count))
-	part := (count - p.count[i-1]) / (p.count[i] - p.count[i-1])
-	return p.age[i-1] + part*(p.age[i]-p.age[i-1])
+	i := max(1, sort.SearchFloat64s(xs, x))
+	part := (x - xs[i-1]) / (xs[i] - xs[i-1])
+	return ys[i-1] + part*(ys[i]-ys[i-1])
 }

@@ -26,8 +26,6 @@ type worker struct {
 	schedule backoff.Schedule // of the trial
 	events   events
 	clients  []client
-	free     float64 // when the service is done with its current client, in ms
-	written  float64 // when the last write succeeded, in ms
 }
 
 // A client is the state of a client between its events.
@@ -43,9 +41,17 @@ func newWorker(ctx context.Context, c Config) *worker {
 }
 
 // run runs one trial. Its random numbers depend on the seed and the arguments only.
+//
+// An event of ModelQueue is a request. Of the four messages of an exchange in
+// ModelOCC only the write is an event: it succeeds if its read was not before the
+// last success. The other messages only take time.
 func (w *worker) run(a Algorithm, clients, trial int) outcome {
 	w.begin(a, clients, trial)
+	occ := w.config.Model == ModelOCC
+	shortest := milliseconds(w.config.ServiceMin)
+	spread := milliseconds(w.config.ServiceMax) - shortest
 	var o outcome
+	free := math.Inf(-1) // when the service is done with its client, or the last write succeeded
 	for !w.events.empty() {
 		id := w.events.next()
 		c := &w.clients[id]
@@ -54,14 +60,25 @@ func (w *worker) run(a Algorithm, clients, trial int) outcome {
 			return o
 		}
 		o.calls++
-		end, served := w.call(c)
-		if served {
-			o.time = max(o.time, end)
+		switch { // in place: as methods, the cases take 10% longer
+		case occ && c.read >= free:
+			free = c.at
+			o.time = max(o.time, c.at+w.message()) // until it has the answer
 			w.events.remove(id)
-			continue
+		case occ:
+			c.read = c.at + w.twoMessages() + w.wait(c)
+			c.at = c.read + w.twoMessages()
+			o.turnedAway++
+			w.events.move(id, c.at)
+		case c.at >= free:
+			free = c.at + shortest + spread*w.rand.Float64()
+			o.time = free
+			w.events.remove(id)
+		default:
+			c.at += w.wait(c)
+			o.turnedAway++
+			w.events.move(id, c.at)
 		}
-		o.turnedAway++
-		w.events.move(id, c.at)
 	}
 	return o
 }
@@ -71,7 +88,6 @@ func (w *worker) begin(a Algorithm, clients, trial int) {
 	w.seed(a, clients, trial)
 	w.events.reset(clients)
 	w.clients = append(w.clients[:0], make([]client, clients)...)
-	w.free, w.written = 0, math.Inf(-1)
 	w.schedule = a.Schedule
 	if w.schedule == nil {
 		w.schedule = backoff.Exponential{}
@@ -85,34 +101,6 @@ func (w *worker) begin(a Algorithm, clients, trial int) {
 		}
 		w.events.move(id, c.at)
 	}
-}
-
-// call simulates the event of a client. It returns when the client is done, or,
-// if it was turned away, sets the time of its next event.
-func (w *worker) call(c *client) (end float64, served bool) {
-	if w.config.Model == ModelOCC {
-		return w.write(c)
-	}
-	if c.at < w.free {
-		c.at += w.wait(c)
-		return 0, false
-	}
-	shortest, longest := milliseconds(w.config.ServiceMin), milliseconds(w.config.ServiceMax)
-	w.free = c.at + shortest + (longest-shortest)*w.rand.Float64()
-	return w.free, true
-}
-
-// write simulates a write in ModelOCC, which succeeds if its read was not before the
-// last success. The other three messages of an exchange are no events: they only
-// take time.
-func (w *worker) write(c *client) (end float64, served bool) {
-	if w.written <= c.read {
-		w.written = c.at
-		return c.at + w.message(), true // when it has the answer
-	}
-	c.read = c.at + w.twoMessages() + w.wait(c)
-	c.at = c.read + w.twoMessages()
-	return 0, false
 }
 
 func (w *worker) seed(a Algorithm, clients, trial int) {
