@@ -2,7 +2,6 @@ package poll
 
 import (
 	"context"
-	"errors"
 	"io"
 	"time"
 
@@ -83,7 +82,7 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 // Session returns a probe that keeps its buffers, and the place where the
 // program was found, from one attempt to the next. Its Probe must not be called
 // twice at once.
-func (c Command) Session() Probe { return commandSession{process.Command(c).Session()} }
+func (c Command) Session() Probe { return commandSession{process.NewSession(process.Command(c))} }
 
 type commandSession struct{ *process.Session }
 
@@ -102,15 +101,4 @@ func (c Command) Target() string {
 // Check says whether the program can be run, without running it. It returns nil
 // if it seems so. For a program that cannot be run the error is a
 // [*status.Failure] with the kind FailureNotFound or FailureNotExecutable.
-func (c Command) Check() error {
-	if c.MaxBody < 0 {
-		return errNegativeBody
-	}
-	if failure := process.Command(c).Missing(); failure != nil {
-		return failure
-	}
-	return nil
-}
-
-// errNegativeBody refuses a MaxBody.
-var errNegativeBody = errors.New("the limit of the body is negative")
+func (c Command) Check() error { return process.Command(c).Check() }

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"github.com/pollcli/poll/poll/internal/exchange"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +14,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/status"
 )
 
 // Connect says how to reach a server. The zero value verifies certificates by
@@ -57,7 +59,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            exchange.DialLocalhost(dialer.DialContext),
+		DialContext:            dialLocalhost(dialer.DialContext),
 		TLSClientConfig:        config,
 		DisableCompression:     true, // what comes is decoded by all that its header says
 		ForceAttemptHTTP2:      true,
@@ -66,9 +68,8 @@ func (c Connect) Transport() (*http.Transport, error) {
 		IdleConnTimeout:        5 * time.Minute,
 		MaxIdleConnsPerHost:    2,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingFor},
-		GetProxyConnectHeader:  exchange.AsksProxy,
-		OnProxyConnectResponse: exchange.RefusedByProxy,
 	}
+	exchange.ObserveProxy(t)
 	if c.UnixSocket != "" {
 		t.Proxy = nil
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -133,20 +134,14 @@ func checkProxies(getenv func(string) string) error {
 // isProxy reports whether value is a URL with a host, or what follows a scheme.
 func isProxy(value string) bool {
 	u, err := url.Parse(value)
-	if err == nil && u.Scheme != "" && u.Host != "" {
-		return isPort(u.Port())
+	if !strings.Contains(value, "://") {
+		u, err = url.Parse("http://" + value)
 	}
-	if strings.Contains(value, "://") {
+	if err != nil || u.Host == "" {
 		return false
 	}
-	u, err = url.Parse("http://" + value)
-	return err == nil && isPort(u.Port())
-}
-
-// isPort reports whether s is a port or nothing.
-func isPort(s string) bool {
-	_, err := strconv.ParseUint(s, 10, 16)
-	return s == "" || err == nil
+	_, err = strconv.ParseUint(u.Port(), 10, 16)
+	return u.Port() == "" || err == nil
 }
 
 func loadPair(cert, key string) (pair tls.Certificate, err error) {
@@ -174,4 +169,72 @@ func readPEM(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has more than 16 MiB", name)
 	}
 	return text, err
+}
+
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dialLocalhost tries both loopback addresses for localhost (RFC 6761 section
+// 6.3), also where the system's resolver knows only one of them.
+func dialLocalhost(dial dialFunc) dialFunc {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		host, port, split := net.SplitHostPort(address)
+		if err == nil || split != nil || !isLocalhost(host) {
+			return conn, err
+		}
+		for _, loopback := range []string{"::1", "127.0.0.1"} {
+			if conn, again := dial(ctx, network, net.JoinHostPort(loopback, port)); again == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}
+}
+
+func isLocalhost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+// TCP probes an address by connecting to it. The connection is closed at once.
+type TCP struct {
+	// Address is "host:port", as for [net.Dial].
+	Address string
+	// Dial connects; nil is a [net.Dialer]'s DialContext.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Check reports what makes the address impossible to connect to.
+func (p TCP) Check() error {
+	host, port, err := net.SplitHostPort(p.Address)
+	switch {
+	case err != nil || port == "":
+		return fmt.Errorf("%q is not host:port", p.Address)
+	case host == "":
+		return fmt.Errorf("%q has no host", p.Address)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("%q is no port", port)
+	}
+	return nil
+}
+
+// Target returns "tcp://" and the address.
+func (p TCP) Target() string { return "tcp://" + p.Address }
+
+// Probe connects once.
+func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
+	o := status.Observation{Kind: status.KindTCP}
+	dial := p.Dial
+	if dial == nil {
+		dial = dialLocalhost((&net.Dialer{}).DialContext)
+	}
+	began := time.Now()
+	conn, err := dial(ctx, "tcp", p.Address)
+	if err != nil {
+		o.Failure = exchange.NoConnection(ctx, err, began)
+		return o
+	}
+	conn.Close()
+	return o
 }

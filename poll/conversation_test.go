@@ -390,7 +390,7 @@ func (c *conversation) set(text string) (err error) {
 	case "--immediate=false":
 		c.poller.Immediate = false
 	case "--follow":
-		c.probe.Follow, err = poll.ParseFollow(value)
+		c.probe.Follow = value
 	case "--no-conditional":
 		c.probe.NoConditional = true
 	case "--location-trusted":

@@ -93,12 +93,12 @@ func (r *run) event(kind EventKind) Event {
 	now := time.Now()
 	return Event{
 		Kind:        kind,
-		Run:         r.id,
+		Run:         r.ID,
 		Target:      r.Target,
 		Attempt:     r.attempts,
 		MaxAttempts: r.MaxAttempts,
 		At:          now,
-		Elapsed:     now.Sub(r.start),
+		Elapsed:     now.Sub(r.Start),
 		Deadline:    r.deadline,
 		Began:       r.began,
 	}

@@ -2,13 +2,8 @@ package poll
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
-	"net/textproto"
 	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
@@ -67,9 +62,18 @@ type HTTP struct {
 	// redirect itself is the answer. One more than MaxRedirects is a failure for
 	// good, and so is one more than 1000, whatever MaxRedirects says.
 	MaxRedirects int
-	// Follow says where to look after the first answer. The zero value follows
-	// what the answer to a request that starts the operation names.
-	Follow Follow
+	// Follow says where to look after the first answer:
+	//
+	//   - "" or "auto": the answer to a request that starts the operation says where
+	//     to look, by Azure-AsyncOperation, Operation-Location, or, with 201 or 202,
+	//     Location, the first of them that is there. After PUT and PATCH without any
+	//     it is the URL itself, if the answer holds .properties.provisioningState.
+	//   - "none": no request starts anything; each attempt is the same request.
+	//   - an expression of package status/expr: its value in the first good answer is
+	//     the URL, relative to the one that gave the answer.
+	//   - a URL with expressions in braces, "https://host/v1/{.name}", or such a path.
+	//     The values are escaped as their place in the URL demands.
+	Follow string
 	// NoConditional turns If-None-Match and If-Modified-Since off.
 	NoConditional bool
 	// LocationTrusted sends the credentials, and the body after a redirect, to
@@ -82,29 +86,10 @@ type HTTP struct {
 }
 
 // Check reports what makes the request impossible to send. Its errors are free
-// of secrets.
+// of secrets; for the expression in Follow it is an [*expr.Error].
 func (h HTTP) Check() error {
-	if _, err := exchange.ParseURL(h.URL); err != nil {
-		return err
-	}
-	if h.Method != "" && !isToken(h.Method) {
-		return fmt.Errorf("%q is no HTTP method", h.Method)
-	}
-	for name, values := range h.Header {
-		if !isToken(name) {
-			return fmt.Errorf("%q is no header name", name)
-		}
-		if slices.ContainsFunc(values, hasControl) {
-			return fmt.Errorf("the value of header %s contains a line break or another control character", name)
-		}
-		if textproto.CanonicalMIMEHeaderKey(name) == "Host" && slices.ContainsFunc(values, noHost) {
-			return errors.New("the value of header Host is no host")
-		}
-	}
-	if h.MaxBody < 0 {
-		return errNegativeBody
-	}
-	return nil
+	_, err := exchange.NewSession(exchange.Request(h))
+	return err
 }
 
 // Target returns the scheme, host and path of the URL.
@@ -113,24 +98,18 @@ func (h HTTP) Target() string { return TargetName(h.URL) }
 // Session returns the probe of one run, which keeps the URL that is followed
 // and the validators of the last answer. The probe is a [Starter] and a [Finisher].
 func (h HTTP) Session() Probe {
-	if err := h.Check(); err != nil {
+	session, err := exchange.NewSession(exchange.Request(h))
+	if err != nil {
 		return ProbeFunc(func(context.Context, Attempt) status.Observation {
 			return status.Observation{Kind: status.KindHTTP, Failure: exchange.Hopeless(err)}
 		})
 	}
-	return httpSession{exchange.NewSession(exchange.Request{
-		URL:             h.URL,
-		Method:          h.Method,
-		Body:            h.Body,
-		Header:          h.Header,
-		User:            h.User,
-		MaxBody:         h.MaxBody,
-		MaxRedirects:    h.MaxRedirects,
-		Follow:          h.Follow.follow,
-		NoConditional:   h.NoConditional,
-		LocationTrusted: h.LocationTrusted,
-		Transport:       h.Transport,
-	})}
+	return httpSession{session}
+}
+
+// Probe sends one request, as the first attempt of a run of its own.
+func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
+	return h.Session().Probe(ctx, a)
 }
 
 // An httpSession is an HTTP probe in one run.
@@ -141,34 +120,12 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Look(ctx, a.LastLook)
 }
 
-// Result looks for the result of an operation that is done.
-func (s httpSession) Result(last status.Observation) (Probe, string) {
-	look, what := s.Session.Result(last)
-	if look == nil {
-		return nil, ""
-	}
-	return ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) }), what
-}
+// ErrUntrusted is the cause of a failure where the next request would have taken
+// credentials from https to http, or a body to another origin.
+// [HTTP.LocationTrusted] allows both.
+var ErrUntrusted = exchange.ErrUntrusted
 
-// Probe sends one request, as the first attempt of a run of its own.
-func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
-	return h.Session().Probe(ctx, a)
-}
-
-// isToken reports whether s is a token, as methods and header names are
-// (RFC 9110 section 5.6.2).
-func isToken(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
-	})
-}
-
-// hasControl reports whether a value holds a character that no field value may
-// (RFC 9110 section 5.5). net/http refuses it, too, but at each attempt anew.
-func hasControl(value string) bool {
-	return strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
-}
-
-// noHost reports whether a value cannot be a host and a port (RFC 9110 section
-// 7.2). net/http would send an empty one in its place.
-func noHost(value string) bool { return strings.ContainsAny(value, " \t/?#@\\") }
+// TargetName names what is probed in words: of a URL its scheme, host and path,
+// of anything else its base name, as of a program's path. Userinfo, query and
+// fragment of a URL never appear. It returns "" for "".
+func TargetName(s string) string { return exchange.TargetName(s) }

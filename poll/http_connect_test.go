@@ -477,3 +477,27 @@ func (c *dying) Write(p []byte) (int, error) {
 		return c.Conn.Write(p)
 	}
 }
+
+func TestDialLocalhost(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ listens, address, want string }{
+		{"127.0.0.1:80", "localhost:80", "localhost:80 [::1]:80 127.0.0.1:80"},
+		{"[::1]:80", "LOCALHOST.:80", "LOCALHOST.:80 [::1]:80"},
+		{"[::1]:80", "a.localhost:80", "a.localhost:80 [::1]:80"},
+		{"[::1]:80", "localhost.example.com:80", "localhost.example.com:80"},
+		{"h:80", "h:80", "h:80"},
+	} {
+		var asked []string
+		dial := dialLocalhost(func(_ context.Context, _, address string) (net.Conn, error) {
+			asked = append(asked, address)
+			if address != test.listens {
+				return nil, net.ErrClosed
+			}
+			return nil, nil
+		})
+		dial(t.Context(), "tcp", test.address)
+		if have := strings.Join(asked, " "); have != test.want {
+			t.Errorf("%s: have %s, want %s", test.address, have, test.want)
+		}
+	}
+}

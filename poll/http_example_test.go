@@ -45,20 +45,17 @@ func ExampleHTTP() {
 	// 1,x
 }
 
-func ExampleParseFollow() {
-	// Google's operations name themselves, and are found below /v1.
-	follow, err := poll.ParseFollow("https://compute.example.com/v1/{.name}")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	probe := poll.HTTP{
-		URL:    "https://compute.example.com/v1/instances",
-		Method: http.MethodPost,
-		Follow: follow,
-	}
-	fmt.Println(probe.Target(), "then", probe.Follow)
-	// Output: https://compute.example.com/v1/instances then https://compute.example.com/v1/{.name}
+// Google's operations name themselves, and are found below /v1.
+func ExampleHTTP_follow() {
+	const api = "https://compute.example.com/v1/"
+	probe := poll.HTTP{URL: api + "instances", Body: []byte("{}"), Follow: api + "{.name}"}
+	fmt.Println(probe.Check())
+
+	probe.Follow = api + "{.name"
+	fmt.Println(probe.Check())
+	// Output:
+	// <nil>
+	// a { of the URL is not closed
 }
 
 func ExampleTargetName() {

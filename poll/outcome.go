@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -119,4 +120,81 @@ func (e *Error) Unwrap() []error {
 		errs = append(errs, o.Failure.Err)
 	}
 	return errs
+}
+
+// outcome is what the run came to.
+func (r *run) outcome(ending Ending) Outcome {
+	o := Outcome{
+		Run:         r.ID,
+		Target:      r.Target,
+		Ending:      ending,
+		Status:      r.last.verdict.Status,
+		Elapsed:     time.Since(r.Start),
+		Attempts:    r.attempts,
+		Verdict:     r.complete.verdict,
+		Observation: r.complete.observation,
+	}
+	if !r.began.IsZero() {
+		o.Age = time.Since(r.began)
+	}
+	if o.Observation == nil {
+		o.Verdict, o.Observation = r.last.verdict, r.last.observation
+	}
+	if ending == Interrupted || ending == TimedOut {
+		o.Cause = context.Cause(r.caller)
+	}
+	if ending != Succeeded && o.Status == status.Success {
+		o.Status = status.NotReady // it was not seen often enough
+	}
+	o.Reason = r.reason(ending, o)
+	o.Verdict.Hints = nil
+	if ending == Succeeded || o.Observation == nil {
+		return o
+	}
+	if needed := r.threshold(); ending != Failed && ending != CannotRun && r.streak < needed {
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, needed))
+	}
+	o.Notes = append(o.Notes, r.tally.Notes(o.Observation.Kind)...)
+	if r.done == nil && (ending != Failed || o.Verdict.Rule == "") {
+		o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
+	}
+	return o
+}
+
+// cannotBegin is the outcome of a probe that says beforehand that it cannot work.
+func (r *run) cannotBegin(err error) Outcome {
+	o := r.outcome(Failed)
+	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
+	if f, ok := errors.AsType[*status.Failure](err); ok {
+		o.Ending = CannotRun
+		o.Observation = &status.Observation{Kind: status.KindCommand, Failure: f}
+	}
+	return o
+}
+
+// reason says why the run ended as it did.
+func (r *run) reason(ending Ending, o Outcome) string {
+	last := o.Verdict.Reason
+	if last != "" {
+		last = "; last: " + last
+	}
+	switch ending {
+	case HintTooLong:
+		asked := o.Verdict.Reason
+		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, hint.Wait)
+		}
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, time.Until(r.deadline).Round(100*time.Millisecond))
+	case AttemptsExhausted:
+		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
+	case TimedOut:
+		limit := r.deadline.Sub(r.Start)
+		if limit != r.Timeout { // it is ctx's, made a moment before
+			limit = max(0, limit).Round(time.Millisecond)
+		}
+		return fmt.Sprintf("timed out after %s%s", limit, last)
+	case Interrupted:
+		return fmt.Sprintf("%v%s", o.Cause, last)
+	}
+	return o.Verdict.Reason
 }

@@ -8,6 +8,15 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
+const (
+	// minReserve is the time left before the deadline from which on no further
+	// attempt is planned, and the least that a last look is given where there is time.
+	minReserve = 50 * time.Millisecond
+	// unmeasuredReserve is what is kept as long as nobody knows how long an attempt
+	// takes. Too much is no harm: a quick attempt is followed by a later one.
+	unmeasuredReserve = 2 * time.Second
+)
+
 // hintSpread is the part of a hint up to which a random time is added, so that
 // clients that were told the same wait do not return together.
 const hintSpread = 0.1
@@ -26,7 +35,7 @@ func (r *run) plan() plan {
 	var floor time.Duration
 	if o := r.last.observation; o != nil && o.Hint != nil {
 		next.hint = o.Hint
-		spread := time.Duration(r.rand.Float64() * hintSpread * float64(o.Hint.Wait))
+		spread := time.Duration(r.Rand.Float64() * hintSpread * float64(o.Hint.Wait))
 		next.wait = backoff.Add(max(next.wait, o.Hint.Wait), spread)
 		if r.last.verdict.Status == status.Throttled {
 			floor = o.Hint.Wait
@@ -45,27 +54,26 @@ func (r *run) plan() plan {
 // ownWait is the wait by the schedule: wait n comes before attempt n+1, not
 // counting those that were to start the operation.
 func (r *run) ownWait() time.Duration {
-	starting := r.began.IsZero()
-	if r.attempts == 0 && (r.Immediate || starting) {
-		return r.InitialDelay
+	var delay time.Duration
+	if r.attempts == 0 {
+		delay = r.InitialDelay
+		if r.Immediate || r.began.IsZero() {
+			return delay
+		}
 	}
 	schedule, throttled := r.Schedule, r.Throttled
 	step := backoff.Step{N: r.attempts - r.sent, Elapsed: time.Since(r.began), Previous: r.previous}
-	if starting {
-		step.N, step.Elapsed = r.sent-1, time.Since(r.start)
+	if r.began.IsZero() {
+		step.N, step.Elapsed = r.sent-1, time.Since(r.Start)
 		if r.Resend != nil {
 			schedule, throttled = r.Resend, backoff.Throttled(r.Resend)
 		}
 	}
-	if o := r.last.observation; r.last.verdict.Status == status.Throttled && o.Hint == nil {
+	if r.last.verdict.Status == status.Throttled && r.last.observation.Hint == nil {
 		schedule = throttled
 	}
-	var delay time.Duration
-	if r.attempts == 0 {
-		delay = r.InitialDelay
-	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	r.previous = schedule.Wait(step, r.rand)
+	r.previous = schedule.Wait(step, r.Rand)
 	return backoff.Add(delay, r.previous)
 }
 

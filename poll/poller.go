@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math/rand/v2"
 	"time"
@@ -88,3 +89,36 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 		}
 	}
 }
+
+// Until calls f until f reports that it is done, and returns the value of that
+// call. It waits before each call, the first included, by the default schedule of
+// a [Poller], and gives up when ctx is done. [UntilWith] sets other limits and
+// schedules.
+//
+// An error of f means that the operation is not ready. A [Permanent] error ends
+// the wait, and a [Throttled] one makes it slower. The error of Until is an
+// [*Error] that wraps the last error of f; the value is then the last that f
+// returned.
+func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
+	return UntilWith(ctx, Poller{}, f)
+}
+
+// UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
+// Rules it does not use.
+func UntilWith[T any](ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
+	var value T
+	p.Rules = status.Rules{}
+	p.Probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation {
+		var done bool
+		var err error
+		value, done, err = f(ctx)
+		if err == nil && !done {
+			err = errNotDone
+		}
+		return Observe(ctx, nil, err)
+	})
+	_, err := p.Run(ctx)
+	return value, err
+}
+
+var errNotDone = errors.New("not done yet")

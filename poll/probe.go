@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
@@ -44,12 +45,12 @@ type Starter interface {
 // A Finisher is a Probe, or a session, whose result may be another document than
 // the answer that said SUCCESS.
 //
-// Result returns a probe for that document, and what it asks for in words. It
-// returns nil if last is the result itself. The first look belongs to the attempt
-// that said SUCCESS. Later ones are attempts like any other, but the rules of the
-// run, which are about the operation, do not apply to them.
+// Result returns a function that looks at that document, and what it asks for in
+// words. It returns nil if last is the result itself. The first look belongs to the
+// attempt that said SUCCESS. Later ones are attempts like any other, but the rules
+// of the run, which are about the operation, do not apply to them.
 type Finisher interface {
-	Result(last status.Observation) (look Probe, what string)
+	Result(last status.Observation) (look func(context.Context) status.Observation, what string)
 }
 
 // A Targeter is a Probe that can name what it looks at, without a secret.
@@ -57,13 +58,6 @@ type Targeter interface {
 	Probe
 	Target() string
 }
-
-// A ProbeFunc is a Probe of one's own. [Observe] makes what it returns: a
-// document for the rules, or a failure.
-type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
-
-// Probe calls f.
-func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
 // A Checker is a Probe that can tell beforehand that it cannot work. A run asks
 // it before the first attempt. The error holds no secret; for a program that
@@ -80,3 +74,65 @@ var (
 	// ErrDeadline ends the attempt that is under way when Timeout is over.
 	ErrDeadline = cause.ErrDeadline
 )
+
+// A ProbeFunc is a Probe of one's own. [Observe] makes what it returns: a
+// document for the rules, or a failure.
+type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
+
+// Probe calls f.
+func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
+
+// Observe makes the observation of a [ProbeFunc]: a document, or the error that
+// came in its place. An error is NOT_READY, a [Permanent] error ERROR, and a
+// [Throttled] error THROTTLED. Once ctx is done, any other error decides nothing.
+// The text of the error becomes the reason of the verdict, so it should hold no
+// secret.
+func Observe(ctx context.Context, body []byte, err error) status.Observation {
+	o := status.Observation{Body: body, Size: int64(len(body))}
+	if err == nil {
+		return o
+	}
+	o.Failure = &status.Failure{Reason: err.Error(), Err: err}
+	if e, ok := errors.AsType[*throttledError](err); ok {
+		o.Failure.Kind = status.FailureThrottled
+		if e.wait > 0 {
+			o.Hint = &status.Hint{Wait: e.wait, Source: "the probe"}
+		}
+	}
+	if _, ok := errors.AsType[*permanentError](err); ok {
+		o.Failure.Kind = status.FailureHopeless
+	} else if ctx.Err() != nil {
+		o.Failure = cause.Failure(ctx, ErrAttemptTimeout.Error())
+	}
+	return o
+}
+
+// Permanent marks an error that no further attempt can mend: the verdict is
+// ERROR. Permanent(nil) is nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }
+
+// Throttled marks an error that says "asked too often": the verdict is THROTTLED.
+// The next attempt comes no sooner than after wait, if that is known; 0 leaves it
+// to the poller. Throttled(nil, wait) is nil.
+func Throttled(err error, wait time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &throttledError{err, wait}
+}
+
+type throttledError struct {
+	error
+	wait time.Duration
+}
+
+func (e *throttledError) Unwrap() error { return e.error }

@@ -22,8 +22,8 @@ type finishing struct {
 
 func (f *finishing) Session() poll.Probe { return f }
 
-func (f *finishing) Result(status.Observation) (poll.Probe, string) {
-	look := func(ctx context.Context, _ poll.Attempt) status.Observation {
+func (f *finishing) Result(status.Observation) (func(context.Context) status.Observation, string) {
+	look := func(ctx context.Context) status.Observation {
 		if !sleep(ctx, time.Second) {
 			return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
 		}
@@ -33,7 +33,7 @@ func (f *finishing) Result(status.Observation) (poll.Probe, string) {
 		}
 		return o
 	}
-	return poll.ProbeFunc(look), "get it"
+	return look, "get it"
 }
 
 // finishingAfter is done at its first attempt, or as often as a threshold asks.

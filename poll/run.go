@@ -3,7 +3,6 @@ package poll
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -11,35 +10,29 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// minReserve is the time left before the deadline from which on no further
-// attempt is planned, and the least that a last look is given where there is time.
-const minReserve = 50 * time.Millisecond
-
-// unmeasuredReserve is what is kept as long as nobody knows how long an attempt
-// takes. Too much is no harm: a quick attempt is followed by a later one.
-const unmeasuredReserve = 2 * time.Second
-
-// A run is the state of one wait.
+// A run is one wait: what it was told, and its state.
 type run struct {
-	*Poller
+	*Poller                  // with its defaults
 	caller   context.Context // done when the caller has had enough
 	ctx      context.Context // done then, and at the deadline
-	id       RunID
-	probe    Probe // the session, if the probe has one
-	rand     *rand.Rand
-	start    time.Time
-	deadline time.Time // the earlier of Timeout's and ctx's, zero for none
+	probe    Probe           // the session, if the probe has one; in the end the result's
+	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
+	state
+}
 
+// A state is what an attempt leaves to the next one, besides the probe's session.
+type state struct {
 	began    time.Time     // the operation, as far as is known; zero while its start is due
 	attempts int           // begun so far
 	sent     int           // of them, those that were to start the operation
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    status.Tally
-	streak   int    // consecutive verdicts with the last one's status
-	last     judged // the last attempt
-	complete judged // the last attempt that ended by itself
-	done     *done  // once all that is missing is the result
+	streak   int             // consecutive verdicts with the last one's status
+	last     judged          // the last attempt
+	complete judged          // the last attempt that ended by itself
+	done     *status.Verdict // the one that said so, once all that is missing is the result
+	missing  string          // the result, in words
 }
 
 // judged is an attempt that has ended.
@@ -59,53 +52,51 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	}
 	q.SuccessThreshold = max(q.SuccessThreshold, 1)
 	q.ErrorThreshold = max(q.ErrorThreshold, 1)
-	r := &run{Poller: &q, caller: ctx, ctx: ctx, id: q.ID, probe: q.Probe, rand: q.Rand, start: q.Start}
-	if r.start.IsZero() {
-		r.start = time.Now()
+	if q.Start.IsZero() {
+		q.Start = time.Now()
 	}
-	if r.id == 0 {
-		r.id = newRunID()
+	if q.ID == 0 {
+		q.ID = newRunID()
 	}
 	if t, ok := q.Probe.(Targeter); ok && q.Target == "" {
 		q.Target = t.Target()
 	}
-	if r.rand == nil {
-		r.rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	if q.Rand == nil {
+		q.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
+	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe}
 	if s, ok := q.Probe.(Sessioner); ok {
 		r.probe = s.Session()
 	}
 	if !r.startDue() {
-		r.began = r.start
+		r.began = r.Start
 	}
 	r.deadline, _ = ctx.Deadline()
-	if own := r.start.Add(q.Timeout); q.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
+	if own := r.Start.Add(q.Timeout); q.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
 		r.deadline = own
 	}
-	if r.deadline.IsZero() {
-		return r, func() {}
+	cancel := context.CancelFunc(func() {})
+	if !r.deadline.IsZero() {
+		r.ctx, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrDeadline)
 	}
-	var cancel context.CancelFunc
-	r.ctx, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrDeadline)
 	return r, cancel
 }
 
-// interrupted reports whether the caller has had enough. That its deadline was
-// reached is no interruption: the run has planned for it.
-func (r *run) interrupted() bool {
-	err := r.caller.Err()
-	return err != nil && !errors.Is(err, context.DeadlineExceeded)
+// check reports what makes an attempt pointless.
+func (r *run) check() error {
+	if r.Probe == nil {
+		return errors.New("there is no probe")
+	}
+	if c, ok := r.Probe.(Checker); ok {
+		return c.Check()
+	}
+	return nil
 }
 
 // wait is the loop: the only one. It returns false if the consumer broke off.
 func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
-	if r.Probe == nil {
-		return r.cannotBegin(errors.New("there is no probe")), true
-	}
-	if c, ok := r.Probe.(Checker); ok {
-		if err := c.Check(); err != nil {
-			return r.cannotBegin(err), true
-		}
+	if err := r.check(); err != nil {
+		return r.cannotBegin(err), true
 	}
 	for {
 		next := r.plan()
@@ -116,7 +107,10 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 		// The time that the consumer took is part of the wait, or a slow one would
 		// cost the last look.
 		if !sleep(r.ctx, time.Until(waiting.NextAt)) {
-			return r.cutShort(), true
+			if r.interrupted() {
+				return r.outcome(Interrupted), true
+			}
+			return r.outcome(TimedOut), true
 		}
 		if !yield(r.startEvent(next)) {
 			return Outcome{}, false
@@ -127,7 +121,7 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 			r.attempts--
 			return r.outcome(CannotRun), true
 		}
-		r.finish(next.lastLook)
+		r.lookForResult(next.lastLook)
 		if !yield(r.attemptEvent()) {
 			return Outcome{}, false
 		}
@@ -151,29 +145,26 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// attemptContext is for what may take as long as one attempt.
-func (r *run) attemptContext() (context.Context, context.CancelFunc) {
-	if r.AttemptTimeout <= 0 {
-		return r.ctx, func() {}
-	}
-	return context.WithTimeoutCause(r.ctx, r.AttemptTimeout, ErrAttemptTimeout)
-}
-
 // look executes the probe once and judges what it saw.
 func (r *run) look(lastLook bool) {
-	ctx, cancel := r.attemptContext()
-	defer cancel()
-	a := Attempt{
-		Number:   r.attempts,
-		Elapsed:  time.Since(r.start),
-		Previous: r.last.verdict.Status,
-		LastLook: lastLook,
+	ctx := r.ctx
+	if r.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
+		defer cancel()
 	}
 	begun := time.Now()
+	a := Attempt{Number: r.attempts, Elapsed: begun.Sub(r.Start), Previous: r.last.verdict.Status, LastLook: lastLook}
 	o := r.probe.Probe(ctx, a)
-	r.judge(o, a, time.Since(begun))
-	if r.began.IsZero() {
-		r.sentStart()
+	o.Attempt, o.Elapsed = a.Number, a.Elapsed
+	r.judge(&o, time.Since(begun))
+	if !r.began.IsZero() {
+		return
+	}
+	// It was to start the operation. Once that is answered, the schedule begins anew.
+	r.sent++
+	if !r.startDue() {
+		r.began, r.previous = time.Now(), 0
 	}
 }
 
@@ -183,37 +174,31 @@ func (r *run) startDue() bool {
 	return ok && s.StartDue()
 }
 
-// sentStart takes note of an attempt to start the operation. Once there is an
-// answer to it, the schedule begins anew.
-func (r *run) sentStart() {
-	r.sent++
-	if !r.startDue() {
-		r.began, r.previous = time.Now(), 0
-	}
-}
-
-func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
-	o.Attempt, o.Elapsed = a.Number, a.Elapsed
+func (r *run) judge(o *status.Observation, took time.Duration) {
 	before := r.last.verdict.Status
-	r.last = judged{observation: &o, took: took}
+	r.last = judged{observation: o, took: took}
+	v := &r.last.verdict
 	if o.Stopped() {
-		r.last.verdict = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
+		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
+	} else {
+		*v = r.Rules.Classify(r.ctx, *o)
+	}
+	if o.Stopped() || v.Abandoned {
 		r.streak = 0
 		return
 	}
-	r.last.verdict = r.Rules.Classify(r.ctx, o)
-	if r.last.verdict.Abandoned {
-		r.streak = 0
-		return
+	r.tally.Add(*v)
+	if v.Status != status.Success {
+		v.Hints = r.tally.FirstHints(o.Kind)
 	}
-	r.tally.Add(r.last.verdict)
-	if r.last.verdict.Status != status.Success {
-		r.last.verdict.Hints = r.tally.FirstHints(o.Kind)
+	switch { // with the result, the verdict on the operation holds
+	case r.done == nil:
+	case v.Status == status.Success:
+		*v = *r.done
+	default:
+		v.Reason = r.missing + ": " + v.Reason
 	}
-	if r.done != nil {
-		r.last.verdict = r.done.verdictOn(r.last.verdict)
-	}
-	if r.last.verdict.Status != before {
+	if v.Status != before {
 		r.streak = 0
 	}
 	r.streak++
@@ -223,11 +208,39 @@ func (r *run) judge(o status.Observation, a Attempt, took time.Duration) {
 	}
 }
 
+// lookForResult goes over to looking for the result, where the last attempt said
+// that the operation is done and the result is another document. The first look is
+// part of that attempt.
+func (r *run) lookForResult(lastLook bool) {
+	f, ok := r.probe.(Finisher)
+	if !ok || r.last.verdict.Status != status.Success || !r.decided() {
+		return
+	}
+	look, what := f.Result(*r.last.observation)
+	if look == nil {
+		return
+	}
+	done, took := r.last.verdict, r.last.took
+	r.done, r.missing = &done, "done, but its result could not be fetched: "+what
+	r.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
+	r.Rules, r.SuccessThreshold, r.streak = status.Rules{}, 1, 0
+	r.complete.verdict = status.Verdict{Status: status.NotReady, Reason: r.missing}
+	r.look(lastLook)
+	r.last.took += took
+}
+
 // unrunnable reports whether the program cannot be run, so that there was no
 // attempt.
 func (r *run) unrunnable() bool {
 	f := r.last.observation.Failure
 	return f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
+}
+
+// interrupted reports whether the caller has had enough. That its deadline was
+// reached is no interruption: the run has planned for it.
+func (r *run) interrupted() bool {
+	err := r.caller.Err()
+	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // ending reports whether the run is over after an attempt, and how. Where
@@ -277,103 +290,4 @@ func (r *run) hintTooLong() bool {
 	hint := r.last.observation.Hint
 	return r.last.verdict.Status == status.Throttled && hint != nil &&
 		!r.deadline.IsZero() && hint.Wait >= time.Until(r.deadline)
-}
-
-// cutShort is the outcome of a wait that ended before its attempt.
-func (r *run) cutShort() Outcome {
-	if r.interrupted() {
-		return r.outcome(Interrupted)
-	}
-	return r.outcome(TimedOut)
-}
-
-// age is how long the operation has been running by then, as far as is known.
-func (r *run) age(then time.Time) time.Duration {
-	if r.began.IsZero() {
-		return 0
-	}
-	return then.Sub(r.began)
-}
-
-func (r *run) outcome(ending Ending) Outcome {
-	o := Outcome{
-		Run:         r.id,
-		Target:      r.Target,
-		Ending:      ending,
-		Status:      r.last.verdict.Status,
-		Elapsed:     time.Since(r.start),
-		Age:         r.age(time.Now()),
-		Attempts:    r.attempts,
-		Verdict:     r.complete.verdict,
-		Observation: r.complete.observation,
-	}
-	if o.Observation == nil {
-		o.Verdict, o.Observation = r.last.verdict, r.last.observation
-	}
-	if ending == Interrupted || ending == TimedOut {
-		o.Cause = context.Cause(r.caller)
-	}
-	if ending != Succeeded && o.Status == status.Success {
-		o.Status = status.NotReady // it was not seen often enough
-	}
-	o.Reason = r.reason(ending, o)
-	if ending != Succeeded && o.Observation != nil {
-		o.Notes = append(r.shortfall(ending), r.tally.Notes(o.Observation.Kind)...)
-	}
-	o.Verdict.Hints = nil
-	if undecided := ending != Failed || o.Verdict.Rule == ""; undecided && ending != Succeeded && r.done == nil && o.Observation != nil {
-		o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
-	}
-	return o
-}
-
-// shortfall notes that the last verdict would have ended the run if it had come
-// more often.
-func (r *run) shortfall(ending Ending) []string {
-	if ending == Failed || ending == CannotRun || r.streak >= r.threshold() {
-		return nil
-	}
-	return []string{fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, r.threshold())}
-}
-
-// cannotBegin is the outcome of a probe that says beforehand that it cannot work.
-func (r *run) cannotBegin(err error) Outcome {
-	o := r.outcome(Failed)
-	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
-	if f, ok := errors.AsType[*status.Failure](err); ok {
-		o.Ending = CannotRun
-		o.Observation = &status.Observation{Kind: status.KindCommand, Failure: f}
-	}
-	return o
-}
-
-// limit is the time that the run had.
-func (r *run) limit() time.Duration {
-	if limit := r.deadline.Sub(r.start); limit != r.Timeout {
-		return max(0, limit).Round(time.Millisecond) // ctx's, made a moment before
-	}
-	return r.Timeout
-}
-
-// reason says why the run ended as it did.
-func (r *run) reason(ending Ending, o Outcome) string {
-	last := o.Verdict.Reason
-	if last != "" {
-		last = "; last: " + last
-	}
-	switch ending {
-	case HintTooLong:
-		asked := o.Verdict.Reason
-		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
-			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, hint.Wait)
-		}
-		return fmt.Sprintf("%s, and %s are left before the deadline", asked, time.Until(r.deadline).Round(100*time.Millisecond))
-	case AttemptsExhausted:
-		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
-	case TimedOut:
-		return fmt.Sprintf("timed out after %s%s", r.limit(), last)
-	case Interrupted:
-		return fmt.Sprintf("%v%s", o.Cause, last)
-	}
-	return o.Verdict.Reason
 }

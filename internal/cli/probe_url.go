@@ -68,9 +68,6 @@ func (w *wait) readHTTP(l *argv.Line, world World) error {
 			return err
 		}
 	}
-	if err := probe.Check(); err != nil {
-		return argv.Usagef("%w", err)
-	}
 	w.kind, w.poller.Probe = status.KindHTTP, probe
 	return nil
 }
@@ -122,15 +119,15 @@ func anyOf(l *argv.Line, names ...string) string {
 	return strings.Join(set, ", ")
 }
 
+// follow comes last, and what Check then finds is its own.
 func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
-	if !l.Has("follow") {
-		return nil
+	if err := probe.Check(); err != nil {
+		return argv.Usagef("%w", err)
 	}
-	where, err := poll.ParseFollow(l.String("follow"))
-	if err != nil {
+	probe.Follow = l.String("follow")
+	if err := probe.Check(); err != nil {
 		return badExpression(l.Origin("follow"), err)
 	}
-	probe.Follow = where
 	return nil
 }
 
@@ -172,7 +169,7 @@ func netrc(target string, world World) (*url.Userinfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return poll.ReadNetrc(bytes.NewReader(text), u.Hostname())
+	return readNetrc(string(text), u.Hostname())
 }
 
 // body reads -d as curl does: several are joined by "&", @FILE is read without

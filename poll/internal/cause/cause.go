@@ -1,4 +1,4 @@
-// Package cause says why an attempt was ended before it had an answer.
+// Package cause says why an attempt was ended from outside, before it had an answer.
 package cause
 
 import (
@@ -14,11 +14,16 @@ var (
 	ErrDeadline       = errors.New("deadline reached")
 )
 
-// Stopped is the failure of an attempt whose ctx the run or its caller ended.
-func Stopped(ctx context.Context) *status.Failure {
-	reason := "stopped before there was an answer"
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		reason = "the last attempt had no answer by then"
+// Failure is the failure of an attempt whose ctx is done. An attempt that took too
+// long is NOT_READY for the reason given; one that the run or its caller ended
+// decides nothing.
+func Failure(ctx context.Context, timedOut string) *status.Failure {
+	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
+	switch {
+	case errors.Is(f.Err, ErrAttemptTimeout):
+		f.Kind, f.Reason = status.FailureTransient, timedOut
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		f.Reason = "the last attempt had no answer by then"
 	}
-	return &status.Failure{Kind: status.FailureStopped, Reason: reason, Err: context.Cause(ctx)}
+	return f
 }

@@ -18,11 +18,6 @@ import (
 // as many as with curl.
 const maxCodings = 5
 
-// An unusable answer came, and is not the whole answer in a form that is known.
-type unusable string
-
-func (e unusable) Error() string { return string(e) }
-
 // codings returns what an answer was encoded by, in the order in which it was
 // (RFC 9110 section 8.4). Some transports have undone a gzip and its header.
 func codings(header http.Header) []string {
@@ -69,15 +64,15 @@ func decode(ctx context.Context, resp *http.Response) (body io.Reader, decoded b
 // known reports the codings that cannot be undone.
 func known(codings []string) error {
 	if len(codings) > maxCodings {
-		return unusable("the answer is encoded too many times over")
+		return plainError("the answer is encoded too many times over")
 	}
 	for _, coding := range codings {
 		switch coding {
 		case "gzip", "x-gzip", "deflate":
 		case "br", "zstd", "compress", "x-compress":
-			return unusable("the answer is encoded with " + coding + ", which was not asked for")
+			return plainError("the answer is encoded with " + coding + ", which was not asked for")
 		default:
-			return unusable("the answer is encoded in a way that is not known and was not asked for")
+			return plainError("the answer is encoded in a way that is not known and was not asked for")
 		}
 	}
 	return nil
@@ -112,9 +107,9 @@ func (a *attentive) Read(p []byte) (int, error) {
 	return a.r.Read(p)
 }
 
-// brokenCoding reports whether err says that what came was not encoded as the
+// isBrokenCoding reports whether err says that what came was not encoded as the
 // header says.
-func brokenCoding(err error) bool {
+func isBrokenCoding(err error) bool {
 	if _, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		return true
 	}
@@ -139,7 +134,7 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 	a.body, a.size, err = readBody(body, resp.ContentLength, limit, decoded)
 	a.truncated = a.size > int64(len(a.body))
 	if err == nil && a.code == http.StatusPartialContent && req.Header.Get("Range") == "" {
-		return unusable("HTTP 206 Partial Content, and the whole was asked for")
+		return plainError("HTTP 206 Partial Content, and the whole was asked for")
 	}
 	return err
 }

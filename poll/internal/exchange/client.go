@@ -5,95 +5,164 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/pollcli/poll/poll/internal/hint"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 )
 
+const (
+	// DefaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
+	DefaultMaxRedirects = 50
+	// defaultMaxBody is the MaxBody of one whose MaxBody is zero, in bytes.
+	defaultMaxBody = 64 << 20
+	// mostRedirects is how many redirects one attempt follows at the very most, and
+	// maxURL how long a URL may be that one leads to: a server that redirects for
+	// ever ends the attempt soon, and fills no memory until then.
+	mostRedirects = 1000
+	maxURL        = 16 << 10
+)
+
+// A Request has the fields of poll.HTTP.
+type Request struct {
+	URL             string
+	Method          string
+	Body            []byte
+	Header          http.Header
+	User            *url.Userinfo
+	MaxBody         int64
+	MaxRedirects    int
+	Follow          string
+	NoConditional   bool
+	LocationTrusted bool
+	Transport       http.RoundTripper
+}
+
 // A client sends the requests of one run.
 type client struct {
-	transport    http.RoundTripper
-	header       http.Header // canonical names
-	authorize    func(*http.Request)
-	maxBody      int64
-	maxRedirects int
-	trustAll     bool
-	secrets      redactor
-
+	Request   // with its defaults, and the canonical names of its headers
+	given     place
+	authorize func(*http.Request) // nil for none
+	secrets   redactor
 	// elsewhere is the transport to places that are not trusted.
 	elsewhere http.RoundTripper
-	// certified is true where the client shows a certificate to those that are.
-	certified bool
 }
 
-func newClient(h Request, given place) *client {
-	c := &client{
-		transport:    h.Transport,
-		header:       canonical(h.Header),
-		maxBody:      h.maxBody(),
-		maxRedirects: h.maxRedirects(),
-		trustAll:     h.LocationTrusted,
+// newClient checks the request, all but its Follow. Its errors are free of secrets.
+func newClient(r Request) (*client, error) {
+	u, err := ParseURL(r.URL)
+	if err != nil {
+		return nil, err
 	}
-	if c.transport == nil {
-		c.transport = http.DefaultTransport
+	if r.Header, err = checkHeader(r.Header); err != nil {
+		return nil, err
 	}
-	c.elsewhere, c.certified = withoutCertificate(c.transport)
-	user := h.User
-	if user == nil {
-		user = given.url.User
+	switch {
+	case r.Method != "" && !isToken(r.Method):
+		return nil, fmt.Errorf("%q is no HTTP method", r.Method)
+	case r.MaxBody < 0:
+		return nil, errors.New("the limit of the body is negative")
+	case r.MaxBody == 0:
+		r.MaxBody = defaultMaxBody
 	}
-	if user != nil && len(c.header["Authorization"]) == 0 {
-		password, _ := user.Password()
-		c.authorize = func(r *http.Request) { r.SetBasicAuth(user.Username(), password) }
-		c.secrets.add(user.Username(), password)
+	if r.MaxRedirects == 0 {
+		r.MaxRedirects = DefaultMaxRedirects
 	}
-	for name, values := range c.header {
-		if !mayTravel(name) {
+	if r.Method == "" {
+		r.Method = http.MethodGet
+		if r.Body != nil {
+			r.Method = http.MethodPost
+		}
+	}
+	if r.Transport == nil {
+		r.Transport = http.DefaultTransport
+	}
+	c := &client{Request: r}
+	c.setCredentials(u)
+	return c, nil
+}
+
+// setCredentials finds what is sent to the origin of the given URL only.
+func (c *client) setCredentials(given *url.URL) {
+	var guarded bool
+	c.elsewhere, guarded = withoutCertificate(c.Transport)
+	if c.User == nil {
+		c.User = given.User
+	}
+	if c.User != nil && len(c.Header["Authorization"]) == 0 {
+		password, _ := c.User.Password()
+		c.authorize = func(r *http.Request) { r.SetBasicAuth(c.User.Username(), password) }
+		c.secrets.add(c.User.Username(), password)
+		guarded = true
+	}
+	for name, values := range c.Header {
+		if !goesAnywhere(name) {
 			c.secrets.add(values...)
+			guarded = guarded || name != "Host" && len(values) > 0
 		}
 	}
-	return c
+	c.given = place{url: given, trusted: true, guarded: guarded}
 }
 
-// hasCredentials reports whether there is anything that only the user's own
-// origin is sent.
-func (c *client) hasCredentials() bool {
-	if c.authorize != nil || c.certified {
-		return true
-	}
-	for name, values := range c.header {
-		if !mayTravel(name) && name != "Host" && len(values) > 0 {
-			return true
+// checkHeader returns header with the canonical form of each name.
+func checkHeader(header http.Header) (http.Header, error) {
+	out := make(http.Header, len(header))
+	for name, values := range header {
+		if !isToken(name) {
+			return nil, fmt.Errorf("%q is no header name", name)
 		}
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		for _, v := range values {
+			// net/http refuses control characters (RFC 9110 section 5.5), too, but at each
+			// attempt anew. Of a host that is none (section 7.2) it would send nothing.
+			switch {
+			case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+				return nil, fmt.Errorf("the value of header %s contains a line break or another control character", name)
+			case key == "Host" && strings.ContainsAny(v, " \t/?#@\\"):
+				return nil, errors.New("the value of header Host is no host")
+			}
+		}
+		out[key] = append(out[key], values...)
 	}
-	return false
+	return out, nil
 }
 
-// asIs reports whether the user's header asks for encodings or for a range: then
-// what comes is what was asked for.
-func (c *client) asIs() bool {
-	return c.header.Get("Accept-Encoding") != "" || c.header.Get("Range") != ""
+// isToken reports whether s is a token, as methods and header names are
+// (RFC 9110 section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+// withoutCertificate returns t, or a copy of it that offers no client certificate
+// where t offers one. A transport that is none of net/http is taken as it is.
+func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered bool) {
+	original, ok := t.(*http.Transport)
+	if !ok || original.TLSClientConfig == nil {
+		return t, false
+	}
+	if config := original.TLSClientConfig; len(config.Certificates) == 0 && config.GetClientCertificate == nil {
+		return t, false
+	}
+	stripped := original.Clone()
+	stripped.TLSClientConfig.Certificates, stripped.TLSClientConfig.GetClientCertificate = nil, nil
+	stripped.DisableKeepAlives = true // nobody could close what it kept
+	return stripped, true
 }
 
 // wantsHTML reports whether the user's header asks for pages.
 func (c *client) wantsHTML() bool {
-	return slices.ContainsFunc(c.header["Accept"], func(value string) bool {
+	return slices.ContainsFunc(c.Header["Accept"], func(value string) bool {
 		return strings.Contains(strings.ToLower(value), "html")
 	})
-}
-
-// leftBehind says in words that credentials stay behind on the way, "" if none do.
-func leftBehind(from, to place) string {
-	if !from.guarded || to.trusted {
-		return ""
-	}
-	return "; that is another origin, credentials are not sent there"
 }
 
 // A call is a request to be made.
@@ -105,82 +174,89 @@ type call struct {
 	start  bool   // it starts the operation
 }
 
-// An answer is what came back for a call and the redirects it met.
+// An answer is what came of a call and of the redirects it met.
 type answer struct {
+	// failure says why there is no whole answer. It is nil for one, and what
+	// follows up to from is then set.
+	failure   *status.Failure
 	code      int
 	header    http.Header
 	body      []byte
 	size      int64
 	truncated bool
-	received  time.Time
 	from      place // that gave the answer
-	hops      []hop
+
+	advice    hint.Advice
+	redirects []redirect
+	unsent    bool // the server did nothing with the request: it never left, or was refused unread
 }
 
 // do makes a call and the calls that redirects lead to.
-func (c *client) do(ctx context.Context, next call) (*answer, *lost) {
+func (c *client) do(ctx context.Context, next call) *answer {
 	began := time.Now()
-	var hops []hop
+	var redirects []redirect
 	for {
 		a, err := c.send(ctx, next)
 		if err != nil {
-			return nil, c.lost(ctx, err, next, hops, time.Since(began))
+			return c.unanswered(ctx, err, next, redirects, time.Since(began))
 		}
-		a.hops = hops
-		if !isRedirect(a.code) || c.maxRedirects < 0 || leavesOpen(a.code, next.method) {
-			return a, nil
+		a.redirects = redirects
+		if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, next.method) {
+			return a
 		}
-		h, err := c.hop(next, a)
+		r, err := c.redirect(next, a)
 		switch {
 		case errors.Is(err, ErrUntrusted):
-			return nil, notFollowed(hops, h, err)
-		case err != nil, len(h.to.url.String()) > maxURL:
-			return a, nil
-		case len(hops) == c.maxRedirects:
-			return nil, tooManyRedirects(hops, h.to)
+			return &answer{redirects: redirects, failure: fail(status.FailureHopeless,
+				fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err), err)}
+		case err != nil, len(r.to.url.String()) > maxURL:
+			return a
+		case len(redirects) == min(c.MaxRedirects, mostRedirects):
+			return &answer{redirects: redirects, failure: fail(status.FailureHopeless,
+				fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(redirects), urlName(r.to.url)), nil)}
 		}
-		hops = append(hops, h)
-		next.at = h.to
-		if h.turned {
+		redirects = append(redirects, r)
+		next.at = r.to
+		if r.toGET {
 			next.method, next.body, next.start = http.MethodGet, nil, false
 		}
 	}
-}
-
-// transportTo returns the transport for a place.
-func (c *client) transportTo(p place) http.RoundTripper {
-	if p.trusted {
-		return c.transport
-	}
-	return c.elsewhere
 }
 
 // send makes one request and reads its answer.
 func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	way := &delivery{stop: stop}
-	req, err := c.request(httptrace.WithClientTrace(context.WithValue(ctx, deliveryKey{}, way), way.hooks()), next)
+	d := &delivery{stop: stop}
+	req, err := c.request(httptrace.WithClientTrace(context.WithValue(ctx, deliveryKey{}, d), d.hooks()), next)
 	if err != nil {
 		return nil, err
 	}
-	resp, err := c.transportTo(next.at).RoundTrip(req)
+	transport := c.Transport
+	if !next.at.trusted {
+		transport = c.elsewhere
+	}
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
-		return nil, way.failed(err)
+		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
 	// Not every body ends with its context: that of a 101 does not, nor has one of
 	// another transport to.
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
-	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at, received: time.Now()}
-	if err := a.read(req, resp, c.maxBody, c.asIs()); err != nil {
+	received := time.Now()
+	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at}
+	// What comes is as it was asked for where the user asks for encodings or a range.
+	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
+	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.size, want: resp.ContentLength}
 	}
+	a.advice = hint.Read(a.code, a.header, a.body, received)
 	return a, nil
 }
 
 // request builds the request of a call. Where the place is not trusted, only
-// the headers go along that may travel.
+// the headers go along that go anywhere.
 func (c *client) request(ctx context.Context, next call) (*http.Request, error) {
 	u := *next.at.url
 	u.User = nil
@@ -204,19 +280,19 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 func (c *client) setHeader(req *http.Request, next call) {
 	req.Header.Set("Accept", "*/*")
 	req.Header.Set("User-Agent", "poll")
-	if next.method != http.MethodHead && len(c.header["Range"]) == 0 {
+	if next.method != http.MethodHead && len(c.Header["Range"]) == 0 {
 		// Asked for here, net/http leaves it as it is. It would undo one gzip of several.
 		req.Header.Set("Accept-Encoding", "gzip")
 	}
 	if next.body != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	for name, values := range c.header {
+	for name, values := range c.Header {
 		switch {
-		case !next.at.trusted && !mayTravel(name):
+		case !next.at.trusted && !goesAnywhere(name):
 		case name == "Content-Type" && next.body == nil:
 		case name == "Host":
-			req.Host = c.header.Get("Host")
+			req.Host = c.Header.Get("Host")
 		case len(values) == 0 && name == "User-Agent":
 			req.Header.Set(name, "") // net/http has a default of its own
 		case len(values) == 0:
@@ -225,29 +301,4 @@ func (c *client) setHeader(req *http.Request, next call) {
 			req.Header[name] = values
 		}
 	}
-}
-
-// A sendError is a request without a complete answer.
-type sendError struct {
-	err       error
-	left      bool
-	atProxy   bool  // it came while a proxy was to connect
-	begun     bool  // the answer was, and reading its body failed
-	got, want int64 // bytes of the body then; want is -1 if not known
-}
-
-func (e *sendError) Error() string { return e.err.Error() }
-func (e *sendError) Unwrap() error { return e.err }
-
-// A lost call is one without a complete answer.
-type lost struct {
-	failure *status.Failure
-	left    bool  // the server may have seen the request
-	hops    []hop // redirects followed
-	advice  hint.Advice
-}
-
-// observation is what an attempt saw that ended so.
-func (l *lost) observation() status.Observation {
-	return status.Observation{Failure: l.failure, Hint: l.advice.Hint, Exhausted: l.advice.Exhausted, Remarks: l.advice.Remarks}
 }

@@ -83,16 +83,22 @@ func (c *cache) ask(at place) validators {
 	return c.by
 }
 
-// settle keeps a new answer, or returns the answer that a 304 confirms.
-func (c *cache) settle(a *answer) (confirmed *answer, ok bool) {
+// settle keeps a new answer, or returns the answer that a 304 confirms. What the
+// 304 says of asking again is its own.
+func (c *cache) settle(a *answer) (confirmed *answer) {
+	if c == nil || a.failure != nil {
+		return nil
+	}
 	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
-		return c.kept, true
+		confirmed := *c.kept
+		confirmed.advice = a.advice
+		return &confirmed
 	}
 	c.kept, c.by = nil, validators{}
 	if v := validatorsOf(a.header); v != (validators{}) && a.code == http.StatusOK {
 		c.kept, c.by = a, v
 	}
-	return nil, false
+	return nil
 }
 
 // asksByItself reports whether the user's own header makes requests conditional

@@ -4,24 +4,27 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
+	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"net/url"
 	"strings"
 	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/hint"
+	"github.com/pollcli/poll/status"
 )
 
-// A resend is why a request that net/http was about to send again was stopped.
-type resend string
-
+// Why a request that net/http was about to send again was stopped.
 const (
-	afterClose   resend = "connection closed by the server"
-	afterRefusal resend = "the server reset the HTTP/2 stream (REFUSED_STREAM)"
-	afterGoAway  resend = "the server is closing the HTTP/2 connection (GOAWAY)"
-	afterEither  resend = "the server reset the HTTP/2 stream (PROTOCOL_ERROR) or is closing the connection (GOAWAY)"
+	afterClose   plainError = "connection closed by the server"
+	afterRefusal plainError = "the server reset the HTTP/2 stream (REFUSED_STREAM)"
+	afterGoAway  plainError = "the server is closing the HTTP/2 connection (GOAWAY)"
+	afterEither  plainError = "the server reset the HTTP/2 stream (PROTOCOL_ERROR) or is closing the connection (GOAWAY)"
 )
-
-func (r resend) Error() string { return string(r) }
 
 // A delivery is one request on its way. It notes how far the request comes, and
 // sees to it that it is sent once.
@@ -35,24 +38,19 @@ type delivery struct {
 	stop context.CancelCauseFunc // ends the request
 
 	mu       sync.Mutex
-	asked    bool     // for a connection: the transport calls the hooks
-	asks     int      // how often, since it was given one
-	conn     net.Conn // the last one that the request was given
-	reused   bool     // conn had served other requests
-	written  bool     // the request's header, on conn
-	answered bool     // what follows is a request that the transport makes by itself
-	again    resend   // why it was stopped before it was sent again, "" if it was not
-	atProxy  bool     // a proxy was asked to connect, and has not answered
+	asked    bool       // for a connection: the transport calls the hooks
+	asks     int        // how often, since it was given one
+	conn     net.Conn   // the last one that the request was given
+	reused   bool       // conn had served other requests
+	written  bool       // the request's header, on conn
+	answered bool       // what follows is a request that the transport makes by itself
+	again    plainError // why it was stopped before it was sent again, "" if it was not
+	atProxy  bool       // a proxy was asked to connect, and has not answered
 }
 
 // deliveryKey is the key of a delivery in its request's context, which the hooks
 // of a transport are given.
 type deliveryKey struct{}
-
-func deliveryOf(ctx context.Context) *delivery {
-	d, _ := ctx.Value(deliveryKey{}).(*delivery)
-	return d
-}
 
 func (d *delivery) hooks() *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
@@ -150,4 +148,52 @@ func unprocessed(err error) bool {
 		}
 	}
 	return false
+}
+
+// A proxyError is a proxy's refusal to connect to the server.
+type proxyError struct {
+	code   int
+	advice hint.Advice
+}
+
+func (e *proxyError) Error() string {
+	words := strings.TrimSpace(fmt.Sprintf("the proxy: HTTP %d %s", e.code, http.StatusText(e.code)))
+	if h := e.advice.Hint; h != nil && e.kind() != status.FailureThrottled { // whose verdict tells it
+		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
+	}
+	return words
+}
+
+// kind says what the refusal means. One that is neither for load nor the proxy's
+// own trouble is its policy.
+func (e *proxyError) kind() status.FailureKind {
+	o := status.Observation{Code: &e.code, Hint: e.advice.Hint, Exhausted: e.advice.Exhausted}
+	switch {
+	case o.RefusedForLoad():
+		return status.FailureThrottled
+	case e.code == http.StatusProxyAuthRequired, e.code == http.StatusForbidden, e.code >= 300 && e.code < 400:
+		return status.FailureHopeless
+	}
+	return status.FailureTransient
+}
+
+// ObserveProxy has t note when a proxy is asked to connect, and when it refuses.
+func ObserveProxy(t *http.Transport) {
+	asked := func(ctx context.Context, asked bool) {
+		if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {
+			d.set(&d.atProxy, asked)
+		}
+	}
+	t.GetProxyConnectHeader = func(ctx context.Context, _ *url.URL, _ string) (http.Header, error) {
+		asked(ctx, true)
+		return nil, nil
+	}
+	t.OnProxyConnectResponse = func(ctx context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+		asked(ctx, false)
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+		// The status text can be anything, and is not repeated.
+		return &proxyError{answer.StatusCode, hint.Read(answer.StatusCode, answer.Header, nil, time.Now())}
+	}
 }

@@ -22,7 +22,7 @@ func TestDelivery(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		events string
-		again  resend
+		again  plainError
 		err    string // of the transport
 		left   bool
 	}{

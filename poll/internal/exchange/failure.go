@@ -1,124 +1,130 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"github.com/pollcli/poll/poll/internal/cause"
 	"io"
 	"net"
 	"net/url"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
-// A saidError is an error in words that are free of secrets. The cause is still
+// A safeError is an error in words that are free of secrets. The cause is still
 // there for [errors.Is].
-type saidError struct {
+type safeError struct {
 	words string
 	cause error
 }
 
-func (e *saidError) Error() string { return e.words }
-func (e *saidError) Unwrap() error { return e.cause }
+func (e *safeError) Error() string { return e.words }
+func (e *safeError) Unwrap() error { return e.cause }
+
+// A plainError is an error of this package's own, in words that are free of secrets.
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
 
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
-	return &status.Failure{Kind: kind, Reason: words, Err: &saidError{words: words, cause: cause}}
+	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
 
 // Hopeless is the failure of a request that cannot be sent.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
 
-// lost says in words why there is no answer to a call.
-func (c *client) lost(ctx context.Context, err error, at call, hops []hop, took time.Duration) *lost {
-	l := &lost{hops: hops}
+// NoConnection is the failure of an attempt to connect that began then and ended
+// with err.
+func NoConnection(ctx context.Context, err error, began time.Time) *status.Failure {
+	if ctx.Err() != nil {
+		return cutOff(ctx, "", true, time.Since(began))
+	}
+	return fail(status.FailureTransient, cmp.Or(networkWords(err), "cannot connect"), err)
+}
+
+// cutOff is the failure of an attempt that was ended from outside, at a proxy if
+// whose says so.
+func cutOff(ctx context.Context, whose string, unsent bool, took time.Duration) *status.Failure {
+	text := whose + "timed out after " + words.Short(took)
+	if unsent {
+		text += " without a connection"
+	}
+	return cause.Failure(ctx, text)
+}
+
+// A sendError is a request without a complete answer.
+type sendError struct {
+	err       error
+	left      bool  // the server may have seen the request
+	atProxy   bool  // it came while a proxy was to connect
+	begun     bool  // the answer was, and reading its body failed
+	got, want int64 // bytes of the body then; want is -1 if not known
+}
+
+func (e *sendError) Error() string { return e.err.Error() }
+func (e *sendError) Unwrap() error { return e.err }
+
+// unanswered says in words why there is no answer to a call.
+func (c *client) unanswered(ctx context.Context, err error, last call, redirects []redirect, took time.Duration) *answer {
+	a := &answer{redirects: redirects, unsent: true}
 	var whose string
 	if e, ok := errors.AsType[*sendError](err); ok {
-		l.left = e.left
+		a.unsent = !e.left
 		if e.atProxy {
 			whose = "the proxy: "
 		}
 	}
 	if ctx.Err() != nil {
-		l.failure = Cut(ctx, whose, l.left, took)
-		return l
+		a.failure = cutOff(ctx, whose, a.unsent, took)
+		return a
 	}
-	if e, ok := errors.AsType[*proxyError](err); ok {
-		l.advice = e.advice
+	kind, words := status.FailureTransient, ""
+	distrusted := certificateWords(err)
+	switch e, refused := errors.AsType[*proxyError](err); {
+	case distrusted != "":
+		kind, words = status.FailureHopeless, distrusted
+	case refused:
+		kind, words, a.advice = e.kind(), e.Error(), e.advice
+	default:
+		words = c.explain(err, last.at.url)
 	}
-	kind, words := c.explain(err, at)
 	words = whose + words
-	if len(hops) > 0 {
-		words += ", after a redirect to " + urlName(at.at.url)
+	if len(redirects) > 0 {
+		words += ", after a redirect to " + urlName(last.at.url)
 	}
-	l.failure = fail(kind, words, err)
-	if _, distrusted := certificateWords(err); distrusted {
-		l.failure.Advice.Code = status.AdviceTrust
+	a.failure = fail(kind, words, err)
+	if distrusted != "" {
+		a.failure.Advice.Code = status.AdviceTrust
 	}
-	return l
-}
-
-// cut says how an attempt was ended from outside, and at whose place, "" for the
-// server's.
-func Cut(ctx context.Context, whose string, left bool, took time.Duration) *status.Failure {
-	why := context.Cause(ctx)
-	if !errors.Is(why, cause.ErrAttemptTimeout) {
-		return cause.Stopped(ctx)
-	}
-	text := whose + "timed out after " + words.Short(took)
-	if !left {
-		text += " without a connection"
-	}
-	return fail(status.FailureTransient, text, why)
+	return a
 }
 
 // explain says what an error of net/http means. net/http's own words can hold
 // the URL with its query, the proxy's password, or bytes of the answer.
-func (c *client) explain(err error, at call) (status.FailureKind, string) {
-	if words, ok := certificateWords(err); ok {
-		return status.FailureHopeless, words
-	}
-	if e, ok := errors.AsType[*proxyError](err); ok {
-		return e.kind(), e.Error()
-	}
-	words, ok := networkWords(err)
-	if !ok {
-		words, ok = protocolWords(err)
-	}
-	if !ok {
+func (c *client) explain(err error, at *url.URL) string {
+	words := cmp.Or(networkWords(err), protocolWords(err))
+	if words == "" {
+		innermost := err
+		if e, ok := errors.AsType[*url.Error](err); ok {
+			innermost = e.Err // without the request that it names
+		}
 		secrets := redactor{secrets: c.secrets.secrets}
-		secrets.addURL(at.at.url)
-		words = "request failed: " + secrets.clean(innermost(err).Error())
+		secrets.addURL(at)
+		words = "request failed: " + secrets.clean(innermost.Error())
 	}
-	if op, is := errors.AsType[*net.OpError](err); is && op.Op == "proxyconnect" {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
 		words = "the proxy: " + words
 	}
-	return status.FailureTransient, words
-}
-
-// innermost returns the cause of an error of net/http without the request that
-// it names.
-func innermost(err error) error {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		return e.Err
-	}
-	return err
-}
-
-func tooManyRedirects(hops []hop, to place) *lost {
-	words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(hops), urlName(to.url))
-	return &lost{failure: fail(status.FailureHopeless, words, nil), left: true, hops: hops}
-}
-
-func notFollowed(hops []hop, h hop, err error) *lost {
-	words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", h.code, urlName(h.to.url), err)
-	return &lost{failure: fail(status.FailureHopeless, words, err), left: true, hops: hops}
+	return words
 }
 
 // neverConnected reports whether err came before there was a connection.
@@ -130,13 +136,19 @@ func neverConnected(err error) bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect") || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// networkWords says what went wrong below HTTP.
-func networkWords(err error) (string, bool) {
+// networkWords says what went wrong below HTTP, "" if nothing is known to have.
+func networkWords(err error) string {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		return dnsWords(e), true
+		switch {
+		case e.IsNotFound:
+			return "no such host " + e.Name
+		case e.IsTimeout:
+			return "timed out looking up " + e.Name
+		}
+		return "cannot look up " + e.Name
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return "the address is malformed, or its port is none", true
+		return "the address is malformed, or its port is none"
 	}
 	for _, known := range []struct {
 		errno syscall.Errno
@@ -153,63 +165,66 @@ func networkWords(err error) (string, bool) {
 		{syscall.EACCES, "permission denied"},
 	} {
 		if errors.Is(err, known.errno) {
-			return known.words, true
+			return known.words
 		}
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return "timed out", true
+		return "timed out"
 	}
-	return "", false
+	return ""
 }
 
-func dnsWords(e *net.DNSError) string {
-	switch {
-	case e.IsNotFound:
-		return "no such host " + e.Name
-	case e.IsTimeout:
-		return "timed out looking up " + e.Name
-	}
-	return "cannot look up " + e.Name
-}
-
-// protocolWords says what went wrong in TLS or HTTP.
-func protocolWords(err error) (string, bool) {
+// protocolWords says what went wrong in TLS or HTTP, "" if it is not known.
+func protocolWords(err error) string {
 	if e, ok := errors.AsType[tls.AlertError](err); ok {
-		return e.Error(), true
+		return e.Error()
+	}
+	if e, ok := errors.AsType[plainError](err); ok {
+		return e.Error()
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the server does not speak TLS on this port", true
+		return "the server does not speak TLS on this port"
 	}
-	if e, ok := errors.AsType[unusable](err); ok {
-		return e.Error(), true
-	}
-	if brokenCoding(err) {
-		return "the answer's compression is broken", true
+	if isBrokenCoding(err) {
+		return "the answer's compression is broken"
 	}
 	if e, ok := errors.AsType[*sendError](err); ok && e.begun && errors.Is(err, io.ErrUnexpectedEOF) {
-		return halfAnswer(e), true
+		if e.want > 0 {
+			return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
+		}
+		return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "connection closed without an answer", true
-	}
-	if r, ok := errors.AsType[resend](err); ok {
-		return r.Error(), true
-	}
-	if words, ok := http2Words(err.Error()); ok {
-		return words, true
+		return "connection closed without an answer"
 	}
 	return textWords(err.Error())
 }
 
-func halfAnswer(e *sendError) string {
-	if e.want > 0 {
-		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
-	}
-	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
+// http2Errors are errors of HTTP/2 by their text, with the error code if there is
+// one that has a name.
+var http2Errors = []struct {
+	pattern func() *regexp.Regexp
+	words   string
+}{
+	{lazily(`stream error: stream ID \d+; ([A-Z0-9_]*)(?s:.*); received from peer`), "the server reset the HTTP/2 stream"},
+	{lazily(`stream error: stream ID ()`), "the HTTP/2 answer is malformed"},
+	{lazily(`connection error: ([A-Z0-9_]*)`), "the HTTP/2 connection is broken"},
+	{lazily(`GOAWAY(?s:.*?)ErrCode.([A-Z0-9_]*)`), "the server closed the HTTP/2 connection"},
+	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway)},
 }
 
-// textWords knows errors by their text where net/http has no type for them.
-func textWords(text string) (string, bool) {
+// textWords knows errors by their text where net/http has no type for them. What
+// a server wrote beside the code of an HTTP/2 error is not repeated.
+func textWords(text string) string {
+	for _, known := range http2Errors {
+		switch match := known.pattern().FindStringSubmatch(text); {
+		case match == nil:
+		case match[1] == "":
+			return known.words
+		default:
+			return known.words + " (" + match[1] + ")"
+		}
+	}
 	for _, known := range []struct{ text, words string }{
 		{"server gave HTTP response to HTTPS client", "the server does not speak TLS on this port"},
 		{"response headers exceeded", "the header of the answer is too long"},
@@ -226,79 +241,33 @@ func textWords(text string) (string, bool) {
 		{"tls: handshake failure", "TLS handshake failed"},
 	} {
 		if strings.Contains(text, known.text) {
-			return known.words, true
+			return known.words
 		}
 	}
-	return "", false
+	return ""
 }
 
-// http2Words knows the errors of net/http that say what the server did over
-// HTTP/2. What the server wrote beside the code is not repeated.
-func http2Words(text string) (string, bool) {
-	if _, reset, ok := strings.Cut(text, "stream error: stream ID "); ok {
-		_, code, _ := strings.Cut(reset, "; ")
-		if strings.Contains(code, "; received from peer") {
-			return "the server reset the HTTP/2 stream" + errorCode(code), true
-		}
-		return "the HTTP/2 answer is malformed", true
-	}
-	if _, code, ok := strings.Cut(text, "connection error: "); ok {
-		return "the HTTP/2 connection is broken" + errorCode(code), true
-	}
-	if _, code, ok := strings.Cut(text, "ErrCode"); ok && strings.Contains(text, "GOAWAY") {
-		return "the server closed the HTTP/2 connection" + errorCode(code[1:]), true
-	}
-	if strings.Contains(text, "graceful shutdown GOAWAY") || strings.Contains(text, "client conn not usable") {
-		return afterGoAway.Error(), true
-	}
-	return "", false
-}
-
-// errorCode returns the HTTP/2 error code that text begins with, in parentheses;
-// "" for one without a name.
-func errorCode(text string) string {
-	end := strings.IndexFunc(text, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' })
-	if end < 0 {
-		end = len(text)
-	}
-	if end == 0 {
-		return ""
-	}
-	return " (" + text[:end] + ")"
-}
-
-// certificateWords says why the server's certificate is not trusted.
-func certificateWords(err error) (string, bool) {
-	var words string
+// certificateWords says why the server's certificate is not trusted, "" if that
+// is not what went wrong.
+func certificateWords(err error) string {
+	const distrusted = "certificate not trusted: it "
 	if e, ok := errors.AsType[x509.HostnameError](err); ok {
-		words = "it is not for host " + e.Host
-	} else if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
-		words = invalidWords(e)
-	} else if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-		words = "it is signed by an unknown authority"
-	} else if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		words = "it cannot be verified"
-	} else {
-		return "", false
+		return distrusted + "is not for host " + e.Host
 	}
-	return "certificate not trusted: " + words, true
-}
-
-func invalidWords(e x509.CertificateInvalidError) string {
-	switch {
-	case e.Reason != x509.Expired || e.Cert == nil:
-		return "it is invalid"
-	case time.Now().Before(e.Cert.NotBefore):
-		return "it is not valid before " + e.Cert.NotBefore.UTC().Format(time.DateOnly)
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		switch {
+		case e.Reason != x509.Expired || e.Cert == nil:
+			return distrusted + "is invalid"
+		case time.Now().Before(e.Cert.NotBefore):
+			return distrusted + "is not valid before " + e.Cert.NotBefore.UTC().Format(time.DateOnly)
+		}
+		return distrusted + "expired on " + e.Cert.NotAfter.UTC().Format(time.DateOnly)
 	}
-	return "it expired on " + e.Cert.NotAfter.UTC().Format(time.DateOnly)
-}
-
-// NoConnection is the failure of a connection that ended with err.
-func NoConnection(err error) *status.Failure {
-	words, ok := networkWords(err)
-	if !ok {
-		words = "cannot connect"
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return distrusted + "is signed by an unknown authority"
 	}
-	return fail(status.FailureTransient, words, err)
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return distrusted + "cannot be verified"
+	}
+	return ""
 }

@@ -3,26 +3,26 @@ package exchange
 import (
 	"context"
 	"errors"
-	"github.com/pollcli/poll/poll/internal/cause"
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
-func TestCut(t *testing.T) {
+func TestCutOff(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		why     error
 		timeout bool
-		left    bool
+		unsent  bool
 		kind    status.FailureKind
 		reason  string
 	}{
-		{cause.ErrAttemptTimeout, true, true, status.FailureTransient, "timed out after 12s"},
-		{cause.ErrAttemptTimeout, true, false, status.FailureTransient, "timed out after 12s without a connection"},
-		{cause.ErrDeadline, true, true, status.FailureStopped, "the last attempt had no answer by then"},
-		{errors.New("SIGTERM"), false, true, status.FailureStopped, "stopped before there was an answer"},
+		{cause.ErrAttemptTimeout, true, false, status.FailureTransient, "timed out after 12s"},
+		{cause.ErrAttemptTimeout, true, true, status.FailureTransient, "timed out after 12s without a connection"},
+		{cause.ErrDeadline, true, false, status.FailureStopped, "the last attempt had no answer by then"},
+		{errors.New("SIGTERM"), false, false, status.FailureStopped, "stopped before there was an answer"},
 	} {
 		ctx, stop := context.WithCancelCause(t.Context())
 		if test.timeout {
@@ -31,7 +31,7 @@ func TestCut(t *testing.T) {
 			defer cancel()
 		}
 		stop(test.why)
-		have := Cut(ctx, "", test.left, 12345*time.Millisecond)
+		have := cutOff(ctx, "", test.unsent, 12345*time.Millisecond)
 		if have.Kind != test.kind || have.Reason != test.reason || !errors.Is(have, test.why) {
 			t.Errorf("%v: have %v %q", test.why, have.Kind, have.Reason)
 		}

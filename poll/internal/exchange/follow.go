@@ -6,179 +6,336 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Follow says where to look after the first answer. The zero value is "auto";
-// [ParseFollow] makes the others.
-type Follow struct {
+// A follow says where to look after the first answer. The zero value is "auto".
+type follow struct {
 	source   string
 	none     bool
 	value    *value
-	template *urlTemplate
+	template *template
 }
 
-// ParseFollow reads where to look, as poll.ParseFollow says.
-func ParseFollow(s string) (Follow, error) {
-	f := Follow{source: s}
+// parseFollow reads where to look, as poll.HTTP's Follow says.
+func parseFollow(s string) (follow, error) {
 	switch {
 	case s == "" || s == "auto":
-		f.source = ""
+		return follow{}, nil
 	case s == "none":
-		f.none = true
-	case noPlace(s) != "":
-		return Follow{}, fmt.Errorf("%s is no place to look at: %s", s, noPlace(s))
+		return follow{none: true}, nil
+	case instead(s) != "":
+		return follow{}, fmt.Errorf("%s is no place to look at: write %s", s, instead(s))
 	case isTemplate(s):
 		t, err := parseTemplate(s)
-		if err != nil {
-			return Follow{}, err
-		}
-		f.template = t
-	default:
-		v, err := compileValue(s)
-		if err != nil {
-			return Follow{}, hinted(s, err)
-		}
-		if v.Uses() == (expr.Uses{}) {
-			return Follow{}, fmt.Errorf("%s is the same for every answer, and no place to look at", s)
-		}
-		f.value = &v
+		return follow{source: s, template: t}, err
 	}
-	return f, nil
+	v, err := compileValue(s)
+	if err != nil {
+		return follow{}, hintTemplate(s, err)
+	}
+	if v.Uses() == (expr.Uses{}) {
+		return follow{}, fmt.Errorf("%s is the same for every answer, and no place to look at", s)
+	}
+	return follow{source: s, value: &v}, nil
 }
 
-// String returns what f was parsed from.
-func (f Follow) String() string {
-	if f.source == "" {
+// instead says what to write instead of a word that by mistake would name a
+// field; "" for any other. The mistake would show when the start has been sent.
+func instead(s string) string {
+	switch strings.ToLower(s) {
+	case "none", "no", "off", "never", "false":
+		return "none"
+	case "auto", "yes", "on", "always", "true":
 		return "auto"
+	case "location":
+		return "$header.Location for the header, .location for the field"
 	}
-	return f.source
+	return ""
 }
 
 // explicit reports whether the user said what to take the URL from.
-func (f Follow) explicit() bool { return f.value != nil || f.template != nil }
+func (f follow) explicit() bool { return f.value != nil || f.template != nil }
 
-// isSafe reports whether a method only looks (RFC 9110 section 9.2.1).
-func isSafe(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return true
-	}
-	return false
-}
-
-// A lead is a place that an answer names.
-type lead struct {
+// A link is a place that an answer names.
+type link struct {
 	to      place
 	monitor status.Monitor
 	source  string // what named it, in words
 }
 
-// find returns where the answer to a request sent by method leads. Without a
-// lead, why says what is wrong with what might have been one, if anything.
-func (f Follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l lead, why error) {
+// find returns where the answer to a request sent by method links to. Without a
+// link, the error says what is wrong with what might have been one, if anything.
+func (f follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l link, problem error) {
 	if f.explicit() {
 		return f.build(ctx, a, trustAll)
 	}
-	for _, h := range leadHeaders {
-		if reference := a.header.Get(h.name); reference != "" && h.leads(a.code) {
+	for _, h := range linkHeaders {
+		if reference := a.header.Get(h.name); reference != "" && h.links(a.code) {
 			to, err := a.from.refer(reference, trustAll)
 			if err == nil {
-				return lead{to, h.monitor, h.name}, why
+				return link{to, h.monitor, h.name}, problem
 			}
-			why = fmt.Errorf("%s ignored: it %w", h.name, err)
+			problem = fmt.Errorf("%s ignored: it %w", h.name, err)
 		}
 	}
 	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
-		return lead{a.from, status.MonitorAzure, "its provisioningState"}, why
+		return link{a.from, status.MonitorAzure, "its provisioningState"}, problem
 	}
-	return lead{}, why
+	return link{}, problem
 }
 
-// leadHeaders name what to follow, the first that is there: Azure's Resource
+// linkHeaders name what to follow, the first that is there: Azure's Resource
 // Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
 // sections 10.2.2 and 15.3.3.
-var leadHeaders = [...]struct {
+var linkHeaders = [...]struct {
 	name    string
 	monitor status.Monitor
-	leads   func(code int) bool
+	links   func(code int) bool
 }{
 	{"Azure-AsyncOperation", status.MonitorAzure, isGood},
 	{"Operation-Location", status.MonitorAzure, isGood},
-	{"Location", status.MonitorLocation, isCreatedOrAccepted},
+	{"Location", status.MonitorLocation, func(code int) bool { return code == http.StatusCreated || code == http.StatusAccepted }},
 }
 
 func isGood(code int) bool { return code >= 200 && code <= 299 }
 
-func isCreatedOrAccepted(code int) bool {
-	return code == http.StatusCreated || code == http.StatusAccepted
-}
-
 // renewed returns where a monitor says that it is to be found from now on: any
 // of its answers can name another URL than the one before.
-func renewed(monitor status.Monitor, a *answer, trustAll bool) (lead, bool) {
-	for _, h := range leadHeaders {
+func renewed(monitor status.Monitor, a *answer, trustAll bool) (link, bool) {
+	for _, h := range linkHeaders {
 		reference := a.header.Get(h.name)
-		if h.monitor != monitor || reference == "" || !h.leads(a.code) {
+		if h.monitor != monitor || reference == "" || !h.links(a.code) {
 			continue
 		}
 		if to, err := a.from.refer(reference, trustAll); err == nil {
-			return lead{to, monitor, h.name}, true
+			return link{to, monitor, h.name}, true
 		}
 	}
-	return lead{}, false
+	return link{}, false
 }
 
 // build takes the URL out of the answer's document.
-func (f Follow) build(ctx context.Context, a *answer, trustAll bool) (lead, error) {
-	var reference, problem string
-	if f.template != nil {
-		reference, problem = f.template.expand(ctx, a)
-	} else {
-		reference, problem = f.value.text(ctx, a)
+func (f follow) build(ctx context.Context, a *answer, trustAll bool) (link, error) {
+	// A template can hold secrets in its query.
+	subject, text := "the URL that it builds", f.template.expand
+	if f.value != nil {
+		subject, text = "the value of "+f.source, f.value.text
 	}
-	if problem != "" {
-		return lead{}, errors.New("nothing to follow: " + problem)
+	reference, err := text(ctx, a)
+	if err != nil {
+		return link{}, err
 	}
 	to, err := a.from.refer(reference, trustAll)
 	if err != nil {
-		return lead{}, fmt.Errorf("nothing to follow: %s %w", f.subject(), err)
+		return link{}, fmt.Errorf("%s %w", subject, err)
 	}
-	return lead{to, status.MonitorBuilt, "its document"}, nil
-}
-
-// subject is what the URL is taken from, in words. A template can hold secrets
-// in its query.
-func (f Follow) subject() string {
-	if f.template != nil {
-		return "the URL that it builds"
-	}
-	return "the value of " + f.source
+	return link{to, status.MonitorBuilt, "its document"}, nil
 }
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a
-// status in the form of one.
+// status in the form of one. One without the word is not parsed.
 func hasProvisioningState(ctx context.Context, a *answer) bool {
-	return field(ctx, a, "provisioningState", ".properties.provisioningState") != ""
+	if !bytes.Contains(a.body, []byte("provisioningState")) {
+		return false
+	}
+	_, err := mustValue(".properties.provisioningState").text(ctx, a)
+	return err == nil
 }
 
 // resourceLocation is where Azure's status document says that the result is, a
 // missing or empty value if it does not.
-func resourceLocation(a *answer) expr.Value {
-	if !bytes.Contains(a.body, []byte("resourceLocation")) {
+func resourceLocation(body []byte) expr.Value {
+	if !bytes.Contains(body, []byte("resourceLocation")) {
 		return expr.Value{}
 	}
-	return mustValue(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(a.body)}).Value()
+	return mustValue(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
 }
 
-// field returns the text at a path of the answer's document, "" for none. An
-// answer that does not hold the path's last name is not parsed.
-func field(ctx context.Context, a *answer, name, path string) string {
-	if !bytes.Contains(a.body, []byte(name)) {
-		return ""
+// A value is an expression whose text becomes a URL, or a part of one.
+type value struct{ *expr.Expr }
+
+func compileValue(source string) (value, error) {
+	x, err := expr.CompileValue(source)
+	return value{x}, err
+}
+
+// mustValue compiles an expression of this package's own.
+func mustValue(source string) value {
+	v, err := compileValue(source)
+	if err != nil {
+		panic(err)
 	}
-	text, _ := mustValue(path).text(ctx, a)
-	return text
+	return v
+}
+
+// text returns the value in an answer: a string that is not empty, or a number as
+// it is written there.
+func (v value) text(ctx context.Context, a *answer) (string, error) {
+	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body, Context: ctx}
+	if a.truncated {
+		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+	}
+	switch got := v.Eval(env).Value(); got.Kind {
+	case expr.KindString, expr.KindNumber:
+		if got.Text() == "" {
+			return "", fmt.Errorf("%s is empty", v)
+		}
+		return got.Text(), nil
+	case expr.KindUnknown, expr.KindMissing:
+		return "", plainError(got.Reason)
+	}
+	return "", fmt.Errorf("%s is neither text nor a number", v)
+}
+
+// A template is a URL with expressions in braces.
+type template struct {
+	texts  []string // one more than values
+	values []value
+}
+
+func isTemplate(s string) bool {
+	lower := strings.ToLower(s)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") || strings.HasPrefix(s, "/")
+}
+
+func parseTemplate(s string) (*template, error) {
+	t := &template{}
+	for {
+		text, rest, found := strings.Cut(s, "{")
+		t.texts = append(t.texts, text)
+		if !found {
+			break
+		}
+		end := closingBrace(rest)
+		if end < 0 {
+			return nil, plainError("a { of the URL is not closed")
+		}
+		v, err := compileValue(strings.TrimSpace(rest[:end]))
+		if err != nil {
+			return nil, fmt.Errorf("in braces: %w", err)
+		}
+		t.values, s = append(t.values, v), rest[end+1:]
+	}
+	if sample := strings.Join(t.texts, "0"); !strings.HasPrefix(sample, "/") {
+		if _, err := ParseURL(sample); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// closingBrace returns where the brace that is open at the start of s closes,
+// -1 if nowhere. Braces in quotes do not count.
+func closingBrace(s string) int {
+	depth, quote, escaped := 1, byte(0), false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// expand puts the values of the answer's document into the template.
+func (t *template) expand(ctx context.Context, a *answer) (string, error) {
+	var b strings.Builder
+	for i, v := range t.values {
+		b.WriteString(t.texts[i])
+		text, err := v.text(ctx, a)
+		if err != nil {
+			return "", err
+		}
+		text, problem := escape(text, strings.Join(t.texts[:i+1], "0"))
+		if problem != "" {
+			return "", fmt.Errorf("%s %s", v, problem)
+		}
+		b.WriteString(text)
+	}
+	b.WriteString(t.texts[len(t.values)])
+	return b.String(), nil
+}
+
+// escape makes text fit into a URL behind prefix, so that it cannot begin another
+// part of it. In a path its slashes stay, as names such as operations/7 have them,
+// but not those at its front: after a slash they would begin another host.
+func escape(text, prefix string) (escaped, problem string) {
+	_, afterScheme, absolute := strings.Cut(prefix, "://")
+	switch {
+	case strings.ContainsAny(prefix, "?#"):
+		return url.QueryEscape(text), ""
+	case absolute && !strings.Contains(afterScheme, "/"):
+		if strings.ContainsFunc(text, func(r rune) bool {
+			return r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+		}) {
+			return "", "is no part of a host name"
+		}
+		return text, ""
+	}
+	segments := strings.Split(strings.TrimLeft(text, "/"), "/")
+	if slices.Contains(segments, "..") { // it would remove what stands before it (RFC 3986 section 5.2.4)
+		return "", "leads out of its place in the path"
+	}
+	for i, s := range segments {
+		segments[i] = url.PathEscape(s)
+	}
+	return strings.Join(segments, "/"), ""
+}
+
+var (
+	// joinedParts matches text and paths that are joined in jq's ways.
+	joinedParts = lazily(`^(?:` + jqText + `|` + jqPath + `)(?:\s*\+\s*(?:` + jqText + `|` + jqPath + `))*$`)
+	// interpolated matches a value inside of text.
+	interpolated = lazily(`\\\(([^()"]*)\)`)
+)
+
+const (
+	jqText = `"(?:[^"\\{}]|\\\([^()"]*\))*"`
+	jqPath = `\(?\s*\.[A-Za-z_][\w.]*(?:\s*\|\s*tostring)?\s*\)?`
+)
+
+// hintTemplate adds to the error of an expression the template that joins the same
+// text and values.
+func hintTemplate(source string, err error) error {
+	e, ok := errors.AsType[*expr.Error](err)
+	if !ok || !joinedParts().MatchString(strings.TrimSpace(source)) {
+		return err
+	}
+	var b strings.Builder
+	for part := range strings.SplitSeq(source, "+") {
+		part = strings.TrimSpace(part)
+		if text, quoted := strings.CutPrefix(part, `"`); quoted {
+			b.WriteString(interpolated().ReplaceAllString(strings.TrimSuffix(text, `"`), "{$1}"))
+			continue
+		}
+		path, _, _ := strings.Cut(strings.Trim(part, "() "), "|")
+		b.WriteString("{" + strings.TrimSpace(path) + "}")
+	}
+	if !isTemplate(b.String()) {
+		return err
+	}
+	if _, malformed := parseTemplate(b.String()); malformed == nil {
+		e.Hint = "write " + b.String()
+	}
+	return e
 }

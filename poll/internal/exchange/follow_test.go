@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,19 +13,19 @@ import (
 func TestParseFollow(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		in, want           string
+		in                 string
 		none, ok, explicit bool
 	}{
-		{in: "", want: "auto", ok: true},
-		{in: "auto", want: "auto", ok: true},
-		{in: "none", want: "none", none: true, ok: true},
-		{in: ".url", want: ".url", explicit: true, ok: true},
-		{in: "https://h/v1/{.name}", want: "https://h/v1/{.name}", explicit: true, ok: true},
-		{in: "/v1/{.name}", want: "/v1/{.name}", explicit: true, ok: true},
-		{in: "HTTPS://{.host}/x", want: "HTTPS://{.host}/x", explicit: true, ok: true},
-		{in: "url", want: "url", explicit: true, ok: true},
-		{in: ".location", want: ".location", explicit: true, ok: true},
-		{in: "$header.Location", want: "$header.Location", explicit: true, ok: true},
+		{in: "", ok: true},
+		{in: "auto", ok: true},
+		{in: "none", none: true, ok: true},
+		{in: ".url", explicit: true, ok: true},
+		{in: "https://h/v1/{.name}", explicit: true, ok: true},
+		{in: "/v1/{.name}", explicit: true, ok: true},
+		{in: "HTTPS://{.host}/x", explicit: true, ok: true},
+		{in: "url", explicit: true, ok: true},
+		{in: ".location", explicit: true, ok: true},
+		{in: "$header.Location", explicit: true, ok: true},
 		{in: `"jobs/1"`, ok: false},
 		{in: "1 == 1", ok: false},
 		{in: "7", ok: false},
@@ -32,13 +33,13 @@ func TestParseFollow(t *testing.T) {
 		{in: "https://", ok: false},
 		{in: "https://h:x/{.name}", ok: false},
 	} {
-		f, err := ParseFollow(test.in)
+		f, err := parseFollow(test.in)
 		if (err == nil) != test.ok {
 			t.Errorf("%q: %v", test.in, err)
 			continue
 		}
-		if test.ok && (f.String() != test.want || f.none != test.none || f.explicit() != test.explicit) {
-			t.Errorf("%q: have %q %+v", test.in, f, f)
+		if test.ok && (f.none != test.none || f.explicit() != test.explicit) {
+			t.Errorf("%q: have %+v", test.in, f)
 		}
 	}
 }
@@ -61,14 +62,14 @@ func TestTemplate(t *testing.T) {
 		{template: "https://h/{.none}", problem: ".none"},
 		{template: "https://h/{.list}", problem: ".list"},
 	} {
-		f, err := ParseFollow(test.template)
+		f, err := parseFollow(test.template)
 		if err != nil {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, problem := f.template.expand(t.Context(), &answer{body: []byte(doc)})
-		if have != test.want || !strings.Contains(problem, test.problem) || (problem == "") != (test.problem == "") {
-			t.Errorf("%s: have %q %q, want %q %q", test.template, have, problem, test.want, test.problem)
+		have, err := f.template.expand(t.Context(), &answer{body: []byte(doc)})
+		if have != test.want || !strings.Contains(fmt.Sprint(err), test.problem) || (err == nil) != (test.problem == "") {
+			t.Errorf("%s: have %q %v, want %q %q", test.template, have, err, test.want, test.problem)
 		}
 	}
 }
@@ -76,10 +77,10 @@ func TestTemplate(t *testing.T) {
 // TestFollowWords keeps what stands in a template's query out of words.
 func TestFollowWords(t *testing.T) {
 	t.Parallel()
-	if _, err := ParseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {
+	if _, err := parseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("have %v", err)
 	}
-	f, err := ParseFollow("https://h:{.port}/?token=s3cret")
+	f, err := parseFollow("https://h:{.port}/?token=s3cret")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,7 @@ func FuzzParseFollow(f *testing.F) {
 		f.Add(seed, `{"name":"a/b","y":"c","h":"x","x":"//evil.com/.."}`)
 	}
 	f.Fuzz(func(t *testing.T, source, doc string) {
-		follow, err := ParseFollow(source)
+		follow, err := parseFollow(source)
 		if err != nil || follow.template == nil {
 			return
 		}
@@ -138,7 +139,7 @@ func TestParseFollow_hint(t *testing.T) {
 		`"/a+b/" + .id`:                      `a key with such a character is written ["a-1"]`,
 		`.a + 1`:                             `a key with such a character is written ["a-1"]`,
 	} {
-		_, err := ParseFollow(source)
+		_, err := parseFollow(source)
 		e, ok := errors.AsType[*expr.Error](err)
 		if !ok || e.Hint != want {
 			t.Errorf("%s: %v, %+v; want the hint %q", source, err, e, want)
@@ -153,7 +154,7 @@ func TestParseFollow_noPlace(t *testing.T) {
 		"None": "write none", "no": "write none", "false": "write none", "OFF": "write none",
 		"Auto": "write auto", "true": "write auto", "Location": "write $header.Location",
 	} {
-		if _, err := ParseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: have %v, want %q", word, err, want)
 		}
 	}
@@ -162,7 +163,10 @@ func TestParseFollow_noPlace(t *testing.T) {
 // A start that named nothing to follow is not sent again; what would help is data.
 func TestAStartThatLedNowhere(t *testing.T) {
 	t.Parallel()
-	s := NewSession(Request{URL: "https://h/jobs", Method: "POST"})
+	s, err := NewSession(Request{URL: "https://h/jobs", Method: "POST"})
+	if err != nil {
+		t.Fatal(err)
+	}
 	s.startDue = false
 	o := s.Look(t.Context(), false)
 	if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted || o.Failure.Advice.Code != status.AdviceFollow {

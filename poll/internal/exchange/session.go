@@ -1,10 +1,11 @@
+// Package exchange makes HTTP requests, follows what redirects and answers name,
+// and says in words what went wrong. It judges nothing.
 package exchange
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/pollcli/poll/poll/internal/hint"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,38 +17,49 @@ import (
 // A Session is a request in one run: it keeps the URL that is followed and the
 // validators of the last answer.
 type Session struct {
-	probe  Request
 	client *client
-	given  place
+	follow follow
 	cache  *cache // nil if requests are not to be conditional
 
 	// startDue is true while the request that starts the operation is to be sent.
 	startDue bool
-	// startLocation is the Location of the answer to it, "" for none; startedAt is
-	// where that came from.
-	startLocation string
-	startedAt     place
+	// location is the Location of the answer to it, locationErr what is wrong with that.
+	location    place
+	locationErr error
 
 	at         place // where the next attempt looks
 	following  bool  // at was named by an answer
 	monitor    status.Monitor
 	statement  string // what the last look that saw a state said of it
-	servesHTML bool   // a good answer came from there that was a page, without a redirect
+	servesHTML bool   // at gave a good answer that was a page, without a redirect
 }
 
-// NewSession returns the session of a request that was checked.
-func NewSession(h Request) *Session {
-	s := &Session{probe: h}
-	u, _ := ParseURL(h.URL)
-	s.given = place{url: u, trusted: true}
-	s.client = newClient(h, s.given)
-	s.given.guarded = s.client.hasCredentials()
-	s.at = s.given
-	s.startDue = !isSafe(h.method()) && !h.Follow.none
-	if !h.NoConditional && !asksByItself(s.client.header) {
+// NewSession returns the session of a request, or what makes it impossible to send.
+func NewSession(r Request) (*Session, error) {
+	c, err := newClient(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseFollow(r.Follow)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{client: c, follow: f, at: c.given, locationErr: errNotNamed}
+	s.startDue = s.starts()
+	if !r.NoConditional && !asksByItself(c.Header) {
 		s.cache = &cache{}
 	}
-	return s
+	return s, nil
+}
+
+// starts reports whether the request starts an operation: it does not only look
+// (RFC 9110 section 9.2.1), and the user does not say otherwise.
+func (s *Session) starts() bool {
+	switch s.client.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	}
+	return !s.follow.none
 }
 
 // StartDue reports whether the next attempt sends the request that starts the
@@ -56,81 +68,71 @@ func (s *Session) StartDue() bool { return s.startDue }
 
 // Look makes one attempt. The last look asks for the whole answer.
 func (s *Session) Look(ctx context.Context, last bool) status.Observation {
-	var o status.Observation
 	switch {
 	case s.startDue:
-		o = s.start(ctx)
-	case !s.following && !isSafe(s.probe.method()) && !s.probe.Follow.none:
-		o = nowhereToLook()
-	default:
-		o = s.look(ctx, last)
+		return s.start(ctx)
+	case !s.following && s.starts():
+		failure := fail(status.FailureMayHaveStarted,
+			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
+		failure.Advice.Code = status.AdviceFollow
+		return status.Observation{Kind: status.KindHTTP, Failure: failure, Following: status.Following{Start: true}}
 	}
-	o.Kind = status.KindHTTP
+	next := call{method: http.MethodGet, at: s.at}
+	if !s.following {
+		next.method, next.body = s.client.Method, s.client.Body
+	}
+	if s.cache != nil && next.method == http.MethodGet && next.body == nil {
+		s.cache.begin(last)
+		next.cache = s.cache
+	}
+	got := s.client.do(ctx, next)
+	if confirmed := next.cache.settle(got); confirmed != nil {
+		o := s.observe(ctx, confirmed)
+		o.Remarks, o.NotModified = got.advice.Remarks, true
+		return o
+	}
+	o := s.observe(ctx, got)
+	if got.failure == nil && isAmbiguous(got.code, next.method) {
+		remarkRedirect(&o, got, "it names %s: send the request there if that is its new address")
+	}
 	return o
 }
 
-// start sends the request that starts the operation.
+// start sends the request that starts the operation. It is due again only where
+// the server did nothing with it.
 func (s *Session) start(ctx context.Context) status.Observation {
-	got, lost := s.client.do(ctx, call{method: s.probe.method(), at: s.given, body: s.probe.Body, start: true})
-	if lost != nil {
-		return s.startLost(lost)
-	}
-	if h, ok := turned(got.hops); ok {
-		s.startDue = false
-		s.follow(lead{to: h.to, monitor: status.MonitorLocation})
-		return s.looked(ctx, got)
-	}
-	o := s.client.observe(got)
-	o.Following.Start = true
-	if o.RefusedForLoad() {
-		return o
-	}
-	s.startDue = false
-	switch {
-	case o.Good():
-		s.started(ctx, &o, got)
-	case leavesOpen(got.code, s.probe.method()):
-		s.bounced(ctx, &o, got)
-	case mayHaveStarted(got.code):
-		words := fmt.Sprintf("the operation may have started: the request that starts it was answered with HTTP %d %s",
-			got.code, http.StatusText(got.code))
-		o.Failure = fail(status.FailureMayHaveStarted, words, nil)
-	}
-	return o
-}
-
-// startLost judges a start without an answer. One that never left is due again.
-func (s *Session) startLost(l *lost) status.Observation {
-	if h, ok := turned(l.hops); ok {
-		s.startDue = false
-		s.follow(lead{to: h.to, monitor: status.MonitorLocation})
-		o := l.observation()
-		o.Following.Monitor = status.MonitorLocation
-		return o
-	}
-	o := l.observation()
-	o.Following.Start = true
-	if !l.left {
-		return o
-	}
-	s.startDue = false
-	switch f := l.failure; f.Kind {
-	case status.FailureTransient:
-		o.Failure = fail(status.FailureMayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
-	case status.FailureStopped:
-		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
-	}
-	return o
-}
-
-// turned returns the redirect that made a GET of the request.
-func turned(hops []hop) (hop, bool) {
-	for _, h := range hops {
-		if h.turned {
-			return h, true
+	c := s.client
+	got := c.do(ctx, call{method: c.Method, at: c.given, body: c.Body, start: true})
+	for _, r := range got.redirects {
+		if r.toGET { // and what came of that is a look
+			s.startDue, s.following = false, true
+			s.at, s.monitor = r.to, status.MonitorLocation
+			return s.observe(ctx, got)
 		}
 	}
-	return hop{}, false
+	o := observe(got)
+	o.Following.Start = true
+	if got.unsent || o.RefusedForLoad() {
+		return o
+	}
+	s.startDue = false
+	switch f := got.failure; {
+	case f != nil && f.Kind == status.FailureTransient:
+		o.Failure = fail(status.FailureMayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
+	case f != nil && f.Kind == status.FailureStopped:
+		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
+	case f != nil:
+	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
+		s.location, s.locationErr = got.from.refer(got.header.Get("Location"), c.LocationTrusted)
+		s.findLink(ctx, &o, got)
+	case isAmbiguous(got.code, c.Method):
+		// Only the user can know what it means: it could as well be a login page.
+		remarkRedirect(&o, got, "it names %s: send the start there if that is its new address; if it is the result or its status, look there")
+	case mayHaveStarted(got.code):
+		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
+			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
+	}
+	return o
 }
 
 // mayHaveStarted reports whether an answer that is not good leaves it open what
@@ -145,35 +147,9 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// started looks for what the answer to the start says to follow.
-func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
-	s.startLocation, s.startedAt = got.header.Get("Location"), got.from
-	l, problem := s.probe.Follow.find(ctx, s.probe.method(), got, s.client.trustAll)
-	switch {
-	case l.to.url == nil && problem != nil:
-		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
-	case problem != nil:
-		o.Remarks = append(o.Remarks, problem.Error())
-	}
-	if l.to.url != nil {
-		s.announce(o, got, l)
-	}
-}
-
-// bounced deals with a redirect of the start of which only the user can know what
-// it means: it could as well lead to a login page. With [HTTP.Follow] the user
-// says so.
-func (s *Session) bounced(ctx context.Context, o *status.Observation, got *answer) {
-	if s.probe.Follow.explicit() {
-		s.started(ctx, o, got)
-		return
-	}
-	s.remarkBounce(o, got, "it names %s: send the start there if that is its new address; if it is the result or its status, look there")
-}
-
-// remarkBounce says of a redirect that was not followed where it leads, in words
+// remarkRedirect says of a redirect that was not followed where it leads, in words
 // for that.
-func (s *Session) remarkBounce(o *status.Observation, got *answer, words string) {
+func remarkRedirect(o *status.Observation, got *answer, words string) {
 	to, err := got.from.refer(got.header.Get("Location"), true)
 	if err != nil {
 		return
@@ -184,106 +160,119 @@ func (s *Session) remarkBounce(o *status.Observation, got *answer, words string)
 	o.Remarks = append(o.Remarks, fmt.Sprintf(words, urlName(to.url)))
 }
 
-// follow makes the next attempts look where a lead points.
-func (s *Session) follow(l lead) {
+// findLink goes over to what an answer says to follow.
+func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answer) {
+	l, problem := s.follow.find(ctx, s.client.Method, got, s.client.LocationTrusted)
+	if l.to.url != nil {
+		if problem != nil {
+			o.Remarks = append(o.Remarks, problem.Error())
+		}
+		s.goTo(l, o, got)
+	} else if problem != nil {
+		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
+	}
+}
+
+// goTo makes the next attempts look where a link points, and says so.
+func (s *Session) goTo(l link, o *status.Observation, from *answer) {
 	s.at, s.monitor, s.following = l.to, l.monitor, true
-}
-
-// announce follows a lead and says so in the observation.
-func (s *Session) announce(o *status.Observation, from *answer, l lead) {
-	s.follow(l)
 	o.Following.Next = urlName(l.to.url)
-	o.Remarks = append(o.Remarks,
-		fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source)+leftBehind(from.from, l.to))
+	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source)+withheld(from.from, l.to))
 }
 
-// nowhereToLook is the attempt after a start that named nothing to follow.
-func nowhereToLook() status.Observation {
-	failure := fail(status.FailureMayHaveStarted,
-		"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
-	failure.Advice.Code = status.AdviceFollow
-	return status.Observation{Failure: failure, Following: status.Following{Start: true}}
+// withheld says in words that credentials are not sent on, "" if they are or if
+// there are none.
+func withheld(from, to place) string {
+	if !from.guarded || to.trusted {
+		return ""
+	}
+	return "; that is another origin, credentials are not sent there"
 }
 
-// look asks how the operation is.
-func (s *Session) look(ctx context.Context, last bool) status.Observation {
-	next := call{method: http.MethodGet, at: s.at}
-	if !s.following {
-		next.method, next.body = s.probe.method(), s.probe.Body
+// observe makes an observation of what came of a call.
+func observe(got *answer) status.Observation {
+	o := status.Observation{
+		Kind:      status.KindHTTP,
+		Failure:   got.failure,
+		Hint:      got.advice.Hint,
+		Exhausted: got.advice.Exhausted,
+		Remarks:   slices.Clip(got.advice.Remarks),
 	}
-	if s.cache != nil && next.method == http.MethodGet && next.body == nil {
-		s.cache.begin(last)
-		next.cache = s.cache
-	}
-	got, lost := s.client.do(ctx, next)
-	if lost != nil {
-		o := lost.observation()
-		o.Following.Monitor = s.monitor
+	if got.failure != nil {
 		return o
 	}
-	if next.cache == nil {
-		o := s.looked(ctx, got)
-		if leavesOpen(got.code, next.method) {
-			s.remarkBounce(&o, got, "it names %s: send the request there if that is its new address")
-		}
-		return o
-	}
-	if confirmed, ok := next.cache.settle(got); ok {
-		return s.confirmed(ctx, confirmed, got)
-	}
-	return s.looked(ctx, got)
-}
-
-// looked makes an observation of an answer, and of what it says on where to
-// look from now on.
-func (s *Session) looked(ctx context.Context, got *answer) status.Observation {
-	o := s.client.observe(got)
-	o.Following.Monitor = s.kindOf(ctx, got)
-	s.recall(&o)
-	s.suspect(&o, got)
-	switch {
-	case s.following && seeOther(got.hops):
-	case s.following:
-		if l, ok := renewed(s.monitor, got, s.client.trustAll); ok && !l.to.same(s.at) {
-			s.announce(&o, got, l)
-		}
-	case s.probe.Follow.explicit() && o.Good():
-		s.started(ctx, &o, got)
-		o.Following.Start = o.Following.Next != ""
+	o.Code, o.Header, o.ShouldRetry = &got.code, got.header, got.advice.ShouldRetry
+	o.Body, o.Size, o.Truncated = got.body, got.size, got.truncated
+	for _, r := range got.redirects {
+		o.Remarks = append(o.Remarks, fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))+withheld(r.from, r.to))
 	}
 	return o
 }
 
-// recall puts into a look what earlier ones said of the operation, and takes note
-// of what it says itself. What comes with a 202 is not the document that the code
-// promises.
-func (s *Session) recall(o *status.Observation) {
-	o.Following.Earlier = s.statement
-	if !s.following || *o.Code == http.StatusAccepted {
-		return
+// observe makes an observation of what came of a look, and of what that says on
+// where to look from now on.
+func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
+	o := observe(got)
+	o.Following.Monitor = s.monitor
+	if got.failure != nil {
+		return o
 	}
-	if statement := o.Statement(); statement != "" {
+	o.Following.Earlier = s.statement
+	if !s.following {
+		if s.follow.explicit() && o.Good() {
+			s.findLink(ctx, &o, got)
+			o.Following.Start = o.Following.Next != ""
+			if o.Following.Missing != "" {
+				o.Following.Missing = "nothing to follow: " + o.Following.Missing
+			}
+		}
+		return o
+	}
+	// What comes with a 202 is not the document that the code promises.
+	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
 	}
-}
-
-// suspect doubts a page that a redirect led to, where none was expected: one to log
-// in comes so, in place of the answer. A 303 says that the answer is elsewhere.
-func (s *Session) suspect(o *status.Observation, got *answer) {
-	last := len(got.hops) - 1
-	switch {
-	case !s.following || !isGood(got.code) || !isPage(got):
-	case last < 0:
-		s.servesHTML = true
-	case s.servesHTML, s.client.wantsHTML(), seeOther(got.hops), got.hops[last].start:
-	default:
-		o.Doubt = fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in",
-			got.hops[last].code, urlName(got.from.url))
+	o.Doubt = s.doubt(got)
+	if isElsewhere(got) {
+		o.Following.Monitor = status.MonitorResult
+		return o
 	}
+	// Behind a Location, too, a document with a provisioningState is a status
+	// document, whatever its code.
+	if s.monitor == status.MonitorLocation && isGood(got.code) && hasProvisioningState(ctx, got) {
+		o.Following.Monitor = status.MonitorAzure
+	}
+	if l, ok := renewed(s.monitor, got, s.client.LocationTrusted); ok && !l.to.same(s.at) {
+		s.goTo(l, &o, got)
+	}
+	return o
 }
 
-// isPage reports whether an answer is an HTML page.
-func isPage(a *answer) bool {
+// isElsewhere reports whether a look, not the request that starts the operation,
+// was sent by a 303 to its answer: from a status document to the result.
+func isElsewhere(got *answer) bool {
+	return slices.ContainsFunc(got.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
+}
+
+// doubt says why a good answer may be none: a redirect led to a page where none
+// was expected, and one to log in comes so.
+func (s *Session) doubt(got *answer) string {
+	if !isGood(got.code) || !isHTML(got) {
+		return ""
+	}
+	if len(got.redirects) == 0 {
+		s.servesHTML = true
+		return ""
+	}
+	last := got.redirects[len(got.redirects)-1]
+	if s.servesHTML || s.client.wantsHTML() || isElsewhere(got) || last.start {
+		return ""
+	}
+	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", last.code, urlName(got.from.url))
+}
+
+// isHTML reports whether an answer is an HTML page.
+func isHTML(a *answer) bool {
 	kind := a.header.Get("Content-Type")
 	if kind == "" {
 		kind = http.DetectContentType(a.body)
@@ -291,57 +280,6 @@ func isPage(a *answer) bool {
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
 	kind = strings.TrimSpace(kind)
 	return kind == "text/html" || kind == "application/xhtml+xml"
-}
-
-// kindOf says what kind of document an answer is. A 303 leads from a status
-// document to the result, and behind a Location a document with a
-// provisioningState is a status document, whatever its code.
-func (s *Session) kindOf(ctx context.Context, got *answer) status.Monitor {
-	switch {
-	case s.following && seeOther(got.hops):
-		return status.MonitorResult
-	case s.monitor == status.MonitorLocation && isGood(got.code) && hasProvisioningState(ctx, got):
-		return status.MonitorAzure
-	}
-	return s.monitor
-}
-
-// seeOther reports whether a look, not the request that starts the operation, was
-// sent elsewhere for its answer.
-func seeOther(hops []hop) bool {
-	return slices.ContainsFunc(hops, func(h hop) bool { return h.code == http.StatusSeeOther && !h.start })
-}
-
-// confirmed makes an observation of the answer that a 304 stands for. What the
-// 304 says of asking again is its own.
-func (s *Session) confirmed(ctx context.Context, kept, got *answer) status.Observation {
-	o := s.looked(ctx, kept)
-	advice := hint.Read(got.code, got.header, nil, got.received)
-	o.Hint, o.Exhausted, o.ShouldRetry = advice.Hint, advice.Exhausted, advice.ShouldRetry
-	o.Remarks = advice.Remarks
-	o.NotModified = true
-	return o
-}
-
-// observe makes an observation of an answer.
-func (c *client) observe(got *answer) status.Observation {
-	advice := hint.Read(got.code, got.header, got.body, got.received)
-	o := status.Observation{
-		Body:        got.body,
-		Size:        got.size,
-		Truncated:   got.truncated,
-		Code:        &got.code,
-		Header:      got.header,
-		Hint:        advice.Hint,
-		Exhausted:   advice.Exhausted,
-		ShouldRetry: advice.ShouldRetry,
-		Remarks:     advice.Remarks,
-	}
-	for _, h := range got.hops {
-		o.Remarks = append(o.Remarks,
-			fmt.Sprintf("redirected by %d to %s", h.code, urlName(h.to.url))+leftBehind(h.from, h.to))
-	}
-	return o
 }
 
 // Result looks for the result of an operation whose status document said that it
@@ -360,19 +298,20 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	if at.url != nil {
 		what = "get " + urlName(at.url)
 	}
-	look = func(ctx context.Context) (o status.Observation) {
+	return func(ctx context.Context) (o status.Observation) {
+		got := &answer{}
 		if err != nil {
-			o.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
-		} else if got, lost := s.client.do(ctx, call{method: http.MethodGet, at: at}); lost != nil {
-			o = lost.observation()
+			got.failure = fail(status.FailureHopeless, "it "+err.Error(), err)
 		} else {
-			o = s.client.observe(got)
-			s.suspect(&o, got)
+			got = s.client.do(ctx, call{method: http.MethodGet, at: at})
 		}
-		o.Kind, o.Following.Monitor = status.KindHTTP, status.MonitorResult
+		o = observe(got)
+		if got.failure == nil {
+			o.Doubt = s.doubt(got)
+		}
+		o.Following.Monitor = status.MonitorResult
 		return o
-	}
-	return look, what
+	}, what
 }
 
 // errNotNamed is why there is no place of a result.
@@ -381,22 +320,20 @@ var errNotNamed = errors.New("is not named")
 // resultPlace returns where the result is. A place that is named and cannot be
 // looked at is an error: the status document is not what was asked for.
 func (s *Session) resultPlace(last status.Observation) (place, error) {
-	switch reference := resourceLocation(&answer{body: last.Body}); {
+	switch reference := resourceLocation(last.Body); {
 	case !reference.Exists() || reference.Kind == expr.KindNull || reference.Raw == `""`:
 	case reference.Kind != expr.KindString:
 		return place{}, errors.New("is no text")
 	default:
-		return s.at.refer(reference.Text(), s.client.trustAll)
+		return s.at.refer(reference.Text(), s.client.LocationTrusted)
 	}
-	switch s.probe.method() {
+	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:
-		return s.given, nil
+		return s.client.given, nil
 	case http.MethodPost:
-		to, err := s.startedAt.refer(s.startLocation, s.client.trustAll)
-		if err != nil && !errors.Is(err, ErrUntrusted) {
-			err = errNotNamed
+		if s.locationErr == nil || errors.Is(s.locationErr, ErrUntrusted) {
+			return s.location, s.locationErr
 		}
-		return to, err
 	}
 	return place{}, errNotNamed
 }

@@ -44,28 +44,20 @@ const secondaryLimitWait = time.Minute
 //
 // A value that makes no sense is ignored with a remark, which does not repeat it.
 func Read(code int, header http.Header, body []byte, now time.Time) Advice {
-	r := reader{header: header, now: serverTime(header, now)}
-	r.out.ShouldRetry = r.readShouldRetry()
-	hint := r.retryAfter()
-	limit := r.rateLimit(code)
-	switch {
-	case hint != nil:
-	case limit != nil:
-		hint = limit
-	case isSecondaryLimit(code, body):
-		hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
-	}
-	r.out.Hint = hint
-	return r.out
-}
-
-// serverTime returns the time at which the server made its answer, by its own
-// clock: dates that it names are to be measured against that.
-func serverTime(header http.Header, now time.Time) time.Time {
+	r := reader{header: header, now: now}
+	// Dates that the server names are to be measured by its own clock.
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
-		return date
+		r.now = date
 	}
-	return now
+	r.out.ShouldRetry = r.shouldRetry()
+	r.out.Hint = r.retryAfter()
+	if limit := r.rateLimit(code); r.out.Hint == nil {
+		r.out.Hint = limit
+	}
+	if r.out.Hint == nil && isSecondaryLimit(code, body) {
+		r.out.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
+	}
+	return r.out
 }
 
 type reader struct {
@@ -92,7 +84,7 @@ func (r *reader) one(name string) (string, bool) {
 	return strings.TrimSpace(values[0]), true
 }
 
-func (r *reader) readShouldRetry() *bool {
+func (r *reader) shouldRetry() *bool {
 	for _, name := range [...]string{"Stripe-Should-Retry", "X-Should-Retry"} {
 		value, ok := r.one(name)
 		if !ok {
@@ -109,7 +101,7 @@ func (r *reader) readShouldRetry() *bool {
 // retryAfterHeaders are the headers that ask for a wait, the most exact first.
 var retryAfterHeaders = [...]struct {
 	name  string
-	parse func(value string, now time.Time) (time.Duration, string)
+	parse parser
 }{
 	{"Retry-After-Ms", parseMilliseconds},
 	{"x-ms-retry-after-ms", parseMilliseconds},
@@ -120,18 +112,29 @@ var retryAfterHeaders = [...]struct {
 
 func (r *reader) retryAfter() *status.Hint {
 	for _, h := range retryAfterHeaders {
-		value, ok := r.one(h.name)
-		if !ok {
-			continue
+		if hint := r.hint(h.name, h.parse); hint != nil {
+			return hint
 		}
-		wait, problem := h.parse(value, r.now)
-		if problem == "" {
-			return &status.Hint{Wait: wait, Source: h.name}
-		}
-		r.ignore(h.name, problem)
 	}
 	return nil
 }
+
+// hint returns the wait that a header asks for.
+func (r *reader) hint(name string, parse parser) *status.Hint {
+	value, ok := r.one(name)
+	if !ok {
+		return nil
+	}
+	wait, problem := parse(value, r.now)
+	if problem != "" {
+		r.ignore(name, problem)
+		return nil
+	}
+	return &status.Hint{Wait: wait, Source: name}
+}
+
+// A parser reads a wait that begins now. Its problem says why there is none.
+type parser func(value string, now time.Time) (wait time.Duration, problem string)
 
 // The problems of a value, in words.
 const (
@@ -172,19 +175,20 @@ func until(date, now time.Time) (time.Duration, string) {
 	}
 }
 
-// parseAmount reads a decimal number of units: digits, and a fraction after a
-// point. Signs, exponents and other notations are not numbers here.
+// parseAmount reads a decimal number of units.
 func parseAmount(value string, unit time.Duration) (time.Duration, string) {
 	n, problem := parseDecimal(value)
-	switch {
-	case problem != "":
+	if problem == "" && n > float64(maxHint/unit) {
+		problem = problemLong
+	}
+	if problem != "" {
 		return 0, problem
-	case n > float64(maxHint/unit):
-		return 0, problemLong
 	}
 	return time.Duration(n * float64(unit)), ""
 }
 
+// parseDecimal reads digits, and a fraction after a point. Signs, exponents and
+// other notations are not numbers here.
 func parseDecimal(value string) (float64, string) {
 	digits, negative := strings.CutPrefix(value, "-")
 	whole, fraction, point := strings.Cut(digits, ".")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/dunglas/httpsfv"
+
 	"github.com/pollcli/poll/status"
 )
 
@@ -14,15 +15,20 @@ func (r *reader) rateLimit(code int) *status.Hint {
 	if age, ok := r.one("Age"); ok && age != "0" {
 		return nil // a cache's answer says nothing of the quota now
 	}
-	if hint := r.rateLimitField(); hint != nil || r.out.Exhausted {
-		return hint
-	}
+	hint := r.rateLimitField()
 	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
-		if hint := r.reset(code, prefix); hint != nil || r.out.Exhausted {
-			return hint
+		if hint == nil && !r.out.Exhausted {
+			hint = r.rateLimitReset(code, prefix)
 		}
 	}
-	return nil
+	return hint
+}
+
+// A limit is one member of RateLimit.
+type limit struct {
+	policy    string
+	remaining int64
+	reset     int64 // seconds; -1 if not said
 }
 
 // rateLimitField reads the structured field RateLimit (RFC 9651): a list of
@@ -42,108 +48,47 @@ func (r *reader) rateLimitField() *status.Hint {
 		r.ignore(name, "malformed")
 		return nil
 	}
-	var wait *time.Duration
-	for _, limit := range limits {
-		if limit.remaining > 0 {
+	longest := int64(-1)
+	for _, l := range limits {
+		if l.remaining > 0 {
 			continue
 		}
 		r.out.Exhausted = true
-		if seconds, ok := limit.wait(r.windows); ok {
-			wait = longer(wait, seconds)
+		if l.reset < 0 { // it is no longer than the window of the policy
+			l.reset = r.window(l.policy)
 		}
+		longest = max(longest, l.reset)
 	}
-	return r.limitHint(name, wait)
-}
-
-func (r *reader) limitHint(name string, wait *time.Duration) *status.Hint {
 	switch {
-	case wait == nil:
+	case longest < 0:
 		return nil
-	case *wait > maxHint:
+	case longest > int64(maxHint/time.Second):
 		r.ignore(name, problemLong)
 		return nil
 	}
-	return &status.Hint{Wait: *wait, Source: name}
-}
-
-func longer(have *time.Duration, seconds int64) *time.Duration {
-	d := maxHint + 1
-	if seconds <= int64(maxHint/time.Second) {
-		d = time.Duration(seconds) * time.Second
-	}
-	if have != nil && *have > d {
-		return have
-	}
-	return &d
-}
-
-// A limit is one member of RateLimit.
-type limit struct {
-	policy    string
-	remaining int64
-	reset     int64 // seconds; -1 if not said
-}
-
-// wait returns how many seconds there will be no quota. Where the limit does
-// not say, it is no longer than the window of its policy.
-func (l limit) wait(windows func() map[string]int64) (int64, bool) {
-	if l.reset >= 0 {
-		return l.reset, true
-	}
-	seconds, ok := windows()[l.policy]
-	return seconds, ok
+	return &status.Hint{Wait: time.Duration(longest) * time.Second, Source: name}
 }
 
 // parseLimits reads `"default";r=50;t=30`. One malformed member spoils all, as
 // the draft demands.
-func parseLimits(values []string) ([]limit, bool) {
+func parseLimits(values []string) (limits []limit, ok bool) {
 	list, err := httpsfv.UnmarshalList(values)
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return nil, false
 	}
-	limits := make([]limit, 0, len(list))
 	for _, member := range list {
-		policy, params, ok := policyItem(member)
-		if !ok {
+		policy, params := policyItem(member)
+		if params == nil {
 			return nil, false
 		}
-		remaining, has, sane := natural(params, "r")
-		reset, hasReset, saneReset := natural(params, "t")
-		if !has || !sane || !saneReset {
+		remaining, ok := natural(params.Get("r"))
+		reset, okReset := natural(params.Get("t"))
+		if !ok || !okReset || remaining < 0 {
 			return nil, false
 		}
-		if !hasReset {
-			reset = -1
-		}
-		limits = append(limits, limit{policy: policy, remaining: remaining, reset: reset})
+		limits = append(limits, limit{policy, remaining, reset})
 	}
-	return limits, true
-}
-
-// policyItem returns the name and the parameters of a list member.
-func policyItem(member httpsfv.Member) (string, *httpsfv.Params, bool) {
-	item, ok := member.(httpsfv.Item)
-	if !ok {
-		return "", nil, false
-	}
-	switch name := item.Value.(type) {
-	case string:
-		return name, item.Params, true
-	case httpsfv.Token:
-		return string(name), item.Params, true
-	}
-	return "", nil, false
-}
-
-// natural returns a parameter that is to be a non-negative integer; sane is
-// false where it is something else.
-func natural(params *httpsfv.Params, name string) (n int64, has, sane bool) {
-	value, has := params.Get(name)
-	if !has {
-		return 0, false, true
-	}
-	n, isInt := value.(int64)
-	return n, true, isInt && n >= 0
+	return limits, len(limits) > 0
 }
 
 // parseOldLimits reads `limit=100, remaining=50, reset=30`.
@@ -152,75 +97,79 @@ func parseOldLimits(values []string) ([]limit, bool) {
 	if err != nil {
 		return nil, false
 	}
-	remaining, ok := dictionaryNatural(dictionary, "remaining")
-	if !ok {
-		return nil, false
+	number := func(name string) int64 {
+		member, _ := dictionary.Get(name)
+		if item, ok := member.(httpsfv.Item); ok {
+			if n, ok := natural(item.Value, true); ok {
+				return n
+			}
+		}
+		return -1
 	}
-	reset, ok := dictionaryNatural(dictionary, "reset")
-	if !ok {
-		reset = -1
-	}
-	return []limit{{remaining: remaining, reset: reset}}, true
+	remaining := number("remaining")
+	return []limit{{remaining: remaining, reset: number("reset")}}, remaining >= 0
 }
 
-func dictionaryNatural(d *httpsfv.Dictionary, name string) (int64, bool) {
-	member, ok := d.Get(name)
-	if !ok {
-		return 0, false
+// natural returns an integer that is not negative, -1 where nothing was found. It
+// is not ok where that is something else.
+func natural(value any, found bool) (n int64, ok bool) {
+	if !found {
+		return -1, true
 	}
-	item, ok := member.(httpsfv.Item)
-	if !ok {
-		return 0, false
-	}
-	n, ok := item.Value.(int64)
+	n, ok = value.(int64)
 	return n, ok && n >= 0
 }
 
-// windows returns the seconds of each policy's window in RateLimit-Policy.
-func (r *reader) windows() map[string]int64 {
-	windows := make(map[string]int64)
-	list, err := httpsfv.UnmarshalList(r.header.Values("RateLimit-Policy"))
-	if err != nil {
-		r.ignore("RateLimit-Policy", "malformed")
-		return windows
+// policyItem returns the name and the parameters of a list member, nil if it is
+// not named.
+func policyItem(member httpsfv.Member) (name string, params *httpsfv.Params) {
+	item, _ := member.(httpsfv.Item)
+	switch name := item.Value.(type) {
+	case string:
+		return name, item.Params
+	case httpsfv.Token:
+		return string(name), item.Params
 	}
+	return "", nil
+}
+
+// window returns the seconds of a policy's window in RateLimit-Policy, -1 if that
+// does not say.
+func (r *reader) window(policy string) int64 {
+	const name = "RateLimit-Policy"
+	list, err := httpsfv.UnmarshalList(r.header.Values(name))
+	if err != nil {
+		r.ignore(name, "malformed")
+	}
+	seconds := int64(-1)
 	for _, member := range list {
-		if policy, params, ok := policyItem(member); ok {
-			if w, has, sane := natural(params, "w"); has && sane {
-				windows[policy] = w
+		if name, params := policyItem(member); params != nil && name == policy {
+			if w, ok := natural(params.Get("w")); ok && w >= 0 {
+				seconds = w
 			}
 		}
 	}
-	return windows
+	return seconds
 }
 
-// reset reads the older headers: Remaining, and Reset as seconds from now or as
-// a time. A 429 that does not say what remains has nothing left.
-func (r *reader) reset(code int, prefix string) *status.Hint {
+// rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
+// or as a time. A 429 that does not say what remains has nothing left.
+func (r *reader) rateLimitReset(code int, prefix string) *status.Hint {
 	remaining, ok := r.one(prefix + "Remaining")
+	if !ok && code != http.StatusTooManyRequests {
+		return nil
+	}
 	if ok {
 		n, problem := parseDecimal(remaining)
 		if problem != "" {
 			r.ignore(prefix+"Remaining", problem)
-			return nil
 		}
-		if n > 0 {
+		if problem != "" || n > 0 {
 			return nil
 		}
 		r.out.Exhausted = true
-	} else if code != http.StatusTooManyRequests {
-		return nil
 	}
-	value, ok := r.one(prefix + "Reset")
-	if !ok {
-		return nil
-	}
-	wait, problem := parseReset(value, r.now)
-	if problem != "" {
-		r.ignore(prefix+"Reset", problem)
-		return nil
-	}
-	return &status.Hint{Wait: wait, Source: prefix + "Reset"}
+	return r.hint(prefix+"Reset", parseReset)
 }
 
 // The magnitudes by which services are told apart that send an epoch in
@@ -235,7 +184,14 @@ func parseReset(value string, now time.Time) (time.Duration, string) {
 	n, problem := parseDecimal(value)
 	switch {
 	case problem == problemNumber:
-		return parseResetDate(value, now)
+		date, err := http.ParseTime(value)
+		if err != nil {
+			date, err = time.Parse(time.RFC3339, value)
+		}
+		if err != nil {
+			return 0, problemJunk
+		}
+		return until(date, now)
 	case problem != "":
 		return 0, problem
 	case n >= leastEpochMillis*1e3:
@@ -246,15 +202,4 @@ func parseReset(value string, now time.Time) (time.Duration, string) {
 		return until(time.UnixMicro(int64(n*1e6)), now)
 	}
 	return parseAmount(value, time.Second)
-}
-
-func parseResetDate(value string, now time.Time) (time.Duration, string) {
-	date, err := http.ParseTime(value)
-	if err != nil {
-		date, err = time.Parse(time.RFC3339, value)
-	}
-	if err != nil {
-		return 0, problemJunk
-	}
-	return until(date, now)
 }

@@ -74,7 +74,7 @@ func unreaped() (n int) {
 func TestCommandReapOrphans(t *testing.T) {
 	becomeSubreaper(t)
 	script := `for i in 1 2 3; do (true & setsid true &) >/dev/null 2>&1; done; exit $POLL_ATTEMPT`
-	session := Command{Args: []string{"sh", "-c", script}, ReapOrphans: true}.Session()
+	session := NewSession(Command{Args: []string{"sh", "-c", script}, ReapOrphans: true})
 	for n := 1; n <= 30; n++ {
 		if obs := session.Probe(t.Context(), Attempt{Number: n}); obs.Exit == nil || *obs.Exit != n {
 			t.Fatalf("have %+v, want exit %d", obs, n)
@@ -89,7 +89,7 @@ func TestCommandReapOrphans(t *testing.T) {
 func TestCommandReapOrphansDuringAnAttempt(t *testing.T) {
 	becomeSubreaper(t)
 	c := Command{Args: []string{"sh", "-c", "for i in 1 2 3 4 5; do (true &); done; sleep 1.5; exit 7"}, ReapOrphans: true}
-	if obs := c.Session().Probe(t.Context(), Attempt{Number: 1}); obs.Exit == nil || *obs.Exit != 7 {
+	if obs := NewSession(c).Probe(t.Context(), Attempt{Number: 1}); obs.Exit == nil || *obs.Exit != 7 {
 		t.Fatalf("have %+v, want exit 7", obs)
 	}
 	if have := unreaped(); have > 0 {
@@ -105,7 +105,7 @@ func TestReapOrphansMeetsTheProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := newChild(cmd.Process, false)
-		defer c.release()
+		defer c.process.Release()
 		for waiting := true; waiting; {
 			select {
 			case <-c.exited:
@@ -130,7 +130,7 @@ func TestCommandReapsItsOrphans(t *testing.T) {
 	defer cancel()
 	c := Command{Args: []string{"sh", "-c", "sleep 60 & sleep 60 & sleep 60"}, Grace: time.Minute}
 	began := time.Now()
-	obs := c.Session().Probe(ctx, Attempt{Number: 1})
+	obs := NewSession(c).Probe(ctx, Attempt{Number: 1})
 	if took := time.Since(began); took > 10*time.Second || len(obs.Remarks) > 0 {
 		t.Errorf("took %v, remarks %q", took, obs.Remarks)
 	}
@@ -169,7 +169,7 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 			}
 		})
 	}
-	session := Command{Args: []string{"sleep", "0.02"}}.Session()
+	session := NewSession(Command{Args: []string{"sleep", "0.02"}})
 	for n := range 20 {
 		if obs := session.Probe(t.Context(), Attempt{Number: n + 1}); !obs.Good() {
 			t.Errorf("attempt %d: signal %q, %v", n+1, obs.Signal, obs.Failure)

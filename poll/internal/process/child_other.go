@@ -2,6 +2,8 @@
 
 package process
 
+import "syscall"
+
 // ended reports whether the program is known to have ended.
 func (c *child) ended() bool {
 	select {
@@ -11,3 +13,11 @@ func (c *child) ended() bool {
 		return false
 	}
 }
+
+// endWithThread would end a program with the thread that has started it; here
+// the system does not know how.
+func endWithThread(*syscall.SysProcAttr) {}
+
+// onlyZombies would report whether all members of a group have ended and wait
+// for being reaped; here nobody knows.
+func onlyZombies(int) bool { return false }

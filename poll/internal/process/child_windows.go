@@ -1,9 +1,7 @@
 package process
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 	"time"
@@ -11,11 +9,11 @@ import (
 
 func sysProcAttr(bool) *syscall.SysProcAttr { return nil }
 
-// errorBadExeFormat is ERROR_BAD_EXE_FORMAT.
-const errorBadExeFormat = syscall.Errno(193)
-
-func isNotPermitted(err error) bool { return errors.Is(err, fs.ErrPermission) }
-func isNotProgram(err error) bool   { return errors.Is(err, errorBadExeFormat) }
+// Errors of CreateProcess.
+const (
+	notPermitted = syscall.ERROR_ACCESS_DENIED
+	notProgram   = syscall.Errno(193) // ERROR_BAD_EXE_FORMAT
+)
 
 // wait reaps the program.
 func (c *child) wait() {

@@ -19,11 +19,20 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
+const (
+	// DefaultGrace is the Grace of a Command whose Grace is zero.
+	DefaultGrace = 2 * time.Second
+	// defaultMaxBody is the MaxBody of one whose MaxBody is zero, in bytes.
+	defaultMaxBody = 64 << 20
+	// reapInterval is the time between two looks for orphans during an attempt.
+	reapInterval = time.Second
+)
+
 // errWantsTerminal ends an attempt whose program waits for a terminal that it
 // cannot have.
 var errWantsTerminal = errors.New("stopped because it wants the terminal")
 
-// A Command is what poll.Command is.
+// A Command has the fields of poll.Command.
 type Command struct {
 	Args        []string
 	Dir         string
@@ -37,26 +46,7 @@ type Command struct {
 	Hurry       <-chan struct{}
 }
 
-const (
-	// DefaultGrace is the Grace of a Command whose Grace is zero.
-	DefaultGrace = 2 * time.Second
-	// defaultMaxBody is the MaxBody of one whose MaxBody is zero.
-	defaultMaxBody = 64 << 20
-)
-
-// Session returns what keeps the buffers of a command, and the place where its
-// program was found, from one attempt to the next.
-func (c Command) Session() *Session { return newSession(c) }
-
-// grace is the Grace with its default; 0 is none.
-func (c Command) grace() time.Duration {
-	if c.Grace == 0 {
-		return DefaultGrace
-	}
-	return max(c.Grace, 0)
-}
-
-// An Attempt is what a program is told about its execution.
+// An Attempt has the fields of poll.Attempt.
 type Attempt struct {
 	Number   int
 	Elapsed  time.Duration
@@ -64,20 +54,27 @@ type Attempt struct {
 	LastLook bool
 }
 
-// A Session is a command in one run.
+// A Session is a command in one run. It keeps its buffers, and the place where
+// the program was found, from one attempt to the next.
 type Session struct {
-	Command
+	Command // with its defaults; a Grace of 0 is none
+
 	path    string // of the program, "" before it was looked for
 	environ []string
 	outputs outputs
 	drains  time.Duration // what drainTime is here
 }
 
-func newSession(c Command) *Session {
-	s := &Session{Command: c, drains: drainTime}
-	if s.MaxBody <= 0 {
-		s.MaxBody = defaultMaxBody
+// NewSession returns the session of a command.
+func NewSession(c Command) *Session {
+	if c.Grace == 0 {
+		c.Grace = DefaultGrace
 	}
+	c.Grace = max(c.Grace, 0)
+	if c.MaxBody <= 0 {
+		c.MaxBody = defaultMaxBody
+	}
+	s := &Session{Command: c, drains: drainTime}
 	// Environ knows what the system needs besides: PWD, SYSTEMROOT.
 	s.environ = slices.DeleteFunc((&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ(), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
@@ -91,7 +88,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	obs := status.Observation{Kind: status.KindCommand}
 	began := time.Now()
 	if ctx.Err() != nil {
-		obs.Failure = whyStopped(ctx, began, context.Cause(ctx))
+		obs.Failure = endedFailure(ctx, began)
 		return obs
 	}
 	if s.ReapOrphans {
@@ -106,14 +103,17 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		obs.Failure = failure
 		return obs
 	}
-	defer c.release()
-	stopped := s.attend(ctx, c)
+	defer c.process.Release()
+	why := s.attend(ctx, c)
 	obs.Body, obs.Size = s.outputs.stdout.take()
 	obs.Truncated = obs.Size > int64(len(obs.Body))
 	obs.Stderr = s.outputs.stderr.take()
 	switch {
-	case stopped != nil:
-		obs.Failure = whyStopped(ctx, began, stopped)
+	case errors.Is(why, errWantsTerminal):
+		obs.Failure = &status.Failure{Kind: status.FailureHopeless, Reason: why.Error(), Err: why}
+		obs.Failure.Advice.Code = status.AdviceTerminal
+	case why != nil:
+		obs.Failure = endedFailure(ctx, began)
 	case c.err != nil:
 		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
 	default:
@@ -125,31 +125,41 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	return obs
 }
 
-// start starts the program and the copying of its outputs.
-func (s *Session) start(a Attempt) (*child, *status.Failure) {
+// endedFailure says why an attempt that began then, and whose ctx is done, has no
+// answer.
+func endedFailure(ctx context.Context, began time.Time) *status.Failure {
+	reason := cause.ErrAttemptTimeout.Error()
+	if deadline, ok := ctx.Deadline(); ok {
+		reason += " after " + words.Short(deadline.Sub(began))
+	}
+	return cause.Failure(ctx, reason)
+}
+
+// start starts the program and the copying of its outputs. Only the first attempt
+// can find that the program cannot be run at all.
+func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
 	if s.path == "" {
-		path, failure := s.look()
-		if failure != nil {
-			if a.Number > 1 {
-				failure.Kind = status.FailureTransient
-			}
-			return nil, failure
+		s.path, failure = s.look()
+	}
+	if failure == nil {
+		cmd := &exec.Cmd{
+			Path:        s.path,
+			Args:        s.Args,
+			Dir:         s.Dir,
+			Env:         s.environment(a),
+			SysProcAttr: sysProcAttr(!s.Foreground),
 		}
-		s.path = path
+		err := s.outputs.start(cmd, s.Command)
+		if err == nil {
+			return newChild(cmd.Process, !s.Foreground), nil
+		}
+		failure = s.notStarted(s.path, err)
 	}
-	cmd := &exec.Cmd{
-		Path:        s.path,
-		Args:        s.Args,
-		Dir:         s.Dir,
-		Env:         s.environment(a),
-		SysProcAttr: sysProcAttr(!s.Foreground),
+	s.path = "" // it may have moved
+	if a.Number > 1 {
+		failure.Kind = status.FailureTransient
 	}
-	if err := s.outputs.start(cmd, s.Command); err != nil {
-		failure := s.whyNotStarted(s.path, a, err)
-		s.path = "" // it may have moved
-		return nil, failure
-	}
-	return newChild(cmd.Process, !s.Foreground), nil
+	return nil, failure
 }
 
 // environment returns the environment of one attempt.
@@ -160,12 +170,9 @@ func (s *Session) environment(a Attempt) []string {
 		"POLL_STATUS="+a.Previous.String())
 }
 
-// reapInterval is the time between two looks for orphans during an attempt.
-const reapInterval = time.Second
-
 // attend waits for the end of the attempt, or brings it about. It returns why
 // it had to; nil means that the program has ended by itself.
-func (s *Session) attend(ctx context.Context, c *child) (stopped error) {
+func (s *Session) attend(ctx context.Context, c *child) (why error) {
 	var orphans <-chan time.Time
 	if s.ReapOrphans {
 		ticker := time.NewTicker(reapInterval)
@@ -177,21 +184,21 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped error) {
 		select {
 		case <-c.exited:
 		case <-c.terminal:
-			stopped = errWantsTerminal
+			why = errWantsTerminal
 		case <-ctx.Done():
 			// Both may have happened. What was complete before, stays complete.
 			if !c.ended() {
-				stopped = context.Cause(ctx)
+				why = context.Cause(ctx)
 			}
 		case <-orphans:
 			c.reapOrphans()
 			waiting = true
 		}
 	}
-	if stopped != nil {
+	if why != nil {
 		s.stop(c)
 		s.outputs.cut()
-		return stopped
+		return why
 	}
 	<-c.exited
 	s.settle(ctx, c)
@@ -202,7 +209,7 @@ func (s *Session) attend(ctx context.Context, c *child) (stopped error) {
 // and whoever holds its outputs open gets some time to finish, but is stopped
 // if the context is done meanwhile.
 func (s *Session) settle(ctx context.Context, c *child) {
-	grace, drained := time.NewTimer(s.grace()), time.NewTimer(s.drains)
+	grace, drained := time.NewTimer(s.Grace), time.NewTimer(s.drains)
 	defer grace.Stop()
 	defer drained.Stop()
 	select {
@@ -221,10 +228,18 @@ func (s *Session) settle(ctx context.Context, c *child) {
 
 // stop ends the program and its group.
 func (s *Session) stop(c *child) {
-	if grace := s.grace(); grace > 0 {
+	if s.Grace > 0 {
 		c.terminate()
-		if c.gone(grace, s.Hurry) {
+		if c.gone(s.Grace, s.Hurry) {
 			return
+		}
+		select {
+		case <-s.Hurry:
+			c.terminate() // once more: a program that is a poll itself hurries, too
+			if c.gone(hurried(s.Grace), nil) {
+				return
+			}
+		default:
 		}
 	}
 	c.kill()
@@ -233,28 +248,69 @@ func (s *Session) stop(c *child) {
 	c.immortal = !c.gone(time.Second, nil)
 }
 
-// whyStopped says why an attempt that began then has no answer.
-func whyStopped(ctx context.Context, began time.Time, why error) *status.Failure {
-	switch {
-	case errors.Is(why, errWantsTerminal):
-		return &status.Failure{
-			Kind: status.FailureHopeless, Reason: why.Error(), Err: why, Advice: status.Advice{Code: status.AdviceTerminal},
-		}
-	case errors.Is(why, cause.ErrAttemptTimeout):
-		reason := cause.ErrAttemptTimeout.Error()
-		if deadline, ok := ctx.Deadline(); ok {
-			reason += " after " + words.Short(deadline.Sub(began))
-		}
-		return &status.Failure{Kind: status.FailureTransient, Reason: reason, Err: why}
-	}
-	return cause.Stopped(ctx)
+// hurried is the time until SIGKILL once there is hurry: 0.2 s of the default
+// grace, and less than 0.6 s of any. It is shorter for a shorter grace, and so a
+// poll that runs within another kills its own program before it is killed itself.
+func hurried(grace time.Duration) time.Duration {
+	const most, half = 600 * time.Millisecond, 4 * time.Second
+	return time.Duration(float64(most) * float64(grace) / float64(grace+half))
 }
 
-// closeAll closes the files that are open.
-func closeAll(files ...*os.File) {
-	for _, f := range files {
-		if f != nil {
-			f.Close()
+// A child is the program of one attempt, with its process group if it has one
+// of its own.
+type child struct {
+	process *os.Process
+	pid     int
+	group   bool          // it leads a process group, whose number is pid
+	exited  chan struct{} // closed when the program has ended and was reaped
+	// terminal gets a value when the program was stopped because it wants the
+	// terminal.
+	terminal chan struct{}
+
+	// Valid when exited is closed.
+	exit   int
+	signal string
+	err    error // the exit code could not be had
+
+	immortal bool // it could not be killed
+}
+
+// newChild waits for p, in a goroutine of its own.
+func newChild(p *os.Process, group bool) *child {
+	c := &child{process: p, pid: p.Pid, group: group, exited: make(chan struct{}), terminal: make(chan struct{}, 1)}
+	go func() {
+		c.wait()
+		close(c.exited)
+	}()
+	return c
+}
+
+// maxPause is the longest pause between two looks at a group.
+const maxPause = 32 * time.Millisecond
+
+// gone waits until the program has ended and its group is empty. It reports
+// false if that takes longer than d or until hurry is closed.
+func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
+	enough := time.NewTimer(d)
+	defer enough.Stop()
+	exited, pause := c.exited, time.Millisecond
+	var look <-chan time.Time // at the group, when the program has ended
+	for {
+		select {
+		case <-exited:
+			exited = nil
+		case <-look:
+			pause = min(2*pause, maxPause)
+		case <-enough.C:
+			return false
+		case <-hurry:
+			return false
 		}
+		// Nothing tells when a group becomes empty, so it is asked for, at first
+		// often: most end at once.
+		if c.empty(pause) {
+			return true
+		}
+		look = time.After(pause)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // both are known only later.
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	s := newSession(Command{Args: []string{"sh", "-c", "echo answer; exit 5"}})
+	s := NewSession(Command{Args: []string{"sh", "-c", "echo answer; exit 5"}})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 { // a select with two choices takes either
@@ -29,7 +29,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 		if body, _ := s.outputs.stdout.take(); string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
 		}
-		c.release()
+		c.process.Release()
 	}
 }
 
@@ -48,14 +48,14 @@ func TestCommandDrains(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newSession(Command{Args: []string{"sh", "-c", test.script}, Grace: -1})
+			s := NewSession(Command{Args: []string{"sh", "-c", test.script}, Grace: -1})
 			s.drains = test.drains
 			ctx, cancel := context.WithCancel(t.Context())
 			c, failure := s.start(Attempt{Number: 1})
 			if failure != nil {
 				t.Fatal(failure.Reason)
 			}
-			defer c.release()
+			defer c.process.Release()
 			<-c.exited
 			cancel()
 			s.settle(ctx, c)

@@ -177,3 +177,12 @@ func (t *tail) take() []byte {
 	}
 	return append(bytes.Clone(t.ring[t.next:]), t.ring[:t.next]...)
 }
+
+// closeAll closes the files that are open.
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}

@@ -14,11 +14,16 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Missing says why the program cannot be run, without running it; nil if it seems
-// that it can.
-func (c Command) Missing() *status.Failure {
-	_, failure := c.look()
-	return failure
+// Check says why the program cannot be run, without running it; nil if it seems
+// that it can. For a program that is not there the error is a [*status.Failure].
+func (c Command) Check() error {
+	if c.MaxBody < 0 {
+		return errors.New("the limit of the body is negative")
+	}
+	if _, failure := c.look(); failure != nil {
+		return failure
+	}
+	return nil
 }
 
 // look finds the program. The path is relative to c.Dir if it is not absolute.
@@ -73,37 +78,29 @@ func (c Command) lookInPath() (string, *status.Failure) {
 	return "", c.notFound("")
 }
 
-// whyNotStarted turns the error of a failed start into a failure. Only the first
-// attempt can find that the program cannot be run at all.
-func (c Command) whyNotStarted(path string, a Attempt, err error) *status.Failure {
-	var failure *status.Failure
+// notStarted turns the error of a failed start into a failure.
+func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		failure = c.notFound(c.whatIsMissing(path))
-	case isNotPermitted(err):
+	case errors.Is(err, notPermitted):
 		failure = c.notExecutable("permission denied")
 		if c.Dir != "" && c.lookAt(path) == nil {
 			failure = c.notExecutable("permission denied, for it or for the directory to run it in")
 		}
-	case isNotProgram(err):
+	case errors.Is(err, notProgram):
 		failure = c.notExecutable("not a program for this machine, nor a script that begins with #!")
-	default:
-		return c.transient(systemError(err))
+	default: // it may pass
+		failure = &status.Failure{}
 	}
-	failure.Err = systemError(err)
-	if a.Number > 1 {
-		failure.Kind = status.FailureTransient
+	failure.Err = err
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		failure.Err = errno // what the system said, without the paths around it
+	}
+	if failure.Reason == "" {
+		failure.Reason = fmt.Sprintf("%s could not be started: %v", c.name(), failure.Err)
 	}
 	return failure
-}
-
-// transient is a failure to start that may pass.
-func (c Command) transient(err error) *status.Failure {
-	return &status.Failure{
-		Kind:   status.FailureTransient,
-		Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err),
-		Err:    err,
-	}
 }
 
 // whatIsMissing says what a start that ended with "no such file" did not find;
@@ -129,9 +126,13 @@ func (c Command) whatIsMissing(path string) string {
 }
 
 func (c Command) notFound(why string) *status.Failure {
-	reason := c.named() + " not found"
-	if why != "" {
-		reason = c.name() + " cannot be run: " + why
+	reason := c.name() + " cannot be run: " + why
+	switch name := c.Args[0]; {
+	case why != "":
+	case strings.ContainsAny(name, " \t\r\n?=#@;&|"): // more than a path, and may hold a secret
+		reason = c.name() + " not found"
+	default:
+		reason = name + " not found"
 	}
 	return &status.Failure{Kind: status.FailureNotFound, Reason: reason, Err: fs.ErrNotExist}
 }
@@ -141,21 +142,7 @@ func (c Command) notExecutable(why string) *status.Failure {
 }
 
 // name is the program as it may be shown.
-func (c Command) name() string {
-	if len(c.Args) == 0 {
-		return "the command"
-	}
-	return filepath.Base(c.Args[0])
-}
-
-// named is the program as it was asked for, path and all, where that is nothing
-// but a path: anything else may hold a secret.
-func (c Command) named() string {
-	if len(c.Args) == 0 || strings.ContainsAny(c.Args[0], " \t\r\n?=#@;&|") {
-		return c.name()
-	}
-	return c.Args[0]
-}
+func (c Command) name() string { return filepath.Base(c.Args[0]) }
 
 // inDir returns path as seen from the calling process.
 func (c Command) inDir(path string) string {
@@ -167,14 +154,6 @@ func (c Command) inDir(path string) string {
 		return "." + string(filepath.Separator) + full // or it would be looked for in PATH
 	}
 	return full
-}
-
-// systemError returns what the system said, without the paths around it.
-func systemError(err error) error {
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
-		return errno
-	}
-	return err
 }
 
 func isSeparator(r rune) bool {

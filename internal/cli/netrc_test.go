@@ -1,4 +1,4 @@
-package poll
+package cli
 
 import (
 	"strings"
@@ -31,7 +31,7 @@ machine five.example.com login late password late
 		{"inmacro.example.com", "anonymous guest"},
 		{"five.example.com", "anonymous guest"},
 	} {
-		user, err := ReadNetrc(strings.NewReader(file), test.host)
+		user, err := readNetrc(file, test.host)
 		if err != nil || user == nil {
 			t.Errorf("%s: have %v, %v", test.host, user, err)
 			continue
@@ -41,14 +41,14 @@ machine five.example.com login late password late
 			t.Errorf("%s: have %q, want %q", test.host, have, test.want)
 		}
 	}
-	if user, err := ReadNetrc(strings.NewReader("machine a login b password c"), "other"); user != nil || err != nil {
+	if user, err := readNetrc("machine a login b password c", "other"); user != nil || err != nil {
 		t.Errorf("have %v, %v", user, err)
 	}
-	if user, err := ReadNetrc(strings.NewReader("machine secure login b password c"), "ſecure"); user != nil || err != nil {
+	if user, err := readNetrc("machine secure login b password c", "ſecure"); user != nil || err != nil {
 		t.Errorf("for a host that only Unicode folds to the machine: have %v, %v", user, err)
 	}
 	for _, bad := range []string{`machine a login "s3cret`, "machine a login " + strings.Repeat("s3cret", 100000)} {
-		if _, err := ReadNetrc(strings.NewReader(bad), "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		if _, err := readNetrc(bad, "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%.40q: have error %v", bad, err)
 		}
 	}
@@ -58,7 +58,7 @@ func FuzzNetrc(f *testing.F) {
 	f.Add("machine a login b password c\ndefault login d")
 	f.Add("macdef x\n\nmachine \"a\\n\"")
 	f.Fuzz(func(t *testing.T, file string) {
-		if user, err := ReadNetrc(strings.NewReader(file), "a"); err == nil && user != nil && user.Username() == "" {
+		if user, err := readNetrc(file, "a"); err == nil && user != nil && user.Username() == "" {
 			t.Errorf("%q: a login without a name", file)
 		}
 	})

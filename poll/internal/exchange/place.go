@@ -1,0 +1,257 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// ErrUntrusted is poll.ErrUntrusted.
+var ErrUntrusted = errors.New("the other origin is not trusted")
+
+// A place is a URL and whether the user's credentials may be sent to it.
+type place struct {
+	url     *url.URL
+	trusted bool
+	// guarded is true where there are credentials that are sent to it.
+	guarded bool
+}
+
+// refer resolves a reference that came from p, as a redirect's Location. Trust
+// is lost with the origin and does not come back: another origin's redirect to
+// where the request came from is still another origin's. Where credentials were
+// sent by https, http is refused: what comes back is no longer what they asked for.
+func (p place) refer(reference string, trustAll bool) (place, error) {
+	if reference == "" {
+		return place{}, errors.New("is empty")
+	}
+	u, err := p.url.Parse(strings.TrimSpace(reference))
+	switch {
+	case err != nil:
+		return place{}, errors.New("is malformed")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return place{}, errors.New("is neither http nor https")
+	case u.Hostname() == "":
+		return place{}, errors.New("has no host")
+	}
+	u.User = nil // a server does not choose credentials
+	u.Fragment, u.RawFragment = "", ""
+	to := place{url: u, trusted: trustAll || p.trusted && sameOrigin(p.url, u)}
+	to.guarded = p.guarded && to.trusted
+	if p.guarded && !trustAll && p.url.Scheme == "https" && u.Scheme == "http" {
+		return to, &safeError{words: "leads from https to http", cause: ErrUntrusted}
+	}
+	return to, nil
+}
+
+// same reports whether a request to p and one to q are the same.
+func (p place) same(q place) bool {
+	return p.url != nil && q.url != nil && p.trusted == q.trusted &&
+		sameOrigin(p.url, q.url) && p.url.RequestURI() == q.url.RequestURI()
+}
+
+// sameOrigin compares scheme, host and port (RFC 6454 section 5).
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && sameHost(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// sameHost compares the names of hosts. Only the case of ASCII letters is ignored:
+// Unicode folds letters that are different in a host name (ß and ẞ, s and ſ). The
+// two spellings of an internationalized name are two hosts, which is on the safe side.
+func sameHost(a, b string) bool {
+	lower := func(c byte) byte {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		return c
+	}
+	return slices.EqualFunc([]byte(a), []byte(b), func(x, y byte) bool { return lower(x) == lower(y) })
+}
+
+// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3). What was
+// sent to a in clear text is safer with b.
+func upgraded(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && sameHost(a.Hostname(), b.Hostname()) &&
+		port(a) == "80" && port(b) == "443"
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// onlyMoved reports whether b is the address of what was asked for at a: what
+// differs is the slash at the end of the path, or https in place of http.
+func onlyMoved(a, b *url.URL) bool {
+	from, to := a.EscapedPath(), b.EscapedPath()
+	secured := a.Scheme == "http" && b.Scheme == "https"
+	return sameHost(a.Hostname(), b.Hostname()) && a.RawQuery == b.RawQuery &&
+		strings.TrimSuffix(from, "/") == strings.TrimSuffix(to, "/") && (from != to || secured)
+}
+
+// A redirect is one that was followed.
+type redirect struct {
+	code     int
+	from, to place
+	toGET    bool // it made a GET of the request
+	start    bool // the request was to start the operation
+}
+
+// isRedirect reports whether code sends the client elsewhere by itself. 300 and
+// 304 do not.
+func isRedirect(code int) bool {
+	switch code {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// becomesGET reports whether the request after a redirect is a GET without a
+// body: RFC 9110 sections 15.4.2 to 15.4.4, as browsers read them.
+func becomesGET(code int, method string) bool {
+	switch code {
+	case http.StatusSeeOther:
+		return method != http.MethodHead
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodPost
+	}
+	return false
+}
+
+// isAmbiguous reports whether a redirect of a request that changes something can
+// name two things: where to send it instead (RFC 9110 sections 15.4.2 and 15.4.3)
+// or, by custom, where its result is.
+func isAmbiguous(code int, method string) bool {
+	return code != http.StatusSeeOther && becomesGET(code, method)
+}
+
+// redirect returns where the answer to a call, a redirect, sends the client. An
+// [ErrUntrusted] says why not to go there.
+func (c *client) redirect(from call, a *answer) (r redirect, err error) {
+	r = redirect{code: a.code, from: a.from, toGET: becomesGET(a.code, from.method), start: from.start}
+	r.to, err = a.from.refer(a.header.Get("Location"), c.LocationTrusted)
+	if err != nil || from.body == nil || r.toGET || c.LocationTrusted {
+		return r, err
+	}
+	if !sameOrigin(r.from.url, r.to.url) && !upgraded(r.from.url, r.to.url) {
+		return r, &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
+	}
+	return r, nil
+}
+
+// goesAnywhere reports whether a header of the user is sent to other origins, too.
+func goesAnywhere(name string) bool {
+	return strings.HasPrefix(name, "Accept") || name == "User-Agent" || name == "Content-Type"
+}
+
+// ParseURL parses a URL that is to be requested. Its errors say nothing of the
+// URL's content, which may be secret wherever it is malformed.
+func ParseURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	switch {
+	case s == "":
+		return nil, errors.New("no URL")
+	case err != nil:
+		return nil, errors.New("malformed URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("the URL's scheme is neither http nor https")
+	case u.Hostname() == "":
+		return nil, errors.New("the URL has no host")
+	}
+	if _, err := net.LookupPort("tcp", u.Port()); u.Port() != "" && err != nil {
+		return nil, fmt.Errorf("%s is no port", u.Port())
+	}
+	return u, nil
+}
+
+// TargetName is poll.TargetName.
+func TargetName(s string) string {
+	if scheme := schemePrefix().FindString(s); scheme != "" {
+		u, err := url.Parse(s)
+		if err != nil {
+			return scheme
+		}
+		return urlName(u)
+	}
+	if strings.Contains(s, "//") { // a URL that lost its scheme, or has none that is one
+		s = s[:strings.IndexAny(s+"?", "?#")]
+		s = s[strings.LastIndexByte(s, '@')+1:]
+	}
+	if s == "" {
+		return ""
+	}
+	return filepath.Base(s)
+}
+
+// lazily compiles a pattern when it is needed: a command needs none.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+var (
+	// schemePrefix is how a URL with a scheme begins (RFC 3986 section 3.1).
+	schemePrefix = lazily(`^[A-Za-z][A-Za-z0-9+.-]*://`)
+	// pathParameter is a parameter of a path segment (RFC 3986 section 3.3), as in
+	// /cart;jsessionid=8F3A.
+	pathParameter = lazily(`;[^/=]*=[^/]*`)
+	// pathUserinfo is the userinfo of a URL that is the path of another, as in
+	// /fetch/https://me:secret@host/.
+	pathUserinfo = lazily(`//[^/@]*@`)
+	// anyURL finds URLs in text.
+	anyURL = lazily(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+`)
+)
+
+// urlName returns scheme, host and path of u.
+func urlName(u *url.URL) string {
+	path := pathParameter().ReplaceAllString(u.EscapedPath(), "")
+	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
+}
+
+// A redactor takes known secrets out of the text of errors that come from
+// elsewhere.
+type redactor struct{ secrets []string }
+
+func (r *redactor) add(values ...string) {
+	const shortest = 4 // shorter ones would hit ordinary words
+	for _, v := range values {
+		if len(v) >= shortest && !slices.Contains(r.secrets, v) {
+			r.secrets = append(r.secrets, v)
+		}
+	}
+}
+
+// addURL adds what of u is never said.
+func (r *redactor) addURL(u *url.URL) {
+	if u.User != nil {
+		password, _ := u.User.Password()
+		r.add(u.User.Username(), password)
+	}
+	for _, values := range u.Query() {
+		r.add(values...)
+	}
+	r.add(u.RawQuery, u.Fragment)
+}
+
+// clean returns text with every URL cut to its name and every known secret
+// taken out.
+func (r *redactor) clean(text string) string {
+	text = anyURL().ReplaceAllStringFunc(text, TargetName)
+	for _, secret := range r.secrets {
+		text = strings.ReplaceAll(text, secret, "***")
+	}
+	return text
+}
