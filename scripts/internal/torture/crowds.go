@@ -3,84 +3,37 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
 func crowds() []torment {
 	return []torment{
-		{"10,000 command attempts, in process", commandsInProcess},
-		{"10,000 HTTP attempts, in process", requestsInProcess},
+		{"10,000 command attempts", func(s *suite) (string, error) { return s.crowd(10_000, "--", "false") }},
 		{"100,000 HTTP attempts", requests},
 	}
 }
 
-// leaks runs a probe many times in this process and counts the goroutines and
-// descriptors that are left.
-func leaks(probe poll.Probe, attempts int) (string, error) {
-	warm := poll.Poller{Probe: probe, Schedule: backoff.Fixed(0), MaxAttempts: 20}
-	warm.Run(context.Background())
-	goroutines, files := settled(0), proc.Descriptors(os.Getpid())
-	p := warm
-	p.MaxAttempts = attempts
-	began := time.Now()
-	outcome, err := p.Run(context.Background())
-	if !errors.Is(err, poll.AttemptsExhausted) || outcome.Attempts != attempts {
-		return "", fmt.Errorf("%d attempts: %w", outcome.Attempts, err)
-	}
-	took := time.Since(began)
-	moreGoroutines, moreFiles := settled(goroutines)-goroutines, proc.Descriptors(os.Getpid())-files
-	said := fmt.Sprintf("%s each; %d goroutines and %d descriptors more than before",
-		(took / time.Duration(attempts)).Round(time.Microsecond), moreGoroutines, moreFiles)
-	if moreGoroutines > 0 || moreFiles > 0 {
-		return said, errors.New("a leak")
-	}
-	return said, nil
-}
-
-// settled is the number of goroutines, once those that are about to end have.
-func settled(want int) int {
-	for range 100 {
-		if runtime.NumGoroutine() <= want {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	return runtime.NumGoroutine()
-}
-
-func commandsInProcess(*suite) (string, error) {
-	return leaks(poll.Command{Args: []string{"false"}}, 10_000)
-}
-
-func requestsInProcess(*suite) (string, error) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.WriteHeader(http.StatusAccepted)
-	}))
-	defer server.Close()
-	return leaks(poll.HTTP{URL: server.URL}, 10_000)
-}
-
-// requests watches memory, descriptors and threads of the program while it makes
-// 100,000 attempts: what it needs after the first 10,000 must do for all.
 func requests(s *suite) (string, error) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Write([]byte(pending))
+		w.Write([]byte(`{"state":"pending"}`))
 	}))
 	defer server.Close()
-	const attempts = 100_000
-	r, err := s.start(wait{args: args("-q --interval 0 --timeout 55s --max-attempts", strconv.Itoa(attempts), "--until", `.state=="done"`, server.URL)})
+	return s.crowd(100_000, "--until", `.state=="done"`, server.URL)
+}
+
+// crowd watches memory and descriptors of the program while it makes many
+// attempts: what it needs early on must do for all.
+func (s *suite) crowd(attempts int, more ...string) (string, error) {
+	line := args("-q --interval 0 --timeout 55s --max-attempts", append([]string{strconv.Itoa(attempts)}, more...)...)
+	r, err := s.start(wait{args: line})
 	if err != nil {
 		return "", err
 	}
@@ -89,17 +42,17 @@ func requests(s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	early, late := resident[len(resident)/10:len(resident)/4], resident[len(resident)*3/4:]
-	said := fmt.Sprintf("%s each, %s resident at most, %s more than early on, %d descriptors",
-		(e.took / attempts).Round(time.Microsecond), mebi(e.peak), mebi(highest(late)-highest(early)), files)
-	err = errors.Join(e.expect(3), e.within(32))
-	if highest(late) > highest(early)+4<<20 {
-		err = errors.Join(err, errors.New("the memory grows"))
+	n := len(resident)
+	growth := slices.Max(resident[n*3/4:]) - slices.Max(resident[n/10:n/4])
+	err = e.expect(3)
+	if growth > 4<<20 || e.peak > 32<<20 {
+		err = errors.Join(err, errors.New("too much memory"))
 	}
 	if files > 20 {
 		err = errors.Join(err, errors.New("the descriptors grow"))
 	}
-	return said, err
+	return fmt.Sprintf("%s each, %s resident at most, %s more than early on, %d descriptors",
+		(e.took / time.Duration(attempts)).Round(time.Microsecond), mebi(e.peak), mebi(growth), files), err
 }
 
 // watch samples a run until it ends.
@@ -118,11 +71,4 @@ func watch(r *running) (resident []int64, files int, err error) {
 		return nil, 0, fmt.Errorf("it ended after %d samples: %s", len(resident), r.stderr.String())
 	}
 	return resident, files, nil
-}
-
-func highest(of []int64) (top int64) {
-	for _, n := range of {
-		top = max(top, n)
-	}
-	return top
 }

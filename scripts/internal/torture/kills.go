@@ -5,9 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -92,11 +90,11 @@ func (s *suite) shoot(shot *shot) {
 
 // volley shoots many times, a few at once.
 func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim) *shot) (latest time.Duration, err error) {
-	silent, err := serve(func(conn net.Conn, _ int) { io.Copy(io.Discard, conn) })
+	silent, url, err := serve("hang")
 	if err != nil {
 		return 0, err
 	}
-	defer silent.close()
+	defer silent.Close()
 	shots := make(chan *shot)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -115,7 +113,7 @@ func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim)
 		})
 	}
 	for i := range n {
-		shots <- aim(i, s.rand, victims(silent.url()))
+		shots <- aim(i, s.rand, victims(url))
 	}
 	close(shots)
 	wg.Wait()

@@ -20,9 +20,6 @@ import (
 // A wait is one use of the program.
 type wait struct {
 	args   []string
-	via    []string // what starts the program, e.g. nohup; it gets the command line as its arguments
-	env    []string // nil is that of this process
-	stdin  string
 	stdout *os.File // nil keeps what is written
 	stderr *os.File
 	attr   *syscall.SysProcAttr
@@ -65,16 +62,9 @@ func (s *suite) start(w wait) (*running, error) {
 	if w.poll != "" {
 		program = w.poll
 	}
-	line := append(append(append([]string{}, w.via...), program), w.args...)
-	r := &running{Cmd: exec.Command(line[0], line[1:]...), mark: fmt.Sprintf("%d-%d", os.Getpid(), marks.Add(1))}
-	if w.env == nil {
-		w.env = os.Environ()
-	}
-	r.Env = append(w.env[:len(w.env):len(w.env)], markVariable+"="+r.mark)
-	r.Stdin, r.SysProcAttr = strings.NewReader(w.stdin), w.attr
-	if w.stdin == "" {
-		r.Stdin = nil
-	}
+	r := &running{Cmd: exec.Command(program, w.args...), mark: fmt.Sprintf("%d-%d", os.Getpid(), marks.Add(1))}
+	r.Env = append(os.Environ(), markVariable+"="+r.mark)
+	r.SysProcAttr = w.attr
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
 	if w.stdout != nil {
 		r.Stdout = w.stdout
@@ -153,23 +143,11 @@ func (e ended) expect(code int, words ...string) error {
 	return errors.Join(wrong...)
 }
 
-// within is what is wrong if too much memory was used.
-func (e ended) within(mib int64) error {
-	if e.peak > mib<<20 {
-		return fmt.Errorf("%s resident, more than %d MiB", mebi(e.peak), mib)
-	}
-	return nil
-}
-
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
 // An outcome is the part of --json that cases look at.
 type outcome struct {
-	Status   string
 	Attempts int
-	Reason   string
-	ExitCode int `json:"exit_code"`
-	Timeline []struct{ Status, Reason string }
 }
 
 func (e ended) outcome() (outcome, error) {
@@ -180,11 +158,8 @@ func (e ended) outcome() (outcome, error) {
 	return o, nil
 }
 
-// seen are the different statuses and reasons of a timeline.
-func (o outcome) seen() string {
-	var seen strings.Builder
-	for _, a := range o.Timeline {
-		fmt.Fprintf(&seen, "%s %s\n", a.Status, a.Reason)
-	}
-	return seen.String()
+func shell(script string) []string { return []string{"--", "sh", "-c", script} }
+
+func args(flags string, command ...string) []string {
+	return append(strings.Fields(flags), command...)
 }
