@@ -29,7 +29,7 @@ type flood struct {
 func floods() []torment {
 	const pair = `{"end":"2026-11-20T12:46:25Z","lo_s":-1e308,"hi_s":1e308,"outcome":"success"}` + "\n"
 	const once = "--immediate --max-attempts 1 --max-body 1MiB"
-	const asked = `--immediate --max-attempts 1 --until .state=="done" --until ..a.b --error-if any(.x,.y==1)`
+	const asked = `--immediate --max-attempts 1 --until .state=="done" --error-if any(.x[];.y==1)`
 	var all []torment
 	for _, f := range []flood{
 		{name: "stdout of 5 GB", child: []string{"1", "5120"}, flags: once, code: 1, words: "of 5368709120 bytes", most: 24},

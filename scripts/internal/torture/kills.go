@@ -71,6 +71,9 @@ func (s *suite) shoot(shot *shot) {
 	killed := time.Now()
 	r.Process.Signal(shot.sig)
 	if shot.second > 0 {
+		for taken := time.Now().Add(time.Second); pending(r.Process.Pid, shot.sig) && time.Now().Before(taken); {
+			time.Sleep(time.Millisecond) // of two that are pending, the system picks one
+		}
 		time.Sleep(shot.second)
 		r.Process.Signal(syscall.SIGINT)
 	}
@@ -105,8 +108,8 @@ func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim)
 				mu.Lock()
 				latest = max(latest, shot.late)
 				if shot.err != nil {
-					err = errors.Join(err, fmt.Errorf("%s, %s after %s, terminal %v: %w",
-						shot.victim.name, unix.SignalName(shot.sig), shot.moment, shot.on, shot.err))
+					err = errors.Join(err, fmt.Errorf("%s, %s after %s, another %s later, terminal %v: %w",
+						shot.victim.name, unix.SignalName(shot.sig), shot.moment, shot.second, shot.on, shot.err))
 				}
 				mu.Unlock()
 			}
