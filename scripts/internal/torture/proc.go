@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -61,12 +60,4 @@ func look(pid int) (p process, alive bool) {
 	p = process{pid: pid, name: string(stat[open+1 : end])}
 	p.group, _ = strconv.Atoi(fields[2])
 	return p, fields[0] != "Z" && fields[0] != "X"
-}
-
-// pending reports whether a signal was sent to a process that has not taken it.
-func pending(pid int, sig syscall.Signal) bool {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, after, _ := strings.Cut(string(text), "\nShdPnd:\t")
-	set, _ := strconv.ParseUint(strings.TrimSpace(after[:min(16, len(after))]), 16, 64)
-	return set&(1<<(sig-1)) != 0
 }
