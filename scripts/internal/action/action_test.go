@@ -116,6 +116,13 @@ func (a action) check(t *testing.T, code int, want map[string]string) {
 func TestAction(t *testing.T) {
 	t.Parallel()
 	program := build(t)
+	t.Run("outputs", func(t *testing.T) { testOutputs(t, program) })
+	t.Run("result file", func(t *testing.T) { testResultFile(t, program) })
+	t.Run("nothing is injected", func(t *testing.T) { testNothingIsInjected(t, program) })
+}
+
+func testOutputs(t *testing.T, program string) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Write([]byte(`{"state":"done","by":"` + r.Method + " " + r.Header.Get("X-One") + " " + r.Header.Get("X-Two") + `"}`))
 	}))
@@ -163,9 +170,8 @@ func TestAction(t *testing.T) {
 }
 
 // An output cannot hold every byte, a file can.
-func TestResultFile(t *testing.T) {
+func testResultFile(t *testing.T, program string) {
 	t.Parallel()
-	program := build(t)
 	for command, text := range map[string]string{`printf 'a\377b\n'`: "a\xffb\n", `printf 'a\000b'`: "a\x00b", "echo é": "é\n"} {
 		a := run(t, program, "INPUT_COMMAND="+command, "INPUT_INTERVAL=1ms")
 		want := ""
@@ -184,9 +190,8 @@ func TestResultFile(t *testing.T) {
 
 // What comes from outside, a branch's name or an answer, must neither be run nor
 // set another output.
-func TestNothingIsInjected(t *testing.T) {
+func testNothingIsInjected(t *testing.T, program string) {
 	t.Parallel()
-	program := build(t)
 	const value = "$(touch owned)`touch owned`'; touch owned; '\"; touch owned; \"\ntouch owned\n"
 	for _, name := range []string{"UNTIL", "URL", "PRINT", "HEADER", "TIMEOUT", "PRESET", "ARGS", "DATA", "STRICT"} {
 		t.Run(name, func(t *testing.T) {
