@@ -30,9 +30,10 @@ func SVG(w io.Writer, plots ...Plot) error {
 	err := ErrNothingToDraw
 	for _, p := range plots {
 		var b bytes.Buffer
-		if e := p.escaped().render(gochart.SVG, &b); e != nil {
-			err = e
+		if err = p.escaped().render(gochart.SVG, &b); errors.Is(err, ErrNothingToDraw) {
 			continue
+		} else if err != nil {
+			return err
 		}
 		// Without a size of its own, a picture within another one is stretched.
 		size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
@@ -185,7 +186,6 @@ const (
 func (f frame) lines(s Series, color drawing.Color) []gochart.Series {
 	var lines []gochart.Series
 	for _, run := range f.runs(s) {
-		run = thin(run, maxPoints)
 		line := gochart.ContinuousSeries{
 			YAxis: gochart.YAxisSecondary,
 			Style: gochart.Style{StrokeColor: color, StrokeWidth: 2, DotColor: color},
@@ -193,26 +193,14 @@ func (f frame) lines(s Series, color drawing.Color) []gochart.Series {
 		if len(run) <= maxDots {
 			line.Style.DotWidth = 3
 		}
-		for _, p := range run {
-			x, y := f.position(p)
+		n := min(len(run), maxPoints) // evenly spaced, including the first and the last
+		for i := range n {
+			x, y := f.position(run[i*(len(run)-1)/max(1, n-1)])
 			line.XValues, line.YValues = append(line.XValues, x), append(line.YValues, y)
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-// thin returns n of the points, evenly spaced, including the first and the last.
-// If there are fewer, it returns them all.
-func thin(points []Point, n int) []Point {
-	if len(points) <= n {
-		return points
-	}
-	thinned := make([]Point, n)
-	for i := range thinned {
-		thinned[i] = points[i*(len(points)-1)/(n-1)]
-	}
-	return thinned
 }
 
 func (s scale) imageTicks() []gochart.Tick {

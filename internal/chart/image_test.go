@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	gochart "github.com/wcharczuk/go-chart/v2"
 )
 
 func TestSVG(t *testing.T) {
@@ -131,8 +132,11 @@ func TestSVG_manyPoints(t *testing.T) {
 	if b.Len() > 100_000 {
 		t.Errorf("%d bytes", b.Len())
 	}
-	if thinned := thin(s.Points, maxPoints); thinned[0] != s.Points[0] || thinned[len(thinned)-1] != s.Points[len(s.Points)-1] {
-		t.Errorf("thinned from %v to %v", thinned[0], thinned[len(thinned)-1])
+	frame, _ := Plot{Series: []Series{s}}.layOut(10, 8)
+	line := frame.lines(s, imageColor(0))[0].(gochart.ContinuousSeries)
+	last, _ := frame.position(s.Points[len(s.Points)-1])
+	if x := line.XValues; len(x) != maxPoints || x[0] != 0 || x[len(x)-1] != last {
+		t.Errorf("%d points from %v to %v, want %d from 0 to %v", len(x), x[0], x[len(x)-1], maxPoints, last)
 	}
 }
 

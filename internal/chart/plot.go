@@ -1,32 +1,24 @@
 // Package chart draws line charts on a terminal, as SVG and as PNG, and histograms
 // on a terminal.
 //
-// No other package imports the chart libraries. Which points are drawn, where the
-// axes begin and end, and what their ticks say is decided here, so that the three
-// pictures of a plot agree.
+// Which points are drawn, where the axes begin and end, and what their ticks say is
+// decided here and not by the chart libraries, so that all pictures of a plot agree.
 package chart
 
 import "math"
 
 // A Plot is a picture of one or more series over the same axes.
 type Plot struct {
-	// Title is written above the picture, unless it is empty.
-	Title string
-	// X and Y are the axes.
-	X, Y Axis
-	// Series are the lines, in the order of the legend. A single line has no
-	// legend.
-	Series []Series
-	// LogY makes the y axis logarithmic. Points at or below 0 are left out.
-	LogY bool
+	Title  string // is written above the picture, unless it is empty
+	X, Y   Axis
+	Series []Series // in the order of the legend, which a single line has none of
+	LogY   bool     // makes the y axis logarithmic; points at or below 0 are left out
 }
 
 // An Axis describes the values along one side of a plot.
 type Axis struct {
-	// Name is written along the axis, as "attempt" or "time since the start".
-	Name string
-	// Unit is how the values are written, by default as plain numbers.
-	Unit Unit
+	Name string // is written along the axis, as "attempt" or "time since the start"
+	Unit Unit   // how the values are written, by default as plain numbers
 }
 
 // A Series is a named line from point to point.

@@ -70,10 +70,8 @@ type Unit int
 
 // The units.
 const (
-	// Number is a plain number: 950, 12k, 3.5M.
-	Number Unit = iota
-	// Seconds is a number of seconds, written as a duration: 100ms, 1m30s, 2d.
-	Seconds
+	Number  Unit = iota // a plain number: 950, 12k, 3.5M
+	Seconds             // a number of seconds, written as a duration: 100ms, 1m30s, 2d
 )
 
 // Lengths of time in seconds.

@@ -185,19 +185,16 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
 	if l.On("quiet") {
 		face = report.None
 	}
-	heartbeat := report.DefaultHeartbeat()
-	if l.Has("heartbeat") {
-		d := l.Duration("heartbeat", 0)
-		heartbeat = report.Heartbeat{First: d, Max: d}
-	}
 	w.report = report.Config{
-		Streams:   w.world.Streams,
-		Palette:   w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
-		Face:      face,
-		Verbose:   l.On("verbose"),
-		Heartbeat: heartbeat,
-		Until:     l.Strings("until"),
-		Getenv:    l.Getenv,
+		Streams: w.world.Streams,
+		Palette: w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
+		Face:    face,
+		Verbose: l.On("verbose"),
+		Until:   l.Strings("until"),
+		Getenv:  l.Getenv,
+	}
+	if l.Has("heartbeat") {
+		w.report.Heartbeat = new(l.Duration("heartbeat", 0))
 	}
 	if name := l.String("preset"); name != "" {
 		w.report.Until = append(w.report.Until, "preset "+name)

@@ -60,11 +60,10 @@ func demo(ctx context.Context, world World) error {
 			Timeout: demoTimeout,
 		},
 		report: report.Config{
-			Streams:   world.Streams,
-			Palette:   world.Streams.Palette(term.ColorAuto),
-			Heartbeat: report.DefaultHeartbeat(),
-			Until:     []string{demoCondition},
-			Getenv:    world.getenv,
+			Streams: world.Streams,
+			Palette: world.Streams.Palette(term.ColorAuto),
+			Until:   []string{demoCondition},
+			Getenv:  world.getenv,
 		},
 	}
 	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)

@@ -10,14 +10,10 @@ import (
 
 // A Forecast knows from past runs how long a run usually takes.
 type Forecast interface {
-	// Runs is how many past runs it knows, at least 1.
-	Runs() int
-	// Age is how old the operation is after a wait of elapsed.
-	Age(elapsed time.Duration) time.Duration
-	// Quantile is the age by which a run is over with chance p.
-	Quantile(p float64) time.Duration
-	// Done is the chance, 0 to 1, that a run is over by that age.
-	Done(age time.Duration) float64
+	Runs() int                               // how many it knows, at least 1
+	Age(elapsed time.Duration) time.Duration // of the operation, after a wait of elapsed
+	Quantile(p float64) time.Duration        // the age by which a run is over with chance p
+	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
 }
 
 // forecastWords says how long a run usually takes, with the range of four runs of

@@ -36,7 +36,7 @@ func TestForecast_lines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
-			Heartbeat: Heartbeat{First: 4 * time.Minute, Max: 4 * time.Minute}, Opening: []string{"more words"}})
+			Heartbeat: new(4 * time.Minute), Opening: []string{"more words"}})
 		replay(r, slowJob(), nil)
 		r.Close()
 		golden(t, "forecast/lines.txt", err.String())
@@ -112,7 +112,7 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 	forecast := evenly{longest: 16 * time.Minute}
 	synctest.Test(t, func(t *testing.T) {
 		s, _, err := term.Buffers("")
-		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: Heartbeat{First: 3 * time.Minute, Max: 3 * time.Minute}})
+		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: new(3 * time.Minute)})
 		replay(r, startedLate(), nil)
 		r.Close()
 		golden(t, "forecast/started-late.txt", err.String())

@@ -48,15 +48,11 @@ func stepSummary(o *poll.Outcome) string {
 // escapeMarkdown returns a line whose every character stands for itself: as an
 // entity, what could begin markup, a cell or an element.
 func escapeMarkdown(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]<>()#+!|~&\"'@$", r) {
-			fmt.Fprintf(&b, "&#%d;", r)
-			continue
-		}
-		b.WriteRune(r)
+	var entities []string
+	for _, r := range "\\`*_{}[]<>()#+!|~&\"'@$" {
+		entities = append(entities, string(r), fmt.Sprintf("&#%d;", r))
 	}
-	return b.String()
+	return strings.NewReplacer(entities...).Replace(s)
 }
 
 // appendFile adds text to a file. Anything but a regular file may block, and is

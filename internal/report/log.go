@@ -21,7 +21,8 @@ const maxChanges = 20
 // heartbeat.
 type log struct {
 	r       *Reporter
-	silence time.Duration // the longest, before the next heartbeat
+	silence time.Duration // before the next heartbeat, 0 for none
+	longest time.Duration // that the silence grows to
 	spoke   time.Time     // when it last spoke
 }
 
@@ -86,7 +87,7 @@ func (l *log) verdict(said *logged, ev poll.Event) {
 
 // quieter says that from now on less will be said.
 func (l *log) quieter() string {
-	if l.r.cfg.Heartbeat.First <= 0 {
+	if l.silence <= 0 {
 		return "the reason changes often: from now on only the status is said"
 	}
 	return "the reason changes often: from now on it is said at the heartbeat"
@@ -116,28 +117,23 @@ func (l *log) details(said *logged, ev poll.Event) {
 // answer says how an attempt was answered. A body that looks as the one before
 // is not shown again.
 func (l *log) answer(said *logged, ev poll.Event) {
-	o, what := ev.Observation, []string{"none"}
+	o, what := ev.Observation, "none"
 	if code := answerCode(o); code != "" || len(o.Body) > 0 {
-		what = []string{sizeWords(o)}
-		if code != "" {
-			what = []string{code, sizeWords(o)}
-		}
+		what = strings.TrimPrefix(code+", "+sizeWords(o), ", ")
 	}
-	what = append(what, "took "+words.Short(ev.Took))
+	what += ", took " + words.Short(ev.Took)
 	columns := blockWidth
 	if w := l.width(); w > 0 {
 		columns = min(columns, w)
 	}
 	body := excerpt(o.Body, verboseHead, columns, false)
-	repeated := body == said.body
-	if repeated && body != "" {
-		what = append(what, "looks the same")
+	if body != "" && body == said.body {
+		what, body = what+", looks the same", ""
+	} else {
+		said.body = body
 	}
-	l.row(ev, "answer", strings.Join(what, ", "))
-	if !repeated {
-		l.say(body)
-	}
-	said.body = body
+	l.row(ev, "answer", what)
+	l.say(body)
 }
 
 // waiting says how long a wait is and why, where that is not the schedule's
@@ -189,7 +185,7 @@ func (l *log) say(text string) {
 
 // due is when the silence has lasted as long as it may.
 func (l *log) due() time.Time {
-	if l.r.cfg.Heartbeat.First <= 0 || len(l.r.active) == 0 {
+	if l.silence <= 0 || len(l.r.active) == 0 {
 		return time.Time{}
 	}
 	return l.spoke.Add(l.silence)
@@ -197,8 +193,8 @@ func (l *log) due() time.Time {
 
 // tick is the heartbeat: it says where every run is.
 func (l *log) tick(now time.Time) {
-	if longest := l.r.cfg.Heartbeat.Max; l.silence < longest {
-		l.silence = min(2*l.silence, longest)
+	if l.silence < l.longest {
+		l.silence = min(2*l.silence, l.longest)
 	}
 	for _, u := range l.r.active {
 		l.state(u, now)

@@ -105,7 +105,7 @@ func TestLines_twoHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: DefaultHeartbeat()})
+		r := New(Config{Streams: listen(&have), Face: Lines})
 		began := time.Now()
 		n := 0
 		for time.Since(began) < 2*time.Hour {
@@ -139,7 +139,7 @@ func TestLines_heartbeat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: DefaultHeartbeat()})
+		r := New(Config{Streams: listen(&have), Face: Lines})
 		began := time.Now()
 		send(r, began, poll.Event{Kind: poll.EventStart, Attempt: 1, Deadline: began.Add(time.Hour)})
 		time.Sleep(31 * time.Second)
@@ -167,7 +167,7 @@ func TestLines_explicitHeartbeat(t *testing.T) {
 	}{{time.Minute, 1 + 10}, {0, 1}, {7 * time.Minute, 1 + 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			var have []said
-			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: Heartbeat{test.beat, test.beat}})
+			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: new(test.beat)})
 			send(r, time.Now(), poll.Event{Kind: poll.EventStart, Attempt: 1})
 			time.Sleep(10*time.Minute + time.Second)
 			r.Close()
@@ -183,7 +183,7 @@ func TestLines_silentAfterEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: DefaultHeartbeat()})
+		r := New(Config{Streams: listen(&have), Face: Lines})
 		for _, ev := range recordings()["failed"] {
 			r.Event(ev)
 		}

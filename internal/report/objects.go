@@ -65,7 +65,9 @@ func (f *objects) event(_ *run, ev poll.Event) {
 		o.judged(out.Verdict, out.Status, out.Reason, out.Observation)
 		o.Notes = remarks(out)
 		if out.Ending != poll.Succeeded {
-			o.Error = unprefixed(f.r.closing(out, ""))
+			// Without the name of the program before each line.
+			words := strings.ReplaceAll("\n"+f.r.closing(out, ""), "\npoll: ", "\n")
+			o.Error = strings.Trim(words, "\n")
 		}
 	}
 	if line, err := encode(o); err == nil { // which it always is, of numbers and words
@@ -81,15 +83,6 @@ func (o *object) judged(v status.Verdict, s status.Status, reason string, obs *s
 	if obs != nil {
 		o.HTTPStatus, o.ExitCode = obs.Code, obs.Exit
 	}
-}
-
-// unprefixed returns closing words without the name of the program before each.
-func unprefixed(closing string) string {
-	var b strings.Builder
-	for line := range strings.Lines(closing) {
-		b.WriteString(strings.TrimPrefix(line, "poll: "))
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Seconds is a time in JSON: a number of seconds, to the millisecond.

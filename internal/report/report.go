@@ -11,10 +11,8 @@
 //     or as a block whose lines begin with "| ". No query values, header values
 //     or arguments are ever said; an event does not hold them.
 //   - A status is said in its own word (NOT_READY), always with the reason.
-//   - Silence is bounded: a log says something at least once per heartbeat, also
-//     while one long attempt or wait is under way.
-//   - So is noise: a reason that changes at every attempt is said at once only so
-//     often, then at the heartbeat.
+//   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
+//     reason that changes at every attempt is said at once only so often.
 //   - Escape sequences are written only for colours, where colours are on, and
 //     by the live face. No terminal mode is changed, the cursor is never hidden.
 //   - The end says status, attempts, time and reason; of a failure also what
@@ -63,31 +61,19 @@ type Config struct {
 	Streams *term.Streams // Err is written to
 	Palette term.Palette  // the zero value is without colours
 	Face    Face          // Auto, also if empty, chooses by the streams and the environment
+	Verbose bool          // says every attempt, with the head of its body, and every decision
 
-	// Verbose says every attempt, with the head of its body, and every
-	// decision: waits, hints, notes, remarks.
-	Verbose bool
-	// Heartbeat bounds the silence of a log. The zero value leaves it unbounded.
-	Heartbeat Heartbeat
+	// Heartbeat is the longest silence of a log, 0 for no limit. Nil stands for 30 s,
+	// doubled each time it had to be broken, until it is 5 min.
+	Heartbeat *time.Duration
 	// Until holds the conditions that are waited for as the user wrote them, or
 	// the name of a preset. It is only shown.
-	Until []string
-	// Opening holds further lines that stand below what is waited for.
-	Opening []string
-	// Forecast says how long such a run usually takes. Nil: it is not known.
-	Forecast Forecast
+	Until    []string
+	Opening  []string // further lines that stand below what is waited for
+	Forecast Forecast // how long such a run usually takes, nil if it is not known
 	// Getenv is asked for CI and the variables of GitHub Actions. Nil stands
 	// for an empty environment.
 	Getenv func(string) string
-}
-
-// A Heartbeat is the longest silence of a log: First, doubled each time it had to
-// be broken, until it is Max.
-type Heartbeat struct{ First, Max time.Duration }
-
-// DefaultHeartbeat returns 30 s, growing to 5 min.
-func DefaultHeartbeat() Heartbeat {
-	return Heartbeat{First: 30 * time.Second, Max: 5 * time.Minute}
 }
 
 // A Reporter shows the events of one or more runs. Its methods may be called
@@ -101,18 +87,15 @@ type Reporter struct {
 	active  []*run           // those that have not ended, in the order of their first events
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
-	cleared bool // since the last event
+	cleared bool // by Clear, since the last event
 	closed  bool
 }
 
 // A face turns events into words. The Reporter calls it with its lock held.
 type face interface {
-	// event shows an event, by which the run was brought up to date.
-	event(*run, poll.Event)
-	// due returns when tick is to be called, zero for never.
-	due() time.Time
-	// tick is called when the time has come, or later.
-	tick(now time.Time)
+	event(*run, poll.Event) // shows an event, which the run knows already
+	due() time.Time         // is when tick is to be called, zero for never
+	tick(now time.Time)     // is called when it is due, or later
 }
 
 // New returns a Reporter. It says nothing before the first event.
@@ -122,22 +105,24 @@ func New(cfg Config) *Reporter {
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, runs: make(map[poll.RunID]*run)}
-	log := log{r: r, silence: cfg.Heartbeat.First}
+	rows := log{r: r, silence: 30 * time.Second, longest: 5 * time.Minute}
+	if cfg.Heartbeat != nil {
+		rows.silence, rows.longest = *cfg.Heartbeat, *cfg.Heartbeat
+	}
 	switch cfg.Face {
 	case None:
 		r.face = &failures{r: r}
 	case JSON:
 		r.face = &objects{r: r}
 	case Live:
-		r.face = &live{r: r, above: log}
+		r.face = &live{r: r, above: rows}
 	default:
-		r.face = &log
+		r.face = &rows
 	}
 	return r
 }
 
-// Event shows what happened. The consumer of a run calls it with every event
-// of that run, in order.
+// Event shows an event. It is called with every event of a run, in order.
 func (r *Reporter) Event(ev poll.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +196,8 @@ func (r *Reporter) Close() {
 	if r.child != nil {
 		_ = r.child.Flush()
 	}
-	r.eraseStatus()
+	r.inBackground()
+	r.con.draw("")
 	r.closed = true
 	if r.timer != nil {
 		r.timer.Stop()
@@ -223,13 +209,9 @@ func (r *Reporter) Close() {
 func (r *Reporter) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.eraseStatus()
-	r.cleared = true
-}
-
-func (r *Reporter) eraseStatus() {
 	r.inBackground()
 	r.con.draw("")
+	r.cleared = true
 }
 
 // inBackground reports whether the terminal is somebody else's now. What was drawn

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,11 +19,9 @@ type Output struct {
 	// Print evaluates --print on the last answer. It fails where the value is
 	// missing or unknown, in words that name the expression, and with a
 	// [*GivenUp] where there was no time left. Nil: the whole answer is printed.
-	Print func(*status.Observation) (Value, error)
-	// JSON makes stdout one object that describes the outcome.
-	JSON bool
-	// Forecast adds to that what was expected. Nil: nothing is known.
-	Forecast Forecast
+	Print    func(*status.Observation) (Value, error)
+	JSON     bool     // makes stdout one object that describes the outcome
+	Forecast Forecast // adds to that what was expected, if it is not nil
 }
 
 // A Value is what --print found.
@@ -44,12 +41,9 @@ func (e *GivenUp) Error() string { return e.Cause.Error() }
 
 // A Result is an outcome together with what stdout gets of it.
 type Result struct {
-	// Outcome is the run's own; but a SUCCESS whose result cannot be printed
-	// (see Settle) has become an ERROR.
-	Outcome poll.Outcome
-
-	output Output
-	value  *Value // nil without --print, and on failure
+	Outcome poll.Outcome // of the run, or ERROR where its result cannot be printed
+	output  Output
+	value   *Value // nil without --print, and on failure
 }
 
 // Settle evaluates what is to be printed. It is called before the end is
@@ -66,9 +60,8 @@ func (out Output) Settle(o poll.Outcome) Result {
 	case obs.Truncated && (out.Print == nil || out.JSON):
 		err = fmt.Errorf("its answer of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
 	case out.Print != nil:
-		var v Value
-		v, err = out.Print(obs)
-		value = &v
+		value = new(Value)
+		*value, err = out.Print(obs)
 	}
 	if err != nil {
 		value = nil
@@ -226,32 +219,31 @@ func writeDocument(s *term.Streams, d Document) error {
 		at += len(`"body":"`)
 		b := bufio.NewWriterSize(w, pieceSize)
 		b.Write(line[:at])
-		if d.Encoding == "base64" {
-			e := base64.NewEncoder(base64.StdEncoding, b)
-			e.Write(d.text)
-			e.Close()
-		} else {
-			writeText(b, d.text)
-		}
+		writeBody(b, d.text, d.Encoding == "")
 		b.Write(line[at+len(bodyPlace)-len(`""`):])
 		return b.Flush() // has the error of any of them
 	})
 }
 
-// pieceSize is how much of a text is quoted at once.
-const pieceSize = 64 << 10
+// pieceSize is how much of a body is written at once: a multiple of 3, so that
+// pieces in base64 make one in base64.
+const pieceSize = 48 << 10
 
-// writeText writes the inside of a string of JSON. The text is valid UTF-8.
-func writeText(w *bufio.Writer, text []byte) {
-	for len(text) > 0 {
-		n := min(len(text), pieceSize)
-		for n < len(text) && !utf8.RuneStart(text[n]) {
+// writeBody writes the inside of a string of JSON: valid UTF-8 as text, or base64.
+func writeBody(w *bufio.Writer, body []byte, isText bool) {
+	for len(body) > 0 {
+		n := min(len(body), pieceSize)
+		for isText && n < len(body) && !utf8.RuneStart(body[n]) {
 			n--
 		}
-		quoted, _ := encode(string(text[:n])) // a string cannot fail
+		var piece any = body[:n]
+		if isText {
+			piece = string(body[:n])
+		}
+		quoted, _ := encode(piece) // neither can fail
 		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
 			return
 		}
-		text = text[n:]
+		body = body[n:]
 	}
 }

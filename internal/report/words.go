@@ -97,15 +97,14 @@ func progress(u *run, now time.Time) string {
 
 // closing returns the last words of a run. summary stands below the first line.
 func (r *Reporter) closing(o *poll.Outcome, summary string) string {
-	var b strings.Builder
-	b.WriteString("poll: " + ending(o, r.cfg.Palette) + "\n" + summary)
+	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary
 	if o.Ending != poll.Succeeded && o.Observation != nil {
-		b.WriteString(lastAnswer(o.Observation, r.child != nil))
+		text += lastAnswer(o.Observation, r.child != nil)
 	}
 	for _, s := range advice(o) {
-		b.WriteString("poll: " + s + "\n")
+		text += "poll: " + s + "\n"
 	}
-	return b.String()
+	return text
 }
 
 // ending says how a run ended: the status, the attempts, the time and the reason.

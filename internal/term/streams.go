@@ -26,12 +26,9 @@ type Streams struct {
 
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
-	// Dumb is true for TERM=dumb: a terminal on which nothing can be redrawn.
-	Dumb bool
-	// Unicode is true when the locale says that the terminal shows UTF-8.
-	Unicode bool
-	// NoColor is true when the environment asks for no colours.
-	NoColor bool
+	Dumb    bool // TERM=dumb: nothing can be redrawn
+	Unicode bool // the locale says that the terminal shows UTF-8
+	NoColor bool // the environment asks for no colours
 
 	// Columns and OutColumns return the width of Err's and Out's terminal in
 	// columns as it is now, 0 when it is unknown. Nil means 0.

@@ -16,12 +16,15 @@ import (
 // person reads, commands that a CI service takes from the log. Everything that
 // is shown of it passes [Line], [Block] or a [LineWriter].
 
-// prefix begins every line of a block, so that no line can begin with the
-// "::" of a GitHub Actions command, or be taken for one of poll's own.
-const prefix = "| "
-
-// tabWidth is the distance of the tab stops to which tabs are expanded.
-const tabWidth = 8
+const (
+	// prefix begins every line of a block, so that no line can begin with the
+	// "::" of a GitHub Actions command, or be taken for one of poll's own.
+	prefix   = "| "
+	tabWidth = 8
+	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
+	// one is written in pieces, each a line of its own.
+	maxLine = 4096
+)
 
 // Line returns text from outside as part of one line: newlines become \n, tabs
 // a space, and what is not meant to be seen is shown by its number (see
@@ -109,10 +112,6 @@ func beginsCommand(s string, i int) bool {
 	rest := strings.TrimLeft(s[i+1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	return strings.HasPrefix(rest, "[")
 }
-
-// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
-// one is written in pieces, each a line of its own.
-const maxLine = 4096
 
 // A LineWriter makes text from outside harmless as [Block] does, line by line
 // as it comes. It must not be used by two goroutines at once.
