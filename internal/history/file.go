@@ -14,7 +14,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrHeld says that another process writes, and has not come to an end.
+// ErrHeld says that another process has held the lock for too long.
 var ErrHeld = errors.New("another process holds")
 
 // Read returns the past runs, oldest first, and a warning in words for what
@@ -78,7 +78,7 @@ func (s Store) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// locked calls f while no other process writes in the directory. The lock is a
+// locked calls f while no other process writes to the directory. The lock is a
 // file of its own, since the histories are replaced.
 func (s Store) locked(ctx context.Context, f func() error) error {
 	path := filepath.Join(s.Dir, ".lock")
@@ -110,8 +110,8 @@ func add(path string, text []byte) error {
 		return err
 	}
 	if !all || bytes.Count(before, []byte("\n")) >= most {
-		// The run is in the file by now. What cannot be shortened now, such as a
-		// file in a directory that nobody may write to, is so by a later run.
+		// The run is in the file by now. What cannot be shortened, such as a file
+		// in a directory that nobody may write to, is left to a later run.
 		_ = shorten(path, append(before, text...))
 	}
 	return nil

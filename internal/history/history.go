@@ -57,7 +57,7 @@ func DefaultDir(getenv func(string) string) (string, error) {
 
 // CheckName says what is wrong with the name of a history: it is the name of a
 // file, so it has 1 to 100 bytes, no separators or control characters, and no
-// leading dot. On Windows it must not be what names no file there.
+// leading dot. On Windows it must also be one that a file may have there.
 func CheckName(name string) error {
 	switch {
 	case name == "":

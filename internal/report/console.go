@@ -27,12 +27,6 @@ func (c *console) say(text string) {
 	c.write(text)
 }
 
-// Write is say, for writers.
-func (c *console) Write(p []byte) (int, error) {
-	c.say(string(p))
-	return len(p), nil
-}
-
 // draw puts a status line in the place of the one before, or erases that.
 func (c *console) draw(line string) {
 	if line == "" {

@@ -67,9 +67,9 @@ type statusLine struct {
 }
 
 func (v *live) statusLine(u *run, now time.Time) statusLine {
-	elapsed := u.elapsed(now)
+	elapsed, frames := u.elapsed(now), v.r.glyphs.spinner
 	s := statusLine{
-		spinner: v.spinner(elapsed),
+		spinner: string(frames[int(elapsed/redraw)%len(frames)]), // by the time alone
 		status:  "waiting",
 		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
 		elapsed: words.Clock(elapsed),
@@ -101,15 +101,6 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 		s.words = usual
 	}
 	return s
-}
-
-// spinner shows that poll is alive, by the time alone.
-func (v *live) spinner(elapsed time.Duration) string {
-	frames := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
-	if !v.r.cfg.Streams.Unicode {
-		frames = []rune(`|/-\`)
-	}
-	return string(frames[int(elapsed/redraw)%len(frames)])
 }
 
 // phase says what is under way, in few words.
@@ -172,17 +163,12 @@ func (v *live) layout(s statusLine, width int) string {
 	}
 	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
 	return s.spinner + " " + strings.Join([]string{paint(c, s.status, 9), attempt, elapsed, phase, ""}, gap) +
-		term.Cut(s.words, left, v.r.ellipsis())
+		term.Cut(s.words, left, v.r.glyphs.ellipsis)
 }
 
 // bar shows a part of 1: how much of the timeout is over, or how many of the past
 // runs were.
 func (v *live) bar(done float64) string {
-	full, empty := "━", "─"
-	if !v.r.cfg.Streams.Unicode {
-		full, empty = "=", "-"
-	}
-	n := int(done * barWidth)
-	c := v.r.cfg.Palette
-	return c.Pending(strings.Repeat(full, n)) + c.Faint(strings.Repeat(empty, barWidth-n))
+	n, c := int(done*barWidth), v.r.cfg.Palette
+	return c.Pending(strings.Repeat(v.r.glyphs.full, n)) + c.Faint(strings.Repeat(v.r.glyphs.empty, barWidth-n))
 }

@@ -310,9 +310,9 @@ func TestLayout(t *testing.T) {
 		phase: "next 4.2s", words: "HTTP 429, as Retry-After asks", done: 0.5}
 	var b strings.Builder
 	for _, unicode := range []bool{true, false} {
-		v := &live{r: &Reporter{cfg: Config{Streams: &term.Streams{Unicode: unicode}}}}
+		v := &live{r: &Reporter{cfg: Config{Streams: &term.Streams{Unicode: unicode}}, glyphs: glyphsOf(unicode)}}
 		q := p
-		q.spinner = v.spinner(0)
+		q.spinner = string(v.r.glyphs.spinner[0])
 		if !unicode {
 			q.phase = "next 26h12m"
 		}

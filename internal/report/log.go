@@ -64,7 +64,11 @@ func (l *log) attempt(u *run, ev poll.Event) {
 	case verdictWords(ev) != said.reason && said.changes < maxChanges && l.r.cfg.Face != Live:
 		l.verdict(said, ev)
 		if said.changes++; said.changes == maxChanges {
-			l.row(ev, "note", l.quieter())
+			quieter := "the reason changes often: from now on only the status is said"
+			if l.silence > 0 {
+				quieter = "the reason changes often: from now on it is said at the heartbeat"
+			}
+			l.row(ev, "note", quieter)
 		}
 	}
 	if o != nil && o.Following.Next != "" && o.Following.Next != said.next {
@@ -83,14 +87,6 @@ func (l *log) verdict(said *logged, ev poll.Event) {
 	// The hints are said once: they make no later reason new.
 	text := strings.Join(append([]string{said.reason}, hints(ev.Verdict)...), "; ")
 	l.row(ev, ev.Verdict.Status.String(), text)
-}
-
-// quieter says that from now on less will be said.
-func (l *log) quieter() string {
-	if l.silence <= 0 {
-		return "the reason changes often: from now on only the status is said"
-	}
-	return "the reason changes often: from now on it is said at the heartbeat"
 }
 
 // details says what was decided and on what grounds.
@@ -144,8 +140,12 @@ func (l *log) waiting(u *run, ev poll.Event) {
 	}
 	asked := ev.Hint != nil || u.status() == status.Throttled
 	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.Attempt {
+		text := words.Short(ev.Wait) + hintWords(ev)
+		if ev.LastLook {
+			text += ", for a last look before the deadline"
+		}
 		ev.Attempt-- // the next has not begun
-		l.row(ev, "wait", waitWords(ev))
+		l.row(ev, "wait", text)
 	}
 }
 
@@ -156,7 +156,7 @@ const textColumn = 9 + 2 + 5 + 1 + 9 + 2
 // what else is said) and words.
 func (l *log) row(ev poll.Event, what, text string) {
 	if w := l.width(); w > 0 {
-		text = term.Cut(text, w-textColumn, l.r.ellipsis())
+		text = term.Cut(text, w-textColumn, l.r.glyphs.ellipsis)
 	}
 	number := "-"
 	if ev.Attempt > 0 {

@@ -76,6 +76,10 @@ func TestLines_lostStderr(t *testing.T) {
 	}
 }
 
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // A said line, and when it was said after the start of the bubble.
 type said struct {
 	at   time.Duration

@@ -82,6 +82,7 @@ type Reporter struct {
 	cfg     Config
 	mu      sync.Mutex
 	con     *console
+	glyphs  glyphs
 	face    face
 	runs    map[poll.RunID]*run
 	active  []*run           // those that have not ended, in the order of their first events
@@ -89,6 +90,20 @@ type Reporter struct {
 	timer   *time.Timer
 	cleared bool // by Clear, since the last event
 	closed  bool
+}
+
+// glyphs are what is drawn besides letters.
+type glyphs struct {
+	spinner     []rune
+	full, empty string // of a bar
+	ellipsis    string // for what was cut
+}
+
+func glyphsOf(unicode bool) glyphs {
+	if unicode {
+		return glyphs{spinner: []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), full: "━", empty: "─", ellipsis: "…"}
+	}
+	return glyphs{spinner: []rune(`|/-\`), full: "=", empty: "-", ellipsis: "..."}
 }
 
 // A face turns events into words. The Reporter calls it with its lock held.
@@ -104,7 +119,10 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, runs: make(map[poll.RunID]*run)}
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, glyphs: glyphsOf(cfg.Streams.Unicode),
+		runs: make(map[poll.RunID]*run)}
+	r.timer = time.AfterFunc(time.Hour, r.tick)
+	r.timer.Stop()
 	rows := log{r: r, silence: 30 * time.Second, longest: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		rows.silence, rows.longest = *cfg.Heartbeat, *cfg.Heartbeat
@@ -133,8 +151,8 @@ func (r *Reporter) Event(ev poll.Event) {
 		_ = r.child.Flush() // the line the command left without an end
 	}
 	r.cleared = false
-	u, known := r.runs[ev.Run]
-	if !known {
+	u := r.runs[ev.Run]
+	if u == nil {
 		u = new(run)
 		r.runs[ev.Run] = u
 		r.active = append(r.active, u)
@@ -170,21 +188,24 @@ func (r *Reporter) Stderr() io.Writer {
 		return io.Discard
 	}
 	if r.child == nil {
-		r.child = term.NewLineWriter(r.con)
+		r.child = term.NewLineWriter(textWriter(r.con.say))
 	}
-	return writerFunc(func(p []byte) (int, error) {
+	return textWriter(func(text string) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if !r.closed {
-			_, _ = r.child.Write(p)
+			_, _ = r.child.Write([]byte(text))
 		}
-		return len(p), nil
 	})
 }
 
-type writerFunc func([]byte) (int, error)
+// A textWriter is a writer that never fails.
+type textWriter func(text string)
 
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+func (f textWriter) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
+}
 
 // Close ends the report: after it nothing is written. It may be called again.
 func (r *Reporter) Close() {
@@ -199,9 +220,7 @@ func (r *Reporter) Close() {
 	r.inBackground()
 	r.con.draw("")
 	r.closed = true
-	if r.timer != nil {
-		r.timer.Stop()
-	}
+	r.timer.Stop()
 }
 
 // Clear takes away what is drawn, so that something else can be written there.
@@ -226,15 +245,8 @@ func (r *Reporter) inBackground() bool {
 
 // rearm sets the timer to when the face is to be called.
 func (r *Reporter) rearm() {
-	due := r.face.due()
-	switch {
-	case due.IsZero():
-		if r.timer != nil {
-			r.timer.Stop()
-		}
-	case r.timer == nil:
-		r.timer = time.AfterFunc(time.Until(due), r.tick)
-	default:
+	r.timer.Stop()
+	if due := r.face.due(); !due.IsZero() {
 		r.timer.Reset(time.Until(due))
 	}
 }
@@ -252,14 +264,6 @@ func (r *Reporter) tick() {
 		r.face.tick(now)
 	}
 	r.rearm()
-}
-
-// ellipsis marks what was cut.
-func (r *Reporter) ellipsis() string {
-	if r.cfg.Streams.Unicode {
-		return "…"
-	}
-	return "..."
 }
 
 // untimed is what faces have in common that speak of nothing but events.

@@ -52,8 +52,8 @@ func (r *Reporter) opening(u *run) string {
 	return text + "\n"
 }
 
-// verdictWords returns the reason, and how often it was heard where a
-// threshold asks for more than once.
+// verdictWords returns the reason of a verdict and, where a threshold asks for
+// several in a row, how many there were.
 func verdictWords(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
@@ -62,17 +62,8 @@ func verdictWords(ev poll.Event) string {
 	return s
 }
 
-// waitWords says how long a wait is and why.
-func waitWords(ev poll.Event) string {
-	s := words.Short(ev.Wait) + hintWords(ev)
-	if ev.LastLook {
-		s += ", for a last look before the deadline"
-	}
-	return s
-}
-
-// hintWords says of a wait that the server asked for it, and for how long if
-// that is not what it got.
+// hintWords says that the server asked for a wait, and how long a one if it is
+// another.
 func hintWords(ev poll.Event) string {
 	switch h := ev.Hint; {
 	case h == nil:
@@ -224,11 +215,7 @@ func excerpt(text []byte, lines, columns int, fromEnd bool) string {
 // advice returns what made the verdict doubtful, what would have decided, and
 // what could be written to make such an end a wait, or a result.
 func advice(o *poll.Outcome) []string {
-	var list []string
-	for _, n := range notes(o) {
-		list = append(list, "note: "+n)
-	}
-	list = append(list, hints(o.Verdict)...)
+	list := append(oneLines("note: ", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
 	if o.Ending == poll.Succeeded || o.Observation == nil {
 		return list
 	}
@@ -241,27 +228,21 @@ func advice(o *poll.Outcome) []string {
 
 // remarks returns what a program is told besides the reason.
 func remarks(o *poll.Outcome) []string {
-	list := append(notes(o), hints(o.Verdict)...)
+	list := append(oneLines("", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
 	if s := remedy(o.Verdict.Advice); s != "" {
 		list = append(list, s)
 	}
 	return list
 }
 
-// notes returns the remarks on how a run ended.
-func notes(o *poll.Outcome) []string {
-	var list []string
-	for _, n := range slices.Concat(o.Verdict.Notes, o.Notes) {
-		list = append(list, oneLine(n))
-	}
-	return list
-}
-
 // hints returns what may have been meant by what an answer does not have.
-func hints(v status.Verdict) []string {
+func hints(v status.Verdict) []string { return oneLines("hint: ", v.Hints) }
+
+// oneLines returns each of the texts as a line with that prefix.
+func oneLines(prefix string, texts ...[]string) []string {
 	var list []string
-	for _, h := range v.Hints {
-		list = append(list, "hint: "+oneLine(h))
+	for _, s := range slices.Concat(texts...) {
+		list = append(list, prefix+oneLine(s))
 	}
 	return list
 }
