@@ -31,9 +31,9 @@ type Candidate struct{ Word, About string }
 
 // Candidates makes candidates of words that explain themselves.
 func Candidates(words ...string) []Candidate {
-	list := make([]Candidate, len(words))
-	for i, word := range words {
-		list[i].Word = word
+	var list []Candidate
+	for _, word := range words {
+		list = append(list, Candidate{Word: word})
 	}
 	return list
 }
@@ -50,121 +50,59 @@ func (c Completion) Text() string {
 }
 
 // Complete says what the last of words may become. They are what stands behind
-// the program's name on a command line that is being typed.
+// the program's name on a command line that is being typed. What is wrong with
+// those before it is for [Program.Run] to say.
 func (p *Program) Complete(words []string) Completion {
 	typed, current := words[:len(words)-1], words[len(words)-1]
-	w := walk{program: p, table: p.Main.Flags}
-	for i, word := range typed {
-		if w.step(word) {
-			return Completion{Kind: OfferRest, Start: i}
+	r := reader{program: p, command: p.Main}
+	for rest := typed; len(rest) > 0; {
+		start := len(typed) - len(rest)
+		if rest, _ = r.read(rest); r.isProgram {
+			return Completion{Kind: OfferRest, Start: start}
 		}
 	}
-	return w.offer(current).beginningWith(current)
-}
-
-// beginningWith leaves the words that continue what was typed.
-func (c Completion) beginningWith(current string) Completion {
-	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool {
-		return !strings.HasPrefix(w.Word, current[c.Start:])
-	})
+	c := r.offer(current)
+	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool { return !strings.HasPrefix(w.Word, current[c.Start:]) })
 	return c
 }
 
-// A walk reads the words before the cursor as [split] does, but takes
-// no offence at what is wrong or not finished.
-type walk struct {
-	program   *Program
-	table     Flags
-	command   *Command // nil in the main command
-	waiting   *Flag    // the next word is its value
-	seen      []string // flags
-	operands  []string
-	onlyWords bool // behind "--"
-}
-
-// step reads a word. It reports whether a command of its own begins there.
-func (w *walk) step(word string) bool {
+// offer says what the word at the cursor may be.
+func (r *reader) offer(current string) Completion {
 	switch {
-	case w.waiting != nil:
-		w.waiting = nil
-	case word == "--" && !w.onlyWords:
-		w.onlyWords = true
-	case isFlag(word) && !w.onlyWords:
-		w.flag(word)
-	case w.command != nil || w.program.IsOperand(word):
-		w.operands = append(w.operands, word)
-	case len(w.operands) > 0:
-		// One operand too many.
-	case !w.onlyWords && len(w.seen) == 0 && slices.Contains(w.program.Names(), word):
-		w.command = w.program.find(word)
-		w.table = w.command.Flags
-	default:
-		return true
+	case r.waiting != nil:
+		return r.waiting.values(current, 0)
+	case r.verbatim || !strings.HasPrefix(current, "-"):
+		return r.operand(current)
 	}
-	return false
+	if f, start := r.glued(current); f != nil {
+		return f.values(current, start)
+	}
+	return Completion{Kind: OfferWords, Words: r.flagsLeft()}
 }
 
-// flag reads a flag, and whether the next word is its value.
-func (w *walk) flag(word string) {
-	f, glued := w.lookup(word)
-	if f == nil {
-		return
+// glued finds the flag whose value stands in the same word, such as --base=1s, -kX
+// or -d@file, and where the value starts.
+func (r *reader) glued(word string) (f *Flag, start int) {
+	if name, _, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "--") {
+		return r.command.Flags.Lookup(name[2:]), len(name) + 1
 	}
-	w.seen = append(w.seen, f.Name)
-	if !f.IsSwitch() && !glued {
-		w.waiting = f
-	}
-}
-
-// lookup finds the last flag of a word such as --until, --base=1s, -kX or
-// -d@file, and whether its value stands in the word, too.
-func (w *walk) lookup(word string) (f *Flag, glued bool) {
-	if long, ok := strings.CutPrefix(word, "--"); ok {
-		name, _, glued := strings.Cut(long, "=")
-		return w.table.Lookup(name), glued
-	}
-	for i := 1; i < len(word); i++ {
-		f = w.table.Lookup(word[i : i+1])
-		if f == nil || !f.IsSwitch() {
-			return f, i+1 < len(word)
+	for i := 1; i+1 < len(word); i++ {
+		if f = r.command.Flags.Lookup(word[i : i+1]); f == nil || !f.IsSwitch() {
+			return f, i + 1
 		}
 	}
-	return f, false
+	return nil, 0
 }
 
-// offer says what the word at the cursor may be.
-func (w *walk) offer(current string) Completion {
-	switch {
-	case w.waiting != nil:
-		return w.waiting.values(current, 0)
-	case w.onlyWords || !strings.HasPrefix(current, "-"):
-		return w.operand(current)
-	}
-	f, glued := w.lookup(current)
-	if f == nil || !glued {
-		return Completion{Kind: OfferWords, Words: w.flags(current)}
-	}
-	if start := strings.IndexByte(current, '='); strings.HasPrefix(current, "--") {
-		return f.values(current, start+1)
-	}
-	letter := slices.IndexFunc([]byte(current), func(c byte) bool { return f == w.table.Lookup(string(c)) })
-	return f.values(current, letter+1)
-}
-
-// flags are those that may still be given, the short ones where the word is not
-// a long one yet.
-func (w *walk) flags(current string) []Candidate {
+// flagsLeft are those that may still be given.
+func (r *reader) flagsLeft() []Candidate {
 	var list []Candidate
-	for i := range w.table {
-		f := &w.table[i]
-		if f.Hidden || !f.Many && slices.Contains(w.seen, f.Name) {
+	for _, f := range r.command.Flags {
+		if f.Hidden || !f.Many && r.has(f.Name) {
 			continue
 		}
-		list = append(list, Candidate{"--" + f.Name, f.explained()})
-		for _, alias := range f.Aliases {
-			if len(alias) == 1 && !strings.HasPrefix(current, "--") {
-				list = append(list, Candidate{"-" + alias, f.explained()})
-			}
+		for _, name := range slices.Backward(f.names()) {
+			list = append(list, Candidate{name, f.explained()})
 		}
 	}
 	return list
@@ -192,16 +130,16 @@ func (f *Flag) values(current string, start int) Completion {
 }
 
 // operand says what an operand may be.
-func (w *walk) operand(current string) Completion {
+func (r *reader) operand(current string) Completion {
 	switch {
-	case w.command != nil && w.command.Arguments != nil:
-		return w.command.Arguments(w.operands)
-	case w.command != nil || len(w.operands) > 0:
+	case r.command.Arguments != nil:
+		return r.command.Arguments(r.Operands)
+	case r.command != r.program.Main || len(r.Operands) > 0:
 		return Completion{Kind: OfferWords}
-	case w.onlyWords || len(w.seen) > 0:
+	case r.verbatim || len(r.seen) > 0:
 		return Completion{Kind: OfferCommands}
 	}
-	c := Completion{Kind: OfferCommands, Words: w.program.OfferCommands()}
+	c := Completion{Kind: OfferCommands, Words: r.program.OfferCommands()}
 	if current == "" {
 		c.Kind = OfferWords // a thousand programs would hide them
 	}

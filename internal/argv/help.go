@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -26,11 +27,11 @@ func (p *Program) Help(c *Command) string {
 			fmt.Fprintf(&b, "      %s\n", e.About)
 		}
 	}
-	usage := c.Usage
-	if usage == nil {
-		usage = []string{strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + c.Operands)}
+	usage := strings.Join(c.Usage, "\n  ")
+	if usage == "" {
+		usage = strings.TrimSpace(p.Name + " " + c.Name + " [flags] " + c.Operands)
 	}
-	fmt.Fprintf(&b, "\nUsage:\n  %s\n", strings.Join(usage, "\n  "))
+	fmt.Fprintf(&b, "\nUsage:\n  %s\n", usage)
 	if c == p.Main {
 		b.WriteString("\nOther commands:\n")
 		for _, s := range p.Commands() {
@@ -48,17 +49,13 @@ func (c *Command) synopsis() string { return strings.TrimSpace(c.Name + " " + c.
 
 // help writes the flags under their headings, in the order of the table.
 func (fs Flags) help(b *strings.Builder) {
-	group, begun := "", false
+	last := ""
 	for _, f := range fs {
 		if f.Hidden {
 			continue
 		}
-		if f.Group != group || !begun {
-			group, begun = f.Group, true
-			heading := group
-			if heading == "" {
-				heading = "Flags"
-			}
+		if heading := cmp.Or(f.Group, "Flags"); heading != last {
+			last = heading
 			fmt.Fprintf(b, "\n%s:\n", heading)
 		}
 		fmt.Fprintf(b, "  %-*s %s\n", flagWidth, f.spelled(), f.explained())
@@ -67,13 +64,7 @@ func (fs Flags) help(b *strings.Builder) {
 
 // spelled is how a flag is typed: "-X, --request METHOD".
 func (f *Flag) spelled() string {
-	text := "--" + f.Name
-	for _, alias := range f.Aliases {
-		if len(alias) == 1 {
-			text = "-" + alias + ", " + text
-		}
-	}
-	return strings.TrimSpace(text + " " + f.Value)
+	return strings.TrimSpace(strings.Join(f.names(), ", ") + " " + f.Value)
 }
 
 func (f *Flag) explained() string {
@@ -115,31 +106,6 @@ func (p *Program) showHelp(ctx context.Context, l *Line) error {
 	return err.Hint("%s help lists them", p.Name)
 }
 
-// ManPage fills in a manual page in the macros of man(7). A line that is a comment
-// such as .\" @options stands for the section of that name, and what is between
-// .EX and .EE is plain text.
-func ManPage(template string, sections map[string]string) string {
-	var b strings.Builder
-	plain := false
-	for line := range strings.Lines(template) {
-		text := strings.TrimSuffix(line, "\n")
-		name, isSection := strings.CutPrefix(text, `.\" @`)
-		section, known := sections[name]
-		switch {
-		case isSection && known:
-			b.WriteString(section)
-		case text == ".EX" || text == ".EE":
-			plain = text == ".EX"
-			b.WriteString(line)
-		case plain:
-			b.WriteString(Roff(text) + "\n")
-		default:
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
 // ManCommands is the section of a manual page on the subcommands.
 func (p *Program) ManCommands() string {
 	var b strings.Builder
@@ -176,16 +142,12 @@ func (fs Flags) Man(more map[string]string) string {
 	return b.String()
 }
 
-// roff is how a flag is typed, with its name in bold.
+// roff is how a flag is typed, with its names in bold.
 func (f *Flag) roff() string {
-	var names []string
-	for _, alias := range f.Aliases {
-		if len(alias) == 1 {
-			names = append(names, `\fB`+Roff("-"+alias)+`\fR`)
-		}
+	text := `\fB` + Roff(f.names()[0]) + `\fR`
+	for _, name := range f.names()[1:] {
+		text += `, \fB` + Roff(name) + `\fR`
 	}
-	names = append(names, `\fB`+Roff("--"+f.Name)+`\fR`)
-	text := strings.Join(names, ", ")
 	if f.Value != "" {
 		text += ` \fI` + Roff(f.Value) + `\fR`
 	}

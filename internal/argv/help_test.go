@@ -29,10 +29,6 @@ func TestMan(t *testing.T) {
 	if want := ".SS Times\n.TP\n\\fB\\-\\-wait\\fR\nWait so long.\nNot less.\nDefault: 1s.\n"; page != want {
 		t.Errorf("have %q\nwant %q", page, want)
 	}
-	have := ManPage(".TH X\n.\\\" @flags\n.\\\" a comment\n.EX\na -b\n.EE\n-\n", map[string]string{"flags": page})
-	if want := ".TH X\n" + page + ".\\\" a comment\n.EX\na \\-b\n.EE\n-\n"; have != want {
-		t.Errorf("have %q\nwant %q", have, want)
-	}
 	if strings.Contains(page, "help") {
 		t.Error("the flag for help is in the list")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,15 +17,9 @@ import (
 // The methods that read a value keep the first one that makes no sense as the
 // error, which names where it came from; what is read after it does not matter.
 type Line struct {
-	Given    []Given // flags as they were typed, and then those of variables
-	Operands []string
-
-	program  *Program
-	command  *Command
-	args     []string
-	split    split
-	complete bool // it was read to its end
-	err      error
+	reader
+	Given []Given // flags as they were typed, and then those of variables
+	err   error
 }
 
 // Given is a flag with a value.
@@ -32,11 +27,8 @@ type Given struct {
 	Flag     *Flag
 	Value    string // "true" or "false" for a switch
 	Variable bool   // of the environment, not of the command line
-	origin   string
+	Origin   string // how an error names the flag: by its variable if that was used
 }
-
-// Origin is how an error names the flag: by its variable if that was used.
-func (g *Given) Origin() string { return g.origin }
 
 // Off reports whether it turns a switch off.
 func (g *Given) Off() bool { return g.Flag.IsSwitch() && g.Value == "false" }
@@ -57,13 +49,13 @@ func (l *Line) Getenv(name string) string {
 }
 
 // IsCommand reports whether the operands are a program and its arguments.
-func (l *Line) IsCommand() bool { return l.split.command }
+func (l *Line) IsCommand() bool { return l.isProgram }
 
 // Last is what a flag is set to in the end, nil if it is not.
 func (l *Line) Last(name string) *Given {
-	for i := range slices.Backward(l.Given) {
-		if l.Given[i].Flag.Name == name {
-			return &l.Given[i]
+	for _, g := range slices.Backward(l.Given) {
+		if g.Flag.Name == name {
+			return &g
 		}
 	}
 	return nil
@@ -82,40 +74,25 @@ func (l *Line) Typed(name string) *Given {
 func (l *Line) Has(name string) bool { return l.Last(name) != nil }
 
 // On reports whether a switch is on.
-func (l *Line) On(name string) bool {
-	g := l.Last(name)
-	return g != nil && g.Value == "true"
-}
+func (l *Line) On(name string) bool { return l.String(name) == "true" }
 
-// Asks reports whether a switch is on, also of a line that cannot be read to its
-// end.
-func (l *Line) Asks(name string) bool {
-	if l.complete {
-		return l.On(name)
-	}
-	end := slices.Index(l.args, "--")
-	if end < 0 {
-		end = len(l.args)
-	}
-	value, _ := l.program.Lookup(l.program.variable(&Flag{Name: name}))
-	on, err := switchValue(value)
-	return err == nil && on == "true" || slices.Contains(l.args[:end], "--"+name) || slices.Contains(l.split.flags, "--"+name+"=true")
-}
-
-// Err is the first value that makes no sense.
+// Err is the first thing that makes no sense.
 func (l *Line) Err() error { return l.err }
 
-// Fail keeps the first error, under the name of the flag or its variable.
-func (l *Line) Fail(name string, err error) {
+// keep keeps the first error.
+func (l *Line) keep(err error) {
 	if l.err == nil {
-		l.err = Usagef("%s: %w", l.Origin(name), err)
+		l.err = err
 	}
 }
+
+// Fail keeps the first error, under the name of the flag or its variable.
+func (l *Line) Fail(name string, err error) { l.keep(Usagef("%s: %w", l.Origin(name), err)) }
 
 // Origin is how an error names a flag: by its variable if that was used.
 func (l *Line) Origin(name string) string {
 	if g := l.Last(name); g != nil {
-		return g.Origin()
+		return g.Origin
 	}
 	return "--" + name
 }
@@ -171,18 +148,15 @@ func isUnit(number, word string) bool {
 // ParseDuration reads a time with its unit. A bare 0 needs none.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
+	n, isNumber := number(s)
 	switch {
-	case err == nil && d < 0:
+	case d < 0 || isNumber && n < 0:
 		return 0, Usagef("%s is negative", s)
 	case err == nil:
 		return d, nil
-	}
-	if n, ok := number(s); ok && n < 0 {
-		return 0, Usagef("%s is negative", s)
-	} else if ok {
+	case isNumber:
 		return 0, Usagef("%s needs a unit, e.g. %ss", s, s)
-	}
-	if overflows(s) {
+	case overflows(s):
 		return 0, Usagef("%s is more than 292 years", s) // what a Duration holds
 	}
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s)
@@ -191,19 +165,7 @@ func ParseDuration(s string) (time.Duration, error) {
 // overflows reports whether s is a well-formed time that is too long: it would
 // parse with every number replaced by 1.
 func overflows(s string) bool {
-	var short strings.Builder
-	digits := false
-	for _, r := range s {
-		isDigit := r >= '0' && r <= '9' || r == '.'
-		switch {
-		case !isDigit:
-			short.WriteRune(r)
-		case !digits:
-			short.WriteByte('1')
-		}
-		digits = isDigit
-	}
-	_, err := time.ParseDuration(short.String())
+	_, err := time.ParseDuration(regexp.MustCompile(`[0-9.]+`).ReplaceAllString(s, "1"))
 	return err == nil
 }
 
@@ -271,22 +233,20 @@ func (l *Line) Percent(name string) float64 {
 	})
 }
 
-// sizeUnits are the powers of 1024 (KiB) and of 1000 (kB) that a size may have.
-var sizeUnits = []struct {
-	name  string
-	bytes float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
-	{"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
-}
-
 // Size reads a number of bytes, with a unit or without.
 func (l *Line) Size(name string, def int64) int64 { return value(l, name, def, parseSize) }
 
+// parseSize reads powers of 1024 (KiB, K) and of 1000 (kB).
 func parseSize(s string) (int64, error) {
 	digits, factor := s, 1.0
-	for _, unit := range sizeUnits {
+	for _, unit := range []struct {
+		name  string
+		bytes float64
+	}{
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+		{"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
+	} {
 		if rest, ok := strings.CutSuffix(s, unit.name); ok {
 			digits, factor = strings.TrimSpace(rest), unit.bytes
 			break
@@ -308,14 +268,12 @@ func parseSize(s string) (int64, error) {
 // table has as its default.
 func (l *Line) Choice(name string) string {
 	f := l.command.Flags.Lookup(name)
-	if !l.Has(name) {
-		return f.Default
-	}
-	if s := l.String(name); slices.Contains(f.Words, s) {
-		return s
-	}
-	l.Fail(name, notOneOf(l.String(name), f.Words))
-	return f.Default
+	return value(l, name, f.Default, func(s string) (string, error) {
+		if !slices.Contains(f.Words, s) {
+			return f.Default, notOneOf(s, f.Words)
+		}
+		return s, nil
+	})
 }
 
 // List reads a list of words, separated by commas, each once.
@@ -339,60 +297,9 @@ func notOneOf(word string, words []string) *UsageError {
 
 // Texts returns words of a type as plain text, which tables of flags have.
 func Texts[T ~string](words []T) []string {
-	plain := make([]string, len(words))
-	for i, w := range words {
-		plain[i] = string(w)
+	var plain []string
+	for _, w := range words {
+		plain = append(plain, string(w))
 	}
 	return plain
-}
-
-// A Conflict is two flags that cannot both be meant.
-type Conflict struct {
-	Flag, Other string
-	// Unless is a value of Other with which the two go together; "" is none.
-	Unless string
-	// Only is the one value of Other with which they do not; "" is any.
-	Only string
-}
-
-// Conflicting are the conflicts of a flag with several others.
-func Conflicting(flag string, others ...string) []Conflict {
-	list := make([]Conflict, len(others))
-	for i, other := range others {
-		list[i] = Conflict{Flag: flag, Other: other}
-	}
-	return list
-}
-
-// Resolve refuses two flags that contradict each other. Where one was typed and
-// the other is only in the environment, the one that was typed is meant.
-func (l *Line) Resolve(conflicts []Conflict) error {
-	for _, c := range conflicts {
-		one, other := l.Last(c.Flag), l.Last(c.Other)
-		if one == nil || other == nil || one.Off() || other.Off() || other.Value == c.Unless || c.Only != "" && other.Value != c.Only {
-			continue
-		}
-		switch {
-		case one.Variable && !other.Variable:
-			l.dropVariable(c.Flag)
-		case other.Variable && !one.Variable:
-			l.dropVariable(c.Other)
-		default:
-			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
-		}
-	}
-	return nil
-}
-
-// dropVariable takes back what the environment said of a flag.
-func (l *Line) dropVariable(name string) {
-	l.Given = slices.DeleteFunc(l.Given, func(g Given) bool { return g.Variable && g.Flag.Name == name })
-}
-
-// spelled names a flag, with its value where that is one of a few words.
-func (g *Given) spelled() string {
-	if g.Flag.Words != nil {
-		return g.Origin() + " " + g.Value
-	}
-	return g.Origin()
 }

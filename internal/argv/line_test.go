@@ -61,8 +61,8 @@ func FuzzParseDuration(f *testing.F) {
 // reading returns the error after reading a flag, in words.
 func reading(f Flag, value string, read func(*Line)) string {
 	l := &Line{
-		program: &Program{}, command: &Command{Flags: Flags{f}},
-		Given: []Given{{Flag: &f, Value: value, origin: "--" + f.Name}},
+		reader: reader{program: &Program{}, command: &Command{Flags: Flags{f}}},
+		Given:  []Given{{Flag: &f, Value: value, Origin: "--" + f.Name}},
 	}
 	read(l)
 	if l.Err() == nil {
@@ -192,7 +192,7 @@ func TestChoice(t *testing.T) {
 func TestLine_firstError(t *testing.T) {
 	t.Parallel()
 	message := reading(Flag{Name: "a", Value: "A"}, "x", func(l *Line) {
-		l.Given[0].Variable, l.Given[0].origin = true, "POLL_A"
+		l.Given[0].Variable, l.Given[0].Origin = true, "POLL_A"
 		l.Count("a", 0, 0)
 		l.Duration("a", 0)
 	})

@@ -5,13 +5,12 @@
 //
 // It stands on urfave/cli, which sets the flags, asks for their variables and
 // runs the command. The words are taken apart here: urfave would take the first
-// operand for a subcommand, reads neither -XPOST nor a flag without the value
-// that it needs as people mean it, and tells of errors only in prose.
+// operand for a subcommand, does not read -XPOST, would take a flag for the value
+// of the one before it, and has its errors only as prose.
 package argv
 
 import (
 	"context"
-	"io"
 	"slices"
 	"strings"
 
@@ -78,57 +77,35 @@ const Any = -1
 type Example struct{ Line, About string }
 
 // Run reads the arguments and runs the command that they name. The line is what
-// was read, also where that is not all of it.
+// was read, also where something is wrong with it.
 func (p *Program) Run(ctx context.Context, args []string) (*Line, error) {
-	line := &Line{program: p, command: p.Main, split: split{program: p, table: p.Main.Flags}, args: args}
-	if err := line.split.main(args); err != nil {
-		return line, err
+	l := &Line{reader: reader{program: p, command: p.Main}}
+	for len(args) > 0 {
+		var err error
+		args, err = l.read(args)
+		l.keep(err)
 	}
-	if name := line.split.subcommand; name != "" {
-		rest := line.split.rest
-		line.command = p.find(name)
-		line.split = split{program: p, table: line.command.Flags, subcommand: name}
-		if err := line.split.sub(rest); err != nil {
-			return line, err
-		}
-	}
-	return line, line.run(ctx)
-}
-
-// run has urfave set the flags and run the command.
-func (l *Line) run(ctx context.Context) error {
 	root := &cli.Command{
-		Name:                      l.program.Name,
-		Flags:                     l.settings(),
-		Writer:                    io.Discard,
-		ErrWriter:                 io.Discard,
-		HideHelp:                  true,
-		HideVersion:               true,
-		DisableSliceFlagSeparator: true,
-		ExitErrHandler:            func(context.Context, *cli.Command, error) {},
-		OnUsageError:              func(_ context.Context, _ *cli.Command, err error, _ bool) error { return Usagef("%w", err) },
-		Action: func(ctx context.Context, read *cli.Command) error {
-			l.Operands, l.complete = read.Args().Slice(), true
-			return l.act(ctx)
-		},
+		Name:     p.Name,
+		Flags:    l.settings(),
+		HideHelp: true,
+		Action:   func(ctx context.Context, _ *cli.Command) error { return l.run(ctx) },
+		// An error with an exit code would end the process otherwise.
+		ExitErrHandler: func(context.Context, *cli.Command, error) {},
 	}
-	return root.Run(ctx, slices.Concat([]string{l.program.Name}, l.split.flags, []string{"--"}, l.split.operands))
+	return l, root.Run(ctx, append([]string{p.Name}, l.flags...))
 }
 
-// act runs the command, unless its help is wanted or what was read contradicts
+// run runs the command, unless its help is wanted or what was read contradicts
 // itself.
-func (l *Line) act(ctx context.Context) error {
-	if l.On("help") {
-		return l.program.Write(ctx, l.program.Help(l.command))
+func (l *Line) run(ctx context.Context) error {
+	if l.err == nil && l.On("help") {
+		return l.Write(ctx, l.program.Help(l.command))
 	}
-	if err := l.refuseEmpty(); err != nil {
-		return err
-	}
-	if err := l.refuseSurplus(); err != nil {
-		return err
-	}
-	if err := l.Resolve(l.command.Conflicts); err != nil {
-		return err
+	for _, check := range []func() error{l.Err, l.refuseEmpty, l.refuseSurplus, l.refuseConflicts} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	return l.command.Run(ctx, l)
 }
@@ -137,61 +114,52 @@ func (l *Line) act(ctx context.Context) error {
 // not name it, by its variable.
 type setting struct {
 	*Flag
-	line  *Line
-	names []string
+	line *Line
 }
 
 func (l *Line) settings() []cli.Flag {
-	list := make([]cli.Flag, len(l.command.Flags))
-	for i := range list {
-		f := &l.command.Flags[i]
-		list[i] = &setting{f, l, append([]string{f.Name}, f.Aliases...)}
+	var list []cli.Flag
+	for i := range l.command.Flags {
+		list = append(list, setting{&l.command.Flags[i], l})
 	}
 	return list
 }
 
-func (s *setting) String() string  { return s.Name }
-func (s *setting) Names() []string { return s.names }
-func (s *setting) IsSet() bool     { return s.line.Has(s.Name) }
-func (s *setting) Get() any        { return s.line.String(s.Name) }
-func (s *setting) PreParse() error { return nil }
+func (s setting) String() string  { return s.Name }
+func (s setting) Names() []string { return []string{s.Name} } // those that [reader.give] writes
+func (s setting) IsSet() bool     { return s.line.Has(s.Name) }
+func (s setting) Get() any        { return s.line.String(s.Name) }
+func (s setting) PreParse() error { return nil }
 
-func (s *setting) Set(_, value string) error {
-	s.line.Given = append(s.line.Given, Given{Flag: s.Flag, Value: value, origin: "--" + s.Name})
+func (s setting) Set(_, value string) error {
+	s.line.Given = append(s.line.Given, Given{Flag: s.Flag, Value: value, Origin: "--" + s.Name})
 	return nil
 }
 
 // PostParse gives a flag of the main command that the words leave alone the value
 // of its variable. A variable for a flag that may be repeated holds one value a
 // line.
-func (s *setting) PostParse() error {
-	if s.line.command.Name != "" || s.Hidden || s.IsSet() {
+func (s setting) PostParse() error {
+	if s.line.command != s.line.program.Main || s.Hidden || s.IsSet() {
 		return nil
 	}
-	name := s.line.program.variable(s.Flag)
-	value, ok := s.line.program.Lookup(name)
-	if !ok || value == "" {
+	name := s.line.program.Variables + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
+	value, _ := s.line.program.Lookup(name)
+	if value == "" {
 		return nil
 	}
 	values := []string{value}
-	if s.IsSwitch() {
-		on, err := switchValue(value)
-		if err != nil {
-			return Usagef("%s: %w", name, err)
-		}
-		values[0] = on
-	} else if s.Many {
+	if s.Many {
 		values = strings.Split(strings.TrimRight(value, "\n"), "\n")
 	}
 	for _, v := range values {
-		s.line.Given = append(s.line.Given, Given{Flag: s.Flag, Value: v, Variable: true, origin: name})
+		v, err := s.normal(v)
+		if err != nil {
+			s.line.keep(Usagef("%s: %w", name, err))
+		}
+		s.line.Given = append(s.line.Given, Given{Flag: s.Flag, Value: v, Variable: true, Origin: name})
 	}
 	return nil
-}
-
-// variable is the name of the environment variable that stands for a flag.
-func (p *Program) variable(f *Flag) string {
-	return p.Variables + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
 // find returns the subcommand of that name, nil if there is none.
@@ -206,24 +174,24 @@ func (p *Program) find(name string) *Command {
 
 // Names are those of the subcommands.
 func (p *Program) Names() []string {
-	names := make([]string, len(p.Subcommands))
-	for i, c := range p.Subcommands {
-		names[i] = c.Name
+	var names []string
+	for _, c := range p.Subcommands {
+		names = append(names, c.Name)
 	}
 	return names
 }
 
 // Commands makes all subcommands.
 func (p *Program) Commands() []*Command {
-	list := make([]*Command, len(p.Subcommands))
-	for i, c := range p.Subcommands {
-		list[i] = c.New()
+	var list []*Command
+	for _, c := range p.Subcommands {
+		list = append(list, c.New())
 	}
 	return list
 }
 
 // A Flag is one option of a command. Everything that has to know the options
-// (splitting, variables, help, completion, the manual) reads the same table.
+// (reading, variables, help, completion, the manual) uses the same table.
 type Flag struct {
 	Name    string   // long, without dashes
 	Aliases []string // other names; those of one letter are short
@@ -248,6 +216,17 @@ type Flag struct {
 // IsSwitch reports whether the flag takes no value.
 func (f *Flag) IsSwitch() bool { return f.Value == "" }
 
+// names are how it is typed, the short ones first.
+func (f *Flag) names() []string {
+	var names []string
+	for _, alias := range f.Aliases {
+		if len(alias) == 1 {
+			names = append(names, "-"+alias)
+		}
+	}
+	return append(names, "--"+f.Name)
+}
+
 // Flags is the table of one command's options.
 type Flags []Flag
 
@@ -264,17 +243,6 @@ func (fs Flags) Lookup(name string) *Flag {
 	return nil
 }
 
-// names are all long names that are shown.
-func (fs Flags) names() []string {
-	var names []string
-	for i := range fs {
-		if !fs[i].Hidden {
-			names = append(names, fs[i].Name)
-		}
-	}
-	return names
-}
-
 // Only returns the flags of these names, in the order of the table and without
 // headings.
 func (fs Flags) Only(names ...string) Flags {
@@ -286,15 +254,4 @@ func (fs Flags) Only(names ...string) Flags {
 		}
 	}
 	return some
-}
-
-// switchValue reads the value of a switch: "true" or "false".
-func switchValue(value string) (string, error) {
-	switch strings.ToLower(value) {
-	case "1", "true", "yes", "on":
-		return "true", nil
-	case "", "0", "false", "no", "off":
-		return "false", nil
-	}
-	return "", Usagef("%q is neither true nor false", value)
 }

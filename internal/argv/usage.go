@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/pollcli/poll/internal/words"
 )
@@ -34,7 +33,7 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 }
 
 // Meant adds which of the candidates a word may have been meant to be, if one is
-// near.
+// words.Nearest.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
@@ -52,17 +51,23 @@ func IsUsage(err error) bool {
 }
 
 // unknownFlag says that there is no such flag, and which may have been meant.
-func (s *split) unknownFlag(spelled string) error {
+func (r *reader) unknownFlag(spelled string) error {
 	err := Usagef("unknown flag %s", spelled)
-	name, program := strings.TrimLeft(spelled, "-"), s.program.Name
-	if meant := s.program.Synonyms[name]; s.table.Lookup(meant) != nil {
+	name, program := strings.TrimLeft(spelled, "-"), r.program.Name
+	if meant := r.program.Synonyms[name]; r.command.Flags.Lookup(meant) != nil {
 		return err.Hint("%s calls it --%s", program, meant)
 	}
-	if meant := words.Nearest(name, s.table.names()); meant != "" {
+	var shown []string
+	for _, f := range r.command.Flags {
+		if !f.Hidden {
+			shown = append(shown, f.Name)
+		}
+	}
+	if meant := words.Nearest(name, shown); meant != "" {
 		return err.Hint("did you mean --%s?", meant)
 	}
-	if s.subcommand != "" {
-		return err.Hint("%s %s --help lists its flags", program, s.subcommand)
+	if r.command != r.program.Main {
+		return err.Hint("%s %s --help lists its flags", program, r.command.Name)
 	}
 	return err.Hint("%[1]s --help lists the flags; a command's own flags stand behind it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
 }
@@ -73,7 +78,8 @@ func (s *split) unknownFlag(spelled string) error {
 func (l *Line) refuseEmpty() error {
 	for _, g := range l.Given {
 		if g.Value == "" && !g.Flag.IsSwitch() && !g.Flag.MayBeEmpty {
-			return Usagef("%s is given an empty value", g.Origin()).Hint("leave the flag out, or set the variable that its value is taken from")
+			return Usagef("%s is given an empty value", g.Origin).
+				Hint("leave the flag out, or set the variable that its value is taken from")
 		}
 	}
 	return nil
@@ -95,8 +101,8 @@ func (l *Line) refuseSurplus() error {
 // tooMany refuses the operand at an index. Where it does not belong an operand
 // may be a secret, so it is told by its place and by what of it is none.
 func (p *Program) tooMany(operands []string, index int, why string) *UsageError {
-	harmless, hint := p.describe(operands[index])
-	err := Usagef("%s is one too many: %s", NameOperand(index, harmless), why)
+	harmless, hint := p.Describe(operands[index])
+	err := Usagef("%s is one too many: %s", NameOperand(index, cmp.Or(harmless, FlagName(operands[index]))), why)
 	if hint != "" {
 		err.Hint("%s", hint)
 	}
@@ -109,13 +115,6 @@ func NameOperand(index int, harmless string) string {
 		return fmt.Sprintf("operand %d", index+1)
 	}
 	return fmt.Sprintf("operand %d (%s)", index+1, harmless)
-}
-
-func (p *Program) describe(word string) (harmless, hint string) {
-	if harmless, hint = p.Describe(word); harmless != "" {
-		return harmless, hint
-	}
-	return FlagName(word), hint
 }
 
 // FlagName is the part of a flag that is not its value, "" for any other word.
@@ -138,43 +137,51 @@ func (l *Line) TooMany(index int, why string) *UsageError {
 // program or a shell was meant to read it. The command would take it, or ignore
 // it, and something else would be done than was asked for. Behind "--" every word
 // is the command's.
-func (s *split) refuseMisplaced(args []string) error {
+func (r *reader) refuseMisplaced(args []string) error {
 	var found, forShell string
 	var ours []string
 	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
-		word := rest[0]
-		name, value, glued := strings.Cut(word, "=")
-		f := s.table.Lookup(strings.TrimPrefix(name, "--"))
-		if f != nil && !f.IsSwitch() && !glued && len(rest) > 1 {
+		if IsForShell(rest[0]) {
+			found, forShell = cmp.Or(found, rest[0]), cmp.Or(forShell, rest[0])
+			continue
+		}
+		name, value, glued := strings.Cut(rest[0], "=")
+		f := r.command.Flags.Lookup(strings.TrimPrefix(name, "--"))
+		if f == nil || !strings.HasPrefix(name, "--") {
+			continue
+		}
+		takesNext := !f.IsSwitch() && !glued && len(rest) > 1
+		if takesNext {
 			value = rest[1]
 		}
-		switch {
-		case IsForShell(word):
-			found, forShell = cmp.Or(found, word), cmp.Or(forShell, word)
-		case strings.HasPrefix(name, "--") && f != nil && f.isMisplaced(value):
-			found = cmp.Or(found, name)
-			ours = append(ours, name)
-			if f.IsSwitch() {
-				continue
-			}
-			if !glued && len(rest) > 1 {
-				rest = rest[1:]
-			}
+		if !f.isMisplaced(value) {
+			continue
+		}
+		found, ours = cmp.Or(found, name), append(ours, name)
+		if !f.IsSwitch() {
 			ours = append(ours, cmp.Or(shellQuoted(value), f.Value))
+		}
+		if takesNext {
+			rest = rest[1:]
 		}
 	}
 	if found == "" {
 		return nil
 	}
+	return r.misplaced(found, forShell, ours, ProgramName(args[0]))
+}
+
+// misplaced says which word should not stand behind the program, and how the line
+// was probably meant.
+func (r *reader) misplaced(found, forShell string, ours []string, program string) error {
 	err := Usagef("%s stands behind the command, which would take it as a word of its own", found)
 	if found == forShell {
 		err = Usagef("%s is for a shell, and a command is not run by one", found)
 	}
-	self, program := s.program.Name+" ", ProgramName(args[0])
-	if len(s.seen) > 0 {
+	self, command := r.program.Name+" ", program+" ..."
+	if len(r.seen) > 0 {
 		self += "... "
 	}
-	command := program + " ..."
 	if forShell != "" {
 		command = "sh -c '" + program + " ... " + forShell + " ...'"
 	}
@@ -197,13 +204,10 @@ func IsForShell(word string) bool {
 	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
 }
 
-// plainWord matches what a shell takes as it is.
-var plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./+-]+$`) })
-
-// ProgramName is the first word of a command as it may be shown: what else it
-// may be can hold a secret.
+// ProgramName is the first word of a command as it may be shown: what a shell
+// would not take as it is can hold a secret.
 func ProgramName(word string) string {
-	if plainWord().MatchString(word) {
+	if regexp.MustCompile(`^[\w./+-]+$`).MatchString(word) {
 		return word
 	}
 	return "COMMAND"
@@ -216,4 +220,54 @@ func shellQuoted(word string) string {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// A Conflict is two flags that cannot both be meant.
+type Conflict struct {
+	Flag, Other string
+	// Unless is a value of Other with which the two go together; "" is none.
+	Unless string
+	// Only is the one value of Other with which they do not; "" is any.
+	Only string
+}
+
+// Conflicting are the conflicts of a flag with several others.
+func Conflicting(flag string, others ...string) []Conflict {
+	var list []Conflict
+	for _, other := range others {
+		list = append(list, Conflict{Flag: flag, Other: other})
+	}
+	return list
+}
+
+// refuseConflicts refuses two flags that contradict each other. Where one was typed
+// and the other is only in the environment, the one that was typed is meant.
+func (l *Line) refuseConflicts() error {
+	for _, c := range l.command.Conflicts {
+		one, other := l.Last(c.Flag), l.Last(c.Other)
+		switch {
+		case one == nil || other == nil || one.Off() || other.Off():
+		case other.Value == c.Unless || c.Only != "" && other.Value != c.Only:
+		case one.Variable && !other.Variable:
+			l.dropVariable(c.Flag)
+		case other.Variable && !one.Variable:
+			l.dropVariable(c.Other)
+		default:
+			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
+		}
+	}
+	return nil
+}
+
+// dropVariable takes back what the environment said of a flag.
+func (l *Line) dropVariable(name string) {
+	l.Given = slices.DeleteFunc(l.Given, func(g Given) bool { return g.Variable && g.Flag.Name == name })
+}
+
+// spelled names a flag, with its value where that is one of a few words.
+func (g *Given) spelled() string {
+	if g.Flag.Words != nil {
+		return g.Origin + " " + g.Value
+	}
+	return g.Origin
 }

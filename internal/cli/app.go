@@ -4,10 +4,10 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -27,13 +27,6 @@ type World struct {
 
 	guard *guard // nil for none
 	began time.Time
-}
-
-// limit tells the guard what time the run has.
-func (w World) limit(l limit) {
-	if w.guard != nil {
-		w.guard.limits <- l
-	}
 }
 
 func (w World) getenv(name string) string {
@@ -60,7 +53,7 @@ func (w World) program() *argv.Program {
 	p.Subcommands = []argv.Constructor{
 		{Name: "demo", New: func() *argv.Command { return demoCommand(w) }},
 		{Name: "eval", New: func() *argv.Command { return interruptible(evalCommand(w)) }},
-		{Name: "schedule", New: func() *argv.Command { return plan.ScheduleCommand(w.Streams) }},
+		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
 		{Name: "tune", New: plan.TuneCommand},
 		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
 		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
@@ -86,33 +79,16 @@ func interruptible(c *argv.Command) *argv.Command {
 func Run(ctx context.Context, w World) ExitCode {
 	w.began = time.Now()
 	line, err := w.program().Run(ctx, w.Args)
-	if argv.IsUsage(err) {
-		return w.refuse(err, line.Subcommand() == "" && line.Asks("json"))
+	if !argv.IsUsage(err) {
+		return w.finish(err)
 	}
-	return w.finish(err)
-}
-
-// refuse says what is wrong with the command line.
-func (w World) refuse(err error, json bool) ExitCode {
 	fmt.Fprint(w.Streams.Err, usageText(err))
-	if json {
+	if line.Subcommand() == "" && line.On("json") {
 		if err := report.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
 			return w.finish(err)
 		}
 	}
 	return ExitUsage
-}
-
-// finish says what has gone wrong, unless that was said, and returns the exit code.
-func (w World) finish(err error) ExitCode {
-	if err == nil {
-		return ExitSuccess
-	}
-	if e, ok := errors.AsType[*exitError](err); ok {
-		return e.code
-	}
-	fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
-	return exitCode(err)
 }
 
 // A file need not have an end, so there is a most that is read: of a body, an
@@ -142,4 +118,16 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 		return nil, argv.Usagef("%s has more than %d MiB, the most that is read of it", name, most>>20)
 	}
 	return text, err
+}
+
+// readValue is the value of a flag, or what is in the file for which @FILE stands.
+func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []byte, isFile bool, err error) {
+	name, isFile := strings.CutPrefix(value, "@")
+	if !isFile {
+		return []byte(value), false, nil
+	}
+	if text, err = w.readFile(name, most); err != nil {
+		return nil, true, argv.Usagef("%s: %w", l.Origin(flag), err)
+	}
+	return text, true, nil
 }

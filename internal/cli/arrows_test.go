@@ -23,12 +23,13 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/argv", "internal/newfile", "internal/report", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/argv", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},
 	{"internal/newfile", nil},
+	{"internal/signals", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
@@ -62,7 +63,7 @@ var only = map[string][]string{
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
 	"github.com/gofrs/flock":           {"internal/history"},
 	"golang.org/x/term":                {"internal/term"},
-	"golang.org/x/sys":                 {"internal/cli", "internal/term", "poll/internal/process"},
+	"golang.org/x/sys":                 {"internal/signals", "internal/term", "poll/internal/process"},
 }
 
 // systems are those whose files are looked at: a file for another system may

@@ -97,7 +97,7 @@ func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.S
 	for i, sig := range signals {
 		pause := time.Duration(0)
 		if i > 0 {
-			pause = 2 * echoTime // the other is no echo then
+			pause = 200 * time.Millisecond // more than that of an echo
 		}
 		if s.ended(pause) {
 			break

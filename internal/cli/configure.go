@@ -19,53 +19,73 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// defaultTimeout bounds a wait that nobody has bounded, and defaultAttemptTimeout
-// a request.
-const (
-	defaultTimeout        = plan.DefaultTimeout
-	defaultAttemptTimeout = 30 * time.Second
-)
+// newWait is the wait of a command line of which only the limits are read.
+func newWait(l *argv.Line, world World) *wait {
+	w := &wait{world: world, grace: l.Duration("grace", poll.DefaultGrace)}
+	w.poller.Start = world.began
+	w.poller.Timeout = l.Duration("timeout", plan.DefaultTimeout)
+	return w
+}
 
-// readWait reads and checks everything, so that nothing is attempted if something
-// is wrong. What is known of past runs comes last.
-func readWait(ctx context.Context, l *argv.Line, world World) (*wait, error) {
-	w := &wait{world: world}
-	for _, step := range []func() error{
-		func() error { return w.readTarget(ctx, l, world) },
-		func() error { return w.readRules(l) },
-		func() error { return w.readSchedule(l) },
-		func() error { return w.readOutput(ctx, l) },
-		func() error { return w.readLearning(l) },
+// leastPreparing is the time there is to find what is wrong with a command
+// line, however short that of the wait.
+const leastPreparing = 250 * time.Millisecond
+
+// prepare reads the rest. What is read for that may be a pipe, so it is given up at
+// a signal, and when the time for everything is over.
+func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
+	w.world.limit(limit{w.poller.Timeout, w.deadline(), w.grace})
+	deadline := w.deadline()
+	if least := w.poller.Start.Add(leastPreparing); deadline.Before(least) {
+		deadline = least
+	}
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{w.poller.Timeout})
+	defer cancel()
+	err := await(reading, func() error { return w.read(ctx, l) })
+	if err != nil && !argv.IsUsage(err) && l.On("json") {
+		return errors.Join(err, report.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
+	}
+	return err
+}
+
+// read reads and checks everything, so that nothing is attempted if something is
+// wrong. What is known of past runs comes last.
+func (w *wait) read(ctx context.Context, l *argv.Line) error {
+	if len(l.Operands) == 0 {
+		return nothingToWaitFor(l)
+	}
+	for _, step := range []func(context.Context, *argv.Line) error{
+		w.readTarget, w.readRules, w.readSchedule, w.readOutput, w.readLearning,
 	} {
-		err := step()
+		err := step(ctx, l)
 		// A value that makes no sense comes first: the step may have failed of it.
 		if l.Err() != nil {
 			err = l.Err()
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return w, nil
+	return nil
 }
 
 // readTarget reads what the operands name.
-func (w *wait) readTarget(ctx context.Context, l *argv.Line, world World) error {
+func (w *wait) readTarget(ctx context.Context, l *argv.Line) error {
 	switch {
-	case len(l.Operands) == 0:
-		return nothingToWaitFor(l)
+	case l.Err() != nil:
+		return l.Err() // before anything is read
 	case l.IsCommand():
-		return w.readCommand(ctx, l, world)
+		return w.readCommand(ctx, l)
 	case len(l.Operands) > 1:
 		return argv.Usagef("%d URLs are given, and one can be waited for", len(l.Operands))
 	}
-	return w.readURL(l, world)
+	return w.readURL(l)
 }
 
 func nothingToWaitFor(l *argv.Line) error {
 	for _, g := range slices.Backward(l.Given) {
 		if !g.Variable && hasScheme(g.Value) {
-			return argv.Usagef("nothing to wait for: %s took the URL as its value", g.Origin()).Hint("%s %s URL", g.Origin(), g.Flag.Value)
+			return argv.Usagef("nothing to wait for: %s took the URL as its value", g.Origin).Hint("%s %s URL", g.Origin, g.Flag.Value)
 		}
 	}
 	return argv.Usagef("nothing to wait for: give a URL or a command").
@@ -73,20 +93,20 @@ func nothingToWaitFor(l *argv.Line) error {
 		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
 }
 
-func (w *wait) readRules(l *argv.Line) error {
+func (w *wait) readRules(_ context.Context, l *argv.Line) error {
 	for _, kind := range status.RuleKinds() {
 		for _, condition := range l.Strings(kind.Name) {
 			rule, err := status.NewRule(kind.Status, condition)
+			if err == nil {
+				err = depends(rule.Expr)
+			}
+			if err == nil {
+				err = applies(rule.Expr.Uses(), w.kind)
+			}
 			if err != nil {
 				return badExpression(l.Origin(kind.Name), err)
 			}
-			if err := depends(rule.Expr); err != nil {
-				return argv.Usagef("%s: %w", l.Origin(kind.Name), err)
-			}
 			rule.Origin = "--" + kind.Name
-			if err := applies(rule.Expr.Uses(), w.kind); err != nil {
-				return argv.Usagef("%s: %w", l.Origin(kind.Name), err)
-			}
 			w.poller.Rules.Own = append(w.poller.Rules.Own, rule)
 		}
 	}
@@ -101,13 +121,11 @@ func depends(condition *expr.Expr) error {
 		return nil
 	}
 	err := argv.Usagef("%s is the same for every answer", condition)
-	if m := quotedField().FindStringSubmatch(condition.String()); m != nil {
+	if m := find(`["'](\.[A-Za-z_][\w.\[\]]*)["']`, condition.String()); m != nil {
 		return err.Hint("in quotes it is text; the field is written %s", m[1])
 	}
 	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
 }
-
-var quotedField = pattern(`["'](\.[A-Za-z_][\w.\[\]]*)["']`)
 
 // applies refuses a rule that speaks of what the probe does not have: it would
 // silently be false for ever, or true.
@@ -136,8 +154,8 @@ func (w *wait) readPreset(l *argv.Line) error {
 	if !ok {
 		return unknownPreset(l.Origin("preset"), name)
 	}
-	if w.kind == status.KindTCP {
-		return argv.Usagef("%s: a TCP address gives no answer to look at", l.Origin("preset"))
+	if err := applies(expr.Uses{JSON: true}, w.kind); err != nil {
+		return argv.Usagef("%s: %w", l.Origin("preset"), err)
 	}
 	rules, err := preset.Compile(w.kind)
 	if err != nil {
@@ -148,15 +166,19 @@ func (w *wait) readPreset(l *argv.Line) error {
 }
 
 func unknownPreset(origin, name string) error {
-	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, presetNames())
+	var names []string
+	for _, c := range offeredPresets() {
+		names = append(names, c.Word)
+	}
+	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, names)
 	if len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")
 	}
 	return err
 }
 
-// readSchedule reads the waits, and the limits.
-func (w *wait) readSchedule(l *argv.Line) (err error) {
+// readSchedule reads the waits, and the limits of attempts.
+func (w *wait) readSchedule(_ context.Context, l *argv.Line) (err error) {
 	if w.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
 		return err
 	}
@@ -166,12 +188,10 @@ func (w *wait) readSchedule(l *argv.Line) (err error) {
 	w.poller.Immediate = plan.Immediate(l)
 	w.poller.InitialDelay = l.Duration("initial-delay", 0)
 	w.poller.Rand = plan.Source(l)
-	attemptTimeout := defaultAttemptTimeout
+	attemptTimeout := 30 * time.Second
 	if w.command != nil {
 		attemptTimeout = 0
 	}
-	w.poller.Timeout = l.Duration("timeout", defaultTimeout)
-	w.grace = l.Duration("grace", poll.DefaultGrace)
 	w.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
 	w.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
 	w.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
@@ -214,11 +234,11 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
 		return argv.Usagef("--print is given %d times, and one value can be printed", n)
 	}
 	e, err := compileValue(l, "print")
-	if err != nil {
-		return err
+	if err == nil {
+		err = applies(e.Uses(), w.kind)
 	}
-	if err := applies(e.Uses(), w.kind); err != nil {
-		return argv.Usagef("%s: %w", l.Origin("print"), err)
+	if err != nil {
+		return badExpression(l.Origin("print"), err)
 	}
 	w.output.Print = func(o *status.Observation) (report.Value, error) {
 		inTime, cancel := w.whileThereIsTime(ctx)
@@ -250,12 +270,11 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 
 // readLearning reads what is known of past runs, after everything else has been
 // found right: without --learn nothing is read.
-func (w *wait) readLearning(l *argv.Line) error {
+func (w *wait) readLearning(_ context.Context, l *argv.Line) error {
 	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
 		return err
 	}
-	compile := func(flag string) (*expr.Expr, error) { return compileValue(l, flag) }
-	r, err := learning.NewRecorder(l, w.config, compile)
+	r, err := learning.NewRecorder(l, w.config, compileValue)
 	if err != nil {
 		return err
 	}

@@ -37,15 +37,11 @@ const (
 
 // demo polls a job of its own API through the same probe and loop as any wait.
 func demo(ctx context.Context, world World) error {
-	url, stop, err := serveJobs()
+	job, stop, err := startJob()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	job, err := startJob(ctx, url)
-	if err != nil {
-		return err
-	}
 	until, err := status.NewRule(status.Success, demoCondition)
 	if err != nil {
 		return fmt.Errorf("compile the demo's condition: %w", err)
@@ -58,6 +54,7 @@ func demo(ctx context.Context, world World) error {
 			Probe:   poll.HTTP{URL: job},
 			Rules:   status.Rules{Own: []status.Rule{until}},
 			Timeout: demoTimeout,
+			Start:   time.Now(),
 		},
 		report: report.Config{
 			Streams: world.Streams,
@@ -71,68 +68,38 @@ func demo(ctx context.Context, world World) error {
 	return err
 }
 
-// serveJobs starts the API on a free port of the loopback interface.
-func serveJobs() (url string, stop func(), err error) {
+// startJob starts the API on a free port of the loopback interface, with a job,
+// and returns the URL of that.
+func startJob() (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("start the demo's API: %w", err)
 	}
-	var api jobAPI
-	server := &http.Server{Handler: api.handler(), ReadHeaderTimeout: 5 * time.Second}
-	go server.Serve(listener)
-	return "http://" + listener.Addr().String(), func() { server.Close() }, nil
-}
-
-// startJob starts the asynchronous operation and returns the URL of its state.
-func startJob(ctx context.Context, api string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, api+"/jobs", nil)
-	if err != nil {
-		return "", fmt.Errorf("start the demo's job: %w", err)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", fmt.Errorf("start the demo's job: %w", err)
-	}
-	defer answer.Body.Close()
-	location, err := answer.Location()
-	if err != nil {
-		return "", fmt.Errorf("start the demo's job: %w", err)
-	}
-	return location.String(), nil
-}
-
-// A jobAPI is an asynchronous API with one job, whose state changes from one
-// look to the next.
-type jobAPI struct{ looks atomic.Int64 }
-
-func (a *jobAPI) handler() http.Handler {
+	var job demoJob
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /jobs", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Location", "/jobs/42")
-		writeJob(w, http.StatusAccepted, map[string]any{"id": 42, "state": "queued"})
-	})
-	mux.HandleFunc("GET /jobs/42", func(w http.ResponseWriter, _ *http.Request) { a.job(w) })
-	return mux
+	mux.Handle("GET /jobs/42", &job)
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(listener)
+	return "http://" + listener.Addr().String() + "/jobs/42", func() { server.Close() }, nil
 }
 
-// job answers a look at the job: queued twice, running twice, then a rate
-// limit, then done.
-func (a *jobAPI) job(w http.ResponseWriter) {
-	switch look := a.looks.Add(1); {
+// A demoJob changes from one look to the next: it is queued twice, running twice,
+// then comes a rate limit, then it is done.
+type demoJob struct{ looks atomic.Int64 }
+
+func (j *demoJob) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	code, state := http.StatusOK, map[string]any{"id": 42, "state": "queued"}
+	switch look := j.looks.Add(1); {
 	case look <= 2:
-		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "queued"})
 	case look <= 4:
-		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "running", "progress": 40 * (look - 2)})
+		state["state"], state["progress"] = "running", 40*(look-2)
 	case look == 5:
 		w.Header().Set("Retry-After", "1")
-		writeJob(w, http.StatusTooManyRequests, map[string]any{"error": "rate limit exceeded"})
+		code, state = http.StatusTooManyRequests, map[string]any{"error": "rate limit exceeded"}
 	default:
-		writeJob(w, http.StatusOK, map[string]any{"id": 42, "state": "done", "result": "it was worth the wait"})
+		state["state"], state["result"] = "done", "it was worth the wait"
 	}
-}
-
-func writeJob(w http.ResponseWriter, code int, job map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(job)
+	json.NewEncoder(w).Encode(state)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
@@ -21,7 +20,7 @@ func evalCommand(world World) *argv.Command {
 		About: "poll eval says whether a condition is true, false or unknown of an answer, and\n" +
 			"on stderr why. FILE is the answer: the JSON document, $body and $stdout. With -,\n" +
 			"or without FILE where EXPR asks for an answer, it is read from stdin. EXPR alone\n" +
-			"decides: that only a good answer can be a SUCCESS is a rule of waits.",
+			"decides here; in a wait, only a good answer can be a SUCCESS.",
 		Examples: []argv.Example{
 			{Line: `poll eval '.state == "done"' answer.json`},
 			{Line: `kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`},
@@ -62,9 +61,6 @@ func evalFlags() argv.Flags {
 	}
 }
 
-// maxExplained is how many lines say why.
-const maxExplained = 5
-
 // A question is what eval is asked: a condition, a value, or both, of an answer.
 type question struct {
 	condition, value *expr.Expr
@@ -95,12 +91,9 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 			return q, err
 		}
 	}
-	if text := l.String("stderr"); l.Has("stderr") {
-		q.env.Stderr = []byte(text)
-		if name, ok := strings.CutPrefix(text, "@"); ok {
-			if q.env.Stderr, err = world.readFile(name, mostInput); err != nil {
-				return q, argv.Usagef("--stderr: %w", err)
-			}
+	if l.Has("stderr") {
+		if q.env.Stderr, _, err = world.readValue(l, "stderr", l.String("stderr"), mostInput); err != nil {
+			return q, err
 		}
 	}
 	return q, q.readAnswer(world)
@@ -111,12 +104,9 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 func (q *question) readOperands(l *argv.Line) (err error) {
 	q.file = l.Operands
 	if l.Has("print") {
-		if q.value, err = compileValue(l, "print"); err != nil {
+		if q.value, err = compileValue(l, "print"); err != nil || len(q.file) <= 1 {
 			return err
 		}
-	}
-	if q.value != nil && len(q.file) <= 1 {
-		return nil
 	}
 	if len(q.file) == 0 {
 		return argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
@@ -126,20 +116,6 @@ func (q *question) readOperands(l *argv.Line) (err error) {
 	}
 	q.file = q.file[1:]
 	return nil
-}
-
-// needsAnswer reports whether the question can only be answered with an answer
-// at hand.
-func (q question) needsAnswer() bool {
-	for _, e := range []*expr.Expr{q.condition, q.value} {
-		if e == nil {
-			continue
-		}
-		if uses := e.Uses(); uses.JSON || uses.IsJSON || uses.Body || uses.Stdout {
-			return true
-		}
-	}
-	return false
 }
 
 // oneStdin refuses to read stdin for two things: the second would get nothing.
@@ -166,7 +142,7 @@ func (q question) readAnswer(world World) error {
 	switch {
 	case len(q.file) == 1:
 		name = q.file[0]
-	case !q.needsAnswer():
+	case !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
 	case world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
@@ -183,6 +159,14 @@ func (q question) readAnswer(world World) error {
 	return nil
 }
 
+func needsAnswer(e *expr.Expr) bool {
+	if e == nil {
+		return false
+	}
+	uses := e.Uses()
+	return uses.JSON || uses.IsJSON || uses.Body || uses.Stdout
+}
+
 // The exit codes of eval that have another meaning than a wait's.
 const (
 	exitFalse   = ExitError
@@ -193,20 +177,20 @@ const (
 func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
 	var out string
 	code := ExitSuccess
-	if q.condition != nil {
-		r, err := evaluate(ctx, q.condition, q.env)
-		if err != nil {
-			return err
+	for _, e := range []*expr.Expr{q.condition, q.value} {
+		if e == nil {
+			continue
 		}
-		out, code = truth(r, stderr)
-	}
-	if q.value != nil {
-		r, err := evaluate(ctx, q.value, q.env)
-		if err != nil {
-			return err
+		r := e.Eval(q.env)
+		if r.Abandoned() {
+			return context.Cause(ctx) // a signal came before the result
 		}
-		value, valueCode := valueText(r.Value(), stderr)
-		out, code = out+value, cmp.Or(code, valueCode)
+		show := truth
+		if e == q.value {
+			show = valueText
+		}
+		text, shown := show(r, stderr)
+		out, code = out+text, cmp.Or(code, shown)
 	}
 	if err := l.Write(ctx, out); err != nil || code == ExitSuccess {
 		return err
@@ -214,26 +198,17 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 	return &exitError{code}
 }
 
-// evaluate fails when a signal comes before the result.
-func evaluate(ctx context.Context, e *expr.Expr, env *expr.Env) (expr.Result, error) {
-	r := e.Eval(env)
-	if r.Abandoned() {
-		return r, context.Cause(ctx)
-	}
-	return r, nil
-}
-
 // truth is what stdout says of a condition. Why it is so goes to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
-	for _, line := range r.Explain(maxExplained) {
-		fmt.Fprintln(stderr, term.Line(line))
+	const mostReasons = 5
+	say := func(prefix string, lines []string) {
+		for _, line := range lines {
+			fmt.Fprintln(stderr, prefix+term.Line(line))
+		}
 	}
-	for _, note := range r.Notes() {
-		fmt.Fprintln(stderr, "note: "+term.Line(note))
-	}
-	for _, hint := range r.Hints(false) {
-		fmt.Fprintln(stderr, "hint: "+term.Line(hint))
-	}
+	say("", r.Explain(mostReasons))
+	say("note: ", r.Notes())
+	say("hint: ", r.Hints(false))
 	code := ExitSuccess
 	switch r.Tri {
 	case expr.False:
@@ -245,7 +220,8 @@ func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
 }
 
 // valueText is what stdout says of a value: what --print of a wait prints.
-func valueText(v expr.Value, stderr io.Writer) (string, ExitCode) {
+func valueText(r expr.Result, stderr io.Writer) (string, ExitCode) {
+	v := r.Value()
 	if v.Exists() {
 		return v.Text() + "\n", ExitSuccess
 	}

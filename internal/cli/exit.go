@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +9,12 @@ import (
 	"log"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/signals"
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -35,19 +39,18 @@ const (
 
 // exitCode says how an error ends the process. A signal counts before all else.
 func exitCode(err error) ExitCode {
-	if err == nil {
+	var signal *signals.Error
+	var said *exitError
+	switch {
+	case err == nil:
 		return ExitSuccess
-	}
-	if e, ok := errors.AsType[*SignalError](err); ok {
-		return ExitCode(e.ExitCode())
-	}
-	if _, ok := errors.AsType[*timeoutError](err); ok {
+	case errors.As(err, &signal):
+		return ExitCode(signal.ExitCode())
+	case errors.As(err, new(*timeoutError)):
 		return ExitTimeout
-	}
-	if e, ok := errors.AsType[*exitError](err); ok {
-		return e.code
-	}
-	if argv.IsUsage(err) {
+	case errors.As(err, &said):
+		return said.code
+	case argv.IsUsage(err):
 		return ExitUsage
 	}
 	return ExitInternal
@@ -55,18 +58,15 @@ func exitCode(err error) ExitCode {
 
 // outcomeCode says how the outcome of a run ends the process.
 func outcomeCode(o poll.Outcome) ExitCode {
-	if o.Ending == poll.CannotRun && o.Observation.Failure.Kind == status.FailureNotExecutable {
-		return ExitNotExecutable
-	}
-	if e, ok := errors.AsType[*SignalError](o.Cause); ok && o.Ending == poll.Interrupted {
-		return ExitCode(e.ExitCode())
-	}
 	switch o.Ending {
 	case poll.Succeeded:
 		return ExitSuccess
 	case poll.Failed:
 		return ExitError
 	case poll.CannotRun:
+		if o.Observation.Failure.Kind == status.FailureNotExecutable {
+			return ExitNotExecutable
+		}
 		return ExitNotFound
 	case poll.HintTooLong:
 		return ExitThrottled
@@ -74,8 +74,18 @@ func outcomeCode(o poll.Outcome) ExitCode {
 		return ExitAttempts
 	case poll.TimedOut:
 		return ExitTimeout
+	case poll.Interrupted:
+		return exitCode(cmp.Or(o.Cause, context.Canceled))
 	}
 	return ExitInternal
+}
+
+// finish says what has gone wrong, unless that was said, and returns the exit code.
+func (w World) finish(err error) ExitCode {
+	if _, said := errors.AsType[*exitError](err); err != nil && !said {
+		fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
+	}
+	return exitCode(err)
 }
 
 // A timeoutError says that the time for everything is over, of what is no run.
@@ -94,7 +104,7 @@ func Main(w World) {
 	// A fatal error of the runtime would exit with 2, as if nothing was attempted.
 	// This makes it a death by SIGABRT.
 	debug.SetTraceback("crash")
-	ctx, hurry, release := CatchSignals(context.Background())
+	ctx, hurry, release := signals.Catch(context.Background())
 	w.Hurry = hurry
 	w.guard = newGuard(ctx, hurry, w.Streams)
 	go w.guard.watch()
@@ -106,8 +116,139 @@ func Main(w World) {
 // Exit ends the process with a code, or by the signal that ended the wait: the
 // shell that runs a script then knows that Ctrl-C was meant for the script, too.
 func Exit(ctx context.Context, code ExitCode) {
-	if e, ok := errors.AsType[*SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
-		os.Exit(DieOf(e.Signal))
+	if e, ok := errors.AsType[*signals.Error](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
+		os.Exit(signals.DieOf(e.Signal))
 	}
 	os.Exit(int(code))
+}
+
+const (
+	// margin is what an end in good order may take longer than the grace: the
+	// killed program is waited for, and the last words are said.
+	margin = 2 * time.Second
+	// settling is what it may take after the second signal.
+	settling = time.Second
+	// lastWords is how long the guard's own may take.
+	lastWords = 100 * time.Millisecond
+	// tick is how often the guard looks. It counts these, so that the time for
+	// which the process was stopped does not count.
+	tick = 250 * time.Millisecond
+)
+
+// A guard is the last resort: it ends the process when that has been told to
+// end, by a signal or because its time is over, and does not. Something is stuck
+// then that knows no context, such as a write to a pipe that nobody reads. The
+// guard asks nothing of it. The program of an attempt needs no guard, since
+// nothing that stops it can be stuck.
+type guard struct {
+	ctx       context.Context // done at the first signal
+	hurry     <-chan struct{} // closed at the second
+	limits    chan limit
+	delivered func() int64 // changes while somebody reads the result
+	writing   atomic.Bool  // the result is under way
+	end       func(error)
+}
+
+// A limit is what a run says of its time.
+type limit struct {
+	timeout  time.Duration // 0 for none
+	deadline time.Time
+	grace    time.Duration
+}
+
+// limit tells the guard what time the run has.
+func (w World) limit(l limit) {
+	if w.guard != nil {
+		w.guard.limits <- l
+	}
+}
+
+// newGuard returns a guard that ends this process.
+func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
+	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Delivered}
+	g.end = func(cause error) {
+		words, cancel := context.WithTimeout(context.Background(), lastWords)
+		defer cancel()
+		await(words, func() error {
+			_, err := fmt.Fprintf(s.Err, "poll: %v; what was under way is given up\n", cause)
+			return err
+		})
+		Exit(ctx, exitCode(cause))
+	}
+	return g
+}
+
+// watch returns when the process ends by itself.
+func (g *guard) watch() {
+	l := limit{grace: poll.DefaultGrace}
+	var cause error // nil while nobody has asked for the end
+	var left time.Duration
+	var deadline, ticks <-chan time.Time
+	var hurry <-chan struct{}
+	signal, delivered := g.ctx.Done(), int64(0)
+	for {
+		select {
+		case l = <-g.limits:
+			if l.timeout > 0 && signal != nil {
+				deadline = time.After(time.Until(l.deadline))
+			}
+			continue
+		case <-deadline:
+			cause, left = &timeoutError{l.timeout}, l.grace+margin
+		case <-signal:
+			signal, hurry, deadline = nil, g.hurry, nil
+			if cause = context.Cause(g.ctx); errors.Is(cause, context.Canceled) {
+				return
+			}
+			left = l.grace + margin
+		case <-hurry:
+			hurry, left = nil, min(left, settling)
+		case <-ticks:
+			left -= tick
+		}
+		if now := g.delivered(); now != delivered && signal != nil {
+			delivered, left = now, l.grace+margin
+		}
+		if left <= 0 {
+			g.end(g.explained(cause))
+			return
+		}
+		ticks = time.After(tick)
+	}
+}
+
+// explained is the cause of the end, and why that is not the one that may have
+// been said already: a SUCCESS is none until somebody has its result.
+func (g *guard) explained(cause error) error {
+	if g.writing.Load() {
+		return fmt.Errorf("%w, and the result was not written in full by then", cause)
+	}
+	return cause
+}
+
+// await returns what f returns, or the cause of ctx if that is done before.
+// Nothing can end a read from a pipe that nobody writes to, so f is then left
+// to itself, and what it has under its hands must not be used any more.
+func await(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// deliver writes the result, and gives up at a signal. What comes of a signal
+// is written, too, and then it is for the guard to see to the end.
+func (w World) deliver(ctx context.Context, write func() error) error {
+	if w.guard != nil {
+		w.guard.writing.Store(true)
+		defer w.guard.writing.Store(false)
+	}
+	if ctx.Err() != nil {
+		return write()
+	}
+	return await(ctx, write)
 }

@@ -1,13 +1,17 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/signals"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -29,7 +33,7 @@ func TestOutcomeCode(t *testing.T) {
 		{"timeout", poll.Outcome{Ending: poll.TimedOut}, 124},
 		{"not executable", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotExecutable)}, 126},
 		{"not found", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotFound)}, 127},
-		{"signal", poll.Outcome{Ending: poll.Interrupted, Cause: &SignalError{syscall.SIGTERM}}, 143},
+		{"signal", poll.Outcome{Ending: poll.Interrupted, Cause: &signals.Error{Signal: syscall.SIGTERM}}, 143},
 		{"interrupted by nobody", poll.Outcome{Ending: poll.Interrupted, Cause: errors.New("gone")}, 125},
 	} {
 		if have := outcomeCode(test.outcome); have != test.want {
@@ -49,10 +53,10 @@ func TestExitCode(t *testing.T) {
 		{fmt.Errorf("in a wait: %w", argv.Usagef("no such flag")), 2},
 		{&report.ResultError{Err: errors.New("full")}, 125},
 		{&exitError{code: 3}, 3},
-		{&SignalError{syscall.SIGINT}, 130},
+		{&signals.Error{Signal: syscall.SIGINT}, 130},
 		{errors.New("anything else"), 125},
 		// When several hold, the signal is first.
-		{errors.Join(&report.ResultError{Err: errors.New("full")}, &SignalError{syscall.SIGHUP}), 129},
+		{errors.Join(&report.ResultError{Err: errors.New("full")}, &signals.Error{Signal: syscall.SIGHUP}), 129},
 	} {
 		if have := exitCode(test.err); have != test.want {
 			t.Errorf("%v: have %d, want %d", test.err, have, test.want)
@@ -79,5 +83,114 @@ func TestPassedCode(t *testing.T) {
 		if have := passedCode(test.code, test.outcome); have != test.want {
 			t.Errorf("%s: have %d, want %d", test.name, have, test.want)
 		}
+	}
+}
+
+// A guarded run is what happens to a process with a guard.
+type guarded struct {
+	timeout, grace time.Duration
+	signal, second time.Duration // 0 for none
+	released       time.Duration // when the process ends by itself, 0 for never
+	read           time.Duration // until then somebody reads the result
+	writing        bool          // it is being written
+	want           string
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]guarded{
+		"the deadline":                    {timeout: 10 * time.Second, grace: 3 * time.Second, want: "15s timed out after 10s"},
+		"no timeout":                      {grace: 3 * time.Second, want: ""},
+		"a signal":                        {grace: 3 * time.Second, signal: 4 * time.Second, want: "9s ended by SIGTERM"},
+		"a signal, without a grace":       {grace: -1, signal: 4 * time.Second, want: "6s ended by SIGTERM"},
+		"a signal before the deadline":    {timeout: 10 * time.Second, grace: 8 * time.Second, signal: 4 * time.Second, want: "14s ended by SIGTERM"},
+		"a signal after the deadline":     {timeout: 10 * time.Second, grace: 3 * time.Second, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
+		"a second signal":                 {grace: 30 * time.Second, signal: 4 * time.Second, second: 6 * time.Second, want: "7s ended by SIGTERM"},
+		"two at once":                     {grace: 30 * time.Second, signal: 4 * time.Second, second: 4 * time.Second, want: "5s ended by SIGTERM"},
+		"a late second signal":            {grace: 3 * time.Second, signal: 4 * time.Second, second: 8500 * time.Millisecond, want: "9s ended by SIGTERM"},
+		"an end before the deadline":      {timeout: 10 * time.Second, grace: 3 * time.Second, released: 9 * time.Second, want: ""},
+		"an end within the grace":         {timeout: 10 * time.Second, grace: 30 * time.Second, released: 41 * time.Second, want: ""},
+		"a reader":                        {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, released: time.Minute, want: ""},
+		"a reader who stops":              {timeout: 10 * time.Second, grace: 3 * time.Second, read: 20 * time.Second, want: "25s timed out after 10s"},
+		"nobody reads":                    {timeout: 10 * time.Second, grace: 3 * time.Second, writing: true, want: "15s timed out after 10s, and the result was not written in full by then"},
+		"a signal, and there is a reader": {timeout: 10 * time.Second, grace: 3 * time.Second, read: time.Minute, signal: 12 * time.Second, want: "17s ended by SIGTERM"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if have := g.run(t); have != g.want {
+				t.Errorf("have %q, want %q", have, g.want)
+			}
+		})
+	}
+}
+
+// run says when the guard has ended the process, and why.
+func (g guarded) run(t *testing.T) (ended string) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		hurry := make(chan struct{})
+		watched := &guard{
+			ctx: ctx, hurry: hurry, limits: make(chan limit, 1),
+			delivered: func() int64 { return int64(min(time.Since(began), g.read)) },
+			end:       func(err error) { ended = fmt.Sprint(time.Since(began), " ", err) },
+		}
+		watched.writing.Store(g.writing)
+		watched.limits <- limit{g.timeout, began.Add(g.timeout), max(g.grace, 0)}
+		for at, do := range map[time.Duration]func(){
+			g.signal:   func() { cancel(&signals.Error{Signal: syscall.SIGTERM}) },
+			g.released: func() { cancel(context.Canceled) },
+		} {
+			if at > 0 {
+				time.AfterFunc(at, do)
+			}
+		}
+		if g.second > 0 {
+			time.AfterFunc(g.second, func() { close(hurry) })
+		}
+		time.AfterFunc(time.Hour, func() { cancel(context.Canceled) })
+		watched.watch()
+	})
+	return ended
+}
+
+func TestAwait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		deliver := World{}.deliver
+		failure, signal := errors.New("failure"), &signals.Error{Signal: syscall.SIGTERM}
+		slow := func() error { time.Sleep(time.Second); return failure }
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if err := await(ctx, slow); err != failure {
+			t.Errorf("await: have %v, want what it returns", err)
+		}
+		if err := deliver(ctx, slow); err != failure {
+			t.Errorf("deliver: have %v, want what it returns", err)
+		}
+		time.AfterFunc(time.Millisecond, func() { cancel(signal) })
+		if err := deliver(ctx, slow); err != signal {
+			t.Errorf("deliver at a signal: have %v, want the signal", err)
+		}
+		if err := await(ctx, slow); err != signal {
+			t.Errorf("await after a signal: have %v, want the signal", err)
+		}
+		// What came of the signal is written.
+		if err := deliver(ctx, slow); err != failure {
+			t.Errorf("deliver after a signal: have %v, want what it returns", err)
+		}
+	})
+}
+
+func TestDeliver_theGuardKnows(t *testing.T) {
+	t.Parallel()
+	w := World{guard: &guard{}}
+	err := w.deliver(t.Context(), func() error {
+		if !w.guard.writing.Load() {
+			t.Error("the result is being written, and the guard does not know")
+		}
+		return nil
+	})
+	if err != nil || w.guard.writing.Load() {
+		t.Errorf("it has been written, %v, and the guard does not know", err)
 	}
 }

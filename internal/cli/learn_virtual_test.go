@@ -80,11 +80,11 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 	t.Helper()
 	result := waited{took: took}
 	streams, _, said := term.Buffers("")
-	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }, began: time.Now()}
 	p := world.program()
 	p.Main.Run = func(ctx context.Context, l *argv.Line) error {
-		w, err := readWait(ctx, l, world)
-		if err != nil {
+		w := newWait(l, world)
+		if err := w.read(ctx, l); err != nil {
 			return err
 		}
 		began := time.Now()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/status"
@@ -29,21 +30,14 @@ func presetsCommand() *argv.Command {
 func offeredPresets() []argv.Candidate {
 	var list []argv.Candidate
 	for _, p := range status.Presets() {
-		for _, name := range append([]string{p.Name}, p.Aliases...) {
+		for _, name := range namesOf(p) {
 			list = append(list, argv.Candidate{Word: name, About: p.API})
 		}
 	}
 	return list
 }
 
-// presetNames are all names of presets, with the second names that some have.
-func presetNames() []string {
-	var names []string
-	for _, p := range status.Presets() {
-		names = append(append(names, p.Name), p.Aliases...)
-	}
-	return names
-}
+func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Aliases...) }
 
 func showPresets(ctx context.Context, l *argv.Line) error {
 	if len(l.Operands) == 0 {
@@ -58,26 +52,22 @@ func showPresets(ctx context.Context, l *argv.Line) error {
 
 // presetList shows one preset a line.
 func presetList(presets []status.Preset) string {
-	width := 0
-	for _, p := range presets {
-		for _, name := range append(p.Aliases, p.Name) {
-			width = max(width, len(name))
-		}
-	}
 	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, p := range presets {
-		fmt.Fprintf(&b, "%-*s  %s\n", width, p.Name, p.API)
+		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.API)
 		for _, alias := range p.Aliases {
-			fmt.Fprintf(&b, "%-*s  the same as %s\n", width, alias, p.Name)
+			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)
 		}
 	}
+	w.Flush() // a strings.Builder never fails
 	return b.String()
 }
 
 // explainPreset shows what a preset is made of.
 func explainPreset(p status.Preset) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", strings.Join(append([]string{p.Name}, p.Aliases...), ", "), p.API)
+	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), p.API)
 	if p.Example != "" {
 		fmt.Fprintf(&b, "\n  %s\n", p.Example)
 	}
@@ -95,50 +85,34 @@ func explainPreset(p status.Preset) string {
 			b.WriteString(fill(rule.Why, "      -- ", "         "))
 		}
 	}
-	b.WriteString("\n" + fill(presetRemark(p), "", ""))
-	return b.String()
-}
-
-// presetRemark says how the rules work together.
-func presetRemark(p status.Preset) string {
 	remark := "The rules are asked in this order, after your own; a good answer that none matches is NOT_READY, or ERROR with --strict."
 	if len(p.Detail) > 0 {
 		remark += " The reason ends with what the API says of it: " + strings.Join(p.Detail, ", ") + "."
 	}
-	return remark
+	b.WriteString("\n" + fill(remark, "", ""))
+	return b.String()
 }
-
-// helpColumns are the columns of a text for people.
-const helpColumns = 80
 
 // fill breaks a text into lines of at most 80 columns, at spaces outside of
 // double quotes: an expression stays what it is. The first line and the others
 // have an indent each.
 func fill(text, first, other string) string {
-	var b strings.Builder
-	line, start := first, true
-	for word := range strings.FieldsFuncSeq(text, outsideQuotes()) {
-		switch {
-		case start:
-			line += word
-		case len(line)+1+len(word) > helpColumns:
-			b.WriteString(line + "\n")
-			line = other + word
-		default:
-			line += " " + word
-		}
-		start = false
-	}
-	return b.String() + line + "\n"
-}
-
-// outsideQuotes finds the spaces of a text that are not between double quotes.
-func outsideQuotes() func(rune) bool {
+	const columns = 80
 	quoted := false
-	return func(r rune) bool {
+	isBreak := func(r rune) bool {
 		if r == '"' {
 			quoted = !quoted
 		}
 		return r == ' ' && !quoted
 	}
+	var b strings.Builder
+	line, space := first, ""
+	for word := range strings.FieldsFuncSeq(text, isBreak) {
+		if space != "" && len(line)+1+len(word) > columns {
+			b.WriteString(line + "\n")
+			line, space = other, ""
+		}
+		line, space = line+space+word, " "
+	}
+	return b.String() + line + "\n"
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(signalsHelper) != "" {
+	if os.Getenv(crashHelper) != "" {
 		os.Exit(m.Run())
 	}
 	// The scripts wait for processes more than they compute.

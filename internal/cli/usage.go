@@ -3,12 +3,20 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -30,11 +38,10 @@ func usageText(err error) string {
 
 // badExpression names the flag or variable that an expression came from.
 func badExpression(origin string, err error) error {
-	e, ok := errors.AsType[*expr.Error](err)
-	if !ok {
-		return argv.Usagef("%s: %w", origin, err)
+	if e, ok := errors.AsType[*expr.Error](err); ok {
+		return argv.Usagef("%s, %w", origin, e) // which begins with its column
 	}
-	return &argv.UsageError{Err: &expressionError{origin, e}}
+	return argv.Usagef("%s: %w", origin, err)
 }
 
 // compileValue compiles the expression that a flag has.
@@ -45,21 +52,6 @@ func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
 	}
 	return e, nil
 }
-
-// An expressionError is an expression that does not compile, and where it came from.
-type expressionError struct {
-	origin string
-	err    *expr.Error
-}
-
-func (e *expressionError) Error() string {
-	return fmt.Sprintf("%s, column %d: %s", e.origin, e.err.Column, e.err.Message)
-}
-
-func (e *expressionError) Unwrap() error { return e.err }
-
-// maxSource is how much of an expression is shown around the column of an error.
-const maxSource = 72
 
 // caret shows the place of an error in its expression.
 func caret(e *expr.Error) string {
@@ -82,12 +74,187 @@ func flat(r rune) rune {
 
 // window cuts a long source to what stands around the column.
 func window(source string, column int) (string, int) {
+	const most = 72
 	runes := []rune(source)
 	column = min(max(column, 0), len(runes))
-	start := max(0, column-maxSource*2/3)
-	if len(runes) <= maxSource {
-		start = 0
+	start := 0
+	if len(runes) > most {
+		start = max(0, column-most*2/3)
 	}
-	end := min(len(runes), start+maxSource)
-	return string(runes[start:end]), column - start
+	return string(runes[start:min(len(runes), start+most)]), column - start
+}
+
+// find finds a pattern in what somebody has mistyped, and its groups. It is
+// compiled then: most runs want none.
+func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
+
+const (
+	// headerLine is a header whose -H was forgotten.
+	headerLine = `^([A-Za-z][A-Za-z0-9-]*): `
+	// assignment is a variable that is set before a command, as in a shell.
+	assignment = `^([A-Za-z_][A-Za-z0-9_]*)=`
+	// halfScheme is that of http:/host and tcp:host:port.
+	halfScheme = `^((?i:(https?|tcp)):/?)([^/].*)$`
+	// hostAlone is what may stand before a port as a word of its own.
+	hostAlone = `^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-fA-F:]+\])$`
+	// userinfo is what stands before the host of an address.
+	userinfo = `^[^/?#\s]*@`
+	// hostAndPort and hostAndPath are addresses without a scheme, portAlone is one
+	// of this machine.
+	hostAndPort = `^(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?$`
+	hostAndPath = `^[\w-]+(?:\.[\w-]+)+/.*$`
+	portAlone   = `^:\d+(?:[/?].*)?$`
+)
+
+// hasScheme reports whether an operand is a URL, of whatever scheme.
+func hasScheme(word string) bool {
+	scheme, _, ok := strings.Cut(word, "://")
+	isOther := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+.-", r))
+	}
+	return ok && scheme != "" && scheme[0] >= 'A' && strings.IndexFunc(scheme, isOther) < 0
+}
+
+// describeOperand returns what of an operand may be repeated in an error: the name
+// of a header or a variable, a URL without its secrets, or nothing. The hint is to
+// a header whose -H was forgotten, or to a flag.
+func describeOperand(word string) (harmless, hint string) {
+	if m := find(headerLine, word); m != nil {
+		return m[1] + ": ...", "a header stands behind -H: -H '" + m[1] + ": ...'"
+	}
+	// An editor may have made a dash of the hyphens.
+	name := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
+	flag, _, _ := strings.Cut(name, "=")
+	if name != word && waitFlags().Lookup(flag) != nil {
+		hint = "did you mean --" + flag + "? A flag begins with two hyphens, not with a dash"
+	}
+	if m := find(assignment, word); m != nil {
+		harmless = m[1] + "=..."
+	} else if hasScheme(word) {
+		harmless = poll.TargetName(word)
+	}
+	return harmless, hint
+}
+
+// refuseStray refuses a first operand that is no program, with a URL behind it:
+// what was to be the value of a flag, or a part of it. It returns nil for any
+// other.
+func refuseStray(l *argv.Line) error {
+	if _, err := exec.LookPath(l.Operands[0]); err == nil || !slices.ContainsFunc(l.Operands[1:], hasScheme) {
+		return nil
+	}
+	return l.TooMany(0, "a URL stands behind it").
+		Hint("the flag before it takes no value, or has one already; a value with blanks stands in quotes")
+}
+
+// refuseBlanks refuses white space and what cannot be seen in a URL. It would be
+// sent, escaped, with all that was to be words of their own.
+func refuseBlanks(operand string) error {
+	i := strings.IndexFunc(operand, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
+	if i < 0 {
+		return nil
+	}
+	err := argv.Usagef("the URL %s holds a blank or a control character", poll.TargetName(operand[:i]))
+	for _, word := range strings.Fields(operand[i:]) {
+		if flag := argv.FlagName(word); flag != "" {
+			return err.Hint("%s stands within the quotes of the URL: end them before it", flag)
+		}
+	}
+	return err.Hint("in a URL a blank is written %%20")
+}
+
+// refuseDocument refuses a document behind --json, which in curl is a flag for a
+// body to send: JSON, or the name of a file of it. A bracket alone is a program.
+func refuseDocument(word string, given func(flag string) bool) error {
+	isDocument := strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '['
+	if !isDocument || !given("json") {
+		return nil
+	}
+	return argv.Usagef("--json takes no value: it prints the outcome as JSON").
+		Hint("curl's --json DATA is -d DATA -H 'Content-Type: application/json'")
+}
+
+// checkProgram finds out whether a program that does not exist was meant as
+// something else: an address without its scheme, or what no program is. A program
+// that is only missing is for the run to report, with advice.
+func (w *wait) checkProgram(l *argv.Line, c poll.Command) error {
+	missing := c.Check()
+	if missing == nil {
+		return nil
+	}
+	if err := refuseNoProgram(c.Args[0]); err != nil {
+		return err
+	}
+	if typed, meant := meantURL(c.Args); meant != "" {
+		return argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
+	}
+	if f, ok := errors.AsType[*status.Failure](missing); ok && f.Kind == status.FailureNotFound {
+		w.advice = adviceOn(c.Args[0], l.Subcommands())
+	}
+	return nil
+}
+
+// refuseNoProgram refuses a word in the place of a program that is none and may
+// hold a secret. It returns nil for any other.
+func refuseNoProgram(word string) error {
+	harmless, hint := describeOperand(word)
+	err := argv.Usagef("%s is neither a URL nor a program", argv.NameOperand(0, harmless))
+	parts := strings.Fields(word)
+	switch {
+	case hint != "":
+		return err.Hint("%s", hint)
+	case find(assignment, word) != nil:
+		return err.Hint("a variable is set by env: poll -- env %s COMMAND", harmless)
+	case len(parts) < 2:
+		return nil
+	}
+	if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, argv.IsForShell) {
+		return err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", argv.ProgramName(parts[0]))
+	}
+	return nil
+}
+
+// adviceOn says what to do about a program that was not found.
+func adviceOn(program string, subcommands []string) string {
+	meant := words.Nearest(program, subcommands)
+	switch {
+	case filepath.Base(program) != program:
+		return ""
+	case program == "version":
+		return "did you mean poll --version"
+	case meant != "":
+		return "did you mean the subcommand: poll " + meant
+	case strings.ContainsFunc(program, unicode.IsSpace):
+		return "a command and its arguments are words of their own; a line for a shell is run with sh -c"
+	case find(hostAlone, program) != nil:
+		return "a URL begins with its scheme, such as https://"
+	}
+	return "no directory in PATH has a program of that name"
+}
+
+// meantURL is the URL that words which name no program were meant as, and the
+// words as they may be shown; both are "" if they look like none. Without its
+// query and userinfo it holds no secret.
+func meantURL(args []string) (typed, meant string) {
+	word, half, scheme := args[0], "", ""
+	if m := find(halfScheme, word); m != nil {
+		half, scheme, word = m[1], strings.ToLower(m[2])+"://", m[3]
+	}
+	bare := regexp.MustCompile(userinfo).ReplaceAllString(word, "")
+	switch {
+	case scheme != "":
+	case len(args) == 2 && find(`^\d+$`, args[1]) != nil && find(hostAlone, bare) != nil:
+		return bare + " " + args[1], "tcp://" + bare + ":" + args[1]
+	case find(portAlone, bare) != nil:
+		scheme = "http://localhost"
+	case find(hostAndPort, bare) != nil:
+		scheme = "http://"
+	case find(hostAndPath, bare) != nil:
+		scheme = "https://"
+	}
+	if _, err := url.Parse(scheme + bare); scheme == "" || err != nil {
+		return "", ""
+	}
+	meant = poll.TargetName(scheme + bare)
+	return half + strings.TrimPrefix(meant, scheme), meant
 }

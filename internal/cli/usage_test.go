@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/pollcli/poll/internal/term"
 )
 
@@ -144,8 +143,21 @@ func TestCaret(t *testing.T) {
 			t.Errorf("%s: have %q, want a caret in the third line", test.want, rows)
 			continue
 		}
-		if len([]rune(rows[1])) > maxSource+2 || len(rows[2]) > maxSource+3 {
+		if len([]rune(rows[1])) > 72+2 || len(rows[2]) > 72+3 {
 			t.Errorf("%s: have lines of %d and %d columns", test.want, len(rows[1]), len(rows[2]))
+		}
+	}
+}
+
+func TestHasScheme(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]bool{
+		"http://h": true, "HTTPS://": true, "a.b+c-1://x": true,
+		"://h": false, "1http://h": false, "+x://h": false, ".x://h": false, "-x://h": false,
+		"ht tp://h": false, "a/b://h": false, "http:/h": false, "http": false, "": false,
+	} {
+		if have := hasScheme(word); have != want {
+			t.Errorf("%q: have %t, want %t", word, have, want)
 		}
 	}
 }

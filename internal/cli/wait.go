@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"io"
 	"math"
 	"runtime/debug"
 	"slices"
@@ -12,8 +11,10 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/newfile"
 	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -43,11 +44,11 @@ func waitCommand(world World) *argv.Command {
 			if l.On("version") {
 				return l.Write(ctx, version()+"\n")
 			}
-			w, err := prepare(ctx, l, world)
-			if err != nil {
+			w := newWait(l, world)
+			if err := w.prepare(ctx, l); err != nil {
 				return err
 			}
-			_, err = w.run(ctx)
+			_, err := w.run(ctx)
 			return err
 		},
 	}
@@ -67,59 +68,20 @@ type wait struct {
 	resultFile   string // "" for none
 	showStderr   bool
 	passExitCode bool
-	meant        string // what a program that does not exist may have been meant to be
+	advice       string // on a program that does not exist
 	grace        time.Duration
 }
 
-// left is what is left of the time for everything.
-func (w *wait) left() time.Duration {
-	if w.poller.Timeout == 0 {
-		return math.MaxInt64
-	}
-	return time.Until(w.deadline())
+// deadline is when the time for everything is over: in centuries if there is no
+// timeout.
+func (w *wait) deadline() time.Time {
+	return w.poller.Start.Add(cmp.Or(w.poller.Timeout, math.MaxInt64))
 }
-
-// deadline is when the time for everything is over, if there is a timeout.
-func (w *wait) deadline() time.Time { return w.poller.Start.Add(w.poller.Timeout) }
 
 // whileThereIsTime returns a context that is also done when the time for
 // everything is over.
 func (w *wait) whileThereIsTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	if w.poller.Timeout == 0 {
-		return ctx, func() {}
-	}
 	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.poller.Timeout})
-}
-
-// leastPreparing is the time there is to find what is wrong with a command
-// line, however short that of the wait.
-const leastPreparing = 250 * time.Millisecond
-
-// prepare reads the wait. What is read for that may be a pipe, so it is given up
-// at a signal, and when the time for everything is over.
-func prepare(ctx context.Context, l *argv.Line, world World) (w *wait, err error) {
-	early := *l // what is wrong with these is said in its turn
-	timeout := early.Duration("timeout", defaultTimeout)
-	world.limit(limit{timeout, world.began.Add(timeout), early.Duration("grace", poll.DefaultGrace)})
-	reading := ctx
-	if timeout > 0 {
-		deadline := world.began.Add(max(timeout, leastPreparing))
-		var cancel context.CancelFunc
-		reading, cancel = context.WithDeadlineCause(ctx, deadline, &timeoutError{timeout})
-		defer cancel()
-	}
-	err = await(reading, func() (err error) {
-		w, err = readWait(ctx, l, world)
-		return err
-	})
-	if err != nil && !argv.IsUsage(err) && l.On("json") {
-		return nil, errors.Join(err, report.WriteFailure(world.Streams, int(exitCode(err)), err.Error()))
-	}
-	if err != nil {
-		return nil, err
-	}
-	w.poller.Start = world.began
-	return w, nil
 }
 
 // run runs the poller, shows its events and leaves the result on stdout. The
@@ -146,8 +108,8 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 // wait for others who have the history to themselves; the last words do.
 func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
 	outcome := *event.Outcome
-	if outcome.Ending == poll.CannotRun && w.meant != "" {
-		outcome.Notes = append(outcome.Notes, "did you mean "+w.meant)
+	if outcome.Ending == poll.CannotRun && w.advice != "" {
+		outcome.Notes = append(outcome.Notes, w.advice)
 	}
 	// The command is gone: what may still be stuck has no use for its grace.
 	w.world.limit(limit{w.poller.Timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
@@ -160,7 +122,7 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	if held {
 		reporter.Clear()
 		err = w.conclude(ctx, reporter, result)
-		w.learns.Insist(ctx, w.left())
+		w.learns.Insist(ctx, time.Until(w.deadline()))
 		result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Trouble())
 	}
 	reporter.Event(event)
@@ -198,8 +160,7 @@ func (w *wait) writeResultFile(result report.Result) error {
 	if w.resultFile == "" {
 		return nil
 	}
-	err := newfile.Write(w.resultFile, func(file io.Writer) error { _, err := file.Write(result.Answer()); return err })
-	if err != nil {
+	if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
 		return &report.ResultError{Err: err}
 	}
 	return nil
@@ -223,17 +184,116 @@ func version() string {
 	if !ok {
 		return "poll (unknown version)"
 	}
-	text := "poll " + info.Main.Version
 	settings := map[string]string{}
 	for _, s := range info.Settings {
 		settings[s.Key] = s.Value
 	}
-	if commit := settings["vcs.revision"]; commit != "" {
-		text += " (" + commit[:min(12, len(commit))]
+	commit := settings["vcs.revision"]
+	if commit != "" {
+		commit = " (" + commit[:min(12, len(commit))]
 		if settings["vcs.modified"] == "true" {
-			text += ", modified"
+			commit += ", modified"
 		}
-		text += ")"
+		commit += ")"
 	}
-	return text + " " + info.GoVersion
+	return "poll " + info.Main.Version + commit + " " + info.GoVersion
+}
+
+// The headings of the main command's help.
+const (
+	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
+	groupWaiting    = "Waiting"
+	groupLearning   = "Learning (from past runs of the same operation)"
+	groupLimits     = "Limits"
+	groupHTTP       = "HTTP (as curl's)"
+	groupCommand    = "Command"
+	groupOutput     = "Output"
+)
+
+// waitFlags are the options of a wait, in the order in which help shows them.
+func waitFlags() argv.Flags {
+	return slices.Concat(argv.Flags{
+		{Name: "until", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "strict", Distinctive: true, Group: groupConditions, Usage: "a good answer that no condition matches is ERROR"},
+		{Name: "preset", Value: "NAME", Offers: offeredPresets, Distinctive: true, Group: groupConditions, Usage: "built-in conditions for an API: poll presets"},
+		{Name: "success-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive SUCCESS verdicts needed"},
+		{Name: "error-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive ERROR verdicts needed"},
+
+		{Name: "timeout", Value: "D", Default: "10m", Group: groupLimits, Usage: "for everything; 0 = none"},
+		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
+		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
+		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "the most that is kept of an answer"},
+	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), argv.Flags{
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Group: groupHTTP, Usage: "a request header; @FILE reads several"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", Group: groupHTTP, Usage: "basic authentication"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", MayBeEmpty: true, Group: groupHTTP, Usage: "the User-Agent header"},
+		{Name: "netrc", Aliases: []string{"n"}, Group: groupHTTP, Usage: "take the password from ~/.netrc"},
+		{Name: "insecure", Aliases: []string{"k"}, Group: groupHTTP, Usage: "accept any certificate"},
+		{Name: "cacert", Value: "FILE", Group: groupHTTP, Usage: "trust these certificate authorities"},
+		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", Group: groupHTTP, Usage: "client certificate (PEM)"},
+		{Name: "key", Value: "FILE", Group: groupHTTP, Usage: "its key, if not in the same file"},
+		{Name: "unix-socket", Value: "PATH", Group: groupHTTP, Usage: "connect to this socket"},
+		{Name: "max-redirs", Value: "N", Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
+		{Name: "location-trusted", Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
+		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "where to look after the start: none, EXPR"},
+		{Name: "no-conditional", Distinctive: true, Group: groupHTTP, Usage: "never send If-None-Match / If-Modified-Since"},
+		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
+		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
+		{Name: "fail", Aliases: []string{"f"}, Hidden: true},
+		{Name: "location", Aliases: []string{"L"}, Hidden: true},
+		{Name: "compressed", Hidden: true},
+
+		{Name: "stdin", Group: groupCommand, Usage: "read stdin once, give it to every attempt"},
+		{Name: "foreground", Group: groupCommand, Usage: "let the command use the terminal"},
+		{Name: "grace", Value: "D", Group: groupCommand, Default: "2s", Usage: "between TERM and KILL of an attempt"},
+		{Name: "show-stderr", Distinctive: true, Group: groupCommand, Usage: "pass the command's stderr through as it comes"},
+		{Name: "pass-exit-code", Distinctive: true, Group: groupCommand, Usage: "when the wait fails, exit with the command's code"},
+
+		{Name: "print", Value: "EXPR", Group: groupOutput, Usage: "print this value, not the whole answer"},
+		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
+		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
+		{Name: "quiet", Aliases: []string{"q"}, Group: groupOutput, Usage: "only errors: --progress none"},
+		{Name: "verbose", Aliases: []string{"v"}, Group: groupOutput, Usage: "every attempt with its answer and decisions"},
+		{Name: "heartbeat", Value: "D", Distinctive: true, Group: groupOutput, Default: "30s, growing to 5m", Usage: "report at least this often"},
+		{Name: "color", Value: "WHEN", Group: groupOutput, Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
+		{Name: "help", Aliases: []string{"h"}, Group: groupOutput, Usage: "this text"},
+		{Name: "version", Group: groupOutput, Usage: "the version"},
+	})
+}
+
+// waitConflicts are flags of a wait that cannot both be meant.
+func waitConflicts() []argv.Conflict {
+	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+		{Flag: "quiet", Other: "progress", Unless: "none"},
+		{Flag: "show-stderr", Other: "progress", Only: "json"},
+	})
+}
+
+// elsewhere are the names that other tools give to flags of poll.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"attempts": "max-attempts", "retry": "max-attempts", "retries": "max-attempts",
+		"max-retries": "max-attempts", "times": "max-attempts", "tries": "max-attempts",
+		"max-time": "timeout", "retry-max-time": "timeout", "m": "timeout", "t": "timeout",
+		"delay": "interval", "retry-delay": "interval", "sleep": "interval", "every": "interval",
+		"wait": "interval", "retry-interval": "interval",
+		"backoff": "strategy", "max-delay": "max-wait", "max-interval": "max-wait",
+		"connect-timeout": "attempt-timeout", "fail-if": "error-if", "success-if": "until",
+		"for": "until", "while": "not-ready-if", "quiet-stderr": "quiet", "silence": "quiet",
+		"method": "request", "headers": "header", "body": "data",
+	}
+}
+
+func offeredMethods() []argv.Candidate {
+	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+}
+
+func offeredFollows() []argv.Candidate {
+	return []argv.Candidate{{Word: "auto", About: "where the answer says"}, {Word: "none", About: "repeat the same request"}}
 }

@@ -2,15 +2,35 @@
 package newfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
+
+// Write gives a file a text, all of it or nothing.
+func Write(path string, text []byte) error {
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return f.end(err)
+}
+
+// Check finds out whether Write could write a file.
+func Check(path string) error {
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	f.end(errOnlyChecked)
+	return nil
+}
+
+var errOnlyChecked = errors.New("only checked")
 
 // A newFile is written under another name, beside the one it gets in the end.
 // So there is never a part of a file, and an older one stays until then.
@@ -19,7 +39,7 @@ type newFile struct {
 	path string // "" for what is no regular file and is written in place
 }
 
-func createFile(path string) (*newFile, error) {
+func create(path string) (*newFile, error) {
 	mode := fs.FileMode(0o666) // the umask takes its part of it
 	info, err := os.Stat(path)
 	switch {
@@ -38,17 +58,12 @@ func createFile(path string) (*newFile, error) {
 	return &newFile{f, path}, cause(err)
 }
 
-func (f *newFile) discard() {
-	f.Close()
-	if f.path != "" {
-		os.Remove(f.Name())
+// end gives the file its name, unless something has failed. A file system may say
+// as late as this that it is full.
+func (f *newFile) end(err error) error {
+	if closed := f.Close(); err == nil {
+		err = closed
 	}
-}
-
-// commit gives the file its name. A file system may say as late as this that it
-// is full.
-func (f *newFile) commit() error {
-	err := f.Close()
 	if err == nil && f.path != "" {
 		err = os.Rename(f.Name(), f.path)
 	}
@@ -56,33 +71,6 @@ func (f *newFile) commit() error {
 		os.Remove(f.Name())
 	}
 	return cause(err)
-}
-
-// Check finds out whether Write could write a file.
-func Check(path string) error {
-	f, err := createFile(path)
-	if err != nil {
-		return err
-	}
-	f.discard()
-	return nil
-}
-
-// Write gives a file what write has written, all of it or nothing.
-func Write(path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	f, err := createFile(path)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(b.Bytes()); err != nil {
-		f.discard()
-		return cause(err)
-	}
-	return f.commit()
 }
 
 // cause leaves out of an error the name of the file, which nobody has given it.

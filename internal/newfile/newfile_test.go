@@ -12,60 +12,50 @@ import (
 )
 
 // What fails half-way leaves what was there before.
-func TestWrite_fails(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "picture.svg")
-	if err := os.WriteFile(path, []byte("older"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	broken := errors.New("broken")
-	err := Write(path, func(w io.Writer) error {
-		io.WriteString(w, "half a pict")
-		return broken
-	})
-	if !errors.Is(err, broken) {
-		t.Errorf("have %v, want %v", err, broken)
-	}
-	wantFiles(t, dir, map[string]string{"picture.svg": "older"})
-}
-
 func TestNewFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "picture.svg")
-	discarded, err := createFile(path)
-	if err != nil {
-		t.Fatal(err)
+	write := func(failed error) error {
+		f, err := create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, "half a pict")
+		return f.end(failed)
 	}
-	io.WriteString(discarded, "not this")
-	discarded.discard()
+	broken := errors.New("broken")
+	if err := write(broken); !errors.Is(err, broken) {
+		t.Errorf("have %v, want %v", err, broken)
+	}
 	wantFiles(t, dir, map[string]string{})
-
-	kept, err := createFile(path)
-	if err != nil {
+	if err := Write(path, []byte("older")); err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(kept, "this")
-	if err := kept.commit(); err != nil {
-		t.Fatal(err)
+	write(broken)
+	if err := Check(path); err != nil {
+		t.Error(err)
 	}
-	wantFiles(t, dir, map[string]string{"picture.svg": "this"})
+	wantFiles(t, dir, map[string]string{"picture.svg": "older"})
+	if err := write(nil); err != nil {
+		t.Error(err)
+	}
+	wantFiles(t, dir, map[string]string{"picture.svg": "half a pict"})
 }
 
 // An error does not speak of the name that a file has until it is whole.
 func TestNewFile_errors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if _, err := createFile(filepath.Join(dir, "no", "picture.svg")); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
+	if _, err := create(filepath.Join(dir, "no", "picture.svg")); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
 		t.Errorf("have %v, want the cause alone", err)
 	}
-	f, err := createFile(filepath.Join(dir, "picture.svg"))
+	f, err := create(filepath.Join(dir, "picture.svg"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	os.Remove(f.Name())
-	if err := f.commit(); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
+	if err := f.end(nil); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
 		t.Errorf("have %v, want the cause alone", err)
 	}
 }

@@ -42,49 +42,51 @@ func (t Table[R]) In(format string) (string, error) {
 	case JSON:
 		return t.json()
 	case CSV:
-		return t.forPrograms().csv(), nil
+		return inCSV(t.cells(func(c Column[R]) string { return c.Name }, Column[R].plain)), nil
 	case Markdown:
-		return t.forPeople().markdown(), nil
+		return inMarkdown(t.forPeople()), nil
 	}
-	return t.forPeople().String(), nil
+	return t.String(), nil
 }
 
-func (t Table[R]) forPeople() Grid {
-	return t.grid(func(c Column[R]) string { return c.Head }, func(c Column[R], row R) string {
+// String sets the table for a terminal, every column flush right.
+func (t Table[R]) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, cells := range t.forPeople() {
+		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
+	}
+	w.Flush() // a strings.Builder never fails
+	return b.String()
+}
+
+func (t Table[R]) forPeople() [][]string {
+	return t.cells(func(c Column[R]) string { return c.Head }, func(c Column[R], row R) string {
 		if c.Text != nil {
 			return c.Text(row)
 		}
-		return plain(c.Value(row))
+		return c.plain(row)
 	})
 }
 
-func (t Table[R]) forPrograms() Grid {
-	return t.grid(func(c Column[R]) string { return c.Name }, func(c Column[R], row R) string { return plain(c.Value(row)) })
-}
-
-// grid takes the cells of those columns that have a header.
-func (t Table[R]) grid(header func(Column[R]) string, cell func(Column[R], R) string) Grid {
-	var g Grid
+// cells are the headers and the rows, of the columns that have a header.
+func (t Table[R]) cells(header func(Column[R]) string, cell func(Column[R], R) string) [][]string {
+	lines := make([][]string, 1+len(t.Rows))
 	for _, c := range t.Columns {
-		if header(c) != "" {
-			g.Header = append(g.Header, header(c))
+		if header(c) == "" {
+			continue
+		}
+		lines[0] = append(lines[0], header(c))
+		for i, row := range t.Rows {
+			lines[i+1] = append(lines[i+1], cell(c, row))
 		}
 	}
-	for _, row := range t.Rows {
-		var cells []string
-		for _, c := range t.Columns {
-			if header(c) != "" {
-				cells = append(cells, cell(c, row))
-			}
-		}
-		g.Add(cells...)
-	}
-	return g
+	return lines
 }
 
-// plain writes a value as CSV has it.
-func plain(value any) string {
-	switch v := value.(type) {
+// plain is the value of a row as CSV has it.
+func (c Column[R]) plain(row R) string {
+	switch v := c.Value(row).(type) {
 	case float64:
 		return words.Number(v)
 	case *float64:
@@ -92,8 +94,9 @@ func plain(value any) string {
 			return ""
 		}
 		return words.Number(*v)
+	default:
+		return fmt.Sprint(v)
 	}
-	return fmt.Sprint(value)
 }
 
 // json is an array with a line for each row.
@@ -133,43 +136,21 @@ func (t Table[R]) object(row R) (string, error) {
 	return "{" + strings.Join(members, ",") + "}", nil
 }
 
-// A Grid is a table of words.
-type Grid struct {
-	Header []string
-	Rows   [][]string
-}
-
-// Add adds a row.
-func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, cells) }
-
-// String sets the table for a terminal, every column flush right.
-func (g Grid) String() string {
+// inMarkdown sets cells as GitHub shows them.
+func inMarkdown(lines [][]string) string {
 	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, row := range append([][]string{g.Header}, g.Rows...) {
-		fmt.Fprint(w, strings.Join(row, "\t")+"\t\n")
-	}
-	w.Flush() // a strings.Builder never fails
-	return b.String()
-}
-
-// markdown sets the table as GitHub shows it.
-func (g Grid) markdown() string {
-	var b strings.Builder
-	line := func(cells []string) { b.WriteString("| " + strings.Join(cells, " | ") + " |\n") }
-	line(g.Header)
-	b.WriteString(strings.Repeat("|---:", len(g.Header)) + "|\n")
-	for _, row := range g.Rows {
-		line(row)
+	for i, cells := range lines {
+		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---:", len(cells)) + "|\n")
+		}
 	}
 	return b.String()
 }
 
-// csv sets the table by RFC 4180, but with single newlines.
-func (g Grid) csv() string {
+// inCSV sets cells by RFC 4180, but with single newlines.
+func inCSV(lines [][]string) string {
 	var b strings.Builder
-	w := csv.NewWriter(&b)
-	w.Write(g.Header)
-	w.WriteAll(g.Rows) // a strings.Builder never fails
+	csv.NewWriter(&b).WriteAll(lines) // a strings.Builder never fails
 	return b.String()
 }

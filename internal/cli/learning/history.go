@@ -31,7 +31,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Examples: []argv.Example{
 			{Line: "poll history"},
 			{Line: "poll history deploy"},
-			{Line: "poll history deploy --forget", About: "after which the next run is the first"},
+			{Line: "poll history deploy --forget", About: "the next run starts over"},
 		},
 		Flags: append(Flags("").Only("history"),
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
@@ -39,75 +39,57 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Most:    1,
 		Surplus: "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			q, err := readQuestion(l)
-			if err != nil {
+			store, err := readStore(l)
+			switch {
+			case err != nil:
 				return err
+			case len(l.Operands) == 0 && l.On("forget"):
+				return argv.Usagef("--forget needs the NAME of a history")
+			case len(l.Operands) == 0:
+				return list(ctx, l, s, store)
 			}
-			return q.answer(ctx, l, s)
+			name := l.Operands[0]
+			if err := history.CheckName(name); err != nil {
+				return argv.Usagef("%w", err)
+			}
+			if l.On("forget") {
+				return forget(ctx, s, store, name)
+			}
+			return show(ctx, l, s, store, name)
 		},
 	}
 }
 
-// A question is what is asked of the history.
-type question struct {
-	store  history.Store
-	name   string // "" for all
-	forget bool
-}
-
-func readQuestion(l *argv.Line) (q question, err error) {
-	if q.store, err = readStore(l); err != nil {
-		return q, err
-	}
-	q.forget = l.On("forget")
-	if len(l.Operands) == 1 {
-		q.name = l.Operands[0]
-		if err := history.CheckName(q.name); err != nil {
-			return q, argv.Usagef("%w", err)
-		}
-	} else if q.forget {
-		return q, argv.Usagef("--forget needs the NAME of a history")
-	}
-	return q, nil
-}
-
-func (q question) answer(ctx context.Context, l *argv.Line, s *term.Streams) error {
-	var text string
-	var err error
-	switch {
-	case q.name == "":
-		text, err = list(s, q.store)
-	case q.forget:
-		return forget(ctx, s, q.store, q.name)
-	default:
-		text, err = show(s, q.store, q.name)
-	}
-	if err != nil || text == "" {
-		return err
-	}
-	return l.Write(ctx, text)
-}
-
 // list is a line for each history.
-func list(s *term.Streams, store history.Store) (string, error) {
+func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store) error {
 	names, err := store.List()
 	if err != nil {
-		return "", err
+		return err
 	}
 	if len(names) == 0 {
 		remark(s, "nothing is remembered in %s", store.Dir)
-		return "", nil
+		return nil
 	}
-	t := table.Grid{Header: []string{"name", "runs", "median", "last run", ""}}
+	column := func(head string, text func(runs) string) table.Column[runs] {
+		return table.Column[runs]{Head: head, Text: text}
+	}
+	t := table.Table[runs]{Columns: []table.Column[runs]{
+		column("name", func(r runs) string { return term.Line(r.name) }),
+		column("runs", func(r runs) string { return strconv.Itoa(len(r.finished)) }),
+		column("median", runs.median),
+		column("last run", runs.last),
+		column(" ", runs.lastOutcome), // which needs no heading
+	}}
 	for _, name := range names {
-		r, err := read(s, store, name)
+		r, err := read(store, name, learn.Options{})
 		if err != nil {
 			remark(s, "%v", err)
 			continue
 		}
-		t.Add(term.Line(name), strconv.Itoa(len(r.finished)), r.median(), r.last(), r.lastOutcome())
+		r.warn(s)
+		t.Rows = append(t.Rows, r)
 	}
-	return t.String(), nil
+	return l.Write(ctx, t.String())
 }
 
 func forget(ctx context.Context, s *term.Streams, store history.Store, name string) error {
@@ -124,19 +106,20 @@ func forget(ctx context.Context, s *term.Streams, store history.Store, name stri
 }
 
 // show is all there is to say of one history.
-func show(s *term.Streams, store history.Store, name string) (string, error) {
-	r, err := read(s, store, name)
+func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store, name string) error {
+	r, err := read(store, name, learn.Options{})
 	if err != nil {
-		return "", err
+		return err
 	}
+	r.warn(s)
 	if len(r.all) == 0 {
-		return "", unknown(store, name)
+		return unknown(store, name)
 	}
 	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), r.counts(), r.last(), r.lastOutcome())
 	if r.model != nil {
 		text += "\n" + r.quantiles() + "\n" + chart.Histogram(r.lengths(), interval, s.Unicode)
 	}
-	return text, nil
+	return l.Write(ctx, text)
 }
 
 // unknown says that there is no history of that name, and what may be meant.
@@ -147,23 +130,25 @@ func unknown(store history.Store, name string) error {
 
 // runs are the past runs of an operation.
 type runs struct {
+	name     string
 	all      []history.Record // oldest first
 	finished []learn.Run      // those that came to an end
 	model    *learn.Model     // nil without one
+	warnings []string         // of what is skipped
 }
 
-// read reads a history, and says what of it is skipped.
-func read(s *term.Streams, store history.Store, name string) (runs, error) {
-	records, warnings, err := store.Read(name)
-	if err != nil {
-		return runs{}, err
-	}
-	for _, w := range warnings {
+func read(store history.Store, name string, o learn.Options) (r runs, err error) {
+	r.name = name
+	r.all, r.warnings, err = store.Read(name)
+	r.finished = history.Runs(r.all)
+	r.model, _ = learn.Fit(r.finished, o) // nil without a run
+	return r, err
+}
+
+func (r runs) warn(s *term.Streams) {
+	for _, w := range r.warnings {
 		remark(s, "%s", w)
 	}
-	r := runs{all: records, finished: history.Runs(records)}
-	r.model, _ = learn.Fit(r.finished, learn.Options{}) // nil without a run
-	return r, nil
 }
 
 func (r runs) median() string {
@@ -193,15 +178,13 @@ func (r runs) lastOutcome() string {
 
 // counts says how many runs there are, and how they ended.
 func (r runs) counts() string {
+	number := map[history.Outcome]int{}
+	for _, run := range r.all {
+		number[run.Outcome]++
+	}
 	var parts []string
 	for _, outcome := range []history.Outcome{history.Success, history.Failure, history.Timeout, history.Interrupted} {
-		n := 0
-		for _, run := range r.all {
-			if run.Outcome == outcome {
-				n++
-			}
-		}
-		if n > 0 {
+		if n := number[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
@@ -210,11 +193,13 @@ func (r runs) counts() string {
 
 // quantiles are how long the next run takes at most, with what chance.
 func (r runs) quantiles() string {
-	t := table.Grid{Header: []string{"chance", "it is over by"}}
-	for _, percent := range []int{5, 10, 25, 50, 75, 90, 95} {
-		t.Add(strconv.Itoa(percent)+"%", r.quantile(float64(percent)/100))
-	}
-	return t.String()
+	return table.Table[int]{
+		Columns: []table.Column[int]{
+			{Head: "chance", Text: func(percent int) string { return strconv.Itoa(percent) + "%" }},
+			{Head: "it is over by", Text: func(percent int) string { return r.quantile(float64(percent) / 100) }},
+		},
+		Rows: []int{5, 10, 25, 50, 75, 90, 95},
+	}.String()
 }
 
 // interval writes the time from one number of seconds to another.

@@ -25,8 +25,8 @@ func Flags(group string) argv.Flags {
 		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, Group: group, Usage: "what an attempt is worth: % of the median, or D"},
 		{Name: "age", Value: "D", Default: "0", Group: group, Usage: "how long the operation has been running already"},
 		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", Group: group, Usage: "keep past runs here"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it started, by the last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it ended, by the last answer"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it started, from the last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it ended, from the last answer"},
 	}
 }
 
@@ -37,7 +37,7 @@ func RefuseUnlearned(l *argv.Line) error {
 	}
 	for _, f := range Flags("") {
 		if l.Typed(f.Name) != nil {
-			return argv.Usagef("--%s says nothing without --learn NAME", f.Name)
+			return argv.Usagef("--%s needs --learn NAME", f.Name)
 		}
 	}
 	return nil
@@ -71,15 +71,11 @@ func bounds(l *argv.Line, config backoff.Config) (least, most time.Duration) {
 
 // readStore finds where past runs are kept. The directory need not exist.
 func readStore(l *argv.Line) (history.Store, error) {
-	if !l.Has("history") {
-		dir, err := history.DefaultDir(l.Getenv)
-		return history.Store{Dir: dir}, err
+	if dir := l.String("history"); dir != "" {
+		return history.Store{Dir: dir}, nil
 	}
-	dir := l.String("history")
-	if dir == "" {
-		return history.Store{}, argv.Usagef("%s needs the name of a directory", l.Origin("history"))
-	}
-	return history.Store{Dir: dir}, nil
+	dir, err := history.DefaultDir(l.Getenv)
+	return history.Store{Dir: dir}, err
 }
 
 // Schedules returns the schedules of a model: jitter moves its polls, and what is
@@ -107,16 +103,15 @@ func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model,
 	if err != nil {
 		return nil, err
 	}
-	name := l.String("learn")
-	runs, err := read(s, store, name)
+	r, err := read(store, l.String("learn"), options)
 	if err != nil {
 		return nil, err
 	}
-	m, err := learn.Fit(runs.finished, options)
-	if errors.Is(err, learn.ErrNoRuns) {
-		return nil, unknown(store, name)
+	r.warn(s)
+	if r.model == nil {
+		return nil, unknown(store, r.name)
 	}
-	return m, err
+	return r.model, nil
 }
 
 // remark says something beside the result.
@@ -144,30 +139,34 @@ type Recorder struct {
 	run     history.Record // that has ended
 }
 
+// A Compiler compiles the expression that a flag has.
+type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
+
 // NewRecorder reads the flags of a wait with --learn, and then what is known of
-// past runs. compile compiles the expression that a flag has.
-func NewRecorder(l *argv.Line, config backoff.Config, compile func(flag string) (*expr.Expr, error)) (*Recorder, error) {
+// past runs.
+func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Recorder, error) {
 	options := readOptions(l, config)
 	r := &Recorder{Name: l.String("learn"), age: options.Age}
-	err := r.readTimes(l, compile)
-	if err == nil {
-		err = l.Err()
-	}
-	if err != nil {
+	if err := r.readTimes(l, compile); err != nil {
 		return nil, err
 	}
-	r.store, err = readStore(l)
-	if argv.IsUsage(err) {
-		return nil, err
+	if l.Err() != nil {
+		return nil, l.Err()
 	}
-	r.close("nothing is learned", err)
-	r.recall(options)
+	var err error
+	if r.store, err = readStore(l); err != nil {
+		r.close("nothing is learned", err)
+		return r, nil
+	}
+	past, err := read(r.store, r.Name, options)
+	r.trouble, r.Model = append(r.trouble, past.warnings...), past.model
+	r.close("nothing is known of past runs", err)
 	return r, nil
 }
 
 // readTimes reads the expressions for the times of the operation, of which both
 // are needed.
-func (r *Recorder) readTimes(l *argv.Line, compile func(string) (*expr.Expr, error)) (err error) {
+func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
 	for _, f := range []struct {
 		name, other string
 		expr        **expr.Expr
@@ -178,7 +177,7 @@ func (r *Recorder) readTimes(l *argv.Line, compile func(string) (*expr.Expr, err
 		if !l.Has(f.other) {
 			return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(f.name), f.other)
 		}
-		if *f.expr, err = compile(f.name); err != nil {
+		if *f.expr, err = compile(l, f.name); err != nil {
 			return err
 		}
 	}
@@ -191,17 +190,6 @@ func (r *Recorder) close(so string, err error) {
 		r.closed = true
 		r.trouble = append(r.trouble, so+": "+err.Error())
 	}
-}
-
-// recall fits the model to the past runs.
-func (r *Recorder) recall(options learn.Options) {
-	if r.closed {
-		return
-	}
-	records, warnings, err := r.store.Read(r.Name)
-	r.trouble = append(r.trouble, warnings...)
-	r.close("nothing is known of past runs", err)
-	r.Model, _ = learn.Fit(history.Runs(records), options) // nil without a run
 }
 
 // See takes note of an event.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/newfile"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
@@ -20,62 +22,72 @@ func formatFlag(formats ...string) argv.Flag {
 	return argv.Flag{Name: "format", Value: "F", Default: formats[0], Words: formats, Usage: "or " + strings.Join(formats[1:], ", ")}
 }
 
-// A chartFile is a file that a flag names, and what draws it.
-type chartFile struct {
-	flag string
-	draw func(io.Writer) error
-}
-
-// checkFiles refuses files that cannot be written, before there is work that
-// would be lost.
-func checkFiles(l *argv.Line, files ...chartFile) error {
-	for _, f := range files {
-		path := l.String(f.flag)
+// checkFiles refuses files for charts that cannot be written, before there is work
+// that would be lost.
+func checkFiles(l *argv.Line, flags ...string) error {
+	for _, flag := range flags {
+		path := l.String(flag)
 		switch {
-		case !l.Has(f.flag):
+		case path == "":
 			continue
-		case path == "" || path == "-":
-			return argv.Usagef("--%s needs the name of a file", f.flag)
+		case path == "-":
+			return argv.Usagef("--%s needs the name of a file", flag)
 		}
 		if err := newfile.Check(path); err != nil {
-			return fmt.Errorf("write --%s %s: %w", f.flag, path, err)
+			return fmt.Errorf("write --%s %s: %w", flag, path, err)
 		}
 	}
 	return nil
 }
 
-// An answer is a table that can be set in each of the formats.
-type answer interface {
-	In(format string) (string, error)
+// An answer is what a command shows: a table, and charts.
+type answer struct {
+	table interface {
+		In(format string) (string, error)
+	}
+	below  string // the table, for people
+	charts []chartFile
 }
 
-// put writes an answer in a format, and the files that are asked for. Below an
-// answer for people stands what below returns.
-func put(ctx context.Context, l *argv.Line, a answer, format string, below func() string, files ...chartFile) error {
-	if err := checkFiles(l, files...); err != nil {
-		return err
-	}
-	text, err := a.In(format)
+// A chartFile is a chart for the file that a flag names.
+type chartFile struct {
+	flag string
+	draw func(io.Writer) error
+}
+
+func chartFiles(p chart.Plot) []chartFile {
+	return []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, p) }}, {"png", p.PNG}}
+}
+
+// put writes an answer in a format, and the files that are asked for.
+func (a answer) put(ctx context.Context, l *argv.Line, format string) error {
+	text, err := a.table.In(format)
 	if err != nil {
 		return err
 	}
 	if format == table.Text {
-		text += below()
+		text += a.below
 	}
 	errs := []error{l.Write(ctx, text)}
-	for _, f := range files {
-		if !l.Has(f.flag) {
-			continue
-		}
-		path := l.String(f.flag)
-		if err := newfile.Write(path, f.draw); err != nil {
-			errs = append(errs, fmt.Errorf("write --%s %s: %w", f.flag, path, err))
+	for _, c := range a.charts {
+		if path := l.String(c.flag); path != "" {
+			if err := c.write(path); err != nil {
+				errs = append(errs, fmt.Errorf("write --%s %s: %w", c.flag, path, err))
+			}
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// A meter is a line on a terminal that says how far long work is.
+func (c chartFile) write(path string) error {
+	var b bytes.Buffer
+	if err := c.draw(&b); err != nil {
+		return err
+	}
+	return newfile.Write(path, b.Bytes())
+}
+
+// A meter is a line on a terminal that says how much of long work is done.
 type meter struct {
 	streams *term.Streams
 	what    string
@@ -100,7 +112,6 @@ func (m *meter) show(done, total int) {
 	m.visible = true
 }
 
-// clear takes the line away.
 func (m *meter) clear() {
 	if m.visible {
 		fmt.Fprint(m.streams.Err, "\r\x1b[K")

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -26,12 +25,12 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 		Summary: "how often and how long a wait would poll",
 		About: "poll schedule shows the waits that the same flags give poll: before each attempt\n" +
 			"the wait (with jitter its mean and bounds), and when the attempt starts.\n" +
-			"Attempts are taken to last no time, and answers to ask for no other wait.",
+			"It assumes that attempts take no time, and that no answer asks for another wait.",
 		Examples: []argv.Example{
 			{Line: "poll schedule --timeout 10m --interval 30s", About: "how many attempts are that?"},
 			{Line: "poll schedule --overshoot 10% --until-time 1h", About: "how late is a completion after an hour seen?"},
 			{Line: "poll schedule --compare exponential,fixed,polynomial --svg growth.svg"},
-			{Line: "poll schedule --learn deploy --svg deploy.svg", About: "where past runs say that it will end, and the attempts"},
+			{Line: "poll schedule --learn deploy --svg deploy.svg", About: "when past runs say it will end, and the attempts"},
 			{Line: "poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", About: "the table of Rails' polynomially_longer"},
 		},
 		Flags: scheduleFlags(),
@@ -44,15 +43,20 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 			if err != nil {
 				return err
 			}
+			show := o.attempts
 			switch {
 			case o.strategies != nil:
-				return compareSchedules(ctx, l, s, o)
+				show = o.comparison
 			case l.Has("learn"):
-				return showLearned(ctx, l, s, o)
+				show = o.learned
 			case l.Has("until-time"):
-				return coverTime(ctx, l, o)
+				show = o.coverage
 			}
-			return showSchedule(ctx, l, s, o)
+			a, err := show(l, s)
+			if err != nil {
+				return err
+			}
+			return a.put(ctx, l, o.format)
 		},
 	}
 }
@@ -66,26 +70,21 @@ const (
 )
 
 func scheduleFlags() argv.Flags {
-	own := argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "all until --timeout, but 100", Usage: "show so many"},
+	offeredStrategies := func() []argv.Candidate { return argv.Candidates(argv.Texts(backoff.Strategies())...) }
+	return slices.Concat(argv.Flags{
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "all until --timeout, but 100", Usage: "show this many"},
 		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), Usage: "show the attempts until then"},
-	}
-	own = append(own, Flags("").Only("strategy", "base", "factor", "power", "max-wait",
-		"interval", "overshoot", "jitter", "immediate", "initial-delay")...)
-	own = append(own, learning.Flags("").Only("learn", "poll-cost", "age", "history")...)
-	return append(own,
-		argv.Flag{Name: "seed", Value: "N", Usage: "show the waits that poll --seed N draws, not means"},
-		argv.Flag{Name: "compare", Value: "LIST", Offers: offeredStrategies, Usage: "show several strategies together"},
-		argv.Flag{Name: "until-time", Value: "D", Usage: "count attempts until then, and how late they see"},
+	}, Flags("").Only("strategy", "base", "factor", "power", "max-wait",
+		"interval", "overshoot", "jitter", "immediate", "initial-delay",
+	), learning.Flags("").Only("learn", "poll-cost", "age", "history"), argv.Flags{
+		{Name: "seed", Value: "N", Usage: "show the waits that poll --seed N draws, not means"},
+		{Name: "compare", Value: "LIST", Offers: offeredStrategies, Usage: "show several strategies together"},
+		{Name: "until-time", Value: "D", Usage: "attempts by then, and how late an end is seen"},
 		formatFlag(table.Text, table.CSV, table.JSON, table.Markdown),
-		argv.Flag{Name: "svg", Value: "FILE", Usage: "write a chart"},
-		argv.Flag{Name: "png", Value: "FILE", Usage: "write a chart"},
+		{Name: "svg", Value: "FILE", Usage: "write a chart"},
+		{Name: "png", Value: "FILE", Usage: "write a chart"},
 		argv.HelpFlag(),
-	)
-}
-
-func offeredStrategies() []argv.Candidate {
-	return argv.Candidates(argv.Texts(backoff.Strategies())...)
+	})
 }
 
 // scheduleOptions are what the flags ask for.
@@ -99,12 +98,12 @@ type scheduleOptions struct {
 	format     string
 }
 
-func readSchedule(l *argv.Line) (scheduleOptions, error) {
+func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 	if err := learning.RefuseUnlearned(l); err != nil {
-		return scheduleOptions{}, err
+		return o, err
 	}
 	config, err := ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait)
-	o := scheduleOptions{
+	o = scheduleOptions{
 		config: config,
 		table: backoff.Table{
 			Attempts:     l.Count("attempts", 0, 0),
@@ -121,45 +120,64 @@ func readSchedule(l *argv.Line) (scheduleOptions, error) {
 		o.strategies = comparedStrategies(l)
 	}
 	if l.Err() != nil {
-		err = l.Err()
+		return o, l.Err()
 	}
-	return o, err
+	if err != nil {
+		return o, err
+	}
+	return o, checkFiles(l, "svg", "png")
 }
 
-// showSchedule answers with the table.
-func showSchedule(ctx context.Context, l *argv.Line, s *term.Streams, o scheduleOptions) (err error) {
+// comparedStrategies reads which strategies to compare. Parameters that none of
+// them has are refused.
+func comparedStrategies(l *argv.Line) []backoff.Strategy {
+	list := argv.List(l, "compare", backoff.Strategies())
+	for flag, of := range map[string]backoff.Strategy{"factor": backoff.StrategyExponential, "power": backoff.StrategyPolynomial} {
+		if l.Has(flag) && !slices.Contains(list, of) {
+			l.Fail(flag, argv.Usagef("none of the strategies compared has it, %s would", of))
+		}
+	}
+	return list
+}
+
+// attempts answers with the attempts of one schedule.
+func (o scheduleOptions) attempts(l *argv.Line, s *term.Streams) (answer, error) {
 	if !o.bounded {
 		o.table.Attempts, o.table.Timeout = defaultRows, DefaultTimeout
 	}
-	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
-		return err
-	}
-	rows, err := o.collect(ctx)
+	rows, err := o.scheduled(l)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
-	t := timetable{o, rows}
-	plot := t.plot()
-	files := chartFiles(plot)
-	plot.Title = "" // the totals say it
-	return put(ctx, l, t, o.format, func() string { return t.totals() + chart.Screen(s, plot) }, files...)
+	mean := series("mean", rows, startsAt)
+	p := growthPlot(describe(o.config), mean)
+	if jittered(rows) {
+		p.Series = []chart.Series{
+			series("latest", rows, func(r row) time.Duration { return r.Latest }),
+			mean,
+			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
+		}
+	}
+	files := chartFiles(p)
+	p.Title = "" // the totals say it
+	return answer{timetable(rows), o.totals(rows) + chart.Screen(s, p), files}, nil
 }
 
-// chartFiles are the files that a plot can be written to.
-func chartFiles(p chart.Plot) []chartFile {
-	return []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, p) }}, {"png", p.PNG}}
+// scheduled are the rows of the configured schedule.
+func (o scheduleOptions) scheduled(l *argv.Line) (rows []row, err error) {
+	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
+		return nil, err
+	}
+	return o.collect()
 }
 
 // collect takes the rows together, as many as one can look at.
-func (o scheduleOptions) collect(ctx context.Context) ([]row, error) {
+func (o scheduleOptions) collect() ([]row, error) {
 	if o.table.Attempts == 0 && o.table.Timeout == 0 {
-		return nil, argv.Usagef("a table without an end: give it --attempts or a --timeout")
+		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
 	var all []row
 	for r := range drawn(o.table, o.seed) {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if len(all) == maxRows {
 			return nil, argv.Usagef("the table has more than %d rows", maxRows).Hint("give fewer --attempts, or a shorter --timeout")
 		}
@@ -191,140 +209,139 @@ func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
 	}
 }
 
-// A row is an attempt: of a strategy and, where past runs are known, with the
-// chances that it sees the end, and that the end has been seen by then.
-type row struct {
-	backoff.Row
-	strategy   backoff.Strategy
-	sees, seen float64
-}
-
-// attemptColumns describe the rows of a timetable. People see bounds where chance
-// has a part.
-func attemptColumns(jittered bool) []table.Column[row] {
-	columns := []table.Column[row]{{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}
-	for _, c := range []struct {
-		name, head, headSeconds string
-		of                      func(row) time.Duration
-		bound                   bool
-	}{
-		{"wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait }, false},
-		{"wait_min_s", "min", "min_s", func(r row) time.Duration { return r.Min }, true},
-		{"wait_max_s", "max", "max_s", func(r row) time.Duration { return r.Max }, true},
-		{"at_s", "starts at", "at_s", func(r row) time.Duration { return r.At }, false},
-	} {
-		if c.bound && !jittered {
-			c.head, c.headSeconds = "", ""
-		}
-		columns = append(columns,
-			table.Column[row]{Head: c.head, Text: func(r row) string { return words.Duration(c.of(r)) }},
-			table.Column[row]{
-				Name: c.name, Value: func(r row) any { return words.InSeconds(c.of(r)) },
-				Head: c.headSeconds, Text: func(r row) string { return words.Seconds(c.of(r)) },
-			})
-	}
-	return columns
-}
-
-// A timetable is the table of one schedule.
-type timetable struct {
-	scheduleOptions
-	rows []row
-}
-
-// In sets the table in a format.
-func (t timetable) In(format string) (string, error) {
-	return table.Table[row]{Columns: attemptColumns(t.jittered()), Rows: t.rows}.In(format)
-}
-
-// jittered reports whether chance has a part in any of the rows.
-func (t timetable) jittered() bool {
-	return slices.ContainsFunc(t.rows, func(r row) bool { return r.Min != r.Max })
-}
-
 // totals says what the table comes to.
-func (t timetable) totals() string {
-	if len(t.rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(t.table.Timeout))
+func (o scheduleOptions) totals(rows []row) string {
+	if len(rows) == 0 {
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(o.table.Timeout))
 	}
-	last := t.rows[len(t.rows)-1]
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s in %s", words.Count(len(t.rows), "attempt"), words.WithSeconds(last.At))
+	last := rows[len(rows)-1]
+	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.WithSeconds(last.At))
 	if last.Earliest != last.Latest {
-		if t.seed != nil {
-			b.WriteString(" as drawn,")
-		} else {
-			b.WriteString(" on average,")
+		how := "on average"
+		if o.seed != nil {
+			how = "as drawn"
 		}
-		fmt.Fprintf(&b, " between %s and %s", words.Duration(last.Earliest), words.Duration(last.Latest))
+		text += fmt.Sprintf(" %s, between %s and %s", how, words.Duration(last.Earliest), words.Duration(last.Latest))
 	}
-	fmt.Fprintf(&b, "\n%s\n", describe(t.config))
+	text += "\n" + describe(o.config) + "\n"
 	switch {
-	case len(t.rows) == t.table.Attempts && !t.bounded:
-		fmt.Fprintf(&b, "these are the first %d; --attempts or --timeout shows others\n", len(t.rows))
-	case len(t.rows) != t.table.Attempts:
-		fmt.Fprintf(&b, "poll --timeout %s looks once more, just before that\n", words.Flag(t.table.Timeout))
+	case len(rows) != o.table.Attempts:
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", words.Flag(o.table.Timeout))
+	case !o.bounded:
+		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
-	return b.String()
+	return text
 }
 
-// plot draws the elapsed time against the attempt.
-func (t timetable) plot() chart.Plot {
-	mean := series("mean", t.rows, func(r row) time.Duration { return r.At })
-	p := growthPlot(describe(t.config), mean)
-	if t.jittered() {
-		p.Series = []chart.Series{
-			series("latest", t.rows, func(r row) time.Duration { return r.Latest }),
-			mean,
-			series("earliest", t.rows, func(r row) time.Duration { return r.Earliest }),
+// comparison answers with the growth of several strategies.
+func (o scheduleOptions) comparison(l *argv.Line, s *term.Streams) (answer, error) {
+	if !o.bounded {
+		o.table.Attempts = defaultCompare
+	}
+	title := append([]string{"growth of the strategies, base " + words.Flag(max(0, o.config.Base))}, describeBounds(o.config)...)
+	p := growthPlot(strings.Join(title, ", "))
+	c := compared{strategies: o.strategies}
+	for _, strategy := range o.strategies {
+		o.config.Strategy = strategy
+		rows, err := o.scheduled(l)
+		if err != nil {
+			return answer{}, err
+		}
+		c.tables = append(c.tables, rows)
+		p.Series = append(p.Series, series(string(strategy), rows, startsAt))
+	}
+	p.LogY = chart.NeedsLog(p.Series)
+	return answer{c, chart.Screen(s, p), chartFiles(p)}, nil
+}
+
+// compared are the attempts of several strategies.
+type compared struct {
+	strategies []backoff.Strategy
+	tables     [][]row
+}
+
+// In sets the comparison in a format. Programs get one table below another; people
+// see wait and start of each strategy in a row.
+func (c compared) In(format string) (string, error) {
+	if format == table.CSV || format == table.JSON {
+		t := timetable(slices.Concat(c.tables...))
+		strategy := table.Column[row]{Name: "strategy", Value: func(r row) any { return r.strategy }}
+		t.Columns = append([]table.Column[row]{strategy}, t.Columns...)
+		return t.In(format)
+	}
+	t := table.Table[int]{Columns: []table.Column[int]{{Head: "attempt", Value: func(n int) any { return n + 1 }}}}
+	for i, rows := range c.tables {
+		cell := func(of func(row) time.Duration) func(int) string {
+			return func(n int) string {
+				if n >= len(rows) {
+					return ""
+				}
+				return words.Duration(of(rows[n]))
+			}
+		}
+		t.Columns = append(t.Columns,
+			table.Column[int]{Head: string(c.strategies[i]) + " wait", Text: cell(func(r row) time.Duration { return r.Wait })},
+			table.Column[int]{Head: "starts at", Text: cell(startsAt)})
+		for n := len(t.Rows); n < len(rows); n++ {
+			t.Rows = append(t.Rows, n)
 		}
 	}
-	return p
+	return t.In(format)
 }
 
-// series is a time of each row.
-func series(name string, rows []row, of func(row) time.Duration) chart.Series {
-	s := chart.Series{Name: name}
-	for _, r := range rows {
-		s.Points = append(s.Points, chart.Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
+// coverage answers how well a schedule watches one moment.
+func (o scheduleOptions) coverage(l *argv.Line, _ *term.Streams) (a answer, err error) {
+	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
+		return a, err
 	}
-	return s
+	c, err := o.table.Coverage(o.until)
+	if err != nil {
+		return a, argv.Usagef("--until-time: %w", err)
+	}
+	return answer{table: coverage{c, o.until}}, nil
 }
 
-// growthPlot is a plot of elapsed times against attempts.
-func growthPlot(title string, series ...chart.Series) chart.Plot {
-	return chart.Plot{
-		Title:  title,
-		X:      chart.Axis{Name: "attempt"},
-		Y:      chart.Axis{Name: "time since the start", Unit: chart.Seconds},
-		Series: series,
-	}
+// A coverage is how well a schedule watches the time at.
+type coverage struct {
+	backoff.Coverage
+	at time.Duration
 }
 
-// describe says in words what the waits are.
-func describe(c backoff.Config) string {
-	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
-	switch {
-	case c.Jitter == backoff.JitterDecorrelated:
-		parts = parts[1:]
-	case c.Strategy == backoff.StrategyExponential:
-		parts = append(parts, "factor "+words.Number(c.Factor))
-	case c.Strategy == backoff.StrategyPolynomial:
-		parts = append(parts, "power "+words.Number(c.Power))
+// In sets the answer in a format.
+func (c coverage) In(format string) (string, error) {
+	known := func(ok bool, d time.Duration) any {
+		if !ok {
+			return (*float64)(nil)
+		}
+		return words.InSeconds(d)
 	}
-	return strings.Join(append(parts, describeBounds(c)...), ", ")
+	t := table.Table[coverage]{Rows: []coverage{c}, Columns: []table.Column[coverage]{
+		{Name: "until_s", Value: func(c coverage) any { return words.InSeconds(c.at) }},
+		{Name: "attempts", Value: func(c coverage) any { return c.Attempts }},
+		{Name: "last_at_s", Value: func(c coverage) any { return known(c.Attempts > 0, c.Last) }},
+		{Name: "next_at_s", Value: func(c coverage) any { return known(c.seen(), c.Next) }},
+		{Name: "longest_delay_s", Value: func(c coverage) any { return known(c.seen(), c.Delay) }},
+	}}
+	switch format {
+	case table.JSON:
+		return t.Object()
+	case table.CSV:
+		return t.In(format)
+	}
+	return c.sentences(), nil
 }
 
-func describeBounds(c backoff.Config) []string {
-	var parts []string
-	if c.Jitter == backoff.JitterAuto && c.Strategy == backoff.StrategyPolynomial {
-		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
+// seen reports whether an attempt comes after that time.
+func (c coverage) seen() bool { return c.Next > 0 }
+
+func (c coverage) sentences() string {
+	text := fmt.Sprintf("by %s: %s", words.WithSeconds(c.at), words.Count(c.Attempts, "attempt"))
+	if c.Attempts > 0 {
+		text += ", the last at " + words.WithSeconds(c.Last)
 	}
-	if c.Jitter != backoff.JitterAuto && c.Jitter != backoff.JitterNone {
-		parts = append(parts, string(c.Jitter)+" jitter")
+	if !c.seen() {
+		return text + "; none comes after it\n"
 	}
-	if c.MaxWait > 0 {
-		parts = append(parts, "no wait above "+words.Flag(c.MaxWait))
-	}
-	return parts
+	return text + fmt.Sprintf(", the next at %s\na completion near %s is seen at most %s later\n",
+		words.WithSeconds(c.Next), words.Duration(c.at), words.WithSeconds(c.Delay))
 }

@@ -26,10 +26,10 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 		Summary: "what jitter does to a contended service",
 		About: "poll simulate lets clients contend for a service, in virtual time, and counts\n" +
 			"how long it takes until all are done and how much work that makes. Model queue:\n" +
-			"the service takes one client at a time, who finds it busy waits and asks again.\n" +
-			"Model occ: clients write to one row under optimistic concurrency. Both are about\n" +
-			"contention; how late one poller sees a completion, poll schedule tells.\n" +
-			"--strategy, --factor, --power or --jitter ask for a schedule of your own.",
+			"the service takes one client at a time; one that finds it busy waits and asks\n" +
+			"again. Model occ: clients write to one row under optimistic concurrency. Both\n" +
+			"are about contention; for how late one poller sees a completion, see poll\n" +
+			"schedule. --strategy, --factor, --power or --jitter add a schedule of your own.",
 		Examples: []argv.Example{
 			{Line: "poll simulate"},
 			{Line: "poll simulate --clients 50 --algorithm full,decorrelated --service 1s"},
@@ -51,83 +51,75 @@ func algorithmNames() []string {
 	return list
 }
 
-func offeredAlgorithms() []argv.Candidate { return argv.Candidates(algorithmNames()...) }
-
 func simulateFlags() argv.Flags {
 	models := simulate.Models()
-	all := argv.Flags{
+	offeredAlgorithms := func() []argv.Candidate { return argv.Candidates(algorithmNames()...) }
+	return slices.Concat(argv.Flags{
 		{Name: "model", Value: "M", Default: string(models[0]), Words: argv.Texts(models), Usage: "or occ"},
 		{Name: "clients", Value: "LIST", Default: "10,50,100", Usage: "numbers of clients"},
 		{Name: "algorithm", Value: "LIST", Offers: offeredAlgorithms, Default: "all", Usage: "exponential, full, equal, decorrelated, none"},
-	}
-	all = append(all, Flags("").Only(shapes()...)...)
-	return append(all, argv.Flags{
-		{Name: "trials", Value: "N", Default: "100", Usage: "how often each is tried"},
+	}, Flags("").Only(shapes()...), argv.Flags{
+		{Name: "trials", Value: "N", Default: "100", Usage: "how often each is simulated"},
 		{Name: "base", Value: "D", Default: "10ms, occ 5ms", Usage: "of the algorithms"},
 		{Name: "max-wait", Value: "D", Default: "0 = no cap, occ 2s", Usage: "no wait is longer"},
-		{Name: "service", Value: "D-D", Default: "8ms-12ms", Usage: "what the queue takes for one client"},
-		{Name: "seed", Value: "N", Default: "0", Usage: "another one gives other chances"},
+		{Name: "service", Value: "D-D", Default: "8ms-12ms", Usage: "how long the queue serves a client"},
+		{Name: "seed", Value: "N", Default: "0", Usage: "another one draws other random numbers"},
 		formatFlag(table.Text, table.CSV, table.JSON),
 		{Name: "svg", Value: "FILE", Usage: "write a chart of work and one of time"},
 		argv.HelpFlag(),
-	}...)
+	})
 }
 
 // shapes are the flags that ask for a schedule other than the algorithms.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
-	o, err := readSimulation(l)
+	config, err := readSimulation(l)
 	if err != nil {
 		return err
 	}
-	var found simulated
-	svg := chartFile{"svg", func(w io.Writer) error { return chart.SVG(w, found.plots()...) }}
-	if err := checkFiles(l, svg); err != nil {
-		return err
-	}
 	meter := newMeter(s, "simulating")
-	o.config.Progress = meter.show
-	found.results, err = simulate.Run(ctx, o.config)
+	config.Progress = meter.show
+	found, err := simulate.Run(ctx, config)
 	meter.clear()
 	if err != nil {
 		return err
 	}
-	return put(ctx, l, found, o.format, func() string { return chart.Screen(s, found.plots()...) }, svg)
+	plots := resultPlots(found)
+	a := answer{
+		table:  results{table.Table[simulate.Result]{Columns: resultColumns(), Rows: found}},
+		below:  chart.Screen(s, plots...),
+		charts: []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, plots...) }}},
+	}
+	return a.put(ctx, l, l.Choice("format"))
 }
 
-// simulateOptions are what the flags ask for.
-type simulateOptions struct {
-	config simulate.Config
-	format string
-}
-
-func readSimulation(l *argv.Line) (o simulateOptions, err error) {
+func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	model := simulate.Model(l.Choice("model"))
-	c := simulate.Defaults(model)
+	c = simulate.Defaults(model)
 	c.Clients = []int{10, 50, 100}
 	c.Trials = l.Count("trials", 1, c.Trials)
 	if l.Has("clients") {
 		c.Clients = readClients(l)
 	}
 	if c.Algorithms, err = readAlgorithms(l, model); err != nil {
-		return o, err
+		return c, err
 	}
 	if l.Has("service") {
 		if model != simulate.ModelQueue {
-			return o, argv.Usagef("--service is for --model queue: the store of %s takes no time", model)
+			return c, argv.Usagef("--service is for --model queue: the store of %s takes no time", model)
 		}
 		c.ServiceMin, c.ServiceMax = readService(l)
 	}
 	c.Seed = l.Uint64("seed")
+	l.Choice("format") // which has to be right before there is work
 	if l.Err() != nil {
-		return o, l.Err()
+		return c, l.Err()
 	}
 	if err := c.Validate(); err != nil {
-		return o, badParameter(l, err)
+		return c, badParameter(l, err)
 	}
-	o = simulateOptions{c, l.Choice("format")}
-	return o, l.Err()
+	return c, checkFiles(l, "svg")
 }
 
 // readAlgorithms returns those that --algorithm names, and the schedule that the other
@@ -199,16 +191,14 @@ func algorithmName(c backoff.Config) string {
 // readClients reads the numbers of clients, each once.
 func readClients(l *argv.Line) []int {
 	var list []int
-	seen := map[int]bool{}
 	for word := range strings.SplitSeq(l.String("clients"), ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil {
 			l.Fail("clients", argv.Usagef("%q is not a whole number; a list is 10,50,100", word))
 		}
-		if !seen[n] {
+		if !slices.Contains(list, n) {
 			list = append(list, n)
 		}
-		seen[n] = true
 	}
 	return list
 }
@@ -219,25 +209,24 @@ func readService(l *argv.Line) (shortest, longest time.Duration) {
 	if !isRange {
 		to = from
 	}
-	var ends [2]time.Duration
-	for i, word := range []string{from, to} {
-		d, err := argv.ParseDuration(word)
-		if err != nil {
-			l.Fail("service", err)
-		}
-		ends[i] = d
+	shortest, err := argv.ParseDuration(from)
+	if err == nil {
+		longest, err = argv.ParseDuration(to)
 	}
-	return ends[0], ends[1]
+	if err != nil {
+		l.Fail("service", err)
+	}
+	return shortest, longest
 }
 
-// simulated is what a simulation found.
-type simulated struct{ results []simulate.Result }
+// results are what a simulation found.
+type results struct{ table.Table[simulate.Result] }
 
 // In sets the results in a format.
-func (s simulated) In(format string) (string, error) {
-	text, err := table.Table[simulate.Result]{Columns: resultColumns(), Rows: s.results}.In(format)
+func (r results) In(format string) (string, error) {
+	text, err := r.Table.In(format)
 	stopped := func(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
-	if format == table.Text && slices.ContainsFunc(s.results, stopped) {
+	if format == table.Text && slices.ContainsFunc(r.Rows, stopped) {
 		text += "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
 	return text, err
@@ -281,26 +270,25 @@ func tenths(n float64) string {
 	return strconv.FormatFloat(n, 'f', 1, 64)
 }
 
-// plots draw work and time against the number of clients. Work is what each
+// resultPlots draw work and time against the number of clients. Work is what each
 // model's publication counted: retries in a queue, calls under occ.
-func (s simulated) plots() []chart.Plot {
-	work := func(r simulate.Result) float64 { return r.TurnedAway }
-	name := "retries"
-	model := s.results[0].Model
+func resultPlots(found []simulate.Result) []chart.Plot {
+	model := found[0].Model
+	work, name := func(r simulate.Result) float64 { return r.TurnedAway }, "retries"
 	if model == simulate.ModelOCC {
 		work, name = func(r simulate.Result) float64 { return r.Calls }, "calls"
 	}
 	title := "contention, model " + string(model) + ": "
 	return []chart.Plot{
-		s.plot(title+"work", chart.Axis{Name: name}, work),
-		s.plot(title+"time until all are done", chart.Axis{Name: "time", Unit: chart.Seconds},
+		resultPlot(found, title+"work", chart.Axis{Name: name}, work),
+		resultPlot(found, title+"time until all are done", chart.Axis{Name: "time", Unit: chart.Seconds},
 			func(r simulate.Result) float64 { return r.Time / 1000 }),
 	}
 }
 
-func (s simulated) plot(title string, y chart.Axis, value func(simulate.Result) float64) chart.Plot {
+func resultPlot(found []simulate.Result, title string, y chart.Axis, value func(simulate.Result) float64) chart.Plot {
 	p := chart.Plot{Title: title, X: chart.Axis{Name: "clients"}, Y: y}
-	for _, r := range s.results {
+	for _, r := range found {
 		if math.IsInf(r.Time, 0) {
 			continue // what was counted until the trial was stopped says nothing
 		}

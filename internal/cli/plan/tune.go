@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,17 +18,17 @@ import (
 func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "tune",
-		Summary: "a factor from what is wanted",
-		About: "poll tune chooses the factor of exponential waits by what is wanted: a wait that\n" +
-			"is a part of the time already waited (--overshoot), or a certain wait at a\n" +
-			"certain time (--wait, --at). It shows how many attempts that makes until\n" +
-			"--timeout, how late a completion then is seen, and the flags for poll.",
+		Summary: "the factor for a goal",
+		About: "poll tune chooses the factor of exponential waits for a goal: waits that are a\n" +
+			"fraction of the time already waited (--overshoot), or a given wait at a given\n" +
+			"time (--wait, --at). It shows how many attempts that makes until --timeout, how\n" +
+			"late a completion is then seen, and the flags for poll.",
 		Examples: []argv.Example{
 			{Line: "poll tune --overshoot 10% --base 1s --timeout 1000s"},
 			{Line: "poll tune --wait 100s --at 1000s --base 1s", About: "at 1000 seconds, wait for 100"},
 		},
 		Flags: argv.Flags{
-			{Name: "overshoot", Value: "PCT", Usage: "the wait wanted, as a part of the time waited so far"},
+			{Name: "overshoot", Value: "PCT", Usage: "the wait wanted, as a fraction of the time so far"},
 			{Name: "wait", Value: "D", Usage: "the wait wanted ..."},
 			{Name: "at", Value: "D", Usage: "... at this time"},
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), Usage: "the first wait"},
@@ -65,24 +66,18 @@ type goal struct {
 	format    string
 }
 
-// readGoal reads the flags.
 func readGoal(l *argv.Line) (goal, error) {
 	if err := checkGoal(l); err != nil {
 		return goal{}, err
 	}
 	g := goal{
-		base: l.Duration("base", backoff.DefaultBase),
-		wait: l.Duration("wait", 0),
-		at:   l.Duration("at", 0),
+		base:      l.Duration("base", backoff.DefaultBase),
+		overshoot: l.Percent("overshoot"),
+		wait:      l.Duration("wait", 0),
+		at:        l.Duration("at", 0),
+		format:    l.Choice("format"),
 	}
-	g.until = l.Duration("timeout", DefaultTimeout)
-	if l.Has("at") && !l.Has("timeout") {
-		g.until = g.at
-	}
-	if l.Has("overshoot") {
-		g.overshoot = l.Percent("overshoot")
-	}
-	g.format = l.Choice("format")
+	g.until = l.Duration("timeout", cmp.Or(g.at, DefaultTimeout))
 	switch {
 	case l.Err() != nil:
 		return g, l.Err()
@@ -92,10 +87,15 @@ func readGoal(l *argv.Line) (goal, error) {
 		return g, argv.Usagef("--timeout: 0 leaves no time to judge")
 	}
 	var err error
-	if g.factor, err = g.choose(); err != nil {
-		err = badParameter(l, err)
+	if g.overshoot > 0 {
+		g.factor, err = backoff.FactorForOvershoot(g.overshoot)
+	} else {
+		g.factor, err = backoff.FactorForWait(g.base, g.wait, g.at)
 	}
-	return g, err
+	if err != nil {
+		return g, badParameter(l, err)
+	}
+	return g, nil
 }
 
 // checkGoal refuses what is no goal, or half of one.
@@ -110,13 +110,6 @@ func checkGoal(l *argv.Line) error {
 		return argv.Usagef("nothing to tune for").Hint(example)
 	}
 	return nil
-}
-
-func (g goal) choose() (float64, error) {
-	if g.overshoot > 0 {
-		return backoff.FactorForOvershoot(g.overshoot)
-	}
-	return backoff.FactorForWait(g.base, g.wait, g.at)
 }
 
 // A tuning is a factor with what it costs and what it buys.
@@ -193,13 +186,12 @@ func rounded(n float64) string {
 // around is the table of the attempts next to the end.
 func (t tuning) around() string {
 	const before, after = 3, 2
-	near := timetable{}
+	var near []row
 	for n := max(1, t.Attempts-before+1); n <= t.Attempts+after; n++ {
 		wait, at := t.Schedule.Wait(backoff.Step{N: n - 1}, nil), t.Schedule.At(n)
-		near.rows = append(near.rows, row{Row: backoff.Row{Attempt: n, Wait: wait, At: at}})
+		near = append(near, row{Row: backoff.Row{Attempt: n, Wait: wait, At: at}})
 	}
-	text, _ := near.In(table.Text) // which has nothing that could fail
-	return text
+	return timetable(near).String()
 }
 
 // ratio says how the attempts relate to those of factor 2, here and in the long run.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	_ "embed" // for the page
+	"embed"
 	"fmt"
 	"strings"
 
@@ -11,7 +11,7 @@ import (
 )
 
 // manTemplate is the manual page in the macros of man(7). Three comments stand
-// for what is made of the tables, and what is between .EX and .EE is plain text.
+// for what is made of the tables.
 //
 //go:embed man/poll.1
 var manTemplate string
@@ -20,8 +20,8 @@ func manCommand(p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man writes the manual page, in the language of man(1). It says how a wait\n" +
-			"works, and more of each flag and exit code than this help does.",
+		About: "poll man writes the manual page, for man(1). It explains how a wait works, and\n" +
+			"says more about each flag and exit code than the help.",
 		Examples: []argv.Example{
 			{Line: "poll man | man -l -"},
 			{Line: "poll man >~/.local/share/man/man1/poll.1"},
@@ -33,11 +33,11 @@ func manCommand(p *argv.Program) *argv.Command {
 
 // manPage fills the template in.
 func manPage(p *argv.Program) string {
-	return argv.ManPage(manTemplate, map[string]string{
-		"options":     p.Main.Flags.Man(manMore()),
-		"subcommands": p.ManCommands(),
-		"presets":     manPresets(),
-	})
+	return strings.NewReplacer(
+		".\\\" @options\n", p.Main.Flags.Man(manMore()),
+		".\\\" @subcommands\n", p.ManCommands(),
+		".\\\" @presets\n", manPresets(),
+	).Replace(manTemplate)
 }
 
 // manPresets lists the presets, one a line.
@@ -45,8 +45,7 @@ func manPresets() string {
 	var b strings.Builder
 	b.WriteString(".PP\n.PD 0\n")
 	for _, p := range status.Presets() {
-		names := append([]string{p.Name}, p.Aliases...)
-		fmt.Fprintf(&b, ".TP 26\n\\fB%s\\fR\n%s\n", argv.Roff(strings.Join(names, ", ")), argv.Roff(p.API))
+		fmt.Fprintf(&b, ".TP 26\n\\fB%s\\fR\n%s\n", argv.Roff(strings.Join(namesOf(p), ", ")), argv.Roff(p.API))
 	}
 	b.WriteString(".PD\n")
 	return b.String()
@@ -86,4 +85,60 @@ func manMore() map[string]string {
 			"Auto is live on a terminal and lines elsewhere.",
 		"heartbeat": "This is for lines.",
 	}
+}
+
+// completionScripts teach the shells to ask poll what a word may become.
+//
+//go:embed completion
+var completionScripts embed.FS
+
+func shells() []string { return []string{"bash", "zsh", "fish"} }
+
+func completionCommand(p *argv.Program) *argv.Command {
+	return &argv.Command{
+		Name:     "completion",
+		Operands: strings.Join(shells(), "|"),
+		Summary:  "a script for the shell, to complete what is typed",
+		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
+			"subcommands, files, and the command that is waited for.",
+		Examples: []argv.Example{
+			{Line: `eval "$(poll completion bash)"`, About: "in ~/.bashrc"},
+			{Line: "source <(poll completion zsh)", About: "in ~/.zshrc, after compinit"},
+			{Line: "poll completion fish >~/.config/fish/completions/poll.fish"},
+		},
+		Flags: argv.Flags{
+			{Name: "complete", Hidden: true, Usage: "say what the last operand may become: the scripts ask this"},
+			argv.HelpFlag(),
+		},
+		Arguments: argv.OfferFirst(func() []argv.Candidate { return argv.Candidates(shells()...) }),
+		Most:      argv.Any,
+		Run: func(ctx context.Context, l *argv.Line) error {
+			text, err := completionText(p, l)
+			if err != nil {
+				return err
+			}
+			return l.Write(ctx, text)
+		},
+	}
+}
+
+// completionText is the script for a shell, or what that asks for.
+func completionText(p *argv.Program, l *argv.Line) (string, error) {
+	operands := l.Operands
+	if l.On("complete") {
+		if len(operands) == 0 {
+			operands = []string{""}
+		}
+		return p.Complete(operands).Text(), nil
+	}
+	if len(operands) != 1 {
+		return "", argv.Usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
+			Hint(`eval "$(poll completion bash)"`)
+	}
+	script, err := completionScripts.ReadFile("completion/poll." + operands[0])
+	if err != nil {
+		return "", argv.Usagef("there is no completion for %q, only for %s", operands[0], strings.Join(shells(), ", ")).
+			Meant(operands[0], shells())
+	}
+	return string(script), nil
 }

@@ -1,4 +1,6 @@
-package cli
+// Package signals catches the signals that ask a program to end, and ends the
+// program by one of them.
+package signals
 
 import (
 	"context"
@@ -9,27 +11,27 @@ import (
 	"time"
 )
 
-// A SignalError is the cause of a context that a signal has cancelled.
-type SignalError struct{ Signal syscall.Signal }
+// An Error is the cause of a context that a signal has cancelled.
+type Error struct{ Signal syscall.Signal }
 
 // Error names the signal.
-func (e *SignalError) Error() string { return fmt.Sprintf("ended by %s", signalName(e.Signal)) }
+func (e *Error) Error() string { return fmt.Sprintf("ended by %s", nameOf(e.Signal)) }
 
 // ExitCode is what a shell reports of a program that the signal has ended.
-func (e *SignalError) ExitCode() int { return 128 + int(e.Signal) }
+func (e *Error) ExitCode() int { return 128 + int(e.Signal) }
 
-// CatchSignals returns a context that the first INT, TERM, HUP or QUIT cancels,
-// with a [*SignalError] as its cause, and a channel that the second one closes.
-// A signal that was ignored when the program started stays ignored (nohup).
+// Catch returns a context that the first INT, TERM, HUP or QUIT cancels, with an
+// [*Error] as its cause, and a channel that the second one closes. A signal that
+// was ignored when the program started stays ignored (nohup).
 //
 // SIGPIPE is caught and comes to nothing, so that a write to a closed pipe is
 // an error. It is not ignored, since the programs started would inherit that.
 //
 // release ends the catching; the context is cancelled then.
-func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
+func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 8)
-	for _, sig := range endingSignals() {
+	for _, sig := range ending() {
 		if ignoredAtStart(sig) {
 			signal.Ignore(sig)
 		} else {
@@ -40,9 +42,9 @@ func CatchSignals(parent context.Context) (ctx context.Context, hurry <-chan str
 	second := make(chan struct{})
 	quit := make(chan struct{})
 	go func() {
-		if first, ok := nextSignal(caught, quit, nil); ok {
-			cancel(&SignalError{first})
-			if _, ok := nextSignal(caught, quit, &echo{of: first, until: time.Now().Add(echoTime)}); ok {
+		if first, ok := next(caught, quit, nil); ok {
+			cancel(&Error{first})
+			if _, ok := next(caught, quit, &echo{of: first, until: time.Now().Add(echoTime)}); ok {
 				close(second)
 			}
 		}
@@ -65,8 +67,8 @@ type echo struct {
 	until time.Time
 }
 
-// nextSignal waits for a signal that is no echo; ok is false if quit came first.
-func nextSignal(caught <-chan os.Signal, quit <-chan struct{}, e *echo) (sig syscall.Signal, ok bool) {
+// next waits for a signal that is no echo; ok is false if quit came first.
+func next(caught <-chan os.Signal, quit <-chan struct{}, e *echo) (sig syscall.Signal, ok bool) {
 	for {
 		select {
 		case s := <-caught:

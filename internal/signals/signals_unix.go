@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package signals
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func endingSignals() []syscall.Signal {
+func ending() []syscall.Signal {
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
 		// These mean a fault, and the runtime takes them for its own, with exit code
 		// 2. What is caught is only what others have sent.
@@ -39,7 +39,7 @@ func catchPipes() (stop func()) {
 	return func() { signal.Stop(pipes) }
 }
 
-func signalName(sig syscall.Signal) string {
+func nameOf(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {
 		return name
 	}
@@ -50,7 +50,7 @@ func signalName(sig syscall.Signal) string {
 // a shell script that Ctrl-C was meant for then ends too. It returns the code to
 // exit with where that cannot be done: as process 1, which no signal ends.
 func DieOf(sig syscall.Signal) (code int) {
-	code = (&SignalError{sig}).ExitCode()
+	code = (&Error{sig}).ExitCode()
 	if os.Getpid() == 1 || !restoreDefault(sig) {
 		return code
 	}

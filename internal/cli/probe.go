@@ -2,15 +2,19 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
@@ -18,20 +22,19 @@ import (
 )
 
 // readURL reads the probe for an operand with a scheme.
-func (w *wait) readURL(l *argv.Line, world World) error {
-	operand := l.Operands[0]
+func (w *wait) readURL(l *argv.Line) error {
 	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
 		if l.Typed(name) != nil {
 			return argv.Usagef("--%s is for a command, and a URL is waited for", name)
 		}
 	}
-	if err := refuseBlanks(operand); err != nil {
+	if err := refuseBlanks(l.Operands[0]); err != nil {
 		return err
 	}
-	scheme, _, _ := strings.Cut(operand, "://")
+	scheme, _, _ := strings.Cut(l.Operands[0], "://")
 	switch strings.ToLower(scheme) {
 	case "http", "https":
-		return w.readHTTP(l, world)
+		return w.readHTTP(l)
 	case "tcp":
 		return w.readTCP(l)
 	}
@@ -54,7 +57,7 @@ func (w *wait) readTCP(l *argv.Line) error {
 	return nil
 }
 
-func (w *wait) readHTTP(l *argv.Line, world World) error {
+func (w *wait) readHTTP(l *argv.Line) error {
 	probe := poll.HTTP{
 		URL:             l.Operands[0],
 		Method:          l.String("request"),
@@ -64,7 +67,7 @@ func (w *wait) readHTTP(l *argv.Line, world World) error {
 		LocationTrusted: l.On("location-trusted"),
 	}
 	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{header, body, credentials, connection, follow} {
-		if err := step(&probe, l, world); err != nil {
+		if err := step(&probe, l, w.world); err != nil {
 			return err
 		}
 	}
@@ -84,21 +87,16 @@ func maxRedirects(l *argv.Line) int {
 	}
 }
 
-// connection makes the transport.
 func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
-	c := poll.Connect{
+	transport, err := poll.Connect{
 		Insecure:   l.On("insecure"),
 		CACert:     l.String("cacert"),
 		Cert:       l.String("cert"),
 		Key:        l.String("key"),
 		UnixSocket: l.String("unix-socket"),
-	}
-	if c.Key != "" && c.Cert == "" {
-		return argv.Usagef("%s needs %s, whose key it is", l.Origin("key"), "--cert")
-	}
-	transport, err := c.Transport()
+	}.Transport()
 	if err != nil {
-		if given := anyOf(l, "cacert", "cert", "key"); given != "" && !errors.Is(err, poll.ErrProxy) {
+		if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
 			err = fmt.Errorf("%s: %w", given, err)
 		}
 		return argv.Usagef("%w", err)
@@ -107,11 +105,11 @@ func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
 	return nil
 }
 
-// anyOf names those of some flags that are set, for an error that is about one
-// of them.
-func anyOf(l *argv.Line, names ...string) string {
+// certificates names the flags for certificates that are set: an error is about
+// one of them.
+func certificates(l *argv.Line) string {
 	var set []string
-	for _, name := range names {
+	for _, name := range []string{"cacert", "cert", "key"} {
 		if l.Has(name) {
 			set = append(set, l.Origin(name))
 		}
@@ -134,8 +132,8 @@ func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
 // credentials reads -u, and ~/.netrc (or $NETRC) with -n. What they say is not
 // repeated in an error.
 func credentials(probe *poll.HTTP, l *argv.Line, world World) error {
-	if agent := l.String("user-agent"); l.Has("user-agent") {
-		probe.Header.Set("User-Agent", agent)
+	if l.Has("user-agent") {
+		probe.Header.Set("User-Agent", l.String("user-agent"))
 	}
 	if l.Has("user") {
 		name, password, ok := strings.Cut(l.String("user"), ":")
@@ -180,13 +178,12 @@ func body(probe *poll.HTTP, l *argv.Line, world World) error {
 	}
 	var parts [][]byte
 	for _, data := range l.Strings("data") {
-		part := []byte(data)
-		if name, ok := strings.CutPrefix(data, "@"); ok {
-			text, err := world.readFile(name, mostInput)
-			if err != nil {
-				return argv.Usagef("%s: %w", l.Origin("data"), err)
-			}
-			part = withoutBreaks(text)
+		part, isFile, err := world.readValue(l, "data", data, mostInput)
+		if err != nil {
+			return err
+		}
+		if isFile {
+			part = withoutBreaks(part)
 		}
 		parts = append(parts, part)
 	}
@@ -211,11 +208,11 @@ func readHeaders(l *argv.Line, world World) (http.Header, error) {
 	fields := http.Header{}
 	for _, line := range l.Strings("header") {
 		lines := []string{line}
-		if file, ok := strings.CutPrefix(line, "@"); ok {
-			text, err := world.readFile(file, mostLines)
-			if err != nil {
-				return nil, argv.Usagef("%s: %w", l.Origin("header"), err)
-			}
+		text, isFile, err := world.readValue(l, "header", line, mostLines)
+		if err != nil {
+			return nil, err
+		}
+		if isFile {
 			lines = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
 		}
 		for _, one := range lines {
@@ -253,4 +250,80 @@ func addHeader(header http.Header, line string) error {
 	}
 	header.Add(name, value)
 	return nil
+}
+
+func (w *wait) readCommand(ctx context.Context, l *argv.Line) error {
+	if err := refuseGroup(l, groupHTTP, "is for a URL, and a command is waited for"); err != nil {
+		if stray := refuseStray(l); stray != nil {
+			return stray
+		}
+		return err
+	}
+	c := poll.Command{
+		Args:        l.Operands,
+		Foreground:  l.On("foreground"),
+		Grace:       cmp.Or(w.grace, poll.NoGrace),
+		MaxBody:     l.Size("max-body", 0),
+		ReapOrphans: os.Getpid() == 1, // as which a container may run poll
+		Hurry:       w.world.Hurry,
+	}
+	nest(ctx, w.world, &c)
+	if l.On("stdin") {
+		input, err := w.world.readFile("-", mostInput)
+		if err != nil {
+			return fmt.Errorf("read stdin: %w", err)
+		}
+		c.Stdin = append([]byte{}, input...)
+	}
+	w.kind, w.command = status.KindCommand, &c
+	w.poller.Probe = c
+	return w.checkProgram(l, c)
+}
+
+// refuseGroup refuses the flags of a group that were typed. Those in the
+// environment are for other waits.
+func refuseGroup(l *argv.Line, group, why string) error {
+	for _, g := range l.Given {
+		if g.Flag.Group == group && !g.Variable && !g.Off() {
+			return argv.Usagef("--%s %s", g.Flag.Name, why)
+		}
+	}
+	return nil
+}
+
+// killAfter is the variable that tells a command how long after TERM it is
+// killed.
+const killAfter = "POLL_KILL_AFTER"
+
+// nest prepares a command for being run within the command of another poll, and
+// for running one itself. Both polls stop what they run at the same moment. If
+// the outer one were the first to kill, the command of the inner one, which has
+// a process group of its own, would stay behind.
+func nest(ctx context.Context, world World, c *poll.Command) {
+	grace := max(c.Grace, 0)
+	if outer, err := time.ParseDuration(world.getenv(killAfter)); err == nil && outer >= 0 {
+		most := outer - outer/4
+		c.Hurry = hurried(ctx, world.Hurry, most)
+		grace = min(grace, most)
+	}
+	c.Env = append(os.Environ(), killAfter+"="+grace.String())
+}
+
+// hurried returns a channel that is closed when hurry is, or when d has passed
+// since the end of ctx.
+func hurried(ctx context.Context, hurry <-chan struct{}, d time.Duration) <-chan struct{} {
+	sooner := make(chan struct{})
+	go func() {
+		defer close(sooner)
+		select {
+		case <-hurry:
+			return
+		case <-ctx.Done():
+		}
+		select {
+		case <-hurry:
+		case <-time.After(d):
+		}
+	}()
+	return sooner
 }

@@ -1,12 +1,12 @@
-package cli
+package signals
 
 import (
 	"os/signal"
 	"syscall"
 )
 
-// endingSignals are Ctrl-C, and closing the window or logging off.
-func endingSignals() []syscall.Signal {
+// ending are Ctrl-C, and closing the window or logging off.
+func ending() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 }
 
@@ -14,7 +14,7 @@ func ignoredAtStart(sig syscall.Signal) bool { return signal.Ignored(sig) }
 
 func catchPipes() (stop func()) { return func() {} }
 
-func signalName(sig syscall.Signal) string { return sig.String() }
+func nameOf(sig syscall.Signal) string { return sig.String() }
 
 // DieOf returns the code to exit with: no program dies of a signal here.
-func DieOf(sig syscall.Signal) (code int) { return (&SignalError{sig}).ExitCode() }
+func DieOf(sig syscall.Signal) (code int) { return (&Error{sig}).ExitCode() }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package signals
 
 import (
 	"bufio"
@@ -12,14 +12,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/pollcli/poll/internal/term"
 )
 
 const signalsHelper = "POLL_TEST_SIGNALS_HELPER"
@@ -32,10 +29,7 @@ func TestSignalsHelperProcess(t *testing.T) {
 	if mode == "" {
 		t.Skip("only for the other tests")
 	}
-	if mode == "fatal" || mode == "panic" {
-		crash(mode)
-	}
-	ctx, hurry, _ := CatchSignals(context.Background())
+	ctx, hurry, _ := Catch(context.Background())
 	fmt.Println("ready", os.Getpid())
 	if mode == "hurry" {
 		<-ctx.Done()
@@ -44,24 +38,12 @@ func TestSignalsHelperProcess(t *testing.T) {
 		fmt.Println("hurried")
 	}
 	<-ctx.Done()
-	cause, ok := errors.AsType[*SignalError](context.Cause(ctx))
+	cause, ok := errors.AsType[*Error](context.Cause(ctx))
 	if !ok {
 		os.Exit(1)
 	}
 	fmt.Println(cause)
 	os.Exit(DieOf(cause.Signal))
-}
-
-// crash is the program, with something wrong in it.
-func crash(mode string) {
-	syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
-	Main(World{Streams: term.System(os.Getenv), Lookup: func(string) (string, bool) {
-		if mode == "panic" {
-			panic("a panic")
-		}
-		new(sync.Mutex).Unlock() // which nobody can recover from
-		return "", false
-	}})
 }
 
 // A process is the helper, started.
@@ -127,7 +109,7 @@ func wantDeathBy(t *testing.T, status syscall.WaitStatus, want syscall.Signal) {
 
 func TestDieOf(t *testing.T) {
 	t.Parallel()
-	for _, sig := range endingSignals() {
+	for _, sig := range ending() {
 		p := startHelper(t, "first")
 		p.line()
 		p.send(t, sig)
@@ -138,19 +120,6 @@ func TestDieOf(t *testing.T) {
 		wantDeathBy(t, status, sig)
 		if p.stderr.Len() > 0 {
 			t.Errorf("%s: have %q on stderr, want nothing", unix.SignalName(sig), p.stderr.String())
-		}
-	}
-}
-
-// Exit code 2 would say that nothing was attempted.
-func TestCrashIsADeath(t *testing.T) {
-	t.Parallel()
-	for mode, want := range map[string]string{"fatal": "fatal error: sync: unlock", "panic": "panic: a panic"} {
-		p := startHelper(t, mode)
-		_, status := p.end(t)
-		wantDeathBy(t, status, syscall.SIGABRT)
-		if !strings.Contains(p.stderr.String(), want) {
-			t.Errorf("%s: have %q on stderr, want %q", mode, p.stderr.String(), want)
 		}
 	}
 }
@@ -176,19 +145,19 @@ func TestEchoIsNoSecondSignal(t *testing.T) {
 	caught := make(chan os.Signal, 2)
 	caught <- syscall.SIGTERM
 	caught <- syscall.SIGINT
-	sig, ok := nextSignal(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now().Add(time.Hour)})
+	sig, ok := next(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now().Add(time.Hour)})
 	if !ok || sig != syscall.SIGINT {
 		t.Errorf("early: have %v, %v, want the other signal", sig, ok)
 	}
 	caught <- syscall.SIGTERM
-	sig, ok = nextSignal(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now()})
+	sig, ok = next(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now()})
 	if !ok || sig != syscall.SIGTERM {
 		t.Errorf("late: have %v, %v, want the same signal", sig, ok)
 	}
 }
 
 func TestReleaseEndsTheCatching(t *testing.T) {
-	ctx, hurry, release := CatchSignals(t.Context())
+	ctx, hurry, release := Catch(t.Context())
 	if ctx.Err() != nil {
 		t.Fatal("the context is done at once")
 	}

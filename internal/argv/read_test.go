@@ -47,39 +47,42 @@ func program() *Program {
 	}
 }
 
-// show writes what was split in one line: the flags, then "cmd" or "url" or
+// show writes what was read in one line: the flags, then "cmd" or "url" or
 // "sub", then the words.
-func (s *split) show() string {
+func (r *reader) show() string {
 	var b strings.Builder
-	for _, f := range s.flags {
+	for _, f := range r.flags {
 		b.WriteString(f[2:] + " ")
 	}
 	switch {
-	case s.subcommand != "":
-		fmt.Fprintf(&b, "sub %s %q", s.subcommand, s.rest)
-	case s.command:
-		fmt.Fprintf(&b, "cmd %q", s.operands)
-	case len(s.operands) > 0:
-		fmt.Fprintf(&b, "url %q", s.operands)
+	case r.command != r.program.Main:
+		fmt.Fprintf(&b, "sub %s %q", r.command.Name, r.Operands)
+	case r.isProgram:
+		fmt.Fprintf(&b, "cmd %q", r.Operands)
+	case len(r.Operands) > 0:
+		fmt.Fprintf(&b, "url %q", r.Operands)
 	}
 	return strings.TrimSpace(b.String())
 }
 
-// show writes a line that was read as [split.show] does.
+// show writes a line that was read as [reader.show] does.
 func (l *Line) show() string {
-	s := l.split
-	s.flags = nil
+	r := l.reader
+	r.flags = nil
 	for _, g := range l.Given {
-		s.flags = append(s.flags, "--"+g.Flag.Name+"="+g.Value)
+		r.flags = append(r.flags, "--"+g.Flag.Name+"="+g.Value)
 	}
-	return s.show()
+	return r.show()
 }
 
-func splitMain(args []string) (split, error) {
+// readAll reads all words, up to an error.
+func readAll(args []string) (r reader, err error) {
 	p := program()
-	s := split{program: p, table: p.Main.Flags}
-	err := s.main(args)
-	return s, err
+	r = reader{program: p, command: p.Main}
+	for len(args) > 0 && err == nil {
+		args, err = r.read(args)
+	}
+	return r, err
 }
 
 // readLine reads a line of the main command to its end, with variables.
@@ -90,7 +93,7 @@ func readLine(t *testing.T, args []string, env map[string]string) (*Line, error)
 	return p.Run(t.Context(), args)
 }
 
-func TestSplitMain(t *testing.T) {
+func TestRead(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -117,7 +120,7 @@ func TestSplitMain(t *testing.T) {
 		{"a dash", []string{"-"}, `cmd ["-"]`},
 		{"nothing behind dashes", []string{"-q", "--"}, `quiet=true`},
 
-		{"a subcommand", []string{"demo", "-x", "y"}, `sub demo ["-x" "y"]`},
+		{"a subcommand", []string{"demo", "--json", "y"}, `json=true sub demo ["y"]`},
 		{"a subcommand's name as a value", []string{"--until", "demo", "ls"}, `until=demo cmd ["ls"]`},
 
 		{"a value with an equals sign", []string{"--until=a==b", "ls"}, `until=a==b cmd ["ls"]`},
@@ -141,7 +144,7 @@ func TestSplitMain(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := splitMain(test.args)
+			s, err := readAll(test.args)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,35 +156,34 @@ func TestSplitMain(t *testing.T) {
 }
 
 // What was read before an error is kept: --json shapes how it is told.
-func TestSplitMain_errorKeepsFlags(t *testing.T) {
+func TestRead_errorKeepsFlags(t *testing.T) {
 	t.Parallel()
 	l, err := program().Run(t.Context(), []string{"--json", "--tiemout", "5s", "ls"})
-	if err == nil || !l.Asks("json") {
-		t.Errorf("have json %v and error %v", l.Asks("json"), err)
+	if err == nil || !l.On("json") {
+		t.Errorf("have json %v and error %v", l.On("json"), err)
 	}
 }
 
-func TestSplitSub(t *testing.T) {
+func TestRead_subcommand(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
 		args []string
 		want string
 	}{
-		{"flags between operands", []string{"a", "--exit", "3", "b", "--json"}, `exit=3 json=true url ["a" "b"]`},
-		{"dashes", []string{"a", "--", "--exit", "--", "b"}, `url ["a" "--exit" "--" "b"]`},
-		{"a dash", []string{".x", "-"}, `url [".x" "-"]`},
-		{"short", []string{"-HA: b", "x"}, `header=A: b url ["x"]`},
+		{"flags between operands", []string{"a", "--exit", "3", "b", "--json"}, `exit=3 json=true sub eval ["a" "b"]`},
+		{"dashes", []string{"a", "--", "--exit", "--", "b"}, `sub eval ["a" "--exit" "--" "b"]`},
+		{"a dash", []string{".x", "-"}, `sub eval [".x" "-"]`},
+		{"short", []string{"-HA: b", "x"}, `header=A: b sub eval ["x"]`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			p := program()
-			s := split{program: p, table: p.find("eval").Flags}
-			if err := s.sub(test.args); err != nil {
+			r, err := readAll(append([]string{"eval"}, test.args...))
+			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, s.show()); diff != "" {
+			if diff := cmp.Diff(test.want, r.show()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -223,7 +225,7 @@ func TestVariables(t *testing.T) {
 }
 
 // Every word reaches the library as it was typed, whatever is in it.
-func FuzzSplitMain(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		"--until a --timeout=5s http://h -q", "-sSfL -XPOST -d@f http://h", "-- ls -l", "demo x", "-", "--", "-d", "--=", "-=", "--x=",
 		"http://a -- http://b", "-\xff", "--until -- --until", "-é",
@@ -232,15 +234,15 @@ func FuzzSplitMain(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, " ")
-		s, err := splitMain(args)
+		s, err := readAll(args)
 		if err != nil {
 			if !IsUsage(err) {
 				t.Errorf("%q: %v is no usage error", args, err)
 			}
 			return
 		}
-		if n := len(s.operands); s.command && !cmp.Equal(s.operands, args[len(args)-n:]) {
-			t.Errorf("%q: the command %q is not verbatim", args, s.operands)
+		if n := len(s.Operands); s.isProgram && !cmp.Equal(s.Operands, args[len(args)-n:]) {
+			t.Errorf("%q: the command %q is not verbatim", args, s.Operands)
 		}
 		for i, f := range s.flags {
 			_, value, _ := strings.Cut(f, "=")

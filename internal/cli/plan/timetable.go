@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/words"
+)
+
+// A row is an attempt: of a strategy and, where past runs are known, with the
+// chances that it sees the end, and that the end has been seen by then.
+type row struct {
+	backoff.Row
+	strategy   backoff.Strategy
+	sees, seen float64
+}
+
+// timetable is the table of some attempts, with more columns than those of their
+// times. People see bounds where chance has a part.
+func timetable(rows []row, more ...table.Column[row]) table.Table[row] {
+	bound := func(head string) string {
+		if jittered(rows) {
+			return head
+		}
+		return ""
+	}
+	columns := []table.Column[row]{{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}
+	for _, c := range []struct {
+		name, head, headSeconds string
+		of                      func(row) time.Duration
+	}{
+		{"wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait }},
+		{"wait_min_s", bound("min"), bound("min_s"), func(r row) time.Duration { return r.Min }},
+		{"wait_max_s", bound("max"), bound("max_s"), func(r row) time.Duration { return r.Max }},
+		{"at_s", "starts at", "at_s", startsAt},
+	} {
+		columns = append(columns,
+			table.Column[row]{Head: c.head, Text: func(r row) string { return words.Duration(c.of(r)) }},
+			table.Column[row]{
+				Name: c.name, Value: func(r row) any { return words.InSeconds(c.of(r)) },
+				Head: c.headSeconds, Text: func(r row) string { return words.Seconds(c.of(r)) },
+			})
+	}
+	return table.Table[row]{Columns: append(columns, more...), Rows: rows}
+}
+
+func startsAt(r row) time.Duration { return r.At }
+
+// jittered reports whether chance has a part in any of the rows.
+func jittered(rows []row) bool {
+	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
+}
+
+// series is a time of each row.
+func series(name string, rows []row, of func(row) time.Duration) chart.Series {
+	s := chart.Series{Name: name}
+	for _, r := range rows {
+		s.Points = append(s.Points, chart.Point{X: float64(r.Attempt), Y: words.InSeconds(of(r))})
+	}
+	return s
+}
+
+// growthPlot is a plot of elapsed times against attempts.
+func growthPlot(title string, series ...chart.Series) chart.Plot {
+	return chart.Plot{
+		Title:  title,
+		X:      chart.Axis{Name: "attempt"},
+		Y:      chart.Axis{Name: "time since the start", Unit: chart.Seconds},
+		Series: series,
+	}
+}
+
+// describe says in words what the waits are.
+func describe(c backoff.Config) string {
+	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
+	switch {
+	case c.Jitter == backoff.JitterDecorrelated:
+		parts = parts[1:]
+	case c.Strategy == backoff.StrategyExponential:
+		parts = append(parts, "factor "+words.Number(c.Factor))
+	case c.Strategy == backoff.StrategyPolynomial:
+		parts = append(parts, "power "+words.Number(c.Power))
+	}
+	return strings.Join(append(parts, describeBounds(c)...), ", ")
+}
+
+func describeBounds(c backoff.Config) []string {
+	var parts []string
+	if c.Jitter == backoff.JitterAuto && c.Strategy == backoff.StrategyPolynomial {
+		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
+	}
+	if c.Jitter != backoff.JitterAuto && c.Jitter != backoff.JitterNone {
+		parts = append(parts, string(c.Jitter)+" jitter")
+	}
+	if c.MaxWait > 0 {
+		parts = append(parts, "no wait above "+words.Flag(c.MaxWait))
+	}
+	return parts
+}
