@@ -33,7 +33,7 @@ func (e *UsageError) Hint(format string, args ...any) *UsageError {
 }
 
 // Meant adds which of the candidates a word may have been meant to be, if one is
-// words.Nearest.
+// near.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
