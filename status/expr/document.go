@@ -68,9 +68,6 @@ func (d *Doc) lines() value {
 	return value{kind: kindLines, raw: d.text}
 }
 
-// isJSON reports whether the answer is one JSON document.
-func (d *Doc) isJSON() bool { return d.check() == docOne }
-
 // check looks through the text once.
 func (d *Doc) check() docState {
 	if d == nil {

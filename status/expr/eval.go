@@ -1,10 +1,9 @@
 package expr
 
 import (
-	"strconv"
 	"strings"
-	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
@@ -15,16 +14,12 @@ type evaluator struct {
 	scope  scope
 	labels bool // tell where elements are
 
-	kept     []*value // of fixed nodes, by their slot; made when first needed
-	keptSize int      // what they take, in bytes
+	values []*value // of hoisted nodes, by their slot; made when first needed
+	reused int      // what they and their indexes take, in bytes
 
 	steps int // made so far
 	look  int // the number of steps at which to look at the context
 	grown int // bytes that modifiers have added
-
-	// logics keeps what chains came to, for an explanation asks for an outer one
-	// and then for those in it. Nil where the same chain has more than one value.
-	logics map[*syntax.Logic]value
 }
 
 func newEvaluator(x *Expr, env *Env) evaluator {
@@ -44,14 +39,18 @@ func (e *evaluator) value(n syntax.Node) value {
 	case *syntax.Literal:
 		return constantValue(&n.Constant)
 	case *syntax.Path:
-		return e.path(n)
+		e.tick(baseSteps)
+		return e.walk(n, e.root(n), n.Lookups)
 	case *syntax.Variable:
 		return e.variable(n)
 	case *syntax.Group:
 		return e.value(n.X)
 	case *syntax.Negation:
 		v := e.value(n.X)
-		return outcome(v.truth().not(), v.fault)
+		if t := v.truth(); t != Unknown {
+			return boolean(t == False)
+		}
+		return v
 	case *syntax.Logic:
 		return e.logic(n)
 	case *syntax.Comparison:
@@ -67,45 +66,27 @@ func (e *evaluator) value(n syntax.Node) value {
 	case *syntax.Call:
 		return e.call(n)
 	case *syntax.Fixed:
-		return e.fixed(n)
+		return e.hoisted(n)
 	}
 	return unknown(fault{code: faultInternal})
 }
 
-// logic evaluates a chain, for an explanation only once.
+// logic is Kleene's: one false settles "and", one true settles "or", and otherwise
+// an unknown operand leaves the whole unknown.
 func (e *evaluator) logic(n *syntax.Logic) value {
-	if e.logics == nil {
-		return e.settle(n)
-	}
-	v, ok := e.logics[n]
-	if !ok {
-		v = e.settle(n)
-		e.logics[n] = v
-	}
-	return v
-}
-
-// settle is Kleene's logic: one false settles "and", one true settles "or", and
-// otherwise an unknown operand leaves the whole unknown.
-func (e *evaluator) settle(n *syntax.Logic) value {
-	settles := triOf(n.Or)
-	result := value{}
-	undecided := false
+	result := boolean(!n.Or)
 	for _, x := range n.Xs {
 		v := e.value(x)
 		switch v.truth() {
-		case settles:
+		case triOf(n.Or):
 			return boolean(n.Or)
 		case Unknown:
-			if !undecided {
-				undecided, result = true, v
+			if result.kind != KindUnknown {
+				result = v
 			}
 		}
 	}
-	if undecided {
-		return result
-	}
-	return boolean(!n.Or)
+	return result
 }
 
 // pipe gives each part the value of the one before as ".".
@@ -135,17 +116,15 @@ func (e *evaluator) enter(dot value, subject syntax.Span) (outer scope) {
 	return outer
 }
 
+// leave goes back to the scope that was entered from.
+func (e *evaluator) leave(outer scope) { e.scope = outer }
+
 // current is the value of ".".
 func (e *evaluator) current() value {
 	if e.scope.inner {
 		return e.scope.dot
 	}
 	return e.env.Doc.value()
-}
-
-func (e *evaluator) path(p *syntax.Path) value {
-	e.tick(baseSteps)
-	return e.walk(p, e.root(p), p.Lookups)
 }
 
 // root is the value that a path begins at.
@@ -162,45 +141,38 @@ func (e *evaluator) root(p *syntax.Path) value {
 // variable reads $name; it is missing where it does not apply, and unknown
 // where it would but no answer came.
 func (e *evaluator) variable(n *syntax.Variable) value {
-	v := e.offered(n)
-	if v.kind == KindMissing && e.env.Unanswered {
+	env, v := e.env, missing()
+	switch n.Name {
+	case syntax.VarExit:
+		v = optional(env.Exit)
+	case syntax.VarStatus:
+		v = optional(env.Status)
+	case syntax.VarHeader:
+		if values := env.Header.Values(n.Header); len(values) > 0 {
+			v = text(values[0])
+			v.hidden = true
+		}
+	case syntax.VarBody:
+		v = output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)
+	case syntax.VarStdout:
+		if env.Status != nil {
+			v = output(env.Stdout, nil, false)
+		} else {
+			v = output(env.Stdout, env.Body, env.Exit != nil)
+		}
+	case syntax.VarStderr:
+		v = output(env.Stderr, nil, env.Exit != nil)
+	case syntax.VarAttempt:
+		v = integer(env.Attempt)
+	case syntax.VarElapsed:
+		v = number(words.Number(words.InSeconds(env.Elapsed)))
+	case syntax.VarIsJSON:
+		v = boolean(env.Doc.check() == docOne)
+	}
+	if v.kind == KindMissing && env.Unanswered {
 		return unknown(fault{code: faultDocument})
 	}
 	return v
-}
-
-func (e *evaluator) offered(n *syntax.Variable) value {
-	env := e.env
-	switch n.Name {
-	case syntax.VarExit:
-		return optionalInt(env.Exit)
-	case syntax.VarStatus:
-		return optionalInt(env.Status)
-	case syntax.VarHeader:
-		values := env.Header.Values(n.Header)
-		if len(values) == 0 {
-			return missing()
-		}
-		v := text(values[0])
-		v.hidden = true
-		return v
-	case syntax.VarBody:
-		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)
-	case syntax.VarStdout:
-		if env.Status != nil {
-			return output(env.Stdout, nil, false)
-		}
-		return output(env.Stdout, env.Body, env.Exit != nil)
-	case syntax.VarStderr:
-		return output(env.Stderr, nil, env.Exit != nil)
-	case syntax.VarAttempt:
-		return number(strconv.Itoa(env.Attempt))
-	case syntax.VarElapsed:
-		return number(seconds(env.Elapsed))
-	case syntax.VarIsJSON:
-		return boolean(env.Doc.isJSON())
-	}
-	return unknown(fault{code: faultInternal})
 }
 
 // constantKinds are the kinds of constants.
@@ -214,11 +186,11 @@ func constantValue(c *syntax.Constant) value {
 	return value{kind: constantKinds[c.Kind], raw: c.Raw, str: c.Text}
 }
 
-func optionalInt(n *int) value {
+func optional(n *int) value {
 	if n == nil {
 		return missing()
 	}
-	return number(strconv.Itoa(*n))
+	return integer(*n)
 }
 
 // output is text that was written, or else the one that stands in for it, without
@@ -230,54 +202,9 @@ func output(b, instead []byte, answered bool) value {
 	if b == nil && !answered {
 		return missing()
 	}
-	return text(trimNewlines(viewString(b)))
-}
-
-func trimNewlines(s string) string {
+	s := viewString(b)
 	for strings.HasSuffix(s, "\n") {
 		s = strings.TrimSuffix(s[:len(s)-1], "\r")
 	}
-	return s
-}
-
-// seconds writes a duration as a decimal number of seconds.
-func seconds(d time.Duration) string {
-	s := strconv.FormatInt(int64(d/time.Second), 10)
-	if d < 0 {
-		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
-	}
-	if nanos := d % time.Second; nanos != 0 {
-		s += strings.TrimRight("."+strconv.FormatInt(int64(time.Second+nanos), 10)[1:], "0")
-	}
-	return s
-}
-
-// call applies a function to "." or, for one with a path, to that.
-func (e *evaluator) call(n *syntax.Call) value {
-	switch n.Function {
-	case syntax.FuncAny, syntax.FuncAll, syntax.FuncCount:
-		return e.quantify(n)
-	case syntax.FuncExists:
-		return e.exists(n)
-	}
-	v := e.current()
-	if v.kind == KindUnknown {
-		return v
-	}
-	result := e.apply(n, v)
-	result.hidden = v.hidden
-	if result.kind == KindUnknown {
-		result.fault.from, result.fault.to = int32(e.scope.subject.From), int32(e.scope.subject.To)
-	}
-	return result
-}
-
-// exists tells null from missing. What a wrong type makes unreadable does not
-// exist; of a document that cannot be read nothing is known.
-func (e *evaluator) exists(n *syntax.Call) value {
-	v := e.value(n.Path)
-	if v.kind == KindUnknown && v.fault.code == faultDocument {
-		return v
-	}
-	return boolean(v.kind > KindMissing)
+	return text(s)
 }

@@ -3,120 +3,135 @@ package expr
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// An explainer evaluates an expression again and keeps what decided its outcome.
+// An explanation says of a part of an expression why it came out as it did.
+type explanation struct {
+	outcome Tri
+	lines   []string // what decided the outcome
+	notes   []string // what is odd about it
+}
+
+// An explainer evaluates an expression again and explains each part of it.
 type explainer struct {
 	evaluator
+	explanation
 	src    string
 	prefix string // the source of what is piped in: ".status | "
 	brief  bool   // leave out what is wanted, since the reader sees it
-	lines  []string
-	notes  []string
 }
 
-func (x *explainer) say(format string, args ...any) {
-	x.lines = appendNew(x.lines, rawjson.OneLine(x.prefix+fmt.Sprintf(format, args...)))
-}
-
-func (x *explainer) note(format string, args ...any) {
-	x.notes = appendNew(x.notes, rawjson.OneLine(x.prefix+fmt.Sprintf(format, args...)))
-}
-
-func appendNew(lines []string, line string) []string {
-	if slices.Contains(lines, line) {
-		return lines
+// explain explains the whole of a result. Where that fails, it says what is known.
+func (r Result) explain() (x *explainer) {
+	x = &explainer{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src}
+	x.labels = true
+	if r.Abandoned() {
+		x.explanation = x.say(Unknown, x.reason(r.value.fault))
+		return x
 	}
-	return append(lines, line)
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		x.prefix = ""
+		switch why := failure(p); {
+		case r.Tri == Unknown:
+			x.explanation = x.unknown(x.src, r.value.fault)
+		case why.code == faultAbandoned:
+			x.explanation = x.say(r.Tri, x.src+" is "+r.Tri.String()+"; there was no time to find out why")
+		default:
+			x.explanation = x.say(r.Tri, x.reason(why))
+		}
+	}()
+	x.explanation = x.condition(r.expr.program.Root, false)
+	return x
 }
 
-// source is the text of a node without parentheses around it.
-func (x *explainer) source(n syntax.Node) string { return syntax.Ungroup(n).Where().Of(x.src) }
-
-// unexplained says all that is known of a result when its explanation fails.
-func (x *explainer) unexplained(r Result, why fault) {
-	switch {
-	case r.Tri == Unknown:
-		x.say("%s is unknown: %s", x.src, r.value.fault.words(x.src, x.env.Doc))
-	case why.code == faultAbandoned:
-		x.say("%s is %v; there was no time to find out why", x.src, r.Tri)
-	default:
-		x.say("%s", why.words(x.src, x.env.Doc))
-	}
-}
-
-// collect explains a condition; negated tells that its opposite is asked for.
-func (x *explainer) collect(n syntax.Node, negated bool) {
+// condition explains a condition; negated tells that its opposite is asked for.
+func (x *explainer) condition(n syntax.Node, negated bool) explanation {
 	switch n := syntax.Ungroup(n).(type) {
 	case *syntax.Negation:
-		x.collect(n.X, !negated)
+		return x.negation(n.X, negated)
 	case *syntax.Logic:
-		x.logic(n, negated)
+		return x.logic(n, negated)
 	case *syntax.Pipe:
-		x.pipe(n, negated)
+		return x.pipe(n, negated)
 	case *syntax.Comparison:
-		x.comparison(n, negated)
+		return x.comparison(n, negated)
 	case *syntax.Call:
-		x.call(n, negated)
-	default:
-		x.truth(n, negated)
+		if n.Function == syntax.FuncAny || n.Function == syntax.FuncAll {
+			return x.quantifier(n)
+		}
+		if isPredicate(n) {
+			return x.predicate(n, ".", negated)
+		}
 	}
+	return x.truth(n, negated)
+}
+
+func (x *explainer) negation(n syntax.Node, negated bool) explanation {
+	why := x.condition(n, !negated)
+	why.outcome = why.outcome.not()
+	return why
 }
 
 // logic explains the operands that decided: those that are true for a true "or",
 // those that are not for an "and" that is not true, and otherwise all of them.
-func (x *explainer) logic(n *syntax.Logic, negated bool) {
-	outcomes := make([]Tri, len(n.Xs))
-	holds := !n.Or
+func (x *explainer) logic(n *syntax.Logic, negated bool) explanation {
+	settles := triOf(n.Or)
+	whole := explanation{outcome: settles.not()}
+	decides := func(why explanation) bool { return (why.outcome == True) == n.Or }
+	operands := make([]explanation, len(n.Xs))
 	for i, operand := range n.Xs {
-		outcomes[i] = x.value(operand).truth()
-		if (outcomes[i] == True) == n.Or {
-			holds = n.Or
+		why := x.condition(operand, negated)
+		if why.outcome == settles || why.outcome == Unknown && whole.outcome != settles {
+			whole.outcome = why.outcome
+		}
+		operands[i] = why
+	}
+	decided := slices.ContainsFunc(operands, decides)
+	whole.lines = make([]string, 0, len(operands))
+	for _, why := range operands {
+		if !decided || decides(why) {
+			whole.lines = append(whole.lines, why.lines...)
+			whole.notes = append(whole.notes, why.notes...)
 		}
 	}
-	for i, operand := range n.Xs {
-		if holds != n.Or || (outcomes[i] == True) == n.Or {
-			x.collect(operand, negated)
-		}
-	}
+	return whole
 }
 
 // pipe explains the last part of a pipe for what comes out of the others.
-func (x *explainer) pipe(n *syntax.Pipe, negated bool) {
-	rest, last := n.Xs[:len(n.Xs)-1], syntax.Ungroup(n.Xs[len(n.Xs)-1])
-	left := rest[0]
-	if len(rest) > 1 {
-		left = &syntax.Pipe{Span: syntax.Span{From: n.From, To: rest[len(rest)-1].Where().To}, Xs: rest}
+func (x *explainer) pipe(n *syntax.Pipe, negated bool) explanation {
+	last := len(n.Xs) - 1
+	left, right := n.Xs[0], syntax.Ungroup(n.Xs[last])
+	if last > 1 {
+		left = &syntax.Pipe{Span: syntax.Span{From: n.From, To: n.Xs[last-1].Where().To}, Xs: n.Xs[:last]}
 	}
 	v := x.value(left)
-	c, isCall := last.(*syntax.Call)
+	call, isCall := right.(*syntax.Call)
 	switch {
 	case v.kind == KindUnknown:
-		x.truth(left, negated)
-	case isCall && c.Function == syntax.FuncNot:
-		x.collect(left, !negated)
-	case isCall && c.Function != syntax.FuncAny && c.Function != syntax.FuncAll && !isPredicate(c):
-		x.truth(n, negated)
-	default:
-		outer := x.enter(v, left.Where())
-		if isCall && isPredicate(c) {
-			x.predicate(c, left, v, negated)
-		} else {
-			x.piped(left, last, negated)
-		}
-		x.scope = outer
+		return x.unknown(x.source(left), v.fault)
+	case isCall && call.Function == syntax.FuncNot:
+		return x.negation(left, negated)
+	case isCall && isPredicate(call):
+		defer x.leave(x.enter(v, left.Where()))
+		return x.predicate(call, x.source(left), negated)
+	case isCall && call.Function != syntax.FuncAny && call.Function != syntax.FuncAll:
+		return x.truth(n, negated)
 	}
-}
-
-// piped explains what is asked of the value of left.
-func (x *explainer) piped(left, n syntax.Node, negated bool) {
+	defer x.leave(x.enter(v, left.Where()))
 	outer := x.prefix
 	x.prefix += left.Where().Of(x.src) + " | "
-	x.collect(n, negated)
+	why := x.condition(right, negated)
 	x.prefix = outer
+	return why
 }
 
 // isPredicate reports whether the function says true or false of a value.
@@ -128,66 +143,33 @@ func isPredicate(n *syntax.Call) bool {
 	return false
 }
 
-func (x *explainer) call(n *syntax.Call, negated bool) {
+// predicate explains a function that says true or false of ".", which comes from
+// subject.
+func (x *explainer) predicate(n *syntax.Call, subject string, negated bool) explanation {
+	v, t := x.current(), x.value(n)
 	switch {
-	case n.Function == syntax.FuncAny || n.Function == syntax.FuncAll:
-		x.quantifier(n)
-	case isPredicate(n):
-		x.predicate(n, nil, x.current(), negated)
-	default:
-		x.truth(n, negated)
-	}
-}
-
-// predicate explains a function that says true or false of v; subject is where
-// v comes from, nil for ".".
-func (x *explainer) predicate(n *syntax.Call, subject syntax.Node, v value, negated bool) {
-	name := "."
-	if subject != nil {
-		name = x.source(subject)
-	}
-	switch t := x.value(n); {
+	case v.kind == KindUnknown:
+		return x.unknown(subject, v.fault)
 	case t.kind == KindUnknown:
-		x.say("%s is %s (%s): %s", name, v.preview(), v.kind.noun(), x.predicateNeeds(n))
-	case (t.truth() == True) != negated:
-		x.say("%s is %s", name, v.preview())
-	case x.brief:
-		x.say("%s is %s", name, v.preview())
-	default:
-		x.say("%s is %s, want %s", name, v.preview(), wanted(x.source(n), negated))
+		return x.say(Unknown, withKind(subject, v)+": "+t.fault.reason(x.src))
 	}
-}
-
-func wanted(source string, negated bool) string {
+	wanted := x.source(n)
 	if negated {
-		return "not " + source
+		wanted = "not " + wanted
 	}
-	return source
-}
-
-func (x *explainer) predicateNeeds(n *syntax.Call) string {
-	switch n.Function {
-	case syntax.FuncContains:
-		return "contains needs text or a list"
-	case syntax.FuncHas:
-		return "has needs an object for a key, or a list for a number"
-	}
-	return x.source(n) + " needs text"
+	return x.verdict(t.truth(), negated, subject, v.preview(), wanted, false)
 }
 
 // comparison explains "left op right" as something about one of them.
-func (x *explainer) comparison(n *syntax.Comparison, negated bool) {
+func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 	left, right := x.value(n.Left), x.value(n.Right)
-	for _, side := range []struct {
-		n syntax.Node
-		v value
-	}{{n.Left, left}, {n.Right, right}} {
-		if side.v.kind == KindUnknown {
-			x.say("%s is unknown: %s", x.source(side.n), side.v.fault.words(x.src, x.env.Doc))
-			return
-		}
+	if left.kind == KindUnknown {
+		return x.unknown(x.source(n.Left), left.fault)
 	}
-	t, code := x.outcome(n, left, right)
+	if right.kind == KindUnknown {
+		return x.unknown(x.source(n.Right), right.fault)
+	}
+	t, code := x.compareValues(n, left, right)
 	subject, other, op := n.Left, n.Right, n.Op
 	if _, constant := syntax.LiteralOf(subject); constant {
 		if mirrored, ok := op.Mirror(); ok {
@@ -195,29 +177,39 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) {
 			left, right = right, left
 		}
 	}
-	name, is := x.source(subject), x.describe(subject, left)
-	switch {
-	case t == Unknown:
-		x.say("%s: %s", x.kindly(name, left), x.cannot(n, code, name, left, right))
-	case (t == True) != negated:
-		x.satisfied(name, is, op, negated, x.operand(other, right))
-		if op.Spell(negated) == "!=" {
-			x.oddComparison(subject, other, left, right)
-			x.oddComparison(other, subject, right, left)
+	if t == Unknown {
+		f, hint := comparisonFault(n, code, left, right), x.conversion(n, code, left, right)
+		if f.subject == n.Right.Where() && subject == n.Left {
+			subject, left = other, right
 		}
-	case x.brief:
-		x.say("%s is %s", name, is)
-	default:
-		x.say("%s is %s, want %s %s", name, is, op.Spell(negated), x.operand(other, right))
+		return x.say(Unknown, withKind(x.source(subject), left)+": "+f.reason(x.src)+hint)
 	}
+	wanted := op.Spell(negated) + " " + x.operand(other, right)
+	plain := op == syntax.OpEqual && !negated
+	why := x.verdict(t, negated, x.source(subject), x.describe(subject, left), wanted, !plain)
+	if (t == True) != negated && op.Spell(negated) == "!=" && (left.kind == KindMissing) != (right.kind == KindMissing) {
+		if right.kind == KindMissing {
+			subject, other = other, subject
+		}
+		x.note(&why, x.source(subject)+" is missing, which is != "+x.source(other))
+	}
+	return why
 }
 
-func (x *explainer) satisfied(name, is string, op syntax.CompareOp, negated bool, operand string) {
-	if x.brief || op == syntax.OpEqual && !negated {
-		x.say("%s is %s", name, is)
-		return
+// conversion is what to write where a value only has the wrong type for a comparison.
+func (x *explainer) conversion(n *syntax.Comparison, code faultCode, left, right value) string {
+	function := ""
+	_, isNumber := rawjson.NumberIn(left.str)
+	_, constant := syntax.LiteralOf(n.Right)
+	switch {
+	case code == faultText && left.kind == KindNumber:
+		function = "tostring"
+	case code == faultOrder && left.kind == KindString && isNumber && right.kind == KindNumber && constant:
+		function = "tonumber"
+	default:
+		return ""
 	}
-	x.say("%s is %s (%s %s)", name, is, op.Spell(negated), operand)
+	return fmt.Sprintf("; write (%s | %s) %s %s", x.source(n.Left), function, n.Op, x.source(n.Right))
 }
 
 // describe shows the value of a node; for count, also of how many.
@@ -226,16 +218,7 @@ func (x *explainer) describe(n syntax.Node, v value) string {
 	if !ok || c.Function != syntax.FuncCount {
 		return v.preview()
 	}
-	total := 0
-	x.elements(c, func(string, value) bool { total++; return true })
-	return fmt.Sprintf("%s (of %s)", v.preview(), items(total))
-}
-
-func items(n int) string {
-	if n == 1 {
-		return "1 item"
-	}
-	return fmt.Sprintf("%d items", n)
+	return fmt.Sprintf("%s (of %s)", v.preview(), words.Count(x.tally(c, nil).total(), "item"))
 }
 
 // operand shows the other side of a comparison.
@@ -246,59 +229,25 @@ func (x *explainer) operand(n syntax.Node, v value) string {
 	return x.source(n) + ", which is " + v.preview()
 }
 
-// kindly shows a value with its type.
-func (x *explainer) kindly(name string, v value) string {
-	if v.isNull() {
-		return name + " is " + v.kind.noun()
-	}
-	return fmt.Sprintf("%s is %s (%s)", name, v.preview(), v.kind.noun())
-}
-
-// cannot says why a comparison of two known values is unknown.
-func (x *explainer) cannot(n *syntax.Comparison, code faultCode, name string, left, right value) string {
-	switch {
-	case code == faultMember:
-		return "it contains nothing"
-	case code == faultList:
-		return x.kindly(x.source(n.Right), right) + ", and in needs a list"
-	case code == faultText && left.kind == KindNumber:
-		return fmt.Sprintf("%s needs text; write (%s | tostring) %s %s", n.Op, name, n.Op, x.source(n.Right))
-	case code == faultText && left.kind == KindString:
-		return x.kindly(x.source(n.Right), right) + ", and " + n.Op.String() + " needs text"
-	case code == faultText:
-		return n.Op.String() + " needs text"
-	}
-	words := "cannot be ordered against " + right.kind.noun()
-	_, constant := syntax.LiteralOf(n.Right)
-	if _, isNumber := rawjson.NumberIn(left.str); left.kind == KindString && isNumber && right.kind == KindNumber && constant {
-		words += fmt.Sprintf("; write (%s | tonumber) %s %s", name, n.Op, x.source(n.Right))
-	}
-	return words
-}
-
 // truth explains a value that is used as a condition.
-func (x *explainer) truth(n syntax.Node, negated bool) {
-	v := x.value(n)
-	name := x.source(n)
-	switch t := v.truth(); {
+func (x *explainer) truth(n syntax.Node, negated bool) explanation {
+	v, name := x.value(n), x.source(n)
+	t, wanted := v.truth(), "a value"
+	switch {
 	case t == Unknown:
-		x.say("%s is unknown: %s", name, v.fault.words(x.src, x.env.Doc))
+		return x.unknown(name, v.fault)
 	case v.kind == KindMissing && isQueryPath(n):
-		x.say("%s: no element", name)
-	case (t == True) != negated || x.brief:
-		x.say("%s is %s", name, v.preview())
-		if !negated {
-			x.oddTruth(n, v)
-		}
-	case negated && v.kind == KindBool:
-		x.say("%s is true, want false", name)
-	case negated:
-		x.say("%s is %s, want null, false or missing", name, v.preview())
+		return x.say(t, name+": no element")
 	case v.kind == KindBool:
-		x.say("%s is false, want true", name)
-	default:
-		x.say("%s is %s, want a value", name, v.preview())
+		wanted = strconv.FormatBool(!negated)
+	case negated:
+		wanted = "null, false or missing"
 	}
+	why := x.verdict(t, negated, name, v.preview(), wanted, false)
+	if odd := oddTruth(n, v); odd != "" && !negated {
+		x.note(&why, name+" is "+odd)
+	}
+	return why
 }
 
 // isQueryPath reports whether the node is a path that ends with #(...).
@@ -307,107 +256,26 @@ func isQueryPath(n syntax.Node) bool {
 	return ok && len(p.Lookups) > 0 && p.Lookups[len(p.Lookups)-1].Kind == syntax.LookupFirst
 }
 
-// quantifier explains any and all by the element that decided, or else the first.
-func (x *explainer) quantifier(n *syntax.Call) {
-	var t tally
-	var at string
-	var decisive value
-	f, ok := x.elements(n, func(label string, element value) bool {
-		before := t
-		t.add(x.judge(n, element))
-		if t.total == 1 || decides(n, before, t) {
-			at, decisive = label, element
-		}
-		return true
-	})
-	name := x.source(n)
-	switch result := tallyOutcome(n, &t); {
-	case !ok && !settled(n, &t):
-		x.say("%s is unknown: %s", name, f.words(x.src, x.env.Doc))
-	case result.kind == KindUnknown:
-		x.say("%s: unknown at %s: %s (%s, %d unknown)", name, at, x.element(n, decisive), items(t.total), t.unknown)
-	case t.total == 0:
-		x.say("%s is %s: %s is empty", name, result.raw, x.listSource(n))
-		if n.Function == syntax.FuncAll {
-			x.note("%s is true because %s is empty", name, x.listSource(n))
-		}
-	case n.Function == syntax.FuncAll && t.failed > 0:
-		x.say("%s: false at %s: %s (%s, %d false)", name, at, x.element(n, decisive), items(t.total), t.failed)
-	case n.Function == syntax.FuncAny && t.matched > 0:
-		x.say("%s: true at %s: %s", name, at, x.element(n, decisive))
-	case n.Function == syntax.FuncAny:
-		x.say("%s: true for none of %s, at %s: %s", name, items(t.total), at, x.element(n, decisive))
-	default:
-		x.say("%s: true for all of %s", name, items(t.total))
-	}
-}
-
-// decides reports whether the element that turned the tally before into after is
-// the one to show: the first that settles the outcome, else the first unknown one.
-func decides(n *syntax.Call, before, after tally) bool {
-	if settled(n, &before) {
-		return false
-	}
-	return settled(n, &after) || before.unknown == 0 && after.unknown == 1
-}
-
-// element explains the condition for one element, in one line.
-func (x *explainer) element(n *syntax.Call, element value) string {
-	switch {
-	case element.kind == KindUnknown:
-		return element.fault.words(x.src, x.env.Doc)
-	case n.Cond == nil:
-		return "it is " + element.preview()
-	}
-	inner := &explainer{evaluator: x.evaluator, src: x.src, brief: true}
-	inner.logics = map[*syntax.Logic]value{}
-	inner.enter(element, syntax.Span{})
-	inner.collect(n.Cond, false)
-	if len(inner.lines) == 0 {
-		return ""
-	}
-	return inner.lines[0]
-}
-
-// listSource is the source of what any or all goes through.
-func (x *explainer) listSource(n *syntax.Call) string {
-	if n.Each == nil {
-		return "."
-	}
-	s, _ := n.Each.Each()
-	if source := x.src[n.Each.From:n.Each.Before(s.From)]; source != "" {
-		return source
-	}
-	return "."
-}
-
-// oddComparison notes a difference that holds because a value is missing.
-func (x *explainer) oddComparison(n, other syntax.Node, v, w value) {
-	if v.kind == KindMissing && w.kind != KindMissing {
-		x.note("%s is missing, which is != %s", x.source(n), x.source(other))
-	}
-}
-
-// oddTruth notes a value that is true although it looks like nothing.
-func (x *explainer) oddTruth(n syntax.Node, v value) {
-	name := x.source(n)
+// oddTruth says of a value that is true what speaks against it, "" if nothing.
+func oddTruth(n syntax.Node, v value) string {
 	switch {
 	case v.kind == KindArray && rawjson.IsEmpty(v.raw):
-		x.note("%s is an empty list, which is true", name)
+		return "an empty list, which is true"
 	case v.kind == KindObject && rawjson.IsEmpty(v.raw):
-		x.note("%s is an empty object, which is true", name)
+		return "an empty object, which is true"
 	case v.kind == KindString && v.str == "":
-		x.note("%s is an empty text, which is true", name)
-	case v.kind == KindString && !isPath(syntax.LastStage(n)):
-		x.note("%s is text, and any text is true: compare it", name)
+		return "an empty text, which is true"
+	case v.kind == KindString && !mayBeAbsent(syntax.LastStage(n)):
+		return "text, and any text is true: compare it"
 	case v.kind == KindNumber:
-		x.note("%s is %s, and any number is true, also 0: compare it", name, v.preview())
+		return v.preview() + ", and any number is true, also 0: compare it"
 	}
+	return ""
 }
 
-// isPath reports whether n asks for a part of the answer, where being there may
-// be what counts.
-func isPath(n syntax.Node) bool {
+// mayBeAbsent reports whether n asks for a part of the answer, where being there
+// may be what counts.
+func mayBeAbsent(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Path, *syntax.Alternative:
 		return true
@@ -415,4 +283,101 @@ func isPath(n syntax.Node) bool {
 		return n.Name == syntax.VarHeader
 	}
 	return false
+}
+
+// quantifier explains any and all by the element that decided: the first that
+// settles the outcome, else the first unknown one, else the first.
+func (x *explainer) quantifier(n *syntax.Call) explanation {
+	at, decisive, weight := "", value{}, 0
+	t := x.tally(n, func(label string, element value, outcome Tri) {
+		w := 1
+		switch outcome {
+		case triOf(n.Function == syntax.FuncAny):
+			w = 3
+		case Unknown:
+			w = 2
+		}
+		if w > weight {
+			at, decisive, weight = label, element, w
+		}
+	})
+	name, all, v := x.source(n), n.Function == syntax.FuncAll, t.value(n)
+	total, outcome := words.Count(t.total(), "item"), v.truth()
+	if t.total() > 0 {
+		at += ": " + x.element(n, decisive)
+	}
+	switch {
+	case outcome == Unknown && t.unreachable.code != faultNone:
+		return x.unknown(name, v.fault)
+	case outcome == Unknown:
+		return x.say(outcome, fmt.Sprintf("%s: unknown at %s (%s, %d unknown)", name, at, total, t.counts[Unknown]))
+	case t.total() == 0:
+		list := subjectOf(listOf(n), x.src)
+		why := x.say(outcome, name+" is "+outcome.String()+": "+list+" is empty")
+		if all {
+			x.note(&why, name+" is true because "+list+" is empty")
+		}
+		return why
+	case all && outcome == False:
+		return x.say(outcome, fmt.Sprintf("%s: false at %s (%s, %d false)", name, at, total, t.counts[False]))
+	case all:
+		return x.say(outcome, name+": true for all of "+total)
+	case outcome == True:
+		return x.say(outcome, name+": true at "+at)
+	}
+	return x.say(outcome, name+": true for none of "+total+", at "+at)
+}
+
+// element explains the condition for one element, in one line.
+func (x *explainer) element(n *syntax.Call, element value) string {
+	switch {
+	case element.kind == KindUnknown:
+		return x.reason(element.fault)
+	case n.Cond == nil:
+		return "it is " + element.preview()
+	}
+	defer x.leave(x.enter(element, syntax.Span{}))
+	prefix, brief := x.prefix, x.brief
+	x.prefix, x.brief = "", true
+	why := x.condition(n.Cond, false)
+	x.prefix, x.brief = prefix, brief
+	return why.lines[0]
+}
+
+// verdict says what a value is, and what was wanted unless it is that: then too if
+// always is true, for the value does not show it.
+func (x *explainer) verdict(t Tri, negated bool, subject, is, wanted string, always bool) explanation {
+	met := (t == True) != negated
+	switch {
+	case x.brief || met && !always:
+		return x.say(t, subject+" is "+is)
+	case met:
+		return x.say(t, subject+" is "+is+" ("+wanted+")")
+	}
+	return x.say(t, subject+" is "+is+", want "+wanted)
+}
+
+func (x *explainer) unknown(subject string, f *fault) explanation {
+	return x.say(Unknown, subject+" is unknown: "+x.reason(f))
+}
+
+func (x *explainer) say(t Tri, line string) explanation {
+	return explanation{outcome: t, lines: []string{rawjson.OneLine(x.prefix + line)}}
+}
+
+func (x *explainer) note(why *explanation, note string) {
+	why.notes = append(why.notes, rawjson.OneLine(x.prefix+note))
+}
+
+func (x *explainer) reason(f *fault) string { return f.words(x.src, x.env.Doc) }
+
+// source is the text of a node without parentheses around it.
+func (x *explainer) source(n syntax.Node) string { return syntax.Ungroup(n).Where().Of(x.src) }
+
+// withKind shows a value with its type.
+func withKind(subject string, v value) string {
+	if v.isNull() {
+		return subject + " is " + v.kind.noun()
+	}
+	return fmt.Sprintf("%s is %s (%s)", subject, v.preview(), v.kind.noun())
 }

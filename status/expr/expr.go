@@ -53,8 +53,7 @@ func (x *Expr) Eval(env *Env) (r Result) {
 	r = Result{expr: x, env: env}
 	defer func() {
 		if p := recover(); p != nil {
-			r.value = unknown(failure(p))
-			r.Tri = Unknown
+			r.value, r.Tri = value{fault: failure(p)}, Unknown
 		}
 	}()
 	e := newEvaluator(x, env)

@@ -6,103 +6,98 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// A fault says why a value is unknown. It is small and holds no text, for a list
-// may have a million of them; the words are made when somebody asks.
+// A fault says why a value is unknown. It holds no text, for a list may have a million
+// of them: the words are made when they are asked for.
 type fault struct {
-	code faultCode
-	got  Kind // of the value that could not be used
-	want Kind // of the other side of a comparison
-	// What could not be used is source[from:to], and what it was to be used for
-	// is source[step:stop]. Both are empty where the source does not name them.
-	from, to, step, stop int32
-}
-
-// newFault is the fault of a value that stands at subject and does not fit use.
-func newFault(code faultCode, got Kind, subject, use syntax.Span) fault {
-	return fault{
-		code: code, got: got,
-		from: int32(subject.From), to: int32(subject.To),
-		step: int32(use.From), stop: int32(use.To),
-	}
+	code    faultCode
+	got     Kind        // of the value that could not be used
+	want    Kind        // of the other side of a comparison
+	subject syntax.Span // the source of that value, empty if it is "."
+	use     syntax.Span // what it was to be used for
 }
 
 // A faultCode is a kind of fault.
 type faultCode uint8
 
 const (
-	faultDocument  faultCode = iota // the document cannot be read
-	faultField                      // .x of something without fields
-	faultIndex                      // [n] of something that is no list
-	faultList                       // a list step on something that is no list
-	faultObject                     // a step for objects on something else
-	faultText                       // a step for text on something else
-	faultJSON                       // text that is not JSON
-	faultNumber                     // text that is not a number
-	faultLarge                      // a result too large to go on with
-	faultLength                     // the length of a boolean, or of nothing
-	faultOrder                      // an order between different types
-	faultMember                     // contains of something that holds nothing
-	faultEach                       // iterating over something without elements
-	faultHas                        // has of the wrong kind of key
-	faultAbandoned                  // there was no time left
-	faultInternal                   // a defect of this package
+	faultNone      faultCode = iota
+	faultDocument            // the document cannot be read
+	faultAbandoned           // there was no time left
+	faultInternal            // a defect of this package
+	faultField               // .x of something without fields
+	faultIndex               // [n] of something that is no list
+	faultList                // a list step on something that is no list
+	faultEach                // iterating over something without elements
+	faultObject              // a step for objects on something else
+	faultLarge               // a result too large to go on with
+	faultJSON                // text that is not JSON
+	faultNumber              // text that is not a number
+	faultText                // what needs text, of something else
+	faultIn                  // a search in something that is no list
+	faultContains            // a search in something that holds nothing
+	faultHas                 // has of the wrong kind of key
+	faultLength              // the length of a boolean
+	faultOrder               // an order between different types
 )
 
+// faultWords say after ".x is a string, " what is wrong with that. USE stands for
+// what it was to be used for, and WANT for the type of the other side. The reason
+// alone is said where the value itself was shown.
+var faultWords = [...]struct{ joint, reason string }{
+	faultField:    {"which ", "has no field USE"},
+	faultIndex:    {"", "not a list, for USE"},
+	faultList:     {"", "not a list, for USE"},
+	faultEach:     {"", "not a list"},
+	faultObject:   {"", "not an object, for USE"},
+	faultLarge:    {"", "too large for USE"},
+	faultJSON:     {"of which ", "USE makes no JSON"},
+	faultNumber:   {"of which ", "USE makes no number"},
+	faultText:     {"and ", "USE needs text"},
+	faultIn:       {"and ", "USE needs a list"},
+	faultContains: {"and ", "USE needs text or a list"},
+	faultHas:      {"and ", "USE needs an object for a key, or a list for a number"},
+	faultLength:   {"which ", "has no length"},
+	faultOrder:    {"which ", "cannot be ordered against WANT"},
+}
+
 // words tells the fault in a sentence about the source it happened in.
-func (f fault) words(src string, doc *Doc) string {
+func (f *fault) words(src string, doc *Doc) string {
 	switch f.code {
 	case faultDocument:
 		return doc.problem()
 	case faultAbandoned:
 		return "the evaluation took longer than the attempt may"
+	case faultInternal:
+		return "poll failed to evaluate it, which is a defect of poll"
 	}
-	subject, use := f.subject(src), strings.TrimLeft(src[f.step:f.stop], ".|")
-	is := subject + " is " + f.got.noun()
-	switch f.code {
-	case faultField:
-		return is + ", which has no field " + use
-	case faultIndex:
-		return is + ", not a list, for " + use
-	case faultList:
-		return is + ", not a list, for " + use + listHint(f.got)
-	case faultObject:
-		return is + ", not an object, for " + use
-	case faultText:
-		return is + ", and " + use + " needs text"
-	case faultJSON:
-		return is + ", of which " + use + " makes no JSON"
-	case faultNumber:
-		return is + ", of which " + use + " makes no number"
-	case faultLarge:
-		return is + ", too large for " + use
-	case faultLength:
-		return is + ", which has no length"
-	case faultOrder:
-		return is + ", which cannot be ordered against " + f.want.noun()
-	case faultMember:
-		return is + ", which contains nothing"
-	case faultEach:
-		return is + ", not a list"
-	case faultHas:
-		return is + ", of which " + use + " cannot be asked"
-	}
-	return "poll failed to evaluate it, which is a defect of poll"
+	return subjectOf(f.subject, src) + " is " + f.got.noun() + ", " + faultWords[f.code].joint + f.reason(src)
 }
 
-// subject is the source of what could not be used.
-func (f fault) subject(src string) string {
-	if s := src[f.from:f.to]; s != "" {
-		return strings.TrimSpace(s)
+// reason says what is wrong with a value.
+func (f *fault) reason(src string) string {
+	use := strings.TrimLeft(f.use.Of(src), ".|")
+	reason := strings.NewReplacer("USE", use, "WANT", f.want.noun()).Replace(faultWords[f.code].reason)
+	if (f.code == faultList || f.code == faultIn) && f.got == KindObject {
+		reason += "; put @values before it for the values of the object"
+	}
+	return reason
+}
+
+// subjectOf is the source of a value.
+func subjectOf(s syntax.Span, src string) string {
+	if text := strings.TrimSpace(s.Of(src)); text != "" {
+		return text
 	}
 	return "."
 }
 
-func listHint(got Kind) string {
-	if got == KindObject {
-		return "; put @values before it for the values of the object"
-	}
-	return ""
-}
-
 // unknown is the value that stands for a fault.
-func unknown(f fault) value { return value{kind: KindUnknown, fault: f} }
+func unknown(f fault) value { return value{fault: &f} }
+
+// failure is the fault of an evaluation that ended with a panic.
+func failure(p any) *fault {
+	if _, ok := p.(abandoned); ok {
+		return &fault{code: faultAbandoned}
+	}
+	return &fault{code: faultInternal}
+}

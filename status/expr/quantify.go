@@ -9,92 +9,87 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// A tally counts the outcomes of a condition for the elements of a list.
+// A tally counts the outcomes of the condition of any, all or count for the elements
+// of a list.
 type tally struct {
-	total, matched, failed, unknown int
-
-	fault fault // why the first unknown one is unknown
+	counts      [3]int // by Tri
+	fault       *fault // why the first unknown one is unknown
+	unreachable fault  // why a list cannot be gone through
 }
 
-// add counts one more element.
-func (t *tally) add(v value) {
-	t.total++
-	switch v.truth() {
-	case True:
-		t.matched++
-	case False:
-		t.failed++
-	case Unknown:
-		if t.unknown++; t.unknown == 1 {
+// tally asks the condition of a call of each element, until the outcome is settled.
+// Where visit is not nil, it is given all of them.
+func (e *evaluator) tally(n *syntax.Call, visit func(label string, element value, outcome Tri)) tally {
+	var t tally
+	t.unreachable = e.elements(n, func(label string, element value) (more bool) {
+		v := element
+		if n.Cond != nil && element.kind != KindUnknown {
+			v = e.at(element, syntax.Span{}, n.Cond)
+		}
+		outcome := v.truth()
+		if outcome == Unknown && t.fault == nil {
 			t.fault = v.fault
 		}
-	}
+		t.counts[outcome]++
+		if visit != nil {
+			visit(label, element, outcome)
+		}
+		return visit != nil || !t.settles(n)
+	})
+	return t
 }
 
-// settled reports whether the elements to come can change nothing.
-func settled(n *syntax.Call, t *tally) bool {
-	return n.Function == syntax.FuncAny && t.matched > 0 || n.Function == syntax.FuncAll && t.failed > 0
+// total is the number of elements.
+func (t tally) total() int { return t.counts[True] + t.counts[False] + t.counts[Unknown] }
+
+// settles reports whether the elements to come can change nothing.
+func (t tally) settles(n *syntax.Call) bool {
+	return n.Function == syntax.FuncAny && t.counts[True] > 0 || n.Function == syntax.FuncAll && t.counts[False] > 0
 }
 
-// outcome is what the function makes of a tally.
-func tallyOutcome(n *syntax.Call, t *tally) value {
+// value is what the function makes of the tally.
+func (t tally) value(n *syntax.Call) value {
 	switch {
-	case settled(n, t):
+	case t.settles(n):
 		return boolean(n.Function == syntax.FuncAny)
-	case t.unknown > 0:
-		return unknown(t.fault)
+	case t.unreachable.code != faultNone:
+		return unknown(t.unreachable)
+	case t.fault != nil:
+		return value{fault: t.fault}
 	case n.Function == syntax.FuncCount:
-		return number(strconv.Itoa(t.matched))
+		return integer(t.counts[True])
 	}
 	return boolean(n.Function == syntax.FuncAll)
 }
 
-// quantify evaluates any, all and count.
-func (e *evaluator) quantify(n *syntax.Call) value {
-	var t tally
-	f, ok := e.elements(n, func(_ string, element value) bool {
-		t.add(e.judge(n, element))
-		return !settled(n, &t)
-	})
-	if !ok && !settled(n, &t) {
-		return unknown(f)
+// listOf is the source of the list that any, all or count goes through first.
+func listOf(n *syntax.Call) syntax.Span {
+	if n.Each == nil {
+		return syntax.Span{}
 	}
-	return tallyOutcome(n, &t)
+	s, _ := n.Each.Each()
+	return syntax.Span{From: n.Each.From, To: n.Each.Before(s.From)}
 }
 
-// judge asks the condition of one element.
-func (e *evaluator) judge(n *syntax.Call, element value) value {
-	if n.Cond == nil || element.kind == KindUnknown {
-		return element
-	}
-	logics := e.logics
-	e.logics = nil
-	v := e.at(element, syntax.Span{}, n.Cond)
-	e.logics = logics
-	return v
-}
-
-// elements calls visit for all that the [] of a call lead to, until it returns
-// false. ok is false if some cannot be reached, and the fault says why.
-func (e *evaluator) elements(n *syntax.Call, visit func(label string, element value) bool) (f fault, ok bool) {
+// elements calls visit for all that the [] of a call lead to, while it wants more. The
+// fault is why the first of what cannot be gone through cannot.
+func (e *evaluator) elements(n *syntax.Call, visit func(label string, element value) (more bool)) fault {
 	in := &iteration{evaluator: e, path: n.Each, visit: visit}
 	if n.Each == nil {
 		in.spread(e.current(), "", e.scope.subject, nil)
 	} else {
 		in.follow(e.root(n.Each), n.Each.Lookups, "")
 	}
-	return in.fault, !in.failed
+	return in.fault
 }
 
 // An iteration goes through the elements of lists, and of the lists in them.
 type iteration struct {
 	*evaluator
 	path  *syntax.Path
-	visit func(label string, element value) bool
-
-	done   bool // visit has seen enough
-	failed bool
-	fault  fault // the first, if failed
+	visit func(label string, element value) (more bool)
+	done  bool // visit wants no more
+	fault fault
 }
 
 // follow walks lookups up to the next [] and goes on for each of the elements.
@@ -113,10 +108,10 @@ func (in *iteration) follow(v value, lookups []syntax.Lookup, label string) {
 func (in *iteration) spread(v value, label string, subject syntax.Span, lookups []syntax.Lookup) {
 	if v.kind != KindArray && v.kind != KindObject {
 		if v.kind != KindUnknown {
-			v.fault = newFault(faultEach, v.kind, subject, syntax.Span{})
+			v = unknown(fault{code: faultEach, got: v.kind, subject: subject})
 		}
-		if !in.failed {
-			in.failed, in.fault = true, v.fault
+		if in.fault.code == faultNone {
+			in.fault = *v.fault
 		}
 		return
 	}

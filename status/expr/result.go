@@ -1,9 +1,9 @@
 package expr
 
 import (
-	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"slices"
 
-	"github.com/pollcli/poll/status/expr/internal/syntax"
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
 // A Result is the outcome of one evaluation.
@@ -21,7 +21,7 @@ func (r Result) Matched() bool { return r.Tri == True }
 // Abandoned reports whether there was no time left to evaluate the expression:
 // nothing is known of it then, and it may be asked again.
 func (r Result) Abandoned() bool {
-	return r.value.kind == KindUnknown && r.value.fault.code == faultAbandoned
+	return r.value.fault != nil && r.value.fault.code == faultAbandoned
 }
 
 // Value returns the value of the expression; for a condition it is true or
@@ -53,7 +53,7 @@ func (r Result) Explain(max int) []string {
 	if r.expr == nil || max <= 0 {
 		return nil
 	}
-	return cutLines(r.explain().lines, max)
+	return distinct(r.explain().lines, max)
 }
 
 // Notes lists what is odd about a match, such as
@@ -65,26 +65,18 @@ func (r Result) Notes() []string {
 	if r.expr == nil || r.Tri != True {
 		return nil
 	}
-	return cutLines(r.explain().notes, maxNotes)
+	return distinct(r.explain().notes, maxNotes)
 }
 
 const maxNotes = 5
 
-func cutLines(lines []string, max int) []string { return lines[:min(max, len(lines))] }
-
-func (r Result) explain() (x *explainer) {
-	x = &explainer{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src}
-	x.labels, x.logics = true, map[*syntax.Logic]value{}
-	if r.Abandoned() {
-		x.say("%s", r.value.fault.words(x.src, nil))
-		return x
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			x.lines, x.notes, x.prefix = nil, nil, ""
-			x.unexplained(r, failure(p))
+// distinct returns the first lines that differ, max at most, in the place of lines.
+func distinct(lines []string, max int) []string {
+	some := lines[:0]
+	for _, line := range lines {
+		if len(some) < max && !slices.Contains(some, line) {
+			some = append(some, line)
 		}
-	}()
-	x.collect(r.expr.program.Root, false)
-	return x
+	}
+	return some
 }

@@ -1,5 +1,10 @@
 package expr
 
+import (
+	"regexp"
+	"time"
+)
+
 // What an evaluation costs is counted in steps: one for each byte that is looked
 // at, and some for each path, element and comparison. The count shows that the
 // cost grows with the document times the length of the expression and no faster,
@@ -33,7 +38,11 @@ func (e *evaluator) checkContext() {
 // keys.
 func (e *evaluator) grow(n int) bool {
 	const usual = 16 // times the answer
-	if n > maxResult || e.grown+n > (usual+len(e.expr.src)/usual)*(usual+e.env.size()) {
+	answer := 0
+	for _, text := range e.env.texts() {
+		answer += len(text)
+	}
+	if n > maxResult || e.grown+n > (usual+len(e.expr.src)/usual)*(usual+answer) {
 		return false
 	}
 	e.tick(n)
@@ -41,19 +50,41 @@ func (e *evaluator) grow(n int) bool {
 	return true
 }
 
-// size is the length of the answer.
-func (env *Env) size() int {
-	n := len(env.Body) + len(env.Stdout) + len(env.Stderr)
+// texts are what the answer consists of.
+func (env *Env) texts() [4]string {
+	texts := [4]string{viewString(env.Body), viewString(env.Stdout), viewString(env.Stderr)}
 	if env.Doc != nil {
-		n += len(env.Doc.text)
+		texts[3] = env.Doc.text
 	}
-	return n
+	return texts
 }
 
-// failure is the fault of an evaluation that ended with a panic.
-func failure(p any) fault {
-	if _, ok := p.(abandoned); ok {
-		return fault{code: faultAbandoned}
+// A pattern that may take longer than asideSteps is matched aside, for it cannot
+// be interrupted; once the context is done it is waited for that long.
+const (
+	asideSteps = lookSteps
+	asideGrace = 50 * time.Millisecond
+)
+
+// match reports whether a pattern matches a text. The time is that of the product
+// of their lengths.
+func (e *evaluator) match(pattern *regexp.Regexp, s string) bool {
+	steps := len(s) * len(pattern.String())
+	e.tick(baseSteps + steps)
+	if steps < asideSteps || e.env.Context == nil {
+		return pattern.MatchString(s)
 	}
-	return fault{code: faultInternal}
+	matched := make(chan bool, 1)
+	go func() { matched <- pattern.MatchString(s) }()
+	select {
+	case m := <-matched:
+		return m
+	case <-e.env.Context.Done():
+	}
+	select {
+	case m := <-matched:
+		return m
+	case <-time.After(asideGrace):
+		panic(abandoned{})
+	}
 }

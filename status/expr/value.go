@@ -2,12 +2,45 @@ package expr
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
+
+// A Tri is the outcome of a condition: true, false or unknown.
+type Tri int8
+
+// The three outcomes. Unknown stands for what jq answers with a runtime error:
+// text where a number is needed, a body that is not JSON. It never matches, and
+// neither does its negation.
+const (
+	False Tri = iota
+	True
+	Unknown
+)
+
+// String returns "true", "false" or "unknown".
+func (t Tri) String() string {
+	names := [...]string{"false", "true", "unknown"}
+	if t < 0 || int(t) >= len(names) {
+		return fmt.Sprintf("Tri(%d)", int8(t))
+	}
+	return names[t]
+}
+
+// triOf is the Tri of a Go bool.
+func triOf(b bool) Tri {
+	if b {
+		return True
+	}
+	return False
+}
+
+// not is Kleene's negation: unknown stays unknown.
+func (t Tri) not() Tri { return [...]Tri{False: True, True: False, Unknown: Unknown}[t] }
 
 // A Kind is the type of a value.
 type Kind uint8
@@ -67,34 +100,21 @@ func (v Value) Text() string {
 type value struct {
 	kind   Kind
 	hidden bool   // holds text of a header, which is never shown
-	fault  fault  // why the value is unknown
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
-	ready  *ready // nil for most
+	fault  *fault // why the value is unknown
+	forms  *forms // nil for most
 }
 
 func missing() value { return value{kind: KindMissing} }
 
-func boolean(b bool) value {
-	if b {
-		return value{kind: KindBool, raw: "true"}
-	}
-	return value{kind: KindBool, raw: "false"}
-}
+func boolean(b bool) value { return value{kind: KindBool, raw: strconv.FormatBool(b)} }
 
 func number(text string) value { return value{kind: KindNumber, raw: text} }
 
+func integer(n int) value { return number(strconv.Itoa(n)) }
+
 func text(s string) value { return value{kind: KindString, str: s} }
-
-func array(raw string) value { return value{kind: KindArray, raw: raw} }
-
-// outcome is the value of a condition.
-func outcome(t Tri, f fault) value {
-	if t == Unknown {
-		return value{kind: KindUnknown, fault: f}
-	}
-	return boolean(t == True)
-}
 
 // fromResult is the value that gjson found in a valid document.
 func fromResult(r gjson.Result) value {
@@ -102,7 +122,7 @@ func fromResult(r gjson.Result) value {
 	case gjson.True, gjson.False:
 		return value{kind: KindBool, raw: r.Raw}
 	case gjson.Number:
-		return value{kind: KindNumber, raw: r.Raw}
+		return number(r.Raw)
 	case gjson.String:
 		return value{kind: KindString, raw: r.Raw, str: r.Str}
 	case gjson.JSON:

@@ -147,6 +147,9 @@ const (
 	OpContains
 	OpStartsWith
 	OpEndsWith
+
+	OpLike // in queries only
+	OpNotLike
 )
 
 // compareOps spells the operators, by their number.

@@ -44,7 +44,7 @@ func (p *parser) pathOperand(t token) Node {
 
 // word is the name that a bare path of one field consists of.
 func (p *Path) word() string {
-	if !p.bare || len(p.Steps) != 1 || p.Steps[0].Kind != StepField || p.Steps[0].Glob != "" {
+	if !p.bare || len(p.Steps) != 1 || p.Steps[0].Kind != StepField || p.Steps[0].Pattern != nil {
 		return ""
 	}
 	return p.Steps[0].Key

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -29,13 +31,13 @@ const (
 // A Step is one component of a path.
 type Step struct {
 	Span
-	Kind  StepKind
-	piped bool   // joined by a tight | rather than by a dot
-	Key   string // StepField; StepLoose: the digits
-	Glob  string // StepField: a pattern instead of a key, "" if there is none
-	n     int    // StepIndex
-	query *Query
-	mod   *Modifier
+	Kind    StepKind
+	piped   bool           // joined by a tight | rather than by a dot
+	Key     string         // StepField; StepLoose: the digits
+	Pattern *regexp.Regexp // StepField: instead of the key, nil for most
+	n       int            // StepIndex
+	query   *Query
+	mod     *Modifier
 }
 
 // A StepKind says what a step does.
@@ -64,9 +66,8 @@ type Lookup struct {
 	Kind     LookupKind
 	GJSON    string    // LookupFields: the gjson path of all steps
 	Wild     bool      // LookupFields: a step is a pattern
-	Steps    []Step    // LookupFields
-	Key      string    // LookupKey
-	N        int       // LookupIndex
+	Steps    []Step    // LookupFields, LookupKey
+	N        int       // LookupIndex, LookupLine
 	Query    *Query    // LookupFirst, LookupAll, LookupAllCount
 	Sub      []Lookup  // LookupMap, LookupAll: walked for each element
 	Modifier *Modifier // LookupModifier
@@ -80,6 +81,7 @@ const (
 	LookupKey                 // a key of an object that gjson would also take for an index
 	LookupIndex               // [n]
 	LookupEach                // []
+	LookupLine                // ..n, a document of JSON lines
 	LookupCount               // #
 	LookupMap                 // #.x
 	LookupFirst               // #(...)
@@ -88,7 +90,20 @@ const (
 	LookupModifier
 )
 
-// lower turns steps into lookups.
+// lower turns the steps of the path into lookups.
+func (p *Path) lower() {
+	if p.Root != RootLines || p.Steps[0].Kind != StepLoose {
+		p.Lookups = lower(p.Steps)
+		return
+	}
+	first := p.Steps[0]
+	n, err := strconv.Atoi(first.Key)
+	if err != nil {
+		n = -1 // there are not so many
+	}
+	p.Lookups = append([]Lookup{{Span: first.Span, Kind: LookupLine, N: n}}, lower(p.Steps[1:])...)
+}
+
 func lower(steps []Step) []Lookup {
 	var lookups []Lookup
 	for len(steps) > 0 {
@@ -102,7 +117,7 @@ func lower(steps []Step) []Lookup {
 // lowerOne makes the first lookup of steps, and returns the steps that are left.
 func lowerOne(steps []Step) (Lookup, []Step) {
 	s, rest := steps[0], steps[1:]
-	h := Lookup{Span: s.Span, Query: s.query, Modifier: s.mod, Key: s.Key, N: s.n}
+	h := Lookup{Span: s.Span, Query: s.query, Modifier: s.mod, N: s.n}
 	switch s.Kind {
 	case StepField, StepLoose:
 		return lowerFields(steps)
@@ -152,8 +167,8 @@ const bracketKey = -1
 
 // lowerFields joins the fields at the start of steps to one lookup.
 func lowerFields(steps []Step) (Lookup, []Step) {
-	if s := &steps[0]; s.Kind == StepField && s.Glob == "" && (s.Key == "" || rawjson.IsDigits(s.Key)) {
-		return Lookup{Span: s.Span, Kind: LookupKey, Key: s.Key}, steps[1:]
+	if s := &steps[0]; s.Kind == StepField && s.Pattern == nil && (s.Key == "" || rawjson.IsDigits(s.Key)) {
+		return Lookup{Span: s.Span, Kind: LookupKey, Steps: steps[:1]}, steps[1:]
 	}
 	n := 1
 	for n < len(steps) && joins(&steps[n]) {
@@ -162,7 +177,7 @@ func lowerFields(steps []Step) (Lookup, []Step) {
 	var b strings.Builder
 	wild := false
 	for i := range steps[:n] {
-		wild = wild || steps[i].Glob != ""
+		wild = wild || steps[i].Pattern != nil
 		if i > 0 {
 			b.WriteByte('.')
 		}
@@ -185,7 +200,7 @@ func joins(s *Step) bool {
 	case StepLoose:
 		return true
 	case StepField:
-		return s.Glob != "" || s.Key != "" && !rawjson.IsDigits(s.Key)
+		return s.Pattern != nil || s.Key != "" && !rawjson.IsDigits(s.Key)
 	}
 	return false
 }

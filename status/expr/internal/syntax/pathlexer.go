@@ -51,7 +51,7 @@ func (p *pathLexer) finish() *Path {
 	}
 	p.path.To = p.pos
 	if p.err == nil {
-		p.path.Lookups = lower(p.path.Steps)
+		p.path.lower()
 	}
 	return p.path
 }
@@ -219,7 +219,7 @@ func (p *pathLexer) name() {
 	}
 	s := Step{Kind: StepField, Key: string(key)}
 	if wild {
-		s.Glob, s.Key = string(glob), p.src[from:p.pos]
+		s.Pattern, s.Key = wildcards(string(glob)), p.src[from:p.pos]
 	}
 	p.add(s, from)
 }

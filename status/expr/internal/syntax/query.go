@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -11,28 +12,14 @@ import (
 // compares loosely, as gjson does: in a query 3 is "3".
 type Query struct {
 	Span
-	Lookups  []Lookup // to the value that is tested; none for the element itself
-	Op       QueryOp
-	Want     string // the operand as text
+	Lookups  []Lookup       // to the value that is tested; none for the element itself
+	Op       CompareOp      // 0 asks for existence
+	Want     string         // the operand as text
+	Pattern  *regexp.Regexp // for % and !%
 	Number   float64
 	IsNumber bool // want is a number, perhaps in quotes
 	Tilde    bool // the operand is ~true, ~false, ~null or ~*
 }
-
-// A QueryOp is an operator of a query; the zero value asks for existence.
-type QueryOp uint8
-
-const (
-	QueryExists QueryOp = iota
-	QueryEqual
-	QueryNotEqual
-	QueryLess
-	QueryLessEqual
-	QueryGreater
-	QueryGreaterEqual
-	QueryLike
-	QueryNotLike
-)
 
 // readQuery reads the (...) of #(...).
 func (p *pathLexer) readQuery() *Query {
@@ -62,12 +49,12 @@ func (p *pathLexer) readQuery() *Query {
 	}
 	p.pos++
 	if inner != nil {
-		if q.Lookups = inner.Lookups; q.Op == QueryExists && inner.isList() {
+		if q.Lookups = inner.Lookups; q.Op == 0 && inner.isList() {
 			p.fail(inner.From, "drop the last #, or end with |# > 0", "%s is always a list, which always exists", inner.Of(p.src))
 			return nil
 		}
 	}
-	if inner == nil && q.Op == QueryExists {
+	if inner == nil && q.Op == 0 {
 		p.fail(open, "", "the query is empty")
 		return nil
 	}
@@ -98,10 +85,10 @@ func (p *pathLexer) queryPath() *Path {
 // queryOps spells the operators, the longest first.
 var queryOps = [...]struct {
 	text string
-	op   QueryOp
+	op   CompareOp
 }{
-	{"==", QueryEqual}, {"!=", QueryNotEqual}, {"<=", QueryLessEqual}, {">=", QueryGreaterEqual}, {"!%", QueryNotLike},
-	{"=", QueryEqual}, {"<", QueryLess}, {">", QueryGreater}, {"%", QueryLike},
+	{"==", OpEqual}, {"!=", OpNotEqual}, {"<=", OpLessEqual}, {">=", OpGreaterEqual}, {"!%", OpNotLike},
+	{"=", OpEqual}, {"<", OpLess}, {">", OpGreater}, {"%", OpLike},
 }
 
 // queryOperator reads the operator and the operand of a query, if it has them.
@@ -146,9 +133,36 @@ func (p *pathLexer) queryOperand(q *Query, op int) {
 	default:
 		p.wordOperand(q, op)
 	}
-	if like := q.Op == QueryLike || q.Op == QueryNotLike; like && p.at(start) != '"' {
-		p.fail(start, `such as "done*"`, "%% needs a pattern in double quotes")
+	if q.Op == OpLike || q.Op == OpNotLike {
+		if p.at(start) != '"' {
+			p.fail(start, `such as "done*"`, "%% needs a pattern in double quotes")
+		}
+		q.Pattern = wildcards(q.Want)
 	}
+}
+
+// wildcards makes a regular expression of a pattern of gjson, where * is any text, ?
+// is one character, and \ takes the meaning from what follows. gjson's own takes
+// exponential time, or gives up.
+func wildcards(pattern string) *regexp.Regexp {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	escaped := false
+	for i, r := range pattern {
+		switch {
+		case r == '\\' && !escaped && i+1 < len(pattern):
+			escaped = true
+			continue
+		case r == '*' && !escaped:
+			b.WriteString(".*")
+		case r == '?' && !escaped:
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+		escaped = false
+	}
+	return regexp.MustCompile(b.String() + "$")
 }
 
 // queryNumber reads an operand as gjson does when it meets a number.
@@ -165,7 +179,7 @@ func (p *pathLexer) wordOperand(q *Query, op int) {
 		q.Want, p.pos = word, end
 	case "null":
 		hint := "write ==~null for null or missing"
-		if q.Op == QueryNotEqual {
+		if q.Op == OpNotEqual {
 			hint = "write !=~null for neither null nor missing"
 		}
 		p.fail(op, hint, "a comparison with null never matches in a query")
@@ -190,7 +204,7 @@ func (p *pathLexer) tildeOperand(q *Query) {
 	default:
 		p.fail(start, "~true, ~false, ~null and ~* can follow", "nothing that ~ can test follows")
 	}
-	if q.Op != QueryEqual && q.Op != QueryNotEqual {
+	if q.Op != OpEqual && q.Op != OpNotEqual {
 		p.fail(start, "", "~ goes with == and != only")
 	}
 }

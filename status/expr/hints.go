@@ -1,0 +1,289 @@
+package expr
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
+
+// How much is looked at and shown of the members that a document has instead.
+const (
+	maxHints        = 2
+	maxMembers      = 1000 // looked at
+	maxMembersShown = 5
+	maxMemberName   = 40 // in characters
+)
+
+// Hints says of the paths that lead nowhere in the answer what may have been
+// meant: a member of nearly that name, a variable or, unless nearOnly is true,
+// which members there are. It is empty for a match. It shows names of members,
+// never their values. The expression is evaluated once more for it.
+func (r Result) Hints(nearOnly bool) (hints []string) {
+	if r.expr == nil || r.Tri == True || r.Abandoned() {
+		return nil
+	}
+	h := &hinter{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src, nearOnly: nearOnly, whole: "the document"}
+	defer func() {
+		if recover() != nil {
+			hints = nil
+		}
+	}()
+	h.node(r.expr.program.Root)
+	return distinct(h.hints, maxHints)
+}
+
+// Readable reports whether the answer was JSON, so that paths could be followed.
+func (r Result) Readable() bool {
+	if r.env == nil {
+		return false
+	}
+	state := r.env.Doc.check()
+	return state == docOne || state == docLines
+}
+
+// A hinter looks for paths that lead nowhere.
+type hinter struct {
+	evaluator
+	src      string
+	nearOnly bool
+	whole    string // what "." is, in words
+	text     bool   // the path is compared with text, which no number is
+	hints    []string
+}
+
+func (h *hinter) hint(text string) { h.hints = append(h.hints, rawjson.OneLine(text)) }
+
+// node looks at the paths whose absence was not asked for.
+func (h *hinter) node(n syntax.Node) {
+	switch n := syntax.Ungroup(n).(type) {
+	case *syntax.Path:
+		h.path(n)
+	case *syntax.Negation:
+		h.node(n.X)
+	case *syntax.Logic:
+		for _, x := range n.Xs {
+			h.node(x)
+		}
+	case *syntax.Comparison:
+		if !isNull(n.Left) && !isNull(n.Right) {
+			h.side(n.Left, n.Right)
+			h.side(n.Right, n.Left)
+		}
+	case *syntax.Pipe:
+		h.pipe(n, 0)
+	case *syntax.Call:
+		h.call(n)
+	}
+}
+
+// side looks at one side of a comparison.
+func (h *hinter) side(n, other syntax.Node) {
+	if l, ok := syntax.LiteralOf(other); ok && l.Kind == syntax.String {
+		_, number := rawjson.NumberIn(l.Text)
+		h.text = !number
+	}
+	h.node(n)
+	h.text = false
+}
+
+func isNull(n syntax.Node) bool {
+	l, ok := syntax.LiteralOf(n)
+	return ok && l.Kind == syntax.Null
+}
+
+// pipe looks at the parts of a pipe from the i-th on.
+func (h *hinter) pipe(n *syntax.Pipe, i int) {
+	part := n.Xs[i]
+	h.node(part)
+	if i+1 == len(n.Xs) {
+		return
+	}
+	before := syntax.Span{From: n.From, To: part.Where().To}
+	h.within(h.value(part), before.Of(h.src), func() { h.pipe(n, i+1) })
+}
+
+// call looks at the list of any, all and count, and at the condition for its first
+// element.
+func (h *hinter) call(n *syntax.Call) {
+	if n.Function != syntax.FuncAny && n.Function != syntax.FuncAll && n.Function != syntax.FuncCount {
+		return
+	}
+	if n.Each != nil {
+		h.path(n.Each)
+	}
+	if n.Cond == nil {
+		return
+	}
+	var first value
+	h.elements(n, func(_ string, element value) bool {
+		first = element
+		return false
+	})
+	h.within(first, "an element", func() { h.node(n.Cond) })
+}
+
+// within looks at a part for which "." is dot, unless that holds nothing.
+func (h *hinter) within(dot value, whole string, look func()) {
+	if dot.kind <= KindNull {
+		return
+	}
+	scope, outer := h.enter(dot, syntax.Span{}), h.whole
+	h.whole = whole
+	look()
+	h.scope, h.whole = scope, outer
+}
+
+// path follows a path up to the member that is not there.
+func (h *hinter) path(p *syntax.Path) {
+	v, word := h.root(p), p.FirstWord()
+	for i := range p.Lookups {
+		l := &p.Lookups[i]
+		for j := range max(1, len(l.Steps)) {
+			object := v
+			v = h.step(p, v, l, j)
+			if v.kind > KindMissing {
+				continue
+			}
+			if i+j == 0 && word != "" && h.word(word, p) {
+				return
+			}
+			if v.kind == KindMissing && object.kind == KindObject && !object.hidden && len(l.Steps) > 0 && l.Steps[j].Pattern == nil {
+				h.member(object, p, &l.Steps[j])
+			}
+			return
+		}
+	}
+}
+
+// step follows the j-th step of a lookup; unknown ends the search.
+func (h *hinter) step(p *syntax.Path, v value, l *syntax.Lookup, j int) value {
+	switch {
+	case v.kind <= KindNull, l.Kind == syntax.LookupEach, l.Kind == syntax.LookupMap, l.Kind == syntax.LookupAll:
+		return value{}
+	case l.Kind == syntax.LookupFields:
+		found := h.field(p, v, &l.Steps[j])
+		found.hidden = v.hidden
+		return found
+	}
+	return h.lookup(p, v, l)
+}
+
+// word hints at what the first word of a gjson path means to others.
+func (h *hinter) word(name string, p *syntax.Path) bool {
+	index := map[string]string{"first": "[0]", "last": "[-1]"}[name]
+	if rest := p.Of(h.src)[p.Steps[0].To-p.From:]; index != "" && rest != "" {
+		h.hint("an element of a list is written with its index: ." + index + rest + ", .items" + index + rest)
+		return true
+	}
+	hint := h.variable(strings.ToLower(name))
+	if hint != "" {
+		h.hint(hint)
+	}
+	return hint != ""
+}
+
+// variable says which variable a bare word may stand for.
+func (h *hinter) variable(word string) string {
+	switch word {
+	case "exit", "exit_code", "exitcode", "rc":
+		word = "exit"
+		if h.env.Status != nil {
+			word = "status"
+		}
+	case "status", "status_code", "statuscode", "http_status", "http_code":
+		word = "status"
+		if h.env.Exit != nil {
+			word = "exit"
+		}
+	case "stdout":
+		if h.env.Status != nil {
+			word = "body"
+		}
+	}
+	if h.text && (word == "exit" || word == "status") {
+		return ""
+	}
+	return map[string]string{
+		"exit":    "$exit is the exit code",
+		"status":  "$status is the HTTP status",
+		"body":    "$body is the text of the answer",
+		"stdout":  "$stdout is what the command wrote",
+		"stderr":  "$stderr is what a command wrote to stderr",
+		"header":  "$header.Retry-After is a header of the answer",
+		"headers": "$header.Retry-After is a header of the answer",
+		"attempt": "$attempt is the number of the attempt",
+		"elapsed": "$elapsed is the time since the start, such as $elapsed > 5m",
+		"isjson":  "$isjson asks whether the answer is JSON",
+	}[word]
+}
+
+// member hints at what an object has instead of a member.
+func (h *hinter) member(object value, p *syntax.Path, missing *syntax.Step) {
+	names := members(object)
+	before := strings.TrimSpace(h.src[p.From:p.Before(missing.From)])
+	if meant := nearestMember(missing.Key, names); meant != "" {
+		h.hint("did you mean " + memberPath(before, meant) + "?")
+		return
+	}
+	if h.nearOnly || len(names) == 0 {
+		return
+	}
+	more := ""
+	if len(names) > maxMembersShown {
+		names, more = names[:maxMembersShown], ", ..."
+	}
+	for i, name := range names {
+		if cut, wasCut := rawjson.Cut(name, maxMemberName); wasCut {
+			names[i] = cut + "..."
+		}
+	}
+	h.hint(cmp.Or(before, h.whole) + " has: " + strings.Join(names, ", ") + more)
+}
+
+// members are the first names in an object, without those that are empty.
+func members(object value) []string {
+	var names []string
+	seen := 0
+	gjson.Result{Type: gjson.JSON, Raw: object.raw}.ForEach(func(key, _ gjson.Result) bool {
+		if key.Str != "" {
+			names = append(names, key.Str)
+		}
+		seen++
+		return seen < maxMembers
+	})
+	return names
+}
+
+// nearestMember is the name that was meant, "" if none is near.
+func nearestMember(word string, names []string) string {
+	var short []string
+	for _, name := range names {
+		if len(name) > maxMemberName {
+			continue
+		}
+		if strings.EqualFold(name, word) {
+			return name
+		}
+		short = append(short, name)
+	}
+	if len(word) < 3 || len(word) > maxMemberName {
+		return "" // nearly everything is near
+	}
+	return words.Nearest(word, short)
+}
+
+// memberPath spells the path of a member.
+func memberPath(before, name string) string {
+	switch {
+	case syntax.IsName(name):
+		return before + "." + name
+	case before == "":
+		before = "."
+	}
+	return before + "[" + rawjson.Preview(name) + "]"
+}

@@ -1,0 +1,176 @@
+package expr
+
+import (
+	"index/suffixarray"
+	"strings"
+	"unsafe"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/status/expr/internal/syntax"
+)
+
+// maxReused bounds, in bytes, the values that are kept and not part of the answer,
+// and their indexes. What comes after that is made each time it is needed.
+const maxReused = 2 * maxResult
+
+// hoisted evaluates a node that does not depend on the element of a list, once for
+// all elements.
+func (e *evaluator) hoisted(n *syntax.Fixed) value {
+	if e.values == nil {
+		e.values = make([]*value, e.expr.program.Slots)
+	}
+	if v := e.values[n.Slot]; v != nil {
+		e.tick(baseSteps)
+		return *v
+	}
+	v := e.value(n.Node)
+	v.forms = &forms{}
+	for _, text := range []string{v.raw, v.str} {
+		if !e.env.holds(text) {
+			e.reused += len(text)
+		}
+	}
+	if e.reused <= maxReused {
+		e.values[n.Slot] = &v
+	}
+	return v
+}
+
+// holds reports whether s is a part of the answer, and so takes no memory.
+func (env *Env) holds(s string) bool {
+	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
+	for _, text := range env.texts() {
+		start := uintptr(unsafe.Pointer(unsafe.StringData(text)))
+		if start <= at && at+uintptr(len(s)) <= start+uintptr(len(text)) {
+			return true
+		}
+	}
+	return false
+}
+
+// forms are what a value that is compared again and again has been made into, so
+// that asking it takes the time of what it is compared with, and not its own. Each
+// is made when it is first needed.
+type forms struct {
+	number    *rawjson.Number
+	canonical string             // see [rawjson.Canonical]
+	searches  int                // through all of it, before there was an index
+	members   map[string]bool    // the canonical texts of a list's elements
+	parts     *suffixarray.Index // of a text
+}
+
+// reusable is a value that will be compared again and again.
+func (v value) reusable() value {
+	if v.forms == nil && (v.kind == KindNumber || v.kind == KindArray || v.kind == KindObject) && !rawjson.IsShort(v.raw) {
+		v.forms = &forms{}
+	}
+	return v
+}
+
+// cost is the steps of comparing a value with another: its size, unless it is reusable.
+func (v value) cost() int {
+	if v.forms != nil {
+		return 0
+	}
+	return len(v.raw) + len(v.str)
+}
+
+// compareNumbers orders two numbers by their exact values.
+func compareNumbers(a, b value) int {
+	if a.forms == nil && b.forms == nil {
+		return rawjson.CompareNumbers(a.raw, b.raw)
+	}
+	return a.number().Compare(b.number())
+}
+
+// number is a number taken apart.
+func (v value) number() rawjson.Number {
+	if v.forms != nil && v.forms.number != nil {
+		return *v.forms.number
+	}
+	n := rawjson.ParseNumber(v.raw)
+	if v.forms != nil {
+		v.forms.number = &n
+	}
+	return n
+}
+
+// canonical is the text that a value has in common with those that are equal.
+func (e *evaluator) canonical(v value) string {
+	switch {
+	case v.isNull():
+		return "null"
+	case v.kind == KindString:
+		return rawjson.CanonicalText(v.str)
+	case v.forms == nil:
+		return rawjson.Canonical(v.raw)
+	}
+	if v.forms.canonical == "" {
+		e.tick(len(v.raw))
+		v.forms.canonical = rawjson.Canonical(v.raw)
+	}
+	return v.forms.canonical
+}
+
+// indexes counts a search through all of a value, and reports whether there have
+// been so many that an index pays, which takes up to size bytes.
+func (e *evaluator) indexes(v value, size int) bool {
+	const worthIt = 8
+	e.tick(len(v.raw) + len(v.str))
+	if v.forms == nil {
+		return false
+	}
+	v.forms.searches++
+	if v.forms.searches <= worthIt || e.reused+size > maxReused {
+		return false
+	}
+	e.reused += size
+	e.tick(len(v.raw) + len(v.str))
+	return true
+}
+
+// hasPart reports whether part is in the text.
+func (e *evaluator) hasPart(v value, part string) bool {
+	if len(part) > len(v.str) {
+		return false
+	}
+	e.tick(len(part))
+	if v.forms == nil || v.forms.parts == nil {
+		const perByte = 4
+		if !e.indexes(v, perByte*len(v.str)) {
+			return strings.Contains(v.str, part)
+		}
+		v.forms.parts = suffixarray.New([]byte(v.str))
+	}
+	return part == "" || len(v.forms.parts.Lookup([]byte(part), 1)) > 0
+}
+
+// hasMember reports whether an element of the list equals v.
+func (e *evaluator) hasMember(list, v value) bool {
+	e.tick(baseSteps + v.cost())
+	if list.forms == nil || list.forms.members == nil {
+		if !e.indexes(list, len(list.raw)) {
+			return e.findMember(list, v.reusable())
+		}
+		list.forms.members = map[string]bool{}
+		each(list, func(_ int, _ string, element gjson.Result) bool {
+			e.tick(baseSteps)
+			list.forms.members[e.canonical(fromResult(element))] = true
+			return true
+		})
+	}
+	return list.forms.members[e.canonical(v)]
+}
+
+// findMember looks at each of the elements.
+func (e *evaluator) findMember(list, v value) bool {
+	found := false
+	each(list, func(_ int, _ string, element gjson.Result) bool {
+		e.tick(baseSteps)
+		found = e.equal(fromResult(element), v)
+		return !found
+	})
+	return found
+}
