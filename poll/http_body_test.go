@@ -1,15 +1,11 @@
 package poll
 
 import (
-	"context"
-	"io"
 	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/pollcli/poll/status"
 )
 
 // blocked is a body that takes no notice of its context.
@@ -42,39 +38,4 @@ func TestBodyEnds(t *testing.T) {
 			t.Errorf("have %s after %s", outcome.Ending, outcome.Elapsed)
 		}
 	})
-}
-
-// TestSwitchingProtocols meets a server that leaves HTTP and then says nothing.
-func TestSwitchingProtocols(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		method string
-		kind   status.FailureKind // of a start
-	}{{method: "GET"}, {"POST", status.FailureMayHaveStarted}} {
-		synctest.Test(t, func(t *testing.T) {
-			transport, err := Connect{}.Transport()
-			if err != nil {
-				t.Fatal(err)
-			}
-			transport.Proxy = nil
-			transport.DialContext = pipeTo(func(conn net.Conn) {
-				conn.Read(make([]byte, 4096))
-				io.WriteString(conn, "HTTP/1.1 101 X\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
-				io.Copy(io.Discard, conn) // until it is closed
-			})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			begun := time.Now()
-			o := HTTP{URL: "http://api.example.com/", Method: test.method, Transport: transport}.Probe(ctx, Attempt{Number: 1})
-			if o.Code == nil || *o.Code != 101 || len(o.Body) != 0 || time.Since(begun) != 0 {
-				t.Errorf("%s: have %+v after %s", test.method, o, time.Since(begun))
-			}
-			if test.method == "POST" && (o.Failure == nil || o.Failure.Kind != test.kind) {
-				t.Errorf("POST: have %v", o.Failure)
-			}
-			if v := (status.Rules{}).Classify(t.Context(), o); v.Status != status.Error {
-				t.Errorf("%s: have %s", test.method, v.Status)
-			}
-		})
-	}
 }

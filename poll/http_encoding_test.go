@@ -6,13 +6,12 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
-	"github.com/pollcli/poll/poll/internal/cause"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/pollcli/poll/poll/internal/cause"
 )
 
 // encode encodes text by layers: g is gzip, z is zlib, f is deflate without zlib.
@@ -90,38 +89,6 @@ func TestEncodings(t *testing.T) {
 		}
 		if o.Failure != nil && (!strings.HasPrefix(o.Failure.Reason, test.want) || test.want == "" || test.want == plain) {
 			t.Errorf("%s: have %q, want %q", test.name, o.Failure.Reason, test.want)
-		}
-	}
-}
-
-// What is asked for is what poll can undo, unless the user says otherwise.
-func TestAcceptEncoding(t *testing.T) {
-	t.Parallel()
-	var have []string
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		have = r.Header["Accept-Encoding"]
-	}))
-	defer server.Close()
-	transport, err := Connect{}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer transport.CloseIdleConnections()
-	for name, test := range map[string]struct {
-		method string
-		header http.Header
-		want   []string
-	}{
-		"by itself": {want: []string{"gzip"}},
-		"HEAD":      {method: "HEAD"},
-		"a range":   {header: http.Header{"Range": {"bytes=0-1"}}},
-		"given":     {header: http.Header{"Accept-Encoding": {"br"}}, want: []string{"br"}},
-		"none":      {header: http.Header{"Accept-Encoding": nil}},
-	} {
-		have = nil
-		o := HTTP{URL: server.URL, Method: test.method, Header: test.header, Transport: transport}.Probe(t.Context(), Attempt{Number: 1})
-		if o.Failure != nil || !slices.Equal(have, test.want) {
-			t.Errorf("%s: have %q, %v; want %q", name, have, o.Failure, test.want)
 		}
 	}
 }

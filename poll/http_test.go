@@ -7,38 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/status"
 )
-
-func TestHTTPGet(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet || r.Header.Get("X-Job") != "7" || r.URL.RawQuery != "a=1" {
-			t.Errorf("have %s %s with X-Job %q", r.Method, r.URL, r.Header.Get("X-Job"))
-		}
-		w.Header().Set("Retry-After", "3")
-		w.WriteHeader(http.StatusAccepted)
-		w.Write([]byte(`{"state":"running"}`))
-	}))
-	defer server.Close()
-
-	probe := HTTP{URL: server.URL + "/jobs/7?a=1", Header: http.Header{"x-job": {"7"}}, MaxBody: 10}
-	o := probe.Probe(t.Context(), Attempt{})
-	if o.Failure != nil {
-		t.Fatal(o.Failure.Reason)
-	}
-	if o.Kind != status.KindHTTP || *o.Code != 202 {
-		t.Errorf("have %+v", o)
-	}
-	if string(o.Body) != `{"state":"` || o.Size != 19 || !o.Truncated {
-		t.Errorf("have body %q of %d bytes, truncated %t", o.Body, o.Size, o.Truncated)
-	}
-	if o.Hint == nil || o.Hint.Wait != 3*time.Second {
-		t.Errorf("have hint %v, want 3s", o.Hint)
-	}
-}
 
 func TestHTTPRefused(t *testing.T) {
 	t.Parallel()
@@ -90,25 +61,6 @@ func TestHTTPCheck(t *testing.T) {
 		if o.Failure == nil || o.Failure.Kind != status.FailureHopeless {
 			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
 		}
-	}
-}
-
-func TestHTTPWithoutItsOwnHeaders(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, name := range []string{"Accept", "User-Agent", "Content-Type"} {
-			if values, ok := r.Header[name]; ok {
-				t.Errorf("%s is sent: %q", name, values)
-			}
-		}
-	}))
-	defer server.Close()
-	o := HTTP{
-		URL: server.URL, Body: []byte("x"),
-		Header: http.Header{"Accept": nil, "User-Agent": nil, "Content-Type": {}},
-	}.Probe(t.Context(), Attempt{Number: 1})
-	if o.Failure != nil {
-		t.Error(o.Failure)
 	}
 }
 

@@ -175,7 +175,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 		for _, field := range fields {
 			pid, err := strconv.Atoi(field)
 			ts.Check(err)
-			for limit := time.Now().Add(2 * time.Second); alive(pid); time.Sleep(time.Millisecond) {
+			for limit := time.Now().Add(patience); alive(pid); time.Sleep(time.Millisecond) {
 				if time.Now().After(limit) {
 					ts.Fatalf("process %d of %s is alive", pid, file)
 				}

@@ -155,7 +155,7 @@ func (a *Answer) head(body [][]byte) []byte {
 	for i := range a.headers {
 		header = append(header, fmt.Sprintf("X-Header-%d: %s", i, strings.Repeat("x", 44)))
 	}
-	hasLength := code == http.StatusNotModified || code == http.StatusNoContent
+	hasLength := code < 200 || code == http.StatusNotModified || code == http.StatusNoContent
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
 	for _, line := range header {
