@@ -174,14 +174,14 @@ func TestConnectClientCertificate(t *testing.T) {
 	}
 }
 
-// A shower is a server that asks for a client certificate and writes down who
-// showed one, in which request.
-type shower struct {
+// A certificateLog is a server that asks for a client certificate and logs who
+// showed one with which request.
+type certificateLog struct {
 	seen    []string
 	handler http.HandlerFunc
 }
 
-func (s *shower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *certificateLog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	shown := " without"
 	if len(r.TLS.PeerCertificates) > 0 {
 		shown = " with " + r.TLS.PeerCertificates[0].Subject.CommonName
@@ -190,7 +190,7 @@ func (s *shower) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler(w, r)
 }
 
-func (s *shower) start(t *testing.T, pair tls.Certificate) string {
+func (s *certificateLog) start(t *testing.T, pair tls.Certificate) string {
 	server := httptest.NewUnstartedServer(s)
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequestClientCert}
 	server.EnableHTTP2 = true
@@ -221,7 +221,7 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			home, abroad := &shower{}, &shower{}
+			home, abroad := &certificateLog{}, &certificateLog{}
 			var homeURL, abroadURL string
 			home.handler = func(w http.ResponseWriter, r *http.Request) {
 				switch {

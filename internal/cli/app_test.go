@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Who asked for an object gets one, also where the command line cannot be read
-// as far as --json.
+// With --json there is an object on stdout, even where the command line is wrong
+// before --json.
 func TestRun_jsonOfUsage(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

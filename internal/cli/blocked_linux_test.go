@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A place is where poll is stuck: what it reads is never written, or what it
+// A blockage is where poll is stuck: what it reads is never written, or what it
 // writes is never read.
-type place struct {
+type blockage struct {
 	args  []string
 	stuck string // "stdin", "stdout", "stderr", or "fifo" in the directory it runs in
 	// abrupt is set where nothing but the guard can end it.
@@ -28,10 +28,10 @@ type place struct {
 	untimed bool
 }
 
-func places() map[string]place {
+func blockages() map[string]blockage {
 	const answers = `i=0; while [ $i -lt 99 ]; do echo "$i$i$i$i$i$i$i$i$i"; i=$((i+1)); done; exit 1`
 	big := []string{"--interval", "1ms", "--", "head", "-c", "100000", "/dev/zero"}
-	return map[string]place{
+	return map[string]blockage{
 		"stdin":         {args: []string{"--stdin", "--", "cat"}, stuck: "stdin"},
 		"stdin, --json": {args: []string{"--json", "--stdin", "--", "cat"}, stuck: "stdin"},
 		"body":          {args: []string{"-d", "@fifo", "http://127.0.0.1:1/"}, stuck: "fifo"},
@@ -44,7 +44,7 @@ func places() map[string]place {
 		"result":        {args: append([]string{"-q"}, big...), stuck: "stdout"},
 		"result, told":  {args: append([]string{"--json"}, big...), stuck: "stdout"},
 		"manual":        {args: []string{"man"}, stuck: "stdout", untimed: true},
-		"talk":          {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
+		"progress":      {args: []string{"-v", "--interval", "1ms", "--", "sh", "-c", answers}, stuck: "stderr", abrupt: true},
 		"command's":     {args: []string{"--show-stderr", "--base", "1ms", "--", "sh", "-c", "echo $$ >pid; exec yes >&2"}, stuck: "stderr", abrupt: true},
 	}
 }
@@ -55,7 +55,7 @@ func TestBlocked(t *testing.T) {
 	if signal.Ignored(syscall.SIGINT) || signal.Ignored(syscall.SIGHUP) {
 		t.Skip("started by nohup or in the background, and poll would inherit that")
 	}
-	for name, p := range places() {
+	for name, p := range blockages() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p.testAll(t, false)
@@ -67,7 +67,7 @@ func TestBlocked(t *testing.T) {
 	}
 }
 
-func (p place) testAll(t *testing.T, first bool) {
+func (p blockage) testAll(t *testing.T, first bool) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		t.Run(unix.SignalName(sig), func(t *testing.T) {
 			t.Parallel()
@@ -86,14 +86,14 @@ func (p place) testAll(t *testing.T, first bool) {
 	}
 }
 
-// test has poll get stuck, sends it the signals, and looks at its end: by one of
-// them, or at the deadline if there is none.
-func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.Signal) {
+// test waits until poll is stuck, sends it the signals, and checks how it ends: by
+// one of them, or at the deadline if there are none.
+func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscall.Signal) {
 	timeout := time.Duration(0)
 	if len(signals) == 0 {
 		timeout = 500 * time.Millisecond
 	}
-	s, timeout := p.stick(t, first, timeout, grace)
+	s, timeout := p.startStuck(t, first, timeout, grace)
 	for i, sig := range signals {
 		pause := time.Duration(0)
 		if i > 0 {
@@ -146,7 +146,7 @@ func (p place) test(t *testing.T, first bool, grace string, signals ...syscall.S
 // over: here by a byte now and then, until long after that.
 func TestReaderIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	s, timeout := places()["result"].stick(t, false, 500*time.Millisecond, "1ms")
+	s, timeout := blockages()["result"].startStuck(t, false, 500*time.Millisecond, "1ms")
 	read := 0
 	for enough := time.Now().Add(timeout + margin + time.Second); time.Now().Before(enough); read++ {
 		if _, err := io.ReadFull(s.pipe, make([]byte, 1)); err != nil {
@@ -164,9 +164,9 @@ func TestReaderIsWaitedFor(t *testing.T) {
 	}
 }
 
-// stick starts poll and waits until it is stuck. A timeout that is over before
+// startStuck starts poll and waits until it is stuck. A timeout that is over before
 // that is doubled.
-func (p place) stick(t *testing.T, first bool, timeout time.Duration, grace string) (*stuck, time.Duration) {
+func (p blockage) startStuck(t *testing.T, first bool, timeout time.Duration, grace string) (*blockedRun, time.Duration) {
 	t.Helper()
 	for {
 		s := p.start(t, first, timeout, grace)
@@ -177,8 +177,8 @@ func (p place) stick(t *testing.T, first bool, timeout time.Duration, grace stri
 	}
 }
 
-// A stuck is poll, started.
-type stuck struct {
+// A blockedRun is poll, started.
+type blockedRun struct {
 	cmd  *exec.Cmd
 	find func() int // its process id
 	said bytes.Buffer
@@ -189,9 +189,9 @@ type stuck struct {
 	err  error
 }
 
-func (p place) start(t *testing.T, first bool, timeout time.Duration, grace string) *stuck {
+func (p blockage) start(t *testing.T, first bool, timeout time.Duration, grace string) *blockedRun {
 	t.Helper()
-	s := &stuck{done: make(chan struct{})}
+	s := &blockedRun{done: make(chan struct{})}
 	args := p.args
 	if !p.untimed {
 		args = append([]string{"--timeout", timeout.String(), "--grace", grace}, args...)
@@ -226,7 +226,7 @@ func (p place) start(t *testing.T, first bool, timeout time.Duration, grace stri
 }
 
 // connect makes the pipe that is stuck.
-func (s *stuck) connect(t *testing.T, what string) {
+func (s *blockedRun) connect(t *testing.T, what string) {
 	t.Helper()
 	if what == "fifo" {
 		s.fifo, s.read = filepath.Join(s.cmd.Dir, "fifo"), true
@@ -255,7 +255,7 @@ func (s *stuck) connect(t *testing.T, what string) {
 
 // wait waits until poll is stuck: it has opened the pipe and taken the byte that
 // is in it, or the pipe is full. It reports false if poll ended before.
-func (s *stuck) wait(t *testing.T) bool {
+func (s *blockedRun) wait(t *testing.T) bool {
 	t.Helper()
 	sent := false
 	for limit := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
@@ -308,7 +308,7 @@ func writing(pid int) bool {
 }
 
 // ended reports whether poll ends within d.
-func (s *stuck) ended(d time.Duration) bool {
+func (s *blockedRun) ended(d time.Duration) bool {
 	select {
 	case <-s.done:
 		return true

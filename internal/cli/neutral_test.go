@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What other programs may use names no flag: they have none, or others.
+// The public packages name no flag: other programs have none, or other ones.
 func TestTheLibraryNamesNoFlag(t *testing.T) {
 	t.Parallel()
 	flag := regexp.MustCompile(`--[a-z]|(^|[ (])-[a-zA-Z][ ,)]`)

@@ -23,7 +23,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// exitcode runs a program whose exit code is known.
+// exitcode runs a program and checks its exit code.
 func exitcode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exitcode N program [arg...]")
@@ -37,8 +37,8 @@ func exitcode(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// codeOf is what a shell reports of a program that was run. err is that it
-// could not be.
+// codeOf returns the exit code that a shell would report for a program that ended
+// so. err is set if it could not be run.
 func codeOf(ended error) (code int, err error) {
 	exit, ok := errors.AsType[*exec.ExitError](ended)
 	switch {
@@ -115,7 +115,7 @@ func holds(value any, expressions []string) error {
 	return nil
 }
 
-// changing matches what is another at each run, for scrub.
+// changing lists what differs from run to run; scrub replaces it.
 var changing = []struct {
 	pattern *regexp.Regexp
 	with    string
@@ -160,9 +160,8 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// gone waits for the end of processes, whose numbers are one a line. They have
-// been killed already, so this takes no time, but a zombie may wait for its new
-// parent.
+// gone waits for the end of processes whose numbers stand in files, one a line.
+// They have been killed already, but a zombie may wait for its new parent.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: gone FILE...")

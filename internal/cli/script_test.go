@@ -49,8 +49,8 @@ func runPoll() {
 //	clean FILE                    no control character and no workflow command in it
 //	gone FILE...                  the processes whose numbers stand in it have ended
 //
-// and the program signaled. What a script is started with holds nothing of the
-// environment of the test but PATH.
+// and the program signaled. A script inherits nothing of the test's environment
+// but PATH.
 func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

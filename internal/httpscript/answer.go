@@ -37,12 +37,12 @@ var (
 	nameForm   = regexp.MustCompile(`,([\w-]+)(?:=(?:<([^>]*)>|([^,:]*)))?`)
 )
 
-// words stand in place of a status code. The last three are of connections that
-// are not made; how they fail is up to who dials.
+// words stand in place of a status code. The last three are for connections that
+// cannot be made; the dialer has to fail accordingly.
 var words = []string{"hang", "close", "raw", "refused", "unreachable", "nxdomain"}
 
-// Parse reads an answer. It returns the same one several times if the text says
-// so. resolve makes the path of a file that the answer names.
+// Parse reads an answer, and returns it as many times as the text says. resolve
+// makes the path of a file that the answer names.
 func Parse(text string, resolve func(string) string) ([]Answer, error) {
 	first, rest, several := strings.Cut(text, "\n")
 	m := answerForm.FindStringSubmatch(first)

@@ -1,6 +1,6 @@
-// Package httpscript is the language in which tests script an HTTP server, and
-// that server. It serves the scripts of the command line, the conversations of
-// package poll and scripts/torture; the program does not import it.
+// Package httpscript is a scripted HTTP server for tests, and the language of its
+// scripts. The scripts of the command line, the conversations of package poll and
+// scripts/torture use it; the program does not import it.
 //
 // An answer is
 //
@@ -11,8 +11,8 @@
 // of the forms date, rfc850, asctime, rfc3339, epoch, epochms and hex. A body of
 // @FILE is the content of the file; \n at the end of a body is a newline.
 //
-// What does not fit into a line has several: the further ones are headers as
-// they are sent, and behind an empty one comes the body.
+// An answer that does not fit on one line goes on: after the first line come
+// headers, as they are sent, then an empty line and the body.
 //
 // In place of a status code, "hang" never answers, "close" closes the connection
 // and "raw" sends the body, or the further lines, as they are and closes it.
@@ -20,10 +20,10 @@
 // These names are no headers:
 //
 //	delay=D    the answer comes after that time
-//	touch=FILE the file is made when the request is there
+//	touch=FILE the file is made when the request has come
 //	gzip       the body is compressed
-//	repeat=N   the body comes so many times
-//	headers=N  so many more headers, of 64 bytes each
-//	cut=N      the connection is closed after so many bytes of the body
-//	drip=D     the body comes by a byte after each such pause
+//	repeat=N   the body comes N times
+//	headers=N  N more headers, of about 64 bytes each
+//	cut=N      the connection is closed after N bytes of the body
+//	drip=D     the body comes byte by byte, each after that pause
 package httpscript

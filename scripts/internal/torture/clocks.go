@@ -13,29 +13,34 @@ import (
 	"time"
 )
 
-func clocks() []torment {
-	return []torment{
+func clocks() []testCase {
+	return []testCase{
 		{"stopped for longer than a wait", stoppedForLong},
 		{"stopped until after the deadline", stoppedPastDeadline},
 		{"clock stepped", clockStepped},
 	}
 }
 
-// stoppedForLong stops the program for five waits: it must go on as if one had
-// been long, and not make up for the others.
+// stopAfter stops the program after a while, for a second.
+func (r *running) stopAfter(d time.Duration) {
+	time.Sleep(d)
+	r.Process.Signal(syscall.SIGSTOP)
+	time.Sleep(time.Second)
+	r.Process.Signal(syscall.SIGCONT)
+}
+
+// stoppedForLong stops the program for as long as five waits take. It must go on
+// as after one long wait, without catching up.
 func stoppedForLong(s *suite) (string, error) {
 	r, err := s.start(wait{args: args("--interval 200ms --timeout 30s --json --until $attempt==7 -- echo done")})
 	if err != nil {
 		return "", err
 	}
-	time.Sleep(500 * time.Millisecond)
-	r.Process.Signal(syscall.SIGSTOP)
-	time.Sleep(time.Second)
-	r.Process.Signal(syscall.SIGCONT)
+	r.stopAfter(500 * time.Millisecond)
 	e := r.end()
 	o, err := e.outcome()
 	if e.took < 2*time.Second {
-		err = errors.Join(err, fmt.Errorf("7 attempts in %s: it made up for lost time", e.took))
+		err = errors.Join(err, fmt.Errorf("7 attempts in %s: it caught up", e.took))
 	}
 	return fmt.Sprintf("%d attempts in %s", o.Attempts, e.took.Round(10*time.Millisecond)), errors.Join(err, e.expect(0))
 }
@@ -45,10 +50,7 @@ func stoppedPastDeadline(s *suite) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	time.Sleep(200 * time.Millisecond)
-	r.Process.Signal(syscall.SIGSTOP)
-	time.Sleep(time.Second)
-	r.Process.Signal(syscall.SIGCONT)
+	r.stopAfter(200 * time.Millisecond)
 	continued := time.Now()
 	e := r.end()
 	late := time.Since(continued)
@@ -59,8 +61,8 @@ func stoppedPastDeadline(s *suite) (string, error) {
 	return fmt.Sprintf("exit %d at once", e.code), err
 }
 
-// clockStepped builds the program with a clock that steps by an hour, forth and
-// back, ten times a second. The clock of the machine is left alone.
+// clockStepped builds the program with a clock that steps forward and back by an
+// hour, ten times a second. The machine's clock stays as it is.
 func clockStepped(s *suite) (string, error) {
 	overlay, err := s.steppingClock()
 	if err != nil {

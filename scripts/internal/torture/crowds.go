@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
-func crowds() []torment {
-	return []torment{
+func crowds() []testCase {
+	return []testCase{
 		{"10,000 command attempts", func(s *suite) (string, error) { return s.crowd(10_000, "--", "false") }},
 		{"100,000 HTTP attempts", requests},
 	}

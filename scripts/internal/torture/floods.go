@@ -26,11 +26,11 @@ type flood struct {
 	most    int64  // MiB that may be resident
 }
 
-func floods() []torment {
+func floods() []testCase {
 	const pair = `{"end":"2026-11-20T12:46:25Z","lo_s":-1e308,"hi_s":1e308,"outcome":"success"}` + "\n"
 	const once = "--immediate --max-attempts 1 --max-body 1MiB"
 	const asked = `--immediate --max-attempts 1 --until .state=="done" --error-if any(.x[];.y==1)`
-	var all []torment
+	var all []testCase
 	for _, f := range []flood{
 		{name: "stdout of 5 GB", child: []string{"1", "5120"}, flags: once, code: 1, words: "of 5368709120 bytes", most: 24},
 		{name: "stderr of 1 GB", child: []string{"2", "1024"}, flags: once, most: 24},
@@ -43,7 +43,7 @@ func floods() []torment {
 		{name: "history of 5,000,000 empty objects", history: func() string { return strings.Repeat("{}\n", 5<<20) }, most: 64},
 		{name: "history of 65,536 endless runs", history: func() string { return strings.Repeat(pair, 1<<16) }, most: 64},
 	} {
-		all = append(all, torment{f.name, f.try})
+		all = append(all, testCase{f.name, f.try})
 	}
 	return all
 }

@@ -13,22 +13,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func kills() []torment {
-	return []torment{
+func kills() []testCase {
+	return []testCase{
 		{"INT TERM HUP at 200 random moments", killedByOne},
 		{"two signals at 100 random moments", killedByTwo},
 		{"deadlines at 100 random moments", deadlines},
 	}
 }
 
-// A victim is a wait that does not end by itself.
-type victim struct {
+// A target is a wait that does not end by itself.
+type target struct {
 	name string
 	args []string
 }
 
-func victims(url string) []victim {
-	return []victim{
+func targets(url string) []target {
+	return []target{
 		{"short attempts", args("--immediate --interval 1ms -- false")},
 		{"attempts of 5 ms", args("--immediate --interval 1ms --", "sh", "-c", "sleep 0.005; exit 1")},
 		{"a group", args("--immediate", shell("sleep 60 & sleep 60 & (sleep 60; true) & wait")...)},
@@ -41,22 +41,22 @@ func victims(url string) []victim {
 	}
 }
 
-// A shot is one wait that is killed, and what was wrong about its end.
-type shot struct {
-	victim victim
-	on     bool // a terminal
-	moment time.Duration
-	sig    syscall.Signal
-	second time.Duration // until a second signal, 0 is none
-	late   time.Duration // how long it lived after the first signal
-	err    error
+// A kill is one wait that a signal ends, and what was wrong with its end.
+type kill struct {
+	target   target
+	terminal bool // it has one
+	moment   time.Duration
+	sig      syscall.Signal
+	second   time.Duration // until a second signal, 0 is none
+	late     time.Duration // how long it lived after the first signal
+	err      error
 }
 
-func (s *suite) shoot(shot *shot) {
-	w := wait{args: shot.victim.args}
+func (s *suite) kill(k *kill) {
+	w := wait{args: k.target.args}
 	var t *terminal
-	if shot.on {
-		if t, shot.err = openTerminal(); shot.err != nil {
+	if k.terminal {
+		if t, k.err = openTerminal(); k.err != nil {
 			return
 		}
 		defer t.close()
@@ -64,58 +64,58 @@ func (s *suite) shoot(shot *shot) {
 	}
 	r, err := s.start(w)
 	if err != nil {
-		shot.err = err
+		k.err = err
 		return
 	}
-	time.Sleep(shot.moment)
+	time.Sleep(k.moment)
 	killed := time.Now()
-	r.Process.Signal(shot.sig)
-	if shot.second > 0 {
-		time.Sleep(shot.second)
+	r.Process.Signal(k.sig)
+	if k.second > 0 {
+		time.Sleep(k.second)
 		r.Process.Signal(syscall.SIGINT)
 	}
 	e := r.end()
-	shot.late = time.Since(killed)
-	shot.err = e.expect(128 + int(shot.sig))
-	if shot.second > 0 && e.signal == syscall.SIGINT {
-		shot.err = e.expect(128 + int(syscall.SIGINT)) // of two that are pending, the system picks one
+	k.late = time.Since(killed)
+	k.err = e.expect(128 + int(k.sig))
+	if k.second > 0 && e.signal == syscall.SIGINT {
+		k.err = e.expect(128 + int(syscall.SIGINT)) // of two that are pending, the system picks one
 	}
 	if e.signal == 0 {
-		shot.err = errors.Join(shot.err, errors.New("it did not die of the signal"))
+		k.err = errors.Join(k.err, errors.New("it did not die of the signal"))
 	}
 	if t != nil {
-		shot.err = errors.Join(shot.err, t.changed())
+		k.err = errors.Join(k.err, t.changed())
 	}
 }
 
-// volley shoots many times, a few at once.
-func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim) *shot) (latest time.Duration, err error) {
+// killMany starts and kills n waits, four at a time.
+func (s *suite) killMany(n int, plan func(i int, rand *rand.Rand, targets []target) *kill) (latest time.Duration, err error) {
 	silent, url, err := serve("hang")
 	if err != nil {
 		return 0, err
 	}
 	defer silent.Close()
-	shots := make(chan *shot)
+	planned := make(chan *kill)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	for range 4 {
 		wg.Go(func() {
-			for shot := range shots {
-				s.shoot(shot)
+			for k := range planned {
+				s.kill(k)
 				mu.Lock()
-				latest = max(latest, shot.late)
-				if shot.err != nil {
+				latest = max(latest, k.late)
+				if k.err != nil {
 					err = errors.Join(err, fmt.Errorf("%s, %s after %s, terminal %v: %w",
-						shot.victim.name, unix.SignalName(shot.sig), shot.moment, shot.on, shot.err))
+						k.target.name, unix.SignalName(k.sig), k.moment, k.terminal, k.err))
 				}
 				mu.Unlock()
 			}
 		})
 	}
 	for i := range n {
-		shots <- aim(i, s.rand, victims(url))
+		planned <- plan(i, s.rand, targets(url))
 	}
-	close(shots)
+	close(planned)
 	wg.Wait()
 	return latest, err
 }
@@ -123,18 +123,18 @@ func (s *suite) volley(n int, aim func(i int, rand *rand.Rand, victims []victim)
 var endings = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
 func killedByOne(s *suite) (string, error) {
-	latest, err := s.volley(200, func(i int, rand *rand.Rand, victims []victim) *shot {
-		return &shot{victim: victims[i%len(victims)], on: rand.IntN(2) == 0, sig: endings[rand.IntN(len(endings))],
+	latest, err := s.killMany(200, func(i int, rand *rand.Rand, targets []target) *kill {
+		return &kill{target: targets[i%len(targets)], terminal: rand.IntN(2) == 0, sig: endings[rand.IntN(len(endings))],
 			moment: time.Duration(rand.Int64N(int64(150 * time.Millisecond)))}
 	})
 	return fmt.Sprintf("200 deaths by the signal, nobody left, terminal as before; %s at most", latest.Round(10*time.Millisecond)), err
 }
 
 func killedByTwo(s *suite) (string, error) {
-	latest, err := s.volley(100, func(i int, rand *rand.Rand, victims []victim) *shot {
-		stubborn := victim{"a group that ignores signals, grace 20s", args("--immediate --grace 20s",
+	latest, err := s.killMany(100, func(i int, rand *rand.Rand, targets []target) *kill {
+		stubborn := target{"a group that ignores signals, grace 20s", args("--immediate --grace 20s",
 			shell(`trap "" TERM INT HUP; sleep 60 & sleep 60 & wait; sleep 60`)...)}
-		return &shot{victim: stubborn, on: rand.IntN(2) == 0, sig: syscall.SIGTERM,
+		return &kill{target: stubborn, terminal: rand.IntN(2) == 0, sig: syscall.SIGTERM,
 			moment: time.Duration(rand.Int64N(int64(100 * time.Millisecond))),
 			second: 1 + time.Duration(rand.Int64N(int64(100*time.Millisecond)))}
 	})

@@ -49,7 +49,7 @@ func torture() (failed int, err error) {
 	}
 	defer os.RemoveAll(s.dir)
 	fmt.Printf("seed %d\n", *seed)
-	return s.torture(chosen), nil
+	return s.runCases(chosen), nil
 }
 
 // A suite is what all cases share.
@@ -95,9 +95,8 @@ func (s *suite) build(to string, flags ...string) error {
 
 func (s *suite) file(name string) string { return filepath.Join(s.dir, name) }
 
-// A torment is a case. It returns what happened, in a few words, and what was
-// wrong with that.
-type torment struct {
+// A testCase reports what happened, in a few words, and what was wrong with that.
+type testCase struct {
 	name string
 	try  func(*suite) (said string, err error)
 }
@@ -107,10 +106,10 @@ type skipped string
 
 func (s skipped) Error() string { return string(s) }
 
-func (s *suite) torture(chosen *regexp.Regexp) (failed int) {
+func (s *suite) runCases(chosen *regexp.Regexp) (failed int) {
 	passed, skips := 0, 0
 	began := time.Now()
-	for _, t := range torments() {
+	for _, t := range cases() {
 		if !chosen.MatchString(t.name) {
 			continue
 		}
@@ -136,9 +135,9 @@ func (s *suite) torture(chosen *regexp.Regexp) (failed int) {
 	return failed
 }
 
-func torments() []torment {
-	var all []torment
-	for _, group := range [][]torment{floods(), clocks(), kills(), crowds()} {
+func cases() []testCase {
+	var all []testCase
+	for _, group := range [][]testCase{floods(), clocks(), kills(), crowds()} {
 		all = append(all, group...)
 	}
 	return all
