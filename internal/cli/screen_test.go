@@ -41,7 +41,7 @@ func shown(t *testing.T, line string, unicode bool) string {
 	t.Helper()
 	world, out := worldOf(t, line)
 	world.Streams.OutIsTerminal = true
-	world.Streams.OutColumns = func() int { return 60 }
+	world.Streams.OutWidth = func() int { return 60 }
 	world.Streams.NoColor = true
 	world.Streams.Unicode = unicode
 	if code := Run(t.Context(), world); code != ExitSuccess {

@@ -147,19 +147,19 @@ func (v *live) layout(s statusLine, width int) string {
 		left -= columns
 		return text
 	}
-	attempt := s.attempt + c.Faint(part(s.maxAttempts, len(s.maxAttempts)))
+	attempt := s.attempt + c.Paint(term.Faint, part(s.maxAttempts, len(s.maxAttempts)))
 	timeout := part(s.timeout, len("/"+s.timeout))
 	elapsed := s.elapsed
 	switch bar := v.bar(s.done); {
 	case s.percent != "":
 		if timeout != "" {
-			elapsed += c.Faint("/" + timeout)
+			elapsed += c.Paint(term.Faint, "/"+timeout)
 		}
 		elapsed += part(fmt.Sprintf(" %s %-3s", bar, s.percent), 1+barWidth+len(" 99%"))
 	case timeout != "" && part(bar, 1+barWidth) != "":
-		elapsed += " " + bar + " " + c.Faint(timeout)
+		elapsed += " " + bar + " " + c.Paint(term.Faint, timeout)
 	case timeout != "":
-		elapsed += c.Faint("/" + timeout)
+		elapsed += c.Paint(term.Faint, "/"+timeout)
 	}
 	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
 	return s.spinner + " " + strings.Join([]string{paint(c, s.status, 9), attempt, elapsed, phase, ""}, gap) +
@@ -170,5 +170,5 @@ func (v *live) layout(s statusLine, width int) string {
 // runs were.
 func (v *live) bar(done float64) string {
 	n, c := int(done*barWidth), v.r.cfg.Palette
-	return c.Pending(strings.Repeat(v.r.glyphs.full, n)) + c.Faint(strings.Repeat(v.r.glyphs.empty, barWidth-n))
+	return c.Paint(term.Pending, strings.Repeat(v.r.glyphs.full, n)) + c.Paint(term.Faint, strings.Repeat(v.r.glyphs.empty, barWidth-n))
 }

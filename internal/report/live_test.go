@@ -35,8 +35,8 @@ func newScreen(t *testing.T, width int) *screen {
 
 func (s *screen) streams() *term.Streams {
 	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
-		Columns:      s.columns,
-		InForeground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
+		Width:      s.columns,
+		Foreground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
 }
 
 // columns is the width, and remembers what was said: a drawing that is under way

@@ -223,16 +223,11 @@ func (l *log) state(u *run, now time.Time) {
 // paint gives a status its colour, and what else is said none of them, in a column
 // of that width.
 func paint(p term.Palette, what string, width int) string {
-	color := p.Faint
-	switch what {
-	case status.Success.String():
-		color = p.Good
-	case status.NotReady.String():
-		color = p.Pending
-	case status.Throttled.String():
-		color = p.Slow
-	case status.Error.String():
-		color = p.Bad
-	}
-	return color(what) + strings.Repeat(" ", max(0, width-len(what)))
+	tone := map[string]term.Tone{ // Faint for others
+		status.Success.String():   term.Good,
+		status.NotReady.String():  term.Pending,
+		status.Throttled.String(): term.Slow,
+		status.Error.String():     term.Bad,
+	}[what]
+	return p.Paint(tone, what) + strings.Repeat(" ", max(0, width-len(what)))
 }

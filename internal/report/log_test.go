@@ -50,7 +50,7 @@ func TestLines_color(t *testing.T) {
 	t.Parallel()
 	p := new(term.Streams).Palette(term.ColorAlways)
 	have := show(recordings()["succeeded"], Config{Face: Lines, Palette: p})
-	for _, want := range []string{p.Pending("NOT_READY") + "  ", p.Slow("THROTTLED") + "  ", p.Good("SUCCESS") + "    "} {
+	for _, want := range []string{p.Paint(term.Pending, "NOT_READY") + "  ", p.Paint(term.Slow, "THROTTLED") + "  ", p.Paint(term.Good, "SUCCESS") + "    "} {
 		if !strings.Contains(have, want) {
 			t.Errorf("no %q in\n%s", want, have)
 		}

@@ -114,6 +114,11 @@ func TestResult_cannotBeWritten(t *testing.T) {
 			t.Errorf("have %v, want a ResultError of %v", err, broken)
 		}
 	}
+	closed, _, _ := term.Buffers("")
+	closed.CloseOut = func() error { return broken }
+	if err := (Output{}).Settle(success(httpAnswer(200, "x"))).Write(closed, 0, nil); !errors.Is(err, broken) {
+		t.Errorf("lost when it is closed: have %v, want %v", err, broken)
+	}
 	if err := (Output{}).Settle(failure(nil)).Write(s, 1, nil); err != nil {
 		t.Errorf("nothing to write: have %v", err)
 	}

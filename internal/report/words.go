@@ -105,7 +105,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 		status = paint(p, *s, 0)
 	}
 	if !endedByVerdict(o.Ending) {
-		status = p.Bad(o.Ending.String()) + ": " + status
+		status = p.Paint(term.Bad, o.Ending.String()) + ": " + status
 	}
 	// The reason of the run itself would say the limit again.
 	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
@@ -137,8 +137,8 @@ func summary(u *run, p term.Palette) string {
 		}
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
 	}
-	took := fmt.Sprintf("attempts took %s on average, at most %s",
-		words.Short(u.took/time.Duration(u.attempts)), words.Short(u.longest))
+	short := func(d time.Duration) string { return words.Short(max(d, time.Millisecond)) } // less would read as 0s
+	took := fmt.Sprintf("attempts took %s on average, at most %s", short(u.took/time.Duration(u.attempts)), short(u.longest))
 	if u.waits > 0 {
 		took += fmt.Sprintf("; %s, %s in total", words.Count(u.waits, "wait"), words.Clock(u.waited))
 	}

@@ -24,28 +24,28 @@ func (s *Streams) Palette(m ColorMode) Palette {
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// Good colours what has succeeded.
-func (p Palette) Good(s string) string { return p.paint(s, color.FgGreen) }
+// A Tone is what a word means, and so its colour.
+type Tone uint8
 
-// Pending colours what is not ready yet.
-func (p Palette) Pending(s string) string { return p.paint(s, color.FgCyan) }
+// The tones.
+const (
+	Faint   Tone = iota // may be overlooked
+	Good                // has succeeded
+	Pending             // is not ready yet
+	Slow                // has to slow down
+	Bad                 // has failed
+)
 
-// Slow colours what has to slow down.
-func (p Palette) Slow(s string) string { return p.paint(s, color.FgYellow) }
-
-// Bad colours what has failed.
-func (p Palette) Bad(s string) string { return p.paint(s, color.FgRed, color.Bold) }
-
-// Faint colours what may be overlooked.
-func (p Palette) Faint(s string) string { return p.paint(s, color.Faint) }
-
-// paint asks every colour explicitly for its escape codes: the library's own
-// global switch looks at stdout, and these words go to stderr.
-func (p Palette) paint(s string, attrs ...color.Attribute) string {
+// Paint colours a word. It asks the colour explicitly for its escape codes: the
+// library's own global switch looks at stdout, and these words go to stderr.
+func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s
 	}
-	c := color.New(attrs...)
+	attributes := [][]color.Attribute{
+		Faint: {color.Faint}, Good: {color.FgGreen}, Pending: {color.FgCyan}, Slow: {color.FgYellow}, Bad: {color.FgRed, color.Bold},
+	}
+	c := color.New(attributes[t]...)
 	c.EnableColor()
 	return c.Sprint(s)
 }

@@ -26,7 +26,7 @@ func TestPalette(t *testing.T) {
 			if test.want {
 				want = "\x1b[32mx\x1b[0m"
 			}
-			if have := test.streams.Palette(test.mode).Good("x"); have != want {
+			if have := test.streams.Palette(test.mode).Paint(Good, "x"); have != want {
 				t.Errorf("have %q, want %q", have, want)
 			}
 		})
@@ -37,7 +37,7 @@ func TestPalette_environment(t *testing.T) {
 	// The library looks at NO_COLOR for every colour it makes.
 	t.Setenv("NO_COLOR", "1")
 	s := Streams{}
-	if have, want := s.Palette(ColorAlways).Good("x"), "\x1b[32mx\x1b[0m"; have != want {
+	if have, want := s.Palette(ColorAlways).Paint(Good, "x"), "\x1b[32mx\x1b[0m"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }

@@ -113,7 +113,7 @@ func TestDelivered(t *testing.T) {
 	t.Parallel()
 	r, w := pipe(t)
 	f := &output{w: w, piece: maxPiece}
-	s := Streams{delivered: func() int64 { return f.written.Load() - int64(unread(int(w.Fd()))) }}
+	s := Streams{Delivered: func() int64 { return f.written.Load() - int64(unread(int(w.Fd()))) }}
 	if _, err := f.Write([]byte("abc")); err != nil {
 		t.Fatal(err)
 	}

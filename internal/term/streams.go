@@ -18,7 +18,7 @@ import (
 )
 
 // Streams are the standard streams of the process, with what is known about
-// each. The zero value of every answer is "not a terminal".
+// each. [System] and [Buffers] make them.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // the result and nothing else
@@ -30,15 +30,17 @@ type Streams struct {
 	Unicode bool // the locale says that the terminal shows UTF-8
 	NoColor bool // the environment asks for no colours
 
-	// Columns and OutColumns return the width of Err's and Out's terminal in
-	// columns as it is now, 0 when it is unknown. Nil means 0.
-	Columns, OutColumns func() int
-	// InForeground reports whether the process may draw on Err's terminal as it
-	// is now: false for a shell's background job. Nil means true.
-	InForeground func() bool
-
-	closeOut  func() error
-	delivered func() int64
+	// Width and OutWidth return the width of Err's and Out's terminal in columns as
+	// it is now, 0 when there is none or it is unknown.
+	Width, OutWidth func() int
+	// Foreground reports whether the process may draw on Err's terminal as it is
+	// now: not as a shell's background job. Where there is none, nothing forbids it.
+	Foreground func() bool
+	// CloseOut closes stdout. Some file systems report only here that what was
+	// written before is lost.
+	CloseOut func() error
+	// Delivered is another number whenever somebody has read more of stdout.
+	Delivered func() int64
 }
 
 // System returns the streams of the process. getenv is asked for TERM,
@@ -57,11 +59,11 @@ func System(getenv func(string) string) *Streams {
 		Dumb:          getenv("TERM") == "dumb",
 		Unicode:       speaksUnicode(getenv),
 		NoColor:       getenv("NO_COLOR") != "",
-		Columns:       func() int { return columns(errFd) },
-		OutColumns:    func() int { return columns(outFd) },
-		InForeground:  func() bool { return inForeground(errFd) },
-		closeOut:      os.Stdout.Close,
-		delivered:     func() int64 { return out.written.Load() - int64(unread(outFd)) },
+		Width:         func() int { return columns(errFd) },
+		OutWidth:      func() int { return columns(outFd) },
+		Foreground:    func() bool { return inForeground(errFd) },
+		CloseOut:      os.Stdout.Close,
+		Delivered:     func() int64 { return out.written.Load() - int64(unread(outFd)) },
 	}
 }
 
@@ -69,48 +71,11 @@ func System(getenv func(string) string) *Streams {
 // can be looked at in out and err. None of them is a terminal.
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
-	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true}, out, err
-}
-
-// Width returns the width of Err's terminal in columns as it is now, and 0
-// when it has none.
-func (s *Streams) Width() int {
-	if !s.ErrIsTerminal || s.Columns == nil {
-		return 0
-	}
-	return s.Columns()
-}
-
-// OutWidth returns the width of Out's terminal in columns as it is now, and 0
-// when it has none.
-func (s *Streams) OutWidth() int {
-	if !s.OutIsTerminal || s.OutColumns == nil {
-		return 0
-	}
-	return s.OutColumns()
-}
-
-// Foreground reports whether the process may draw on Err's terminal as it is
-// now. Where there is no terminal, nothing forbids it.
-func (s *Streams) Foreground() bool {
-	return !s.ErrIsTerminal || s.InForeground == nil || s.InForeground()
-}
-
-// CloseOut closes stdout. Some file systems report only here that what was
-// written before is lost.
-func (s *Streams) CloseOut() error {
-	if s.closeOut == nil {
-		return nil
-	}
-	return s.closeOut()
-}
-
-// Delivered is another number whenever somebody has read more of stdout.
-func (s *Streams) Delivered() int64 {
-	if s.delivered == nil {
-		return 0
-	}
-	return s.delivered()
+	none := func() int { return 0 }
+	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none,
+		Foreground: func() bool { return true },
+		CloseOut:   func() error { return nil },
+		Delivered:  func() int64 { return 0 }}, out, err
 }
 
 func columns(fd int) int {

@@ -1,9 +1,7 @@
 package term
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -38,35 +36,6 @@ func TestSpeaksUnicode(t *testing.T) {
 		if have := speaksUnicode(env(test.env)); have != test.want {
 			t.Errorf("%v: have %v, want %v", test.env, have, test.want)
 		}
-	}
-}
-
-func TestStreams_notATerminal(t *testing.T) {
-	t.Parallel()
-	s, _, _ := Buffers("")
-	s.Columns = func() int { return 80 }
-	s.InForeground = func() bool { return false }
-	if s.Width() != 0 || !s.Foreground() {
-		t.Errorf("width %d, foreground %v; want 0, true", s.Width(), s.Foreground())
-	}
-	s.ErrIsTerminal = true
-	if s.Width() != 80 || s.Foreground() {
-		t.Errorf("width %d, foreground %v; want 80, false", s.Width(), s.Foreground())
-	}
-}
-
-func TestStreams_CloseOut(t *testing.T) {
-	t.Parallel()
-	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &Streams{Out: f, closeOut: f.Close}
-	if err := s.CloseOut(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.CloseOut(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("closed twice: have %v, want %v", err, os.ErrClosed)
 	}
 }
 

@@ -120,8 +120,8 @@ type LineWriter struct {
 	buf []byte // the line that has not ended yet
 }
 
-// NewLineWriter returns a LineWriter that writes whole lines to w, one Write
-// for as many as are complete.
+// NewLineWriter returns a LineWriter that writes whole lines to w, in one Write as
+// many as are complete.
 func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
 
 // Write takes all of p and writes the lines that are complete. The error is
@@ -132,7 +132,8 @@ func (l *LineWriter) Write(p []byte) (int, error) {
 	for {
 		line, ok := l.next()
 		if !ok {
-			return len(p), l.write(b.String())
+			_, err := io.WriteString(l.w, b.String())
+			return len(p), err
 		}
 		blockLine(&b, string(line))
 	}
@@ -140,16 +141,8 @@ func (l *LineWriter) Write(p []byte) (int, error) {
 
 // Flush writes the line that has begun, as if it had ended.
 func (l *LineWriter) Flush() error {
-	text := Block(string(l.buf))
+	_, err := io.WriteString(l.w, Block(string(l.buf)))
 	l.buf = l.buf[:0]
-	return l.write(text)
-}
-
-func (l *LineWriter) write(s string) error {
-	if s == "" {
-		return nil
-	}
-	_, err := io.WriteString(l.w, s)
 	return err
 }
 

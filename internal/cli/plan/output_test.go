@@ -20,7 +20,7 @@ func TestMeter(t *testing.T) {
 		{"short work", func(*term.Streams) {}, 999 * time.Millisecond, "", ""},
 		{"no terminal", func(s *term.Streams) { s.ErrIsTerminal = false }, time.Minute, "", ""},
 		{"nothing can be redrawn", func(s *term.Streams) { s.Dumb = true }, time.Minute, "", ""},
-		{"in the background", func(s *term.Streams) { s.InForeground = func() bool { return false } }, time.Minute, "", ""},
+		{"in the background", func(s *term.Streams) { s.Foreground = func() bool { return false } }, time.Minute, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
