@@ -22,10 +22,12 @@ func TestProcess1HelperProcess(t *testing.T) {
 	if os.Getenv(process1Helper) == "" {
 		t.Skip("only for the other test")
 	}
+	streams, _, _ := term.Buffers("")
+	streams.Out, streams.Err = os.Stdout, os.Stderr
 	code := Run(context.Background(), World{
 		Args:    append(strings.Fields("-q --immediate --interval 1ms --max-attempts 30 -- sh -c"), "true & exit 1"),
 		Lookup:  func(string) (string, bool) { return "", false },
-		Streams: &term.Streams{In: strings.NewReader(""), Out: os.Stdout, Err: os.Stderr},
+		Streams: streams,
 	})
 	left := 0
 	for {

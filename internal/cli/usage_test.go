@@ -90,10 +90,12 @@ func worldOf(t *testing.T, line string) (World, *outputs) {
 		t.Fatalf("%q does not run poll", line)
 	}
 	o := new(outputs)
+	streams, _, _ := term.Buffers("")
+	streams.Out, streams.Err, streams.Unicode = &o.out, &o.err, false
 	return World{
 		Args:    args[1:],
 		Lookup:  func(name string) (string, bool) { v, ok := env[name]; return v, ok },
-		Streams: &term.Streams{In: strings.NewReader(""), Out: &o.out, Err: &o.err},
+		Streams: streams,
 	}, o
 }
 
