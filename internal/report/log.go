@@ -18,7 +18,7 @@ const maxChanges = 20
 // log is the face of a log, and of what stands above a status line. A change of
 // the status or of the rule that decided is said at once; in a log proper so are
 // the first maxChanges other changes of the reason, and it speaks at every
-// heartbeat.
+// heartbeat. With the face None it says only how a run failed.
 type log struct {
 	r       *Reporter
 	silence time.Duration // before the next heartbeat, 0 for none
@@ -39,6 +39,9 @@ type logged struct {
 }
 
 func (l *log) event(u *run, ev poll.Event) {
+	if l.r.cfg.Face == None && (ev.Kind != poll.EventEnd || ev.Outcome.Ending == poll.Succeeded) {
+		return
+	}
 	if !u.logged.opened && ev.Kind != poll.EventEnd {
 		l.say(l.r.opening(u))
 	}
@@ -210,10 +213,15 @@ func (l *log) state(u *run, now time.Time) {
 	}
 	ev := u.latest
 	ev.Elapsed = u.elapsed(now)
-	if ev.Kind == poll.EventWait {
+	switch ev.Kind {
+	case poll.EventWait:
 		ev.Attempt-- // the next has not begun
+		text += "next attempt in " + words.Short(ev.NextAt.Sub(now)) + hintWords(ev)
+	case poll.EventStart:
+		text += "attempt running for " + words.Short(now.Sub(ev.At))
+	default:
+		text += "still waiting"
 	}
-	text += progress(u, now)
 	if usual := forecastWords(l.r.cfg.Forecast, u.age(now)); usual != "" {
 		text += "; " + usual
 	}

@@ -14,10 +14,10 @@ import (
 
 // objects is the face for programs: one JSON object per event, one per line,
 // and nothing else on stderr. docs/event.schema.json describes them.
-type objects struct {
-	untimed
-	r *Reporter
-}
+type objects struct{ r *Reporter }
+
+func (f *objects) due() time.Time { return time.Time{} }
+func (f *objects) tick(time.Time) {}
 
 // An object is an event in JSON. The first five keys are in every one, the
 // others where they apply.

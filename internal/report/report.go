@@ -124,14 +124,14 @@ func New(cfg Config) *Reporter {
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
 	rows := log{r: r, silence: 30 * time.Second, longest: 5 * time.Minute}
-	if cfg.Heartbeat != nil {
+	if cfg.Face == None {
+		rows.silence, rows.longest = 0, 0
+	} else if cfg.Heartbeat != nil {
 		rows.silence, rows.longest = *cfg.Heartbeat, *cfg.Heartbeat
 	}
 	switch cfg.Face {
-	case None:
-		r.face = &failures{r: r}
 	case JSON:
-		r.face = &objects{r: r}
+		r.face = &objects{r}
 	case Live:
 		r.face = &live{r: r, above: rows}
 	default:
@@ -264,22 +264,4 @@ func (r *Reporter) tick() {
 		r.face.tick(now)
 	}
 	r.rearm()
-}
-
-// untimed is what faces have in common that speak of nothing but events.
-type untimed struct{}
-
-func (untimed) due() time.Time { return time.Time{} }
-func (untimed) tick(time.Time) {}
-
-// failures is the face that says only how a run failed.
-type failures struct {
-	untimed
-	r *Reporter
-}
-
-func (f *failures) event(_ *run, ev poll.Event) {
-	if ev.Kind == poll.EventEnd && ev.Outcome.Ending != poll.Succeeded {
-		f.r.con.say(f.r.closing(ev.Outcome, ""))
-	}
 }

@@ -62,8 +62,8 @@ func verdictWords(ev poll.Event) string {
 	return s
 }
 
-// hintWords says that the server asked for a wait, and how long a one if it is
-// another.
+// hintWords says that the server asked for a wait, and for how long unless it gets
+// that.
 func hintWords(ev poll.Event) string {
 	switch h := ev.Hint; {
 	case h == nil:
@@ -73,17 +73,6 @@ func hintWords(ev poll.Event) string {
 	default:
 		return fmt.Sprintf(" (%s asks for %s)", oneLine(h.Source), words.Short(h.Wait))
 	}
-}
-
-// progress says what a run is doing.
-func progress(u *run, now time.Time) string {
-	switch u.latest.Kind {
-	case poll.EventWait:
-		return "next attempt in " + words.Short(u.latest.NextAt.Sub(now)) + hintWords(u.latest)
-	case poll.EventStart:
-		return "attempt running for " + words.Short(now.Sub(u.latest.At))
-	}
-	return "still waiting"
 }
 
 // closing returns the last words of a run. summary stands below the first line.
@@ -100,12 +89,12 @@ func (r *Reporter) closing(o *poll.Outcome, summary string) string {
 
 // ending says how a run ended: the status, the attempts, the time and the reason.
 func ending(o *poll.Outcome, p term.Palette) string {
-	status, reason := "no answer", o.Reason
-	if s := statusWord(o.Status); s != nil {
-		status = paint(p, *s, 0)
+	how, reason := "no answer", o.Reason
+	if o.Status != status.None {
+		how = paint(p, o.Status.String(), 0)
 	}
 	if !endedByVerdict(o.Ending) {
-		status = p.Paint(term.Bad, o.Ending.String()) + ": " + status
+		how = p.Paint(term.Bad, o.Ending.String()) + ": " + how
 	}
 	// The reason of the run itself would say the limit again.
 	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
@@ -115,7 +104,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	return status + " after " + words.Count(o.Attempts, "attempt") + " in " + words.Clock(o.Elapsed) + reason
+	return how + " after " + words.Count(o.Attempts, "attempt") + " in " + words.Clock(o.Elapsed) + reason
 }
 
 // endedByVerdict reports whether the status alone says how the run ended.
@@ -190,12 +179,15 @@ func excerpt(text []byte, lines, columns int, fromEnd bool) string {
 	// What will not be shown of a large body need not be made harmless.
 	part := text
 	if limit := lines * columns * utf8.UTFMax; len(text) > limit {
-		part = text[:limit]
+		at := limit // or where the rune begins that stands there
 		if fromEnd {
-			part = text[len(text)-limit:]
-			for len(part) > 0 && !utf8.RuneStart(part[0]) {
-				part = part[1:]
-			}
+			at = len(text) - limit
+		}
+		for at > 0 && !utf8.RuneStart(text[at]) {
+			at--
+		}
+		if part = text[:at]; fromEnd {
+			part = text[at:]
 		}
 	}
 	var rows []string
