@@ -152,27 +152,50 @@ const (
 	OpNotLike
 )
 
-// compareOps spells the operators, by their number.
-var compareOps = [...]string{
-	OpEqual: "==", OpNotEqual: "!=", OpLess: "<", OpLessEqual: "<=", OpGreater: ">", OpGreaterEqual: ">=",
-	OpMatch: "=~", OpNotMatch: "!~", OpIn: "in", OpContains: "contains", OpStartsWith: "startswith", OpEndsWith: "endswith",
+// compareOps are the operators, by their number.
+var compareOps = [...]struct {
+	text, opposite string
+	mirror         CompareOp // for the sides exchanged, 0 for none
+}{
+	OpEqual:        {"==", "!=", OpEqual},
+	OpNotEqual:     {"!=", "==", OpNotEqual},
+	OpLess:         {"<", ">=", OpGreater},
+	OpLessEqual:    {"<=", ">", OpGreaterEqual},
+	OpGreater:      {">", "<=", OpLess},
+	OpGreaterEqual: {">=", "<", OpLessEqual},
+	OpMatch:        {"=~", "!~", 0},
+	OpNotMatch:     {"!~", "=~", 0},
+	OpIn:           {"in", "not in", 0},
+	OpContains:     {"contains", "not contains", 0},
+	OpStartsWith:   {"startswith", "not startswith", 0},
+	OpEndsWith:     {"endswith", "not endswith", 0},
 }
 
 // String returns the sign or the word.
-func (op CompareOp) String() string { return compareOps[op] }
+func (op CompareOp) String() string { return compareOps[op].text }
 
-// Ungroup takes the parentheses off, and the mark of what is fixed.
-func Ungroup(n Node) Node {
-	for {
-		switch x := n.(type) {
-		case *Group:
-			n = x.X
-		case *Fixed:
-			n = x.Node
-		default:
-			return n
+// Spell spells the operator, or its opposite.
+func (op CompareOp) Spell(negated bool) string {
+	if negated {
+		return compareOps[op].opposite
+	}
+	return compareOps[op].text
+}
+
+// Mirror is the operator for the sides exchanged; ok is false where there is none.
+func (op CompareOp) Mirror() (mirror CompareOp, ok bool) {
+	mirror = compareOps[op].mirror
+	return mirror, mirror != 0
+}
+
+// compareOp is the operator that is spelled so, 0 if there is none.
+func compareOp(text string) CompareOp {
+	for op := range compareOps {
+		if compareOps[op].text == text && text != "" {
+			return CompareOp(op)
 		}
 	}
+	return 0
 }
 
 // A Function is something that is called, with arguments or after a pipe.
@@ -199,59 +222,44 @@ const (
 	FuncIn
 )
 
-// bareFunction is the function of a name that needs no arguments, 0 if it is none.
-func bareFunction(name string) Function {
-	switch name {
-	case "length":
-		return FuncLength
-	case "type":
-		return FuncType
-	case "not":
-		return FuncNot
-	case "tonumber":
-		return FuncToNumber
-	case "tostring":
-		return FuncToString
-	case "ascii_downcase":
-		return FuncDowncase
-	case "ascii_upcase":
-		return FuncUpcase
-	case "fromjson":
-		return FuncFromJSON
-	case "any":
-		return FuncAny
-	case "all":
-		return FuncAll
+// functions spells the functions, by their number, and says how they are written.
+var functions = [...]struct {
+	name   string
+	bare   bool // as it is, behind a pipe
+	called bool // with arguments
+}{
+	FuncLength:     {"length", true, false},
+	FuncType:       {"type", true, false},
+	FuncNot:        {"not", true, false},
+	FuncToNumber:   {"tonumber", true, false},
+	FuncToString:   {"tostring", true, false},
+	FuncDowncase:   {"ascii_downcase", true, false},
+	FuncUpcase:     {"ascii_upcase", true, false},
+	FuncFromJSON:   {"fromjson", true, false},
+	FuncAny:        {"any", true, true},
+	FuncAll:        {"all", true, true},
+	FuncCount:      {"count", false, true},
+	FuncExists:     {"exists", false, true},
+	FuncTest:       {"test", false, true},
+	FuncStartsWith: {"startswith", false, true},
+	FuncEndsWith:   {"endswith", false, true},
+	FuncContains:   {"contains", false, true},
+	FuncHas:        {"has", false, true},
+	FuncIn:         {"IN", false, true},
+}
+
+// function is the function of a name, 0 if there is none.
+func function(name string) Function {
+	for f := range functions {
+		if functions[f].name == name && name != "" {
+			return Function(f)
+		}
 	}
 	return 0
 }
 
-// callFunction is the function of a name that takes arguments, 0 if it is none.
-func callFunction(name string) Function {
-	switch name {
-	case "any":
-		return FuncAny
-	case "all":
-		return FuncAll
-	case "count":
-		return FuncCount
-	case "exists":
-		return FuncExists
-	case "test":
-		return FuncTest
-	case "startswith":
-		return FuncStartsWith
-	case "endswith":
-		return FuncEndsWith
-	case "contains":
-		return FuncContains
-	case "has":
-		return FuncHas
-	case "IN":
-		return FuncIn
-	}
-	return 0
-}
+// isBare reports whether the name alone is a function.
+func isBare(name string) bool { return functions[function(name)].bare }
 
 // Fixed is a node in the condition of any, all or count that does not depend on
 // the element, such as $json.limit. It is evaluated once, not for each element:
@@ -261,49 +269,6 @@ type Fixed struct {
 	Slot int // where the evaluator keeps the value
 }
 
-// Spell spells the operator, or its opposite.
-func (op CompareOp) Spell(negated bool) string {
-	if !negated {
-		return op.String()
-	}
-	switch op {
-	case OpEqual:
-		return "!="
-	case OpNotEqual:
-		return "=="
-	case OpLess:
-		return ">="
-	case OpLessEqual:
-		return ">"
-	case OpGreater:
-		return "<="
-	case OpGreaterEqual:
-		return "<"
-	case OpMatch:
-		return "!~"
-	case OpNotMatch:
-		return "=~"
-	}
-	return "not " + op.String()
-}
-
-// Mirror is the operator for the sides exchanged.
-func (op CompareOp) Mirror() (CompareOp, bool) {
-	switch op {
-	case OpEqual, OpNotEqual:
-		return op, true
-	case OpLess:
-		return OpGreater, true
-	case OpLessEqual:
-		return OpGreaterEqual, true
-	case OpGreater:
-		return OpLess, true
-	case OpGreaterEqual:
-		return OpLessEqual, true
-	}
-	return op, false
-}
-
 // LastStage is what the value of n comes out of: the end of a pipe.
 func LastStage(n Node) Node {
 	n = Ungroup(n)
@@ -311,4 +276,47 @@ func LastStage(n Node) Node {
 		return LastStage(p.Xs[len(p.Xs)-1])
 	}
 	return n
+}
+
+// Ungroup takes the parentheses off, and the mark of what is fixed.
+func Ungroup(n Node) Node {
+	for {
+		switch x := n.(type) {
+		case *Group:
+			n = x.X
+		case *Fixed:
+			n = x.Node
+		default:
+			return n
+		}
+	}
+}
+
+// LiteralOf returns the literal that n is, perhaps in parentheses.
+func LiteralOf(n Node) (*Literal, bool) {
+	l, ok := Ungroup(n).(*Literal)
+	return l, ok
+}
+
+// eachOperand calls visit for the nodes that n is made of, but for those that see
+// another ".": the stages behind a pipe, and the arguments of a call.
+func eachOperand(n Node, visit func(*Node)) {
+	switch n := n.(type) {
+	case *Group:
+		visit(&n.X)
+	case *Negation:
+		visit(&n.X)
+	case *Comparison:
+		visit(&n.Left)
+		visit(&n.Right)
+	case *Alternative:
+		visit(&n.Left)
+		visit(&n.Right)
+	case *Logic:
+		for i := range n.Xs {
+			visit(&n.Xs[i])
+		}
+	case *Pipe:
+		visit(&n.Xs[0])
+	}
 }

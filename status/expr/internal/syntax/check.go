@@ -14,7 +14,7 @@ func (p *parser) condition(n Node) {
 	case *Literal:
 		p.conditionLiteral(x)
 	case *Variable:
-		if usual := usualComparison(x.Name); usual != "" {
+		if usual := usualComparisons[x.Name]; usual != "" {
 			p.fail(x.From, "compare it: "+usual, "$%s is a number, and a number is always true", x.Name)
 		}
 	case *Call:
@@ -29,19 +29,9 @@ func (p *parser) condition(n Node) {
 	}
 }
 
-// usualComparison is an example for a variable that is a number, "" for another.
-func usualComparison(name VarName) string {
-	switch name {
-	case VarExit:
-		return "$exit == 0"
-	case VarStatus:
-		return "$status == 200"
-	case VarAttempt:
-		return "$attempt >= 3"
-	case VarElapsed:
-		return "$elapsed > 5m"
-	}
-	return ""
+// usualComparisons are examples for the variables that are numbers.
+var usualComparisons = [...]string{
+	VarExit: "$exit == 0", VarStatus: "$status == 200", VarAttempt: "$attempt >= 3", VarElapsed: "$elapsed > 5m",
 }
 
 // conditionLiteral refuses a constant that is always true.

@@ -1,8 +1,8 @@
 package syntax
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,61 +10,203 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// What people type out of habit, and what to tell them. Each function returns ""
-// where there is nothing wrong.
-
-const hintArithmetic = `compare the parts one by one; a key with such a character is written ["a-1"]`
-
-// What is said of lists, in general and of those that [] goes through.
+// Hints that are given in more than one place.
 const (
-	hintElements = `test the elements, such as any(.items[]; .state == "done"), all(...), or count(.items[]; .state == "done") >= 3`
-	hintEach     = "test the elements with any(...) or all(...)"
+	hintArithmetic  = `compare the parts one by one; a key with such a character is written ["a-1"]`
+	hintElements    = `test the elements, such as any(.items[]; .state == "done"), all(...), or count(.items[]; .state == "done") >= 3`
+	hintEach        = "test the elements with any(...) or all(...)"
+	hintJoin        = "two conditions need and or or between them"
+	hintAnd         = "two conditions need and between them"
+	hintEnvironment = "an expression does not read the environment; let the shell put the value in"
+	hintShell       = "did the shell replace a $variable? put the whole expression in single quotes"
+	hintAnyQuery    = "use any(.items[]; ...) for that"
 )
 
-// Two questions in one expression.
 const (
-	hintJoin = "two conditions need and or or between them"
-	hintAnd  = "two conditions need and between them"
+	noOperator = "%s is not an operator"
+	noFunction = "%s is not a function"
+	noLanguage = "%s is not in the language"
+	noJQ       = "jq's %s is not in the language"
 )
 
-const hintEnvironment = "an expression does not read the environment; let the shell put the value in"
-
-const hintShell = "did the shell replace a $variable? put the whole expression in single quotes"
-
-// wrongSign knows signs of other languages.
-func wrongSign(rest string) (message, hint string) {
-	for _, w := range [...]struct{ sign, message, hint string }{
-		{"===", "=== is not an operator", "write =="},
-		{"!==", "!== is not an operator", "write !="},
-		{"=>", "=> is not an operator", "write >="},
-		{"=<", "=< is not an operator", "write <="},
-		{"<>", "<> is not an operator", "write !="},
-		{"<<", "<< is not an operator", "write <"},
-		{">>", ">> is not an operator", "write >"},
-		{"|=", "|= is not an operator", "an expression changes nothing; write == to compare"},
-		{"//=", "//= is not an operator", "an expression changes nothing; write == to compare"},
-		{"~=", "~= is not an operator", "write =~ for a pattern"},
-		{"~", "~ is not an operator", "write =~ for a pattern"},
-		{"+", "poll does not calculate", hintArithmetic},
-		{"-", "poll does not calculate", hintArithmetic},
-		{"%", "poll does not calculate", hintArithmetic},
-	} {
-		if strings.HasPrefix(rest, w.sign) {
-			return w.message, w.hint
-		}
-	}
-	switch second := rest[1:] + " "; {
-	case rest[0] == '=' && second[0] != '=' && second[0] != '~':
-		return "= is not an operator", "did you mean ==?"
-	case rest[0] == '&' && second[0] != '&':
-		return "& is not an operator", "did you mean &&?"
-	case rest[0] == '/' && second[0] != '/':
-		return "poll does not calculate", `for a pattern write =~ "..."; ` + hintArithmetic
-	}
-	return "", ""
+// A habit is what people write who know other languages, and what to tell them.
+type habit struct {
+	words   string // with blanks between them
+	hint    string // %s stands for the word
+	message string // likewise; "" if nothing is wrong
 }
 
-// wrongCharacter knows characters that begin nothing.
+// find returns the habit that has a word which fits, with that word alone.
+func find(habits []habit, fits func(word string) bool) (habit, bool) {
+	for _, h := range habits {
+		for word := range strings.FieldsSeq(h.words) {
+			if fits(word) {
+				h.words, h.hint = word, strings.ReplaceAll(h.hint, "%s", word)
+				return h, true
+			}
+		}
+	}
+	return habit{}, false
+}
+
+// is, like and starts say of the words of habits which of them fit s.
+func is(s string) func(string) bool { return func(word string) bool { return word == s } }
+func like(s string) func(string) bool {
+	return func(word string) bool { return strings.EqualFold(word, s) }
+}
+func starts(s string) func(string) bool {
+	return func(word string) bool { return strings.HasPrefix(s, word) }
+}
+
+// refuse fails at an offset if something is wrong with the word there, "" being
+// the one that fits. It reports whether a habit was found.
+func (l *lexer) refuse(pos int, word string, habits []habit, fits func(string) bool) bool {
+	h, ok := find(habits, fits)
+	if h.message != "" {
+		l.fail(pos, h.hint, "%s", strings.ReplaceAll(h.message, "%s", cmp.Or(word, h.words)))
+	}
+	return ok
+}
+
+// signHabits are signs of other languages.
+var signHabits = []habit{
+	{"===", "write ==", noOperator},
+	{"!==", "write !=", noOperator},
+	{"=>", "write >=", noOperator},
+	{"=<", "write <=", noOperator},
+	{"<>", "write !=", noOperator},
+	{"<<", "write <", noOperator},
+	{">>", "write >", noOperator},
+	{"|= //=", "an expression changes nothing; write == to compare", noOperator},
+	{"~= ~", "write =~ for a pattern", noOperator},
+	{"+ - %", hintArithmetic, "poll does not calculate"},
+	{"== =~ && //", "", ""},
+	{"=", "did you mean ==?", noOperator},
+	{"&", "did you mean &&?", noOperator},
+	{"/", `for a pattern write =~ "..."; ` + hintArithmetic, "poll does not calculate"},
+}
+
+// queryHabits are what stands where the operator of a query does.
+var queryHabits = []habit{
+	{"===", "write ==", noOperator},
+	{"=~true =~false =~null =~*", "", ""},
+	{"=~", `write % with a pattern such as "done*", or ` + hintAnyQuery, "a query knows no regular expressions"},
+	{"!~", `write !% with a pattern such as "done*", or ` + hintAnyQuery, "a query knows no regular expressions"},
+	{"=>", "write >=", noOperator},
+	{"<>", "write !=", noOperator},
+	{"!= !% = < > %", "", ""},
+}
+
+// wordHabits are bare words that stand where a path cannot.
+var wordHabits = []habit{
+	{"and or not in contains startswith endswith", "write %s", noOperator},
+	{"is eq equals equal", "write ==", noOperator},
+	{"isnt ne neq", "write !=", noOperator},
+	{"matches match like regex", `write =~ "pattern"`, noOperator},
+	{"gt lt ge le gte lte", "write > >= < or <=", noOperator},
+	{"xor nand nor", "write it with and, or, not", noOperator},
+	{"then else elif end", "write it with and, or, not", "there is no if"},
+	{"as", "", "there are no own variables"},
+}
+
+// fieldHabits are bare words that are hardly meant for a field.
+var fieldHabits = []habit{
+	{"if reduce foreach try def label import include", "write conditions with and, or, not; .%s is the field", noLanguage},
+	{"NOT Not", "write not", noOperator},
+	{"True False None nil undefined TRUE FALSE NULL Null", "write true, false or null; .%s is the JSON field", "%s is not a constant"},
+}
+
+// rightHabits are bare words on the right of a comparison that are hardly meant for
+// text.
+var rightHabits = []habit{
+	{"True TRUE", "write true", "%s is not a constant"},
+	{"False FALSE", "write false", "%s is not a constant"},
+	{"Null NULL", "write null", "%s is not a constant"},
+	{"none None NONE nil Nil NIL undefined", `write null, or "%s" for text`, "%s is not quoted"},
+}
+
+// callHabits are functions of other languages.
+var callHabits = []habit{
+	{"gjson", "write the gjson path as it is, without a leading dot", "gjson(...) is not in the language"},
+	{"matches regex", `such as .name =~ "pattern"`, noFunction},
+	{"len size", "such as (.items | length)", noFunction},
+	{"endsWith startsWith hasPrefix hasSuffix ends_with starts_with", `such as .name startswith "x" or .name endswith "x"`, noFunction},
+}
+
+// methodHabits are calls in the manner of .name.endsWith("x").
+var methodHabits = []habit{
+	{words: "endswith startswith contains", hint: `write .name %s "x"`},
+	{words: "test match matches", hint: `write .name =~ "pattern"`},
+	{words: "length size", hint: "write (.name | length)"},
+}
+
+// variableHabits are names of no variables.
+var variableHabits = []habit{
+	{words: strings.Join(variables[:], " "), hint: "write $%s"},
+	{words: "code rc exitcode exit_code", hint: "write $exit for a command, $status for HTTP"},
+	{words: "http_status http_code statuscode status_code", hint: "write $status"},
+	{words: "headers", hint: "write $header.Retry-After"},
+	{words: "env", hint: hintEnvironment},
+}
+
+// modifierHabits are the modifiers that there are, and others.
+var modifierHabits = []habit{
+	{"reverse this flatten join valid keys values tostr fromstr group", "", ""},
+	{"pretty ugly", "leave it out", "@%s is not allowed, since it decides nothing"},
+	{"dig", "name the path", "@dig is not allowed, since it can blow a small body up"},
+	{"base64 base64d uri csv tsv html sh json text", `for a key write ["@%s"]`, "@%s is a format of jq, not a modifier"},
+}
+
+// unitHabits are units of time.
+var unitHabits = []habit{
+	{words: "sec secs second seconds", hint: "s"},
+	{words: "min mins minute minutes", hint: "m"},
+	{words: "hr hrs hour hours", hint: "h"},
+}
+
+// jqFunctions are jq's built-in functions that the language does not have.
+var jqFunctions = []habit{
+	// of lists and objects
+	{"first last nth", "write .[0] for the first element and .[-1] for the last, such as .items[0]", noJQ},
+	{"reverse", "such as .items.@reverse for a list", noJQ},
+	{"keys", `use has("name"), or .@keys for the list`, noLanguage},
+	{"keys_unsorted", `use has("name"), or .@keys for the list`, noJQ},
+	{"map select", hintElements, noLanguage},
+	{"to_entries from_entries with_entries map_values", `use has("name"), .@keys for the keys, or any(.object[]; ...) for the values`, noJQ},
+	{"add combinations transpose toarray join walk limit skip until while repeat range recurse recurse_down " +
+		"INDEX JOIN del delpaths setpath pick", hintElements, noJQ},
+	{"isempty", "compare the length, such as (.items | length) == 0", noJQ},
+	{"index rindex indices bsearch", `such as .tags contains "stable"`, noJQ},
+	{"in inside", `such as .state in ["a", "b"]`, noJQ},
+	{"flatten", "such as .items.@flatten for a list", noJQ},
+	{"min max min_by max_by", "the greatest is less than 5 if all are: all(.items[]; .n < 5)", noJQ},
+	{"unique unique_by group_by sort sort_by", `test the elements, such as all(.items[]; .state == "done")`, noJQ},
+	{"path paths leaf_paths getpath tostream fromstream truncate_stream", "write the path itself, such as .items[0].name", noJQ},
+	// of text and types
+	{"match capture scan sub gsub split splits", `such as .name =~ "pattern"`, noJQ},
+	{"ltrimstr rtrimstr trimstr trim ltrim rtrim explode implode ascii utf8bytelength",
+		`test the text as it is, such as .name startswith "x", or .name =~ "pattern"`, noJQ},
+	{"tojson format", "tostring makes text of what is none", noJQ},
+	{"toboolean", `compare the text, such as .ready == "true"`, noJQ},
+	{"values nulls", "compare with null, such as .error != null", noJQ},
+	{"arrays objects iterables booleans numbers strings scalars scalars_or_empty finites normals",
+		`compare the type, such as (.items | type) == "array"`, noJQ},
+	{"isvalid error", "nothing stops an expression: what would is unknown, and does not match", noJQ},
+	{"empty", "an expression always has a value, such as null or false", noJQ},
+	// of times and numbers
+	{"now date dateadd datesub fromdate fromdateiso8601 todate todateiso8601 gmtime localtime mktime strftime strflocaltime strptime",
+		`times compare as text, such as .updated_at > "2026-11-20T00:00:00Z"; $elapsed is the age of the wait`, noJQ},
+	{"abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim floor " +
+		"fma fmax fmin fmod frexp gamma hypot j0 j1 jn ldexp lgamma lgamma_r log log10 log1p log2 logb modf nearbyint nextafter " +
+		"nexttoward pow pow10 remainder rint round scalb scalbln significand sin sinh sqrt tan tanh tgamma trunc y0 y1 yn " +
+		"infinite nan isfinite isinfinite isnan isnormal", "poll does not calculate: compare the number as it is", noJQ},
+	// of programs
+	{"env", hintEnvironment, noJQ},
+	{"builtins debug halt halt_error input inputs input_filename input_line_number stderr modulemeta get_search_list " +
+		"get_jq_origin get_prog_origin have_decnum have_literal_numbers", "an expression is one question to one answer", noJQ},
+}
+
+// wrongCharacter says what is wrong with a character that begins nothing.
 func wrongCharacter(r rune) (message, hint string) {
 	switch {
 	case strings.ContainsRune("“”„‟″", r):
@@ -91,7 +233,7 @@ func wrongConstant(s string) (message, hint string) {
 		return "[?...] is a filter of JMESPath or JSONPath", `write any(.items[]; .name == "x")`
 	case s[0] == '[' && strings.Contains(inside, "'") && !strings.Contains(inside, "."):
 		return "this is not a JSON list", "write " + strings.ReplaceAll(s, "'", `"`)
-	case s[0] == '[' && strings.Contains(inside, "[]"):
+	case s[0] == '[' && strings.Contains(s[1:], "[]"):
 		return "a list cannot be built", hintElements
 	case s[0] == '[' && strings.ContainsAny(inside, ".|"):
 		return "a list cannot be built", "compare the parts one by one"
@@ -117,59 +259,15 @@ func valueHint(hint string) string {
 	return hint
 }
 
-// wrongModifier knows which modifiers there are.
-func wrongModifier(name string) (message, hint string) {
-	switch name {
-	case "reverse", "this", "flatten", "join", "valid", "keys", "values", "tostr", "fromstr", "group":
-		return "", ""
-	case "pretty", "ugly":
-		return "@" + name + " is not allowed, since it decides nothing", "leave it out"
-	case "dig":
-		return "@dig is not allowed, since it can blow a small body up", "name the path"
-	case "base64", "base64d", "uri", "csv", "tsv", "html", "sh", "json", "text":
-		return "@" + name + " is a format of jq, not a modifier", `for a key write ["@` + name + `"]`
-	case "":
-		return "there is a name missing after @", ""
-	}
-	return "there is no modifier @" + name, `for a key write ["@` + name + `"]`
-}
-
-// wrongQueryOp knows operators that a query does not have.
-func wrongQueryOp(rest string) (message, hint string) {
-	const more = `use any(.items[]; ...) for that`
-	switch {
-	case strings.HasPrefix(rest, "==="):
-		return "=== is not an operator", "write =="
-	case strings.HasPrefix(rest, "=~") && !hasAnyPrefix(rest[2:], "true", "false", "null", "*"):
-		return "a query knows no regular expressions", `write % with a pattern such as "done*", or ` + more
-	case strings.HasPrefix(rest, "!~"):
-		return "a query knows no regular expressions", `write !% with a pattern such as "done*", or ` + more
-	case strings.HasPrefix(rest, "=>"):
-		return "=> is not an operator", "write >="
-	case strings.HasPrefix(rest, "<>"):
-		return "<> is not an operator", "write !="
-	case rest != "" && !strings.ContainsRune("=!<>%", rune(rest[0])) || strings.HasPrefix(rest, "!") && !hasAnyPrefix(rest, "!=", "!%"):
-		return wrongInQuery(rest), more
-	}
-	return "", ""
-}
-
 // wrongInQuery is the message for what cannot stand in a query.
 func wrongInQuery(rest string) string {
-	if hasAnyPrefix(rest, "&&", "||", "and", "or", "&", "|") {
-		return "there is one comparison in a query"
+	for _, joint := range [...]string{"&", "|", "and", "or"} {
+		if strings.HasPrefix(rest, joint) {
+			return "there is one comparison in a query"
+		}
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
 	return fmt.Sprintf("unexpected %c in a query", r)
-}
-
-func hasAnyPrefix(s string, prefixes ...string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
 }
 
 // numberHint is for a word that begins with a digit and is no number.
@@ -179,101 +277,110 @@ func numberHint(word string) string {
 	if !rawjson.IsDigits(strings.TrimPrefix(digits, "-")) || digits == "" || unit == "" {
 		return "text needs quotes"
 	}
-	switch strings.ToLower(unit) {
-	case "sec", "secs", "second", "seconds":
-		return "write " + digits + "s"
-	case "min", "mins", "minute", "minutes":
-		return "write " + digits + "m"
-	case "hr", "hrs", "hour", "hours":
-		return "write " + digits + "h"
+	if h, ok := find(unitHabits, like(unit)); ok {
+		return "write " + digits + h.hint
 	}
 	return "units are ms, s, m and h; text needs quotes"
 }
 
 // variableHint is for a name that is no variable.
 func variableHint(name string) string {
-	lower := strings.ToLower(name)
-	if slices.Contains(variables[:], lower) {
-		return "write $" + lower
-	}
-	switch lower {
-	case "": // JSONPath's root
+	if name == "" { // JSONPath's root
 		return "a path begins with its dot: .state"
-	case "code", "rc", "exitcode", "exit_code":
-		return "write $exit for a command, $status for HTTP"
-	case "http_status", "http_code", "statuscode", "status_code":
-		return "write $status"
-	case "headers":
-		return "write $header.Retry-After"
-	case "env":
-		return hintEnvironment
 	}
-	return "variables are $exit $status $header.Name $body $stdout $stderr $attempt $elapsed $isjson $json"
+	h, _ := find(variableHabits, like(name))
+	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $attempt $elapsed $isjson $json")
 }
 
-// wrongFunction is for a call of something that is no function.
-func wrongFunction(name string) (message, hint string) {
-	switch name {
-	case "map", "select", "keys":
-		hint, _ = jqBuiltin(name)
-		return name + " is not in the language", hint
-	case "gjson":
-		return "gjson(...) is not in the language", "write the gjson path as it is, without a leading dot"
-	case "matches", "regex":
-		return name + " is not a function", `such as .name =~ "pattern"`
-	case "len", "size":
-		return name + " is not a function", "such as (.items | length)"
-	case "endsWith", "startsWith", "hasPrefix", "hasSuffix", "ends_with", "starts_with":
-		return name + " is not a function", `such as .name startswith "x" or .name endswith "x"`
+// refuseFunction fails for a call of something that is no function.
+func (p *parser) refuseFunction(name token) {
+	if p.refuse(name.From, "", callHabits, is(name.text)) || p.refuse(name.From, "", jqFunctions, is(name.text)) {
+		return
 	}
-	if hint, ok := jqBuiltin(name); ok {
-		return "jq's " + name + " is not in the language", hint
+	if isBare(name.text) {
+		p.fail(name.From, "write (.name | "+name.text+")", "%s takes no arguments", name.text)
+		return
 	}
-	if f := bareFunction(name); f != 0 {
-		return name + " takes no arguments", "write (.name | " + name + ")"
-	}
-	return "there is no function " + name, "functions are any all count exists test contains startswith endswith has IN, and after | also length type not tonumber tostring ascii_downcase ascii_upcase fromjson"
+	p.fail(name.From, "functions are any all count exists test contains startswith endswith has IN, and after | also "+
+		"length type not tonumber tostring ascii_downcase ascii_upcase fromjson", "there is no function %s", name.text)
 }
 
-// wrongWord is for a bare word that stands where a path cannot.
-func wrongWord(name string) (message, hint string) {
-	switch strings.ToLower(name) {
-	case "and", "or", "not", "in", "contains", "startswith", "endswith":
-		return name + " is not an operator", "write " + strings.ToLower(name)
-	case "is", "eq", "equals", "equal":
-		return name + " is not an operator", "write =="
-	case "isnt", "ne", "neq":
-		return name + " is not an operator", "write !="
-	case "matches", "match", "like", "regex":
-		return name + " is not an operator", `write =~ "pattern"`
-	case "gt", "lt", "ge", "le", "gte", "lte":
-		return name + " is not an operator", "write > >= < or <="
-	case "xor", "nand", "nor":
-		return name + " is not an operator", "write it with and, or, not"
-	case "then", "else", "elif", "end":
-		return "there is no if", "write it with and, or, not"
-	case "as":
-		return "there are no own variables", ""
+// isBuiltin reports whether jq has a function of that name.
+func isBuiltin(name string) bool {
+	switch function(name) {
+	case 0:
+		_, ok := find(jqFunctions, is(name))
+		return ok
+	case FuncCount, FuncExists:
+		return false // the language's own
 	}
-	return "", ""
+	return true
 }
 
-// jqWord is for a word that means something in jq, alone or after a pipe.
-func jqWord(name string, piped bool) (message, hint string) {
-	switch name {
-	case "keys":
-		return wrongFunction(name)
-	case "if", "reduce", "foreach", "try", "def", "label", "import", "include":
-		return name + " is not in the language", "write conditions with and, or, not; ." + name + " is the field"
+// refuseBuiltin refuses a word beside a | that jq takes for a function. The field
+// of that name is written with a dot.
+func (p *parser) refuseBuiltin(t token) {
+	name := t.path.FirstWord()
+	if name == "" || !isBuiltin(name) {
+		return
 	}
-	if !piped {
-		return "", ""
+	field := "." + t.Of(p.src)
+	if h, ok := find(jqFunctions, is(name)); ok {
+		p.fail(t.From, h.hint+"; "+field+" is the field", noJQ, name)
 	}
-	switch name {
-	case "test", "has", "count", "exists", "IN":
-		return name + " needs an argument", "write " + name + "(...)"
-	case "map", "select":
-		return wrongFunction(name)
+	p.fail(t.From, "write "+field+" for the field", "%s is a function", name)
+}
+
+// missing reports that there is no operand where one must be.
+func (p *parser) missing() {
+	t := p.tok
+	switch {
+	case t.kind == tokEnd:
+		p.fail(len(p.src), "", "a value is missing at the end")
+	case t.compareOp() != 0:
+		p.fail(t.From, hintShell, "a value is missing before %s", t.Of(p.src))
+	default:
+		p.fail(t.From, "", "a value is missing before %s", t.Of(p.src))
 	}
-	return "", ""
+	p.advance()
+}
+
+// unexpectedToken reports a token that nothing can be done with.
+func (p *parser) unexpectedToken() {
+	t := p.tok
+	if p.err != nil {
+		return
+	}
+	word := t.Of(p.src)
+	switch {
+	case t.kind == tokPath && t.path.bare && word[0] != '#':
+		first := p.src[t.From:p.wordEnd(t.From)]
+		p.refuse(t.From, first, wordHabits, like(first))
+		p.fail(t.From, `text needs quotes: "`+word+`"; `+hintAnd, "unexpected %s", word)
+	case t.kind == tokPath && word[0] == '#':
+		p.fail(t.From, "there are no comments", "unexpected #")
+	case t.kind == tokPath && p.src[t.From-1] == ')':
+		p.fail(t.From, "write (... | "+word+")", "a path cannot follow a parenthesis")
+	case t.kind == tokWord:
+		if !t.call && t.text != "not" {
+			p.refuse(t.From, t.text, wordHabits, is(t.text))
+		}
+		p.fail(t.From, "write (... | "+t.text+"); "+hintAnd, "unexpected %s", t.text)
+	case t.is(")"):
+		p.fail(t.From, "", "the parenthesis ) closes nothing")
+	case t.is(","):
+		p.fail(t.From, hintJoin, "a comma means nothing here")
+	case t.is(";"):
+		p.fail(t.From, hintJoin, "a semicolon means nothing here")
+	case t.is("("):
+		before := p.src[:t.From]
+		h, _ := find(methodHabits, like(before[strings.LastIndexAny(before, ".| ")+1:]))
+		p.fail(t.From, h.hint, "a parenthesis cannot follow here")
+	case t.is("!"):
+		p.fail(t.From, "write != to compare, and ! before the whole condition", "unexpected !")
+	case t.kind == tokLiteral && (word[0] == '[' || word[0] == '{'):
+		p.fail(t.From, "an index follows without a space: .items[0]", "unexpected %c", word[0])
+	default:
+		p.fail(t.From, hintAnd, "unexpected %s", word)
+	}
 }

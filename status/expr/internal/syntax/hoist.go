@@ -6,42 +6,29 @@ type hoister struct {
 	loop  bool // in the condition of any, all or count
 }
 
-// hoist returns the node with what is fixed in it marked so.
-func (h *hoister) hoist(n Node) Node {
-	if _, constant := LiteralOf(n); h.loop && !constant && !usesDot(n) {
+// hoist marks what is fixed in a node, or the node itself.
+func (h *hoister) hoist(n *Node) {
+	if _, constant := LiteralOf(*n); h.loop && !constant && !usesDot(*n) {
 		h.loop = false
-		once := &Fixed{h.hoist(n), h.slots}
+		h.hoist(n)
 		h.loop = true
+		*n = &Fixed{*n, h.slots}
 		h.slots++
-		return once
+		return
 	}
-	switch n := n.(type) {
-	case *Group:
-		n.X = h.hoist(n.X)
-	case *Negation:
-		n.X = h.hoist(n.X)
-	case *Logic:
-		h.hoistAll(n.Xs)
+	eachOperand(*n, h.hoist)
+	switch n := (*n).(type) {
 	case *Pipe:
-		h.hoistAll(n.Xs)
-	case *Comparison:
-		n.Left, n.Right = h.hoist(n.Left), h.hoist(n.Right)
-	case *Alternative:
-		n.Left, n.Right = h.hoist(n.Left), h.hoist(n.Right)
+		for i := range n.Xs[1:] {
+			h.hoist(&n.Xs[i+1])
+		}
 	case *Call:
 		if n.Cond != nil {
 			outer := h.loop
 			h.loop = true
-			n.Cond = h.hoist(n.Cond)
+			h.hoist(&n.Cond)
 			h.loop = outer
 		}
-	}
-	return n
-}
-
-func (h *hoister) hoistAll(nodes []Node) {
-	for i, n := range nodes {
-		nodes[i] = h.hoist(n)
 	}
 }
 
@@ -52,18 +39,6 @@ func usesDot(n Node) bool {
 		return false
 	case *Path:
 		return n.Root == RootDot
-	case *Group:
-		return usesDot(n.X)
-	case *Negation:
-		return usesDot(n.X)
-	case *Logic:
-		return anyUsesDot(n.Xs)
-	case *Pipe:
-		return usesDot(n.Xs[0]) // the others see what that is piped into them
-	case *Comparison:
-		return usesDot(n.Left) || usesDot(n.Right)
-	case *Alternative:
-		return usesDot(n.Left) || usesDot(n.Right)
 	case *Call:
 		switch n.Function {
 		case FuncAny, FuncAll, FuncCount:
@@ -71,15 +46,9 @@ func usesDot(n Node) bool {
 		case FuncExists:
 			return usesDot(n.Path)
 		}
+		return true
 	}
-	return true
-}
-
-func anyUsesDot(nodes []Node) bool {
-	for _, n := range nodes {
-		if usesDot(n) {
-			return true
-		}
-	}
-	return false
+	uses := false
+	eachOperand(n, func(x *Node) { uses = uses || usesDot(*x) })
+	return uses
 }

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -36,6 +37,14 @@ func (t token) is(text string) bool {
 	return (t.kind == tokOperator || t.kind == tokWord && !t.call) && t.text == text
 }
 
+// compareOp is the operator of comparison that the token is, 0 for any other.
+func (t token) compareOp() CompareOp {
+	if t.kind != tokOperator {
+		return 0
+	}
+	return compareOp(t.text)
+}
+
 // endsOperand reports whether an operator, not an operand, comes after the token.
 func (t token) endsOperand() bool {
 	switch t.kind {
@@ -44,7 +53,7 @@ func (t token) endsOperand() bool {
 	case tokWord:
 		return t.text != "not" && !t.call
 	}
-	return t.kind == tokOperator && t.text == ")"
+	return t.kind == tokOperator && (t.text == ")" || t.text == "]")
 }
 
 // A lexer cuts the source into tokens. The first error stays, and from then on
@@ -55,14 +64,27 @@ type lexer struct {
 	prev token
 	err  *Error
 
-	lastEnd int // where the token before prev ended
-	depth   int // of queries in queries
+	lastEnd int  // where the token before prev ended
+	depth   int  // of queries in queries
+	lists   bool // the brackets of a list that is no constant are operators, as in jq
+}
+
+// An Error says why an expression cannot be read; expr.Error says what is in it.
+type Error struct {
+	Source  string
+	Offset  int
+	Column  int
+	Message string
+	Hint    string
+	Instead string
 }
 
 // fail notes the first error.
 func (l *lexer) fail(pos int, hint, format string, args ...any) {
 	if l.err == nil {
-		l.err = errorAt(l.src, pos, hint, format, args...)
+		pos = min(max(pos, 0), len(l.src))
+		column := utf8.RuneCountInString(l.src[:pos]) + 1
+		l.err = &Error{Source: l.src, Offset: pos, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	l.pos = len(l.src)
 }
@@ -105,6 +127,9 @@ func (l *lexer) cut(t *token) {
 		t.kind, t.path = tokPath, l.path()
 	case c == '$':
 		l.variable(t)
+	case l.lists && (c == ']' || c == '[' && !l.isConstant()):
+		t.kind, t.text = tokOperator, l.src[l.pos:l.pos+1]
+		l.pos++
 	case c == '[' || c == '{':
 		t.kind, t.lit = tokLiteral, l.constant()
 	case l.startsName(l.pos):
@@ -145,9 +170,10 @@ func (l *lexer) wordEnd(i int) int {
 func (l *lexer) word(t *token) {
 	end := l.wordEnd(l.pos)
 	name := l.src[l.pos:end]
-	afterNot := l.prev.is("not") && signOf(name) != name // the function, as in ".x | not and .y"
-	if (afterNot || l.prev.endsOperand()) && isWordOperator(name) {
-		t.kind, t.text, l.pos = tokOperator, signOf(name), end
+	sign := wordOperator(name)
+	afterNot := l.prev.is("not") && sign != name // the function, as in ".x | not and .y"
+	if (afterNot || l.prev.endsOperand()) && sign != "" {
+		t.kind, t.text, l.pos = tokOperator, sign, end
 		return
 	}
 	if name == "not" && l.at(end) != '.' {
@@ -165,33 +191,23 @@ func (l *lexer) word(t *token) {
 	}
 }
 
-// isWordOperator reports whether the word stands between two operands.
-func isWordOperator(name string) bool {
-	switch name {
-	case "and", "or", "in", "contains", "startswith", "endswith":
-		return true
-	}
-	return false
-}
-
-// signOf is the sign that means the same as a word.
-func signOf(name string) string {
+// wordOperator is the sign of a word that stands between two operands, "" for any
+// other.
+func wordOperator(name string) string {
 	switch name {
 	case "and":
 		return "&&"
 	case "or":
 		return "||"
+	case "in", "contains", "startswith", "endswith":
+		return name
 	}
-	return name
+	return ""
 }
 
 // isReserved reports whether the word alone is not a path.
 func isReserved(name string) bool {
-	switch name {
-	case "true", "false", "null":
-		return true
-	}
-	return isWordOperator(name) || bareFunction(name) != 0
+	return name == "true" || name == "false" || name == "null" || wordOperator(name) != "" || isBare(name)
 }
 
 // wildcard reads a bare path that begins with a wildcard.
@@ -211,19 +227,20 @@ var operators = [...]string{"==", "!=", "=~", "!~", "<=", ">=", "&&", "||", "//"
 
 // operator reads a sign.
 func (l *lexer) operator(t *token) {
-	rest := l.src[l.pos:]
-	if message, hint := wrongSign(rest); message != "" {
-		l.fail(l.pos, hint, "%s", message)
-		return
-	}
+	start, rest := l.pos, l.src[l.pos:]
 	for _, op := range &operators {
 		if strings.HasPrefix(rest, op) {
 			t.kind, t.text = tokOperator, op
 			l.pos += len(op)
-			return
+			break
 		}
 	}
-	l.unexpected()
+	if c := l.at(l.pos); t.text == "" || c == '=' || c == '<' || c == '>' {
+		l.refuse(start, "", signHabits, starts(rest))
+	}
+	if t.text == "" {
+		l.unexpected()
+	}
 }
 
 func (l *lexer) unexpected() {
@@ -261,11 +278,13 @@ func (l *lexer) headerName(start int) string {
 		name := l.quoted()
 		l.closeBracket(open)
 		return name
-	case l.at(l.pos) == '.' && isHeaderChar(l.at(l.pos+1)):
+	case l.at(l.pos) == '.':
 		from := l.pos + 1
-		for l.pos = from; isHeaderChar(l.at(l.pos)); l.pos++ {
+		for l.pos = from; isWordByte(l.at(l.pos)) || l.at(l.pos) == '-'; l.pos++ {
 		}
-		return l.src[from:l.pos]
+		if l.pos > from {
+			return l.src[from:l.pos]
+		}
 	}
 	l.fail(start, `write $header.Retry-After or $header["Retry-After"]`, "$header needs the name of a header")
 	return ""
@@ -273,6 +292,7 @@ func (l *lexer) headerName(start int) string {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-func isHeaderChar(c byte) bool {
-	return rawjson.IsDigit(c) || c == '-' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+// isWordByte reports whether c is a letter of ASCII, a digit or _.
+func isWordByte(c byte) bool {
+	return rawjson.IsDigit(c) || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

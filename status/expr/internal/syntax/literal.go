@@ -1,9 +1,9 @@
 package syntax
 
 import (
+	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
@@ -46,8 +46,13 @@ func (l *lexer) escape(b []byte, i int) ([]byte, int) {
 	}
 	switch {
 	case c == 'u':
-		if r, n := unicodeEscape(l.src[i:]); n > 0 {
-			return utf8.AppendRune(b, r), n
+		n := 0
+		for isUnicodeEscape(l.src[i+n:]) {
+			n += len(`\u0000`)
+		}
+		var s string // a character may take two of them
+		if err := json.Unmarshal([]byte(`"`+l.src[i:i+n]+`"`), &s); err == nil && n > 0 {
+			return append(b, s...), n
 		}
 		l.fail(i, "", `\u needs four hexadecimal digits`)
 	case c == '(':
@@ -61,30 +66,13 @@ func (l *lexer) escape(b []byte, i int) ([]byte, int) {
 	return b, 0
 }
 
-// unicodeEscape decodes the \uXXXX, or the pair of them, at the start of s. It
-// returns its length, 0 if it is malformed.
-func unicodeEscape(s string) (rune, int) {
-	r, ok := hex4(s)
-	if !ok {
-		return 0, 0
+// isUnicodeEscape reports whether s begins with \uXXXX.
+func isUnicodeEscape(s string) bool {
+	if len(s) < 6 || s[:2] != `\u` {
+		return false
 	}
-	if !utf16.IsSurrogate(r) {
-		return r, 6
-	}
-	if low, ok := hex4(s[6:]); ok {
-		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-			return pair, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
-func hex4(s string) (rune, bool) {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(s[2:6], 16, 32)
-	return rune(n), err == nil
+	_, err := strconv.ParseUint(s[2:6], 16, 32)
+	return err == nil
 }
 
 // numeric reads a number, a duration, or a bare path that begins with an index.
@@ -99,7 +87,7 @@ func (l *lexer) numeric(t *token) {
 		return
 	}
 	end := start + 1
-	for isNumeric(l.at(end)) || (l.at(end) == '+' || l.at(end) == '-') && l.at(end-1)|0x20 == 'e' {
+	for isWordByte(l.at(end)) || l.at(end) == '.' || (l.at(end) == '+' || l.at(end) == '-') && l.at(end-1)|0x20 == 'e' {
 		end++
 	}
 	word := l.src[start:end]
@@ -111,17 +99,13 @@ func (l *lexer) numeric(t *token) {
 	t.kind, t.lit, l.pos = tokLiteral, Constant{Kind: Number, Raw: raw}, end
 }
 
-func isNumeric(c byte) bool {
-	return rawjson.IsDigit(c) || c == '.' || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
-
 // isIndexPath reports whether digits at offset i begin a path such as 0.name.
 func (l *lexer) isIndexPath(i int) bool {
 	from := i
 	for rawjson.IsDigit(l.at(i)) {
 		i++
 	}
-	if i == from || l.at(i) != '.' || l.prev.kind == tokOperator && isCompareOp(l.prev.text) {
+	if i == from || l.at(i) != '.' || l.prev.compareOp() != 0 {
 		return false
 	}
 	c := l.at(i + 1)
@@ -149,72 +133,31 @@ func parseQuantity(word string) (string, bool) {
 	return "", false
 }
 
+// isConstant reports whether a JSON list or object begins at l.pos.
+func (l *lexer) isConstant() bool {
+	_, f := rawjson.Scan(l.src, l.pos, maxNesting)
+	return f == rawjson.NoFlaw
+}
+
 // constant reads the JSON list or object at l.pos.
 func (l *lexer) constant() Constant {
 	start := l.pos
-	end, f := rawjson.Scan(l.src, start, rawjson.MaxDepth)
-	if f == rawjson.NoFlaw {
-		l.pos = end
-		if depthOf(l.src[start:end]) > maxNesting {
-			l.fail(start, "", "nested deeper than %d levels", maxNesting)
-		}
-		c := Constant{Kind: Array, Raw: l.src[start:end]}
-		if l.src[start] == '{' {
-			c.Kind = Object
-		}
-		return c
+	c, closing := Constant{Kind: Array}, byte(']')
+	if l.src[start] == '{' {
+		c.Kind, closing = Object, '}'
 	}
-	closing := l.matching(start)
-	if closing < 0 {
+	end, flaw := rawjson.Scan(l.src, start, maxNesting)
+	close := strings.IndexByte(l.src[start:], closing)
+	switch {
+	case flaw == rawjson.NoFlaw:
+		c.Raw, l.pos = l.src[start:end], end
+	case flaw == rawjson.TooDeep:
+		l.fail(start, "", "nested deeper than %d levels", maxNesting)
+	case close < 0:
 		l.fail(start, "", "the bracket %c is not closed", l.src[start])
-		return Constant{}
+	default:
+		message, hint := wrongConstant(l.src[start : start+close+1])
+		l.fail(start, hint, "%s", message)
 	}
-	message, hint := wrongConstant(l.src[start : closing+1])
-	l.fail(start, hint, "%s", message)
-	return Constant{}
-}
-
-// depthOf is how deep a valid JSON text is nested.
-func depthOf(raw string) int {
-	depth, deepest := 0, 0
-	for i := 0; i < len(raw); i++ {
-		switch raw[i] {
-		case '[', '{':
-			depth++
-			deepest = max(deepest, depth)
-		case ']', '}':
-			depth--
-		case '"':
-			i, _ = rawjson.ScanString(raw, i)
-			i--
-		}
-	}
-	return deepest
-}
-
-// matching is the offset of the bracket that closes the one at offset i, with
-// brackets of every kind counted and strings skipped; -1 if there is none.
-func (l *lexer) matching(i int) int {
-	depth := 0
-	for ; i < len(l.src); i++ {
-		switch l.src[i] {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		case '\\':
-			i++
-		case '"':
-			end, f := rawjson.ScanString(l.src, i)
-			if f == rawjson.TooShort {
-				return -1
-			}
-			if f == rawjson.NoFlaw {
-				i = end - 1
-			}
-		}
-	}
-	return -1
+	return c
 }

@@ -38,7 +38,7 @@ func Parse(src string, condition bool) (Program, *Error) {
 		return Program{}, suggested(err, condition)
 	}
 	var h hoister
-	root = h.hoist(root)
+	h.hoist(&root)
 	return Program{root, uses, h.slots}, nil
 }
 
@@ -67,9 +67,15 @@ func parse(src string, condition bool) (Node, reads, *Error) {
 
 func (p *parser) advance() { p.tok = p.next() }
 
+// fail notes the first error, and sees to it that nothing but the end is ahead.
+func (p *parser) fail(pos int, hint, format string, args ...any) {
+	p.lexer.fail(pos, hint, format, args...)
+	p.advance()
+}
+
 // accept goes past the operator if it is next.
 func (p *parser) accept(text string) bool {
-	if p.err != nil || !p.tok.is(text) {
+	if !p.tok.is(text) {
 		return false
 	}
 	p.advance()
@@ -78,24 +84,20 @@ func (p *parser) accept(text string) bool {
 
 // expect goes past the operator, or fails with the message at the offset.
 func (p *parser) expect(text string, pos int, message string) {
-	if p.accept(text) {
-		return
-	}
-	if p.tok.kind == tokEnd {
+	switch {
+	case p.accept(text):
+	case p.tok.kind == tokEnd:
 		p.fail(pos, "", "%s", message)
-		return
+	default:
+		p.unexpectedToken()
 	}
-	p.unexpectedToken()
 }
 
-// nest counts one more level. It reports whether there is still room.
-func (p *parser) nest(pos int) bool {
+// nest counts one more level.
+func (p *parser) nest(pos int) {
 	if p.depth++; p.depth > maxNesting {
 		p.fail(pos, "", "nested deeper than %d levels", maxNesting)
-		p.advance()
-		return false
 	}
-	return true
 }
 
 // to makes the span from an offset to the end of the last token.
@@ -127,12 +129,10 @@ func (p *parser) alternative() Node {
 	if !p.accept("//") {
 		return left
 	}
-	if !p.nest(at) {
-		return left
-	}
+	p.nest(at)
 	right := p.alternative()
 	p.depth--
-	if isComparison(last(left)) || isComparison(first(right)) {
+	if isComparison(edge(left, true)) || isComparison(edge(right, false)) {
 		p.fail(at, p.alternativeHint(left, right), "// stands next to a comparison")
 	}
 	return &Alternative{p.to(from), left, right}
@@ -141,7 +141,7 @@ func (p *parser) alternative() Node {
 // alternativeHint spells both of what .a // 1 == 1 may mean.
 func (p *parser) alternativeHint(left, right Node) string {
 	c, ok := right.(*Comparison)
-	if !ok || isComparison(last(left)) || p.err != nil {
+	if !ok || isComparison(edge(left, true)) || p.err != nil {
 		return "put the comparison, or the //, in parentheses"
 	}
 	either := left.Where().Of(p.src) + " // "
@@ -153,36 +153,24 @@ func isComparison(n Node) bool {
 	return ok
 }
 
-// first is the operand that stands first in n, as far as parentheses allow to see.
-func first(n Node) Node {
-	for {
-		switch x := n.(type) {
-		case *Logic:
-			n = x.Xs[0]
-		case *Negation:
-			n = x.X
-		case *Alternative:
-			n = x.Left
-		default:
-			return n
+// edge is the operand that stands first or last in n, as far as parentheses allow to
+// see.
+func edge(n Node, last bool) Node {
+	switch x := n.(type) {
+	case *Logic:
+		if last {
+			return edge(x.Xs[len(x.Xs)-1], last)
 		}
-	}
-}
-
-// last is the operand that stands last in n.
-func last(n Node) Node {
-	for {
-		switch x := n.(type) {
-		case *Logic:
-			n = x.Xs[len(x.Xs)-1]
-		case *Negation:
-			n = x.X
-		case *Alternative:
-			n = x.Right
-		default:
-			return n
+		return edge(x.Xs[0], last)
+	case *Negation:
+		return edge(x.X, last)
+	case *Alternative:
+		if last {
+			return edge(x.Right, last)
 		}
+		return edge(x.Left, last)
 	}
+	return n
 }
 
 func (p *parser) or() Node { return p.chain("||", p.and) }
@@ -193,7 +181,7 @@ func (p *parser) and() Node { return p.chain("&&", p.not) }
 func (p *parser) chain(op string, operand func() Node) Node {
 	from := p.tok.From
 	x := operand()
-	if p.err != nil || !p.tok.is(op) {
+	if !p.tok.is(op) {
 		return x
 	}
 	xs := []Node{x}
@@ -219,7 +207,7 @@ func (p *parser) not() Node {
 			operand = p.not
 		}
 		n := p.negate(from, operand)
-		if p.err == nil && p.tok.kind == tokOperator && isCompareOp(p.tok.text) {
+		if p.tok.compareOp() != 0 {
 			p.fail(from, "write !(... "+p.tok.text+" ...), or (!...) "+p.tok.text+" ...", "! stands before a comparison")
 		}
 		return n
@@ -238,34 +226,17 @@ func (p *parser) isPipedNot() bool {
 }
 
 func (p *parser) negate(from int, operand func() Node) Node {
-	if !p.nest(from) {
-		return &Literal{}
-	}
+	p.nest(from)
 	x := operand()
 	p.depth--
 	p.condition(x)
 	return &Negation{p.to(from), x}
 }
 
-// isCompareOp reports whether the text of an operator compares.
-func isCompareOp(text string) bool { return compareOpOf(text) != 0 }
-
-func compareOpOf(text string) CompareOp {
-	for op, spelling := range &compareOps {
-		if spelling == text && text != "" {
-			return CompareOp(op)
-		}
-	}
-	return 0
-}
-
 func (p *parser) comparison() Node {
 	from := p.tok.From
 	left := p.operand()
-	if p.err != nil || p.tok.kind != tokOperator {
-		return left
-	}
-	op := compareOpOf(p.tok.text)
+	op := p.tok.compareOp()
 	if op == 0 {
 		return left
 	}
@@ -273,7 +244,7 @@ func (p *parser) comparison() Node {
 	p.advance()
 	p.right(c)
 	c.Span = p.to(from)
-	if p.err == nil && p.tok.kind == tokOperator && isCompareOp(p.tok.text) {
+	if p.tok.compareOp() != 0 {
 		p.fail(p.tok.From, "join two comparisons with and: 1 < .a and .a < 5", "comparisons cannot be chained")
 	}
 	return c
@@ -293,9 +264,9 @@ func (p *parser) right(c *Comparison) {
 	case c.Op == OpMatch || c.Op == OpNotMatch:
 		if !isConstant || constant.Kind != String {
 			p.fail(start.From, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.Op)
-			return
+		} else {
+			c.Pattern = p.regexp(constant.Text, start.From)
 		}
-		c.Pattern = p.regexp(constant.Text, start.From)
 	case c.Op == OpIn && isConstant && constant.Kind != Array:
 		p.fail(start.From, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
 	case (c.Op == OpStartsWith || c.Op == OpEndsWith) && isConstant && constant.Kind != String:
@@ -303,26 +274,12 @@ func (p *parser) right(c *Comparison) {
 	}
 }
 
-// LiteralOf returns the literal that n is, perhaps in parentheses.
-func LiteralOf(n Node) (*Literal, bool) {
-	l, ok := Ungroup(n).(*Literal)
-	return l, ok
-}
-
 // unquoted refuses a bare word on the right of a comparison.
 func (p *parser) unquoted(t token) {
 	word := t.Of(p.src)
-	switch lower := strings.ToLower(word); lower {
-	case "true", "false", "null":
-		p.fail(t.From, "write "+lower, "%s is not a constant", word)
-		return
-	case "none", "nil", "undefined":
-		p.fail(t.From, `write null, or "`+word+`" for text`, "%s is not quoted", word)
-		return
-	}
+	p.refuse(t.From, "", rightHabits, is(word))
 	if strings.ContainsAny(word, `#@\*?|[`) {
 		p.fail(t.From, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
-		return
 	}
 	p.fail(t.From, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
 }

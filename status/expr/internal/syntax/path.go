@@ -266,3 +266,11 @@ func (p *Path) Before(step int) int {
 	}
 	return end
 }
+
+// FirstWord is the name that a bare path begins with, "" for another path.
+func (p *Path) FirstWord() string {
+	if !p.bare || len(p.Steps) == 0 || p.Steps[0].Kind != StepField || p.Steps[0].Pattern != nil {
+		return ""
+	}
+	return p.Steps[0].Key
+}

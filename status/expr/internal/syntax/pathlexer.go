@@ -343,9 +343,11 @@ func (p *pathLexer) modifier() {
 	end := p.wordEnd(p.pos + 1)
 	m := &Modifier{Name: p.src[from+1 : end]}
 	p.pos = end
-	if message, hint := wrongModifier(m.Name); message != "" {
-		p.fail(from, hint, "%s", message)
-		return
+	switch {
+	case m.Name == "":
+		p.fail(from, "", "there is a name missing after @")
+	case !p.refuse(from, "", modifierHabits, is(m.Name)):
+		p.fail(from, `for a key write ["@`+m.Name+`"]`, "there is no modifier @%s", m.Name)
 	}
 	if p.modifiers++; p.modifiers > maxModifiers {
 		p.fail(from, "", "a path may have at most %d modifiers", maxModifiers)

@@ -29,10 +29,6 @@ func (p *pathLexer) readQuery() *Query {
 		return nil
 	}
 	defer func() { p.depth-- }()
-	if p.matching(open) < 0 {
-		p.fail(open, "", "#( is not closed")
-		return nil
-	}
 	q := &Query{}
 	q.From = open
 	p.pos = rawjson.SkipSpace(p.src, open+1)
@@ -43,6 +39,10 @@ func (p *pathLexer) readQuery() *Query {
 		return nil
 	}
 	p.pos = rawjson.SkipSpace(p.src, p.pos)
+	if p.pos == len(p.src) {
+		p.fail(open, "", "#( is not closed")
+		return nil
+	}
 	if p.at(p.pos) != ')' {
 		p.fail(p.pos, p.strictHint(open), "%s", wrongInQuery(p.src[p.pos:]))
 		return nil
@@ -94,11 +94,13 @@ var queryOps = [...]struct {
 // queryOperator reads the operator and the operand of a query, if it has them.
 func (p *pathLexer) queryOperator(q *Query) {
 	start, rest := p.pos, p.src[p.pos:]
-	if p.err != nil || strings.HasPrefix(rest, ")") {
+	if p.err != nil || rest == "" || rest[0] == ')' {
 		return
 	}
-	if message, hint := wrongQueryOp(rest); message != "" {
-		p.fail(start, hint, "%s", message)
+	if !p.refuse(start, "", queryHabits, starts(rest)) {
+		p.fail(start, hintAnyQuery, "%s", wrongInQuery(rest))
+	}
+	if p.err != nil {
 		return
 	}
 	for _, o := range &queryOps {
@@ -124,7 +126,7 @@ func (p *pathLexer) queryOperand(q *Query, op int) {
 		p.tildeOperand(q)
 	case c == '-' || rawjson.IsDigit(c):
 		end, f := rawjson.ScanNumber(p.src, start)
-		if f != rawjson.NoFlaw || isNumeric(p.at(end)) {
+		if f != rawjson.NoFlaw || isWordByte(p.at(end)) || p.at(end) == '.' {
 			p.fail(start, "", "this is not a number")
 			return
 		}

@@ -5,23 +5,21 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// A translator says in the language what a text means in jq. It knows the forms
-// that people write to ask one question of a list, and translates a text whole
+// A translator says in the language what a jq program means. It knows the forms
+// that people write to ask one question of a list, and translates a program whole
 // or not at all: every method returns "" for what it does not know.
 type translator struct {
-	asked   int  // parts that were looked at
+	looked  int  // parts that were looked at
 	several bool // jq may answer several times, once for each element
 }
 
-// maxTranslated is how long a text may be to be looked at, in bytes, and
-// maxAsked how many parts of it are.
+// maxTranslated is how long a program may be to be looked at, in bytes, and
+// maxLooked how many parts of it are.
 const (
 	maxTranslated = 2 << 10
-	maxAsked      = 200
+	maxLooked     = 200
 )
 
 // suggested adds to an error what to write instead of all of its source.
@@ -30,15 +28,15 @@ func suggested(e *Error, condition bool) *Error {
 		return e
 	}
 	t := &translator{}
-	text := t.translate(strings.TrimSpace(e.Source), condition)
-	if text == "" || !compiles(text, condition) {
+	text := t.translate(e.Source, condition)
+	if text == "" {
 		if !condition {
 			e.Hint = valueHint(e.Hint)
 		}
 		return e
 	}
 	hint := "write " + text
-	if condition && isLength(text) { // which is always true
+	if condition && strings.HasSuffix(strings.TrimRight(text, ")"), "| length") { // which is always true
 		hint += " > 0"
 	}
 	if t.several && condition {
@@ -51,28 +49,24 @@ func suggested(e *Error, condition bool) *Error {
 	return e
 }
 
-// isLength reports whether the value of an expression is a length.
-func isLength(src string) bool {
-	n, _, err := parse(src, true)
-	if err != nil {
-		return false
-	}
-	made, ok := LastStage(n).(*Call)
-	return ok && made.Function == FuncLength
-}
-
-// translate is an expression that means what src means in jq.
+// translate returns an expression that means what src means in jq.
 func (t *translator) translate(src string, condition bool) string {
+	f := parseJQ(src)
+	if f == nil {
+		return ""
+	}
 	if condition {
-		if in, ok := whole(src, "select("); ok { // of a document, which is true
-			return t.condition(in)
+		if in := f.called("select"); in != nil { // of a document, which is true
+			f = in
 		}
-		return t.condition(src)
+		return t.condition(f)
 	}
-	if l, ok := t.elements(stages(src)); ok && len(l.conditions) > 0 {
-		return l.at("0", nil)
+	if m := t.meaning(f.stages()); m.kind == meansStream && len(m.conditions) > 0 {
+		if first := m.at("0"); first.kind == meansValue {
+			return first.text
+		}
 	}
-	return t.value(src)
+	return t.value(f)
 }
 
 func compiles(src string, condition bool) bool {
@@ -80,36 +74,61 @@ func compiles(src string, condition bool) bool {
 	return err == nil
 }
 
-// condition translates a text whose truth is asked for.
-func (t *translator) condition(s string) string {
-	if compiles(s, true) {
-		return s
+// condition translates what is asked for its truth.
+func (t *translator) condition(f *jqForm) string {
+	if compiles(f.text, true) {
+		return f.text
 	}
-	if t.asked++; t.asked > maxAsked {
+	if t.looked++; t.looked > maxLooked {
 		return ""
 	}
-	parts := stages(s)
-	for _, form := range [...]func(parts []string) string{t.negated, t.logic, t.grouped, t.quantified, t.selected, t.member, t.compared, t.stream} {
-		if len(parts) == 0 {
-			return ""
-		}
-		if text := form(parts); text != "" && compiles(text, true) {
+	stages := f.stages()
+	n := len(stages) - 1
+	for _, rule := range [...]func(before []*jqForm, last *jqForm) string{
+		t.negated, t.joined, t.quantified, t.selected, t.member, t.compared, t.stream,
+	} {
+		if text := rule(stages[:n:n], stages[n]); text != "" && compiles(text, true) {
 			return text
 		}
 	}
-	if v := t.value(s); compiles(v, true) {
+	if v := t.value(f); compiles(v, true) {
 		return v
 	}
 	return ""
 }
 
-// negated translates "... | not".
-func (t *translator) negated(parts []string) string {
-	n := len(parts) - 1
-	if n == 0 || parts[n] != "not" {
+// value translates what is asked for its value, as one operand.
+func (t *translator) value(f *jqForm) string {
+	if t.looked++; t.looked > maxLooked {
 		return ""
 	}
-	return negated(t.condition(joined(parts[:n])))
+	text := f.text
+	switch m := t.meaning(f.stages()); {
+	case m.kind == meansValue && isDotted(m.text):
+		text = m.text
+	case compiles(text, false):
+	case m.kind == meansValue:
+		text = m.text
+	default:
+		text = piped(f.stages()).text
+	}
+	switch n, _, err := parse(text, false); n.(type) {
+	case *Path, *Literal, *Variable, *Group, *Call:
+		return text
+	default:
+		if err != nil {
+			return ""
+		}
+		return "(" + text + ")"
+	}
+}
+
+// negated translates "... | not".
+func (t *translator) negated(before []*jqForm, last *jqForm) string {
+	if len(before) == 0 || last.text != "not" {
+		return ""
+	}
+	return negated(t.condition(piped(before)))
 }
 
 // negated spells the opposite of a condition.
@@ -127,282 +146,117 @@ func negated(condition string) string {
 	}
 }
 
-// logic translates the operands of "or" and "and".
-func (t *translator) logic(parts []string) string {
-	if len(parts) > 1 {
+// joined translates the operands of "or" and "and", and what stands in parentheses.
+func (t *translator) joined(before []*jqForm, last *jqForm) string {
+	word := map[jqKind]string{jqOr: " or ", jqAnd: " and ", jqGroup: ""}
+	joint, ok := word[last.kind]
+	if !ok || len(before) > 0 {
 		return ""
 	}
-	for _, word := range [...]string{"or", "and"} {
-		xs := operands(parts[0], word)
-		if len(xs) < 2 {
-			continue
-		}
-		for i, x := range xs {
-			if xs[i] = t.condition(x); xs[i] == "" {
-				return ""
-			}
-		}
-		return strings.Join(xs, " "+word+" ")
-	}
-	return ""
-}
-
-func (t *translator) grouped(parts []string) string {
-	if in, ok := whole(parts[0], "("); ok && len(parts) == 1 {
-		if c := t.condition(in); c != "" {
-			return "(" + c + ")"
+	xs := make([]string, len(last.args))
+	for i, arg := range last.args {
+		if xs[i] = t.condition(arg); xs[i] == "" {
+			return ""
 		}
 	}
-	return ""
+	if last.kind == jqGroup {
+		return "(" + xs[0] + ")"
+	}
+	return strings.Join(xs, joint)
 }
 
 // quantified translates any, all and isempty, of a list that is made first or of
 // what a path with conditions leads to.
-func (t *translator) quantified(parts []string) string {
-	last := parts[len(parts)-1]
-	for _, name := range [...]string{"any", "all"} {
-		if last == name {
-			if l, ok := t.list(parts[:len(parts)-1]); ok {
-				return l.quantified(name)
-			}
-		}
-		in, ok := whole(last, name+"(")
-		if !ok {
-			continue
-		}
-		args := cutTop(in, semicolon)
-		l, found := elements{}, false
-		if len(parts) == 1 && len(args) == 2 {
-			l, found = t.elements(stages(args[0]))
-		} else if len(args) == 1 {
-			l, found = t.list(parts[:len(parts)-1])
-		}
-		if c := t.condition(args[len(args)-1]); found && c != "" {
-			l.asked(c)
-			return l.quantified(name)
+func (t *translator) quantified(before []*jqForm, last *jqForm) string {
+	if in := last.called("isempty"); in != nil && len(before) == 0 {
+		if m := t.meaning(in.stages()); m.kind == meansStream {
+			return m.missing()
 		}
 	}
-	if in, ok := whole(last, "isempty("); ok && len(parts) == 1 {
-		if l, ok := t.elements(stages(in)); ok {
-			return l.missing()
-		}
+	if last.kind != jqCall || last.name != "any" && last.name != "all" {
+		return ""
 	}
-	return ""
-}
-
-func semicolon(s string, i int) int {
-	if s[i] == ';' {
-		return 1
+	from, made := before, meansList
+	if len(last.args) == 2 && len(before) == 0 {
+		from, made = last.args[0].stages(), meansStream
 	}
-	return 0
+	m := t.meaning(from)
+	if m.kind != made {
+		return ""
+	}
+	if n := len(last.args); n > 0 && !m.ask(t.condition(last.args[n-1])) {
+		return ""
+	}
+	return m.quantified(last.name)
 }
 
 // selected translates "select(C) | D", where C decides whether there is an answer.
-func (t *translator) selected(parts []string) string {
-	for i, part := range parts {
-		in, ok := whole(part, "select(")
-		if !ok || i+1 == len(parts) {
-			continue
+func (t *translator) selected(before []*jqForm, last *jqForm) string {
+	for i, stage := range before {
+		if in := stage.called("select"); in != nil {
+			c, rest := t.condition(in), t.condition(piped(append(before[i+1:], last)))
+			if c == "" || rest == "" {
+				return ""
+			}
+			return piped(append(before[:i:i], &jqForm{text: both(c, rest)})).text
 		}
-		text, rest := t.condition(in), t.condition(joined(parts[i+1:]))
-		if text == "" || rest == "" {
-			return ""
-		}
-		return joined(append(parts[:i:i], both(text, rest)))
 	}
 	return ""
 }
 
 // member translates index("x"), alone or compared with null.
-func (t *translator) member(parts []string) string {
-	n := len(parts) - 1
-	last, op, right := parts[n], "", ""
-	if left, sign, r := sides(last); sign != "" {
-		last, op, right = left, sign, r
+func (t *translator) member(before []*jqForm, last *jqForm) string {
+	op := "!="
+	if last.kind == jqCompare && last.args[1].text == "null" {
+		last, op = last.args[0], last.name
 	}
-	for _, name := range [...]string{"index(", "rindex("} {
-		in, ok := whole(last, name)
-		if !ok || n == 0 || !isText(in) || op != "" && right != "null" {
-			continue
-		}
-		v := t.value(joined(parts[:n]))
-		switch {
-		case v == "":
-		case op == "" || op == "!=":
-			return v + " contains " + in
-		case op == "==":
-			return negated(v + " contains " + in)
-		}
+	in := last.called("index")
+	if in == nil {
+		in = last.called("rindex")
+	}
+	if in == nil || in.kind != jqConstant || in.text == `""` || len(before) == 0 {
+		return ""
+	}
+	text := t.value(piped(before)) + " contains " + in.text
+	switch op {
+	case "!=":
+		return text
+	case "==":
+		return negated(text)
 	}
 	return ""
-}
-
-// isText reports whether s is a text in quotes that is not empty.
-func isText(s string) bool {
-	n, _, err := parse(s, false)
-	l, ok := n.(*Literal)
-	return err == nil && ok && l.Kind == String && l.Text != ""
 }
 
 // compared translates a comparison: of two values, or of what comes out of a pipe
 // with a constant.
-func (t *translator) compared(parts []string) string {
-	n := len(parts) - 1
-	left, op, right := sides(parts[n])
-	if op == "" || n > 0 && !isConstant(right) {
+func (t *translator) compared(before []*jqForm, last *jqForm) string {
+	if last.kind != jqCompare || len(before) > 0 && last.args[1].kind != jqConstant {
 		return ""
 	}
-	before := append(parts[:n:n], left)
-	if right == "[]" && (op == "==" || op == "!=") {
-		if l, ok := t.list(before); ok {
-			return l.count() + " " + op + " 0"
-		}
+	left, right := append(before, last.args[0]), last.args[1]
+	switch m := t.meaning(left); {
+	case m.kind == meansList && right.text == "[]" && (last.name == "==" || last.name == "!="):
+		return m.count() + " " + last.name + " 0"
+	case m.kind == meansStream && right.kind == jqConstant && strings.Contains(last.args[0].text, "[]"):
+		t.several = true
+		m.compare(last.name + " " + right.text)
+		return m.quantified("any")
 	}
-	if l, r := t.value(joined(before)), t.value(right); l != "" && r != "" {
-		return l + " " + op + " " + r
+	if l, r := t.value(piped(left)), t.value(right); l != "" && r != "" {
+		return l + " " + last.name + " " + r
 	}
 	return ""
-}
-
-func isConstant(s string) bool {
-	n, _, err := parse(s, false)
-	_, ok := n.(*Literal)
-	return err == nil && ok
 }
 
 // stream translates ".items[] | select(C) | D", which jq answers once for each
 // element.
-func (t *translator) stream(parts []string) string {
-	n := len(parts) - 1
-	left, op, right := sides(parts[n])
-	if op != "" && isConstant(right) && strings.Contains(left, "[]") {
-		if parts = append(parts[:n:n], left); left[0] != '.' {
-			return ""
-		}
-		if l, ok := t.elements(parts); ok {
-			t.several = true
-			l.compared(op + " " + right)
-			return l.quantified("any")
-		}
-	}
-	if n == 0 {
+func (t *translator) stream(before []*jqForm, last *jqForm) string {
+	m := t.meaning(before)
+	if m.kind != meansStream || !m.ask(t.condition(last)) {
 		return ""
 	}
-	if l, ok := t.elements(parts[:n]); ok {
-		if c := t.condition(parts[n]); c != "" {
-			t.several = true
-			l.asked(c)
-			return l.quantified("any")
-		}
-	}
-	return ""
-}
-
-// value translates a text whose value is asked for, as one operand.
-func (t *translator) value(s string) string {
-	if t.asked++; t.asked > maxAsked {
-		return ""
-	}
-	if in, ok := whole(s, "("); ok && !compiles(s, false) {
-		return t.value(in)
-	}
-	text := s
-	if !compiles(s, false) {
-		text = t.other(stages(s))
-	}
-	n, _, err := parse(text, false)
-	if err != nil {
-		return ""
-	}
-	switch n.(type) {
-	case *Path, *Literal, *Variable, *Group, *Call:
-		return text
-	}
-	return "(" + text + ")"
-}
-
-// other translates a value that the language spells in another way.
-func (t *translator) other(parts []string) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	n := len(parts) - 1
-	switch {
-	case n == 0 && bareFunction(parts[0]) != 0:
-		return ". | " + parts[0]
-	case parts[n] == "length":
-		if l, ok := t.list(parts[:n]); ok {
-			return l.count()
-		}
-		if n > 0 && sameLength(parts[n-1]) {
-			return t.length(parts[:n-1])
-		}
-	}
-	if text := t.pick(parts); text != "" {
-		return text
-	}
-	text, path := make([]string, len(parts)), "."
-	for i, part := range parts {
-		text[i] = atIndex(part)
-		path = joinPaths(path, text[i])
-	}
-	if path != "" {
-		return path
-	}
-	return joined(text)
-}
-
-// sameLength reports whether what a function makes is as long as what it is given.
-func sameLength(name string) bool {
-	switch name {
-	case "keys", "keys_unsorted", "to_entries", "values", "reverse", "sort":
-		return true
-	}
-	return false
-}
-
-func (t *translator) length(parts []string) string {
-	if len(parts) == 0 {
-		return ". | length"
-	}
-	if v := t.value(joined(parts)); v != "" {
-		return v + " | length"
-	}
-	return ""
-}
-
-// atIndex spells first and last as the indices that they are, with what follows.
-func atIndex(s string) string {
-	for _, of := range [...]struct{ name, index string }{{"first", ".[0]"}, {"last", ".[-1]"}} {
-		if rest, ok := strings.CutPrefix(s, of.name); ok && (rest == "" || strings.ContainsRune(" .[=!<>", rune(rest[0]))) {
-			return of.index + rest
-		}
-	}
-	if in, rest, ok := inside(s, "nth("); ok && rawjson.IsDigits(in) {
-		return ".[" + in + "]" + rest
-	}
-	return s
-}
-
-// pick translates first(.items[] | select(.name == "x")).state and its kin.
-func (t *translator) pick(parts []string) string {
-	for _, of := range [...]struct{ open, index string }{{"first(", "0"}, {"last(", "-1"}} {
-		if in, ok := whole(parts[0], of.open); ok {
-			if l, ok := t.elements(stages(in)); ok {
-				return l.at(of.index, parts[1:])
-			}
-		}
-	}
-	for i := len(parts) - 1; i > 0; i-- {
-		rest, ok := strings.CutPrefix(atIndex(parts[i]), ".[0]")
-		if !ok {
-			continue
-		}
-		if l, ok := t.list(parts[:i]); ok {
-			return l.at("0", append([]string{"." + strings.TrimPrefix(rest, ".")}, parts[i+1:]...))
-		}
-	}
-	return ""
+	t.several = true
+	return m.quantified("any")
 }
 
 // simpleText matches a comparison of a field with a text that a query makes in the
@@ -420,5 +274,5 @@ func asQuery(condition string) string {
 	if _, err := strconv.ParseFloat(m[2], 64); err == nil {
 		return ""
 	}
-	return "#(" + m[1] + `=="` + m[2] + `")`
+	return ".#(" + m[1] + `=="` + m[2] + `")`
 }
