@@ -83,7 +83,7 @@ func (e *evaluator) fields(p *syntax.Path, v value, h *syntax.Lookup) value {
 // field reads one key of an object, or an element of a list where the step may be
 // an index.
 func (e *evaluator) field(p *syntax.Path, v value, s *syntax.Step) value {
-	if v.kind != KindObject && (v.kind != KindArray || s.Kind != syntax.StepLoose) {
+	if v.kind != KindObject && (v.kind != KindArray || !s.Loose) {
 		return pathFault(p, faultField, v.kind, s.Span)
 	}
 	e.tick(len(v.raw))

@@ -67,7 +67,7 @@ func isQuestion(text string) bool {
 func hintList(n *Path, src string) string {
 	steps := n.Steps
 	text := n.Of(src)
-	if last := steps[len(steps)-1]; last.Kind == StepQueryAll {
+	if last := steps[len(steps)-1]; last.Kind == LookupAll {
 		return "drop the last # for \"there is one\", or count them: " + text + "|# > 0"
 	}
 	return "count the members: " + text + "|# > 0"

@@ -31,28 +31,17 @@ const (
 // A Step is one component of a path.
 type Step struct {
 	Span
-	Kind    StepKind
-	piped   bool           // joined by a tight | rather than by a dot
-	Key     string         // StepField; StepLoose: the digits
-	Pattern *regexp.Regexp // StepField: instead of the key, nil for most
-	n       int            // StepIndex
-	query   *Query
-	mod     *Modifier
+	Kind     LookupKind     // what it is by itself; LookupFields for a name
+	Key      string         // LookupFields: the name
+	Pattern  *regexp.Regexp // LookupFields: instead of the name, nil for most
+	Loose    bool           // LookupFields: .n, which gjson reads as an index or as a key
+	N        int            // LookupIndex, LookupLine
+	Query    *Query         // LookupFirst, LookupAll, LookupAllCount
+	Modifier *Modifier      // LookupModifier
+
+	bracket bool // in brackets, which belong to the whole of what stands before
+	piped   bool // joined by a tight | rather than by a dot
 }
-
-// A StepKind says what a step does.
-type StepKind uint8
-
-const (
-	StepField    StepKind = iota // .name, ["name"]
-	StepIndex                    // [n], of a list only
-	StepLoose                    // .n, which gjson reads as an index or as a key
-	StepEach                     // []
-	StepCount                    // #
-	StepQuery                    // #(...)
-	StepQueryAll                 // #(...)#
-	StepModifier                 // @name
-)
 
 // A Modifier is a step that makes a new value.
 type Modifier struct {
@@ -60,154 +49,125 @@ type Modifier struct {
 	Arg  string // JSON, "" for none
 }
 
-// A Lookup is one or more steps that are walked at once.
+// A Lookup is one or more steps that are walked at once. Its Step is the first of
+// them, but for the Span and the Kind.
 type Lookup struct {
-	Span     // from the first step to the last
-	Kind     LookupKind
-	GJSON    string    // LookupFields: the gjson path of all steps
-	Wild     bool      // LookupFields: a step is a pattern
-	Steps    []Step    // LookupFields, LookupKey
-	N        int       // LookupIndex, LookupLine
-	Query    *Query    // LookupFirst, LookupAll, LookupAllCount
-	Sub      []Lookup  // LookupMap, LookupAll: walked for each element
-	Modifier *Modifier // LookupModifier
+	Step
+	GJSON string   // LookupFields: the gjson path of all steps
+	Wild  bool     // LookupFields: a step is a pattern
+	Steps []Step   // LookupFields, LookupKey
+	Sub   []Lookup // LookupMap, LookupAll: walked for each element
 }
 
 // A LookupKind says what a lookup does.
 type LookupKind uint8
 
 const (
-	LookupFields   LookupKind = iota
-	LookupKey                 // a key of an object that gjson would also take for an index
-	LookupIndex               // [n]
-	LookupEach                // []
-	LookupLine                // ..n, a document of JSON lines
-	LookupCount               // #
-	LookupMap                 // #.x
-	LookupFirst               // #(...)
-	LookupAll                 // #(...)#
-	LookupAllCount            // #(...)#|#, without making the list
-	LookupModifier
+	LookupFields   LookupKind = iota // .name, ["name"], .n
+	LookupKey                        // a key of an object that gjson would also take for an index
+	LookupIndex                      // [n], of a list only
+	LookupEach                       // []
+	LookupLine                       // ..n, a document of JSON lines
+	LookupCount                      // #
+	LookupMap                        // #.x
+	LookupFirst                      // #(...)
+	LookupAll                        // #(...)#
+	LookupAllCount                   // #(...)#|#, without making the list
+	LookupModifier                   // @name
 )
 
 // lower turns the steps of the path into lookups.
 func (p *Path) lower() {
-	if p.Root != RootLines || p.Steps[0].Kind != StepLoose {
-		p.Lookups = lower(p.Steps)
-		return
+	if p.Root == RootLines && p.Steps[0].Loose {
+		line := &p.Steps[0]
+		line.Kind = LookupLine
+		n, err := strconv.Atoi(line.Key)
+		if line.N = n; err != nil {
+			line.N = -1 // there are not so many
+		}
 	}
-	first := p.Steps[0]
-	n, err := strconv.Atoi(first.Key)
-	if err != nil {
-		n = -1 // there are not so many
-	}
-	p.Lookups = append([]Lookup{{Span: first.Span, Kind: LookupLine, N: n}}, lower(p.Steps[1:])...)
+	p.Lookups = lower(p.Steps)
 }
 
 func lower(steps []Step) []Lookup {
 	var lookups []Lookup
 	for len(steps) > 0 {
-		var h Lookup
-		h, steps = lowerOne(steps)
-		lookups = append(lookups, h)
+		h := Lookup{Step: steps[0]}
+		n := h.take(steps)
+		h.To = steps[n-1].To
+		lookups, steps = append(lookups, h), steps[n:]
+		if h.Kind == LookupMap || h.Kind == LookupAll {
+			n := mapped(steps)
+			lookups[len(lookups)-1].Sub, steps = lower(steps[:n]), steps[n:]
+		}
 	}
 	return lookups
 }
 
-// lowerOne makes the first lookup of steps, and returns the steps that are left.
-func lowerOne(steps []Step) (Lookup, []Step) {
-	s, rest := steps[0], steps[1:]
-	h := Lookup{Span: s.Span, Query: s.query, Modifier: s.mod, N: s.n}
-	switch s.Kind {
-	case StepField, StepLoose:
-		return lowerFields(steps)
-	case StepIndex:
-		h.Kind = LookupIndex
-	case StepEach:
-		h.Kind = LookupEach
-	case StepModifier:
-		h.Kind = LookupModifier
-	case StepQuery:
-		h.Kind = LookupFirst
-	case StepCount:
-		if h.Kind = LookupCount; mapped(rest) > 0 {
-			h.Kind = LookupMap
-		}
-	case StepQueryAll:
-		if h.Kind = LookupAll; len(rest) > 0 && rest[0].Kind == StepCount && rest[0].piped && mapped(rest[1:]) == 0 {
-			h.Kind = LookupAllCount
-			h.To = rest[0].To
-			return h, rest[1:]
-		}
+// take makes of the lookup of the first of steps one of as many as it may be, and
+// returns their number.
+func (h *Lookup) take(steps []Step) int {
+	rest := steps[1:]
+	switch {
+	case h.Kind == LookupFields:
+		return h.takeFields(steps)
+	case h.Kind == LookupCount && mapped(rest) > 0:
+		h.Kind = LookupMap
+	case h.Kind == LookupAll && len(rest) > 0 && rest[0].Kind == LookupCount && rest[0].piped && mapped(rest[1:]) == 0:
+		h.Kind = LookupAllCount
+		return 2
 	}
-	if h.Kind == LookupMap || h.Kind == LookupAll {
-		n := mapped(rest)
-		h.Sub, rest = lower(rest[:n]), rest[n:]
-	}
-	return h, rest
+	return 1
 }
 
 // mapped is the number of steps that, after a step that yields a list, apply to
 // each element: those up to the next pipe or bracket.
 func mapped(steps []Step) int {
 	for i, s := range steps {
-		if s.piped || s.Kind == StepIndex || s.Kind == StepEach || s.bracketed() {
+		if s.piped || s.bracket {
 			return i
 		}
 	}
 	return len(steps)
 }
 
-// bracketed reports whether the step is a key in brackets, which belongs to the
-// whole of what stands before it.
-func (s *Step) bracketed() bool { return s.Kind == StepField && s.n == bracketKey }
-
-// bracketKey marks a StepField that was written in brackets.
-const bracketKey = -1
-
-// lowerFields joins the fields at the start of steps to one lookup.
-func lowerFields(steps []Step) (Lookup, []Step) {
-	if s := &steps[0]; s.Kind == StepField && s.Pattern == nil && (s.Key == "" || rawjson.IsDigits(s.Key)) {
-		return Lookup{Span: s.Span, Kind: LookupKey, Steps: steps[:1]}, steps[1:]
-	}
+// takeFields joins the fields at the start of steps.
+func (h *Lookup) takeFields(steps []Step) int {
 	n := 1
-	for n < len(steps) && joins(&steps[n]) {
-		n++
-	}
-	var b strings.Builder
-	wild := false
-	for i := range steps[:n] {
-		wild = wild || steps[i].Pattern != nil
-		if i > 0 {
-			b.WriteByte('.')
+	if !steps[0].joins() {
+		h.Kind = LookupKey
+	} else {
+		for n < len(steps) && !steps[n].piped && steps[n].joins() {
+			n++
 		}
-		b.WriteString(steps[i].Component())
 	}
-	h := Lookup{Kind: LookupFields, GJSON: b.String(), Wild: wild, Steps: steps[:n]}
-	h.Span = Span{steps[0].From, steps[n-1].To}
-	return h, steps[n:]
+	h.Steps = steps[:n]
+	for i := range h.Steps {
+		h.Wild = h.Wild || h.Steps[i].Pattern != nil
+	}
+	if n == 1 {
+		h.GJSON = steps[0].Component()
+		return n
+	}
+	components := make([]string, n)
+	for i := range components {
+		components[i] = steps[i].Component()
+	}
+	h.GJSON = strings.Join(components, ".")
+	return n
 }
 
-// joins reports whether gjson reads the step as it is meant when it is joined to
-// the one before by a dot. It takes an empty key at the start for JSON lines, and
-// a key of digits for an index; and before a pipe it commits itself to what a
-// wildcard has found.
-func joins(s *Step) bool {
-	if s.piped {
-		return false
-	}
-	switch s.Kind {
-	case StepLoose:
-		return true
-	case StepField:
-		return s.Pattern != nil || s.Key != "" && !rawjson.IsDigits(s.Key)
-	}
-	return false
+// joins reports whether gjson reads the step as it is meant when others are joined
+// to it by a dot. It takes an empty key at the start for JSON lines, and a key of
+// digits for an index; and before a pipe it commits itself to what a wildcard has
+// found.
+func (s *Step) joins() bool {
+	return s.Kind == LookupFields && (s.Loose || s.Pattern != nil || !rawjson.IsDigits(s.Key))
 }
 
 // Component is the step, which is no pattern, as a component of a gjson path.
 func (s *Step) Component() string {
-	if s.Kind == StepLoose {
+	if s.Loose {
 		return s.Key
 	}
 	return gjson.Escape(s.Key)
@@ -245,7 +205,7 @@ func (m *Modifier) makesList(list bool) bool {
 // Each returns the first [] of the path.
 func (p *Path) Each() (Step, bool) {
 	for _, s := range p.Steps {
-		if s.Kind == StepEach {
+		if s.Kind == LookupEach {
 			return s, true
 		}
 	}
@@ -269,7 +229,7 @@ func (p *Path) Before(step int) int {
 
 // FirstWord is the name that a bare path begins with, "" for another path.
 func (p *Path) FirstWord() string {
-	if !p.bare || len(p.Steps) == 0 || p.Steps[0].Kind != StepField || p.Steps[0].Pattern != nil {
+	if !p.bare || len(p.Steps) == 0 || p.Steps[0].Kind != LookupFields || p.Steps[0].Pattern != nil || p.Steps[0].Loose {
 		return ""
 	}
 	return p.Steps[0].Key

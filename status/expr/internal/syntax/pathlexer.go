@@ -118,7 +118,7 @@ func (p *pathLexer) dotted() {
 	switch c := p.at(p.pos); {
 	case isQuote(c) && !p.path.bare:
 		from := p.pos
-		p.add(Step{Kind: StepField, Key: p.quoted()}, from)
+		p.add(Step{Key: p.quoted()}, from)
 	case c == '[':
 		p.fail(p.pos, "leave the dot out: .items[0]", "a bracket follows without a dot")
 	case c == '.':
@@ -179,7 +179,7 @@ func (p *pathLexer) first() {
 			p.fail(from, `a key that begins with a digit is written ["`+p.src[from:end]+`"]`, "%s is neither a name nor an index", p.src[from:end])
 			return
 		}
-		p.add(Step{Kind: StepLoose, Key: p.src[from:p.pos]}, from)
+		p.add(Step{Loose: true, Key: p.src[from:p.pos]}, from)
 	default:
 		p.name()
 	}
@@ -217,7 +217,7 @@ func (p *pathLexer) name() {
 		glob = append(glob, globEscape(p.src[p.pos:p.pos+size])...)
 		p.pos += size
 	}
-	s := Step{Kind: StepField, Key: string(key)}
+	s := Step{Key: string(key)}
 	if wild {
 		s.Pattern, s.Key = wildcards(string(glob)), p.src[from:p.pos]
 	}
@@ -248,7 +248,7 @@ func (p *pathLexer) add(s Step, from int) {
 // bracket reads [n], ["key"] or [].
 func (p *pathLexer) bracket() {
 	open := p.pos
-	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == StepCount {
+	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == LookupCount {
 		p.fail(open, "queries are written #(name==\"x\")", "[ cannot stand after #")
 		return
 	}
@@ -256,13 +256,13 @@ func (p *pathLexer) bracket() {
 	switch c := p.at(p.pos); {
 	case c == ']':
 		p.pos++
-		p.add(Step{Kind: StepEach}, open)
+		p.add(Step{Kind: LookupEach, bracket: true}, open)
 	case isQuote(c):
-		s := Step{Kind: StepField, Key: p.quoted(), n: bracketKey}
+		s := Step{Key: p.quoted(), bracket: true}
 		p.closeBracket(open)
 		p.add(s, open)
 	case rawjson.IsDigit(c) || c == '-' && rawjson.IsDigit(p.at(p.pos+1)):
-		s := Step{Kind: StepIndex, n: p.integer()}
+		s := Step{Kind: LookupIndex, N: p.integer(), bracket: true}
 		p.closeBracket(open)
 		p.add(s, open)
 	default:
@@ -322,9 +322,9 @@ func (p *pathLexer) hash() {
 	switch c := p.at(p.pos); {
 	case c == '(':
 		q := p.readQuery()
-		s := Step{Kind: StepQuery, query: q}
+		s := Step{Kind: LookupFirst, Query: q}
 		if p.at(p.pos) == '#' {
-			s.Kind = StepQueryAll
+			s.Kind = LookupAll
 			p.pos++
 		}
 		if p.err == nil {
@@ -333,7 +333,7 @@ func (p *pathLexer) hash() {
 	case rawjson.IsDigit(c) || p.startsName(p.pos):
 		p.fail(from, "there are no comments; #.name lists a field of all elements", "a dot is missing after #")
 	default:
-		p.add(Step{Kind: StepCount}, from)
+		p.add(Step{Kind: LookupCount}, from)
 	}
 }
 
@@ -356,7 +356,7 @@ func (p *pathLexer) modifier() {
 	if p.at(p.pos) == ':' {
 		m.Arg = p.argument(from)
 	}
-	p.add(Step{Kind: StepModifier, mod: m}, from)
+	p.add(Step{Kind: LookupModifier, Modifier: m}, from)
 }
 
 // argument reads the colon and the JSON object behind it.
@@ -374,7 +374,7 @@ func (p *pathLexer) argument(from int) string {
 
 // hyphenHint is for a hyphen that cannot be part of a name.
 func (p *pathLexer) hyphenHint() string {
-	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == StepField && !p.path.Steps[n-1].bracketed() {
+	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == LookupFields && !p.path.Steps[n-1].bracket {
 		last := p.path.Steps[n-1]
 		end := p.pos
 		for p.at(end) == '-' || p.wordEnd(end) > end {
@@ -389,5 +389,5 @@ func (p *pathLexer) hyphenHint() string {
 func IsName(name string) bool {
 	l := lexer{src: "." + name}
 	p := l.path()
-	return l.err == nil && p.To == len(l.src) && len(p.Steps) == 1 && p.Steps[0].Kind == StepField && p.Steps[0].Key == name
+	return l.err == nil && p.To == len(l.src) && len(p.Steps) == 1 && p.Steps[0].Kind == LookupFields && p.Steps[0].Key == name
 }
