@@ -157,6 +157,13 @@ var modifierHabits = []habit{
 	{"base64 base64d uri csv tsv html sh json text", `for a key write ["@%s"]`, "@%s is a format of jq, not a modifier"},
 }
 
+// bracketHabits are what does not stand in the brackets of a path.
+var bracketHabits = []habit{
+	{":", "test single elements, or all of them with any(...) and all(...)", "there are no slices"},
+	{"?", `write any(.items[]; .name == "x")`, "[?...] is a filter of JMESPath or JSONPath"},
+	{"*", "write any(.items[]; ...) or all(.items[]; ...)", "[*] is JMESPath or JSONPath"},
+}
+
 // unitHabits are units of time.
 var unitHabits = []habit{
 	{words: "sec secs second seconds", hint: "s"},

@@ -64,7 +64,6 @@ func (p *pathLexer) lines() {
 	if c := p.at(p.pos); c != '#' && !rawjson.IsDigit(c) {
 		p.fail(start, "..0.name is the first document of JSON lines, ..# their number; there is no recursive descent",
 			".. needs an index, # or #(...)")
-		return
 	}
 	p.first()
 }
@@ -75,11 +74,8 @@ func (p *pathLexer) dot() {
 	case rawjson.IsDigit(c):
 		digits := p.src[p.pos+1 : p.wordEnd(p.pos+1)]
 		p.fail(p.pos, "write 0."+digits+" for the number, .["+digits+"] for an element", "a number needs a digit before the point")
-	case c == '#' || c == '@' || isQuote(c) || p.startsName(p.pos+1):
+	case c == '$' || isQuote(c) || p.startsStep(p.pos+1):
 		p.dotted()
-	case c == '$':
-		end := p.wordEnd(p.pos + 2)
-		p.fail(p.pos+1, `a key with $ is written .["`+p.src[p.pos+1:end]+`"]`, "$ cannot begin a name")
 	default:
 		p.pos++
 	}
@@ -124,23 +120,24 @@ func (p *pathLexer) dotted() {
 	case c == '.':
 		p.fail(p.pos, "", "there is a name missing between two dots")
 	case c == '$':
-		p.fail(p.pos, `a key with $ is written ["`+p.src[p.pos:p.wordEnd(p.pos+1)]+`"]`, "$ cannot begin a name")
-	case p.startsStep():
+		dot := strings.Repeat(".", max(0, 1-len(p.path.Steps))) // of the whole path
+		p.fail(p.pos, "a key with $ is written "+dot+`["`+p.src[p.pos:p.wordEnd(p.pos+1)]+`"]`, "$ cannot begin a name")
+	case p.startsStep(p.pos):
 		p.first()
 	default:
 		p.fail(p.pos, "a key with other characters is written [\"a key\"]", "there is a name missing after the dot")
 	}
 }
 
-// startsStep reports whether a name or a gjson step begins at p.pos.
-func (p *pathLexer) startsStep() bool {
-	switch c := p.at(p.pos); c {
+// startsStep reports whether a name or a gjson step begins at offset i.
+func (p *pathLexer) startsStep(i int) bool {
+	switch c := p.at(i); c {
 	case '#', '@':
 		return true
 	case '*', '?':
 		return p.path.bare
 	default:
-		return rawjson.IsDigit(c) || p.startsName(p.pos)
+		return rawjson.IsDigit(c) || p.startsName(i)
 	}
 }
 
@@ -177,7 +174,6 @@ func (p *pathLexer) first() {
 		}
 		if end := p.wordEnd(p.pos); end > p.pos {
 			p.fail(from, `a key that begins with a digit is written ["`+p.src[from:end]+`"]`, "%s is neither a name nor an index", p.src[from:end])
-			return
 		}
 		p.add(Step{Loose: true, Key: p.src[from:p.pos]}, from)
 	default:
@@ -188,54 +184,44 @@ func (p *pathLexer) first() {
 // name reads the name of a field; in a bare path it may hold wildcards.
 func (p *pathLexer) name() {
 	from := p.pos
-	var key, glob []byte
+	var key []byte
 	wild := false
-	for p.pos < len(p.src) {
-		r, size := utf8.DecodeRuneInString(p.src[p.pos:])
-		switch {
-		case r == '\\':
-			if p.pos+1 == len(p.src) {
-				p.fail(p.pos, "", `there is a character missing after \`)
-				return
+	for p.inName() {
+		if p.src[p.pos] == '\\' {
+			if p.pos++; p.pos == len(p.src) {
+				p.fail(p.pos-1, "", `there is a character missing after \`)
 			}
-			p.pos++
-			_, size = utf8.DecodeRuneInString(p.src[p.pos:])
-		case (r == '*' || r == '?') && p.path.bare:
+		} else if c := p.src[p.pos]; c == '*' || c == '?' {
 			wild = true
-			glob = append(glob, byte(r))
-			p.pos++
-			continue
-		case r == '-' && !p.hyphenJoins(p.pos+1):
-			size = 0
-		case r != '-' && r != '_' && !p.startsName(p.pos) && !rawjson.IsDigit(byte(min(r, utf8.RuneSelf))):
-			size = 0
 		}
-		if size == 0 {
-			break
-		}
+		_, size := utf8.DecodeRuneInString(p.src[p.pos:])
 		key = append(key, p.src[p.pos:p.pos+size]...)
-		glob = append(glob, globEscape(p.src[p.pos:p.pos+size])...)
 		p.pos += size
 	}
 	s := Step{Key: string(key)}
 	if wild {
-		s.Pattern, s.Key = wildcards(string(glob)), p.src[from:p.pos]
+		s.Key = p.src[from:p.pos]
+		s.Pattern = wildcards(s.Key)
 	}
 	p.add(s, from)
+}
+
+// inName reports whether the character at p.pos can be part of a name.
+func (p *pathLexer) inName() bool {
+	switch c := p.at(p.pos); c {
+	case '*', '?':
+		return p.path.bare
+	case '-':
+		return p.hyphenJoins(p.pos + 1)
+	default:
+		return rawjson.IsDigit(c) || p.startsName(p.pos)
+	}
 }
 
 // hyphenJoins reports whether a hyphen belongs to the name because of what stands
 // behind it, at offset i.
 func (p *pathLexer) hyphenJoins(i int) bool {
 	return p.startsName(i) || p.path.bare && rawjson.IsDigit(p.at(i))
-}
-
-// globEscape writes one character of a key for a pattern.
-func globEscape(c string) string {
-	if strings.ContainsAny(c, `*?\`) {
-		return `\` + c
-	}
-	return c
 }
 
 // add appends a step that began at offset from.
@@ -250,24 +236,19 @@ func (p *pathLexer) bracket() {
 	open := p.pos
 	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == LookupCount {
 		p.fail(open, "queries are written #(name==\"x\")", "[ cannot stand after #")
-		return
 	}
-	p.pos = rawjson.SkipSpace(p.src, p.pos+1)
+	p.pos = min(rawjson.SkipSpace(p.src, p.pos+1), len(p.src))
+	s := Step{bracket: true}
 	switch c := p.at(p.pos); {
-	case c == ']':
-		p.pos++
-		p.add(Step{Kind: LookupEach, bracket: true}, open)
 	case isQuote(c):
-		s := Step{Key: p.quoted(), bracket: true}
-		p.closeBracket(open)
-		p.add(s, open)
+		s.Key = p.quoted()
 	case rawjson.IsDigit(c) || c == '-' && rawjson.IsDigit(p.at(p.pos+1)):
-		s := Step{Kind: LookupIndex, N: p.integer(), bracket: true}
-		p.closeBracket(open)
-		p.add(s, open)
+		s.Kind, s.N = LookupIndex, p.integer()
 	default:
-		p.wrongBracket(open)
+		s.Kind = LookupEach
 	}
+	p.closeBracket(open)
+	p.add(s, open)
 }
 
 // integer reads a whole number; one that fits nowhere is as good as the largest.
@@ -283,35 +264,14 @@ func (p *pathLexer) integer() int {
 
 // closeBracket reads the ] for the [ at offset open.
 func (l *lexer) closeBracket(open int) {
-	if l.err != nil {
-		return
-	}
 	l.pos = rawjson.SkipSpace(l.src, l.pos)
-	switch l.at(l.pos) {
-	case ']':
-		l.pos++
-	case ':':
-		l.fail(open, "test single elements, or all of them with any(...) and all(...)", "there are no slices")
-	case 0:
-		l.fail(open, "", "the bracket [ is not closed")
-	default:
-		l.fail(open, "", "there is one whole number or one quoted key in a bracket")
-	}
-}
-
-func (p *pathLexer) wrongBracket(open int) {
-	rest := p.src[p.pos:]
 	switch {
-	case rest == "":
-		p.fail(open, "", "the bracket [ is not closed")
-	case rest[0] == ':':
-		p.fail(open, "test single elements, or all of them with any(...) and all(...)", "there are no slices")
-	case rest[0] == '?':
-		p.fail(open, `write any(.items[]; .name == "x")`, "[?...] is a filter of JMESPath or JSONPath")
-	case rest[0] == '*':
-		p.fail(open, `write any(.items[]; ...) or all(.items[]; ...)`, "[*] is JMESPath or JSONPath")
-	default:
-		p.fail(open, `a key is quoted: ["name"]`, "there is one whole number or one quoted key in a bracket")
+	case l.at(l.pos) == ']':
+		l.pos++
+	case l.pos == len(l.src):
+		l.fail(open, "", "the bracket [ is not closed")
+	case !l.refuse(open, "", bracketHabits, starts(l.src[l.pos:])):
+		l.fail(open, `a key is quoted: ["name"]`, "there is one whole number or one quoted key in a bracket")
 	}
 }
 
@@ -321,15 +281,12 @@ func (p *pathLexer) hash() {
 	p.pos++
 	switch c := p.at(p.pos); {
 	case c == '(':
-		q := p.readQuery()
-		s := Step{Kind: LookupFirst, Query: q}
+		s := Step{Kind: LookupFirst, Query: p.readQuery()}
 		if p.at(p.pos) == '#' {
 			s.Kind = LookupAll
 			p.pos++
 		}
-		if p.err == nil {
-			p.add(s, from)
-		}
+		p.add(s, from)
 	case rawjson.IsDigit(c) || p.startsName(p.pos):
 		p.fail(from, "there are no comments; #.name lists a field of all elements", "a dot is missing after #")
 	default:
@@ -351,38 +308,30 @@ func (p *pathLexer) modifier() {
 	}
 	if p.modifiers++; p.modifiers > maxModifiers {
 		p.fail(from, "", "a path may have at most %d modifiers", maxModifiers)
-		return
 	}
 	if p.at(p.pos) == ':' {
-		m.Arg = p.argument(from)
+		p.pos++
+		end, flaw := rawjson.Scan(p.src, p.pos, rawjson.MaxDepth)
+		if flaw != rawjson.NoFlaw || p.at(p.pos) != '{' {
+			p.fail(p.pos, `such as @flatten:{"deep":true}`, "the argument of %s is a JSON object", p.src[from:p.pos-1])
+		} else {
+			m.Arg, p.pos = p.src[p.pos:end], end
+		}
 	}
 	p.add(Step{Kind: LookupModifier, Modifier: m}, from)
 }
 
-// argument reads the colon and the JSON object behind it.
-func (p *pathLexer) argument(from int) string {
-	p.pos++
-	end, f := rawjson.Scan(p.src, p.pos, rawjson.MaxDepth)
-	if f != rawjson.NoFlaw || p.at(p.pos) != '{' {
-		p.fail(p.pos, `such as @flatten:{"deep":true}`, "the argument of %s is a JSON object", p.src[from:p.pos-1])
-		return ""
-	}
-	arg := p.src[p.pos:end]
-	p.pos = end
-	return arg
-}
-
 // hyphenHint is for a hyphen that cannot be part of a name.
 func (p *pathLexer) hyphenHint() string {
-	if n := len(p.path.Steps); n > 0 && p.path.Steps[n-1].Kind == LookupFields && !p.path.Steps[n-1].bracket {
-		last := p.path.Steps[n-1]
-		end := p.pos
-		for p.at(end) == '-' || p.wordEnd(end) > end {
-			end = max(end+1, p.wordEnd(end))
-		}
-		return `for the key write ["` + p.src[last.From:end] + `"]`
+	n := len(p.path.Steps)
+	if n == 0 || p.path.Steps[n-1].Kind != LookupFields || p.path.Steps[n-1].bracket {
+		return hintArithmetic
 	}
-	return hintArithmetic
+	end := p.pos
+	for p.at(end) == '-' || p.wordEnd(end) > end {
+		end = max(end+1, p.wordEnd(end))
+	}
+	return `for the key write ["` + p.src[p.path.Steps[n-1].From:end] + `"]`
 }
 
 // IsName reports whether a name can stand behind a dot as it is.

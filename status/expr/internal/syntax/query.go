@@ -26,57 +26,46 @@ func (p *pathLexer) readQuery() *Query {
 	open := p.pos
 	if p.depth++; p.depth > maxNesting {
 		p.fail(open, "", "nested deeper than %d levels", maxNesting)
-		return nil
 	}
-	defer func() { p.depth-- }()
 	q := &Query{}
-	q.From = open
-	p.pos = rawjson.SkipSpace(p.src, open+1)
+	p.pos = min(rawjson.SkipSpace(p.src, open+1), len(p.src))
 	inner := p.queryPath()
 	p.pos = rawjson.SkipSpace(p.src, p.pos)
 	p.queryOperator(q)
-	if p.err != nil {
-		return nil
-	}
 	p.pos = rawjson.SkipSpace(p.src, p.pos)
-	if p.pos == len(p.src) {
+	switch {
+	case p.pos == len(p.src):
 		p.fail(open, "", "#( is not closed")
-		return nil
-	}
-	if p.at(p.pos) != ')' {
+	case p.at(p.pos) != ')':
 		p.fail(p.pos, p.strictHint(open), "%s", wrongInQuery(p.src[p.pos:]))
-		return nil
-	}
-	p.pos++
-	if inner != nil {
-		if q.Lookups = inner.Lookups; q.Op == 0 && inner.isList() {
-			p.fail(inner.From, "drop the last #, or end with |# > 0", "%s is always a list, which always exists", inner.Of(p.src))
-			return nil
-		}
-	}
-	if inner == nil && q.Op == 0 {
+	case q.Op == 0 && inner == nil:
 		p.fail(open, "", "the query is empty")
-		return nil
+	case q.Op == 0 && inner.isList():
+		p.fail(inner.From, "drop the last #, or end with |# > 0", "%s is always a list, which always exists", inner.Of(p.src))
+	default:
+		p.pos++
 	}
-	q.To = p.pos
+	if inner != nil {
+		q.Lookups = inner.Lookups
+	}
+	p.depth--
+	q.Span = Span{open, p.pos}
 	return q
 }
 
 // queryPath reads the path of a query, nil if it has none.
 func (p *pathLexer) queryPath() *Path {
-	c := p.at(p.pos)
-	if c == '.' {
-		p.fail(p.pos, "leave the dot out: #(name==\"x\")", "a path in a query begins without a dot")
-		return nil
-	}
-	if c != '#' && c != '@' && c != '*' && c != '?' && !rawjson.IsDigit(c) && !p.startsName(p.pos) {
-		return nil
-	}
 	in := &pathLexer{lexer: p.lexer, path: &Path{bare: true}, query: true}
+	if p.at(p.pos) == '.' {
+		p.fail(p.pos, "leave the dot out: #(name==\"x\")", "a path in a query begins without a dot")
+	}
+	if !in.startsStep(p.pos) {
+		return nil
+	}
 	in.path.From = in.pos
 	in.first()
 	in.finish()
-	if s, ok := in.path.Each(); ok && p.err == nil {
+	if s, ok := in.path.Each(); ok {
 		p.fail(s.From, "", "[] cannot stand in a query")
 	}
 	return in.path
@@ -94,17 +83,14 @@ var queryOps = [...]struct {
 // queryOperator reads the operator and the operand of a query, if it has them.
 func (p *pathLexer) queryOperator(q *Query) {
 	start, rest := p.pos, p.src[p.pos:]
-	if p.err != nil || rest == "" || rest[0] == ')' {
+	if rest == "" || rest[0] == ')' {
 		return
 	}
 	if !p.refuse(start, "", queryHabits, starts(rest)) {
 		p.fail(start, hintAnyQuery, "%s", wrongInQuery(rest))
 	}
-	if p.err != nil {
-		return
-	}
 	for _, o := range &queryOps {
-		if strings.HasPrefix(rest, o.text) {
+		if p.err == nil && strings.HasPrefix(rest, o.text) {
 			q.Op = o.op
 			p.pos = rawjson.SkipSpace(p.src, p.pos+len(o.text))
 			p.queryOperand(q, start)
@@ -119,7 +105,6 @@ func (p *pathLexer) queryOperand(q *Query, op int) {
 	switch c := p.at(start); {
 	case c == '"':
 		q.Want = p.quoted()
-		q.Number, q.IsNumber = queryNumber(q.Want)
 	case c == '\'':
 		p.fail(start, `write "text" in double quotes`, "single quotes cannot stand in a query")
 	case c == '~':
@@ -131,9 +116,11 @@ func (p *pathLexer) queryOperand(q *Query, op int) {
 			return
 		}
 		q.Want, p.pos = p.src[start:end], end
-		q.Number, q.IsNumber = queryNumber(q.Want)
 	default:
 		p.wordOperand(q, op)
+	}
+	if n, err := strconv.ParseFloat(q.Want, 64); err == nil && !q.Tilde { // also in quotes
+		q.Number, q.IsNumber = n, true
 	}
 	if q.Op == OpLike || q.Op == OpNotLike {
 		if p.at(start) != '"' {
@@ -165,12 +152,6 @@ func wildcards(pattern string) *regexp.Regexp {
 		escaped = false
 	}
 	return regexp.MustCompile(b.String() + "$")
-}
-
-// queryNumber reads an operand as gjson does when it meets a number.
-func queryNumber(s string) (float64, bool) {
-	n, err := strconv.ParseFloat(s, 64)
-	return n, err == nil
 }
 
 // wordOperand reads true or false, and refuses any other word.
