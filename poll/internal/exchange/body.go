@@ -131,8 +131,8 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 	if err != nil {
 		return err
 	}
-	a.body, a.size, err = readBody(body, resp.ContentLength, limit, decoded)
-	a.truncated = a.size > int64(len(a.body))
+	a.Body, a.Size, err = readBody(body, resp.ContentLength, limit, decoded)
+	a.Truncated = a.Size > int64(len(a.Body))
 	if err == nil && a.code == http.StatusPartialContent && req.Header.Get("Range") == "" {
 		return plainError("HTTP 206 Partial Content, and the whole was asked for")
 	}

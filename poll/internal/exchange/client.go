@@ -174,19 +174,12 @@ type call struct {
 	start  bool   // it starts the operation
 }
 
-// An answer is what came of a call and of the redirects it met.
+// An answer is what came of a call and of the redirects it met: what was seen of
+// it, but for what a session knows. Where it has a Failure, it has no code.
 type answer struct {
-	// failure says why there is no whole answer. It is nil for one, and what
-	// follows up to from is then set.
-	failure   *status.Failure
+	status.Observation
 	code      int
-	header    http.Header
-	body      []byte
-	size      int64
-	truncated bool
 	from      place // that gave the answer
-
-	advice    hint.Advice
 	redirects []redirect
 	unsent    bool // the server did nothing with the request: it never left, or was refused unread
 }
@@ -207,13 +200,13 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		r, err := c.redirect(next, a)
 		switch {
 		case errors.Is(err, ErrUntrusted):
-			return &answer{redirects: redirects, failure: fail(status.FailureHopeless,
-				fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err), err)}
+			words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
+			return failed(fail(status.FailureHopeless, words, err), redirects)
 		case err != nil, len(r.to.url.String()) > maxURL:
 			return a
 		case len(redirects) == min(c.MaxRedirects, mostRedirects):
-			return &answer{redirects: redirects, failure: fail(status.FailureHopeless,
-				fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(redirects), urlName(r.to.url)), nil)}
+			words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(redirects), urlName(r.to.url))
+			return failed(fail(status.FailureHopeless, words, nil), redirects)
 		}
 		redirects = append(redirects, r)
 		next.at = r.to
@@ -221,6 +214,11 @@ func (c *client) do(ctx context.Context, next call) *answer {
 			next.method, next.body, next.start = http.MethodGet, nil, false
 		}
 	}
+}
+
+// failed is what came of a call without an answer.
+func failed(f *status.Failure, redirects []redirect) *answer {
+	return &answer{Observation: status.Observation{Kind: status.KindHTTP, Failure: f}, redirects: redirects}
 }
 
 // send makes one request and reads its answer.
@@ -245,13 +243,14 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	// another transport to.
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	received := time.Now()
-	a := &answer{code: resp.StatusCode, header: resp.Header, from: next.at}
+	a := &answer{code: resp.StatusCode, from: next.at}
+	a.Kind, a.Code, a.Header = status.KindHTTP, &a.code, resp.Header
 	// What comes is as it was asked for where the user asks for encodings or a range.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
-		return nil, &sendError{err: err, left: true, begun: true, got: a.size, want: resp.ContentLength}
+		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
 	}
-	a.advice = hint.Read(a.code, a.header, a.body, received)
+	hint.Read(&a.Observation, received)
 	return a, nil
 }
 

@@ -86,16 +86,17 @@ func (c *cache) ask(at place) validators {
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the
 // 304 says of asking again is its own.
 func (c *cache) settle(a *answer) (confirmed *answer) {
-	if c == nil || a.failure != nil {
+	if c == nil || a.Failure != nil {
 		return nil
 	}
 	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
-		confirmed := *c.kept
-		confirmed.advice = a.advice
-		return &confirmed
+		o := c.kept.Observation
+		o.Hint, o.Exhausted, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.ShouldRetry, a.Remarks
+		o.NotModified = true
+		return &answer{Observation: o, code: c.kept.code, from: c.kept.from, redirects: c.kept.redirects}
 	}
 	c.kept, c.by = nil, validators{}
-	if v := validatorsOf(a.header); v != (validators{}) && a.code == http.StatusOK {
+	if v := validatorsOf(a.Header); v != (validators{}) && a.code == http.StatusOK {
 		c.kept, c.by = a, v
 	}
 	return nil

@@ -151,14 +151,11 @@ func unprocessed(err error) bool {
 }
 
 // A proxyError is a proxy's refusal to connect to the server.
-type proxyError struct {
-	code   int
-	advice hint.Advice
-}
+type proxyError struct{ answer status.Observation }
 
 func (e *proxyError) Error() string {
-	words := strings.TrimSpace(fmt.Sprintf("the proxy: HTTP %d %s", e.code, http.StatusText(e.code)))
-	if h := e.advice.Hint; h != nil && e.kind() != status.FailureThrottled { // whose verdict tells it
+	words := strings.TrimSpace(fmt.Sprintf("the proxy: HTTP %d %s", *e.answer.Code, http.StatusText(*e.answer.Code)))
+	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // whose verdict tells it
 		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
 	}
 	return words
@@ -167,11 +164,11 @@ func (e *proxyError) Error() string {
 // kind says what the refusal means. One that is neither for load nor the proxy's
 // own trouble is its policy.
 func (e *proxyError) kind() status.FailureKind {
-	o := status.Observation{Code: &e.code, Hint: e.advice.Hint, Exhausted: e.advice.Exhausted}
+	code := *e.answer.Code
 	switch {
-	case o.RefusedForLoad():
+	case e.answer.RefusedForLoad():
 		return status.FailureThrottled
-	case e.code == http.StatusProxyAuthRequired, e.code == http.StatusForbidden, e.code >= 300 && e.code < 400:
+	case code == http.StatusProxyAuthRequired, code == http.StatusForbidden, code >= 300 && code < 400:
 		return status.FailureHopeless
 	}
 	return status.FailureTransient
@@ -194,6 +191,8 @@ func ObserveProxy(t *http.Transport) {
 			return nil
 		}
 		// The status text can be anything, and is not repeated.
-		return &proxyError{answer.StatusCode, hint.Read(answer.StatusCode, answer.Header, nil, time.Now())}
+		refusal := &proxyError{status.Observation{Code: &answer.StatusCode, Header: answer.Header}}
+		hint.Read(&refusal.answer, time.Now())
+		return refusal
 	}
 }

@@ -75,16 +75,17 @@ func (e *sendError) Unwrap() error { return e.err }
 
 // unanswered says in words why there is no answer to a call.
 func (c *client) unanswered(ctx context.Context, err error, last call, redirects []redirect, took time.Duration) *answer {
-	a := &answer{redirects: redirects, unsent: true}
-	var whose string
+	unsent, whose := true, ""
 	if e, ok := errors.AsType[*sendError](err); ok {
-		a.unsent = !e.left
+		unsent = !e.left
 		if e.atProxy {
 			whose = "the proxy: "
 		}
 	}
+	a := failed(nil, redirects)
+	a.unsent = unsent
 	if ctx.Err() != nil {
-		a.failure = cutOff(ctx, whose, a.unsent, took)
+		a.Failure = cutOff(ctx, whose, unsent, took)
 		return a
 	}
 	kind, words := status.FailureTransient, ""
@@ -93,7 +94,8 @@ func (c *client) unanswered(ctx context.Context, err error, last call, redirects
 	case distrusted != "":
 		kind, words = status.FailureHopeless, distrusted
 	case refused:
-		kind, words, a.advice = e.kind(), e.Error(), e.advice
+		kind, words = e.kind(), e.Error()
+		a.Hint, a.Exhausted, a.Remarks = e.answer.Hint, e.answer.Exhausted, e.answer.Remarks
 	default:
 		words = c.explain(err, last.at.url)
 	}
@@ -101,9 +103,9 @@ func (c *client) unanswered(ctx context.Context, err error, last call, redirects
 	if len(redirects) > 0 {
 		words += ", after a redirect to " + urlName(last.at.url)
 	}
-	a.failure = fail(kind, words, err)
+	a.Failure = fail(kind, words, err)
 	if distrusted != "" {
-		a.failure.Advice.Code = status.AdviceTrust
+		a.Failure.Advice.Code = status.AdviceTrust
 	}
 	return a
 }

@@ -71,23 +71,15 @@ type link struct {
 
 // find returns where the answer to a request sent by method links to. Without a
 // link, the error says what is wrong with what might have been one, if anything.
-func (f follow) find(ctx context.Context, method string, a *answer, trustAll bool) (l link, problem error) {
+func (f follow) find(ctx context.Context, method string, a *answer, trustAll bool) (link, error) {
 	if f.explicit() {
 		return f.build(ctx, a, trustAll)
 	}
-	for _, h := range linkHeaders {
-		if reference := a.header.Get(h.name); reference != "" && h.links(a.code) {
-			to, err := a.from.refer(reference, trustAll)
-			if err == nil {
-				return link{to, h.monitor, h.name}, problem
-			}
-			problem = fmt.Errorf("%s ignored: it %w", h.name, err)
-		}
+	l, problem := headerLink(a, status.MonitorGiven, trustAll)
+	if l.to.url == nil && (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
+		l = link{a.from, status.MonitorAzure, "its provisioningState"}
 	}
-	if (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
-		return link{a.from, status.MonitorAzure, "its provisioningState"}, problem
-	}
-	return link{}, problem
+	return l, problem
 }
 
 // linkHeaders name what to follow, the first that is there: Azure's Resource
@@ -105,19 +97,22 @@ var linkHeaders = [...]struct {
 
 func isGood(code int) bool { return code >= 200 && code <= 299 }
 
-// renewed returns where a monitor says that it is to be found from now on: any
+// headerLink returns what a header of an answer links to: a start's whatever it
+// is, with MonitorGiven, and a monitor's where that is to be found from now on. Any
 // of its answers can name another URL than the one before.
-func renewed(monitor status.Monitor, a *answer, trustAll bool) (link, bool) {
+func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem error) {
 	for _, h := range linkHeaders {
-		reference := a.header.Get(h.name)
-		if h.monitor != monitor || reference == "" || !h.links(a.code) {
+		reference := a.Header.Get(h.name)
+		if reference == "" || !h.links(a.code) || kind != status.MonitorGiven && kind != h.monitor {
 			continue
 		}
-		if to, err := a.from.refer(reference, trustAll); err == nil {
-			return link{to, monitor, h.name}, true
+		to, err := a.from.refer(reference, trustAll)
+		if err == nil {
+			return link{to, h.monitor, h.name}, problem
 		}
+		problem = fmt.Errorf("%s ignored: it %w", h.name, err)
 	}
-	return link{}, false
+	return link{}, problem
 }
 
 // build takes the URL out of the answer's document.
@@ -141,7 +136,7 @@ func (f follow) build(ctx context.Context, a *answer, trustAll bool) (link, erro
 // hasProvisioningState reports whether an answer is an Azure resource, or a
 // status in the form of one. One without the word is not parsed.
 func hasProvisioningState(ctx context.Context, a *answer) bool {
-	if !bytes.Contains(a.body, []byte("provisioningState")) {
+	if !bytes.Contains(a.Body, []byte("provisioningState")) {
 		return false
 	}
 	_, err := mustValue(".properties.provisioningState").text(ctx, a)
@@ -177,8 +172,8 @@ func mustValue(source string) value {
 // text returns the value in an answer: a string that is not empty, or a number as
 // it is written there.
 func (v value) text(ctx context.Context, a *answer) (string, error) {
-	env := &expr.Env{Doc: expr.NewDoc(a.body), Status: &a.code, Header: a.header, Body: a.body, Context: ctx}
-	if a.truncated {
+	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
+	if a.Truncated {
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
 	}
 	switch got := v.Eval(env).Value(); got.Kind {

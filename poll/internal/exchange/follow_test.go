@@ -67,7 +67,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, err := f.template.expand(t.Context(), &answer{body: []byte(doc)})
+		have, err := f.template.expand(t.Context(), &answer{Observation: status.Observation{Body: []byte(doc)}})
 		if have != test.want || !strings.Contains(fmt.Sprint(err), test.problem) || (err == nil) != (test.problem == "") {
 			t.Errorf("%s: have %q %v, want %q %q", test.template, have, err, test.want, test.problem)
 		}
@@ -84,7 +84,7 @@ func TestFollowWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &answer{from: placeOf(t, "https://from/"), body: []byte(`{"port":"x"}`)}
+	a := &answer{from: placeOf(t, "https://from/"), Observation: status.Observation{Body: []byte(`{"port":"x"}`)}}
 	if l, why := f.find(t.Context(), "POST", a, false); l.to.url != nil || why == nil || strings.Contains(why.Error(), "s3cret") {
 		t.Errorf("have %v, %q", l.to.url, why)
 	}
@@ -113,7 +113,7 @@ func FuzzParseFollow(f *testing.F) {
 		if err != nil || follow.template == nil {
 			return
 		}
-		a := &answer{from: placeOf(t, "https://from/"), body: []byte(doc), code: 200}
+		a := &answer{from: placeOf(t, "https://from/"), Observation: status.Observation{Body: []byte(doc)}, code: 200}
 		l, problem := follow.find(t.Context(), "POST", a, false)
 		if (l.to.url == nil) != (problem != nil) {
 			t.Errorf("%q of %q: have %v and problem %v", source, doc, l.to.url, problem)

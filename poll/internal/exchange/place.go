@@ -143,7 +143,7 @@ func isAmbiguous(code int, method string) bool {
 // [ErrUntrusted] says why not to go there.
 func (c *client) redirect(from call, a *answer) (r redirect, err error) {
 	r = redirect{code: a.code, from: a.from, toGET: becomesGET(a.code, from.method), start: from.start}
-	r.to, err = a.from.refer(a.header.Get("Location"), c.LocationTrusted)
+	r.to, err = a.from.refer(a.Header.Get("Location"), c.LocationTrusted)
 	if err != nil || from.body == nil || r.toGET || c.LocationTrusted {
 		return r, err
 	}

@@ -88,11 +88,11 @@ func (s *Session) Look(ctx context.Context, last bool) status.Observation {
 	got := s.client.do(ctx, next)
 	if confirmed := next.cache.settle(got); confirmed != nil {
 		o := s.observe(ctx, confirmed)
-		o.Remarks, o.NotModified = got.advice.Remarks, true
+		o.Remarks = got.Remarks
 		return o
 	}
 	o := s.observe(ctx, got)
-	if got.failure == nil && isAmbiguous(got.code, next.method) {
+	if got.Failure == nil && isAmbiguous(got.code, next.method) {
 		remarkRedirect(&o, got, "it names %s: send the request there if that is its new address")
 	}
 	return o
@@ -116,14 +116,14 @@ func (s *Session) start(ctx context.Context) status.Observation {
 		return o
 	}
 	s.startDue = false
-	switch f := got.failure; {
+	switch f := got.Failure; {
 	case f != nil && f.Kind == status.FailureTransient:
 		o.Failure = fail(status.FailureMayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
 	case f != nil && f.Kind == status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
 	case f != nil:
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
-		s.location, s.locationErr = got.from.refer(got.header.Get("Location"), c.LocationTrusted)
+		s.location, s.locationErr = got.from.refer(got.Header.Get("Location"), c.LocationTrusted)
 		s.findLink(ctx, &o, got)
 	case isAmbiguous(got.code, c.Method):
 		// Only the user can know what it means: it could as well be a login page.
@@ -150,7 +150,7 @@ func mayHaveStarted(code int) bool {
 // remarkRedirect says of a redirect that was not followed where it leads, in words
 // for that.
 func remarkRedirect(o *status.Observation, got *answer, words string) {
-	to, err := got.from.refer(got.header.Get("Location"), true)
+	to, err := got.from.refer(got.Header.Get("Location"), true)
 	if err != nil {
 		return
 	}
@@ -191,18 +191,11 @@ func withheld(from, to place) string {
 
 // observe makes an observation of what came of a call.
 func observe(got *answer) status.Observation {
-	o := status.Observation{
-		Kind:      status.KindHTTP,
-		Failure:   got.failure,
-		Hint:      got.advice.Hint,
-		Exhausted: got.advice.Exhausted,
-		Remarks:   slices.Clip(got.advice.Remarks),
-	}
-	if got.failure != nil {
+	o := got.Observation
+	o.Remarks = slices.Clip(o.Remarks)
+	if o.Failure != nil {
 		return o
 	}
-	o.Code, o.Header, o.ShouldRetry = &got.code, got.header, got.advice.ShouldRetry
-	o.Body, o.Size, o.Truncated = got.body, got.size, got.truncated
 	for _, r := range got.redirects {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))+withheld(r.from, r.to))
 	}
@@ -214,7 +207,7 @@ func observe(got *answer) status.Observation {
 func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	o := observe(got)
 	o.Following.Monitor = s.monitor
-	if got.failure != nil {
+	if got.Failure != nil {
 		return o
 	}
 	o.Following.Earlier = s.statement
@@ -242,7 +235,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	if s.monitor == status.MonitorLocation && isGood(got.code) && hasProvisioningState(ctx, got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
-	if l, ok := renewed(s.monitor, got, s.client.LocationTrusted); ok && !l.to.same(s.at) {
+	if l, _ := headerLink(got, s.monitor, s.client.LocationTrusted); l.to.url != nil && !l.to.same(s.at) {
 		s.goTo(l, &o, got)
 	}
 	return o
@@ -273,9 +266,9 @@ func (s *Session) doubt(got *answer) string {
 
 // isHTML reports whether an answer is an HTML page.
 func isHTML(a *answer) bool {
-	kind := a.header.Get("Content-Type")
+	kind := a.Header.Get("Content-Type")
 	if kind == "" {
-		kind = http.DetectContentType(a.body)
+		kind = http.DetectContentType(a.Body)
 	}
 	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
 	kind = strings.TrimSpace(kind)
@@ -299,14 +292,14 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		what = "get " + urlName(at.url)
 	}
 	return func(ctx context.Context) (o status.Observation) {
-		got := &answer{}
+		var got *answer
 		if err != nil {
-			got.failure = fail(status.FailureHopeless, "it "+err.Error(), err)
+			got = failed(fail(status.FailureHopeless, "it "+err.Error(), err), nil)
 		} else {
 			got = s.client.do(ctx, call{method: http.MethodGet, at: at})
 		}
 		o = observe(got)
-		if got.failure == nil {
+		if got.Failure == nil {
 			o.Doubt = s.doubt(got)
 		}
 		o.Following.Monitor = status.MonitorResult

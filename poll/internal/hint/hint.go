@@ -12,14 +12,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Advice is what an answer says about asking again.
-type Advice struct {
-	Hint        *status.Hint
-	Exhausted   bool     // a rate limit is used up
-	ShouldRetry *bool    // what the server says about asking again at all, nil for nothing
-	Remarks     []string // on headers that were ignored
-}
-
 // maxHint is the longest wait that is believed. What is longer is a mistake,
 // as an epoch where seconds were meant.
 const maxHint = 365 * 24 * time.Hour
@@ -29,8 +21,9 @@ const maxHint = 365 * 24 * time.Hour
 // limits for the REST API").
 const secondaryLimitWait = time.Minute
 
-// Read reads the hints of an answer that was received at now. The first
-// of these that holds a sensible value decides:
+// Read reads what the answer in an observation, which was received at now, says
+// about asking again: it sets Hint, Exhausted and ShouldRetry. The first of these
+// that holds a sensible value is the hint:
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
 //  2. Retry-After (RFC 9110 section 10.2.3; fractions of seconds, too), a date
@@ -42,38 +35,37 @@ const secondaryLimitWait = time.Minute
 //     remains;
 //  6. GitHub's message about its secondary rate limit in a 403 or 429.
 //
-// A value that makes no sense is ignored with a remark, which does not repeat it.
-func Read(code int, header http.Header, body []byte, now time.Time) Advice {
-	r := reader{header: header, now: now}
+// A value that makes no sense is ignored with one of the Remarks, which does not
+// repeat it.
+func Read(o *status.Observation, now time.Time) {
+	r := reader{Observation: o, now: now}
 	// Dates that the server names are to be measured by its own clock.
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(o.Header.Get("Date")); err == nil {
 		r.now = date
 	}
-	r.out.ShouldRetry = r.shouldRetry()
-	r.out.Hint = r.retryAfter()
-	if limit := r.rateLimit(code); r.out.Hint == nil {
-		r.out.Hint = limit
+	o.ShouldRetry = r.shouldRetry()
+	o.Hint = r.retryAfter()
+	if limit := r.rateLimit(); o.Hint == nil {
+		o.Hint = limit
 	}
-	if r.out.Hint == nil && isSecondaryLimit(code, body) {
-		r.out.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
+	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
+		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
-	return r.out
 }
 
 type reader struct {
-	header http.Header
-	now    time.Time
-	out    Advice
+	*status.Observation
+	now time.Time
 }
 
 // ignore remarks that a header is not made use of. Its value is not said.
 func (r *reader) ignore(name, why string) {
-	r.out.Remarks = append(r.out.Remarks, name+" ignored: "+why)
+	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
 // one returns the value of a header that is sent once, or several times alike.
 func (r *reader) one(name string) (string, bool) {
-	values := r.header.Values(name)
+	values := r.Header.Values(name)
 	if len(values) == 0 {
 		return "", false
 	}

@@ -24,6 +24,13 @@ func headerOf(lines ...string) http.Header {
 	return header
 }
 
+// read reads the hints of an answer.
+func read(code int, header http.Header, body []byte) status.Observation {
+	o := status.Observation{Code: &code, Header: header, Body: body}
+	Read(&o, adviceNow)
+	return o
+}
+
 func TestRead(t *testing.T) {
 	t.Parallel()
 	const never = -1
@@ -92,7 +99,7 @@ func TestRead(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			have := Read(test.code, headerOf(test.header...), []byte(test.body), adviceNow)
+			have := read(test.code, headerOf(test.header...), []byte(test.body))
 			var want *status.Hint
 			if test.wait != never {
 				want = &status.Hint{Wait: test.wait, Source: test.source}
@@ -126,14 +133,14 @@ func TestReadExhausted(t *testing.T) {
 		{"X-RateLimit-Remaining: -0.5", false},
 		{"X-RateLimit-Remaining: none", false},
 	} {
-		if have := Read(403, headerOf(test.header), nil, adviceNow).Exhausted; have != test.want {
+		if have := read(403, headerOf(test.header), nil).Exhausted; have != test.want {
 			t.Errorf("%s: have %t, want %t", test.header, have, test.want)
 		}
 	}
 }
 
 // checkAdvice holds what must be true of any answer's advice.
-func checkAdvice(t *testing.T, header http.Header, have Advice) {
+func checkAdvice(t *testing.T, header http.Header, have status.Observation) {
 	t.Helper()
 	if have.Hint != nil && (have.Hint.Wait < 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
 		t.Errorf("have hint %+v", *have.Hint)
@@ -158,7 +165,7 @@ func FuzzRetryAfter(f *testing.F) {
 			header := http.Header{}
 			header.Set(h.name, value)
 			header.Set("Date", date)
-			have := Read(503, header, nil, adviceNow)
+			have := read(503, header, nil)
 			checkAdvice(t, header, have)
 			if (have.Hint == nil) != (len(have.Remarks) == 1) {
 				t.Errorf("%s: %q: have hint %v and remarks %q", h.name, value, have.Hint, have.Remarks)
@@ -174,7 +181,7 @@ func FuzzRateLimit(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, field, policy string) {
 		header := http.Header{"Ratelimit": {field}, "Ratelimit-Policy": {policy}}
-		have := Read(429, header, nil, adviceNow)
+		have := read(429, header, nil)
 		checkAdvice(t, header, have)
 		if have.Hint != nil && !have.Exhausted {
 			t.Errorf("%q: a hint while quota is left", field)
@@ -193,9 +200,9 @@ func FuzzRateLimitReset(f *testing.F) {
 			header := http.Header{}
 			header.Set(prefix+"Remaining", remaining)
 			header.Set(prefix+"Reset", reset)
-			checkAdvice(t, header, Read(200, header, nil, adviceNow))
+			checkAdvice(t, header, read(200, header, nil))
 			header.Del(prefix + "Remaining")
-			checkAdvice(t, header, Read(429, header, nil, adviceNow))
+			checkAdvice(t, header, read(429, header, nil))
 		}
 	})
 }
@@ -205,7 +212,7 @@ func FuzzShouldRetry(f *testing.F) {
 	f.Add("True", "")
 	f.Fuzz(func(t *testing.T, stripe, other string) {
 		header := http.Header{"Stripe-Should-Retry": {stripe}, "X-Should-Retry": {other}}
-		have := Read(500, header, nil, adviceNow)
+		have := read(500, header, nil)
 		checkAdvice(t, header, have)
 		if have.ShouldRetry != nil && !slices.Contains([]string{"true", "false"}, strings.TrimSpace(stripe)) &&
 			!slices.Contains([]string{"true", "false"}, strings.TrimSpace(other)) {

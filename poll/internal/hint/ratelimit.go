@@ -11,14 +11,14 @@ import (
 
 // rateLimit returns the wait until there is quota again, where an answer says
 // that none is left.
-func (r *reader) rateLimit(code int) *status.Hint {
+func (r *reader) rateLimit() *status.Hint {
 	if age, ok := r.one("Age"); ok && age != "0" {
 		return nil // a cache's answer says nothing of the quota now
 	}
 	hint := r.rateLimitField()
 	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
-		if hint == nil && !r.out.Exhausted {
-			hint = r.rateLimitReset(code, prefix)
+		if hint == nil && !r.Exhausted {
+			hint = r.rateLimitReset(prefix)
 		}
 	}
 	return hint
@@ -36,7 +36,7 @@ type limit struct {
 // (t), or the dictionary of limit, remaining and reset of earlier drafts.
 func (r *reader) rateLimitField() *status.Hint {
 	const name = "RateLimit"
-	values := r.header.Values(name)
+	values := r.Header.Values(name)
 	if len(values) == 0 {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (r *reader) rateLimitField() *status.Hint {
 		if l.remaining > 0 {
 			continue
 		}
-		r.out.Exhausted = true
+		r.Exhausted = true
 		if l.reset < 0 { // it is no longer than the window of the policy
 			l.reset = r.window(l.policy)
 		}
@@ -137,7 +137,7 @@ func policyItem(member httpsfv.Member) (name string, params *httpsfv.Params) {
 // does not say.
 func (r *reader) window(policy string) int64 {
 	const name = "RateLimit-Policy"
-	list, err := httpsfv.UnmarshalList(r.header.Values(name))
+	list, err := httpsfv.UnmarshalList(r.Header.Values(name))
 	if err != nil {
 		r.ignore(name, "malformed")
 	}
@@ -154,9 +154,9 @@ func (r *reader) window(policy string) int64 {
 
 // rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
 // or as a time. A 429 that does not say what remains has nothing left.
-func (r *reader) rateLimitReset(code int, prefix string) *status.Hint {
+func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	remaining, ok := r.one(prefix + "Remaining")
-	if !ok && code != http.StatusTooManyRequests {
+	if !ok && *r.Code != http.StatusTooManyRequests {
 		return nil
 	}
 	if ok {
@@ -167,7 +167,7 @@ func (r *reader) rateLimitReset(code int, prefix string) *status.Hint {
 		if problem != "" || n > 0 {
 			return nil
 		}
-		r.out.Exhausted = true
+		r.Exhausted = true
 	}
 	return r.hint(prefix+"Reset", parseReset)
 }

@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -23,22 +24,14 @@ func (c *child) ended() bool {
 // onlyZombies reports whether all members of a group have ended and wait for
 // being reaped. Many a container has a process 1 that never does that.
 func onlyZombies(pgid int) bool {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return false
-	}
-	defer dir.Close()
-	names, err := dir.Readdirnames(-1)
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return false
 	}
 	want := strconv.Itoa(pgid)
 	found := false
-	for _, name := range names {
-		if name[0] < '0' || name[0] > '9' {
-			continue
-		}
-		stat, err := os.ReadFile("/proc/" + name + "/stat")
+	for _, name := range stats {
+		stat, err := os.ReadFile(name)
 		if err != nil {
 			continue // it has ended meanwhile
 		}
