@@ -16,8 +16,8 @@ const (
 	NoGrace time.Duration = -1
 )
 
-// A Command is a [Probe] that runs a program: its standard output is the
-// answer, its exit code says whether the answer is good.
+// A Command is a [Probe] that runs a program. Its standard output is the answer,
+// its exit code says whether that is good.
 //
 // On Unix the program gets a process group of its own, so that it can be
 // stopped with everything it has started. An attempt ends when the program has
@@ -68,20 +68,19 @@ type Command struct {
 	// inherits what attempts leave behind. All its children must be those of one
 	// run. On Windows ReapOrphans does nothing.
 	ReapOrphans bool
-	// Closing Hurry ends the Grace of an attempt that is being stopped, as at a
-	// second Ctrl-C. Nil never does.
+	// Hurry, when it is closed, cuts the Grace of an attempt that is being stopped
+	// short, as at a second Ctrl-C: SIGTERM is sent once more, and SIGKILL follows
+	// within 0.6 s. Nil never does.
 	Hurry <-chan struct{}
 }
 
-// Probe runs the command once. Several attempts of one run are cheaper in one
-// [Command.Session].
+// Probe runs the program once, as the first attempt of a run of its own.
 func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 	return c.Session().Probe(ctx, a)
 }
 
-// Session returns a probe that keeps its buffers, and the place where the
-// program was found, from one attempt to the next. Its Probe must not be called
-// twice at once.
+// Session returns the probe of one run, which keeps its buffers and the place where
+// the program was found. Its Probe must not be called twice at once.
 func (c Command) Session() Probe { return commandSession{process.NewSession(process.Command(c))} }
 
 type commandSession struct{ *process.Session }

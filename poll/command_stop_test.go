@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -202,30 +203,36 @@ func TestCommandNoGrace(t *testing.T) {
 	syscall.Kill(-firstNumber(t, obs), syscall.SIGKILL)
 }
 
+// Hurry sends SIGTERM once more, so that a program that is a poll itself can end its
+// own, and SIGKILL soon after.
 func TestCommandHurry(t *testing.T) {
 	t.Parallel()
-	hurry := make(chan struct{})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	c := shell(`trap 'echo >&2' TERM; echo $$; echo >&2; while :; do sleep 0.01; done`)
-	c.Grace, c.Hurry = time.Minute, hurry
-	lines := 0
-	c.Stderr = writerFunc(func(p []byte) (int, error) {
-		switch lines++; lines {
-		case 1:
-			cancel()
-		case 2:
-			close(hurry)
-		}
-		return len(p), nil
-	})
-	began := time.Now()
-	obs := c.Probe(ctx, poll.Attempt{Number: 1})
-	wantStopped(t, obs, status.FailureStopped)
-	if took := time.Since(began); took > slack {
-		t.Errorf("took %v", took)
+	for name, atTheSecond := range map[string]string{"ends at the second": "exit", "ends at none": ":"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hurry := make(chan struct{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			c := shell(`trap 'n=$((n+1)); echo $n; [ $n = 1 ] || ` + atTheSecond + `' TERM
+				echo $$; echo begun >&2; while :; do sleep 0.01; [ "$n" = 1 ] && echo heard >&2; done`)
+			c.Grace, c.Hurry = time.Minute, hurry
+			hurryOnce := sync.OnceFunc(func() { close(hurry) })
+			c.Stderr = writerFunc(func(p []byte) (int, error) {
+				cancel()
+				if strings.Contains(string(p), "heard") {
+					hurryOnce()
+				}
+				return len(p), nil
+			})
+			began := time.Now()
+			obs := c.Probe(ctx, poll.Attempt{Number: 1})
+			wantStopped(t, obs, status.FailureStopped)
+			if took := time.Since(began); took > slack || !strings.HasSuffix(string(obs.Body), "\n1\n2\n") {
+				t.Errorf("have %q after %v, want SIGTERM twice", obs.Body, took)
+			}
+			wantGroupGone(t, obs)
+		})
 	}
-	wantGroupGone(t, obs)
 }
 
 // A program that has ended has answered, whoever still holds its outputs. The

@@ -19,35 +19,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Connect says how to reach a server. The zero value verifies certificates by
-// the system's authorities and takes the proxy from the environment
-// (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+// Connect makes the Transport of an [HTTP]. The zero value verifies certificates by
+// the system's authorities and takes the proxy from the environment (HTTP_PROXY,
+// HTTPS_PROXY, NO_PROXY).
 type Connect struct {
 	// Insecure accepts any certificate.
 	Insecure bool
 	// CACert names a file of PEM certificates of the authorities to trust in
 	// place of the system's; "" is the system's.
 	CACert string
-	// Cert names a PEM file of a client certificate, Key one of its key; with
-	// only Cert, that file holds both.
+	// Cert names a PEM file with a client certificate, Key one with its key; "" is in
+	// the file of the certificate.
 	Cert, Key string
 	// UnixSocket is the path of a socket to connect to in place of every host
 	// and proxy; "" is none.
 	UnixSocket string
 }
-
-// maxHeader is the longest header of an answer, in bytes. net/http's own limit
-// is ten times that.
-const maxHeader = 1 << 20
-
-// An HTTP/2 connection on which nothing came for pingAfter is asked for a sign
-// of life, and given up without one after pingFor. Without that, a connection
-// that died silently would be used for each attempt to come, and each would
-// time out on it. Over HTTP/1 a timeout ends the connection.
-const (
-	pingAfter = 15 * time.Second
-	pingFor   = 10 * time.Second
-)
 
 // Transport returns a transport that connects as c says. An error names the
 // file that cannot be used, or is an [ErrProxy] and names the variable.
@@ -64,10 +51,12 @@ func (c Connect) Transport() (*http.Transport, error) {
 		DisableCompression:     true, // what comes is decoded by all that its header says
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
-		MaxResponseHeaderBytes: maxHeader,
+		MaxResponseHeaderBytes: 1 << 20, // net/http's own limit is ten times that
 		IdleConnTimeout:        5 * time.Minute,
 		MaxIdleConnsPerHost:    2,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingFor},
+		// Without a ping, a connection that died silently would be used for each attempt
+		// to come, and each would time out on it. Over HTTP/1 a timeout ends the connection.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
 	exchange.ObserveProxy(t)
 	if c.UnixSocket != "" {
@@ -93,18 +82,23 @@ func (c Connect) tls() (*tls.Config, error) {
 			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
 		}
 	}
-	switch key := c.Key; {
-	case c.Cert == "" && key != "":
+	if c.Cert == "" && c.Key != "" {
 		return nil, errors.New("a client key needs a client certificate")
-	case c.Cert != "":
-		if key == "" {
-			key = c.Cert
-		}
-		pair, err := loadPair(c.Cert, key)
-		if err != nil {
-			return nil, fmt.Errorf("load the client certificate: %w", err)
-		}
-		config.Certificates = []tls.Certificate{pair}
+	}
+	if c.Cert == "" {
+		return config, nil
+	}
+	cert, err := readPEM(c.Cert)
+	key := cert
+	if err == nil && c.Key != "" {
+		key, err = readPEM(c.Key)
+	}
+	config.Certificates = make([]tls.Certificate, 1)
+	if err == nil {
+		config.Certificates[0], err = tls.X509KeyPair(cert, key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load the client certificate: %w", err)
 	}
 	return config, nil
 }
@@ -116,16 +110,12 @@ var ErrProxy = errors.New("is set to what is no URL of a proxy, such as http://H
 // checkProxies reports a variable that names no proxy: net/http would silently
 // connect without one. The value is not repeated, for it may hold a password.
 func checkProxies(getenv func(string) string) error {
-	for _, names := range [][]string{{"HTTP_PROXY", "http_proxy"}, {"HTTPS_PROXY", "https_proxy"}} {
-		for _, name := range names {
-			value := getenv(name)
-			if value == "" {
-				continue
-			}
-			if !isProxy(value) {
-				return fmt.Errorf("%s %w", name, ErrProxy)
-			}
-			break // the second name is asked only where the first is not set
+	for _, name := range [...]string{"HTTP_PROXY", "HTTPS_PROXY"} {
+		if getenv(name) == "" {
+			name = strings.ToLower(name)
+		}
+		if value := getenv(name); value != "" && !isProxy(value) {
+			return fmt.Errorf("%s %w", name, ErrProxy)
 		}
 	}
 	return nil
@@ -142,18 +132,6 @@ func isProxy(value string) bool {
 	}
 	_, err = strconv.ParseUint(u.Port(), 10, 16)
 	return u.Port() == "" || err == nil
-}
-
-func loadPair(cert, key string) (pair tls.Certificate, err error) {
-	certPEM, err := readPEM(cert)
-	if err != nil {
-		return pair, err
-	}
-	keyPEM, err := readPEM(key)
-	if err != nil {
-		return pair, err
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
 }
 
 // readPEM reads a file of certificates or keys, which need not have an end.
@@ -196,7 +174,7 @@ func isLocalhost(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
-// TCP probes an address by connecting to it. The connection is closed at once.
+// TCP is a [Probe] that connects to an address, and closes the connection at once.
 type TCP struct {
 	// Address is "host:port", as for [net.Dial].
 	Address string

@@ -1,23 +1,21 @@
 // Package poll waits for an asynchronous operation: it looks again and again,
 // with growing pauses, until the operation is done or has failed.
 //
-// [Until] waits for a function of one's own:
+// [Until] calls a function until that reports that it is done:
 //
 //	job, err := poll.Until(ctx, func(ctx context.Context) (*Job, bool, error) {
 //		job, err := client.Job(ctx, id)
 //		return job, err == nil && job.Finished, err
 //	})
 //
-// The function returns a value, whether the wait is over, and what went wrong.
-// An error is no reason to give up: the next attempt may succeed. [Permanent]
-// marks an error that no attempt can mend, and [Throttled] one that asks for a
-// longer pause. The wait ends with ctx, and [UntilWith] sets more limits.
+// An error of the function does not end the wait, since the next call may succeed.
+// [Permanent] marks an error that does, and [Throttled] one that asks for a longer
+// pause. The wait ends with ctx; [UntilWith] sets other limits and schedules.
 //
-// A [Poller] is the whole of it. It has a [Probe], which looks once: [HTTP] sends
-// a request, [Command] runs a program, [TCP] opens a connection, and a [ProbeFunc]
-// does whatever a Go program can do. It has rules of package status, which say
-// what an answer means, a schedule of package backoff or of backoff/learn, and
-// limits:
+// A [Poller] has all there is to set. Its [Probe] looks once: [HTTP] sends a
+// request, [Command] runs a program, [TCP] opens a connection, and a [ProbeFunc]
+// does whatever a Go program can do. Its rules, of package status, say what an
+// answer means. Its schedule comes from package backoff or backoff/learn:
 //
 //	done, err := status.NewRule(status.Success, `.state == "done"`)
 //	...

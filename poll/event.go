@@ -22,17 +22,11 @@ const (
 
 // String returns wait, start, attempt or end.
 func (k EventKind) String() string {
-	switch k {
-	case EventWait:
-		return "wait"
-	case EventStart:
-		return "start"
-	case EventAttempt:
-		return "attempt"
-	case EventEnd:
-		return "end"
+	names := [...]string{EventWait: "wait", EventStart: "start", EventAttempt: "attempt", EventEnd: "end"}
+	if k == 0 || int(k) >= len(names) {
+		return fmt.Sprintf("EventKind(%d)", uint8(k))
 	}
-	return fmt.Sprintf("EventKind(%d)", uint8(k))
+	return names[k]
 }
 
 // A RunID tells the runs of one process apart. Runs that share a consumer may
@@ -47,7 +41,7 @@ func newRunID() RunID { return RunID(1 + rand.Uint64N(math.MaxUint64)) }
 type Event struct {
 	Kind   EventKind
 	Run    RunID
-	Target string // the run's name, for words
+	Target string // names the operation in words
 	// Attempt numbers the attempt that is waited for, begins or has ended, from
 	// 1. In an EventEnd it is the number of attempts made.
 	Attempt     int
@@ -55,8 +49,8 @@ type Event struct {
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the run
 	Deadline    time.Time     // when the run times out; zero = never
-	// Began is when the operation began, as far as is known: with the run, or with
-	// the answer to the [Starter] that started it. Zero until then.
+	// Began is when the operation began, as far as is known: with the run, or when
+	// the attempt of a [Starter] to start it was answered. Zero until then.
 	Began time.Time
 
 	// Wait is the length of the wait, NextAt its end (EventWait).

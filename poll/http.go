@@ -17,26 +17,25 @@ const (
 	NoRedirects = -1
 )
 
-// HTTP probes a URL by a request. The zero value of every field but URL is
-// useful.
+// HTTP is a [Probe] that requests a URL. Only URL is required.
 //
-// A request other than GET, HEAD and OPTIONS is taken to start the operation:
-// it is sent once, and what its answer names is polled from there on; see
-// [Follow]. It is sent again only where it never left, where the server says
-// over HTTP/2 that it did nothing with it, or where it was refused for load
-// (429, 503 or 403 with a hint, such as Retry-After).
+// GET, HEAD and OPTIONS look at the operation at each attempt. A request by any
+// other method starts it: it is sent once, and later attempts look where its answer
+// says, or Follow. It is sent again only if it never left, if the server says over
+// HTTP/2 that it did nothing with it, or if it was refused for load (429, or 503 or
+// 403 with a hint such as Retry-After).
 //
-// One attempt is one request, which the Transport is kept from sending again,
-// and the redirects it meets. They are followed as a browser does (RFC 9110
-// section 15.4), but for a 301 or 302 after a POST: it leaves open
-// whether anything was done. A page that a redirect leads to where an operation is
-// followed is doubted ([status.Observation.Doubt]): it may be one to log in. Where one
-// leads to another origin (scheme, host or port), what may be a credential stays
-// behind: Authorization, cookies, User, every header but Accept*, User-Agent and
-// Content-Type, and the client certificate of an [http.Transport]. The same holds
-// for a URL that is followed. Where there are credentials, https is not left for
-// http, and a body goes to its own origin only, or from http to the same host over
-// https.
+// An attempt is one request, which the Transport is kept from sending again, and
+// the redirects it meets. They are followed as a browser does (RFC 9110 section
+// 15.4), except for a 301 or 302 after a POST, which leaves open whether anything
+// was done. Where an operation is followed, an HTML page behind a redirect may be
+// one to log in, and is an answer in doubt ([status.Observation.Doubt]).
+//
+// Credentials stay with the origin (scheme, host and port) of URL. To another one,
+// which a redirect or an answer names, go only the headers Accept*, User-Agent and
+// Content-Type: no Authorization, no cookies, no User, and no client certificate of
+// an [http.Transport]. Where there are credentials, https is not left for http. A
+// body goes to its own origin only, or from http to the same host over https.
 type HTTP struct {
 	// URL is the URL to request, http or https. Its userinfo is sent as basic
 	// authentication.
@@ -57,10 +56,9 @@ type HTTP struct {
 	// MaxBody is the most that is kept of an answer, in bytes, after decompression.
 	// What comes after is read and counted. Zero is 64 MiB.
 	MaxBody int64
-	// MaxRedirects is how many redirects one attempt follows; 0 is
+	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 is
 	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the
-	// redirect itself is the answer. One more than MaxRedirects is a failure for
-	// good, and so is one more than 1000, whatever MaxRedirects says.
+	// redirect itself is the answer. One more than MaxRedirects is an ERROR.
 	MaxRedirects int
 	// Follow says where to look after the first answer:
 	//
@@ -74,10 +72,11 @@ type HTTP struct {
 	//   - a URL with expressions in braces, "https://host/v1/{.name}", or such a path.
 	//     The values are escaped as their place in the URL demands.
 	Follow string
-	// NoConditional turns If-None-Match and If-Modified-Since off.
+	// NoConditional turns off If-None-Match and If-Modified-Since, by which most
+	// requests ask only for what has changed.
 	NoConditional bool
-	// LocationTrusted sends the credentials, and the body after a redirect, to
-	// every origin that a redirect or an answer names.
+	// LocationTrusted sends the credentials, and the body after a redirect, to every
+	// origin that a redirect or an answer names, by http, too.
 	LocationTrusted bool
 
 	// Transport sends the requests; nil is [http.DefaultTransport]. See
@@ -86,7 +85,8 @@ type HTTP struct {
 }
 
 // Check reports what makes the request impossible to send. Its errors are free
-// of secrets; for the expression in Follow it is an [*expr.Error].
+// of secrets; what is wrong with an expression in Follow is an *expr.Error of
+// package status/expr.
 func (h HTTP) Check() error {
 	_, err := exchange.NewSession(exchange.Request(h))
 	return err

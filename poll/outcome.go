@@ -34,23 +34,19 @@ const (
 
 // String names the ending in words.
 func (e Ending) String() string {
-	switch e {
-	case Succeeded:
-		return "succeeded"
-	case Failed:
-		return "failed"
-	case CannotRun:
-		return "cannot be run"
-	case HintTooLong:
-		return "throttled past the deadline"
-	case AttemptsExhausted:
-		return "attempts exhausted"
-	case TimedOut:
-		return "timed out"
-	case Interrupted:
-		return "interrupted"
+	names := [...]string{
+		Succeeded:         "succeeded",
+		Failed:            "failed",
+		CannotRun:         "cannot be run",
+		HintTooLong:       "throttled past the deadline",
+		AttemptsExhausted: "attempts exhausted",
+		TimedOut:          "timed out",
+		Interrupted:       "interrupted",
 	}
-	return fmt.Sprintf("Ending(%d)", uint8(e))
+	if int(e) >= len(names) {
+		return fmt.Sprintf("Ending(%d)", uint8(e))
+	}
+	return names[e]
 }
 
 // Error returns String, so that an Ending can be a target of [errors.Is].
@@ -62,30 +58,30 @@ func (e Ending) Is(target error) bool { return e == TimedOut && target == contex
 // An Outcome is the result of a run.
 type Outcome struct {
 	Run     RunID
-	Target  string // the run's name, for words
+	Target  string // names the operation in words
 	Ending  Ending
 	Reason  string        // in words, why the run ended as it did
 	Elapsed time.Duration // since the start of the run
-	// Age is how long the operation has been running: Elapsed or, where a [Starter]
-	// started it, the time since that was answered.
+	// Age is how long the operation has been running, as far as is known: Elapsed or,
+	// where a [Starter] started it, the time since that was answered.
 	Age time.Duration
 	// Status is that of the verdict that decided, or of the last one; None if there
 	// was none. It is SUCCESS only if the run Succeeded: a SUCCESS that was not
 	// seen as often as the threshold asks is NOT_READY.
 	Status status.Status
-	// Cause is that of the caller's context where that ended the run, and of a
-	// failure that is not an attempt's: of [Checker]. Nil otherwise.
+	// Cause is that of the caller's context if that ended the run, or the error of a
+	// [Checker]. Nil otherwise.
 	Cause error
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.
 	Attempts int
 	// Verdict and Observation are those of the last attempt that was not stopped
 	// from outside or, if all were, of the last. Observation is nil if there was no
-	// attempt. After SUCCESS its body is the result.
+	// attempt. After SUCCESS its Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Notes say what might have decided: a verdict that came too seldom, and rules
-	// that were never asked or never decidable, with what to write instead.
+	// Notes say what might have decided: a verdict that was not seen often enough, and
+	// rules that were never asked or never decidable, with what to write instead.
 	Notes []string
 }
 

@@ -14,7 +14,7 @@ import (
 // A Poller waits for one operation. Only Probe is required. A Poller keeps no
 // state: it can be run several times, also at once if Rand is nil.
 type Poller struct {
-	// Probe looks at the operation.
+	// Probe looks at the operation once.
 	Probe Probe
 	// Target names the operation in events and errors. It should hold no secret.
 	// "" is the name that the Probe has for it, if it is a [Targeter].
@@ -22,19 +22,19 @@ type Poller struct {
 	// ID identifies the run in its events and its outcome. 0 gives each run an
 	// identity of its own.
 	ID RunID
-	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0
-	// and a document of one's own for SUCCESS.
+	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
+	// connection, and what a [ProbeFunc] returns without an error for SUCCESS.
 	Rules status.Rules
 
 	// Schedule gives the wait before each attempt. Nil means 100 ms, doubled each
 	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend gives the wait before a [Starter] tries again to start the operation,
-	// because it was refused for load or its request never left. The first try
-	// comes at once, and Schedule begins with the answer. Nil means Schedule and
-	// Throttled.
+	// Resend gives the waits of a [Starter] whose attempt to start the operation was
+	// refused for load, or whose request never left. The first attempt to start comes
+	// at once, and Schedule begins when one is answered. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
-	// Throttled gives the wait after a THROTTLED answer that names none. Nil means [backoff.Throttled] of Schedule.
+	// Throttled gives the wait after a THROTTLED answer that asks for none. Nil means
+	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
 	Rand *rand.Rand
@@ -44,8 +44,8 @@ type Poller struct {
 	// InitialDelay is waited before anything else. 0 means none.
 	InitialDelay time.Duration
 
-	// Start is the moment from which Timeout, and what events tell as elapsed, is
-	// counted. Zero means the beginning of the run.
+	// Start is when the wait began, if that was before the run: Timeout, and all that
+	// is told as elapsed, count from it. Zero is the beginning of the run.
 	Start time.Time
 	// Timeout is for the whole run. 0 means no limit but the deadline of the
 	// context that the run is given; of both the earlier counts.

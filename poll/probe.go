@@ -36,24 +36,25 @@ type Sessioner interface {
 }
 
 // A Starter is a Probe, or a session, that starts the operation before it looks
-// at it. While StartDue reports true, the next attempt is to start it. The run
-// makes that attempt at once: there is nothing to wait for yet.
+// at it. While StartDue reports true, the next attempt is one to start it. The
+// first of them comes at once: there is nothing to wait for yet.
 type Starter interface {
 	StartDue() bool
 }
 
-// A Finisher is a Probe, or a session, whose result may be another document than
-// the answer that said SUCCESS.
+// A Finisher is a Probe, or a session, for which the result of the operation may be
+// another document than the answer that said SUCCESS.
 //
-// Result returns a function that looks at that document, and what it asks for in
-// words. It returns nil if last is the result itself. The first look belongs to the
-// attempt that said SUCCESS. Later ones are attempts like any other, but the rules
-// of the run, which are about the operation, do not apply to them.
+// Result returns a function that looks at that document, and says what it looks for
+// in words: "get https://api.example.com/results/7". It returns nil if last is the
+// result itself. The first look belongs to the attempt that said SUCCESS. Later ones
+// are attempts like any other, but the rules of the run, which are about the
+// operation, do not apply to them.
 type Finisher interface {
 	Result(last status.Observation) (look func(context.Context) status.Observation, what string)
 }
 
-// A Targeter is a Probe that can name what it looks at, without a secret.
+// A Targeter is a Probe that names what it looks at, without a secret.
 type Targeter interface {
 	Probe
 	Target() string
@@ -66,16 +67,16 @@ type Checker interface {
 	Check() error
 }
 
-// The causes with which a run ends the context of an attempt; a probe tells
-// them apart by [context.Cause]. Any other cause comes from the caller's context.
+// The causes with which a run ends the context of an attempt, which a probe gets
+// from [context.Cause]. Any other comes from the caller's context.
 var (
-	// ErrAttemptTimeout ends an attempt that took longer than one may.
+	// ErrAttemptTimeout ends an attempt that took longer than AttemptTimeout.
 	ErrAttemptTimeout = cause.ErrAttemptTimeout
-	// ErrDeadline ends the attempt that is under way when Timeout is over.
+	// ErrDeadline ends the attempt that is under way at the deadline.
 	ErrDeadline = cause.ErrDeadline
 )
 
-// A ProbeFunc is a Probe of one's own. [Observe] makes what it returns: a
+// A ProbeFunc is a function that is a Probe. [Observe] makes what it returns: a
 // document for the rules, or a failure.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
@@ -83,10 +84,9 @@ type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
 // Observe makes the observation of a [ProbeFunc]: a document, or the error that
-// came in its place. An error is NOT_READY, a [Permanent] error ERROR, and a
-// [Throttled] error THROTTLED. Once ctx is done, any other error decides nothing.
-// The text of the error becomes the reason of the verdict, so it should hold no
-// secret.
+// came in its place. An error is NOT_READY, a [Permanent] error is ERROR, and a
+// [Throttled] error is THROTTLED. Once ctx is done, any other error decides nothing.
+// The text of the error becomes the reason of the verdict; it should hold no secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -120,9 +120,9 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Throttled marks an error that says "asked too often": the verdict is THROTTLED.
-// The next attempt comes no sooner than after wait, if that is known; 0 leaves it
-// to the poller. Throttled(nil, wait) is nil.
+// Throttled marks an error that says that the operation was asked about too often:
+// the verdict is THROTTLED. The next attempt comes no sooner than after wait; 0
+// leaves that to the schedule. Throttled(nil, wait) is nil.
 func Throttled(err error, wait time.Duration) error {
 	if err == nil {
 		return nil
