@@ -68,9 +68,9 @@ type Command struct {
 	// inherits what attempts leave behind. All its children must be those of one
 	// run. On Windows ReapOrphans does nothing.
 	ReapOrphans bool
-	// Hurry, when it is closed, cuts the Grace of an attempt that is being stopped
-	// short, as at a second Ctrl-C: SIGTERM is sent once more, and SIGKILL follows
-	// within 0.6 s. Nil never does.
+	// Hurry ends an attempt that is being stopped before its Grace is over, as at a
+	// second Ctrl-C: a value that comes from it sends SIGTERM once more, and when it
+	// is closed SIGKILL follows. Nil never does.
 	Hurry <-chan struct{}
 }
 

@@ -203,24 +203,27 @@ func TestCommandNoGrace(t *testing.T) {
 	syscall.Kill(-firstNumber(t, obs), syscall.SIGKILL)
 }
 
-// Hurry sends SIGTERM once more, so that a program that is a poll itself can end its
-// own, and SIGKILL soon after.
+// Hurry sends SIGTERM once more, and SIGKILL when it is closed.
 func TestCommandHurry(t *testing.T) {
 	t.Parallel()
 	for name, atTheSecond := range map[string]string{"ends at the second": "exit", "ends at none": ":"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hurry := make(chan struct{})
+			hurry := make(chan struct{}, 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			c := shell(`trap 'n=$((n+1)); echo $n; [ $n = 1 ] || ` + atTheSecond + `' TERM
-				echo $$; echo begun >&2; while :; do sleep 0.01; [ "$n" = 1 ] && echo heard >&2; done`)
+				echo $$; while :; do echo $n >&2; sleep 0.01; done`)
 			c.Grace, c.Hurry = time.Minute, hurry
-			hurryOnce := sync.OnceFunc(func() { close(hurry) })
+			send := sync.OnceFunc(func() { hurry <- struct{}{} })
+			end := sync.OnceFunc(func() { close(hurry) })
 			c.Stderr = writerFunc(func(p []byte) (int, error) {
 				cancel()
-				if strings.Contains(string(p), "heard") {
-					hurryOnce()
+				switch {
+				case strings.Contains(string(p), "2"):
+					end()
+				case strings.Contains(string(p), "1"):
+					send()
 				}
 				return len(p), nil
 			})

@@ -301,29 +301,47 @@ const killAfter = "POLL_KILL_AFTER"
 // a process group of its own, would stay behind.
 func nest(ctx context.Context, world World, c *poll.Command) {
 	grace := max(c.Grace, 0)
-	if outer, err := time.ParseDuration(world.getenv(killAfter)); err == nil && outer >= 0 {
-		most := outer - outer/4
-		c.Hurry = hurried(ctx, world.Hurry, most)
-		grace = min(grace, most)
+	outer, err := time.ParseDuration(world.getenv(killAfter))
+	nested := err == nil && outer >= 0
+	if nested {
+		grace = min(grace, outer-outer/4)
+	}
+	if nested || world.Hurry != nil {
+		c.Hurry = hurried(ctx, world.Hurry, nested, grace)
 	}
 	c.Env = append(os.Environ(), killAfter+"="+grace.String())
 }
 
-// hurried returns a channel that is closed when hurry is, or when d has passed
-// since the end of ctx.
-func hurried(ctx context.Context, hurry <-chan struct{}, d time.Duration) <-chan struct{} {
-	sooner := make(chan struct{})
+// hurried returns what hurries the end of a command: a value when hurry is closed,
+// and soon after that its own end. Within another poll it ends, too, when the grace
+// has passed since the end of ctx.
+func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time.Duration) <-chan struct{} {
+	sooner := make(chan struct{}, 1)
 	go func() {
 		defer close(sooner)
-		select {
-		case <-hurry:
-			return
-		case <-ctx.Done():
+		var ended <-chan struct{}
+		if nested {
+			ended = ctx.Done()
 		}
 		select {
 		case <-hurry:
-		case <-time.After(d):
+		case <-ended:
+			select {
+			case <-hurry:
+			case <-time.After(grace):
+				return
+			}
 		}
+		sooner <- struct{}{}
+		time.Sleep(hurriedGrace(grace))
 	}()
 	return sooner
+}
+
+// hurriedGrace is the time between the second TERM and KILL: 0.2 s of the default
+// grace, and less than 0.6 s of any. It is shorter for a shorter grace, so that a
+// poll within another has killed its own command before it is killed itself.
+func hurriedGrace(grace time.Duration) time.Duration {
+	const most, half = 600 * time.Millisecond, 4 * time.Second
+	return time.Duration(float64(most) * float64(grace) / float64(grace+half))
 }

@@ -67,11 +67,37 @@ func TestHurried(t *testing.T) {
 				hurry := make(chan struct{})
 				time.AfterFunc(test.asked, func() { close(hurry) })
 				began := time.Now()
-				<-hurried(ctx, hurry, 2*time.Second)
+				sooner := hurried(ctx, hurry, true, 2*time.Second)
+				<-sooner
 				if have := time.Since(began); have != test.want {
 					t.Errorf("have it after %v, want %v", have, test.want)
+				}
+				for range sooner { // until it is closed
 				}
 			})
 		})
 	}
+}
+
+// Of two polls, one within the other, the inner one kills first: its grace is three
+// quarters of the other's.
+func TestHurriedGrace(t *testing.T) {
+	t.Parallel()
+	for _, grace := range []time.Duration{100 * time.Millisecond, time.Second, 2 * time.Second, 10 * time.Second, time.Minute} {
+		outer, inner := hurriedGrace(grace), hurriedGrace(grace*3/4)
+		if outer > 600*time.Millisecond || outer > grace || inner > outer-outer/100 {
+			t.Errorf("%v: have %v, and %v within", grace, outer, inner)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		hurry := make(chan struct{})
+		close(hurry)
+		began := time.Now()
+		sooner := hurried(t.Context(), hurry, false, 2*time.Second)
+		_, again := <-sooner
+		_, still := <-sooner
+		if took := time.Since(began); !again || still || took != 200*time.Millisecond {
+			t.Errorf("have %t, then %t after %v; want once more, and the end after 0.2s", again, still, took)
+		}
+	})
 }

@@ -233,27 +233,11 @@ func (s *Session) stop(c *child) {
 		if c.gone(s.Grace, s.Hurry) {
 			return
 		}
-		select {
-		case <-s.Hurry:
-			c.terminate() // once more: a program that is a poll itself hurries, too
-			if c.gone(hurried(s.Grace), nil) {
-				return
-			}
-		default:
-		}
 	}
 	c.kill()
 	// Nobody survives that but a process of another user, or one that sits in
 	// the kernel and cannot be waited for.
 	c.immortal = !c.gone(time.Second, nil)
-}
-
-// hurried is the time until SIGKILL once there is hurry: 0.2 s of the default
-// grace, and less than 0.6 s of any. It is shorter for a shorter grace, and so a
-// poll that runs within another kills its own program before it is killed itself.
-func hurried(grace time.Duration) time.Duration {
-	const most, half = 600 * time.Millisecond, 4 * time.Second
-	return time.Duration(float64(most) * float64(grace) / float64(grace+half))
 }
 
 // A child is the program of one attempt, with its process group if it has one
@@ -288,8 +272,9 @@ func newChild(p *os.Process, group bool) *child {
 // maxPause is the longest pause between two looks at a group.
 const maxPause = 32 * time.Millisecond
 
-// gone waits until the program has ended and its group is empty. It reports
-// false if that takes longer than d or until hurry is closed.
+// gone waits until the program has ended and its group is empty. It asks once more
+// for that when a value comes from hurry, and reports false if it takes longer than d
+// or until hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.NewTimer(d)
 	defer enough.Stop()
@@ -303,8 +288,12 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			pause = min(2*pause, maxPause)
 		case <-enough.C:
 			return false
-		case <-hurry:
-			return false
+		case _, open := <-hurry:
+			if !open {
+				return false
+			}
+			c.terminate()
+			continue
 		}
 		// Nothing tells when a group becomes empty, so it is asked for, at first
 		// often: most end at once.

@@ -66,21 +66,6 @@ func TestCommandDrains(t *testing.T) {
 	}
 }
 
-// Of two polls, one within the other, the inner one kills first: its grace is three
-// quarters of the other's.
-func TestHurried(t *testing.T) {
-	t.Parallel()
-	for _, grace := range []time.Duration{100 * time.Millisecond, time.Second, DefaultGrace, 10 * time.Second, time.Minute} {
-		outer, inner := hurried(grace), hurried(grace*3/4)
-		if outer > 600*time.Millisecond || outer > grace || inner > outer-outer/100 {
-			t.Errorf("%v: have %v, and %v within", grace, outer, inner)
-		}
-	}
-	if have := hurried(DefaultGrace); have != 200*time.Millisecond {
-		t.Errorf("have %v, want 0.2 s of the default", have)
-	}
-}
-
 func startGroup(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
