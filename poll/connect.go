@@ -157,7 +157,8 @@ func dialLocalhost(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		host, port, split := net.SplitHostPort(address)
-		if err == nil || split != nil || !isLocalhost(host) {
+		host = "." + strings.ToLower(strings.TrimSuffix(host, "."))
+		if err == nil || split != nil || !strings.HasSuffix(host, ".localhost") {
 			return conn, err
 		}
 		for _, loopback := range []string{"::1", "127.0.0.1"} {
@@ -167,11 +168,6 @@ func dialLocalhost(dial dialFunc) dialFunc {
 		}
 		return nil, err
 	}
-}
-
-func isLocalhost(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // TCP is a [Probe] that connects to an address, and closes the connection at once.

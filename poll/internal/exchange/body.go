@@ -82,15 +82,12 @@ func decodeOne(in *bufio.Reader, coding string) (io.Reader, error) {
 	if coding != "deflate" {
 		return gzip.NewReader(in)
 	}
-	if first, err := in.Peek(2); err == nil && isZlib(first) {
+	// The header of RFC 1950, without which it is not what RFC 9110 says; but some send
+	// it, and browsers read it.
+	if h, err := in.Peek(2); err == nil && h[0]&0x0f == 8 && (int(h[0])<<8|int(h[1]))%31 == 0 {
 		return zlib.NewReader(in)
 	}
-	return flate.NewReader(in), nil // not what RFC 9110 says; some send it, and browsers read it
-}
-
-// isZlib reports whether a stream begins with the header of RFC 1950.
-func isZlib(first []byte) bool {
-	return first[0]&0x0f == 8 && (int(first[0])<<8|int(first[1]))%31 == 0
+	return flate.NewReader(in), nil
 }
 
 // An attentive reader looks at its context each time it is read: a few bytes can
@@ -155,11 +152,10 @@ func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, s
 		rest = io.LimitReader(body, 1)
 	}
 	more, err := io.Copy(io.Discard, rest)
-	size += more
 	if err != nil {
-		return nil, size, err
+		kept = nil
 	}
-	return kept, size, nil
+	return kept, size + more, err
 }
 
 // readUpTo reads up to limit bytes. Its buffer begins with room for so many and

@@ -18,7 +18,7 @@ import (
 type follow struct {
 	source   string
 	none     bool
-	value    *value
+	value    *expr.Expr
 	template *template
 }
 
@@ -35,14 +35,14 @@ func parseFollow(s string) (follow, error) {
 		t, err := parseTemplate(s)
 		return follow{source: s, template: t}, err
 	}
-	v, err := compileValue(s)
+	x, err := expr.CompileValue(s)
 	if err != nil {
 		return follow{}, hintTemplate(s, err)
 	}
-	if v.Uses() == (expr.Uses{}) {
+	if x.Uses() == (expr.Uses{}) {
 		return follow{}, fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 	}
-	return follow{source: s, value: &v}, nil
+	return follow{source: s, value: x}, nil
 }
 
 // instead says what to write instead of a word that by mistake would name a
@@ -118,11 +118,15 @@ func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem 
 // build takes the URL out of the answer's document.
 func (f follow) build(ctx context.Context, a *answer, trustAll bool) (link, error) {
 	// A template can hold secrets in its query.
-	subject, text := "the URL that it builds", f.template.expand
-	if f.value != nil {
-		subject, text = "the value of "+f.source, f.value.text
+	subject := "the URL that it builds"
+	var reference string
+	var err error
+	if f.template != nil {
+		reference, err = f.template.expand(ctx, a)
+	} else {
+		subject = "the value of " + f.source
+		reference, err = text(ctx, f.value, a)
 	}
-	reference, err := text(ctx, a)
 	if err != nil {
 		return link{}, err
 	}
@@ -139,7 +143,7 @@ func hasProvisioningState(ctx context.Context, a *answer) bool {
 	if !bytes.Contains(a.Body, []byte("provisioningState")) {
 		return false
 	}
-	_, err := mustValue(".properties.provisioningState").text(ctx, a)
+	_, err := text(ctx, mustCompile(".properties.provisioningState"), a)
 	return err == nil
 }
 
@@ -149,49 +153,41 @@ func resourceLocation(body []byte) expr.Value {
 	if !bytes.Contains(body, []byte("resourceLocation")) {
 		return expr.Value{}
 	}
-	return mustValue(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
+	return mustCompile(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
 }
 
-// A value is an expression whose text becomes a URL, or a part of one.
-type value struct{ *expr.Expr }
-
-func compileValue(source string) (value, error) {
+// mustCompile compiles an expression of this package's own.
+func mustCompile(source string) *expr.Expr {
 	x, err := expr.CompileValue(source)
-	return value{x}, err
-}
-
-// mustValue compiles an expression of this package's own.
-func mustValue(source string) value {
-	v, err := compileValue(source)
 	if err != nil {
 		panic(err)
 	}
-	return v
+	return x
 }
 
-// text returns the value in an answer: a string that is not empty, or a number as
-// it is written there.
-func (v value) text(ctx context.Context, a *answer) (string, error) {
+// text returns the value of x in an answer, which becomes a URL or a part of one: a
+// string that is not empty, or a number as it is written there.
+func text(ctx context.Context, x *expr.Expr, a *answer) (string, error) {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
 	}
-	switch got := v.Eval(env).Value(); got.Kind {
+	switch got := x.Eval(env).Value(); got.Kind {
 	case expr.KindString, expr.KindNumber:
 		if got.Text() == "" {
-			return "", fmt.Errorf("%s is empty", v)
+			return "", fmt.Errorf("%s is empty", x)
 		}
 		return got.Text(), nil
 	case expr.KindUnknown, expr.KindMissing:
 		return "", plainError(got.Reason)
 	}
-	return "", fmt.Errorf("%s is neither text nor a number", v)
+	return "", fmt.Errorf("%s is neither text nor a number", x)
 }
 
 // A template is a URL with expressions in braces.
 type template struct {
 	texts  []string // one more than values
-	values []value
+	values []*expr.Expr
 }
 
 func isTemplate(s string) bool {
@@ -211,11 +207,11 @@ func parseTemplate(s string) (*template, error) {
 		if end < 0 {
 			return nil, plainError("a { of the URL is not closed")
 		}
-		v, err := compileValue(strings.TrimSpace(rest[:end]))
+		x, err := expr.CompileValue(strings.TrimSpace(rest[:end]))
 		if err != nil {
 			return nil, fmt.Errorf("in braces: %w", err)
 		}
-		t.values, s = append(t.values, v), rest[end+1:]
+		t.values, s = append(t.values, x), rest[end+1:]
 	}
 	if sample := strings.Join(t.texts, "0"); !strings.HasPrefix(sample, "/") {
 		if _, err := ParseURL(sample); err != nil {
@@ -255,17 +251,17 @@ func closingBrace(s string) int {
 // expand puts the values of the answer's document into the template.
 func (t *template) expand(ctx context.Context, a *answer) (string, error) {
 	var b strings.Builder
-	for i, v := range t.values {
+	for i, x := range t.values {
 		b.WriteString(t.texts[i])
-		text, err := v.text(ctx, a)
+		value, err := text(ctx, x, a)
 		if err != nil {
 			return "", err
 		}
-		text, problem := escape(text, strings.Join(t.texts[:i+1], "0"))
+		value, problem := escape(value, strings.Join(t.texts[:i+1], "0"))
 		if problem != "" {
-			return "", fmt.Errorf("%s %s", v, problem)
+			return "", fmt.Errorf("%s %s", x, problem)
 		}
-		b.WriteString(text)
+		b.WriteString(value)
 	}
 	b.WriteString(t.texts[len(t.values)])
 	return b.String(), nil

@@ -4,7 +4,6 @@ package process
 
 import (
 	"errors"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -142,7 +141,7 @@ func interrupt(r *os.File) { r.SetReadDeadline(time.Unix(1, 0)) }
 //
 // What the program wrote before it ended fits into the pipe. Whatever is beyond
 // that, somebody else is writing just now.
-func rest(r *os.File, w io.Writer, room func() []byte) (held bool) {
+func rest(r *os.File, s sink) (held bool) {
 	const most = 1 << 20 // of what a pipe can hold (fs.pipe-max-size)
 	r.SetReadDeadline(time.Time{})
 	raw, err := r.SyscallConn()
@@ -151,7 +150,7 @@ func rest(r *os.File, w io.Writer, room func() []byte) (held bool) {
 	}
 	held = true
 	for read := 0; read < most; {
-		buf := room()
+		buf := s.room()
 		n := 0
 		raw.Read(func(fd uintptr) bool {
 			for {
@@ -166,7 +165,7 @@ func rest(r *os.File, w io.Writer, room func() []byte) (held bool) {
 		if n <= 0 {
 			break
 		}
-		w.Write(buf[:n])
+		s.Write(buf[:n])
 		read += n
 	}
 	return held

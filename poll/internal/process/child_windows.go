@@ -1,7 +1,6 @@
 package process
 
 import (
-	"io"
 	"os"
 	"syscall"
 	"time"
@@ -44,4 +43,4 @@ const drainTime = time.Second
 func interrupt(r *os.File) { r.Close() }
 
 // rest would read what is left in the pipe, but closing the pipe has lost it.
-func rest(*os.File, io.Writer, func() []byte) (held bool) { return true }
+func rest(*os.File, sink) (held bool) { return true }

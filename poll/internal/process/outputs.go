@@ -17,7 +17,6 @@ const (
 type outputs struct {
 	stdout head
 	stderr tail
-	chunk  []byte // for copying stdout
 
 	readers [2]*os.File
 	stdin   *os.File      // the end that is written to, nil for none
@@ -57,16 +56,16 @@ func (o *outputs) start(cmd *exec.Cmd, c Command) (err error) {
 
 // copy starts the copying.
 func (o *outputs) copy(c Command) {
-	if o.chunk == nil {
-		o.chunk, o.stderr.ring = make([]byte, chunkSize), make([]byte, tailSize)
+	if o.stdout.chunk == nil {
+		o.stdout.chunk, o.stderr.ring = make([]byte, chunkSize), make([]byte, tailSize)
 	}
 	o.done = make(chan struct{})
 	o.held.Store(false)
 	o.running.Store(int32(len(o.readers)))
-	o.stdout.reset(c.MaxBody)
-	o.stderr.reset(c.Stderr)
-	go o.drain(o.readers[0], &o.stdout, func() []byte { return o.chunk })
-	go o.drain(o.readers[1], &o.stderr, o.stderr.room)
+	o.stdout = head{chunk: o.stdout.chunk, max: c.MaxBody}
+	o.stderr = tail{ring: o.stderr.ring, also: c.Stderr}
+	go o.drain(o.readers[0], &o.stdout)
+	go o.drain(o.readers[1], &o.stderr)
 	if o.stdin != nil {
 		// The command need not read it: cut ends the writing.
 		go func(w *os.File) {
@@ -76,19 +75,23 @@ func (o *outputs) copy(c Command) {
 	}
 }
 
-// drain copies r into w until its end, or until it is cut off, by way of the
-// buffer that room returns.
-func (o *outputs) drain(r *os.File, w io.Writer, room func() []byte) {
-	for {
-		buf := room()
-		n, err := r.Read(buf)
-		w.Write(buf[:n])
-		if err != nil {
-			if err != io.EOF && rest(r, w, room) {
-				o.held.Store(true)
-			}
-			break
-		}
+// A sink takes what was read into its room. Its Write never fails.
+type sink interface {
+	room() []byte
+	io.Writer
+}
+
+// drain copies r into s until its end, or until it is cut off.
+func (o *outputs) drain(r *os.File, s sink) {
+	var err error
+	for err == nil {
+		var n int
+		buf := s.room()
+		n, err = r.Read(buf)
+		s.Write(buf[:n])
+	}
+	if err != io.EOF && rest(r, s) {
+		o.held.Store(true)
 	}
 	r.Close()
 	if o.running.Add(-1) == 0 {
@@ -115,14 +118,15 @@ func (o *outputs) cut() (held bool) {
 
 // A head keeps the beginning of what is written to it and counts the rest.
 type head struct {
-	max  int64
-	kept []byte
-	size int64
+	chunk []byte
+	max   int64
+	kept  []byte
+	size  int64
 }
 
-func (h *head) reset(max int64) { *h = head{max: max} }
+func (h *head) room() []byte { return h.chunk }
 
-// Write keeps what has room. It never fails.
+// Write keeps what there is room for.
 func (h *head) Write(p []byte) (int, error) {
 	h.size += int64(len(p))
 	keep := p[:min(int64(len(p)), max(0, h.max-int64(len(h.kept))))]
@@ -150,13 +154,10 @@ type tail struct {
 	also io.Writer // gets everything, nil after an error
 }
 
-func (t *tail) reset(also io.Writer) { t.next, t.full, t.also = 0, false, also }
-
 // room is the part of the ring that comes next. What is read into it can be
 // written without being copied.
 func (t *tail) room() []byte { return t.ring[t.next:] }
 
-// Write takes what was read into the room. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	if t.also != nil && len(p) > 0 {
 		if _, err := t.also.Write(p); err != nil {
