@@ -140,7 +140,7 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestALeadThatIsNotTrusted(t *testing.T) {
+func TestALinkThatIsNotTrusted(t *testing.T) {
 	t.Parallel()
 	for location, want := range map[string]bool{"http://api.example.com/ops/1": true, "http://[::1": false, "/ops/1": false} {
 		h := HTTP{URL: "https://me:s3cret@api.example.com/jobs", Body: []byte("x"), Transport: roundTrip(func(*http.Request) (*http.Response, error) {

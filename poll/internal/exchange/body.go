@@ -53,7 +53,7 @@ func decode(ctx context.Context, resp *http.Response) (body io.Reader, decoded b
 		if err != nil {
 			return nil, true, err
 		}
-		in = bufio.NewReader(&attentive{ctx, layer})
+		in = bufio.NewReader(&contextReader{ctx, layer})
 	}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
@@ -90,14 +90,14 @@ func decodeOne(in *bufio.Reader, coding string) (io.Reader, error) {
 	return flate.NewReader(in), nil
 }
 
-// An attentive reader looks at its context each time it is read: a few bytes can
+// A contextReader looks at its context each time it is read: a few bytes can
 // unfold to years of work that never reads the connection again.
-type attentive struct {
+type contextReader struct {
 	ctx context.Context
 	r   io.Reader
 }
 
-func (a *attentive) Read(p []byte) (int, error) {
+func (a *contextReader) Read(p []byte) (int, error) {
 	if a.ctx.Err() != nil {
 		return 0, context.Cause(a.ctx)
 	}

@@ -62,25 +62,23 @@ func mayCountSeconds(etag string, modified time.Time) bool {
 
 // A cache keeps the last answer that had validators.
 type cache struct {
-	asked int // requests since the start, conditional or not
-	kept  *answer
-	by    validators
-	// plain makes the request under way unconditional.
-	plain bool
+	requests      int // since the start, conditional or not
+	kept          *answer
+	unconditional bool // the request under way
 }
 
 // begin is called before each request, that of a redirect not counted.
 func (c *cache) begin(lastLook bool) {
-	c.asked++
-	c.plain = lastLook || c.asked%unconditionalEvery == 0
+	c.requests++
+	c.unconditional = lastLook || c.requests%unconditionalEvery == 0
 }
 
 // ask returns what to ask by at a place.
 func (c *cache) ask(at place) validators {
-	if c == nil || c.plain || c.kept == nil || !c.kept.from.same(at) {
+	if c == nil || c.unconditional || c.kept == nil || !c.kept.from.same(at) {
 		return validators{}
 	}
-	return c.by
+	return validatorsOf(c.kept.Header)
 }
 
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the
@@ -95,9 +93,9 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 		o.NotModified = true
 		return &answer{Observation: o, code: c.kept.code, from: c.kept.from, redirects: c.kept.redirects}
 	}
-	c.kept, c.by = nil, validators{}
-	if v := validatorsOf(a.Header); v != (validators{}) && a.code == http.StatusOK {
-		c.kept, c.by = a, v
+	c.kept = nil
+	if a.code == http.StatusOK && validatorsOf(a.Header) != (validators{}) {
+		c.kept = a
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	default:
 		obs.Exit, obs.Signal = &c.exit, c.signal
 	}
-	if c.immortal {
+	if c.unkillable {
 		obs.Remarks = append(obs.Remarks, s.name()+" could not be killed")
 	}
 	return obs
@@ -237,7 +237,7 @@ func (s *Session) stop(c *child) {
 	c.kill()
 	// Nobody survives that but a process of another user, or one that sits in
 	// the kernel and cannot be waited for.
-	c.immortal = !c.gone(time.Second, nil)
+	c.unkillable = !c.gone(time.Second, nil)
 }
 
 // A child is the program of one attempt, with its process group if it has one
@@ -256,7 +256,7 @@ type child struct {
 	signal string
 	err    error // the exit code could not be had
 
-	immortal bool // it could not be killed
+	unkillable bool // it could not be killed
 }
 
 // newChild waits for p, in a goroutine of its own.
