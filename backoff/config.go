@@ -32,17 +32,12 @@ type Jitter string
 const (
 	// JitterAuto spreads only the waits of a throttled client, as [Throttled]
 	// does, since a single client has nobody to collide with. Polynomial waits
-	// always get [RailsSpread], which is part of their formula.
-	JitterAuto Jitter = "auto"
-	// JitterNone spreads no wait.
-	JitterNone Jitter = "none"
-	// JitterFull is [Full].
-	JitterFull Jitter = "full"
-	// JitterEqual is [Equal].
-	JitterEqual Jitter = "equal"
-	// JitterDecorrelated is [Decorrelated]. It replaces the strategy and uses
-	// only its base.
-	JitterDecorrelated Jitter = "decorrelated"
+	// get [RailsSpread], which is part of the formula in Rails.
+	JitterAuto         Jitter = "auto"
+	JitterNone         Jitter = "none"         // no wait is random
+	JitterFull         Jitter = "full"         // as [Full]
+	JitterEqual        Jitter = "equal"        // as [Equal]
+	JitterDecorrelated Jitter = "decorrelated" // as [Decorrelated], with only the base of the strategy
 )
 
 // Jitters returns every jitter, the default first.

@@ -10,12 +10,12 @@
 // [Fibonacci], [Polynomial], or a [ScheduleFunc] of your own. A jitter spreads
 // them at random: [Full], [Equal], [Decorrelated]. [Cap] bounds them, [Max] takes
 // the longer of two, and [Throttled] slows a schedule down for a server that
-// asked for less.
+// asked for fewer attempts.
 //
-// Zero values are ready to use and mean the defaults. Exponential{} waits 100 ms,
-// 200 ms, 400 ms and so on; Cap{} is that, capped at 20 seconds, and so is what
-// Config{} describes. Since 0 means the default, the constants [NoCap] and [NoWait]
-// say that there is no cap, or no wait.
+// Zero values are ready for use and mean the defaults. Exponential{} waits 100 ms,
+// 200 ms, 400 ms and so on; Cap{} and Config{} do so too, but never longer than 20
+// seconds. Since 0 means the default, the constants [NoCap] and [NoWait] mean no
+// cap and no wait.
 //
 // [Config] builds the usual combinations from names and numbers, [Table] shows
 // what a schedule does, and [Tune] helps to choose the factor of an exponential one.
@@ -95,17 +95,17 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 	}
 }
 
-// Cap bounds a schedule: no wait is longer than Max. The order of a cap and a
-// jitter matters. A jitter around a Cap draws below the bound. A Cap around a
-// jitter cuts what was drawn, so that many waits are exactly Max.
+// Cap bounds a schedule: no wait is longer than Max. Cap{Max: time.Second} waits
+// 100 ms, 200 ms, 400 ms, 800 ms, 1 s, 1 s and so on.
 //
-//	N                                    0      1      2      3      4
-//	Cap{Max: time.Second}                100ms  200ms  400ms  800ms  1s
+// The order of a cap and a jitter matters. A jitter around a Cap draws below the
+// bound. A Cap around a jitter cuts what was drawn, so that many waits are exactly
+// Max.
 type Cap struct {
 	// Of is the schedule to bound. nil means Exponential{}.
 	Of Schedule
-	// Max is the longest wait. 0 means DefaultMaxWait, NoCap or any other
-	// negative number no bound.
+	// Max is the longest wait. 0 means DefaultMaxWait, and NoCap, like any negative
+	// number, no bound.
 	Max time.Duration
 }
 
@@ -121,9 +121,8 @@ func (c Cap) limit() time.Duration {
 		return forever
 	case c.Max == 0:
 		return DefaultMaxWait
-	default:
-		return c.Max
 	}
+	return c.Max
 }
 
 // Max returns the schedule that waits as long as the longer of a and b. At each
@@ -139,11 +138,11 @@ func (l longer) Wait(s Step, r *rand.Rand) time.Duration {
 }
 
 // Throttled returns the schedule for the wait after an answer that asked the
-// client to slow down but did not say for how long. With v the wait of s and
-// d = 2v, but no more than the bound of s, it draws evenly between d/2 and d and
-// never less than v: a client that was throttled must not be faster than one that
-// was merely early. The bound of s is that of a [Cap], also inside [Full], [Equal]
-// and [Max]. nil means Exponential{}.
+// client to slow down but did not say for how long. If v is the wait of s, and d is
+// 2v but no more than the bound of s, it draws evenly between d/2 and d, and never
+// less than v: a client that was throttled must not be faster than one that was
+// merely early. The bound of s is that of a [Cap], also inside [Full], [Equal] and
+// [Max]. nil means Exponential{}.
 //
 //	s                                    v      Throttled(s)
 //	Exponential{}                        100ms  100ms to 200ms
@@ -200,9 +199,9 @@ func Add(a, b time.Duration) time.Duration {
 }
 
 // saturate converts nanoseconds to a wait. Negative numbers become 0, and what
-// does not fit becomes forever. So does NaN, which is what 0 times infinity
-// gives: too long a wait is a nuisance, no wait at all a flood. Halves round to
-// even, which keeps means true.
+// does not fit becomes forever. So does NaN, the product of 0 and infinity: too
+// long a wait is a nuisance, no wait at all a flood. Halves round to even, which
+// keeps means true.
 func saturate(ns float64) time.Duration {
 	switch {
 	case ns <= 0:

@@ -58,14 +58,8 @@ func (f Fixed) Wait(Step, *rand.Rand) time.Duration {
 	return max(0, time.Duration(f))
 }
 
-// Linear waits Base * (N+1). The time waited in all grows with the square of the
-// number of attempts.
-//
-//	N    Linear{}
-//	0    100ms
-//	1    200ms
-//	2    300ms
-//	9    1s
+// Linear waits Base * (N+1): with the default base 100 ms, 200 ms, 300 ms and so
+// on. The total grows with the square of the number of attempts.
 type Linear struct {
 	// Base is the wait at step 0 and what each step adds to it. 0 or less means
 	// DefaultBase.
@@ -78,15 +72,7 @@ func (l Linear) Wait(s Step, _ *rand.Rand) time.Duration {
 }
 
 // Fibonacci waits Base times the Fibonacci numbers 1, 1, 2, 3, 5, ... In the long
-// run it grows like Exponential with a factor of 1.618.
-//
-//	N    Fibonacci{}
-//	0    100ms
-//	1    100ms
-//	2    200ms
-//	3    300ms
-//	4    500ms
-//	9    5.5s
+// run it grows like Exponential with a factor of 1.618, the golden ratio.
 type Fibonacci struct {
 	// Base is the wait at steps 0 and 1. 0 or less means DefaultBase.
 	Base time.Duration
@@ -142,13 +128,13 @@ func (p Polynomial) Wait(s Step, r *rand.Rand) time.Duration {
 // with Full the clients are done sooner. A single client waits half of v on
 // average, so it makes about twice the attempts.
 //
-//	N    Full{}           mean
-//	0    0s to 100ms      50ms
-//	1    0s to 200ms      100ms
-//	2    0s to 400ms      200ms
+//	N    Full{}         mean     Equal{}          mean
+//	0    0s to 100ms    50ms     50ms to 100ms    75ms
+//	1    0s to 200ms    100ms    100ms to 200ms   150ms
+//	2    0s to 400ms    200ms    200ms to 400ms   300ms
 //
-// The formula is that of the AWS Architecture Blog, "Exponential Backoff And
-// Jitter".
+// The formulas of Full, [Equal] and [Decorrelated] are those of the AWS
+// Architecture Blog, "Exponential Backoff And Jitter", 2015.
 type Full struct {
 	// Of is the schedule to spread. nil means Exponential{}.
 	Of Schedule
@@ -160,15 +146,7 @@ func (f Full) Wait(s Step, r *rand.Rand) time.Duration {
 }
 
 // Equal keeps half of v, the wait of the schedule it wraps, and draws the other
-// half.
-//
-//	N    Equal{}          mean
-//	0    50ms to 100ms    75ms
-//	1    100ms to 200ms   150ms
-//	2    200ms to 400ms   300ms
-//
-// The formula is that of the AWS Architecture Blog, "Exponential Backoff And
-// Jitter".
+// half. See [Full] for its waits.
 type Equal struct {
 	// Of is the schedule to spread. nil means Exponential{}.
 	Of Schedule
@@ -188,9 +166,6 @@ func (e Equal) Wait(s Step, r *rand.Rand) time.Duration {
 //	0    100ms to 300ms    200ms
 //	1    100ms to 900ms    350ms
 //	2    100ms to 2.7s     575ms
-//
-// The formula is that of the AWS Architecture Blog, "Exponential Backoff And
-// Jitter".
 type Decorrelated struct {
 	// Base is the shortest wait, and takes the place of the previous one at
 	// step 0. 0 or less means DefaultBase.

@@ -6,18 +6,18 @@ import (
 )
 
 // With a first wait of a and a factor of r, attempt n of an exponential schedule
-// starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is
-// a + (r - 1) T_n: in the long run the share r - 1 of the time already waited.
-// The factor therefore follows from the share that is acceptable, and the number
-// of attempts from the time: n = log_r(1 + (r - 1) T_n / a).
+// starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is a + (r - 1) T_n.
+// In the long run that is the share r - 1 of the time already waited, so the factor
+// follows from the share that is acceptable, and the number of attempts from the
+// time: n = log_r(1 + (r - 1) T_n / a).
 //
 //	a = 1s, r = 2      T_10 = 1023s      next wait 1024s
 //	a = 1s, r = 1.1    T_48 = 960.172s   next wait 97.017s
 
 // FactorForOvershoot returns the factor with which each wait of an exponential
-// schedule is in the long run the share overshoot of the time already waited:
-// 1.1 for 0.1, which is 10%. It returns a [*ParameterError] unless overshoot is
-// finite and above 0.
+// schedule is, in the long run, the share overshoot of the time already waited:
+// 1.1 for 0.1, which is 10%. If overshoot is not finite and above 0, the error is a
+// [*ParameterError].
 func FactorForOvershoot(overshoot float64) (float64, error) {
 	if !(overshoot > 0) || !finite(overshoot) {
 		return 0, problem("overshoot", "%v is not a finite number above 0", overshoot)
@@ -25,10 +25,10 @@ func FactorForOvershoot(overshoot float64) (float64, error) {
 	return 1 + overshoot, nil
 }
 
-// FactorForWait returns the factor with which an exponential schedule whose first
-// wait is base waits for wait at the time at since its start:
-// 1 + (wait - base) / at. It returns a [*ParameterError] unless base and at are
-// above 0 and wait is at least base.
+// FactorForWait returns the factor with which an exponential schedule that starts
+// with the wait base has reached the given wait at the time at since its start:
+// 1 + (wait - base) / at. If base or at is not above 0, or wait is below base, the
+// error is a [*ParameterError].
 func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	switch {
 	case base <= 0:
@@ -41,8 +41,7 @@ func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	return 1 + float64(wait-base)/float64(at), nil
 }
 
-// At returns when attempt n starts: the sum of the first n waits, computed in
-// closed form.
+// At returns when attempt n starts, the sum of the first n waits, in closed form.
 func (e Exponential) At(n int) time.Duration {
 	base, factor := e.parameters()
 	if factor == 1 {
@@ -72,22 +71,21 @@ func (e Exponential) attemptsBy(elapsed time.Duration) int {
 	return attempts
 }
 
-// A Tuning tells what the factor of a schedule costs in attempts and gains in
-// promptness, until a given time.
+// A Tuning tells what the factor of a schedule costs in attempts, and how promptly
+// it notices an end, by a given time.
 type Tuning struct {
 	// Schedule is the schedule judged.
 	Schedule Exponential
-	// Attempts is the number of attempts until then, at most 2^31 - 1.
-	Attempts int
-	// AttemptsFactor2 is the number of attempts with a factor of 2 instead.
-	AttemptsFactor2 int
+	// Attempts is the number of attempts by then, at most 2^31 - 1, and
+	// AttemptsFactor2 what it would be with a factor of 2.
+	Attempts, AttemptsFactor2 int
 	// Ratio is the limit of Attempts / AttemptsFactor2 as the time grows:
 	// log 2 / log Factor, which is +Inf for a factor of 1.
 	Ratio float64
 	// Last is when the last of the attempts starts.
 	Last time.Duration
-	// NextWait is the wait after it: the longest time for which a completion
-	// around then goes unnoticed.
+	// NextWait is the wait after it, the longest time for which an end around then
+	// goes unnoticed.
 	NextWait time.Duration
 }
 

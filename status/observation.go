@@ -10,7 +10,7 @@ type Kind uint8
 
 // The kinds of probe.
 const (
-	KindCustom  Kind = iota // a probe of the caller's own: it says itself what failed
+	KindCustom  Kind = iota // whatever a probe of the caller's own looks at
 	KindCommand             // a program
 	KindHTTP                // a URL
 	KindTCP                 // an address
@@ -19,8 +19,8 @@ const (
 // An Observation is what one attempt saw: plain data, about which nothing has
 // been decided yet.
 //
-// A probe of one's own fills in Body, the document that rules are asked about,
-// or Failure. It leaves Kind alone.
+// A custom probe fills in Body, the document that rules are asked about, or
+// Failure, and leaves Kind alone.
 type Observation struct {
 	Kind Kind
 
@@ -31,49 +31,48 @@ type Observation struct {
 
 	// Body is the answer: the response body, or the command's stdout.
 	Body []byte
-	// Size is the length of the whole answer in bytes. Where it is more than
+	// Size is the length of the whole answer in bytes. If it is more than
 	// len(Body), the answer was longer than the limit and Truncated is true.
 	Size      int64
 	Truncated bool
 
-	// Exit is the exit code of a command that ended by itself, 128+n for one
-	// that signal n ended. Nil for other probes, and when poll stopped it.
+	// Exit is the exit code of a command that ended by itself, 128+n if signal n
+	// ended it; nil if the run ended it, and for other probes.
 	Exit *int
-	// Signal names the signal that ended the command by itself: "KILL".
+	// Signal names the signal that ended the command: "KILL".
 	Signal string
-	// Stderr is the end of the command's stderr (its last 64 KiB).
+	// Stderr is the end of the command's stderr, at most 64 KiB.
 	Stderr []byte
 
-	// Code and Header are the HTTP answer's. Nil for other probes, and when no
-	// answer came.
+	// Code and Header are the status code and the header of an HTTP answer, nil if
+	// there was none.
 	Code   *int
 	Header http.Header
 
-	// Failure says why there is no complete answer. Nil when there is one.
+	// Failure says why there is no complete answer, nil if there is one.
 	Failure *Failure
 
 	// Hint is the wait that the server asked for, nil if it asked for none.
 	Hint *Hint
-	// Exhausted is true when the answer's headers say that a rate limit is used up.
+	// Exhausted is true if the answer's header says that a rate limit is used up.
 	Exhausted bool
 	// ShouldRetry is what the server said about asking again at all
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
 	ShouldRetry *bool
 
-	// NotModified is true for a 304: everything above is then the answer that
-	// it confirms.
+	// NotModified is true for a 304. Everything above is then the answer that it
+	// confirms.
 	NotModified bool
 
-	// Following says what part an HTTP answer plays in following an operation
-	// from the request that started it to its result.
+	// Following places an HTTP answer in the life of an operation.
 	Following Following
 
-	// Doubt says why a good answer may be none to what was asked, such as a page
+	// Doubt says why a good answer may not be about what was asked, such as a page
 	// that a redirect led to; "" for no doubt. A rule can decide nevertheless.
 	Doubt string
 
-	// Remarks are details that decide nothing: a header ignored as absurd, a URL
-	// followed.
+	// Remarks are details that decide nothing, such as an absurd header that was
+	// ignored or a URL that was followed.
 	Remarks []string
 }
 
@@ -100,14 +99,14 @@ func (o *Observation) Stopped() bool {
 // A Hint is a wait that the server asked for.
 type Hint struct {
 	Wait   time.Duration // never negative
-	Source string        // what asked for it, "Retry-After"
+	Source string        // what asked for it: "Retry-After"
 }
 
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
 	Kind   FailureKind
 	Reason string // in words, free of secrets: "connection refused"
-	Err    error  // the cause, nil if the reason is all there is
+	Err    error  // the cause, nil if the reason says it all
 	Advice Advice // what can be done about it
 }
 
@@ -144,31 +143,21 @@ const (
 	FailureStopped
 )
 
-// isError reports whether a failure is an ERROR whatever the rules say.
-func (k FailureKind) isError() bool {
-	switch k {
-	case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
-		return true
-	}
-	return false
-}
-
 // Following places an HTTP answer in the life of an operation that one request
 // starts and others follow.
 type Following struct {
-	// Start is true for the answer to the request that started the operation.
+	// Start is true for the answer to the request that starts the operation.
 	Start bool
 	// Monitor says what kind of URL gave the answer.
 	Monitor Monitor
-	// Next is where the next attempt will look, as origin and path, if that is
-	// somewhere else than where this answer came from; "" otherwise.
+	// Next is the origin and path of the next request, if it goes to another URL
+	// than the one that gave this answer; "" otherwise.
 	Next string
-	// Earlier is the last [Observation.Statement] among the earlier answers from
-	// where the operation is followed, "" if there was none.
+	// Earlier is the [Observation.Statement] of the last earlier answer from where
+	// the operation is followed that has one, "" if none has.
 	Earlier string
-	// Missing says why there is no URL to follow in an answer that was to hold
-	// one; "" otherwise. Unless the request was to start the operation, it is then
-	// made again.
+	// Missing says why an answer that should name a URL to follow names none; ""
+	// otherwise. Unless it was to start the operation, the request is then repeated.
 	Missing string
 	// Untrusted is true if Missing is about another origin, or one without https.
 	Untrusted bool
@@ -182,32 +171,25 @@ const (
 	MonitorGiven    Monitor = iota // the probe's own
 	MonitorLocation                // Location of a 201, 202 or 303: 202 while running, then the answer
 	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
-	MonitorBuilt                   // made from the document that the first answer held
+	MonitorBuilt                   // made from the document of the first answer
 	MonitorResult                  // where a finished operation says its result is
 )
 
-// Advice is what can be done about a verdict, as data. How it is done, by a flag
-// or by a field, is for the program to say that reports the verdict.
+// Advice is what can be done about a verdict, as data. The program that reports
+// the verdict puts it into words.
 type Advice struct {
 	Code AdviceCode
 	Path string // of a member of the document, with AdviceFinalStates
 }
 
-// An AdviceCode says what an [Advice] is about.
+// An AdviceCode says what to do.
 type AdviceCode uint8
 
 // The codes.
 const (
-	// AdviceNone: there is nothing to say.
-	AdviceNone AdviceCode = iota
-	// AdviceTrust: trust the authority of the server's certificate, or do not
-	// verify it.
-	AdviceTrust
-	// AdviceTerminal: let the program have the terminal.
-	AdviceTerminal
-	// AdviceFollow: say where to look after the start, or that the request starts
-	// nothing.
-	AdviceFollow
-	// AdviceFinalStates: say by a rule which values of the member at Path are final.
-	AdviceFinalStates
+	AdviceNone        AdviceCode = iota // nothing
+	AdviceTrust                         // trust the authority of the server's certificate, or do not verify it
+	AdviceTerminal                      // let the program have the terminal
+	AdviceFollow                        // say where to look after the start, or that the request starts nothing
+	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 )

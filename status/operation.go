@@ -75,7 +75,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env) Verdict {
 		return r.good(words + ", which does not say whether the operation is done: a condition can")
 	case onlyError && earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words+" with nothing but an error", env)}
-	case earlier != "" && (onlyError || !isJSON(env) || !r.readsNotReady()):
+	case earlier != "" && (onlyError || !isTrue(isJSON, env) || !r.readsNotReady()):
 		return r.good(words + " without a state, and before it " + earlier + ": a condition can say what is final")
 	}
 	return Verdict{Status: Success, Reason: words}
@@ -99,7 +99,7 @@ func withDetail(words string, env *expr.Env) string {
 // .status of "ok" is about the answer; what is inside is about the operation.
 func stated(env *expr.Env, code int) statement {
 	s := strongest(stateMembers(), env, code)
-	if s.stage > stageDone || !isEnvelope(env, code) {
+	if s.stage > stageDone || !isTrue(envelope, env) {
 		return s
 	}
 	if inner := strongest(innerMembers(), env, code); inner.stage != stageUnknown {
@@ -118,16 +118,6 @@ func strongest(members []*expr.Expr, env *expr.Env, code int) (s statement) {
 	return s
 }
 
-// isEnvelope reports whether .status is one that answers have around whatever they
-// carry.
-func isEnvelope(env *expr.Env, code int) bool {
-	return slices.ContainsFunc(answerMembers(), func(member *expr.Expr) bool {
-		v := member.Eval(env).Value()
-		return v.Kind == expr.KindNumber && v.Raw == strconv.Itoa(code) ||
-			v.Kind == expr.KindString && (strings.EqualFold(v.Text(), "ok") || strings.EqualFold(v.Text(), "success"))
-	})
-}
-
 // stateNames are the members by which documents say how an operation is.
 const stateNames = ".status .state .phase .done .provisioningState .properties.provisioningState " +
 	".Status .State .Phase .Done .ProvisioningState"
@@ -136,12 +126,12 @@ var (
 	stateMembers = compiled(stateNames)
 	// innerMembers are the same inside an envelope.
 	innerMembers = compiled(within(".data"), within(".job"), within(".result"), within(".operation"))
-	// answerMembers can be about the answer rather than the operation.
-	answerMembers = compiled(".status .Status")
+	// envelope is true if .status is one that answers have around whatever they carry.
+	envelope = compiled(`.status==$status||.Status==$status||.status=~'(?i)^(ok|success)$'||.Status=~'(?i)^(ok|success)$'`)
 	// errorDetail say what went wrong.
 	errorDetail = compiled(".error.message .error .error.code .errors[0].message .errors[0] .message")
 	errorMember = compiled(".error")
-	isJSONValue = compiled("$isjson")
+	isJSON      = compiled("$isjson")
 )
 
 // within returns stateNames as members of an object.
@@ -202,7 +192,9 @@ func stageOfWord(s string) stage {
 // isDone reports whether a path is that of a member that is true at the end.
 func isDone(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".done") }
 
-func isJSON(env *expr.Env) bool { return isJSONValue()[0].Eval(env).Value().Raw == "true" }
+func isTrue(condition func() []*expr.Expr, env *expr.Env) bool {
+	return condition()[0].Eval(env).Value().Raw == "true"
+}
 
 // namesError reports whether the member error of a document tells something. APIs
 // that say no more than "done" put there how it went.

@@ -100,10 +100,13 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	if f := o.Failure; f != nil && f.Kind.isError() {
-		return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
+	if f := o.Failure; f != nil {
+		switch f.Kind {
+		case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
+			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
+		}
 	}
-	q := interview{ctx: ctx, observation: o, good: o.Good()}
+	q := interview{ctx: ctx, observation: o}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
 		if v, ok := q.ask(rules); ok {
 			return v
@@ -140,7 +143,6 @@ type Answer struct {
 type interview struct {
 	ctx         context.Context
 	observation *Observation
-	good        bool
 	env         *expr.Env // made when the first rule is asked
 	answers     []Answer
 }
@@ -165,7 +167,9 @@ func (q *interview) ask(rules []Rule) (Verdict, bool) {
 }
 
 func (q *interview) askOne(rule *Rule) Answer {
-	a := Answer{Rule: rule, Asked: q.good || rule.readsEveryAnswer()}
+	u := rule.Expr.Uses()
+	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
+	a := Answer{Rule: rule, Asked: !ofDocument || q.observation.Good()}
 	if a.Asked {
 		if q.env == nil {
 			q.env = Environment(q.observation)
@@ -175,13 +179,6 @@ func (q *interview) askOne(rule *Rule) Answer {
 	}
 	q.answers = append(q.answers, a)
 	return a
-}
-
-// readsEveryAnswer reports whether the rule is also asked about answers that are
-// not good.
-func (r *Rule) readsEveryAnswer() bool {
-	u := r.Expr.Uses()
-	return !r.Status.Ends() || !(u.JSON || u.IsJSON) || u.Answer()
 }
 
 func (q *interview) matched(a Answer) Verdict {

@@ -1,18 +1,17 @@
 // Package status decides what an observation means: it maps what a probe saw
-// onto SUCCESS, NOT_READY, THROTTLED or ERROR, by rules that are expressions
-// and by what HTTP and exit codes say of themselves.
+// onto SUCCESS, NOT_READY, THROTTLED or ERROR, by rules that are expressions and
+// by what HTTP and exit codes mean.
 //
-// What no rule decides is judged by this table:
+// An observation that no rule decides is judged by this table:
 //
-//	HTTP 2xx                                SUCCESS; 202 is NOT_READY; where a rule for
+//	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if a rule for
 //	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed   by status, state, phase, done or provisioningState
-//	without such a rule                     at the top of the document, if it has one:
-//	                                        SUCCESS for a word known to be final, ERROR for
-//	                                        one known as a failure's, else NOT_READY;
-//	                                        without one SUCCESS, but NOT_READY after an
-//	                                        answer that had one, and ERROR for a document
-//	                                        with nothing but an error
+//	the same from a URL that was followed,  by status, state, phase, done or provisioningState
+//	without such a rule                     at the top of the document: SUCCESS for a word
+//	                                        known to be final, ERROR for one known to be a
+//	                                        failure, else NOT_READY; SUCCESS if there is none,
+//	                                        but NOT_READY if an earlier answer had one, and
+//	                                        ERROR for a document with nothing but an error
 //	429; 503 with a hint; 403 with a hint,  THROTTLED
 //	an exhausted rate limit or GitHub's
 //	words about its secondary limit
@@ -24,8 +23,8 @@
 //	a custom probe without a failure        as HTTP 2xx
 //	exit code 0                             as HTTP 2xx
 //	exit code 126, 127                      ERROR
-//	another exit code, stderr says          THROTTLED
-//	"asked too often"
+//	another exit code, stderr tells of      THROTTLED
+//	throttling
 //	another exit code                       NOT_READY
 package status
 

@@ -15,40 +15,28 @@ type Tally struct {
 
 type ruleCount struct {
 	rule    *Rule
-	asked   int
-	decided int
+	asked   bool
+	decided bool
 	last    expr.Result // of the last time it was asked
 	hinted  bool        // answers to come need not be searched for hints
 }
 
 // Add counts the answers behind a verdict.
 func (t *Tally) Add(v Verdict) {
-	for i := range v.Answers {
-		a := &v.Answers[i]
+	for _, a := range v.Answers {
 		if !a.Rule.Status.Ends() {
 			continue
 		}
-		c := t.count(a.Rule)
-		if !a.Asked {
-			continue
+		i := slices.IndexFunc(t.rules, func(c *ruleCount) bool { return c.rule == a.Rule })
+		if i < 0 {
+			i = len(t.rules)
+			t.rules = append(t.rules, &ruleCount{rule: a.Rule})
 		}
-		c.asked++
-		c.last = a.Result
-		if a.Result.Tri != expr.Unknown {
-			c.decided++
-		}
-	}
-}
-
-func (t *Tally) count(rule *Rule) *ruleCount {
-	for _, c := range t.rules {
-		if c.rule == rule {
-			return c
+		if c := t.rules[i]; a.Asked {
+			c.asked, c.last = true, a.Result
+			c.decided = c.decided || a.Result.Tri != expr.Unknown
 		}
 	}
-	c := &ruleCount{rule: rule}
-	t.rules = append(t.rules, c)
-	return c
 }
 
 // FirstHints returns the hints on the answers that were added last, for the rules
@@ -70,7 +58,7 @@ func (t *Tally) hints(kind Kind, chosen func(*ruleCount) bool) []string {
 			continue
 		}
 		more := c.hints(kind)
-		c.hinted = c.hinted || len(more) > 0 || c.asked > 0 && c.last.Readable()
+		c.hinted = c.hinted || len(more) > 0 || c.asked && c.last.Readable()
 		for _, hint := range more {
 			if !slices.Contains(hints, hint) {
 				hints = append(hints, hint)
@@ -85,7 +73,7 @@ func (t *Tally) hints(kind Kind, chosen func(*ruleCount) bool) []string {
 // only if a name is nearly right.
 func (c *ruleCount) hints(kind Kind) []string {
 	result := c.last
-	if c.asked == 0 {
+	if !c.asked {
 		var env expr.Env
 		switch kind {
 		case KindCommand:
@@ -103,26 +91,23 @@ func (c *ruleCount) hints(kind Kind) []string {
 // them could ever decide.
 func (t *Tally) Notes(kind Kind) []string {
 	var notes []string
-	noted := map[string]bool{} // names of presets
+	done := map[string]bool{} // presets of which a rule was decided or noted
+	for _, c := range t.rules {
+		done[c.rule.Preset] = done[c.rule.Preset] || c.decided
+	}
 	for _, c := range t.rules {
 		switch preset := c.rule.Preset; {
-		case preset != "" && (noted[preset] || t.decided(preset)):
+		case preset != "" && done[preset]:
 			continue
-		case c.asked == 0:
+		case !c.asked:
 			notes = append(notes, neverAsked(c.rule, kind))
-		case c.decided == 0:
-			notes = append(notes, neverDecidable(c))
+		case !c.decided:
+			why := append(c.last.Explain(1), "its value was unknown")[0]
+			notes = append(notes, c.rule.String()+" was never decidable: "+why)
 		}
-		noted[c.rule.Preset] = true
+		done[c.rule.Preset] = true
 	}
 	return notes
-}
-
-// decided reports whether any rule of a preset ever was decided.
-func (t *Tally) decided(preset string) bool {
-	return slices.ContainsFunc(t.rules, func(c *ruleCount) bool {
-		return c.rule.Preset == preset && c.decided > 0
-	})
 }
 
 func neverAsked(rule *Rule, kind Kind) string {
@@ -139,12 +124,4 @@ func neverAsked(rule *Rule, kind Kind) string {
 		note += "; add `|| " + widen + "` to let such an answer end the wait"
 	}
 	return note
-}
-
-func neverDecidable(c *ruleCount) string {
-	why := "its value was unknown"
-	if lines := c.last.Explain(1); len(lines) > 0 {
-		why = lines[0]
-	}
-	return c.rule.String() + " was never decidable: " + why
 }

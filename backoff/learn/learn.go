@@ -2,17 +2,17 @@
 // that an operation will end.
 //
 // [Fit] turns the durations of past runs into a [Model], which is a
-// [backoff.Schedule]: attempts are rare while the end is unlikely, frequent where
-// past runs ended, and ever rarer once a run has outlived them all. The wait
+// [backoff.Schedule]: attempts are rare while the end is unlikely, frequent when
+// past runs ended, and rarer and rarer once a run has outlived them all. The wait
 // depends only on the past runs and on the age of the current one, so a wait that
 // is resumed needs no state.
 //
 // The distribution of the duration is a mixture: one log-normal kernel for each
-// run, with recent runs weighing more, a log-normal over all of them, and a
-// broad component that assumes nothing. Attempts are made at a rate of
-// sqrt(h/(2c)) per second. The hazard h is the chance per second that the run ends
-// now, given that it has not ended yet; the cost c is the delay, in seconds, that
-// one attempt is worth. This is the inspection policy of Keller, "Optimum Checking Schedules for
+// run, with recent runs weighing more, a log-normal over all of them, and a broad
+// component that assumes nothing. Attempts are made at a rate of sqrt(h/(2c)) per
+// second. The hazard h is the chance per second that the run ends now, given that
+// it has not ended yet; the cost c is the delay, in seconds, that one attempt is
+// worth. This is the inspection policy of Keller, "Optimum Checking Schedules for
 // Systems Subject to Random Failure", Management Science 21(3), 1974.
 package learn
 
@@ -28,28 +28,28 @@ import (
 // ErrNoRuns is returned by [Fit] when there is nothing to learn from.
 var ErrNoRuns = errors.New("no past runs to learn from")
 
-// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
-// the age Hi. If the two are equal, the duration is known exactly. A negative age
-// counts as 0, and a Hi below Lo as Lo.
+// A Run is a past run as its attempts saw it. A negative age counts as 0, and a Hi
+// below Lo as Lo.
 type Run struct {
-	Lo, Hi time.Duration
+	Lo time.Duration // the last age at which it was seen unfinished
+	Hi time.Duration // the first age at which it was seen finished; Lo if it ended just then
 }
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
 	// Cost is what an attempt costs. The zero value is 1% of the median run. At
-	// this default no wait is longer than half the median either, so that a run
-	// which fails early is noticed. If the runs fall into modes that are far
-	// apart, such as builds with a warm and a cold cache, the median is that of
-	// the mode that is next to end.
+	// this default no wait is longer than half the median, so that a run that
+	// fails early is noticed. If the runs fall into modes that are far apart, such
+	// as builds with a warm and a cold cache, the median is that of the mode that
+	// is next to end.
 	Cost Cost
 	// Base is the shortest wait. 0 means 1 µs.
 	Base time.Duration
-	// MaxWait is the longest wait. 0 means no limit, and so does
-	// [backoff.NoCap]. If it is below Base, Base is the longest wait.
+	// MaxWait is the longest wait. 0 and [backoff.NoCap] mean no limit. If it is
+	// below Base, Base is the longest wait.
 	MaxWait time.Duration
-	// Age is how old the operation is at the start of the wait for it, when
-	// [backoff.Step].Elapsed is 0. A negative age counts as 0.
+	// Age is the age of the operation when the wait for it starts, at
+	// [backoff.Step].Elapsed 0. A negative age counts as 0.
 	Age time.Duration
 }
 
@@ -111,8 +111,8 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 // Runs returns the number of runs that m was learned from, 1 to 100.
 func (m *Model) Runs() int { return m.runs }
 
-// Age returns how old the operation is at the given time since the start of the
-// wait for it.
+// Age returns the age of the operation at the given time since the wait for it
+// started.
 func (m *Model) Age(elapsed time.Duration) time.Duration {
 	return backoff.Add(m.start, max(elapsed, 0))
 }
@@ -149,12 +149,9 @@ func (m *Model) Quantile(p float64) time.Duration {
 
 // A Point describes the distribution of the duration at one age.
 type Point struct {
-	// Age is the age of the run.
-	Age time.Duration
-	// Density is the chance per second that a run ends at this age.
-	Density float64
-	// Done is the chance, from 0 to 1, that it has ended by this age.
-	Done float64
+	Age     time.Duration // of the run
+	Density float64       // the chance per second that a run ends at this age
+	Done    float64       // the chance, from 0 to 1, that it has ended by this age
 }
 
 // Points samples the distribution of the duration for a plot, at n evenly spaced

@@ -14,13 +14,13 @@ import (
 // 1% a run takes about five attempts.
 const defaultShare = 0.01
 
-// A Cost is what an attempt costs, expressed as a delay: an attempt is made where
-// it is expected to save more than that. It is either a share of the median run or
-// a time. The zero value is 1% of the median run.
+// A Cost is what an attempt costs, as a delay: an attempt is made if it is expected
+// to save more than that. It is either a share of the median run or a time. The zero
+// value is 1% of the median run.
 type Cost struct {
-	// Share is the cost as a share of the median run, such as 0.01 for 1%. 0 or
-	// less means the default. Other values count as the nearest from 1e-6 to 1e6.
-	// It is ignored if Delay is set.
+	// Share is the cost as a share of the median run: 0.01 for 1%. 0 or less means
+	// the default; other values count as the nearest from 1e-6 to 1e6. Share is
+	// ignored if Delay is set.
 	Share float64
 	// Delay is the cost as a time. 0 or less means that Share applies.
 	Delay time.Duration

@@ -18,20 +18,18 @@ import (
 // than a Duration holds, which is 292 years, or once the virtual time passes
 // 31,000 years.
 type Result struct {
-	// Model is the service.
-	Model Model
-	// Algorithm is the name of the algorithm.
-	Algorithm string
+	Model     Model
+	Algorithm string // the name
 	// Clients is the number of clients, and Trials how often they were simulated.
 	Clients, Trials int
-	// Time is the mean time until all clients were done. TimeP95 is the time
-	// that 95% of the trials did not exceed. Either is +Inf if it covers a trial
-	// that was stopped.
+	// Time is the mean time until all clients were done, and TimeP95 the time that
+	// 95% of the trials did not exceed. Either is +Inf if it covers a trial that
+	// was stopped.
 	Time, TimeP95 float64
-	// Calls is the mean number of requests that the service received; in
-	// ModelOCC only writes count. TurnedAway is the mean number of calls in vain,
-	// which is all but the last of each client. Of a trial that was stopped, the
-	// calls until then count.
+	// Calls is the mean number of requests that the service received; in ModelOCC
+	// only writes count. TurnedAway is the mean number of those in vain, which are
+	// all but the last of each client. A stopped trial counts with its calls until
+	// then.
 	Calls, TurnedAway float64
 }
 

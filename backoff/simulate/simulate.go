@@ -1,13 +1,13 @@
 // Package simulate shows what a schedule does to a service that many clients
-// contend for. It runs in virtual time: a wait of an hour takes as long to
-// simulate as one of a millisecond.
+// contend for. It runs in virtual time: a wait of an hour takes no longer to
+// simulate than one of a millisecond.
 //
 // There are two models, both known from the literature. In [ModelQueue] a service
 // takes one client at a time, and the others come back later. In [ModelOCC]
 // clients write to one row under optimistic concurrency, over a network. [Run]
 // tells for each schedule how long it takes until all clients are done, and how
-// many calls the service receives. How soon one client notices that an operation
-// is done is a different question, which [backoff.Table.Coverage] answers.
+// many calls the service receives. How soon a client notices that an operation is
+// done is a different question, answered by [backoff.Table.Coverage].
 package simulate
 
 import (
@@ -32,8 +32,8 @@ const (
 	// ModelOCC is a row in a store. Each client reads the version of the row and
 	// then writes to it, which succeeds if there was no other write in between;
 	// otherwise the client waits and starts over. Each of the four messages takes
-	// |N(10, 2)| ms, the store takes no time. The model and its numbers are those
-	// of aws-samples/aws-arch-backoff-simulator.
+	// |N(10, 2)| ms; the store takes no time. The model and its numbers are those
+	// of github.com/aws-samples/aws-arch-backoff-simulator.
 	ModelOCC Model = "occ"
 )
 
@@ -49,11 +49,11 @@ func (m Model) Published() (base, maxWait time.Duration) {
 	return 10 * time.Millisecond, backoff.NoCap
 }
 
-// Algorithms returns the algorithms that the model was published with, with the
-// given base and longest wait. For either, 0 means the published one;
-// [backoff.NoCap] means no longest wait. The algorithms are called "exponential",
-// "full", "equal" and "decorrelated". ModelOCC has "none" as well, which does not
-// wait; in a queue its clients would ask for ever.
+// Algorithms returns the algorithms that the model was published with, for the
+// given base and longest wait. A 0 stands for the published one, and
+// [backoff.NoCap] for no longest wait. The algorithms are called "exponential",
+// "full", "equal" and "decorrelated". ModelOCC also has "none", which does not
+// wait; clients of a queue would then ask for ever.
 func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	publishedBase, publishedMax := m.Published()
 	base, maxWait = cmp.Or(base, publishedBase), cmp.Or(maxWait, publishedMax)
@@ -71,9 +71,9 @@ func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	return algorithms
 }
 
-// An Algorithm is a named schedule for clients that were turned away. As in the
-// publications, a client first waits as at step 0 in ModelQueue, and as at step 1
-// in ModelOCC.
+// An Algorithm is a named schedule for clients that were turned away. As
+// published, the first wait of a client is that of step 0 in ModelQueue, and that
+// of step 1 in ModelOCC.
 type Algorithm struct {
 	// Name identifies the algorithm in the results, and is part of the seed of
 	// its random numbers.
@@ -93,17 +93,18 @@ type Config struct {
 	// Trials is how often each pair of clients and algorithm is simulated, at
 	// least once.
 	Trials int
-	// ServiceMin and ServiceMax bound the time, drawn evenly, that ModelQueue
-	// takes to serve a client. ModelOCC ignores them.
+	// ServiceMin and ServiceMax bound the time, drawn evenly, for which ModelQueue
+	// serves a client. ModelOCC ignores them.
 	ServiceMin, ServiceMax time.Duration
 	// Seed makes a simulation repeatable. A result depends on the seed, the
 	// algorithm and its name, the number of clients and the number of trials. It
 	// depends neither on the number of processors nor on what else is simulated.
 	Seed uint64
-	// Workers is how many trials run at a time. 0 means one for each processor.
+	// Workers is the number of trials that run at a time. 0 or less means
+	// GOMAXPROCS.
 	Workers int
-	// Progress, if not nil, is called about a hundred times with the number of
-	// trials done and of all trials, by one goroutine at a time.
+	// Progress, if not nil, is called about a hundred times, by one goroutine at a
+	// time, with the numbers of trials done and in all.
 	Progress func(done, total int)
 }
 
