@@ -28,11 +28,11 @@ import (
 // ErrNoRuns is returned by [Fit] when there is nothing to learn from.
 var ErrNoRuns = errors.New("no past runs to learn from")
 
-// A Run is a past run as its attempts saw it. A negative age counts as 0, and a Hi
-// below Lo as Lo.
+// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
+// the age Hi. If the two are equal, the duration is known exactly. A negative age
+// counts as 0, and a Hi below Lo as Lo.
 type Run struct {
-	Lo time.Duration // the last age at which it was seen unfinished
-	Hi time.Duration // the first age at which it was seen finished; Lo if it ended just then
+	Lo, Hi time.Duration
 }
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
