@@ -115,9 +115,9 @@ func started(o *Observation) Verdict {
 	}
 }
 
-// stuck reports whether the answer to the start leaves nothing to look at. Only a
+// leadsNowhere reports whether the answer to the start leaves nothing to look at. Only a
 // start that was refused for load is sent again.
-func (o *Observation) stuck() bool {
+func (o *Observation) leadsNowhere() bool {
 	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad()
 }
 

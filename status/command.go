@@ -27,17 +27,17 @@ func exitText(o *Observation) string {
 	if len(bytes.TrimSpace(output)) == 0 {
 		output = o.Body
 	}
-	if line := tellingLine(output); line != "" {
+	if line := errorLine(output); line != "" {
 		text += ": " + line
 	}
 	return text
 }
 
-// tellingLine returns the last line that contains "error", "fatal" or "failed" in
+// errorLine returns the last line that contains "error", "fatal" or "failed" in
 // any case, else the last line with a letter or a digit, else "". A line by klog
 // counts only as the latter: kubectl logs each of its tries as an error, and then
 // says in plain words what is wrong.
-func tellingLine(output []byte) string {
+func errorLine(output []byte) string {
 	const most = 64 << 10 // bytes
 	last := ""
 	for rest := output[max(0, len(output)-most):]; len(rest) > 0; {
@@ -48,11 +48,11 @@ func tellingLine(output []byte) string {
 			continue
 		}
 		if last == "" {
-			last = cut(line)
+			last = excerpt(line)
 		}
 		if lower := bytes.ToLower(line); !klogPrefix().Match(line) && (bytes.Contains(lower, []byte("error")) ||
 			bytes.Contains(lower, []byte("fatal")) || bytes.Contains(lower, []byte("failed"))) {
-			return cut(line)
+			return excerpt(line)
 		}
 	}
 	return last
@@ -60,9 +60,9 @@ func tellingLine(output []byte) string {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// cut returns the part of a line that goes into a reason. Without the prefix of a
+// excerpt returns the part of a line that goes into a reason. Without the prefix of a
 // logger the reason is the same at each attempt.
-func cut(line []byte) string {
+func excerpt(line []byte) string {
 	line = bytes.TrimSpace(line)
 	for _, prefix := range []*regexp.Regexp{klogPrefix(), timePrefix()} {
 		line = line[len(prefix.Find(line)):]

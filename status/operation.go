@@ -29,7 +29,7 @@ type statement struct {
 	value expr.Value
 }
 
-func (s statement) String() string { return s.path + " is " + cut([]byte(s.value.Raw)) }
+func (s statement) String() string { return s.path + " is " + excerpt([]byte(s.value.Raw)) }
 
 // Statement returns what the document of a good HTTP answer says about the
 // operation, such as `.state is "running"`; "" if nothing.
@@ -198,10 +198,10 @@ func isTrue(condition func() []*expr.Expr, env *expr.Env) bool {
 
 // namesError reports whether the member error of a document tells something. APIs
 // that say no more than "done" put there how it went.
-func namesError(env *expr.Env) bool { return tells(errorMember()[0].Eval(env).Value().Raw) }
+func namesError(env *expr.Env) bool { return hasContent(errorMember()[0].Eval(env).Value().Raw) }
 
-// tells reports whether a JSON value is more than empty.
-func tells(raw string) bool {
+// hasContent reports whether a JSON value is more than an empty one.
+func hasContent(raw string) bool {
 	switch strings.Join(strings.Fields(raw), "") {
 	case "", "null", "false", "0", `""`, "[]", "{}":
 		return false
@@ -223,11 +223,11 @@ func isOnlyError(body []byte) bool {
 	for name, value := range members {
 		switch flattened(name) {
 		case "error", "errors":
-			found = found || tells(string(value))
+			found = found || hasContent(string(value))
 		case "message", "code", "detail", "details", "description", "errorcode", "errordescription", "errormessage",
 			"statuscode", "requestid", "traceid", "timestamp", "path":
 		default:
-			if tells(string(value)) {
+			if hasContent(string(value)) {
 				return false
 			}
 		}

@@ -26,11 +26,11 @@ type Rule struct {
 
 // NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
 func NewRule(s Status, condition string) (Rule, error) {
-	e, err := expr.Compile(condition)
+	x, err := expr.Compile(condition)
 	if err != nil {
 		return Rule{}, err
 	}
-	return Rule{Status: s, Expr: e, Origin: s.RuleName()}, nil
+	return Rule{Status: s, Expr: x, Origin: s.RuleName()}, nil
 }
 
 // A RuleKind is the kind of the rules for one status.
@@ -89,7 +89,7 @@ type Rules struct {
 // Once ctx is done, Classify abandons rules that take long.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
-	if o.stuck() && !v.Status.Ends() {
+	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
 		v.Reason += "; the start is sent once, and its answer names nothing to follow"
 		v.Advice.Code = AdviceFollow
@@ -106,24 +106,24 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
 		}
 	}
-	q := interview{ctx: ctx, observation: o}
+	e := evaluation{ctx: ctx, observation: o}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
-		if v, ok := q.ask(rules); ok {
+		if v, ok := e.firstMatch(rules); ok {
 			return v
 		}
 	}
-	want, answers := q.want(), q.answers
+	want, answers := e.want(), e.answers
 	var azure []Rule
 	if o.Following.Monitor == MonitorAzure {
 		azure = azureRules()
 	}
-	v, ok := q.ask(azure)
+	v, ok := e.firstMatch(azure)
 	switch {
 	case !ok:
 		v = r.unmatched(o, want)
 		v.Answers = answers // those of rules that somebody gave
-	case v.Status == Success && namesError(q.env):
-		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", q.env)
+	case v.Status == Success && namesError(e.env):
+		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
 	}
@@ -139,54 +139,54 @@ type Answer struct {
 	Result expr.Result
 }
 
-// An interview asks rules about one observation.
-type interview struct {
+// An evaluation asks rules about one observation.
+type evaluation struct {
 	ctx         context.Context
 	observation *Observation
 	env         *expr.Env // made when the first rule is asked
 	answers     []Answer
 }
 
-// ask asks rules in the order of their kinds until one matches.
-func (q *interview) ask(rules []Rule) (Verdict, bool) {
+// firstMatch asks rules in the order of their kinds until one matches.
+func (e *evaluation) firstMatch(rules []Rule) (Verdict, bool) {
 	for _, kind := range RuleKinds() {
 		for i := range rules {
 			if rules[i].Status != kind.Status {
 				continue
 			}
-			switch a := q.askOne(&rules[i]); {
+			switch a := e.ask(&rules[i]); {
 			case a.Result.Matched():
-				return q.matched(a), true
+				return e.matched(a), true
 			case a.Result.Abandoned():
 				reason := a.Rule.String() + ": " + a.Result.Value().Reason
-				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: q.answers}, true
+				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: e.answers}, true
 			}
 		}
 	}
 	return Verdict{}, false
 }
 
-func (q *interview) askOne(rule *Rule) Answer {
+func (e *evaluation) ask(rule *Rule) Answer {
 	u := rule.Expr.Uses()
 	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
-	a := Answer{Rule: rule, Asked: !ofDocument || q.observation.Good()}
+	a := Answer{Rule: rule, Asked: !ofDocument || e.observation.Good()}
 	if a.Asked {
-		if q.env == nil {
-			q.env = Environment(q.observation)
-			q.env.Context = q.ctx
+		if e.env == nil {
+			e.env = Environment(e.observation)
+			e.env.Context = e.ctx
 		}
-		a.Result = rule.Expr.Eval(q.env)
+		a.Result = rule.Expr.Eval(e.env)
 	}
-	q.answers = append(q.answers, a)
+	e.answers = append(e.answers, a)
 	return a
 }
 
-func (q *interview) matched(a Answer) Verdict {
+func (e *evaluation) matched(a Answer) Verdict {
 	reason := a.Rule.Why
 	if reason == "" {
 		reason = strings.Join(a.Result.Explain(2), "; ")
 	}
-	if detail := firstText(a.Rule.Detail, q.env); detail != "" {
+	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
 	return Verdict{
@@ -194,7 +194,7 @@ func (q *interview) matched(a Answer) Verdict {
 		Rule:    a.Rule.String(),
 		Reason:  reason,
 		Notes:   a.Result.Notes(),
-		Answers: q.answers,
+		Answers: e.answers,
 	}
 }
 
@@ -203,7 +203,7 @@ func firstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Kind == expr.KindString {
 			if words := strings.Fields(v.Text()); len(words) > 0 {
-				return cut([]byte(strings.Join(words, " ")))
+				return excerpt([]byte(strings.Join(words, " ")))
 			}
 		}
 	}
@@ -212,9 +212,9 @@ func firstText(values []*expr.Expr, env *expr.Env) string {
 
 // want says in words why the rules for SUCCESS that were asked did not match;
 // "" if none was asked.
-func (q *interview) want() string {
+func (e *evaluation) want() string {
 	var words []string
-	for _, a := range q.answers {
+	for _, a := range e.answers {
 		if a.Asked && a.Rule.Status == Success {
 			words = append(words, a.Result.Explain(1)...)
 		}

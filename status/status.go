@@ -44,17 +44,9 @@ const (
 
 // String returns SUCCESS, NOT_READY, THROTTLED or ERROR, and "" for None.
 func (s Status) String() string {
-	switch s {
-	case None:
-		return ""
-	case Success:
-		return "SUCCESS"
-	case NotReady:
-		return "NOT_READY"
-	case Throttled:
-		return "THROTTLED"
-	case Error:
-		return "ERROR"
+	names := [...]string{None: "", Success: "SUCCESS", NotReady: "NOT_READY", Throttled: "THROTTLED", Error: "ERROR"}
+	if int(s) < len(names) {
+		return names[s]
 	}
 	return fmt.Sprintf("Status(%d)", uint8(s))
 }
