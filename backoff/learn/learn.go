@@ -71,7 +71,7 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	}
 	s := newSample(runs)
 	m := &Model{
-		runs:    len(s.x),
+		runs:    len(s),
 		mixture: fitMixture(s),
 		base:    max(o.Base, time.Microsecond),
 		maxWait: o.MaxWait,

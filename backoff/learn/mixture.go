@@ -20,39 +20,41 @@ const (
 	longest  = float64(math.MaxInt64) / 1e9 // seconds; the longest time.Duration
 )
 
-// A sample is a history prepared for the fit, newest run first: the durations in
-// seconds, their logarithms, and their weights, which add up to 1.
-type sample struct {
-	x, ln, w []float64
+// A sample is a history prepared for the fit. The weights of all its points add up
+// to 1.
+type sample []point
+
+// A point is one past run of a sample.
+type point struct {
+	run    Run
+	x, ln  float64 // the duration in seconds, and its logarithm
+	weight float64
 }
 
 func newSample(runs []Run) sample {
-	runs = slices.Clone(runs[max(0, len(runs)-maxRuns):])
-	slices.Reverse(runs)
 	var s, bracketed sample
-	for i, r := range runs {
-		x, weight := r.midpoint(), math.Exp2(-float64(i)/halfLife)
-		s.add(x, weight)
+	for _, r := range slices.Backward(runs[max(0, len(runs)-maxRuns):]) {
+		x := r.midpoint()
+		p := point{r, x, math.Log(x), math.Exp2(-float64(len(s)) / halfLife)}
+		s = append(s, p)
 		if !r.atOnce() {
-			bracketed.add(x, weight)
+			bracketed = append(bracketed, p)
 		}
 	}
-	s.normalize()
-	bracketed.normalize()
-	s.impute(runs, bracketed)
+	s.prepare()
+	if len(bracketed) > 0 {
+		bracketed.prepare()
+		s.impute(bracketed)
+	}
 	return s
 }
 
-func (s *sample) add(x, weight float64) {
-	s.x = append(s.x, x)
-	s.ln = append(s.ln, math.Log(x))
-	s.w = append(s.w, weight)
-}
-
-func (s *sample) normalize() {
-	total := sum(s.w)
-	for i := range s.w {
-		s.w[i] /= total
+// prepare sorts a sample, shortest run first, and makes its weights add up to 1.
+func (s sample) prepare() {
+	slices.SortStableFunc(s, func(a, b point) int { return cmp.Compare(a.ln, b.ln) })
+	total := s.weight()
+	for i := range s {
+		s[i].weight /= total
 	}
 }
 
@@ -60,19 +62,17 @@ func (s *sample) normalize() {
 // the mean expected from the other runs, and then from all of them. The middle
 // between 0 and the first attempt would be a bad estimate, because the first
 // attempt was planned near the end: the schedule would start ever earlier.
-func (s *sample) impute(runs []Run, from sample) {
-	if len(from.x) == 0 {
-		return
-	}
+func (s sample) impute(from sample) {
 	for range 2 {
 		m := fitMixture(from)
-		for i, r := range runs {
-			if r.atOnce() {
-				s.x[i] = max(shortest, m.meanBefore(r.Hi.Seconds()))
-				s.ln[i] = math.Log(s.x[i])
+		for i := range s {
+			if p := &s[i]; p.run.atOnce() {
+				p.x = max(shortest, m.meanBefore(p.run.Hi.Seconds()))
+				p.ln = math.Log(p.x)
 			}
 		}
-		from = *s
+		s.prepare()
+		from = s
 	}
 }
 
@@ -88,43 +88,41 @@ func (r Run) midpoint() float64 {
 	return max(shortest, (lo+hi)/2)
 }
 
-// effective returns Kish's effective sample size, 1 / sum w^2.
-func (s sample) effective() float64 {
-	var squares float64
-	for _, w := range s.w {
-		squares += w * w
-	}
-	return 1 / squares
-}
-
-// moments returns the weighted mean and variance of values.
-func moments(values, weights []float64) (mean, variance float64) {
-	for i, v := range values {
-		mean += weights[i] * v
-	}
-	mean /= sum(weights)
-	for i, v := range values {
-		variance += weights[i] * (v - mean) * (v - mean)
-	}
-	return mean, variance / sum(weights)
-}
-
-func sum(values []float64) float64 {
-	var total float64
-	for _, v := range values {
-		total += v
+func (s sample) weight() (total float64) {
+	for _, p := range s {
+		total += p.weight
 	}
 	return total
 }
 
-// quantile returns the p-quantile of values, interpolated between order
-// statistics.
-func quantile(values []float64, p float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	at := p * float64(len(sorted)-1)
-	i := min(int(at), len(sorted)-1)
-	j := min(i+1, len(sorted)-1)
-	return sorted[i] + (at-float64(i))*(sorted[j]-sorted[i])
+// effective returns Kish's effective sample size, 1 / sum w^2.
+func (s sample) effective() float64 {
+	var squares float64
+	for _, p := range s {
+		squares += p.weight * p.weight
+	}
+	return 1 / squares
+}
+
+// moments returns the weighted mean and variance of the logarithms.
+func (s sample) moments() (mean, variance float64) {
+	total := s.weight()
+	for _, p := range s {
+		mean += p.weight * p.ln / total
+	}
+	for _, p := range s {
+		variance += p.weight * (p.ln - mean) * (p.ln - mean) / total
+	}
+	return mean, variance
+}
+
+// quantile returns the p-quantile of the durations, and that of their logarithms,
+// interpolated between order statistics.
+func (s sample) quantile(p float64) (x, ln float64) {
+	at := p * float64(len(s)-1)
+	a, b := s[int(at)], s[min(int(at)+1, len(s)-1)]
+	part := at - math.Floor(at)
+	return a.x + part*(b.x-a.x), a.ln + part*(b.ln-a.ln)
 }
 
 // toDuration converts seconds to a Duration, which saturates. It rounds up, so
@@ -145,26 +143,18 @@ const (
 	modeWeight = 0.15
 )
 
-// A mode is a group of at least two runs, far from all others: builds with a warm
-// cache, say, as opposed to those with a cold one. Its runs are sorted.
-type mode struct{ sample }
-
-func (m mode) shortest() float64 { return math.Exp(m.ln[0]) }
-func (m mode) longest() float64  { return math.Exp(m.ln[len(m.ln)-1]) }
-func (m mode) median() float64   { return math.Exp(quantile(m.ln, 0.5)) }
-
 // modes returns the modes of the sample, shortest first, or nil if there are fewer
-// than two. A run that is far from all others belongs to none.
-func (s sample) modes() []mode {
-	sorted := s.sorted()
-	var modes []mode
-	for start, i := 0, 1; i <= len(sorted.ln); i++ {
-		if i < len(sorted.ln) && sorted.ln[i]-sorted.ln[i-1] < modeGap {
+// than two. A mode is a group of at least two runs, far from all others: builds with
+// a warm cache, say, as opposed to those with a cold one. A run that is far from all
+// others belongs to none.
+func (s sample) modes() []sample {
+	var modes []sample
+	for start, i := 0, 1; i <= len(s); i++ {
+		if i < len(s) && s[i].ln-s[i-1].ln < modeGap {
 			continue
 		}
-		m := mode{sample{ln: sorted.ln[start:i], w: sorted.w[start:i]}}
-		if i-start >= 2 && sum(m.w) >= modeWeight {
-			modes = append(modes, m)
+		if mode := s[start:i]; len(mode) >= 2 && mode.weight() >= modeWeight {
+			modes = append(modes, mode)
 		}
 		start = i
 	}
@@ -174,26 +164,12 @@ func (s sample) modes() []mode {
 	return modes
 }
 
-// sorted returns the logarithms and weights of s, shortest run first.
-func (s sample) sorted() (sorted sample) {
-	order := make([]int, len(s.ln))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.ln[a], s.ln[b]) })
-	for _, i := range order {
-		sorted.ln = append(sorted.ln, s.ln[i])
-		sorted.w = append(sorted.w, s.w[i])
-	}
-	return sorted
-}
-
 // apart reports whether every gap is wide compared with the spread within the
 // modes.
-func apart(modes []mode) bool {
+func apart(modes []sample) bool {
 	spread := math.Sqrt(within(modes))
-	for i := 1; i < len(modes); i++ {
-		if modes[i].ln[0]-modes[i-1].ln[len(modes[i-1].ln)-1] < modeSpread*spread {
+	for i, mode := range modes[1:] {
+		if before := modes[i]; mode[0].ln-before[len(before)-1].ln < modeSpread*spread {
 			return false
 		}
 	}
@@ -202,12 +178,12 @@ func apart(modes []mode) bool {
 
 // within returns the weighted variance of the logarithms around the means of their
 // modes.
-func within(modes []mode) float64 {
+func within(modes []sample) float64 {
 	var squares, weight float64
-	for _, m := range modes {
-		_, variance := moments(m.ln, m.w)
-		squares += sum(m.w) * variance
-		weight += sum(m.w)
+	for _, mode := range modes {
+		_, variance := mode.moments()
+		squares += mode.weight() * variance
+		weight += mode.weight()
 	}
 	return squares / weight
 }
@@ -236,18 +212,16 @@ type mixture struct {
 // fitMixture returns a mixture of one kernel for each run, one log-normal over all
 // of them, which weighs as much as two runs, and the broad component.
 func fitMixture(s sample) mixture {
-	k := float64(len(s.x))
+	k := float64(len(s))
 	ke := s.effective()
-	mean, variance := moments(s.ln, s.w)
+	mean, variance := s.moments()
 	sd := math.Sqrt((priorSD*priorSD + ke*variance) / ke)
-	m := mixture{
-		broad:  max(0.01, 0.5/(k+2)),
-		median: quantile(s.x, 0.5),
-	}
-	bandwidth := bandwidth(s, sd)
+	m := mixture{broad: max(0.01, 0.5/(k+2))}
+	m.median, _ = s.quantile(0.5)
+	bandwidth := s.bandwidth(sd)
 	whole := 2 / (2 + k)
-	for i := range s.ln {
-		m.components = append(m.components, component{(1 - m.broad) * (1 - whole) * s.w[i], s.ln[i], bandwidth})
+	for _, p := range s {
+		m.components = append(m.components, component{(1 - m.broad) * (1 - whole) * p.weight, p.ln, bandwidth})
 	}
 	m.components = append(m.components, component{(1 - m.broad) * whole, mean, sd * math.Sqrt(1+1/ke)})
 	return m
@@ -258,14 +232,16 @@ func fitMixture(s sample) mixture {
 const priorSD = 0.3
 
 // bandwidth returns the standard deviation of the kernels.
-func bandwidth(s sample, sd float64) float64 {
-	if len(s.ln) == 1 {
+func (s sample) bandwidth(sd float64) float64 {
+	if len(s) == 1 {
 		return sd
 	}
 	ke := s.effective()
 	spread := sd
-	if len(s.ln) >= 4 {
-		iqr := (quantile(s.ln, 0.75) - quantile(s.ln, 0.25)) / 1.349
+	if len(s) >= 4 {
+		_, low := s.quantile(0.25)
+		_, high := s.quantile(0.75)
+		iqr := (high - low) / 1.349
 		spread = min(sd, math.Sqrt((0.25*priorSD*priorSD+ke*iqr*iqr)/(0.25+ke)))
 	}
 	if modes := s.modes(); modes != nil {

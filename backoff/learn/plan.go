@@ -79,44 +79,47 @@ const (
 func (c Cost) stretches(s sample) []stretch {
 	modes := s.modes()
 	if c.Delay > 0 || modes == nil {
-		return []stretch{c.stretch(math.Inf(1), quantile(s.x, 0.5))}
+		median, _ := s.quantile(0.5)
+		return []stretch{c.stretch(math.Inf(1), median)}
 	}
 	var list []stretch
-	for i, m := range modes {
+	for i, mode := range modes {
 		until := math.Inf(1)
 		if i+1 < len(modes) {
-			until = math.Sqrt(m.longest() * modes[i+1].shortest())
+			until = math.Sqrt(mode[len(mode)-1].x * modes[i+1][0].x)
 		}
-		list = append(list, c.mode(m, until)...)
+		list = append(list, c.ofMode(mode, until)...)
 	}
 	return list
 }
 
-// mode returns the costs until the given age if m is the mode that is next to end.
-// In a mode that is narrow and rare, the cost alone leads to about one attempt. A
-// run only slightly longer than the others would then be seen when the next mode
-// ends. So at the default cost the gaps within a mode are limited.
-func (c Cost) mode(m mode, until float64) []stretch {
-	whole := c.stretch(until, m.median())
+// ofMode returns the costs until the given age if the mode is next to end. In a
+// mode that is narrow and rare, the cost alone leads to about one attempt. A run
+// only slightly longer than the others would then be seen when the next mode ends.
+// So at the default cost the gaps within a mode are limited.
+func (c Cost) ofMode(mode sample, until float64) []stretch {
+	_, ln := mode.quantile(0.5)
+	median := math.Exp(ln)
+	whole := c.stretch(until, median)
 	if !c.isDefault() {
 		return []stretch{whole}
 	}
 	before, within := whole, whole
-	before.until = modeBefore * m.shortest()
-	within.until = min(modeAfter*m.longest(), until)
-	within.maxGap = max(modeMaxGap*m.median(), (within.until-before.until)/modeMaxAttempts)
+	before.until = modeBefore * mode[0].x
+	within.until = min(modeAfter*mode[len(mode)-1].x, until)
+	within.maxGap = max(modeMaxGap*median, (within.until-before.until)/modeMaxAttempts)
 	return []stretch{before, within, whole}
 }
 
 func (c Cost) stretch(until, median float64) stretch {
+	s := stretch{until, c.share() * median, math.Inf(1)}
 	switch {
 	case c.Delay > 0:
-		return stretch{until, c.Delay.Seconds(), math.Inf(1)}
+		s.cost = c.Delay.Seconds()
 	case c.isDefault():
-		return stretch{until, defaultShare * median, earlyGap * median}
-	default:
-		return stretch{until, c.share() * median, math.Inf(1)}
+		s.maxGap = earlyGap * median
 	}
+	return s
 }
 
 func (c Cost) share() float64 {
