@@ -150,18 +150,12 @@ func (l longer) Wait(s Step, r *rand.Rand) time.Duration {
 //	Cap{Max: 20 * time.Second}           20s    20s
 func Throttled(s Schedule) Schedule {
 	s = orExponential(s)
-	return throttled{of: s, limit: limitOf(s)}
-}
-
-type throttled struct {
-	of    Schedule
-	limit time.Duration
-}
-
-func (t throttled) Wait(s Step, r *rand.Rand) time.Duration {
-	plain := t.of.Wait(s, r)
-	doubled := min(Add(plain, plain), t.limit)
-	return between(max(plain, doubled/2), doubled, r)
+	limit := limitOf(s)
+	return ScheduleFunc(func(step Step, r *rand.Rand) time.Duration {
+		plain := s.Wait(step, r)
+		doubled := min(Add(plain, plain), limit)
+		return between(max(plain, doubled/2), doubled, r)
+	})
 }
 
 // limitOf returns the bound of s, as far as s and what it wraps are known to have

@@ -1,8 +1,6 @@
 package status_test
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -439,19 +437,6 @@ func TestAStartThatIsNotImplemented(t *testing.T) {
 }
 
 func doubted(o *status.Observation) { o.Doubt = "a page" }
-
-func ExampleRules() {
-	done, _ := status.NewRule(status.Success, `.state == "done"`)
-	rules := status.Rules{Own: []status.Rule{done}}
-	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
-		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
-		fmt.Println(verdict.Status, "-", verdict.Reason)
-	}
-	// Output:
-	// NOT_READY - .state is "queued", want == "done"
-	// SUCCESS - .state is "done"
-	// NOT_READY - .state is unknown: the body is not JSON (line 1, column 1: "<html>")
-}
 
 // Whoever said what to follow is told why it led nowhere, not only that it did.
 func TestAStartThatNamesNothingSaysWhy(t *testing.T) {

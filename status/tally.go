@@ -42,19 +42,19 @@ func (t *Tally) Add(v Verdict) {
 // FirstHints returns the hints on the answers that were added last, for the rules
 // without an earlier hint. It searches one document for each rule.
 func (t *Tally) FirstHints(kind Kind) []string {
-	return t.hints(kind, func(c *ruleCount) bool { return !c.hinted })
+	return t.hints(kind, true)
 }
 
 // Hints returns the hints on the last answer that each rule was asked about.
 func (t *Tally) Hints(kind Kind) []string {
-	return t.hints(kind, func(*ruleCount) bool { return true })
+	return t.hints(kind, false)
 }
 
-// hints returns the hints for the chosen rules. Those of a preset get none.
-func (t *Tally) hints(kind Kind, chosen func(*ruleCount) bool) []string {
+// hints returns the hints for all rules but those of a preset.
+func (t *Tally) hints(kind Kind, onlyFirst bool) []string {
 	var hints []string
 	for _, c := range t.rules {
-		if c.rule.Preset != "" || !chosen(c) {
+		if c.rule.Preset != "" || onlyFirst && c.hinted {
 			continue
 		}
 		more := c.hints(kind)

@@ -49,9 +49,9 @@ var errNoMatch = errors.New("it does not match")
 func expressions() table {
 	return table{
 		title: "Conditions",
-		about: "`.state == \"done\"` is asked of an answer whose last member it is; poll checks the document first. A verdict also has its\n" +
-			"reason in words, for which what was asked for is read again: once while the state is another, twice when it matches, at\n" +
-			"the end of the wait. To hold for the condition on 10 MB: 1.5 times gjson.Valid and gjson.Get, a fifth of gojq.",
+		about: "`.state == \"done\"` is asked about an answer whose last member it is; poll checks the document first. A verdict also has\n" +
+			"its reason in words, for which the member is read again: once while the state is another, twice when it matches, at\n" +
+			"the end of the wait. Limit for the condition on 10 MB: 1.5 times gjson.Valid and gjson.Get, a fifth of gojq.",
 		print: func(out io.Writer, w *workshop) error {
 			for _, c := range []struct {
 				name string
@@ -67,7 +67,7 @@ func expressions() table {
 				}
 				fmt.Fprintln(out)
 			}
-			fmt.Fprintln(out, "Three conditions on an answer of 1 KB, to hold: 10 µs.")
+			fmt.Fprintln(out, "Three conditions on an answer of 1 KB, limit: 10 µs.")
 			fmt.Fprintln(out)
 			three, err := threeConditions()
 			if err != nil {
@@ -191,7 +191,7 @@ func sweep() table {
 	return table{
 		title: "Simulator",
 		about: "10 to 190 clients by 10, 5 algorithms, 100 trials of the model occ. The simulator published with the model, in Python and on\n" +
-			"one core, took " + published.String() + " on a machine with two. To hold: 40 times faster.",
+			"one core, took " + published.String() + " on a machine with two. Limit: 40 times faster.",
 		print: func(out io.Writer, w *workshop) error {
 			var elapsed, used []float64
 			for range min(w.rounds, 5) {
@@ -219,7 +219,7 @@ func waits() table {
 		title: "Schedules",
 		about: "What it costs to compute one wait of a run of a thousand.",
 		print: func(out io.Writer, w *workshop) error {
-			fmt.Fprintln(out, "| schedule | cost | waits a second |\n|---|---|---|")
+			fmt.Fprintln(out, "| schedule | cost | waits per second |\n|---|---|---|")
 			for _, name := range backoff.Strategies() {
 				for _, jitter := range []backoff.Jitter{backoff.JitterNone, backoff.JitterFull, backoff.JitterDecorrelated} {
 					schedule, _, err := backoff.Config{Strategy: name, Jitter: jitter}.Schedules()

@@ -68,7 +68,7 @@ func bench() error {
 // A table is one thing that is measured.
 type table struct {
 	title string
-	about string // what is measured, what there is to hold, and why a gap is there
+	about string // what is measured, its limit, and why there is a gap
 	print func(io.Writer, *workshop) error
 }
 

@@ -15,7 +15,7 @@ import (
 func startUp() table {
 	return table{
 		title: "Start-up",
-		about: "A program that succeeds at once is run once. To hold: 1.3 times a program in Go that links net/http and urfave/cli.\n" +
+		about: "A program that succeeds at once is run once. Limit: 1.3 times a program in Go that links net/http and urfave/cli.\n" +
 			"By profile, what poll adds is a larger program to load, the threads that attend to signals, both outputs and the end of\n" +
 			"the child, and reading its own flags; no chart, font or preset is touched.",
 		print: func(out io.Writer, w *workshop) error {
@@ -38,7 +38,7 @@ func commandAttempt() table {
 	return table{
 		title: "An attempt with a command",
 		about: fmt.Sprintf("false(1) is run %d times without a wait, minus the same with one attempt. "+
-			"To hold: 1.25 times a loop of os/exec.", attempts),
+			"Limit: 1.25 times a loop of os/exec.", attempts),
 		print: func(out io.Writer, w *workshop) error {
 			return contest{microseconds, []entry{
 				{"`poll -q --interval 0 -- false`", w.poll, each(attempts, w.poll, "-q", "--interval", "0", "--max-attempts", "N#", "--", w.no)},
@@ -85,7 +85,7 @@ func httpAttempt() table {
 func memory() table {
 	return table{
 		title: "Memory",
-		about: "The most that was resident during 300 attempts with a command, 2000 with a URL. To hold: 20 MiB.",
+		about: "The peak of resident memory during 300 attempts with a command, 2000 with a URL. Limit: 20 MiB.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{mebibytes, []entry{
 				{"poll, command", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "300", "--", w.no)},
@@ -118,7 +118,7 @@ func peak(line ...string) func() (float64, error) {
 func size() table {
 	return table{
 		title: "Size of the binary",
-		about: "Built with -trimpath -tags=urfave_cli_no_template -ldflags='-s -w'. To hold: 16 MB.",
+		about: "Built with -trimpath -tags=urfave_cli_no_template -ldflags='-s -w'. Limit: 16 MB.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{mebibytes, []entry{
 				{"poll", w.poll, bytesOf(w.poll)},

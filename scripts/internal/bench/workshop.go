@@ -101,7 +101,7 @@ func heading() string {
 
 Written by `+"`scripts/bench -write`"+` on %s, %d cores, %s, %s/%s.
 
-Every figure is the median of several rounds, in which all of a table take turns. The cost of a program is user and system
+Every figure is the median of several rounds, in which all programs of a table take turns. The cost of a program is user and system
 time, with that of its children. The last column is poll's cost as a multiple of the other's, also the median over the
 rounds: less than 1 means that poll costs less.
 `, processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -1,0 +1,40 @@
+package status_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pollcli/poll/status"
+)
+
+func ExampleLookupPreset() {
+	preset, ok := status.LookupPreset("replicate")
+	if !ok {
+		panic("no such preset")
+	}
+	rules, err := preset.Compile(status.KindHTTP)
+	if err != nil {
+		panic(err)
+	}
+	code := 200
+	verdict := status.Rules{Preset: rules}.Classify(context.Background(), status.Observation{
+		Kind: status.KindHTTP,
+		Code: &code,
+		Body: []byte(`{"id":"gm3q","status":"succeeded","output":["https://example.com/a.png"]}`),
+	})
+	fmt.Println(verdict.Status)
+	// Output: SUCCESS
+}
+
+func ExampleRules() {
+	done, _ := status.NewRule(status.Success, `.state == "done"`)
+	rules := status.Rules{Own: []status.Rule{done}}
+	for _, body := range []string{`{"state":"queued"}`, `{"state":"done"}`, `<html>`} {
+		verdict := rules.Classify(context.Background(), status.Observation{Kind: status.KindHTTP, Code: new(200), Body: []byte(body)})
+		fmt.Println(verdict.Status, "-", verdict.Reason)
+	}
+	// Output:
+	// NOT_READY - .state is "queued", want == "done"
+	// SUCCESS - .state is "done"
+	// NOT_READY - .state is unknown: the body is not JSON (line 1, column 1: "<html>")
+}
