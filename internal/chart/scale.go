@@ -45,10 +45,10 @@ func linearScale(e extent, u Unit, ticks int) scale {
 	return s
 }
 
-// logScale returns a logarithmic scale that begins and ends at landmarks. At most
-// the given number of landmarks are labelled.
+// logScale returns a logarithmic scale that begins and ends at ticks. At most the
+// given number of them are labelled.
 func logScale(e extent, u Unit, ticks int) scale {
-	marks := u.landmarks(e.low, e.high)
+	marks := u.logTicks(e.low, e.high)
 	s := scale{log: true, low: math.Log10(marks[0]), high: math.Log10(marks[len(marks)-1])}
 	every := (len(marks) + ticks - 1) / max(1, ticks)
 	for i := 0; i < len(marks); i += every {
@@ -139,24 +139,24 @@ func decimalStep(least float64) float64 {
 	return 10 * power
 }
 
-// landmarks returns the values that a logarithmic axis from low to high shows:
+// logTicks returns the values that a logarithmic axis from low to high shows:
 // powers of ten, or for times 1s, 10s, 1m, 10m, 1h, 1d and so on. The first is at
 // most low, the last at least high, and there are at least two.
-func (u Unit) landmarks(low, high float64) []float64 {
+func (u Unit) logTicks(low, high float64) []float64 {
 	i := int(math.Floor(math.Log10(low))) + 3 // times have up to three more than powers of ten
-	for u.landmark(i) > low*(1+1e-9) {
+	for u.logTick(i) > low*(1+1e-9) {
 		i--
 	}
-	marks := []float64{u.landmark(i)}
+	marks := []float64{u.logTick(i)}
 	for len(marks) < 2 || marks[len(marks)-1] < high*(1-1e-9) {
 		i++
-		marks = append(marks, u.landmark(i))
+		marks = append(marks, u.logTick(i))
 	}
 	return marks
 }
 
-// landmark returns the i-th landmark, counted from 1 at 0.
-func (u Unit) landmark(i int) float64 {
+// logTick returns the i-th of these, counted from 1 at 0.
+func (u Unit) logTick(i int) float64 {
 	if u == Seconds && i > 0 {
 		times := []float64{1, 10, minute, 10 * minute, hour, day, 10 * day, 100 * day}
 		if i < len(times) {

@@ -120,7 +120,7 @@ func TestUnit_step(t *testing.T) {
 	}
 }
 
-func TestUnit_landmarks(t *testing.T) {
+func TestUnit_logTicks(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		unit      Unit
@@ -134,7 +134,7 @@ func TestUnit_landmarks(t *testing.T) {
 		{Seconds, 700, 2 * year, []float64{600, hour, day, 10 * day, 100 * day, year, 10 * year}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, tt.unit.landmarks(tt.low, tt.high)); diff != "" {
+		if diff := cmp.Diff(tt.want, tt.unit.logTicks(tt.low, tt.high)); diff != "" {
 			t.Errorf("from %v to %v (-want +got):\n%s", tt.low, tt.high, diff)
 		}
 	}

@@ -85,7 +85,7 @@ func (s Store) locked(ctx context.Context, f func() error) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("lock: %s is not a regular file", path)
 	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|os.O_CREATE|careful), flock.SetPermissions(0o600))
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|os.O_CREATE|safeFlags), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 2*time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("%w %s", ErrHeld, path)
@@ -109,7 +109,7 @@ func add(path string, text []byte) error {
 	if err := write(path, text); err != nil {
 		return err
 	}
-	if !all || bytes.Count(before, []byte("\n")) >= most {
+	if !all || bytes.Count(before, []byte("\n")) >= maxLines {
 		// The run is in the file by now. What cannot be shortened, such as a file
 		// in a directory that nobody may write to, is left to a later run.
 		_ = shorten(path, append(before, text...))
@@ -172,7 +172,7 @@ func readEnd(path string) (text []byte, all bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	const longest = most * longestLine
+	const longest = maxLines * longestLine
 	skip := max(0, info.Size()-longest)
 	text, err = io.ReadAll(io.NewSectionReader(f, skip, longest+longestLine))
 	if skip == 0 {
@@ -187,7 +187,7 @@ func readEnd(path string) (text []byte, all bool, err error) {
 // openRegular opens a regular file. Where others may write in the directory it
 // may be anything by now.
 func openRegular(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|careful, 0o600)
+	f, err := os.OpenFile(path, flag|safeFlags, 0o600)
 	if err != nil {
 		if info, lstat := os.Lstat(path); lstat == nil && info.Mode().Type() == fs.ModeSymlink {
 			err = fmt.Errorf("%s is a symbolic link, not a regular file", path)

@@ -22,16 +22,11 @@ import (
 )
 
 const (
-	// keep is how many finished runs are left when a file is rewritten, which
-	// is as many as are learned from.
-	keep = 100
-	// most is how many lines a file may have before it is rewritten.
-	most = 400
-	// longestLine and longestName are in bytes.
-	longestLine = 4 << 10
-	longestName = 100
-
-	extension = ".jsonl"
+	keptRuns    = 100     // finished runs that a rewritten file has: as many as are learned from
+	maxLines    = 400     // of a file that is not rewritten yet
+	longestLine = 4 << 10 // bytes
+	longestName = 100     // bytes
+	extension   = ".jsonl"
 )
 
 // A Store is a directory of histories. It need not exist.

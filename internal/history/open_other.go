@@ -2,4 +2,4 @@
 
 package history
 
-const careful = 0
+const safeFlags = 0

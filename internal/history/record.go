@@ -31,14 +31,11 @@ func (o Outcome) known() bool { return o.Finished() || o == Timeout || o == Inte
 
 // A Record is one past run.
 type Record struct {
-	// End is when the wait ended.
-	End time.Time
-	// Lo is the age of the operation at the last poll that saw it unfinished, 0
-	// if there was none.
-	Lo time.Duration
-	// Hi is the age at the poll that saw the end; it is Lo if the duration is
-	// known exactly. An unfinished run has none.
-	Hi      time.Duration
+	End time.Time // of the wait
+	// Lo is the age of the operation at the last attempt that saw it unfinished, 0 if
+	// there was none; Hi at the attempt that saw the end. They are equal if the
+	// duration is known exactly. An unfinished run has no Hi.
+	Lo, Hi  time.Duration
 	Outcome Outcome
 }
 
@@ -135,7 +132,7 @@ func Runs(records []Record) []learn.Run {
 	return runs
 }
 
-// newest keeps the last keep finished records and the last keep others.
+// newest keeps as many of the last finished records as are kept, and of the others.
 func newest(records []Record) []Record {
 	var finished, others int
 	var kept []Record
@@ -144,7 +141,7 @@ func newest(records []Record) []Record {
 		if r.Outcome.Finished() {
 			count = &finished
 		}
-		if *count++; *count <= keep {
+		if *count++; *count <= keptRuns {
 			kept = append(kept, r)
 		}
 	}

@@ -20,10 +20,10 @@ const maxChanges = 20
 // the first maxChanges other changes of the reason, and it speaks at every
 // heartbeat. With the face None it says only how a run failed.
 type log struct {
-	r       *Reporter
-	silence time.Duration // before the next heartbeat, 0 for none
-	longest time.Duration // that the silence grows to
-	spoke   time.Time     // when it last spoke
+	r            *Reporter
+	heartbeat    time.Duration // the longest silence now, 0 for any
+	maxHeartbeat time.Duration // that it grows to
+	spoke        time.Time     // when it last spoke
 }
 
 // logged is what a log has said of a run.
@@ -68,7 +68,7 @@ func (l *log) attempt(u *run, ev poll.Event) {
 		l.verdict(said, ev)
 		if said.changes++; said.changes == maxChanges {
 			quieter := "the reason changes often: from now on only the status is said"
-			if l.silence > 0 {
+			if l.heartbeat > 0 {
 				quieter = "the reason changes often: from now on it is said at the heartbeat"
 			}
 			l.row(ev, "note", quieter)
@@ -188,16 +188,16 @@ func (l *log) say(text string) {
 
 // due is when the silence has lasted as long as it may.
 func (l *log) due() time.Time {
-	if l.silence <= 0 || len(l.r.active) == 0 {
+	if l.heartbeat <= 0 || len(l.r.active) == 0 {
 		return time.Time{}
 	}
-	return l.spoke.Add(l.silence)
+	return l.spoke.Add(l.heartbeat)
 }
 
 // tick is the heartbeat: it says where every run is.
 func (l *log) tick(now time.Time) {
-	if l.silence < l.longest {
-		l.silence = min(2*l.silence, l.longest)
+	if l.heartbeat < l.maxHeartbeat {
+		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)
 	}
 	for _, u := range l.r.active {
 		l.state(u, now)

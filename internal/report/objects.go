@@ -35,12 +35,9 @@ type object struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	Hint       *Seconds `json:"hint_s,omitempty"`
-	// Notes are remarks on the verdict and on what was never decided, and hints.
-	Notes []string `json:"notes,omitempty"`
+	Notes      []string `json:"notes,omitempty"` // on the verdict and on what was never decided, and hints
 	prediction
-	// Error is why an attempt had no answer; at the end of a run that failed,
-	// the closing words.
-	Error string `json:"error,omitempty"`
+	Error string `json:"error,omitempty"` // why there was no answer; the closing words of a run that failed
 }
 
 func (f *objects) event(_ *run, ev poll.Event) {
@@ -51,7 +48,7 @@ func (f *objects) event(_ *run, ev poll.Event) {
 		o.Wait = new(seconds(ev.Wait))
 		o.Hint = hintSeconds(ev.Hint)
 	case poll.EventAttempt:
-		o.judged(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
+		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
 		o.Notes = hints(ev.Verdict)
 		o.Took = new(seconds(ev.Took))
 		if obs := ev.Observation; obs != nil {
@@ -62,7 +59,7 @@ func (f *objects) event(_ *run, ev poll.Event) {
 		}
 	case poll.EventEnd:
 		out := ev.Outcome
-		o.judged(out.Verdict, out.Status, out.Reason, out.Observation)
+		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
 		o.Notes = remarks(out)
 		if out.Ending != poll.Succeeded {
 			// Without the name of the program before each line.
@@ -75,8 +72,8 @@ func (f *objects) event(_ *run, ev poll.Event) {
 	}
 }
 
-// judged fills in what was seen and what it means.
-func (o *object) judged(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
+// setVerdict fills in what was seen and what it means.
+func (o *object) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
 	o.Status = statusWord(s)
 	o.Rule = term.Line(v.Rule)
 	o.Reason = new(term.Line(reason))

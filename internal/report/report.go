@@ -66,14 +66,10 @@ type Config struct {
 	// Heartbeat is the longest silence of a log, 0 for no limit. Nil stands for 30 s,
 	// doubled each time it had to be broken, until it is 5 min.
 	Heartbeat *time.Duration
-	// Until holds the conditions that are waited for as the user wrote them, or
-	// the name of a preset. It is only shown.
-	Until    []string
-	Opening  []string // further lines that stand below what is waited for
-	Forecast Forecast // how long such a run usually takes, nil if it is not known
-	// Getenv is asked for CI and the variables of GitHub Actions. Nil stands
-	// for an empty environment.
-	Getenv func(string) string
+	Until     []string            // the conditions as the user wrote them, and the name of a preset; only shown
+	Opening   []string            // further lines that stand below what is waited for
+	Forecast  Forecast            // how long such a run usually takes, nil if it is not known
+	Getenv    func(string) string // is asked for CI and GitHub's variables; nil finds none
 }
 
 // A Reporter shows the events of one or more runs. Its methods may be called
@@ -123,11 +119,11 @@ func New(cfg Config) *Reporter {
 		runs: make(map[poll.RunID]*run)}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
-	rows := log{r: r, silence: 30 * time.Second, longest: 5 * time.Minute}
+	rows := log{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Face == None {
-		rows.silence, rows.longest = 0, 0
+		rows.heartbeat, rows.maxHeartbeat = 0, 0
 	} else if cfg.Heartbeat != nil {
-		rows.silence, rows.longest = *cfg.Heartbeat, *cfg.Heartbeat
+		rows.heartbeat, rows.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
 	switch cfg.Face {
 	case JSON:

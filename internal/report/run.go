@@ -53,7 +53,14 @@ func (u *run) update(ev poll.Event) {
 		u.count(u.status()).attempts++
 		u.took += ev.Took
 		u.longest = max(u.longest, ev.Took)
-		u.timeline = u.timeline.add(moment(ev, u.wait))
+		u.timeline = u.timeline.add(Moment{
+			Attempt: ev.Attempt,
+			At:      seconds(ev.Elapsed - ev.Took),
+			Status:  ev.Verdict.Status.String(),
+			Reason:  term.Line(ev.Verdict.Reason),
+			Took:    seconds(ev.Took),
+			Wait:    seconds(u.wait),
+		})
 		u.wait = 0
 	}
 	u.latest = ev
@@ -106,18 +113,6 @@ type Moment struct {
 	Reason  string  `json:"reason"`
 	Took    Seconds `json:"took_s"`
 	Wait    Seconds `json:"wait_s"` // before the attempt
-}
-
-// moment returns what the timeline keeps of an EventAttempt.
-func moment(ev poll.Event, wait time.Duration) Moment {
-	return Moment{
-		Attempt: ev.Attempt,
-		At:      seconds(ev.Elapsed - ev.Took),
-		Status:  ev.Verdict.Status.String(),
-		Reason:  term.Line(ev.Verdict.Reason),
-		Took:    seconds(ev.Took),
-		Wait:    seconds(wait),
-	}
 }
 
 // The attempts of a run that are kept, however long it is: the first and the last.

@@ -57,7 +57,7 @@ func System(getenv func(string) string) *Streams {
 		OutIsTerminal: term.IsTerminal(outFd),
 		ErrIsTerminal: term.IsTerminal(errFd),
 		Dumb:          getenv("TERM") == "dumb",
-		Unicode:       speaksUnicode(getenv),
+		Unicode:       unicodeLocale(getenv),
 		NoColor:       getenv("NO_COLOR") != "",
 		Width:         func() int { return columns(errFd) },
 		OutWidth:      func() int { return columns(outFd) },
@@ -83,9 +83,9 @@ func columns(fd int) int {
 	return width
 }
 
-// speaksUnicode asks the locale as POSIX orders its variables. Windows has
+// unicodeLocale asks the locale as POSIX orders its variables. Windows has
 // none of them and shows UTF-8.
-func speaksUnicode(getenv func(string) string) bool {
+func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
 			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")

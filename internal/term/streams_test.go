@@ -20,7 +20,7 @@ func TestSystem(t *testing.T) {
 	}
 }
 
-func TestSpeaksUnicode(t *testing.T) {
+func TestUnicodeLocale(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		env  map[string]string
@@ -33,7 +33,7 @@ func TestSpeaksUnicode(t *testing.T) {
 		{map[string]string{"LANG": "C"}, false},
 	}
 	for _, test := range tests {
-		if have := speaksUnicode(env(test.env)); have != test.want {
+		if have := unicodeLocale(env(test.env)); have != test.want {
 			t.Errorf("%v: have %v, want %v", test.env, have, test.want)
 		}
 	}
