@@ -16,19 +16,23 @@ type Forecast interface {
 	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
 }
 
-// forecastWords says how long a run usually takes, with the range of four runs of
-// five, and how many are over when they are as old as this one: "usually 8m (5m to
-// 11m, 34 runs); 62% were over by now". It says nothing without a forecast.
-func forecastWords(f Forecast, age time.Duration) string {
+// usually says how long a run takes, with the range of four runs of five: "usually
+// 8m (5m to 11m, 34 runs)". It is worked out once: a quantile takes its time.
+func usually(f Forecast) string {
 	if f == nil {
 		return ""
 	}
-	text := fmt.Sprintf("usually %s (%s to %s, %s)", rough(f.Quantile(0.5)),
+	return fmt.Sprintf("usually %s (%s to %s, %s)", rough(f.Quantile(0.5)),
 		rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
-	if percent := percentDone(f, age); percent > 0 {
-		text += fmt.Sprintf("; %d%% were over by now", percent)
+}
+
+// forecast adds to that how many runs are over when they are as old as this one:
+// "; 62% were over by now". It says nothing without a forecast.
+func (r *Reporter) forecast(age time.Duration) string {
+	if f := r.cfg.Forecast; f != nil && percentDone(f, age) > 0 {
+		return fmt.Sprintf("%s; %d%% were over by now", r.usually, percentDone(f, age))
 	}
-	return text
+	return r.usually
 }
 
 // percentDone is below 100: no past run says that this one is over.

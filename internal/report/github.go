@@ -41,7 +41,8 @@ func stepSummary(o *poll.Outcome) string {
 	if !endedByVerdict(o.Ending) {
 		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
 	}
-	return fmt.Sprintf("| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n| %s | %s | %d | %s | %s |\n\n",
+	const head = "| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n"
+	return fmt.Sprintf(head+"| %s | %s | %d | %s | %s |\n\n",
 		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
 }
 

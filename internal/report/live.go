@@ -94,7 +94,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 		age := u.age(now)
 		s.done = done(f, age)
 		s.percent = fmt.Sprintf("%d%%", percentDone(f, age))
-		usual := forecastWords(f, age)
+		usual := v.r.forecast(age)
 		if u.attempt != nil || u.latest.Hint != nil { // the target, which stands above, makes room
 			usual = s.words + "; " + usual
 		}
@@ -134,7 +134,8 @@ func (v *live) layout(s statusLine, width int) string {
 	if width < narrow {
 		gap = " "
 	}
-	left := width - term.Width(s.spinner) - 1 - 9 - len(gap+s.attempt+gap+s.elapsed+gap) - max(phaseWidth, len(s.phase)) - len(gap)
+	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
+	left := width - term.Width(s.spinner+" ") - statusWidth - len(s.attempt+s.elapsed+phase) - 4*len(gap)
 	if left < 0 { // without colours, which cannot be cut
 		line := strings.Join([]string{s.spinner, s.status, s.attempt, s.elapsed, s.phase}, " ")
 		return term.Cut(line, width, "")
@@ -161,8 +162,7 @@ func (v *live) layout(s statusLine, width int) string {
 	case timeout != "":
 		elapsed += c.Paint(term.Faint, "/"+timeout)
 	}
-	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
-	return s.spinner + " " + strings.Join([]string{paint(c, s.status, 9), attempt, elapsed, phase, ""}, gap) +
+	return s.spinner + " " + strings.Join([]string{paint(c, s.status, statusWidth), attempt, elapsed, phase, ""}, gap) +
 		term.Cut(s.words, left, v.r.glyphs.ellipsis)
 }
 
@@ -170,5 +170,6 @@ func (v *live) layout(s statusLine, width int) string {
 // runs were.
 func (v *live) bar(done float64) string {
 	n, c := int(done*barWidth), v.r.cfg.Palette
-	return c.Paint(term.Pending, strings.Repeat(v.r.glyphs.full, n)) + c.Paint(term.Faint, strings.Repeat(v.r.glyphs.empty, barWidth-n))
+	full, empty := strings.Repeat(v.r.glyphs.full, n), strings.Repeat(v.r.glyphs.empty, barWidth-n)
+	return c.Paint(term.Pending, full) + c.Paint(term.Faint, empty)
 }

@@ -152,8 +152,11 @@ func (l *log) waiting(u *run, ev poll.Event) {
 	}
 }
 
-// textColumn is where the words of a row begin.
-const textColumn = 9 + 2 + 5 + 1 + 9 + 2
+// textColumn is where the words of a row begin, after a status.
+const (
+	statusWidth = len("NOT_READY")
+	textColumn  = 9 + 2 + 5 + 1 + statusWidth + 2
+)
 
 // row says a line of the columns elapsed, #attempt, what (a status, or a word for
 // what else is said) and words.
@@ -165,7 +168,7 @@ func (l *log) row(ev poll.Event, what, text string) {
 	if ev.Attempt > 0 {
 		number = fmt.Sprintf("#%d", ev.Attempt)
 	}
-	line := fmt.Sprintf("%9s  %-5s %s  %s", words.Clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, 9), text)
+	line := fmt.Sprintf("%9s  %-5s %s  %s", words.Clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -222,7 +225,7 @@ func (l *log) state(u *run, now time.Time) {
 	default:
 		text += "still waiting"
 	}
-	if usual := forecastWords(l.r.cfg.Forecast, u.age(now)); usual != "" {
+	if usual := l.r.forecast(u.age(now)); usual != "" {
 		text += "; " + usual
 	}
 	l.row(ev, what, text)

@@ -41,8 +41,8 @@ type object struct {
 }
 
 func (f *objects) event(_ *run, ev poll.Event) {
-	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt, Elapsed: seconds(ev.Elapsed),
-		prediction: predict(f.r.cfg.Forecast, ev.Age())}
+	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
+		Elapsed: seconds(ev.Elapsed), prediction: predict(f.r.cfg.Forecast, ev.Age())}
 	switch ev.Kind {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))

@@ -76,6 +76,7 @@ type Config struct {
 // from several goroutines.
 type Reporter struct {
 	cfg     Config
+	usually string // the forecast in words, "" for none
 	mu      sync.Mutex
 	con     *console
 	glyphs  glyphs
@@ -115,8 +116,8 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, glyphs: glyphsOf(cfg.Streams.Unicode),
-		runs: make(map[poll.RunID]*run)}
+	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err},
+		glyphs: glyphsOf(cfg.Streams.Unicode), runs: make(map[poll.RunID]*run)}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
 	rows := log{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}

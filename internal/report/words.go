@@ -44,7 +44,7 @@ func (r *Reporter) opening(u *run) string {
 	if n := u.latest.MaxAttempts; n > 0 {
 		text += ", at most " + words.Count(n, "attempt")
 	}
-	for _, line := range append([]string{forecastWords(r.cfg.Forecast, 0)}, r.cfg.Opening...) {
+	for _, line := range append([]string{r.forecast(0)}, r.cfg.Opening...) {
 		if line != "" {
 			text += "\npoll: " + oneLine(line)
 		}
@@ -127,7 +127,8 @@ func summary(u *run, p term.Palette) string {
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
 	}
 	short := func(d time.Duration) string { return words.Short(max(d, time.Millisecond)) } // less would read as 0s
-	took := fmt.Sprintf("attempts took %s on average, at most %s", short(u.took/time.Duration(u.attempts)), short(u.longest))
+	average := u.took / time.Duration(u.attempts)
+	took := fmt.Sprintf("attempts took %s on average, at most %s", short(average), short(u.longest))
 	if u.waits > 0 {
 		took += fmt.Sprintf("; %s, %s in total", words.Count(u.waits, "wait"), words.Clock(u.waited))
 	}

@@ -43,7 +43,11 @@ func (p Palette) Paint(t Tone, s string) string {
 		return s
 	}
 	attributes := [][]color.Attribute{
-		Faint: {color.Faint}, Good: {color.FgGreen}, Pending: {color.FgCyan}, Slow: {color.FgYellow}, Bad: {color.FgRed, color.Bold},
+		Faint:   {color.Faint},
+		Good:    {color.FgGreen},
+		Pending: {color.FgCyan},
+		Slow:    {color.FgYellow},
+		Bad:     {color.FgRed, color.Bold},
 	}
 	c := color.New(attributes[t]...)
 	c.EnableColor()
