@@ -63,7 +63,7 @@ func rough(d time.Duration) string {
 	return words.Short(d.Round(precision))
 }
 
-// A prediction is what objects say of a forecast.
+// A prediction is what JSON says of a forecast.
 type prediction struct {
 	Expected    *Seconds `json:"expected_s,omitempty"`       // the median run
 	Probability *float64 `json:"probability_done,omitempty"` // at this age

@@ -219,7 +219,7 @@ func (l *log) state(u *run, now time.Time) {
 	switch ev.Kind {
 	case poll.EventWait:
 		ev.Attempt-- // the next has not begun
-		text += "next attempt in " + words.Short(ev.NextAt.Sub(now)) + hintWords(ev)
+		text += "next attempt in " + words.Short(max(0, ev.NextAt.Sub(now))) + hintWords(ev)
 	case poll.EventStart:
 		text += "attempt running for " + words.Short(now.Sub(ev.At))
 	default:

@@ -239,3 +239,16 @@ func TestChooseFace(t *testing.T) {
 		}
 	}
 }
+
+// A heartbeat that comes late says no time that has passed.
+func TestLines_lateHeartbeat(t *testing.T) {
+	t.Parallel()
+	s, _, err := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
+	now := time.Now()
+	r.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: now, Wait: time.Second, NextAt: now.Add(time.Second)})
+	r.face.tick(now.Add(3 * time.Second))
+	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
+		t.Errorf("have %q, want %q at its end", have, want)
+	}
+}

@@ -128,7 +128,7 @@ func New(cfg Config) *Reporter {
 	}
 	switch cfg.Face {
 	case JSON:
-		r.face = &objects{r}
+		r.face = &jsonLines{r}
 	case Live:
 		r.face = &live{r: r, above: rows}
 	default:
@@ -208,9 +208,6 @@ func (f textWriter) Write(p []byte) (int, error) {
 func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
-		return
-	}
 	if r.child != nil {
 		_ = r.child.Flush()
 	}

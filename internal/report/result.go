@@ -92,10 +92,10 @@ func (r Result) Answer() []byte {
 // alone: the [Result.Answer] or, with JSON, the outcome, also of a failure. exit is
 // the exit code of the process. An error is a [*ResultError].
 func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
-	switch {
-	case r.output.JSON:
+	if r.output.JSON {
 		return writeDocument(s, r.document(exit, timeline))
-	case r.Outcome.Ending != poll.Succeeded:
+	}
+	if r.Outcome.Ending != poll.Succeeded {
 		return nil
 	}
 	return WriteOut(s, r.Answer())

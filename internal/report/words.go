@@ -214,7 +214,7 @@ func advice(o *poll.Outcome) []string {
 	}
 	list = append(list, instead(o), remedy(o.Verdict.Advice))
 	if o.Observation.Truncated {
-		list = append(list, "the answer was longer than what is kept: --max-body SIZE keeps more")
+		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}
 	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// objects is the face for programs: one JSON object per event, one per line,
+// jsonLines is the face for programs: one JSON object per event, one per line,
 // and nothing else on stderr. docs/event.schema.json describes them.
-type objects struct{ r *Reporter }
+type jsonLines struct{ r *Reporter }
 
-func (f *objects) due() time.Time { return time.Time{} }
-func (f *objects) tick(time.Time) {}
+func (f *jsonLines) due() time.Time { return time.Time{} }
+func (f *jsonLines) tick(time.Time) {}
 
-// An object is an event in JSON. The first five keys are in every one, the
+// A jsonEvent is an event in JSON. The first five keys are in every one, the
 // others where they apply.
-type object struct {
+type jsonEvent struct {
 	V          int      `json:"v"`     // 1
 	Event      string   `json:"event"` // wait, start, attempt, end
 	Target     string   `json:"target"`
@@ -40,8 +40,8 @@ type object struct {
 	Error string `json:"error,omitempty"` // why there was no answer; the closing words of a run that failed
 }
 
-func (f *objects) event(_ *run, ev poll.Event) {
-	o := object{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
+func (f *jsonLines) event(_ *run, ev poll.Event) {
+	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
 		Elapsed: seconds(ev.Elapsed), prediction: predict(f.r.cfg.Forecast, ev.Age())}
 	switch ev.Kind {
 	case poll.EventWait:
@@ -73,7 +73,7 @@ func (f *objects) event(_ *run, ev poll.Event) {
 }
 
 // setVerdict fills in what was seen and what it means.
-func (o *object) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
+func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
 	o.Status = statusWord(s)
 	o.Rule = term.Line(v.Rule)
 	o.Reason = new(term.Line(reason))
