@@ -49,7 +49,7 @@ func (c Completion) Text() string {
 	return b.String()
 }
 
-// Complete says what the last of words may become. They are what stands behind
+// Complete says what the last of words may become. They are what comes after
 // the program's name on a command line that is being typed. What is wrong with
 // those before it is for [Program.Run] to say.
 func (p *Program) Complete(words []string) Completion {
@@ -66,7 +66,6 @@ func (p *Program) Complete(words []string) Completion {
 	return c
 }
 
-// offer says what the word at the cursor may be.
 func (r *reader) offer(current string) Completion {
 	switch {
 	case r.waiting != nil:
@@ -94,7 +93,6 @@ func (r *reader) glued(word string) (f *Flag, start int) {
 	return nil, 0
 }
 
-// flagsLeft are those that may still be given.
 func (r *reader) flagsLeft() []Candidate {
 	var list []Candidate
 	for _, f := range r.command.Flags {
@@ -129,7 +127,6 @@ func (f *Flag) values(current string, start int) Completion {
 	return c
 }
 
-// operand says what an operand may be.
 func (r *reader) operand(current string) Completion {
 	switch {
 	case r.command.Arguments != nil:

@@ -78,16 +78,16 @@ func (f *Flag) explained() string {
 // of the example.
 func (p *Program) HelpCommand(example string) *Command {
 	return &Command{
-		Name:      "help",
-		Operands:  "[NAME]",
-		Summary:   "what " + p.Name + ", or one of these, does and takes",
-		About:     fmt.Sprintf("%[1]s help says what %[1]s does and takes; with a NAME, what that subcommand does.", p.Name),
-		Examples:  []Example{{p.Name + " help", ""}, {p.Name + " help " + example, ""}},
-		Flags:     Flags{HelpFlag()},
-		Most:      1,
-		Surplus:   "takes one name",
-		Arguments: OfferFirst(p.OfferCommands),
-		Run:       p.showHelp,
+		Name:        "help",
+		Operands:    "[NAME]",
+		Summary:     "what " + p.Name + ", or one of these, does and takes",
+		About:       fmt.Sprintf("%[1]s help says what %[1]s does and takes; with a NAME, what that subcommand does.", p.Name),
+		Examples:    []Example{{p.Name + " help", ""}, {p.Name + " help " + example, ""}},
+		Flags:       Flags{HelpFlag()},
+		MaxOperands: 1,
+		Surplus:     "takes one name",
+		Arguments:   OfferFirst(p.OfferCommands),
+		Run:         p.showHelp,
 	}
 }
 

@@ -139,7 +139,6 @@ func (l *Line) Duration(name string, def time.Duration) time.Duration {
 	})
 }
 
-// isUnit reports whether a word is the unit that a number lacks.
 func isUnit(number, word string) bool {
 	_, err := time.ParseDuration(number + word)
 	return err == nil && len(word) <= len("ms")
@@ -196,7 +195,6 @@ func (l *Line) Uint64(name string) uint64 {
 	})
 }
 
-// number reads a finite number.
 func number(s string) (n float64, ok bool) {
 	n, err := strconv.ParseFloat(s, 64)
 	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)

@@ -31,7 +31,7 @@ type Program struct {
 	// first one that is none begins a command, whose words are its own.
 	IsOperand func(word string) bool
 	// Refuse says what is wrong with a word that is no operand; given reports
-	// whether a flag stands before it. It may be nil.
+	// whether a flag comes before it. It may be nil.
 	Refuse func(word string, given func(flag string) bool) error
 	// Surplus is why the main command takes no further operand.
 	Surplus string
@@ -61,9 +61,9 @@ type Command struct {
 	Flags    Flags
 	After    string // what its help ends with
 
-	Most      int    // operands at most; [Any] number
-	Surplus   string // why there can be no more: "takes one name"
-	Conflicts []Conflict
+	MaxOperands int    // [Any] number
+	Surplus     string // why there can be no more: "takes one name"
+	Conflicts   []Conflict
 	// Arguments says what the next operand may be, behind those before. Nil:
 	// nothing that can be listed.
 	Arguments func(before []string) Completion
@@ -81,9 +81,12 @@ type Example struct{ Line, About string }
 func (p *Program) Run(ctx context.Context, args []string) (*Line, error) {
 	l := &Line{reader: reader{program: p, command: p.Main}}
 	for len(args) > 0 {
-		var err error
-		args, err = l.read(args)
+		rest, err := l.read(args)
 		l.keep(err)
+		if l.err != nil && rest == nil {
+			rest = args[1:] // it may be no command that begins here
+		}
+		args = rest
 	}
 	root := &cli.Command{
 		Name:     p.Name,

@@ -74,7 +74,7 @@ func (r *reader) readCommand(args []string) ([]string, error) {
 	case err != nil || r.verbatim:
 	case isSubcommand:
 		name := r.seen[0].Name
-		err = Usagef("--%s stands before the subcommand %s: flags follow the subcommand", name, word).
+		err = Usagef("--%s comes before the subcommand %s: its flags come after it", name, word).
 			Hint("a program of that name is run with: %s --%s ... -- %s", r.program.Name, name, word)
 	default:
 		err = r.refuseMisplaced(args)

@@ -30,7 +30,7 @@ func program() *Program {
 				{Name: "show-stderr"}, {Name: "json"}, {Name: "quiet", Aliases: []string{"q"}}, {Name: "verbose", Aliases: []string{"v"}},
 				{Name: "progress", Value: "P", Words: []string{"lines", "json", "none"}},
 			},
-			Most: Any,
+			MaxOperands: Any,
 			Conflicts: []Conflict{
 				{Flag: "interval", Other: "factor"}, {Flag: "overshoot", Other: "strategy", Unless: "exponential"},
 				{Flag: "quiet", Other: "progress", Unless: "none"}, {Flag: "quiet", Other: "verbose"},

@@ -50,7 +50,6 @@ func IsUsage(err error) bool {
 	return ok
 }
 
-// unknownFlag says that there is no such flag, and which may have been meant.
 func (r *reader) unknownFlag(spelled string) error {
 	err := Usagef("unknown flag %s", spelled)
 	name, program := strings.TrimLeft(spelled, "-"), r.program.Name
@@ -69,7 +68,7 @@ func (r *reader) unknownFlag(spelled string) error {
 	if r.command != r.program.Main {
 		return err.Hint("%s %s --help lists its flags", program, r.command.Name)
 	}
-	return err.Hint("%[1]s --help lists the flags; a command's own flags stand behind it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
+	return err.Hint("%[1]s --help lists the flags; a command's own flags come after it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
 }
 
 // refuseEmpty refuses an empty value where that means nothing. It is probably a
@@ -85,14 +84,13 @@ func (l *Line) refuseEmpty() error {
 	return nil
 }
 
-// refuseSurplus refuses operands that the command does not take.
 func (l *Line) refuseSurplus() error {
 	c := l.command
-	if c.Most == Any || len(l.Operands) <= c.Most {
+	if c.MaxOperands == Any || len(l.Operands) <= c.MaxOperands {
 		return nil
 	}
-	if c.Most > 0 {
-		return l.program.tooMany(l.Operands, c.Most, c.Name+" "+c.Surplus)
+	if c.MaxOperands > 0 {
+		return l.program.tooMany(l.Operands, c.MaxOperands, c.Name+" "+c.Surplus)
 	}
 	return l.program.tooMany(l.Operands, 0, c.Name+" takes flags only").
 		Hint("%s %s --help lists them", l.program.Name, c.Name)
@@ -171,12 +169,12 @@ func (r *reader) refuseMisplaced(args []string) error {
 	return r.misplaced(found, forShell, ours, ProgramName(args[0]))
 }
 
-// misplaced says which word should not stand behind the program, and how the line
+// misplaced says which word should not come after the program, and how the line
 // was probably meant.
 func (r *reader) misplaced(found, forShell string, ours []string, program string) error {
-	err := Usagef("%s stands behind the command, which would take it as a word of its own", found)
+	err := Usagef("%s comes after the command, which would take it as its own argument", found)
 	if found == forShell {
-		err = Usagef("%s is for a shell, and a command is not run by one", found)
+		err = Usagef("%s is shell syntax, and a command is not run by a shell", found)
 	}
 	self, command := r.program.Name+" ", program+" ..."
 	if len(r.seen) > 0 {
@@ -259,7 +257,6 @@ func (l *Line) refuseConflicts() error {
 	return nil
 }
 
-// dropVariable takes back what the environment said of a flag.
 func (l *Line) dropVariable(name string) {
 	l.Given = slices.DeleteFunc(l.Given, func(g Given) bool { return g.Variable && g.Flag.Name == name })
 }

@@ -29,17 +29,17 @@ func TestRun_usage(t *testing.T) {
 		"--max-time 5s ls":   "unknown flag --max-time; poll calls it --timeout",
 		"eval --max-time 5s": "unknown flag --max-time; poll eval --help lists its flags",
 		"-m 5s ls":           "unknown flag -m; poll calls it --timeout",
-		"--d x ls":           "unknown flag --d; poll --help lists the flags; a command's own flags stand behind it: poll [flags] -- COMMAND --d",
+		"--d x ls":           "unknown flag --d; poll --help lists the flags; a command's own flags come after it: poll [flags] -- COMMAND --d",
 		"-until x ls":        "unknown flag -until; did you mean --until?",
 		"--timeout":          "--timeout needs a value: --timeout D",
 		"--timeout --strict": "--timeout needs a value, and --strict is a flag",
 		"--strict=perhaps":   `--strict is a switch: "perhaps" is neither true nor false`,
 		"--timeout= ls":      "--timeout is given an empty value; leave the flag out, or set the variable that its value is taken from",
-		"-q demo":            "--quiet stands before the subcommand demo: flags follow the subcommand; a program of that name is run with: poll --quiet ... -- demo",
+		"-q demo":            "--quiet comes before the subcommand demo: its flags come after it; a program of that name is run with: poll --quiet ... -- demo",
 		"demo x":             "operand 1 is one too many: demo takes flags only; poll demo --help lists them",
 		"demo --x=secret":    "unknown flag --x; poll demo --help lists its flags",
-		"ls --until x":       "--until stands behind the command, which would take it as a word of its own; poll --until 'x' -- ls ...; if it is meant for ls: poll -- ls ...",
-		"ls | x":             "| is for a shell, and a command is not run by one; poll -- sh -c 'ls ... | ...'; if it is meant for ls: poll -- ls ...",
+		"ls --until x":       "--until comes after the command, which would take it as its own argument; poll --until 'x' -- ls ...; if it is meant for ls: poll -- ls ...",
+		"ls | x":             "| is shell syntax, and a command is not run by a shell; poll -- sh -c 'ls ... | ...'; if it is meant for ls: poll -- ls ...",
 	} {
 		_, err := program().Run(t.Context(), strings.Fields(line))
 		e, ok := errors.AsType[*UsageError](err)
