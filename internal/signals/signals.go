@@ -41,14 +41,7 @@ func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, 
 	pipes := catchPipes()
 	second := make(chan struct{})
 	quit := make(chan struct{})
-	go func() {
-		if first, ok := next(caught, quit, nil); ok {
-			cancel(&Error{first})
-			if _, ok := next(caught, quit, &echo{of: first, until: time.Now().Add(echoTime)}); ok {
-				close(second)
-			}
-		}
-	}()
+	go watch(caught, quit, cancel, second)
 	return ctx, second, func() {
 		signal.Stop(caught)
 		pipes()
@@ -57,28 +50,29 @@ func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, 
 	}
 }
 
-// echoTime is how long the same signal again is taken for the first one.
+// echoTime is how long the same signal again is taken for the first one:
+// timeout(1) sends one to its child and another to its group.
 const echoTime = 100 * time.Millisecond
 
-// An echo is a signal that is sent twice but meant once: timeout(1) sends one
-// to its child and another to its group.
-type echo struct {
-	of    syscall.Signal
-	until time.Time
-}
-
-// next waits for a signal that is no echo; ok is false if quit came first.
-func next(caught <-chan os.Signal, quit <-chan struct{}, e *echo) (sig syscall.Signal, ok bool) {
+// watch cancels at the first signal and closes second at the next one that is no
+// echo of it.
+func watch(caught <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc, second chan<- struct{}) {
+	var first syscall.Signal
+	var echoUntil time.Time
 	for {
 		select {
+		case <-quit:
+			return
 		case s := <-caught:
 			sig, _ := s.(syscall.Signal)
-			if e != nil && sig == e.of && time.Now().Before(e.until) {
-				continue
+			switch {
+			case first == 0:
+				first, echoUntil = sig, time.Now().Add(echoTime)
+				cancel(&Error{sig})
+			case sig != first || !time.Now().Before(echoUntil):
+				close(second)
+				return
 			}
-			return sig, true
-		case <-quit:
-			return 0, false
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -142,17 +143,34 @@ func TestSecondSignalHurries(t *testing.T) {
 
 func TestEchoIsNoSecondSignal(t *testing.T) {
 	t.Parallel()
-	caught := make(chan os.Signal, 2)
-	caught <- syscall.SIGTERM
-	caught <- syscall.SIGINT
-	sig, ok := next(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now().Add(time.Hour)})
-	if !ok || sig != syscall.SIGINT {
-		t.Errorf("early: have %v, %v, want the other signal", sig, ok)
-	}
-	caught <- syscall.SIGTERM
-	sig, ok = next(caught, nil, &echo{of: syscall.SIGTERM, until: time.Now()})
-	if !ok || sig != syscall.SIGTERM {
-		t.Errorf("late: have %v, %v, want the same signal", sig, ok)
+	for name, test := range map[string]struct {
+		signal syscall.Signal
+		after  time.Duration
+		want   bool
+	}{
+		"the same at once":  {syscall.SIGTERM, echoTime - 1, false},
+		"the same later":    {syscall.SIGTERM, echoTime, true},
+		"the other at once": {syscall.SIGINT, 0, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			caught, second := make(chan os.Signal), make(chan struct{})
+			go watch(caught, t.Context().Done(), cancel, second)
+			caught <- syscall.SIGTERM
+			<-ctx.Done()
+			time.Sleep(test.after)
+			caught <- test.signal
+			synctest.Wait()
+			have := false
+			select {
+			case <-second:
+				have = true
+			default:
+			}
+			if have != test.want {
+				t.Errorf("%s: have %t, want %t", name, have, test.want)
+			}
+		})
 	}
 }
 
