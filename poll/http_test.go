@@ -96,18 +96,33 @@ func BenchmarkHTTP(b *testing.B) {
 	})
 }
 
-// TestRedirectsThatGrow meets a server that redirects without an end, each time to
-// a longer URL.
-func TestRedirectsThatGrow(t *testing.T) {
+// TestRedirectsForEver meets servers that redirect without an end.
+func TestRedirectsForEver(t *testing.T) {
 	t.Parallel()
-	requests := 0
-	o := HTTP{URL: "http://h/", MaxRedirects: math.MaxInt, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
-		requests++
-		resp := response(302, strings.NewReader(""))
-		resp.Header.Set("Location", strings.Repeat("a", 1000)+"/")
-		return resp, nil
-	})}.Probe(t.Context(), Attempt{Number: 1})
-	if want := 16<<10/1001 + 1; requests != want || o.Failure != nil {
-		t.Errorf("have %d requests, %v; want the redirect after %d", requests, o.Failure, want)
+	for _, test := range []struct {
+		location string
+		limit    int
+		requests int
+		reason   string // "" for the redirect itself
+	}{
+		{"/again", math.MaxInt, 1000 + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", 1000 + 1, 1000 + 1, "redirect loop: more than 1000 redirects"},
+		{"/again", 3, 4, "redirect loop: more than 3 redirects"},
+		{strings.Repeat("a", 1000) + "/", math.MaxInt, 16<<10/1001 + 1, ""}, // each URL is longer than the last
+	} {
+		requests := 0
+		o := HTTP{URL: "http://h/", MaxRedirects: test.limit, Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			requests++
+			resp := response(302, strings.NewReader(""))
+			resp.Header.Set("Location", test.location)
+			return resp, nil
+		})}.Probe(t.Context(), Attempt{Number: 1})
+		reason := ""
+		if o.Failure != nil {
+			reason = o.Failure.Reason
+		}
+		if requests != test.requests || !strings.HasPrefix(reason, test.reason) || (test.reason == "") != (reason == "") {
+			t.Errorf("%.10s up to %d: have %d requests, %.100q", test.location, test.limit, requests, reason)
+		}
 	}
 }

@@ -40,10 +40,10 @@ func (w World) program() *argv.Program {
 		Name:      "poll",
 		Variables: "POLL_",
 		Main:      waitCommand(w),
-		Synonyms:  elsewhere(),
+		Synonyms:  flagSynonyms(),
 		IsOperand: hasScheme,
 		Refuse:    refuseDocument,
-		Surplus:   "after a URL only flags may follow",
+		Surplus:   "only flags may follow a URL",
 		Describe:  describeOperand,
 		Lookup:    w.Lookup,
 		Write: func(ctx context.Context, text string) error {
@@ -94,8 +94,8 @@ func Run(ctx context.Context, w World) ExitCode {
 // A file need not have an end, so there is a most that is read: of a body, an
 // answer, the input of a command; and of headers or logins, one a line.
 const (
-	mostInput = 256 << 20
-	mostLines = 1 << 20
+	maxInput = 256 << 20
+	maxLines = 1 << 20
 )
 
 // readFile reads a file, or stdin for "-". One with more than most bytes, a

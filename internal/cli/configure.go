@@ -69,7 +69,6 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	return nil
 }
 
-// readTarget reads what the operands name.
 func (w *wait) readTarget(ctx context.Context, l *argv.Line) error {
 	switch {
 	case l.Err() != nil:
@@ -241,7 +240,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
 		return badExpression(l.Origin("print"), err)
 	}
 	w.output.Print = func(o *status.Observation) (report.Value, error) {
-		inTime, cancel := w.whileThereIsTime(ctx)
+		inTime, cancel := w.withDeadline(ctx)
 		defer cancel()
 		return printed(inTime, e, o)
 	}

@@ -31,7 +31,6 @@ func manCommand(p *argv.Program) *argv.Command {
 	}
 }
 
-// manPage fills the template in.
 func manPage(p *argv.Program) string {
 	return strings.NewReplacer(
 		".\\\" @options\n", p.Main.Flags.Man(manMore()),
@@ -40,7 +39,6 @@ func manPage(p *argv.Program) string {
 	).Replace(manTemplate)
 }
 
-// manPresets lists the presets, one a line.
 func manPresets() string {
 	var b strings.Builder
 	b.WriteString(".PP\n.PD 0\n")
@@ -56,34 +54,34 @@ func manMore() map[string]string {
 	return map[string]string{
 		"error-if":          "It is asked before --until.",
 		"not-ready-if":      "It keeps the wait going where an answer would otherwise be an ERROR, such as a 404 while the thing does not exist yet.",
-		"strict":            "Without it that is NOT_READY, and a state that nobody has thought of is waited for until the end.",
+		"strict":            "Without it such an answer is NOT_READY, and a state that nobody thought of is waited for until the timeout.",
 		"preset":            "Its rules are asked after your own.",
 		"success-threshold": "For services that come and go while they start.",
 		"max-attempts":      "The first one counts.",
-		"max-body":          "The rest of a longer answer is read and forgotten, and what was kept is not taken for JSON.",
+		"max-body":          "The rest of a longer answer is read and discarded, and what was kept is not parsed as JSON.",
 		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
 			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
-		"max-wait":  "The cap holds for jitter, too, but not for a wait that the server asks for.",
+		"max-wait":  "The cap applies to jitter, too, but not to a wait that the server asks for.",
 		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. 10% sees the end at most a tenth too late.",
 		"jitter":    "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
 		"request":   "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
 		"data":      "Several are joined with &.",
 		"netrc":     "The variable NETRC names another file.",
-		"location-trusted": "Without it credentials, a client certificate and most headers stay where they were meant for, " +
-			"and an ERROR comes where a redirect would take the body to another origin, or credentials from https to http.",
+		"location-trusted": "Without it, credentials, a client certificate and most headers are sent to the first origin only, " +
+			"and a redirect that would take the body to another origin, or credentials from https to http, is an ERROR.",
 		"follow": "Auto follows Azure-AsyncOperation, Operation-Location and Location. None repeats the same request, for GraphQL and JSON-RPC. " +
 			"An EXPR such as .urls.get finds the URL in the answer, and 'https://host/v1/{.name}' builds it.",
 		"no-conditional": "Otherwise an answer that has not changed is not sent again.",
 		"stdin":          "Without it the command's stdin is empty.",
-		"foreground":     "The command stays in poll's own process group, as with timeout(1); what it has started is not stopped with it then.",
+		"foreground":     "The command stays in poll's own process group, as with timeout(1); what it has started is then not stopped with it.",
 		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
-			"Where poll is run by the command of another poll and gets TERM, its own grace ends after three quarters of the other one's, so that nothing is left behind.",
-		"pass-exit-code": "Only a code of a command that ended by itself, other than 0, is passed.",
-		"print":          "A text is printed as it is, other values as JSON, with a newline behind. A value that is missing makes the wait fail.",
-		"json":           "Whatever the outcome is: the object says it, with the exit code, the answer and a timeline.",
-		"progress": "Live redraws one line on a terminal; lines, for logs, speaks when something changes; json writes an event a line. " +
+			"Where poll is itself run by the command of another poll, its grace ends after three quarters of the other's, so that nothing is left behind.",
+		"pass-exit-code": "Only an exit code other than 0 of a command that ended by itself is passed on.",
+		"print":          "Text is printed as it is, other values as JSON, followed by a newline. A missing value makes the wait fail.",
+		"json":           "It is printed whatever the outcome, with the exit code, the answer and a timeline.",
+		"progress": "Live redraws one line on a terminal; lines, for logs, reports when something changes; json writes one event per line. " +
 			"Auto is live on a terminal and lines elsewhere.",
-		"heartbeat": "This is for lines.",
+		"heartbeat": "It applies to lines.",
 	}
 }
 
@@ -110,8 +108,8 @@ func completionCommand(p *argv.Program) *argv.Command {
 			{Name: "complete", Hidden: true, Usage: "say what the last operand may become: the scripts ask this"},
 			argv.HelpFlag(),
 		},
-		Arguments: argv.OfferFirst(func() []argv.Candidate { return argv.Candidates(shells()...) }),
-		Most:      argv.Any,
+		Arguments:   argv.OfferFirst(func() []argv.Candidate { return argv.Candidates(shells()...) }),
+		MaxOperands: argv.Any,
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := completionText(p, l)
 			if err != nil {
@@ -124,21 +122,20 @@ func completionCommand(p *argv.Program) *argv.Command {
 
 // completionText is the script for a shell, or what that asks for.
 func completionText(p *argv.Program, l *argv.Line) (string, error) {
-	operands := l.Operands
-	if l.On("complete") {
-		if len(operands) == 0 {
-			operands = []string{""}
-		}
-		return p.Complete(operands).Text(), nil
-	}
-	if len(operands) != 1 {
+	switch {
+	case l.On("complete") && len(l.Operands) == 0:
+		return p.Complete([]string{""}).Text(), nil
+	case l.On("complete"):
+		return p.Complete(l.Operands).Text(), nil
+	case len(l.Operands) != 1:
 		return "", argv.Usagef("completion takes the name of a shell: %s", strings.Join(shells(), ", ")).
 			Hint(`eval "$(poll completion bash)"`)
 	}
-	script, err := completionScripts.ReadFile("completion/poll." + operands[0])
+	shell := l.Operands[0]
+	script, err := completionScripts.ReadFile("completion/poll." + shell)
 	if err != nil {
-		return "", argv.Usagef("there is no completion for %q, only for %s", operands[0], strings.Join(shells(), ", ")).
-			Meant(operands[0], shells())
+		return "", argv.Usagef("there is no completion for %q, only for %s", shell, strings.Join(shells(), ", ")).
+			Meant(shell, shells())
 	}
 	return string(script), nil
 }

@@ -36,8 +36,8 @@ func evalCommand(world World) *argv.Command {
 			}
 			return argv.Completion{Kind: argv.OfferFiles}
 		},
-		Most:    2,
-		Surplus: "takes an expression and a file",
+		MaxOperands: 2,
+		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q, err := readQuestion(ctx, l, world)
 			if err != nil {
@@ -92,7 +92,7 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 		}
 	}
 	if l.Has("stderr") {
-		if q.env.Stderr, _, err = world.readValue(l, "stderr", l.String("stderr"), mostInput); err != nil {
+		if q.env.Stderr, _, err = world.readValue(l, "stderr", l.String("stderr"), maxInput); err != nil {
 			return q, err
 		}
 	}
@@ -147,11 +147,11 @@ func (q question) readAnswer(world World) error {
 	case world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	body, err := world.readFile(name, mostInput)
+	body, err := world.readFile(name, maxInput)
 	if err != nil {
 		e := argv.Usagef("read the answer: %w", err)
 		if q.condition == nil {
-			e.Hint("the operand behind --print EXPR is a file: poll eval --print EXPR [FILE]")
+			e.Hint("the operand after --print EXPR is a file: poll eval --print EXPR [FILE]")
 		}
 		return e
 	}
@@ -200,13 +200,13 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 
 // truth is what stdout says of a condition. Why it is so goes to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
-	const mostReasons = 5
+	const maxReasons = 5
 	say := func(prefix string, lines []string) {
 		for _, line := range lines {
 			fmt.Fprintln(stderr, prefix+term.Line(line))
 		}
 	}
-	say("", r.Explain(mostReasons))
+	say("", r.Explain(maxReasons))
 	say("note: ", r.Notes())
 	say("hint: ", r.Hints(false))
 	code := ExitSuccess

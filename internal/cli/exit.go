@@ -56,7 +56,6 @@ func exitCode(err error) ExitCode {
 	return ExitInternal
 }
 
-// outcomeCode says how the outcome of a run ends the process.
 func outcomeCode(o poll.Outcome) ExitCode {
 	switch o.Ending {
 	case poll.Succeeded:
@@ -124,12 +123,12 @@ func Exit(ctx context.Context, code ExitCode) {
 
 const (
 	// margin is what an end in good order may take longer than the grace: the
-	// killed program is waited for, and the last words are said.
+	// killed program is waited for, and the last message is written.
 	margin = 2 * time.Second
-	// settling is what it may take after the second signal.
-	settling = time.Second
-	// lastWords is how long the guard's own may take.
-	lastWords = 100 * time.Millisecond
+	// secondMargin is what it may take after the second signal.
+	secondMargin = time.Second
+	// messageTime is how long the guard's message may take.
+	messageTime = 100 * time.Millisecond
 	// tick is how often the guard looks. It counts these, so that the time for
 	// which the process was stopped does not count.
 	tick = 250 * time.Millisecond
@@ -163,11 +162,10 @@ func (w World) limit(l limit) {
 	}
 }
 
-// newGuard returns a guard that ends this process.
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
 	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Delivered}
 	g.end = func(cause error) {
-		words, cancel := context.WithTimeout(context.Background(), lastWords)
+		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
 		await(words, func() error {
 			_, err := fmt.Fprintf(s.Err, "poll: %v; what was under way is given up\n", cause)
@@ -202,7 +200,7 @@ func (g *guard) watch() {
 			}
 			left = l.grace + margin
 		case <-hurry:
-			hurry, left = nil, min(left, settling)
+			hurry, left = nil, min(left, secondMargin)
 		case <-ticks:
 			left -= tick
 		}

@@ -18,12 +18,12 @@ func presetsCommand() *argv.Command {
 		About: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
 			"it shows the rules of that preset, in the order in which they are asked, and a\n" +
 			"command line to begin with.",
-		Examples:  []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
-		Flags:     argv.Flags{argv.HelpFlag()},
-		Arguments: argv.OfferFirst(offeredPresets),
-		Most:      1,
-		Surplus:   "takes one name",
-		Run:       showPresets,
+		Examples:    []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
+		Flags:       argv.Flags{argv.HelpFlag()},
+		Arguments:   argv.OfferFirst(offeredPresets),
+		MaxOperands: 1,
+		Surplus:     "takes one name",
+		Run:         showPresets,
 	}
 }
 
@@ -50,7 +50,6 @@ func showPresets(ctx context.Context, l *argv.Line) error {
 	return l.Write(ctx, explainPreset(preset))
 }
 
-// presetList shows one preset a line.
 func presetList(presets []status.Preset) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -64,7 +63,6 @@ func presetList(presets []status.Preset) string {
 	return b.String()
 }
 
-// explainPreset shows what a preset is made of.
 func explainPreset(p status.Preset) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", strings.Join(namesOf(p), ", "), p.API)
@@ -85,7 +83,8 @@ func explainPreset(p status.Preset) string {
 			b.WriteString(fill(rule.Why, "      -- ", "         "))
 		}
 	}
-	remark := "The rules are asked in this order, after your own; a good answer that none matches is NOT_READY, or ERROR with --strict."
+	remark := "The rules are asked in this order, after your own; " +
+		"a good answer that none matches is NOT_READY, or ERROR with --strict."
 	if len(p.Detail) > 0 {
 		remark += " The reason ends with what the API says of it: " + strings.Join(p.Detail, ", ") + "."
 	}

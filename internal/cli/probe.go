@@ -21,7 +21,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// readURL reads the probe for an operand with a scheme.
 func (w *wait) readURL(l *argv.Line) error {
 	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
 		if l.Typed(name) != nil {
@@ -57,7 +56,7 @@ func (w *wait) readTCP(l *argv.Line) error {
 	return nil
 }
 
-func (w *wait) readHTTP(l *argv.Line) error {
+func (w *wait) readHTTP(l *argv.Line) (err error) {
 	probe := poll.HTTP{
 		URL:             l.Operands[0],
 		Method:          l.String("request"),
@@ -66,7 +65,10 @@ func (w *wait) readHTTP(l *argv.Line) error {
 		NoConditional:   l.On("no-conditional"),
 		LocationTrusted: l.On("location-trusted"),
 	}
-	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{header, body, credentials, connection, follow} {
+	if probe.Header, err = readHeaders(l, w.world); err != nil {
+		return err
+	}
+	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{body, credentials, connection, follow} {
 		if err := step(&probe, l, w.world); err != nil {
 			return err
 		}
@@ -131,26 +133,22 @@ func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
 
 // credentials reads -u, and ~/.netrc (or $NETRC) with -n. What they say is not
 // repeated in an error.
-func credentials(probe *poll.HTTP, l *argv.Line, world World) error {
+func credentials(probe *poll.HTTP, l *argv.Line, world World) (err error) {
 	if l.Has("user-agent") {
 		probe.Header.Set("User-Agent", l.String("user-agent"))
 	}
-	if l.Has("user") {
+	switch {
+	case l.Has("user"):
 		name, password, ok := strings.Cut(l.String("user"), ":")
 		if !ok {
 			return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", l.Origin("user"))
 		}
 		probe.User = url.UserPassword(name, password)
-		return nil
+	case l.On("netrc"):
+		if probe.User, err = netrc(probe.URL, world); err != nil {
+			return argv.Usagef("%s: %w", l.Origin("netrc"), err)
+		}
 	}
-	if !l.On("netrc") {
-		return nil
-	}
-	user, err := netrc(probe.URL, world)
-	if err != nil {
-		return argv.Usagef("%s: %w", l.Origin("netrc"), err)
-	}
-	probe.User = user
 	return nil
 }
 
@@ -159,11 +157,7 @@ func netrc(target string, world World) (*url.Userinfo, error) {
 	if err != nil || u.User != nil {
 		return nil, nil // the check of the probe says so, or the URL has its own
 	}
-	path := world.getenv("NETRC")
-	if path == "" {
-		path = filepath.Join(world.getenv("HOME"), ".netrc")
-	}
-	text, err := world.readFile(path, mostLines)
+	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(world.getenv("HOME"), ".netrc")), maxLines)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +172,7 @@ func body(probe *poll.HTTP, l *argv.Line, world World) error {
 	}
 	var parts [][]byte
 	for _, data := range l.Strings("data") {
-		part, isFile, err := world.readValue(l, "data", data, mostInput)
+		part, isFile, err := world.readValue(l, "data", data, maxInput)
 		if err != nil {
 			return err
 		}
@@ -197,18 +191,13 @@ func withoutBreaks(text []byte) []byte {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 }
 
-func header(probe *poll.HTTP, l *argv.Line, world World) (err error) {
-	probe.Header, err = readHeaders(l, world)
-	return err
-}
-
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
 // "Name:" for a header not to be sent, and @FILE for a file with one header a line.
 func readHeaders(l *argv.Line, world World) (http.Header, error) {
 	fields := http.Header{}
 	for _, line := range l.Strings("header") {
 		lines := []string{line}
-		text, isFile, err := world.readValue(l, "header", line, mostLines)
+		text, isFile, err := world.readValue(l, "header", line, maxLines)
 		if err != nil {
 			return nil, err
 		}
@@ -230,25 +219,22 @@ func addHeader(header http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	bare, empty := strings.CutSuffix(line, ";")
 	if empty = empty && !ok; empty {
-		name, ok = bare, true
+		name = bare
 	}
-	name = strings.TrimSpace(name)
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	key := http.CanonicalHeaderKey(name)
 	switch {
-	case !ok:
+	case !ok && !empty:
 		return fmt.Errorf("a header needs a colon: 'Name: value'")
 	case name == "":
 		return fmt.Errorf("a header needs a name: 'Name: value'")
 	case strings.ContainsAny(line, "\r\n\x00"):
 		return fmt.Errorf("header %q contains a line break", name)
+	case value != "" || empty:
+		header.Add(name, value)
+	case header[key] == nil:
+		header[key] = nil // not sent, not even poll's own
 	}
-	value = strings.TrimSpace(value)
-	if value == "" && !empty {
-		if key := http.CanonicalHeaderKey(name); header[key] == nil {
-			header[key] = nil // not sent, not even poll's own
-		}
-		return nil
-	}
-	header.Add(name, value)
 	return nil
 }
 
@@ -269,7 +255,7 @@ func (w *wait) readCommand(ctx context.Context, l *argv.Line) error {
 	}
 	nest(ctx, w.world, &c)
 	if l.On("stdin") {
-		input, err := w.world.readFile("-", mostInput)
+		input, err := w.world.readFile("-", maxInput)
 		if err != nil {
 			return fmt.Errorf("read stdin: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -95,5 +96,23 @@ func requests(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if len(have) != want {
 		ts.Fatalf("have %d requests, want %d", len(have), want)
+	}
+}
+
+// gap checks the time between a request and the one before.
+func gap(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: gap NAME N D")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	want, err := time.ParseDuration(args[2])
+	ts.Check(err)
+	list := serverOf(ts, args[0]).Requests()
+	if n < 2 || n > len(list) {
+		ts.Fatalf("there is no request before number %d: %d were made", n, len(list))
+	}
+	if have := list[n-1].At.Sub(list[n-2].At); have < want {
+		ts.Fatalf("request %d came after %v, want %v", n, have, want)
 	}
 }

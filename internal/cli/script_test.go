@@ -40,6 +40,7 @@ func runPoll() {
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls and -unix, too
 //	requests NAME [N]             print what was asked of it; N requests, no more
+//	gap NAME N D                  request N came no sooner than D after the one before
 //	outcome EXPR...               stdout is one valid --json outcome, and each of
 //	                              these gojq expressions is true of it
 //	events EXPR...                stderr is one valid event a line, and each is
@@ -66,6 +67,7 @@ func TestScript(t *testing.T) {
 			"exitcode": exitcode,
 			"serve":    serve,
 			"requests": requests,
+			"gap":      gap,
 			"outcome":  outcome,
 			"events":   events,
 			"scrub":    scrub,

@@ -44,7 +44,6 @@ func badExpression(origin string, err error) error {
 	return argv.Usagef("%s: %w", origin, err)
 }
 
-// compileValue compiles the expression that a flag has.
 func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
 	e, err := expr.CompileValue(l.String(flag))
 	if err != nil {
@@ -53,7 +52,6 @@ func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
 	return e, nil
 }
 
-// caret shows the place of an error in its expression.
 func caret(e *expr.Error) string {
 	line, column := window(strings.Map(flat, e.Source), e.Column-1)
 	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
@@ -109,10 +107,8 @@ const (
 // hasScheme reports whether an operand is a URL, of whatever scheme.
 func hasScheme(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
-	isOther := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("+.-", r))
-	}
-	return ok && scheme != "" && scheme[0] >= 'A' && strings.IndexFunc(scheme, isOther) < 0
+	u, err := url.Parse(scheme + "://h")
+	return ok && err == nil && u.Scheme != ""
 }
 
 // describeOperand returns what of an operand may be repeated in an error: the name
@@ -120,7 +116,7 @@ func hasScheme(word string) bool {
 // a header whose -H was forgotten, or to a flag.
 func describeOperand(word string) (harmless, hint string) {
 	if m := find(headerLine, word); m != nil {
-		return m[1] + ": ...", "a header stands behind -H: -H '" + m[1] + ": ...'"
+		return m[1] + ": ...", "a header comes after -H: -H '" + m[1] + ": ...'"
 	}
 	// An editor may have made a dash of the hyphens.
 	name := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
@@ -143,8 +139,8 @@ func refuseStray(l *argv.Line) error {
 	if _, err := exec.LookPath(l.Operands[0]); err == nil || !slices.ContainsFunc(l.Operands[1:], hasScheme) {
 		return nil
 	}
-	return l.TooMany(0, "a URL stands behind it").
-		Hint("the flag before it takes no value, or has one already; a value with blanks stands in quotes")
+	return l.TooMany(0, "a URL follows it").
+		Hint("the flag before it takes no value, or has one already; quote a value with blanks")
 }
 
 // refuseBlanks refuses white space and what cannot be seen in a URL. It would be
@@ -157,7 +153,7 @@ func refuseBlanks(operand string) error {
 	err := argv.Usagef("the URL %s holds a blank or a control character", poll.TargetName(operand[:i]))
 	for _, word := range strings.Fields(operand[i:]) {
 		if flag := argv.FlagName(word); flag != "" {
-			return err.Hint("%s stands within the quotes of the URL: end them before it", flag)
+			return err.Hint("%s is inside the quotes of the URL: close them before it", flag)
 		}
 	}
 	return err.Hint("in a URL a blank is written %%20")

@@ -38,8 +38,8 @@ func waitCommand(world World) *argv.Command {
 		After: "Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
 			"Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past\n" +
 			"the deadline, 124 timeout, 125 poll failed, 126/127 cannot run, 128+n signal n.",
-		Most:      argv.Any,
-		Conflicts: waitConflicts(),
+		MaxOperands: argv.Any,
+		Conflicts:   waitConflicts(),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			if l.On("version") {
 				return l.Write(ctx, version()+"\n")
@@ -78,9 +78,9 @@ func (w *wait) deadline() time.Time {
 	return w.poller.Start.Add(cmp.Or(w.poller.Timeout, math.MaxInt64))
 }
 
-// whileThereIsTime returns a context that is also done when the time for
+// withDeadline returns a context that is also done when the time for
 // everything is over.
-func (w *wait) whileThereIsTime(ctx context.Context) (context.Context, context.CancelFunc) {
+func (w *wait) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.poller.Timeout})
 }
 
@@ -94,7 +94,7 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 		w.poller.Probe = *w.command
 	}
 	for event := range w.poller.Events(ctx) {
-		w.learns.See(event)
+		w.learns.Observe(event)
 		if event.Kind == poll.EventEnd {
 			result, err = w.end(ctx, reporter, event)
 			continue
@@ -113,17 +113,17 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	}
 	// The command is gone: what may still be stuck has no use for its grace.
 	w.world.limit(limit{w.poller.Timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
-	inTime, cancel := w.whileThereIsTime(ctx)
+	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	held := w.learns.Keep(inTime, outcome)
+	held := w.learns.Save(inTime, outcome)
 	result = w.output.Settle(outcome)
-	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Trouble())
+	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
 	event.Outcome = &result.Outcome
 	if held {
 		reporter.Clear()
 		err = w.conclude(ctx, reporter, result)
-		w.learns.Insist(ctx, time.Until(w.deadline()))
-		result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Trouble())
+		w.learns.SaveLater(ctx, time.Until(w.deadline()))
+		result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
 	}
 	reporter.Event(event)
 	reporter.Close()
@@ -155,7 +155,6 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	return nil
 }
 
-// writeResultFile writes the answer to the file of --result-file, if there is one.
 func (w *wait) writeResultFile(result report.Result) error {
 	if w.resultFile == "" {
 		return nil
@@ -267,7 +266,6 @@ func waitFlags() argv.Flags {
 	})
 }
 
-// waitConflicts are flags of a wait that cannot both be meant.
 func waitConflicts() []argv.Conflict {
 	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
 		{Flag: "quiet", Other: "progress", Unless: "none"},
@@ -275,8 +273,8 @@ func waitConflicts() []argv.Conflict {
 	})
 }
 
-// elsewhere are the names that other tools give to flags of poll.
-func elsewhere() map[string]string {
+// flagSynonyms are the names that other tools give to flags of poll.
+func flagSynonyms() map[string]string {
 	return map[string]string{
 		"attempts": "max-attempts", "retry": "max-attempts", "retries": "max-attempts",
 		"max-retries": "max-attempts", "times": "max-attempts", "tries": "max-attempts",

@@ -55,9 +55,9 @@ func TestNearest(t *testing.T) {
 }
 
 // What other tools call a flag leads to flags that exist.
-func TestElsewhere(t *testing.T) {
+func TestFlagSynonyms(t *testing.T) {
 	t.Parallel()
-	for word, meant := range elsewhere() {
+	for word, meant := range flagSynonyms() {
 		if waitFlags().Lookup(meant) == nil {
 			t.Errorf("%s leads to %s, which does not exist", word, meant)
 		}

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A Request is what a server was asked.
 type Request struct {
+	At     time.Time
 	Method string
 	Host   string
 	URI    string // path and query
@@ -49,7 +51,7 @@ func ServeConn(conn net.Conn, next func(Request) *Answer) {
 		if err != nil {
 			return
 		}
-		a := next(Request{r.Method, r.Host, r.URL.RequestURI(), r.Header, body})
+		a := next(Request{time.Now(), r.Method, r.Host, r.URL.RequestURI(), r.Header, body})
 		if a == nil || !a.write(conn, r.Method) {
 			return
 		}

@@ -1,14 +1,13 @@
 package main
 
-// columns are what is evaluated: the costs of five policies and their lower bound,
-// then the polls and the delay of the learner.
-var columns = [...]string{"aws", "f1.1", "best fixed", "learned, exact", "learned", "optimum", "polls", "delay"}
+// A result is the mean over the keys of a trace, as percentages of the median
+// run of each key; polls is a number for each run.
+type result struct {
+	aws, geometric, fixed, exact, seen, optimum float64 // costs
+	polls, delay                                float64 // of seen
+}
 
-// A result has a mean over the keys of a trace for each column: polls are a number
-// for each run, all others percentages of the median run of each key.
-type result [len(columns)]float64
-
-// evaluate returns what the policies cost if a poll is worth that share of the
+// evaluate says what the policies cost if a poll is worth that share of the
 // median of a key.
 func evaluate(t trace, share float64) (result, error) {
 	var mean result
@@ -37,21 +36,27 @@ func evaluateKey(k series, share float64) (result, error) {
 		return result{}, err
 	}
 	return result{
-		percent * follow(aws, scored).cost(poll),
-		percent * follow(geometric, scored).cost(poll),
-		percent * bestFixed(scored, poll).cost(poll),
-		percent * exact.cost(poll),
-		percent * seen.cost(poll),
-		percent * optimum(scored, poll),
-		seen.polls / float64(len(scored)),
-		percent * seen.delay,
+		aws:       percent * follow(aws, scored).cost(poll),
+		geometric: percent * follow(geometric, scored).cost(poll),
+		fixed:     percent * bestFixed(scored, poll).cost(poll),
+		exact:     percent * exact.cost(poll),
+		seen:      percent * seen.cost(poll),
+		optimum:   percent * optimum(scored, poll),
+		polls:     seen.polls / float64(len(scored)),
+		delay:     percent * seen.delay,
 	}, nil
 }
 
 // plus adds o times weight.
 func (r result) plus(o result, weight float64) result {
-	for i := range r {
-		r[i] += weight * o[i]
+	return result{
+		aws:       r.aws + weight*o.aws,
+		geometric: r.geometric + weight*o.geometric,
+		fixed:     r.fixed + weight*o.fixed,
+		exact:     r.exact + weight*o.exact,
+		seen:      r.seen + weight*o.seen,
+		optimum:   r.optimum + weight*o.optimum,
+		polls:     r.polls + weight*o.polls,
+		delay:     r.delay + weight*o.delay,
 	}
-	return r
 }

@@ -69,7 +69,7 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, 
 	}
 	took, err := r.took(ctx, o.Observation)
 	if err != nil {
-		r.trouble = append(r.trouble, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
+		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
 		return run, ok
 	}
 	run.Lo, run.Hi = took, took
@@ -87,7 +87,7 @@ func remembered(o poll.Outcome) (history.Outcome, bool) {
 	case poll.Succeeded:
 		return history.Success, true
 	case poll.Failed:
-		return failed(o)
+		return history.Failure, failed(o)
 	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
 		return history.Timeout, o.Attempts > 0
 	case poll.Interrupted:
@@ -98,23 +98,20 @@ func remembered(o poll.Outcome) (history.Outcome, bool) {
 
 // failed tells a failure of the operation, which a rule or a good answer
 // states, from one of the probe, such as a password that is wrong.
-func failed(o poll.Outcome) (history.Outcome, bool) {
-	switch {
-	case o.Observation == nil:
-		return "", false
-	case o.Verdict.Rule != "", o.Observation.Good() && !o.Observation.Following.Start:
-		return history.Failure, true
-	}
-	return "", false
+func failed(o poll.Outcome) bool {
+	seen := o.Observation
+	return seen != nil && (o.Verdict.Rule != "" || seen.Good() && !seen.Following.Start)
 }
 
 // took is how long the operation ran by the times in its last answer.
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
-	started, err := instantOf(ctx, "started-at", r.startedAt, o)
+	env := status.Environment(o)
+	env.Context = ctx
+	started, err := instantOf(env, "started-at", r.startedAt)
 	if err != nil {
 		return 0, err
 	}
-	finished, err := instantOf(ctx, "finished-at", r.finishedAt, o)
+	finished, err := instantOf(env, "finished-at", r.finishedAt)
 	if err != nil {
 		return 0, err
 	}
@@ -124,9 +121,7 @@ func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Durati
 	return finished.Sub(started), nil
 }
 
-func instantOf(ctx context.Context, name string, e *expr.Expr, o *status.Observation) (time.Time, error) {
-	env := status.Environment(o)
-	env.Context = ctx
+func instantOf(env *expr.Env, name string, e *expr.Expr) (time.Time, error) {
 	value := e.Eval(env).Value()
 	if !value.Exists() {
 		return time.Time{}, fmt.Errorf("--%s %s: %s", name, e, value.Reason)
@@ -137,14 +132,6 @@ func instantOf(ctx context.Context, name string, e *expr.Expr, o *status.Observa
 	}
 	return at, nil
 }
-
-// A number of seconds since 1970 is one of milliseconds from that on, which as
-// seconds would be the year 5138 and as milliseconds is 1973; and from the
-// other on it is neither.
-const (
-	fromMilliseconds = 1e11
-	fromNonsense     = 1e14
-)
 
 // instant reads a text as RFC 3339 writes it, or a number of seconds or
 // milliseconds since 1970, which may be a text as well.
@@ -159,11 +146,12 @@ func instant(v expr.Value) (time.Time, error) {
 	}
 	// A number as JSON has it: ParseFloat would also take 0x1p30 or 1_000.
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n >= 0 && n < fromNonsense) || !json.Valid([]byte(text)) {
+	if err != nil || !(n >= 0 && n < 1e14) || !json.Valid([]byte(text)) {
 		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)
 	}
-	if n >= fromMilliseconds {
-		return time.UnixMicro(int64(math.Round(n * 1e3))).UTC(), nil
+	microseconds := 1e6
+	if n >= 1e11 { // as seconds the year 5138, as milliseconds 1973
+		microseconds = 1e3
 	}
-	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil
+	return time.UnixMicro(int64(math.Round(n * microseconds))).UTC(), nil
 }

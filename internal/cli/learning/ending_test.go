@@ -57,7 +57,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		l := Recorder{}
 		for _, ev := range test.events {
-			l.See(ev)
+			l.Observe(ev)
 		}
 		r, ok := l.record(t.Context(), poll.Outcome{Ending: poll.Succeeded})
 		if !ok || r.Lo != test.lo || r.Hi != test.hi {
@@ -157,7 +157,7 @@ func TestInstant(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &status.Observation{Body: []byte(`{"at":` + test.json + `}`)}
-		have, err := instantOf(t.Context(), "started-at", e, o)
+		have, err := instantOf(status.Environment(o), "started-at", e)
 		if (err != nil) != test.want.IsZero() || err == nil && !have.Equal(test.want) {
 			t.Errorf("%s: have %v, %v, want %v", test.json, have, err, test.want)
 		}

@@ -36,8 +36,8 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Flags: append(Flags("").Only("history"),
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
 			argv.HelpFlag()),
-		Most:    1,
-		Surplus: "takes one NAME",
+		MaxOperands: 1,
+		Surplus:     "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
 			store, err := readStore(l)
 			switch {
@@ -60,7 +60,6 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 	}
 }
 
-// list is a line for each history.
 func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store) error {
 	names, err := store.List()
 	if err != nil {
@@ -93,7 +92,7 @@ func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 }
 
 func forget(ctx context.Context, s *term.Streams, store history.Store, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, mostPatience)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeoutAfter)
 	defer cancel()
 	err := store.Forget(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,7 +104,6 @@ func forget(ctx context.Context, s *term.Streams, store history.Store, name stri
 	return err
 }
 
-// show is all there is to say of one history.
 func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store, name string) error {
 	r, err := read(store, name, learn.Options{})
 	if err != nil {
@@ -176,7 +174,6 @@ func (r runs) lastOutcome() string {
 	return string(r.all[len(r.all)-1].Outcome)
 }
 
-// counts says how many runs there are, and how they ended.
 func (r runs) counts() string {
 	number := map[history.Outcome]int{}
 	for _, run := range r.all {

@@ -114,7 +114,6 @@ func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model,
 	return r.model, nil
 }
 
-// remark says something beside the result.
 func remark(s *term.Streams, format string, args ...any) {
 	fmt.Fprintf(s.Err, "poll: %s\n", term.Line(fmt.Sprintf(format, args...)))
 }
@@ -133,10 +132,10 @@ type Recorder struct {
 	// answer; nil if that does not say them.
 	startedAt, finishedAt *expr.Expr
 
-	closed  bool // the place cannot be used, which has been said
-	trouble []string
-	seen    completion
-	run     history.Record // that has ended
+	closed   bool // the place cannot be used, which has been said
+	warnings []string
+	seen     completion
+	run      history.Record // that has ended
 }
 
 // A Compiler compiles the expression that a flag has.
@@ -159,7 +158,7 @@ func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Record
 		return r, nil
 	}
 	past, err := read(r.store, r.Name, options)
-	r.trouble, r.Model = append(r.trouble, past.warnings...), past.model
+	r.warnings, r.Model = append(r.warnings, past.warnings...), past.model
 	r.close("nothing is known of past runs", err)
 	return r, nil
 }
@@ -188,12 +187,12 @@ func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
 func (r *Recorder) close(so string, err error) {
 	if err != nil && !r.closed {
 		r.closed = true
-		r.trouble = append(r.trouble, so+": "+err.Error())
+		r.warnings = append(r.warnings, so+": "+err.Error())
 	}
 }
 
-// See takes note of an event.
-func (r *Recorder) See(ev poll.Event) {
+// Observe takes note of an event.
+func (r *Recorder) Observe(ev poll.Event) {
 	if r != nil {
 		r.seen.see(ev)
 	}
@@ -202,14 +201,14 @@ func (r *Recorder) See(ev poll.Event) {
 // The times for which a run waits until others have written theirs. One of them
 // may be stopped, so none is long.
 const (
-	firstPatience = 20 * time.Millisecond  // before the result
-	mostPatience  = 2 * time.Second        // after it
-	leastPatience = 100 * time.Millisecond // even if the time for everything is over
+	lockTimeoutBefore = 20 * time.Millisecond  // before the result
+	lockTimeoutAfter  = 2 * time.Second        // after it
+	lockTimeoutLeast  = 100 * time.Millisecond // even if the time for everything is over
 )
 
-// Keep remembers the run that has ended. It reports whether that has to wait for
+// Save remembers the run that has ended. It reports whether that has to wait for
 // others.
-func (r *Recorder) Keep(ctx context.Context, o poll.Outcome) (held bool) {
+func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
 	if r == nil {
 		return false
 	}
@@ -218,7 +217,7 @@ func (r *Recorder) Keep(ctx context.Context, o poll.Outcome) (held bool) {
 		return false
 	}
 	r.run = run
-	err := r.add(ctx, firstPatience)
+	err := r.add(ctx, lockTimeoutBefore)
 	if errors.Is(err, history.ErrHeld) {
 		return true
 	}
@@ -226,27 +225,27 @@ func (r *Recorder) Keep(ctx context.Context, o poll.Outcome) (held bool) {
 	return false
 }
 
-// Insist remembers the run although others have to be waited for, when so much
+// SaveLater remembers the run although others have to be waited for, when so much
 // is left of the time for everything.
-func (r *Recorder) Insist(ctx context.Context, left time.Duration) {
-	r.close("this run is not remembered", r.add(ctx, max(min(left, mostPatience), leastPatience)))
+func (r *Recorder) SaveLater(ctx context.Context, left time.Duration) {
+	r.close("this run is not remembered", r.add(ctx, max(min(left, lockTimeoutAfter), lockTimeoutLeast)))
 }
 
 // add adds the run to the history. A signal ends it, but not the one that has
 // ended the run.
 func (r *Recorder) add(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil {
-		ctx, patience = context.WithoutCancel(ctx), min(patience, leastPatience)
+		ctx, patience = context.WithoutCancel(ctx), min(patience, lockTimeoutLeast)
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return r.store.Append(ctx, r.Name, r.run)
 }
 
-// Trouble is what was in the way of learning and of remembering.
-func (r *Recorder) Trouble() []string {
+// Warnings are what was in the way of learning and of remembering.
+func (r *Recorder) Warnings() []string {
 	if r == nil {
 		return nil
 	}
-	return r.trouble
+	return r.warnings
 }

@@ -68,8 +68,12 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 	if l.Has("overshoot") {
 		c.Factor = 1 + l.Percent("overshoot")
 	}
-	if !l.Has("max-wait") {
-		c.MaxWait = defaultMaxWait(l, c)
+	switch {
+	case l.Has("max-wait"):
+	case l.Has("overshoot"):
+		c.MaxWait = backoff.NoCap
+	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
+		c.MaxWait = max(c.MaxWait, 2*c.Base) // a fixed wait must fit below it
 	}
 	if l.Typed("power") != nil && c.Strategy != backoff.StrategyPolynomial && !l.Has("compare") {
 		return c, argv.Usagef("--power is for --strategy polynomial")
@@ -77,33 +81,19 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 	return c, nil
 }
 
-// defaultMaxWait is the cap when --max-wait is not given. --overshoot has none,
-// and a fixed wait must fit below it.
-func defaultMaxWait(l *argv.Line, c backoff.Config) time.Duration {
-	switch {
-	case l.Has("overshoot"):
-		return backoff.NoCap
-	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
-		return max(c.MaxWait, 2*c.Base)
-	}
-	return c.MaxWait
-}
-
 // Schedules builds the schedules of a configuration: its own, and that after
 // THROTTLED.
 func Schedules(l *argv.Line, c backoff.Config) (own, throttled backoff.Schedule, err error) {
 	own, throttled, err = c.Schedules()
-	if err != nil {
-		return nil, nil, badParameter(l, err)
-	}
-	return own, throttled, nil
+	return own, throttled, badParameter(l, err)
 }
 
-// badParameter names the flag or variable that a parameter came from.
+// badParameter names the flag or variable that a parameter came from, if there is
+// something wrong with one.
 func badParameter(l *argv.Line, err error) error {
 	e, ok := errors.AsType[*backoff.ParameterError](err)
 	if !ok {
-		return argv.Usagef("%w", err)
+		return err
 	}
 	origin := l.Origin(strings.ReplaceAll(e.Parameter, " ", "-"))
 	if e.Parameter == "base" && l.Has("interval") {
@@ -115,10 +105,7 @@ func badParameter(l *argv.Line, err error) error {
 // Immediate reports whether the first attempt comes at once: where that is asked
 // for and, unless told otherwise, with --interval.
 func Immediate(l *argv.Line) bool {
-	if l.Has("immediate") {
-		return l.On("immediate")
-	}
-	return l.Has("interval")
+	return l.On("immediate") || l.Has("interval") && !l.Has("immediate")
 }
 
 // Source is the source of all jitter, nil without --seed.

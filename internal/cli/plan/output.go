@@ -87,33 +87,24 @@ func (c chartFile) write(path string) error {
 	return newfile.Write(path, b.Bytes())
 }
 
-// A meter is a line on a terminal that says how much of long work is done.
-type meter struct {
-	streams *term.Streams
-	what    string
-	since   time.Time
-	visible bool
-}
-
 // meterPatience is how long work takes before it is worth a line.
 const meterPatience = time.Second
 
-func newMeter(s *term.Streams, what string) *meter {
-	return &meter{streams: s, what: what, since: time.Now()}
-}
-
-// show redraws the line.
-func (m *meter) show(done, total int) {
-	s := m.streams
-	if !s.ErrIsTerminal || s.Dumb || !s.Foreground() || time.Since(m.since) < meterPatience {
-		return
+// newMeter returns what redraws a line on a terminal that says how much of long
+// work is done, and what takes the line away.
+func newMeter(s *term.Streams, what string) (show func(done, total int), clear func()) {
+	since, visible := time.Now(), false
+	show = func(done, total int) {
+		if !s.ErrIsTerminal || s.Dumb || !s.Foreground() || time.Since(since) < meterPatience {
+			return
+		}
+		fmt.Fprintf(s.Err, "\r%s: %d%% (%d of %d)", what, 100*done/total, done, total)
+		visible = true
 	}
-	fmt.Fprintf(s.Err, "\r%s: %d%% (%d of %d)", m.what, 100*done/total, done, total)
-	m.visible = true
-}
-
-func (m *meter) clear() {
-	if m.visible {
-		fmt.Fprint(m.streams.Err, "\r\x1b[K")
+	clear = func() {
+		if visible {
+			fmt.Fprint(s.Err, "\r\x1b[K")
+		}
 	}
+	return show, clear
 }

@@ -30,14 +30,14 @@ func TestMeter(t *testing.T) {
 				streams.ErrIsTerminal = true
 				tt.change(streams)
 
-				m := newMeter(streams, "simulating")
+				show, clear := newMeter(streams, "simulating")
 				time.Sleep(tt.after)
-				m.show(50, 200)
+				show(50, 200)
 				if have := said.String(); have != tt.want {
 					t.Errorf("have %q, want %q", have, tt.want)
 				}
 				said.Reset()
-				m.clear()
+				clear()
 				if have := said.String(); have != tt.gone {
 					t.Errorf("cleared by %q, want %q", have, tt.gone)
 				}

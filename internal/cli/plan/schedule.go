@@ -87,7 +87,6 @@ func scheduleFlags() argv.Flags {
 	})
 }
 
-// scheduleOptions are what the flags ask for.
 type scheduleOptions struct {
 	config     backoff.Config
 	table      backoff.Table // without its schedule
@@ -132,11 +131,13 @@ func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 // them has are refused.
 func comparedStrategies(l *argv.Line) []backoff.Strategy {
 	list := argv.List(l, "compare", backoff.Strategies())
-	for flag, of := range map[string]backoff.Strategy{"factor": backoff.StrategyExponential, "power": backoff.StrategyPolynomial} {
+	refuse := func(flag string, of backoff.Strategy) {
 		if l.Has(flag) && !slices.Contains(list, of) {
-			l.Fail(flag, argv.Usagef("none of the strategies compared has it, %s would", of))
+			l.Fail(flag, argv.Usagef("only %s has it, which is not compared", of))
 		}
 	}
+	refuse("factor", backoff.StrategyExponential)
+	refuse("power", backoff.StrategyPolynomial)
 	return list
 }
 
@@ -163,7 +164,6 @@ func (o scheduleOptions) attempts(l *argv.Line, s *term.Streams) (answer, error)
 	return answer{timetable(rows), o.totals(rows) + chart.Screen(s, p), files}, nil
 }
 
-// scheduled are the rows of the configured schedule.
 func (o scheduleOptions) scheduled(l *argv.Line) (rows []row, err error) {
 	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
 		return nil, err
@@ -209,7 +209,6 @@ func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
 	}
 }
 
-// totals says what the table comes to.
 func (o scheduleOptions) totals(rows []row) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(o.table.Timeout))
@@ -307,7 +306,6 @@ type coverage struct {
 	at time.Duration
 }
 
-// In sets the answer in a format.
 func (c coverage) In(format string) (string, error) {
 	known := func(ok bool, d time.Duration) any {
 		if !ok {

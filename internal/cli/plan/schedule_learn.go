@@ -61,7 +61,6 @@ func addChances(rows []row, m *learn.Model) {
 	}
 }
 
-// learnedTotals says what the table comes to.
 func learnedTotals(name string, rows []row, m *learn.Model) string {
 	middle := words.Duration(m.Quantile(0.5).Round(time.Millisecond))
 	text := fmt.Sprintf("\nlearned from %d runs of %s, half of which take less than %s\n", m.Runs(), name, middle)

@@ -78,21 +78,25 @@ func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
 	if err != nil {
 		return err
 	}
-	meter := newMeter(s, "simulating")
-	config.Progress = meter.show
+	show, clear := newMeter(s, "simulating")
+	config.Progress = show
 	found, err := simulate.Run(ctx, config)
-	meter.clear()
+	clear()
 	if err != nil {
 		return err
 	}
 	plots := resultPlots(found)
-	a := answer{
-		table:  results{table.Table[simulate.Result]{Columns: resultColumns(), Rows: found}},
-		below:  chart.Screen(s, plots...),
-		charts: []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, plots...) }}},
+	below := chart.Screen(s, plots...)
+	if slices.ContainsFunc(found, stopped) {
+		below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n" + below
 	}
+	svg := func(w io.Writer) error { return chart.SVG(w, plots...) }
+	a := answer{table.Table[simulate.Result]{Columns: resultColumns(), Rows: found}, below, []chartFile{{"svg", svg}}}
 	return a.put(ctx, l, l.Choice("format"))
 }
+
+// stopped reports whether a trial was stopped, at a wait without end.
+func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
 func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	model := simulate.Model(l.Choice("model"))
@@ -116,8 +120,8 @@ func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	if l.Err() != nil {
 		return c, l.Err()
 	}
-	if err := c.Validate(); err != nil {
-		return c, badParameter(l, err)
+	if err := badParameter(l, c.Validate()); err != nil {
+		return c, err
 	}
 	return c, checkFiles(l, "svg")
 }
@@ -150,19 +154,21 @@ func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error
 // namedAlgorithms reads --algorithm, by default "all" that the model has.
 func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration) []simulate.Algorithm {
 	const all = "all"
-	var named []string
+	named := []string{all}
 	if l.Has("algorithm") {
-		named = argv.List(l, "algorithm", append([]string{all}, algorithmNames()...))
+		named = argv.List(l, "algorithm", append(named, algorithmNames()...))
 	}
-	if named == nil || slices.Contains(named, all) {
+	if slices.Contains(named, all) {
 		return m.Algorithms(base, maxWait)
 	}
-	// Those of ModelOCC include "none". Validate says why a queue cannot have it.
-	offered := simulate.ModelOCC.Algorithms(base, maxWait)
 	var list []simulate.Algorithm
 	for _, word := range named {
-		i := slices.IndexFunc(offered, func(a simulate.Algorithm) bool { return a.Name == word })
-		list = append(list, offered[i])
+		// Those of ModelOCC include "none". Validate says why a queue cannot have it.
+		for _, a := range simulate.ModelOCC.Algorithms(base, maxWait) {
+			if a.Name == word {
+				list = append(list, a)
+			}
+		}
 	}
 	return list
 }
@@ -188,7 +194,6 @@ func algorithmName(c backoff.Config) string {
 	return name
 }
 
-// readClients reads the numbers of clients, each once.
 func readClients(l *argv.Line) []int {
 	var list []int
 	for word := range strings.SplitSeq(l.String("clients"), ",") {
@@ -219,26 +224,23 @@ func readService(l *argv.Line) (shortest, longest time.Duration) {
 	return shortest, longest
 }
 
-// results are what a simulation found.
-type results struct{ table.Table[simulate.Result] }
-
-// In sets the results in a format.
-func (r results) In(format string) (string, error) {
-	text, err := r.Table.In(format)
-	stopped := func(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
-	if format == table.Text && slices.ContainsFunc(r.Rows, stopped) {
-		text += "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
-	}
-	return text, err
-}
-
 // resultColumns describe a result. Times are in milliseconds, and missing if a
 // trial was stopped.
 func resultColumns() []table.Column[simulate.Result] {
 	number := func(name, head string, of func(simulate.Result) float64) table.Column[simulate.Result] {
 		return table.Column[simulate.Result]{
-			Name: name, Value: func(r simulate.Result) any { return finite(of(r)) },
-			Head: head, Text: func(r simulate.Result) string { return tenths(of(r)) },
+			Name: name, Value: func(r simulate.Result) any {
+				if math.IsInf(of(r), 0) {
+					return (*float64)(nil)
+				}
+				return math.Round(of(r)*1000) / 1000 // of milliseconds that is a microsecond
+			},
+			Head: head, Text: func(r simulate.Result) string {
+				if math.IsInf(of(r), 0) {
+					return ">292 years"
+				}
+				return strconv.FormatFloat(of(r), 'f', 1, 64)
+			},
 		}
 	}
 	clients := func(r simulate.Result) any { return r.Clients }
@@ -253,21 +255,6 @@ func resultColumns() []table.Column[simulate.Result] {
 		number("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
 		number("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
 	}
-}
-
-// finite leaves three decimals: of milliseconds that is a microsecond.
-func finite(n float64) *float64 {
-	if math.IsInf(n, 0) {
-		return nil
-	}
-	return new(math.Round(n*1000) / 1000)
-}
-
-func tenths(n float64) string {
-	if math.IsInf(n, 0) {
-		return ">292 years"
-	}
-	return strconv.FormatFloat(n, 'f', 1, 64)
 }
 
 // resultPlots draw work and time against the number of clients. Work is what each
@@ -289,7 +276,7 @@ func resultPlots(found []simulate.Result) []chart.Plot {
 func resultPlot(found []simulate.Result, title string, y chart.Axis, value func(simulate.Result) float64) chart.Plot {
 	p := chart.Plot{Title: title, X: chart.Axis{Name: "clients"}, Y: y}
 	for _, r := range found {
-		if math.IsInf(r.Time, 0) {
+		if stopped(r) {
 			continue // what was counted until the trial was stopped says nothing
 		}
 		i := slices.IndexFunc(p.Series, func(line chart.Series) bool { return line.Name == r.Algorithm })

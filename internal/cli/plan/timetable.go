@@ -50,12 +50,10 @@ func timetable(rows []row, more ...table.Column[row]) table.Table[row] {
 
 func startsAt(r row) time.Duration { return r.At }
 
-// jittered reports whether chance has a part in any of the rows.
 func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
 }
 
-// series is a time of each row.
 func series(name string, rows []row, of func(row) time.Duration) chart.Series {
 	s := chart.Series{Name: name}
 	for _, r := range rows {
@@ -64,7 +62,6 @@ func series(name string, rows []row, of func(row) time.Duration) chart.Series {
 	return s
 }
 
-// growthPlot is a plot of elapsed times against attempts.
 func growthPlot(title string, series ...chart.Series) chart.Plot {
 	return chart.Plot{
 		Title:  title,
@@ -74,7 +71,6 @@ func growthPlot(title string, series ...chart.Series) chart.Plot {
 	}
 }
 
-// describe says in words what the waits are.
 func describe(c backoff.Config) string {
 	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
 	switch {

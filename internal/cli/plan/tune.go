@@ -48,7 +48,7 @@ func tune(ctx context.Context, l *argv.Line) error {
 	}
 	t := tuning{goal: g, Tuning: backoff.Tune(backoff.Exponential{Base: g.base, Factor: g.factor}, g.until)}
 	text := t.text()
-	if g.format == table.JSON {
+	if l.Choice("format") == table.JSON {
 		if text, err = t.json(); err != nil {
 			return err
 		}
@@ -63,21 +63,20 @@ type goal struct {
 	base      time.Duration
 	until     time.Duration
 	factor    float64
-	format    string
 }
 
-func readGoal(l *argv.Line) (goal, error) {
+func readGoal(l *argv.Line) (g goal, err error) {
 	if err := checkGoal(l); err != nil {
-		return goal{}, err
+		return g, err
 	}
-	g := goal{
+	g = goal{
 		base:      l.Duration("base", backoff.DefaultBase),
 		overshoot: l.Percent("overshoot"),
 		wait:      l.Duration("wait", 0),
 		at:        l.Duration("at", 0),
-		format:    l.Choice("format"),
 	}
 	g.until = l.Duration("timeout", cmp.Or(g.at, DefaultTimeout))
+	l.Choice("format")
 	switch {
 	case l.Err() != nil:
 		return g, l.Err()
@@ -86,16 +85,12 @@ func readGoal(l *argv.Line) (goal, error) {
 	case g.until == 0 && l.Has("timeout"):
 		return g, argv.Usagef("--timeout: 0 leaves no time to judge")
 	}
-	var err error
 	if g.overshoot > 0 {
 		g.factor, err = backoff.FactorForOvershoot(g.overshoot)
 	} else {
 		g.factor, err = backoff.FactorForWait(g.base, g.wait, g.at)
 	}
-	if err != nil {
-		return g, badParameter(l, err)
-	}
-	return g, nil
+	return g, badParameter(l, err)
 }
 
 // checkGoal refuses what is no goal, or half of one.
@@ -130,11 +125,13 @@ func (t tuning) json() (string, error) {
 	}.Object()
 }
 
-// text is the answer in words.
 func (t tuning) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "factor %s: %s\n\n", t.r(), t.meaning())
-	b.WriteString(t.formulas())
+	meaning := "all waits are alike"
+	if t.factor != 1 {
+		meaning = fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
+	}
+	fmt.Fprintf(&b, "factor %s: %s\n\n%s", rounded(t.factor), meaning, t.formulas())
 	b.WriteString("\n" + t.around() + "\n")
 	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.Attempts, "attempt"), words.WithSeconds(t.until), t.AttemptsFactor2, t.ratio())
 	other := backoff.Exponential{Base: t.base, Factor: 2}
@@ -144,18 +141,10 @@ func (t tuning) text() string {
 	return b.String()
 }
 
-// meaning says what the factor does.
-func (t tuning) meaning() string {
-	if t.factor == 1 {
-		return "all waits are alike"
-	}
-	return fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
-}
-
 // formulas are those of the series, with the numbers put in. Times are in
 // seconds.
 func (t tuning) formulas() string {
-	a, r, until := words.Seconds(t.base), t.r(), words.Seconds(t.until)
+	a, r, until := words.Seconds(t.base), rounded(t.factor), words.Seconds(t.until)
 	var b strings.Builder
 	if t.wait > 0 {
 		fmt.Fprintf(&b, "  r      = 1 + (wait - a) / at = 1 + (%s - %s) / %s = %s\n", words.Seconds(t.wait), a, words.Seconds(t.at), r)
@@ -175,15 +164,9 @@ func (t tuning) formulas() string {
 	return b.String()
 }
 
-// r is the factor as it is shown; flags gives it in full.
-func (t tuning) r() string { return rounded(t.factor) }
-
 // rounded writes a number to ten digits, which leaves out what comes of 1.1 - 1.
-func rounded(n float64) string {
-	return words.Number(math.Round(n*1e10) / 1e10)
-}
+func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) }
 
-// around is the table of the attempts next to the end.
 func (t tuning) around() string {
 	const before, after = 3, 2
 	var near []row

@@ -12,21 +12,22 @@ import (
 	"time"
 )
 
-// An entry is one way to do the work of a contest.
+// An entry is one way of doing what a contest is about. The first entry of a
+// contest is poll.
 type entry struct {
 	name string
-	// needs is the program that it needs; without that the entry is left out.
+	// needs is the program that it needs; an entry without it is left out.
 	needs string
 	cost  func() (float64, error)
 }
 
-// A contest compares entries that take turns. The first one is poll.
+// A contest is entries that take turns.
 type contest struct {
 	unit    func(cost float64) string
 	entries []entry
 }
 
-// print measures all entries and prints a row for each.
+// print measures, and prints a row for each entry.
 func (c contest) print(w io.Writer, rounds int) error {
 	fmt.Fprintln(w, "| | cost | poll / it |\n|---|---|---|")
 	costs := make([][]float64, len(c.entries))
@@ -58,7 +59,7 @@ func (c contest) print(w io.Writer, rounds int) error {
 	return nil
 }
 
-// ratios divides the costs of the same round.
+// ratios pairs what was measured in the same round.
 func ratios(ours, theirs []float64) []float64 {
 	all := make([]float64, len(ours))
 	for i := range ours {
@@ -91,7 +92,7 @@ func cpu(line ...string) (float64, error) {
 	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// once measures the cost of one run, as the mean of n.
+// once is what one run costs, as the mean of n.
 func once(n int, line ...string) func() (float64, error) {
 	return func() (float64, error) {
 		sum := 0.0
@@ -106,8 +107,8 @@ func once(n int, line ...string) func() (float64, error) {
 	}
 }
 
-// each measures the cost of one of n attempts, without that of starting the
-// program. N# in the line stands for the number of attempts.
+// each is what one of n attempts costs; what the program itself costs, with one
+// attempt, is left out. The line has N where the number of attempts goes.
 func each(n int, line ...string) func() (float64, error) {
 	with := func(count int) []string {
 		filled := slices.Clone(line)

@@ -22,7 +22,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// own returns the user and system time of this process so far, in seconds.
+// own is the user and system time of this process so far, in seconds.
 func own() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -31,7 +31,7 @@ func own() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// inside measures the cost of one call, as the mean of n, with garbage collection.
+// inside is what one call costs, as the mean of n; garbage collection included.
 func inside(n int, call func() error) func() (float64, error) {
 	return func() (float64, error) {
 		before := own()
@@ -52,7 +52,7 @@ func expressions() table {
 		about: "`.state == \"done\"` is asked about an answer whose last member it is; poll checks the document first. A verdict also has\n" +
 			"its reason in words, for which the member is read again: once while the state is another, twice when it matches, at\n" +
 			"the end of the wait. Limit for the condition on 10 MB: 1.5 times gjson.Valid and gjson.Get, a fifth of gojq.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			for _, c := range []struct {
 				name string
 				size int
@@ -192,7 +192,7 @@ func sweep() table {
 		title: "Simulator",
 		about: "10 to 190 clients by 10, 5 algorithms, 100 trials of the model occ. The simulator published with the model, in Python and on\n" +
 			"one core, took " + published.String() + " on a machine with two. Limit: 40 times faster.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			var elapsed, used []float64
 			for range min(w.rounds, 5) {
 				began, before := time.Now(), own()
@@ -218,7 +218,7 @@ func waits() table {
 	return table{
 		title: "Schedules",
 		about: "What it costs to compute one wait of a run of a thousand.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			fmt.Fprintln(out, "| schedule | cost | waits per second |\n|---|---|---|")
 			for _, name := range backoff.Strategies() {
 				for _, jitter := range []backoff.Jitter{backoff.JitterNone, backoff.JitterFull, backoff.JitterDecorrelated} {
@@ -239,7 +239,7 @@ func waits() table {
 	}
 }
 
-// computing returns the seconds that it takes to compute one of many waits.
+// computing is the seconds that one of many waits takes.
 func computing(schedule backoff.Schedule) float64 {
 	const runs, length = 100, 1000
 	random := rand.New(rand.NewPCG(1, 2))

@@ -65,11 +65,11 @@ func bench() error {
 	return nil
 }
 
-// A table is one measurement.
+// A table is one thing that is measured.
 type table struct {
 	title string
 	about string // what is measured, its limit, and why there is a gap
-	print func(io.Writer, *setup) error
+	print func(io.Writer, *workshop) error
 }
 
 func tables() []table {

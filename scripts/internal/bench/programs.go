@@ -18,7 +18,7 @@ func startUp() table {
 		about: "A program that succeeds at once is run once. Limit: 1.3 times a program in Go that links net/http and urfave/cli.\n" +
 			"By profile, what poll adds is a larger program to load, the threads that attend to signals, both outputs and the end of\n" +
 			"the child, and reading its own flags; no chart, font or preset is touched.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			return contest{milliseconds, []entry{
 				{"`poll -q --immediate -- true`", w.poll, once(10, w.poll, "-q", "--immediate", "--", w.yes)},
 				{"floor: Go with net/http and urfave/cli", w.start, once(10, w.start, w.yes)},
@@ -39,7 +39,7 @@ func commandAttempt() table {
 		title: "An attempt with a command",
 		about: fmt.Sprintf("false(1) is run %d times without a wait, minus the same with one attempt. "+
 			"Limit: 1.25 times a loop of os/exec.", attempts),
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			return contest{microseconds, []entry{
 				{"`poll -q --interval 0 -- false`", w.poll, each(attempts, w.poll, "-q", "--interval", "0", "--max-attempts", "N#", "--", w.no)},
 				{"floor: os/exec, outputs kept", w.exec, each(attempts, w.exec, "keep", "N#", w.no)},
@@ -64,7 +64,7 @@ func httpAttempt() table {
 			"The server's time is not counted.\n"+
 			"What poll adds to net/http are, by profile, the timers of attempt and run (a tenth of the whole), the verdict with its\n"+
 			"reason (a twentieth), the hints of the header, the trace that tells whether a request has left, and the events.", n),
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			script := "for ((i = 0; i < N#; i++)); do test \"$(" + w.curl + " -s " + w.url + " | " + w.jq + " -r .state)\" = done && break; done"
 			both := w.bash
 			if w.curl == "" || w.jq == "" {
@@ -86,7 +86,7 @@ func memory() table {
 	return table{
 		title: "Memory",
 		about: "The peak of resident memory during 300 attempts with a command, 2000 with a URL. Limit: 20 MiB.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			return contest{mebibytes, []entry{
 				{"poll, command", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "300", "--", w.no)},
 				{"poll, URL", w.poll, peak(w.poll, "-q", "--interval", "0", "--max-attempts", "2000", "--until", `.state=="done"`, w.url)},
@@ -119,7 +119,7 @@ func size() table {
 	return table{
 		title: "Size of the binary",
 		about: "Built with -trimpath -tags=urfave_cli_no_template -ldflags='-s -w'. Limit: 16 MB.",
-		print: func(out io.Writer, w *setup) error {
+		print: func(out io.Writer, w *workshop) error {
 			return contest{mebibytes, []entry{
 				{"poll", w.poll, bytesOf(w.poll)},
 				{"floor: Go with net/http and urfave/cli", w.start, bytesOf(w.start)},

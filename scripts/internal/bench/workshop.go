@@ -17,8 +17,8 @@ import (
 
 const floors = "./scripts/internal/bench/floor/"
 
-// A setup holds the programs to measure; "" stands for one that is missing.
-type setup struct {
+// A workshop has the programs that are measured; "" is one that there is not.
+type workshop struct {
 	rounds int
 
 	poll, start, exec, http, spawn       string // built here
@@ -29,10 +29,10 @@ type setup struct {
 	url    string
 }
 
-// prepare builds poll and the floors, stripped and without paths, and finds the
-// other tools. It has to run in the root of the module.
-func prepare(dir string, rounds int) (*setup, error) {
-	w := &setup{rounds: rounds}
+// prepare builds what is to be built, stripped and without paths, and finds the
+// rest. It has to run in the root of the module.
+func prepare(dir string, rounds int) (*workshop, error) {
+	w := &workshop{rounds: rounds}
 	for program, pkg := range map[*string]string{
 		&w.poll: ".", &w.start: floors + "start", &w.exec: floors + "exec", &w.http: floors + "http",
 	} {
@@ -86,7 +86,7 @@ func findRetry(name, word string) string {
 	return path
 }
 
-func (w *setup) serve() {
+func (w *workshop) serve() {
 	w.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"id":42,"state":"pending","progress":17}`))
@@ -94,7 +94,7 @@ func (w *setup) serve() {
 	w.url = w.server.URL
 }
 
-func (w *setup) close() { w.server.Close() }
+func (w *workshop) close() { w.server.Close() }
 
 func heading() string {
 	return fmt.Sprintf(`# Bench
