@@ -6,15 +6,8 @@ import (
 	"time"
 )
 
-// Exponential waits Base * Factor^N. The zero value is the AWS General
-// Reference's 2^n * 100 ms.
-//
-//	N    Exponential{}    Exponential{Base: time.Second, Factor: 1.1}
-//	0    100ms            1s
-//	1    200ms            1.1s
-//	2    400ms            1.21s
-//	3    800ms            1.331s
-//	9    51.2s            2.357947691s
+// Exponential waits Base * Factor^N. The zero value is the 2^n * 100 ms of the AWS
+// General Reference: 100 ms, 200 ms, 400 ms, 800 ms and so on.
 type Exponential struct {
 	// Base is the wait at step 0. 0 or less means DefaultBase.
 	Base time.Duration
@@ -94,14 +87,7 @@ const RailsSpread = 0.15
 // Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power
 // of 4 and [RailsSpread] it is polynomially_longer of Rails' ActiveJob, formerly
 // exponentially_longer, which waits e^4 + rand*e^4*jitter + 2 seconds after
-// execution e.
-//
-//	N    Polynomial{Base: time.Second}    mean with Spread: RailsSpread
-//	0    3s                               3.075s
-//	1    18s                              19.2s
-//	2    1m23s                            1m29.075s
-//	3    4m18s                            4m37.2s
-//	4    10m27s                           11m13.875s
+// execution e: without the jitter 3 s, 18 s, 83 s, 258 s, 627 s and so on.
 type Polynomial struct {
 	// Base is the unit of the formula; the wait at step 0 is three times as
 	// long. 0 or less means DefaultBase.

@@ -23,16 +23,17 @@ type ruleCount struct {
 
 // Add counts the answers behind a verdict.
 func (t *Tally) Add(v Verdict) {
-	for _, a := range v.Answers {
+	for i := range v.Answers {
+		a := &v.Answers[i]
 		if !a.Rule.Status.Ends() {
 			continue
 		}
-		i := slices.IndexFunc(t.rules, func(c *ruleCount) bool { return c.rule == a.Rule })
-		if i < 0 {
-			i = len(t.rules)
+		at := slices.IndexFunc(t.rules, func(c *ruleCount) bool { return c.rule == a.Rule })
+		if at < 0 {
+			at = len(t.rules)
 			t.rules = append(t.rules, &ruleCount{rule: a.Rule})
 		}
-		if c := t.rules[i]; a.Asked {
+		if c := t.rules[at]; a.Asked {
 			c.asked, c.last = true, a.Result
 			c.decided = c.decided || a.Result.Tri != expr.Unknown
 		}

@@ -269,7 +269,7 @@ func (m mixture) at(t float64) (density, survival float64) {
 	return density, survival
 }
 
-const sqrt2Pi = 2.50662827463100050241576528481104525300698674061
+const sqrt2Pi = math.Sqrt2 * math.SqrtPi
 
 // meanBefore returns the mean duration, in seconds, of the runs that end within
 // t seconds, t > 0.
@@ -300,11 +300,8 @@ func (m mixture) grid() []float64 {
 	from, to := math.Log(m.median)-math.Log(1e3), math.Log(m.median)+math.Log(1e3)
 	var logs []float64
 	covered := math.Inf(-1)
-	sorted := slices.SortedFunc(slices.Values(m.components), func(a, b component) int {
-		return cmp.Or(cmp.Compare(a.sd, b.sd), cmp.Compare(a.mean, b.mean))
-	})
-	for i, c := range sorted {
-		if i > 0 && c.sd != sorted[i-1].sd {
+	for i, c := range m.components { // the kernels are sorted and have one sd
+		if i > 0 && c.sd != m.components[i-1].sd {
 			covered = math.Inf(-1)
 		}
 		low, high := c.mean-width*c.sd, c.mean+width*c.sd

@@ -159,8 +159,8 @@ func (s stretch) floor(age float64) float64 {
 }
 
 // newPlan integrates the density of attempts that balances their cost with the
-// delay they save, sqrt(hazard / (2 cost)) (Keller 1974; Ling, Mi & Lin 2001), but at least
-// 1/maxGap. The last stretch has no end.
+// delay they save, sqrt(hazard / (2 cost)) (Keller 1974; Ling, Mi & Lin 2001), but
+// at least 1/maxGap. The last stretch has no end.
 func newPlan(m mixture, stretches []stretch) plan {
 	grid := m.grid()
 	for _, s := range stretches {
