@@ -139,7 +139,8 @@ func (c Config) Validate() error {
 	case len(c.Algorithms) == 0:
 		return problem("algorithm", "none given, there are %s", c.Model.published())
 	case c.Model == ModelQueue && slices.ContainsFunc(c.Algorithms, Algorithm.neverWaits):
-		return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s", c.Model.published())
+		return problem("algorithm", "clients of a queue that do not wait would ask for ever; there are %s",
+			c.Model.published())
 	case len(c.Clients) == 0:
 		return problem("clients", "no number given")
 	case invalid >= 0:
