@@ -14,28 +14,13 @@ import (
 // A Doc is an answer read as JSON. It is checked once, when it is first asked
 // for, however many expressions share it. It is safe for concurrent use.
 type Doc struct {
-	text   string
-	reason string // why it is unreadable whatever it holds
+	text string
 
-	once sync.Once
-	// Set by check:
-	state docState
-	root  value
-	flaw  rawjson.Flaw
-	at    int // of the flaw, or where the second document begins
-	count int // of documents
+	once    sync.Once
+	count   int    // of the documents in it, 0 if it cannot be read
+	root    value  // the document, if it is one
+	problem string // why it is not one document
 }
-
-// A docState says what the check of a document found.
-type docState uint8
-
-const (
-	docOne     docState = iota // one JSON document
-	docLines                   // several, each on lines of its own
-	docBlank                   // nothing but white space
-	docFlawed                  // not JSON
-	docOutside                 // unreadable for an outside reason
-)
 
 const byteOrderMark = "\ufeff"
 
@@ -50,11 +35,33 @@ func NewDoc(body []byte) *Doc {
 // Unreadable returns the document of an answer that cannot be JSON for a reason
 // outside of its text, such as "the body was cut at 64 MiB". Every path on it is
 // unknown for that reason.
-func Unreadable(reason string) *Doc { return &Doc{reason: reason} }
+func Unreadable(reason string) *Doc { return &Doc{problem: reason} }
+
+// read checks the text, for the first time only.
+func (d *Doc) read() *Doc {
+	if d == nil {
+		return &Doc{problem: "there is no answer"}
+	}
+	d.once.Do(func() {
+		if d.problem != "" {
+			return
+		}
+		d.problem = d.check()
+		switch {
+		case d.problem != "":
+			d.count = 0
+		case d.count == 1:
+			d.root = fromResult(gjson.Parse(strings.Trim(d.text, " \t\r\n")))
+		default:
+			d.problem = fmt.Sprintf("the body holds %d JSON documents: use ..0.name for the first, or ..#(name==\"x\")", d.count)
+		}
+	})
+	return d
+}
 
 // value is the document as one value, unknown if it is not exactly one.
 func (d *Doc) value() value {
-	if d.check() != docOne {
+	if d = d.read(); d.count != 1 {
 		return unknown(fault{code: faultDocument})
 	}
 	return d.root
@@ -62,83 +69,43 @@ func (d *Doc) value() value {
 
 // lines is the document as a list of documents, unknown if it is none.
 func (d *Doc) lines() value {
-	if s := d.check(); s != docOne && s != docLines {
+	if d = d.read(); d.count == 0 {
 		return unknown(fault{code: faultDocument})
 	}
 	return value{kind: kindLines, raw: d.text}
 }
 
-// check looks through the text once.
-func (d *Doc) check() docState {
-	if d == nil {
-		return docOutside
-	}
-	d.once.Do(func() {
-		d.state = d.scan()
-		if d.state == docOne {
-			d.root = fromResult(gjson.Parse(strings.Trim(d.text, " \t\r\n")))
-		}
-	})
-	return d.state
-}
-
-// scan counts the JSON documents, up to the first flaw.
-func (d *Doc) scan() docState {
-	if d.reason != "" {
-		return docOutside
-	}
+// check counts the documents, and says what is wrong with the first that is none.
+func (d *Doc) check() (problem string) {
 	i := rawjson.SkipSpace(d.text, 0)
 	if i == len(d.text) {
-		return docBlank
+		return "the body is empty"
 	}
 	for i < len(d.text) {
-		end, f := rawjson.Scan(d.text, i, rawjson.MaxDepth)
-		if f != rawjson.NoFlaw {
-			d.flaw, d.at = f, end
-			return docFlawed
+		end, flaw := rawjson.Scan(d.text, i, rawjson.MaxDepth)
+		if flaw != rawjson.NoFlaw {
+			return d.flawed(end, flaw)
 		}
 		d.count++
 		i = rawjson.SkipSpace(d.text, end)
 		if i < len(d.text) && !strings.Contains(d.text[end:i], "\n") {
-			d.flaw, d.at = rawjson.BadSyntax, i
-			return docFlawed
+			return d.flawed(i, rawjson.BadSyntax)
 		}
-	}
-	if d.count > 1 {
-		return docLines
-	}
-	return docOne
-}
-
-// problem says why the document cannot be read, "" if it can.
-func (d *Doc) problem() string {
-	switch d.check() {
-	case docOutside:
-		if d == nil {
-			return "there is no answer"
-		}
-		return d.reason
-	case docBlank:
-		return "the body is empty"
-	case docLines:
-		return fmt.Sprintf("the body holds %d JSON documents: use ..0.name for the first, or ..#(name==\"x\")", d.count)
-	case docFlawed:
-		return d.flawed()
 	}
 	return ""
 }
 
-func (d *Doc) flawed() string {
-	if d.flaw == rawjson.TooDeep {
+func (d *Doc) flawed(at int, flaw rawjson.Flaw) string {
+	if flaw == rawjson.TooDeep {
 		return fmt.Sprintf("the body is nested deeper than %d levels", rawjson.MaxDepth)
 	}
-	before := d.text[:d.at]
+	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
-	start := strings.LastIndexByte(before, '\n') + 1
-	column := utf8.RuneCountInString(before[start:]) + 1
-	if d.flaw == rawjson.TooShort {
-		return fmt.Sprintf("the body is not JSON (line %d, column %d: it ends too early)", line, column)
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+	what := "it ends too early"
+	if flaw == rawjson.BadSyntax {
+		rest, _, _ := strings.Cut(d.text[at:], "\n")
+		what = rawjson.Preview(rest)
 	}
-	rest, _, _ := strings.Cut(d.text[d.at:], "\n")
-	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, rawjson.Preview(rest))
+	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }

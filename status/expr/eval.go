@@ -20,6 +20,7 @@ type evaluator struct {
 	steps int // made so far
 	look  int // the number of steps at which to look at the context
 	grown int // bytes that modifiers have added
+	made  int // bytes of values that are no part of the answer
 }
 
 func newEvaluator(x *Expr, env *Env) evaluator {
@@ -167,7 +168,7 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 	case syntax.VarElapsed:
 		v = number(words.Number(words.InSeconds(env.Elapsed)))
 	case syntax.VarIsJSON:
-		v = boolean(env.Doc.check() == docOne)
+		v = boolean(env.Doc.read().count == 1)
 	}
 	if v.kind == KindMissing && env.Unanswered {
 		return unknown(fault{code: faultDocument})

@@ -64,7 +64,7 @@ var faultWords = [...]struct{ joint, reason string }{
 func (f *fault) words(src string, doc *Doc) string {
 	switch f.code {
 	case faultDocument:
-		return doc.problem()
+		return doc.read().problem
 	case faultAbandoned:
 		return "the evaluation took longer than the attempt may"
 	case faultInternal:

@@ -39,11 +39,7 @@ func (r Result) Hints(nearOnly bool) (hints []string) {
 
 // Readable reports whether the answer was JSON, so that paths could be followed.
 func (r Result) Readable() bool {
-	if r.env == nil {
-		return false
-	}
-	state := r.env.Doc.check()
-	return state == docOne || state == docLines
+	return r.env != nil && r.env.Doc.read().count > 0
 }
 
 // A hinter looks for paths that lead nowhere.
@@ -162,15 +158,16 @@ func (h *hinter) path(p *syntax.Path) {
 
 // step follows the j-th step of a lookup; unknown ends the search.
 func (h *hinter) step(p *syntax.Path, v value, l *syntax.Lookup, j int) value {
+	found := value{}
 	switch {
 	case v.kind <= KindNull, l.Kind == syntax.LookupEach, l.Kind == syntax.LookupMap, l.Kind == syntax.LookupAll:
-		return value{}
 	case l.Kind == syntax.LookupFields:
-		found := h.field(p, v, &l.Steps[j])
-		found.hidden = v.hidden
-		return found
+		found = h.field(p, v, &l.Steps[j])
+	default:
+		found = h.lookup(p, v, l)
 	}
-	return h.lookup(p, v, l)
+	found.hidden = v.hidden
+	return found
 }
 
 // word hints at what the first word of a gjson path means to others.

@@ -19,35 +19,34 @@ func (e *evaluator) walk(p *syntax.Path, v value, lookups []syntax.Lookup) value
 			return v
 		}
 		e.tick(baseSteps + len(v.raw))
+		hidden := v.hidden
 		v = e.lookup(p, v, &lookups[i])
+		v.hidden = hidden
 	}
 	return v
 }
 
 // lookup follows one lookup from a value that is not unknown.
 func (e *evaluator) lookup(p *syntax.Path, v value, h *syntax.Lookup) value {
-	found := missing()
 	switch {
 	case h.Kind == syntax.LookupModifier:
-		found = e.modify(p, v, h)
+		return e.modify(p, v, h)
 	case v.isNull():
+		return missing()
 	case h.Kind == syntax.LookupFields:
-		found = e.fields(p, v, h)
+		return e.fields(p, v, h)
 	case h.Kind == syntax.LookupKey:
-		found = e.field(p, v, &h.Steps[0])
+		return e.field(p, v, &h.Steps[0])
 	case h.Kind == syntax.LookupIndex && v.kind != KindArray:
-		found = pathFault(p, faultIndex, v.kind, h.Span)
+		return pathFault(p, faultIndex, v.kind, h.Span)
 	case h.Kind == syntax.LookupIndex && h.N < 0:
-		found = fromResult(gjson.Parse(rawjson.FromEnd(v.raw, -h.N)))
+		return fromResult(gjson.Parse(rawjson.FromEnd(v.raw, -h.N)))
 	case h.Kind == syntax.LookupIndex:
-		found = fromResult(gjson.Get(v.raw, strconv.Itoa(h.N)))
+		return fromResult(gjson.Get(v.raw, strconv.Itoa(h.N)))
 	case v.kind != KindArray && v.kind != kindLines:
-		found = pathFault(p, faultList, v.kind, h.Span)
-	default:
-		found = e.lookupInList(p, v, h)
+		return pathFault(p, faultList, v.kind, h.Span)
 	}
-	found.hidden = v.hidden
-	return found
+	return e.lookupInList(p, v, h)
 }
 
 // pathFault is the value for a step that cannot be asked of what it stands behind.
@@ -59,12 +58,7 @@ func pathFault(p *syntax.Path, code faultCode, got Kind, step syntax.Span) value
 // tell what is missing from what is of the wrong type.
 func (e *evaluator) fields(p *syntax.Path, v value, h *syntax.Lookup) value {
 	if v.kind == KindObject || v.kind == KindArray {
-		found := missing()
-		if h.Wild {
-			found = e.findMatching(v, h.Steps)
-		} else {
-			found = fromResult(gjson.Get(v.raw, h.GJSON))
-		}
+		found := e.find(v, h)
 		if found.kind != KindMissing {
 			return found
 		}
@@ -78,6 +72,14 @@ func (e *evaluator) fields(p *syntax.Path, v value, h *syntax.Lookup) value {
 		}
 	}
 	return v
+}
+
+// find reads what the steps of a lookup lead to.
+func (e *evaluator) find(v value, h *syntax.Lookup) value {
+	if h.Wild {
+		return e.findMatching(v, h.Steps)
+	}
+	return fromResult(gjson.Get(v.raw, h.GJSON))
 }
 
 // field reads one key of an object, or an element of a list where the step may be
@@ -175,6 +177,7 @@ func (e *evaluator) collect(p *syntax.Path, v value, h *syntax.Lookup) value {
 		list = append(list, found.json()...)
 		return true
 	})
+	e.made += len(list)
 	return value{kind: KindArray, raw: string(append(list, ']'))}
 }
 
@@ -238,25 +241,25 @@ func isTilde(v value, want string) bool {
 // only the first counts.
 func each(v value, yield func(i int, key string, element gjson.Result) bool) {
 	i := -1
-	var seen map[string]bool
-	visit := func(key, element gjson.Result) bool {
-		if v.kind == KindObject {
+	next := func(_, element gjson.Result) bool {
+		i++
+		return yield(i, "", element)
+	}
+	switch v.kind {
+	case kindLines:
+		gjson.ForEachLine(v.raw, func(document gjson.Result) bool { return next(gjson.Result{}, document) })
+	case KindArray:
+		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(next)
+	case KindObject:
+		seen := map[string]bool{}
+		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, member gjson.Result) bool {
 			if seen[key.Str] {
 				return true
 			}
 			seen[key.Str] = true
-		}
-		i++
-		return yield(i, key.Str, element)
-	}
-	switch v.kind {
-	case kindLines:
-		gjson.ForEachLine(v.raw, func(document gjson.Result) bool { return visit(gjson.Result{}, document) })
-	case KindObject:
-		seen = map[string]bool{}
-		fallthrough
-	case KindArray:
-		gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(visit)
+			i++
+			return yield(i, key.Str, member)
+		})
 	}
 }
 

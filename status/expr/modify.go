@@ -23,6 +23,7 @@ func (e *evaluator) modify(p *syntax.Path, v value, h *syntax.Lookup) value {
 	if len(raw) > maxResult || !e.grow(growth(m, v, raw)) {
 		return pathFault(p, faultLarge, v.kind, h.Span)
 	}
+	e.made += len(raw)
 	switch m.Name {
 	case "this", "valid":
 		return v

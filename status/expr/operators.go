@@ -150,6 +150,7 @@ func (e *evaluator) call(n *syntax.Call) value {
 	if code != faultNone {
 		return unknown(fault{code: code, got: v.kind, subject: e.scope.subject, use: n.Span})
 	}
+	e.made += len(result.raw) + len(result.str)
 	result.hidden = v.hidden
 	return result
 }

@@ -3,7 +3,6 @@ package expr
 import (
 	"index/suffixarray"
 	"strings"
-	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -25,29 +24,13 @@ func (e *evaluator) hoisted(n *syntax.Fixed) value {
 		e.tick(baseSteps)
 		return *v
 	}
+	before := e.made
 	v := e.value(n.Node)
 	v.forms = &forms{}
-	for _, text := range []string{v.raw, v.str} {
-		if !e.env.holds(text) {
-			e.reused += len(text)
-		}
-	}
-	if e.reused <= maxReused {
+	if e.reused += min(e.made-before, len(v.raw)+len(v.str)); e.reused <= maxReused {
 		e.values[n.Slot] = &v
 	}
 	return v
-}
-
-// holds reports whether s is a part of the answer, and so takes no memory.
-func (env *Env) holds(s string) bool {
-	at := uintptr(unsafe.Pointer(unsafe.StringData(s)))
-	for _, text := range env.texts() {
-		start := uintptr(unsafe.Pointer(unsafe.StringData(text)))
-		if start <= at && at+uintptr(len(s)) <= start+uintptr(len(text)) {
-			return true
-		}
-	}
-	return false
 }
 
 // forms are what a value that is compared again and again has been made into, so

@@ -38,9 +38,9 @@ func (e *evaluator) checkContext() {
 // keys.
 func (e *evaluator) grow(n int) bool {
 	const usual = 16 // times the answer
-	answer := 0
-	for _, text := range e.env.texts() {
-		answer += len(text)
+	answer := len(e.env.Body) + len(e.env.Stdout) + len(e.env.Stderr)
+	if e.env.Doc != nil {
+		answer += len(e.env.Doc.text)
 	}
 	if n > maxResult || e.grown+n > (usual+len(e.expr.src)/usual)*(usual+answer) {
 		return false
@@ -48,15 +48,6 @@ func (e *evaluator) grow(n int) bool {
 	e.tick(n)
 	e.grown += n
 	return true
-}
-
-// texts are what the answer consists of.
-func (env *Env) texts() [4]string {
-	texts := [4]string{viewString(env.Body), viewString(env.Stdout), viewString(env.Stderr)}
-	if env.Doc != nil {
-		texts[3] = env.Doc.text
-	}
-	return texts
 }
 
 // A pattern that may take longer than asideSteps is matched aside, for it cannot

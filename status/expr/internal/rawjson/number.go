@@ -65,7 +65,9 @@ func (n Number) Compare(m Number) int {
 
 // IsShort reports whether the text of a number has so few digits, and no exponent,
 // that float64 tells it from every other such number.
-func IsShort(s string) bool { return len(s) <= 15 && strings.IndexAny(s, "eE") < 0 }
+func IsShort(s string) bool {
+	return len(s) <= 15 && strings.IndexByte(s, 'e') < 0 && strings.IndexByte(s, 'E') < 0
+}
 
 // CompareNumbers orders two valid JSON numbers as [Number.Compare] does.
 func CompareNumbers(a, b string) int {
