@@ -170,19 +170,16 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 		return x.unknown(x.source(n.Right), right.fault)
 	}
 	t, code := x.compareValues(n, left, right)
+	if t == Unknown {
+		f, side, v := misfit(n, code, left, right)
+		return x.say(Unknown, withKind(x.source(side), v)+": "+f.reason(x.src)+x.conversion(n, f, v))
+	}
 	subject, other, op := n.Left, n.Right, n.Op
 	if _, constant := syntax.LiteralOf(subject); constant {
 		if mirrored, ok := op.Mirror(); ok {
 			op, subject, other = mirrored, other, subject
 			left, right = right, left
 		}
-	}
-	if t == Unknown {
-		f, hint := comparisonFault(n, code, left, right), x.conversion(n, code, left, right)
-		if f.subject == n.Right.Where() && subject == n.Left {
-			subject, left = other, right
-		}
-		return x.say(Unknown, withKind(x.source(subject), left)+": "+f.reason(x.src)+hint)
 	}
 	wanted := op.Spell(negated) + " " + x.operand(other, right)
 	plain := op == syntax.OpEqual && !negated
@@ -197,19 +194,24 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 }
 
 // conversion is what to write where a value only has the wrong type for a comparison.
-func (x *explainer) conversion(n *syntax.Comparison, code faultCode, left, right value) string {
+func (x *explainer) conversion(n *syntax.Comparison, f fault, v value) string {
 	function := ""
-	_, isNumber := rawjson.NumberIn(left.str)
-	_, constant := syntax.LiteralOf(n.Right)
+	_, isNumber := rawjson.NumberIn(v.str)
 	switch {
-	case code == faultText && left.kind == KindNumber:
+	case f.code == faultText && f.got == KindNumber:
 		function = "tostring"
-	case code == faultOrder && left.kind == KindString && isNumber && right.kind == KindNumber && constant:
+	case f.code == faultOrder && isNumber && f.want == KindNumber:
 		function = "tonumber"
 	default:
 		return ""
 	}
-	return fmt.Sprintf("; write (%s | %s) %s %s", x.source(n.Left), function, n.Op, x.source(n.Right))
+	left, right := x.source(n.Left), x.source(n.Right)
+	if f.subject == n.Left.Where() {
+		left = "(" + left + " | " + function + ")"
+	} else {
+		right = "(" + right + " | " + function + ")"
+	}
+	return "; write " + left + " " + n.Op.String() + " " + right
 }
 
 // describe shows the value of a node; for count, also of how many.

@@ -69,6 +69,11 @@ func TestExplain(t *testing.T) {
 		{`.n | test("x")`, `.n is 3 (a number): test("x") needs text`},
 		// Unknown.
 		{`.progress >= 100`, `.progress is "5" (a string): cannot be ordered against a number; write (.progress | tonumber) >= 100`},
+		{`100 <= .progress`, `.progress is "5" (a string): cannot be ordered against a number; write 100 <= (.progress | tonumber)`},
+		{`.progress < .n`, `.progress is "5" (a string): cannot be ordered against a number; write (.progress | tonumber) < .n`},
+		{`.state startswith .n`, `.n is 3 (a number): startswith needs text; write .state startswith (.n | tostring)`},
+		{`.state in .m`, `.m is {"p":{"ok":true},"q":{"ok":false}} (an object): in needs a list; @values makes one of the values of an object`},
+		{`.gone | test("x")`, `.gone is missing: test("x") needs text`},
 		{`.gone < 100`, `.gone is missing: cannot be ordered against a number`},
 		{`.n =~ "3"`, `.n is 3 (a number): =~ needs text; write (.n | tostring) =~ "3"`},
 		{`.n contains 3`, `.n is 3 (a number): contains needs text or a list`},

@@ -34,11 +34,12 @@ func (x *Expr) String() string { return x.src }
 
 // Uses says what the expression reads.
 func (x *Expr) Uses() Uses {
+	has := x.program.Uses.Has
 	return Uses{
-		JSON: x.program.Uses.Has(syntax.VarJSON), IsJSON: x.program.Uses.Has(syntax.VarIsJSON),
-		Exit: x.program.Uses.Has(syntax.VarExit), Status: x.program.Uses.Has(syntax.VarStatus), Header: x.program.Uses.Has(syntax.VarHeader),
-		Body: x.program.Uses.Has(syntax.VarBody), Stdout: x.program.Uses.Has(syntax.VarStdout), Stderr: x.program.Uses.Has(syntax.VarStderr),
-		Attempt: x.program.Uses.Has(syntax.VarAttempt), Elapsed: x.program.Uses.Has(syntax.VarElapsed),
+		JSON: has(syntax.VarJSON), IsJSON: has(syntax.VarIsJSON),
+		Exit: has(syntax.VarExit), Status: has(syntax.VarStatus), Header: has(syntax.VarHeader),
+		Body: has(syntax.VarBody), Stdout: has(syntax.VarStdout), Stderr: has(syntax.VarStderr),
+		Attempt: has(syntax.VarAttempt), Elapsed: has(syntax.VarElapsed),
 	}
 }
 

@@ -77,8 +77,11 @@ func (f *fault) words(src string, doc *Doc) string {
 func (f *fault) reason(src string) string {
 	use := strings.TrimLeft(f.use.Of(src), ".|")
 	reason := strings.NewReplacer("USE", use, "WANT", f.want.noun()).Replace(faultWords[f.code].reason)
-	if (f.code == faultList || f.code == faultIn) && f.got == KindObject {
+	switch {
+	case f.code == faultList && f.got == KindObject:
 		reason += "; put @values before it for the values of the object"
+	case f.code == faultIn && f.got == KindObject:
+		reason += "; @values makes one of the values of an object"
 	}
 	return reason
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -148,7 +149,8 @@ func (h *hinter) path(p *syntax.Path) {
 			if i+j == 0 && word != "" && h.word(word, p) {
 				return
 			}
-			if v.kind == KindMissing && object.kind == KindObject && !object.hidden && len(l.Steps) > 0 && l.Steps[j].Pattern == nil {
+			isMember := object.kind == KindObject && len(l.Steps) > 0 && l.Steps[j].Pattern == nil
+			if v.kind == KindMissing && isMember && !object.hidden {
 				h.member(object, p, &l.Steps[j])
 			}
 			return
@@ -201,6 +203,8 @@ func (h *hinter) variable(word string) string {
 		if h.env.Status != nil {
 			word = "body"
 		}
+	case "headers":
+		word = "header"
 	}
 	if h.text && (word == "exit" || word == "status") {
 		return ""
@@ -212,7 +216,6 @@ func (h *hinter) variable(word string) string {
 		"stdout":  "$stdout is what the command wrote",
 		"stderr":  "$stderr is what a command wrote to stderr",
 		"header":  "$header.Retry-After is a header of the answer",
-		"headers": "$header.Retry-After is a header of the answer",
 		"attempt": "$attempt is the number of the attempt",
 		"elapsed": "$elapsed is the time since the start, such as $elapsed > 5m",
 		"isjson":  "$isjson asks whether the answer is JSON",
@@ -245,28 +248,20 @@ func (h *hinter) member(object value, p *syntax.Path, missing *syntax.Step) {
 // members are the first names in an object, without those that are empty.
 func members(object value) []string {
 	var names []string
-	seen := 0
-	gjson.Result{Type: gjson.JSON, Raw: object.raw}.ForEach(func(key, _ gjson.Result) bool {
-		if key.Str != "" {
-			names = append(names, key.Str)
+	each(object, func(i int, name string, _ gjson.Result) bool {
+		if name != "" {
+			names = append(names, name)
 		}
-		seen++
-		return seen < maxMembers
+		return i+1 < maxMembers
 	})
 	return names
 }
 
 // nearestMember is the name that was meant, "" if none is near.
 func nearestMember(word string, names []string) string {
-	var short []string
-	for _, name := range names {
-		if len(name) > maxMemberName {
-			continue
-		}
-		if strings.EqualFold(name, word) {
-			return name
-		}
-		short = append(short, name)
+	short := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) > maxMemberName })
+	if i := slices.IndexFunc(short, func(name string) bool { return strings.EqualFold(name, word) }); i >= 0 {
+		return short[i]
 	}
 	if len(word) < 3 || len(word) > maxMemberName {
 		return "" // nearly everything is near

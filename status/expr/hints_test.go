@@ -96,6 +96,16 @@ func TestHintsNearOnly(t *testing.T) {
 	}
 }
 
+func TestHintsLines(t *testing.T) {
+	t.Parallel()
+	env := &expr.Env{Doc: expr.NewDoc([]byte("{\"a\":1}\n{\"state\":2}\n"))}
+	for src, want := range map[string]string{`..1.State == 1`: "did you mean ..1.state?", `..0.x == 1`: "..0 has: a", `..7.x == 1`: ""} {
+		if have := strings.Join(mustCompile(t, src).Eval(env).Hints(false), ";;"); have != want {
+			t.Errorf("%s: hints %q, want %q", src, have, want)
+		}
+	}
+}
+
 func TestHintsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []*expr.Doc{nil, expr.NewDoc(nil), expr.NewDoc([]byte("<html>")), expr.NewDoc([]byte("[1]")), expr.NewDoc([]byte("{}\n{}")), expr.Unreadable("cut")} {

@@ -23,20 +23,23 @@ func (e *evaluator) compare(n *syntax.Comparison) value {
 	}
 	t, code := e.compareValues(n, left, right)
 	if t == Unknown {
-		return unknown(comparisonFault(n, code, left, right))
+		f, _, _ := misfit(n, code, left, right)
+		return unknown(f)
 	}
 	v := boolean(t == True)
 	v.hidden = left.hidden || right.hidden
 	return v
 }
 
-// comparisonFault is why a comparison of two known values is unknown.
-func comparisonFault(n *syntax.Comparison, code faultCode, left, right value) fault {
-	f := fault{code, left.kind, right.kind, n.Left.Where(), n.OpSpan}
-	if n.Op == syntax.OpIn || code == faultText && left.kind == KindString {
-		f.subject, f.got = n.Right.Where(), right.kind // it is the right side that does not fit
+// misfit is why a comparison of two known values is unknown, and the side of it that
+// does not fit.
+func misfit(n *syntax.Comparison, code faultCode, left, right value) (fault, syntax.Node, value) {
+	side, v, other := n.Left, left, right
+	_, constant := syntax.LiteralOf(n.Left)
+	if n.Op == syntax.OpIn || code == faultText && left.kind == KindString || code == faultOrder && constant {
+		side, v, other = n.Right, right, left
 	}
-	return f
+	return fault{code, v.kind, other.kind, side.Where(), n.OpSpan}, side, v
 }
 
 // compareValues compares two known values.
@@ -183,7 +186,8 @@ func (e *evaluator) apply(n *syntax.Call, v value) (value, faultCode) {
 		return toNumber(v)
 	case syntax.FuncIn:
 		v = v.reusable()
-		return boolean(slices.ContainsFunc(n.Args, func(arg syntax.Constant) bool { return e.equal(v, constantValue(&arg)) })), faultNone
+		found := slices.ContainsFunc(n.Args, func(arg syntax.Constant) bool { return e.equal(v, constantValue(&arg)) })
+		return boolean(found), faultNone
 	case syntax.FuncHas:
 		return has(v, &n.Args[0])
 	case syntax.FuncContains:

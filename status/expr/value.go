@@ -71,8 +71,9 @@ func (k Kind) String() string {
 
 // noun names a kind in a sentence: "a string".
 func (k Kind) noun() string {
-	nouns := [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object", "JSON lines"}
-	return nouns[k]
+	return [...]string{
+		"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object", "JSON lines",
+	}[k]
 }
 
 // A Value is what an expression yields.
