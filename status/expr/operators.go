@@ -114,13 +114,17 @@ func (e *evaluator) equal(a, b value) bool {
 		return a.str == b.str
 	}
 	e.tick(a.cost() + b.cost())
-	switch a.kind {
-	case KindNumber:
+	switch {
+	case a.raw == b.raw:
+		return true
+	case a.kind == KindNumber:
 		return compareNumbers(a, b) == 0
-	case KindArray, KindObject:
-		return a.raw == b.raw || e.canonical(a) == e.canonical(b)
+	case a.kind == KindArray || a.kind == KindObject:
+		x, y := e.canonical(a), e.canonical(b)
+		e.tick(min(len(x), len(y)))
+		return x == y
 	}
-	return a.raw == b.raw
+	return false
 }
 
 // contains looks for a part of a text, or for a member of a list.

@@ -180,7 +180,7 @@ func scanEscape(s string, i int) (int, Flaw) {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return i + 1, NoFlaw
 	case 'u':
-		for end := i + 4; i < end; {
+		for range 4 {
 			if i++; i >= len(s) {
 				return i, TooShort
 			}
@@ -211,24 +211,21 @@ func ScanNumber(s string, i int) (int, Flaw) {
 	if s[i] == '-' {
 		i++
 	}
-	flaw := NoFlaw
-	if i < len(s) && s[i] == '0' {
-		i++
-	} else if i, flaw = scanDigits(s, i); flaw != NoFlaw {
-		return i, flaw
+	start := i
+	i, flaw := scanDigits(s, i)
+	if flaw == NoFlaw && s[start] == '0' {
+		i = start + 1 // no other digit may follow
 	}
-	if i < len(s) && s[i] == '.' {
-		if i, flaw = scanDigits(s, i+1); flaw != NoFlaw {
-			return i, flaw
-		}
+	if flaw == NoFlaw && i < len(s) && s[i] == '.' {
+		i, flaw = scanDigits(s, i+1)
 	}
-	if i < len(s) && s[i]|0x20 == 'e' {
+	if flaw == NoFlaw && i < len(s) && s[i]|0x20 == 'e' {
 		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
 			i++
 		}
-		return scanDigits(s, i)
+		i, flaw = scanDigits(s, i)
 	}
-	return i, NoFlaw
+	return i, flaw
 }
 
 // scanDigits scans one digit or more.
