@@ -24,17 +24,12 @@ const (
 // meant: a member of nearly that name, a variable or, unless nearOnly is true,
 // which members there are. It is empty for a match. It shows names of members,
 // never their values. The expression is evaluated once more for it.
-func (r Result) Hints(nearOnly bool) (hints []string) {
+func (r Result) Hints(nearOnly bool) []string {
 	if r.expr == nil || r.Tri == True || r.Abandoned() {
 		return nil
 	}
 	h := &hinter{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src, nearOnly: nearOnly, whole: "the document"}
-	defer func() {
-		if recover() != nil {
-			hints = nil
-		}
-	}()
-	h.node(r.expr.program.Root)
+	h.search(r.expr.program.Root)
 	return distinct(h.hints, maxHints)
 }
 
@@ -51,6 +46,16 @@ type hinter struct {
 	whole    string // what "." is, in words
 	text     bool   // the path is compared with text, which no number is
 	hints    []string
+}
+
+// search looks at the paths of the whole expression, if there is time.
+func (h *hinter) search(n syntax.Node) {
+	defer func() {
+		if recover() != nil {
+			h.hints = nil
+		}
+	}()
+	h.node(n)
 }
 
 func (h *hinter) hint(text string) { h.hints = append(h.hints, rawjson.OneLine(text)) }
