@@ -103,9 +103,9 @@ func (c Connect) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// ErrProxy is the error of [Connect.Transport] where a variable of the environment
-// names a proxy and holds no URL of one.
-var ErrProxy = errors.New("is set to what is no URL of a proxy, such as http://HOST:PORT")
+// ErrProxy is the error of [Connect.Transport] for a variable of the environment
+// that should hold the URL of a proxy, and does not.
+var ErrProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
 // checkProxies reports a variable that names no proxy: net/http would silently
 // connect without one. The value is not repeated, for it may hold a password.

@@ -125,7 +125,7 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 // [HTTP.LocationTrusted] allows both.
 var ErrUntrusted = exchange.ErrUntrusted
 
-// TargetName names what is probed in words: of a URL its scheme, host and path,
-// of anything else its base name, as of a program's path. Userinfo, query and
-// fragment of a URL never appear. It returns "" for "".
+// TargetName returns what may be said of a target: the scheme, host and path of a
+// URL, which leaves out its userinfo, query and fragment, and the base name of
+// anything else, such as the path of a program. It returns "" for "".
 func TargetName(s string) string { return exchange.TargetName(s) }

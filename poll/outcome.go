@@ -148,7 +148,8 @@ func (r *run) outcome(ending Ending) Outcome {
 		return o
 	}
 	if needed := r.threshold(); ending != Failed && ending != CannotRun && r.streak < needed {
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, needed))
+		note := fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, needed)
+		o.Notes = append(o.Notes, note)
 	}
 	o.Notes = append(o.Notes, r.tally.Notes(o.Observation.Kind)...)
 	if r.done == nil && (ending != Failed || o.Verdict.Rule == "") {

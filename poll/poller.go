@@ -105,7 +105,9 @@ func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, don
 
 // UntilWith is like [Until] with the schedule and the limits of p, whose Probe and
 // Rules it does not use.
-func UntilWith[T any](ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
+func UntilWith[T any](
+	ctx context.Context, p Poller, f func(ctx context.Context) (value T, done bool, err error),
+) (T, error) {
 	var value T
 	p.Rules = status.Rules{}
 	p.Probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation {

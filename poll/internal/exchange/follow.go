@@ -92,7 +92,11 @@ var linkHeaders = [...]struct {
 }{
 	{"Azure-AsyncOperation", status.MonitorAzure, isGood},
 	{"Operation-Location", status.MonitorAzure, isGood},
-	{"Location", status.MonitorLocation, func(code int) bool { return code == http.StatusCreated || code == http.StatusAccepted }},
+	{"Location", status.MonitorLocation, isCreatedOrAccepted},
+}
+
+func isCreatedOrAccepted(code int) bool {
+	return code == http.StatusCreated || code == http.StatusAccepted
 }
 
 func isGood(code int) bool { return code >= 200 && code <= 299 }

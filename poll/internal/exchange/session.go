@@ -127,7 +127,8 @@ func (s *Session) start(ctx context.Context) status.Observation {
 		s.findLink(ctx, &o, got)
 	case isAmbiguous(got.code, c.Method):
 		// Only the user can know what it means: it could as well be a login page.
-		remarkRedirect(&o, got, "it names %s: send the start there if that is its new address; if it is the result or its status, look there")
+		remarkRedirect(&o, got, "it names %s: send the start there if that is its new address; "+
+			"if it is the result or its status, look there")
 	case mayHaveStarted(got.code):
 		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)

@@ -33,10 +33,8 @@ func (c *child) wait() {
 		options = syscall.WUNTRACED
 	}
 	for {
-		var ws syscall.WaitStatus
-		_, err := syscall.Wait4(c.pid, &ws, options, nil)
+		_, ws, err := wait4(c.pid, options)
 		switch {
-		case errors.Is(err, syscall.EINTR):
 		case err != nil:
 			c.err = err
 			return
@@ -54,6 +52,16 @@ func (c *child) wait() {
 	}
 }
 
+// wait4 is wait4(2), begun anew where a signal interrupts it.
+func wait4(pid, options int) (reaped int, ws syscall.WaitStatus, err error) {
+	for {
+		reaped, err = syscall.Wait4(pid, &ws, options, nil)
+		if !errors.Is(err, syscall.EINTR) {
+			return reaped, ws, err
+		}
+	}
+}
+
 // end takes note of how the program has ended.
 func (c *child) end(ws syscall.WaitStatus) {
 	c.exit, c.err = ws.ExitStatus(), nil
@@ -66,13 +74,11 @@ func (c *child) end(ws syscall.WaitStatus) {
 // be one of them: then its own waiting fails, and how it ended is known here.
 func (c *child) reapOrphans() {
 	for {
-		var ws syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil || pid <= 0:
+		pid, ws, err := wait4(-1, syscall.WNOHANG)
+		if err != nil || pid <= 0 {
 			return
-		case pid == c.pid:
+		}
+		if pid == c.pid {
 			<-c.exited
 			c.end(ws)
 		}
@@ -111,10 +117,8 @@ func (c *child) empty(pause time.Duration) bool {
 		return true
 	}
 	// Where poll is process 1, the orphans are its own to reap.
-	for {
-		if pid, err := syscall.Wait4(-c.pid, nil, syscall.WNOHANG, nil); pid <= 0 && !errors.Is(err, syscall.EINTR) {
-			break
-		}
+	for reaped := 1; reaped > 0; {
+		reaped, _, _ = wait4(-c.pid, syscall.WNOHANG)
 	}
 	if errors.Is(syscall.Kill(-c.pid, 0), syscall.ESRCH) {
 		return true

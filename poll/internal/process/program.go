@@ -138,7 +138,8 @@ func (c Command) notFound(why string) *status.Failure {
 }
 
 func (c Command) notExecutable(why string) *status.Failure {
-	return &status.Failure{Kind: status.FailureNotExecutable, Reason: c.name() + " cannot be executed: " + why, Err: fs.ErrPermission}
+	reason := c.name() + " cannot be executed: " + why
+	return &status.Failure{Kind: status.FailureNotExecutable, Reason: reason, Err: fs.ErrPermission}
 }
 
 // name is the program as it may be shown.
