@@ -13,9 +13,9 @@ import (
 // A run is one wait: what it was told, and its state.
 type run struct {
 	*Poller                  // with its defaults
-	caller   context.Context // done when the caller has had enough
-	ctx      context.Context // done then, and at the deadline
-	probe    Probe           // the session, if the probe has one; in the end the result's
+	caller   context.Context // the caller's
+	ctx      context.Context // done with the caller's, and at the deadline
+	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	state
 }
@@ -82,7 +82,7 @@ func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
 	return r, cancel
 }
 
-// check reports what makes an attempt pointless.
+// check reports why no attempt can succeed.
 func (r *run) check() error {
 	if r.Probe == nil {
 		return errors.New("there is no probe")
@@ -93,7 +93,7 @@ func (r *run) check() error {
 	return nil
 }
 
-// wait is the loop: the only one. It returns false if the consumer broke off.
+// wait is the loop. It returns false if the consumer broke off.
 func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 	if err := r.check(); err != nil {
 		return r.cannotBegin(err), true
@@ -181,7 +181,11 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 	if o.Stopped() {
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
 	} else {
-		*v = r.Rules.Classify(r.ctx, *o)
+		rules := r.Rules
+		if r.done != nil {
+			rules = status.Rules{} // those are about the operation
+		}
+		*v = rules.Classify(r.ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
 		r.streak = 0
@@ -208,9 +212,9 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 	}
 }
 
-// lookForResult goes over to looking for the result, where the last attempt said
-// that the operation is done and the result is another document. The first look is
-// part of that attempt.
+// lookForResult probes the result from now on, if the last attempt said that the
+// operation is done and the result is another document. The first look is part of
+// that attempt.
 func (r *run) lookForResult(lastLook bool) {
 	f, ok := r.probe.(Finisher)
 	if !ok || r.last.verdict.Status != status.Success || !r.decided() {
@@ -223,7 +227,7 @@ func (r *run) lookForResult(lastLook bool) {
 	done, took := r.last.verdict, r.last.took
 	r.done, r.missing = &done, "done, but its result could not be fetched: "+what
 	r.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
-	r.Rules, r.SuccessThreshold, r.streak = status.Rules{}, 1, 0
+	r.streak = 0
 	r.complete.verdict = status.Verdict{Status: status.NotReady, Reason: r.missing}
 	r.look(lastLook)
 	r.last.took += took
@@ -236,8 +240,8 @@ func (r *run) unrunnable() bool {
 	return f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
 }
 
-// interrupted reports whether the caller has had enough. That its deadline was
-// reached is no interruption: the run has planned for it.
+// interrupted reports whether the caller's context was canceled. Its deadline is no
+// interruption: the run has planned for it.
 func (r *run) interrupted() bool {
 	err := r.caller.Err()
 	return err != nil && !errors.Is(err, context.DeadlineExceeded)
@@ -274,7 +278,7 @@ func (r *run) decided() bool {
 // one that never does.
 func (r *run) threshold() int {
 	switch v := r.last.verdict; {
-	case v.Final:
+	case v.Final, v.Status == status.Success && r.done != nil:
 		return 1
 	case v.Status == status.Success:
 		return r.SuccessThreshold

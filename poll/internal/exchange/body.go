@@ -18,8 +18,8 @@ import (
 // as many as with curl.
 const maxCodings = 5
 
-// codings returns what an answer was encoded by, in the order in which it was
-// (RFC 9110 section 8.4). Some transports have undone a gzip and its header.
+// codings returns the codings of an answer in the order in which they were applied
+// (RFC 9110 section 8.4). A transport may have undone a gzip, and removed the header.
 func codings(header http.Header) []string {
 	var list []string
 	for coding := range strings.SplitSeq(strings.Join(header.Values("Content-Encoding"), ","), ",") {
@@ -82,8 +82,8 @@ func decodeOne(in *bufio.Reader, coding string) (io.Reader, error) {
 	if coding != "deflate" {
 		return gzip.NewReader(in)
 	}
-	// The header of RFC 1950, without which it is not what RFC 9110 says; but some send
-	// it, and browsers read it.
+	// RFC 9110 wants the header of RFC 1950. Some servers leave it out, and browsers
+	// read that.
 	if h, err := in.Peek(2); err == nil && h[0]&0x0f == 8 && (int(h[0])<<8|int(h[1]))%31 == 0 {
 		return zlib.NewReader(in)
 	}
@@ -104,8 +104,8 @@ func (a *contextReader) Read(p []byte) (int, error) {
 	return a.r.Read(p)
 }
 
-// isBrokenCoding reports whether err says that what came was not encoded as the
-// header says.
+// isBrokenCoding reports whether err says that a body is not encoded as its header
+// says.
 func isBrokenCoding(err error) bool {
 	if _, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		return true
@@ -114,9 +114,9 @@ func isBrokenCoding(err error) bool {
 		func(known error) bool { return errors.Is(err, known) })
 }
 
-// read reads the body of an answer, of which limit bytes are kept. There is none
-// after 101, where the connection goes on in another protocol. It is decoded but
-// where it is wanted as it is.
+// read reads the body of an answer, of which limit bytes are kept, and decodes it
+// unless it is wanted as it is. There is none after 101, where the connection goes on
+// in another protocol.
 func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs bool) error {
 	if resp.StatusCode < http.StatusOK {
 		return nil
@@ -137,10 +137,10 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 }
 
 // readBody reads a body to its end, keeps up to limit bytes of it and returns
-// the size of the whole. The length that was announced is a hint, -1 for none.
+// the size of the whole. length is what was announced, -1 for nothing.
 //
-// What was decoded is not read past the limit: a small answer can unfold to any
-// size. Its size is then the least that it is.
+// What was decoded is not read past the limit, since a small answer can unfold to any
+// size. The size is then limit+1.
 func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, size int64, err error) {
 	kept, err = readUpTo(body, limit, min(max(length, 0), limit, 1<<20)+bytes.MinRead)
 	size = int64(len(kept))
@@ -158,8 +158,8 @@ func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, s
 	return kept, size + more, err
 }
 
-// readUpTo reads up to limit bytes. Its buffer begins with room for so many and
-// is doubled as it fills, but is never longer than the limit.
+// readUpTo reads up to limit bytes. The buffer begins with that much room and is
+// doubled as it fills, but is never longer than the limit.
 func readUpTo(r io.Reader, limit, room int64) ([]byte, error) {
 	buf := make([]byte, 0, min(room, limit))
 	for int64(len(buf)) < limit {

@@ -89,7 +89,7 @@ func newClient(r Request) (*client, error) {
 	return c, nil
 }
 
-// setCredentials finds what is sent to the origin of the given URL only.
+// setCredentials finds what is sent only to the origin of the given URL.
 func (c *client) setCredentials(given *url.URL) {
 	var guarded bool
 	c.elsewhere, guarded = withoutCertificate(c.Transport)
@@ -142,8 +142,8 @@ func isToken(s string) bool {
 	})
 }
 
-// withoutCertificate returns t, or a copy of it that offers no client certificate
-// where t offers one. A transport that is none of net/http is taken as it is.
+// withoutCertificate returns t, or a copy without the client certificate if t offers
+// one. Only an [http.Transport] is known to.
 func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered bool) {
 	original, ok := t.(*http.Transport)
 	if !ok || original.TLSClientConfig == nil {
@@ -174,8 +174,8 @@ type call struct {
 	start  bool   // it starts the operation
 }
 
-// An answer is what came of a call and of the redirects it met: what was seen of
-// it, but for what a session knows. Where it has a Failure, it has no code.
+// An answer is what a call and the redirects it met led to. Its Observation has no
+// Following yet. With a Failure there is no code.
 type answer struct {
 	status.Observation
 	code      int
@@ -239,13 +239,13 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
-	// Not every body ends with its context: that of a 101 does not, nor has one of
-	// another transport to.
+	// A body need not end with its context: that of a 101 does not, and that of another
+	// transport may not.
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
 	a.Kind, a.Code, a.Header = status.KindHTTP, &a.code, resp.Header
-	// What comes is as it was asked for where the user asks for encodings or a range.
+	// A user who asks for encodings or for a range gets them as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
@@ -254,8 +254,8 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	return a, nil
 }
 
-// request builds the request of a call. Where the place is not trusted, only
-// the headers go along that go anywhere.
+// request builds the request of a call. A place that is not trusted is sent only
+// headers that go anywhere.
 func (c *client) request(ctx context.Context, next call) (*http.Request, error) {
 	u := *next.at.url
 	u.User = nil

@@ -20,7 +20,7 @@ const (
 	unconditionalEvery = 5
 )
 
-// validators are what a conditional request asks by.
+// validators are what makes a request conditional.
 type validators struct{ etag, lastModified string }
 
 func (v validators) set(req *http.Request) {
@@ -32,7 +32,7 @@ func (v validators) set(req *http.Request) {
 	}
 }
 
-// validatorsOf returns what the next request for the same can ask by.
+// validatorsOf returns the validators for the request after an answer.
 func validatorsOf(header http.Header) validators {
 	v := validators{etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
 	if v.lastModified == "" {
@@ -73,7 +73,7 @@ func (c *cache) begin(lastLook bool) {
 	c.unconditional = lastLook || c.requests%unconditionalEvery == 0
 }
 
-// ask returns what to ask by at a place.
+// ask returns the validators for the request to a place.
 func (c *cache) ask(at place) validators {
 	if c == nil || c.unconditional || c.kept == nil || !c.kept.from.same(at) {
 		return validators{}
@@ -100,8 +100,7 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 	return nil
 }
 
-// asksByItself reports whether the user's own header makes requests conditional
-// or partial.
+// asksByItself reports whether the user's header makes requests conditional or partial.
 func asksByItself(header http.Header) bool {
 	for name := range header {
 		if strings.HasPrefix(name, "If-") || name == "Range" {

@@ -26,8 +26,8 @@ const (
 	afterEither  plainError = "the server reset the HTTP/2 stream (PROTOCOL_ERROR) or is closing the connection (GOAWAY)"
 )
 
-// A delivery is one request on its way. It notes how far the request comes, and
-// sees to it that it is sent once.
+// A delivery is one request on its way. It notes how far the request gets, and
+// ensures that it is sent once.
 //
 // Within one RoundTrip net/http sends a request again as it sees fit: over
 // HTTP/2 after a GOAWAY and after a reset with REFUSED_STREAM or PROTOCOL_ERROR,
@@ -44,7 +44,7 @@ type delivery struct {
 	reused   bool       // conn had served other requests
 	written  bool       // the request's header, on conn
 	answered bool       // what follows is a request that the transport makes by itself
-	again    plainError // why it was stopped before it was sent again, "" if it was not
+	again    plainError // why it was stopped before it was sent again; "" if it was not
 	atProxy  bool       // a proxy was asked to connect, and has not answered
 }
 
@@ -155,7 +155,7 @@ type proxyError struct{ answer status.Observation }
 
 func (e *proxyError) Error() string {
 	words := strings.TrimSpace(fmt.Sprintf("the proxy: HTTP %d %s", *e.answer.Code, http.StatusText(*e.answer.Code)))
-	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // whose verdict tells it
+	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // the verdict on that tells it
 		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
 	}
 	return words
@@ -174,7 +174,8 @@ func (e *proxyError) kind() status.FailureKind {
 	return status.FailureTransient
 }
 
-// ObserveProxy has t note when a proxy is asked to connect, and when it refuses.
+// ObserveProxy makes t tell the delivery when a proxy is asked to connect, and return
+// what it refuses with.
 func ObserveProxy(t *http.Transport) {
 	asked := func(ctx context.Context, asked bool) {
 		if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {

@@ -42,7 +42,7 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 // Hopeless is the failure of a request that cannot be sent.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
 
-// NoConnection is the failure of an attempt to connect that began then and ended
+// NoConnection is the failure of an attempt to connect, which began then and ended
 // with err.
 func NoConnection(ctx context.Context, err error, began time.Time) *status.Failure {
 	if ctx.Err() != nil {
@@ -51,8 +51,8 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	return fail(status.FailureTransient, cmp.Or(networkWords(err), "cannot connect"), err)
 }
 
-// cutOff is the failure of an attempt that was ended from outside, at a proxy if
-// whose says so.
+// cutOff is the failure of an attempt that was ended from outside. whose is what the
+// words begin with where it was at a proxy.
 func cutOff(ctx context.Context, whose string, unsent bool, took time.Duration) *status.Failure {
 	text := whose + "timed out after " + words.Short(took)
 	if unsent {

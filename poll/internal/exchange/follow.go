@@ -45,8 +45,8 @@ func parseFollow(s string) (follow, error) {
 	return follow{source: s, value: x}, nil
 }
 
-// instead says what to write instead of a word that by mistake would name a
-// field; "" for any other. The mistake would show when the start has been sent.
+// instead says what to write instead of a word that would name a field by mistake, ""
+// for any other. The mistake would show only after the start was sent.
 func instead(s string) string {
 	switch strings.ToLower(s) {
 	case "none", "no", "off", "never", "false":
@@ -101,9 +101,9 @@ func isCreatedOrAccepted(code int) bool {
 
 func isGood(code int) bool { return code >= 200 && code <= 299 }
 
-// headerLink returns what a header of an answer links to: a start's whatever it
-// is, with MonitorGiven, and a monitor's where that is to be found from now on. Any
-// of its answers can name another URL than the one before.
+// headerLink returns what a header of an answer links to. Any answer of a monitor can
+// name another URL for it, by the header that named the monitor; with MonitorGiven
+// every header counts.
 func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem error) {
 	for _, h := range linkHeaders {
 		reference := a.Header.Get(h.name)
@@ -141,8 +141,8 @@ func (f follow) build(ctx context.Context, a *answer, trustAll bool) (link, erro
 	return link{to, status.MonitorBuilt, "its document"}, nil
 }
 
-// hasProvisioningState reports whether an answer is an Azure resource, or a
-// status in the form of one. One without the word is not parsed.
+// hasProvisioningState reports whether an answer is an Azure resource, or a status in
+// the form of one.
 func hasProvisioningState(ctx context.Context, a *answer) bool {
 	if !bytes.Contains(a.Body, []byte("provisioningState")) {
 		return false

@@ -75,8 +75,7 @@ func sameHost(a, b string) bool {
 	return slices.EqualFunc([]byte(a), []byte(b), func(x, y byte) bool { return lower(x) == lower(y) })
 }
 
-// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3). What was
-// sent to a in clear text is safer with b.
+// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
 func upgraded(a, b *url.URL) bool {
 	return a.Scheme == "http" && b.Scheme == "https" && sameHost(a.Hostname(), b.Hostname()) &&
 		port(a) == "80" && port(b) == "443"
@@ -92,8 +91,8 @@ func port(u *url.URL) string {
 	return "80"
 }
 
-// onlyMoved reports whether b is the address of what was asked for at a: what
-// differs is the slash at the end of the path, or https in place of http.
+// onlyMoved reports whether a and b differ only in the slash at the end of the path,
+// or in https for http.
 func onlyMoved(a, b *url.URL) bool {
 	from, to := a.EscapedPath(), b.EscapedPath()
 	secured := a.Scheme == "http" && b.Scheme == "https"
@@ -109,8 +108,7 @@ type redirect struct {
 	start    bool // the request was to start the operation
 }
 
-// isRedirect reports whether code sends the client elsewhere by itself. 300 and
-// 304 do not.
+// isRedirect reports whether code names another place. 300 and 304 do not.
 func isRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
@@ -139,8 +137,8 @@ func isAmbiguous(code int, method string) bool {
 	return code != http.StatusSeeOther && becomesGET(code, method)
 }
 
-// redirect returns where the answer to a call, a redirect, sends the client. An
-// [ErrUntrusted] says why not to go there.
+// redirect returns where the answer to a call leads. [ErrUntrusted] says that it must
+// not be followed.
 func (c *client) redirect(from call, a *answer) (r redirect, err error) {
 	r = redirect{code: a.code, from: a.from, toGET: becomesGET(a.code, from.method), start: from.start}
 	r.to, err = a.from.refer(a.Header.Get("Location"), c.LocationTrusted)
@@ -187,7 +185,7 @@ func TargetName(s string) string {
 		}
 		return urlName(u)
 	}
-	if strings.Contains(s, "//") { // a URL that lost its scheme, or has none that is one
+	if strings.Contains(s, "//") { // a URL without a scheme, or with a malformed one
 		s = s[:strings.IndexAny(s+"?", "?#")]
 		s = s[strings.LastIndexByte(s, '@')+1:]
 	}

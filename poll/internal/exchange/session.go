@@ -30,8 +30,8 @@ type Session struct {
 	at         place // where the next attempt looks
 	following  bool  // at was named by an answer
 	monitor    status.Monitor
-	statement  string // what the last look that saw a state said of it
-	servesHTML bool   // at gave a good answer that was a page, without a redirect
+	statement  string // the last one of the answers from there, "" for none
+	servesHTML bool   // a good answer from there was a page, without a redirect
 }
 
 // NewSession returns the session of a request, or what makes it impossible to send.
@@ -148,8 +148,7 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// remarkRedirect says of a redirect that was not followed where it leads, in words
-// for that.
+// remarkRedirect says where a redirect leads that was not followed.
 func remarkRedirect(o *status.Observation, got *answer, words string) {
 	to, err := got.from.refer(got.Header.Get("Location"), true)
 	if err != nil {
@@ -161,7 +160,7 @@ func remarkRedirect(o *status.Observation, got *answer, words string) {
 	o.Remarks = append(o.Remarks, fmt.Sprintf(words, urlName(to.url)))
 }
 
-// findLink goes over to what an answer says to follow.
+// findLink follows what an answer names, if anything.
 func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answer) {
 	l, problem := s.follow.find(ctx, s.client.Method, got, s.client.LocationTrusted)
 	if l.to.url != nil {
@@ -242,14 +241,14 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	return o
 }
 
-// isElsewhere reports whether a look, not the request that starts the operation,
-// was sent by a 303 to its answer: from a status document to the result.
+// isElsewhere reports whether a 303 led from a status document to the result. That of
+// the request that starts the operation does not.
 func isElsewhere(got *answer) bool {
 	return slices.ContainsFunc(got.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
 }
 
-// doubt says why a good answer may be none: a redirect led to a page where none
-// was expected, and one to log in comes so.
+// doubt says why a good answer may be none: a redirect led to a page, which may be one
+// to log in, where none was expected.
 func (s *Session) doubt(got *answer) string {
 	if !isGood(got.code) || !isHTML(got) {
 		return ""

@@ -16,9 +16,9 @@ import (
 // as an epoch where seconds were meant.
 const maxHint = 365 * 24 * time.Hour
 
-// secondaryLimitWait is how long GitHub wants a client to wait that met a
-// secondary rate limit and was told nothing else (GitHub's documentation, "Rate
-// limits for the REST API").
+// secondaryLimitWait is how long GitHub wants a client to wait at a secondary rate
+// limit, if nothing else is said (GitHub's documentation, "Rate limits for the REST
+// API").
 const secondaryLimitWait = time.Minute
 
 // Read reads what the answer in an observation, which was received at now, says
@@ -58,7 +58,7 @@ type reader struct {
 	now time.Time
 }
 
-// ignore remarks that a header is not made use of. Its value is not said.
+// ignore remarks that a header is ignored, without its value.
 func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }

@@ -21,8 +21,8 @@ func (c *child) ended() bool {
 	return err == unix.ECHILD || err == nil && info.Signo != 0
 }
 
-// onlyZombies reports whether all members of a group have ended and wait for
-// being reaped. Many a container has a process 1 that never does that.
+// onlyZombies reports whether all members of a group have ended and wait to be
+// reaped. The process 1 of many containers never does that.
 func onlyZombies(pgid int) bool {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -14,10 +14,9 @@ func (c *child) ended() bool {
 	}
 }
 
-// endWithThread would end a program with the thread that has started it; here
-// the system does not know how.
+// endWithThread does nothing: only Linux can end a program with the thread that has
+// started it.
 func endWithThread(*syscall.SysProcAttr) {}
 
-// onlyZombies would report whether all members of a group have ended and wait
-// for being reaped; here nobody knows.
+// onlyZombies reports that it is not known whether all members of a group have ended.
 func onlyZombies(int) bool { return false }

@@ -25,8 +25,7 @@ const (
 	notProgram   = syscall.ENOEXEC
 )
 
-// wait reaps the program. It uses wait4 itself since only that tells of a
-// program that was stopped.
+// wait reaps the program. Only wait4 tells of one that was stopped.
 func (c *child) wait() {
 	options := 0
 	if c.group {
@@ -92,7 +91,6 @@ func (c *child) terminate() {
 	c.tell(syscall.SIGCONT)
 }
 
-// kill ends the program and its group.
 func (c *child) kill() { c.tell(syscall.SIGKILL) }
 
 func (c *child) tell(sig syscall.Signal) {
@@ -109,9 +107,9 @@ func (c *child) tell(sig syscall.Signal) {
 	}
 }
 
-// empty reports whether the group of a program that has ended has no member
-// left. Members that have ended but wait for being reaped do not count; it takes
-// a longer look to know them, which is taken when there was a pause.
+// empty reports whether the group of a program that has ended has no member left.
+// Members that wait to be reaped do not count, but to know them is costly: they are
+// looked for only after the longest pause.
 func (c *child) empty(pause time.Duration) bool {
 	if !c.group {
 		return true
@@ -143,8 +141,8 @@ func interrupt(r *os.File) { r.SetReadDeadline(time.Unix(1, 0)) }
 // rest reads what is in a pipe whose reading was interrupted, without waiting
 // for more. It reports whether the pipe is still held open.
 //
-// What the program wrote before it ended fits into the pipe. Whatever is beyond
-// that, somebody else is writing just now.
+// What the program wrote before it ended fits into the pipe. Whatever is beyond that
+// is being written by somebody else.
 func rest(r *os.File, s sink) (held bool) {
 	const most = 1 << 20 // of what a pipe can hold (fs.pipe-max-size)
 	r.SetReadDeadline(time.Time{})

@@ -24,9 +24,8 @@ func (c *child) wait() {
 	c.exit = state.ExitCode()
 }
 
-// terminate kills the program: there is no way to ask it that every program
-// understands. What it has started is not reached without a job object, and
-// lives on.
+// terminate kills the program: there is no request to end that every program
+// understands. What it has started would need a job object, and lives on.
 func (c *child) terminate() { c.kill() }
 
 func (c *child) kill() { c.process.Kill() }

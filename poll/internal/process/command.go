@@ -235,8 +235,7 @@ func (s *Session) stop(c *child) {
 		}
 	}
 	c.kill()
-	// Nobody survives that but a process of another user, or one that sits in
-	// the kernel and cannot be waited for.
+	// Only a process of another user survives that, or one that is stuck in the kernel.
 	c.unkillable = !c.gone(time.Second, nil)
 }
 
@@ -256,7 +255,7 @@ type child struct {
 	signal string
 	err    error // the exit code could not be had
 
-	unkillable bool // it could not be killed
+	unkillable bool
 }
 
 // newChild waits for p, in a goroutine of its own.
@@ -272,9 +271,8 @@ func newChild(p *os.Process, group bool) *child {
 // maxPause is the longest pause between two looks at a group.
 const maxPause = 32 * time.Millisecond
 
-// gone waits until the program has ended and its group is empty. It asks once more
-// for that when a value comes from hurry, and reports false if it takes longer than d
-// or until hurry is closed.
+// gone waits until the program has ended and its group is empty. A value from hurry
+// asks them once more to end. It reports false when d has passed or hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.NewTimer(d)
 	defer enough.Stop()

@@ -14,8 +14,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Check says why the program cannot be run, without running it; nil if it seems
-// that it can. For a program that is not there the error is a [*status.Failure].
+// Check is that of poll.Command.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
