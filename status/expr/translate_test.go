@@ -86,7 +86,7 @@ func TestInstead(t *testing.T) {
 		{`last(.items[]|select(.name=="x")).s == 1`, ``},
 		{`[.items[].x]|unique == ["a"]`, ``},
 		{`.a + 1 == 2`, ``},
-		{`.items[].x`, ``},
+		{`.items[].x`, `any(.items[]; .x)`},
 		{`if .a then .b else .c end`, ``},
 		{`.items|isempty|not`, ``},
 		{`.a, .b`, ``},

@@ -3,6 +3,7 @@ package syntax
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,6 +49,9 @@ func find(habits []habit, fits func(word string) bool) (habit, bool) {
 	}
 	return habit{}, false
 }
+
+// oneOf reports whether a word is one of a list, which has blanks between them.
+func oneOf(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // is, like and starts say of the words of habits which of them fit s.
 func is(s string) func(string) bool { return func(word string) bool { return word == s } }

@@ -214,11 +214,3 @@ func piped(stages []*jqForm) *jqForm {
 	}
 	return &jqForm{kind: jqPipe, text: strings.Join(texts, " | "), args: stages}
 }
-
-// called returns the one argument of a call of the function, nil for anything else.
-func (f *jqForm) called(name string) *jqForm {
-	if f.kind == jqCall && f.name == name && len(f.args) == 1 {
-		return f.args[0]
-	}
-	return nil
-}

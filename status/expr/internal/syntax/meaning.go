@@ -6,15 +6,13 @@ import (
 	"strings"
 )
 
-// A meaning is what the stages of a jq pipe make: one value, the elements of lists
-// one after another, such as .items[] | select(C) | .name, or the list of them.
+// A meaning is what the stages of a jq pipe make: a value, a condition, the elements
+// of lists one after another, such as .items[] | select(C) | .name, or their list.
 type meaning struct {
 	kind meaningKind
+	text string // but for elements
 
-	text   string // meansValue: the value
-	counts bool   // meansValue: only its length is known
-
-	from       string   // else: the path with []
+	from       string   // of elements: the path with []; of meansMaybe the value
 	conditions []string // what an element must satisfy
 	then       string   // what is looked at of it, "" for the element itself
 }
@@ -22,79 +20,86 @@ type meaning struct {
 type meaningKind uint8
 
 const (
-	meansNothing meaningKind = iota // that is known
-	meansValue
-	meansStream
-	meansList
+	meansNothing   meaningKind = iota // that is known
+	meansValue                        // one value
+	meansLength                       // a value of which only the length is known
+	meansIndex                        // a condition, null where it is false
+	meansCondition                    // true or false
+	meansMaybe                        // a value, if it satisfies the conditions
+	meansStream                       // elements
+	meansList                         // the list of elements
 )
 
 // meaning reads stages one after another.
 func (t *translator) meaning(stages []*jqForm) meaning {
 	m := meaning{kind: meansValue, text: "."}
-	for i, f := range stages {
-		if !t.stage(&m, f, i+1 == len(stages)) {
-			return meaning{}
-		}
-	}
-	if m.counts {
+	if !t.stages(&m, stages) {
 		return meaning{}
 	}
 	return m
 }
 
-// stage adds a stage, and reports whether its meaning is known.
-func (t *translator) stage(m *meaning, f *jqForm, last bool) bool {
-	starts := m.kind == meansValue && m.text == "."
-	switch {
-	case m.counts && f.text != "length":
-		return false
-	case f.kind == jqPath:
-		return m.follow(f.text)
-	case f.called("map") != nil:
-		return t.mapped(m, f.args[0].stages())
-	case f.called("select") != nil && m.kind == meansStream:
-		c := t.condition(f.args[0])
-		m.conditions = append(m.conditions, m.of(c))
-		return c != ""
-	case starts && f.kind == jqList:
-		*m = t.meaning(f.args[0].stages())
-		return m.become(meansStream, meansList)
-	case starts && f.called("first") != nil:
-		return t.taken(m, f, "0")
-	case starts && f.called("last") != nil:
-		return t.taken(m, f, "-1")
-	case f.kind == jqCompare && m.kind == meansValue && f.args[1].kind == jqConstant:
-		return m.follow(f.args[0].text) && m.kind == meansStream && m.compare(f.name+" "+f.args[1].text)
-	case f.text == "length" && m.kind == meansList:
-		*m = meaning{kind: meansValue, text: m.count()}
-	case m.kind == meansValue && f.kind == jqCall && isBare(f.name) && len(f.args) == 0:
-		m.text, m.counts = m.text+" | "+f.text, false
-	case m.kind == meansValue && len(f.args) == 0 && isAsLong(f.name):
-		m.counts = true
-	case m.kind == meansStream && last:
-		return m.ask(t.condition(f))
-	case starts && f.kind == jqGroup:
-		if *m = t.meaning(f.args[0].stages()); m.kind != meansNothing {
-			return true
+// stages adds stages, and reports whether their meaning is known.
+func (t *translator) stages(m *meaning, stages []*jqForm) bool {
+	for i, f := range stages {
+		if rest := stages[i:]; m.eachOne() && f.name != "select" && rest[len(rest)-1].kind != jqPath {
+			if c := t.asked(rest); c != "" {
+				return m.ask(c)
+			}
 		}
-		*m = meaning{kind: meansValue, text: t.value(f)}
-		return m.text != ""
-	case starts && f.kind == jqOther:
-		m.text = f.text
-	default:
-		return false
+		if !t.stage(m, f) {
+			return false
+		}
 	}
 	return true
 }
 
-// isAsLong reports whether what a function makes is as long as what it is given.
-func isAsLong(function string) bool {
-	switch function {
-	case "keys", "keys_unsorted", "to_entries", "values", "reverse", "sort":
-		return true
+// asked translates stages whose truth is asked of each element. They must have one
+// answer for each, and no other than the condition has.
+func (t *translator) asked(stages []*jqForm) (condition string) {
+	for _, f := range stages {
+		if f.kind == jqCall && oneOf(f.name, "select index rindex") {
+			return ""
+		}
 	}
-	return false
+	several := t.several
+	t.several = false
+	if condition = t.condition(piped(stages)); t.several {
+		condition = ""
+	}
+	t.several = several
+	return condition
 }
+
+func (t *translator) stage(m *meaning, f *jqForm) bool {
+	starts := m.kind == meansValue && m.text == "."
+	switch {
+	case f.kind == jqPath:
+		return m.follow(f.text)
+	case f.kind == jqCompare:
+		return t.compared(m, f.args[0].stages(), f.name, f.args[1], starts)
+	case f.kind == jqCall && len(f.args) == 0:
+		return t.applied(m, f.name)
+	case f.kind == jqCall:
+		return t.called(m, f, starts)
+	case !starts:
+		return false
+	case f.kind == jqList:
+		*m = t.meaning(f.args[0].stages())
+		return m.become(meansStream, meansList)
+	case f.kind == jqGroup:
+		*m = t.meaning(f.args[0].stages())
+		if m.kind == meansNothing {
+			*m = meaning{kind: meansValue, text: t.value(f)}
+		}
+		return m.text != "" || m.kind >= meansMaybe
+	}
+	m.text = f.text
+	return true
+}
+
+// eachOne reports whether what follows is asked of each element.
+func (m *meaning) eachOne() bool { return m.kind == meansStream || m.kind == meansMaybe }
 
 // become turns one kind of meaning into another.
 func (m *meaning) become(from, to meaningKind) bool {
@@ -103,26 +108,119 @@ func (m *meaning) become(from, to meaningKind) bool {
 	return ok
 }
 
-// mapped adds map(...) with stages in it.
-func (t *translator) mapped(m *meaning, stages []*jqForm) bool {
-	if m.kind == meansValue && !m.follow(".[]") || m.kind == meansList && !m.become(meansList, meansStream) {
+// compared adds a comparison: of a value, of an index with null, of a list with the
+// empty one, or of the elements that its left side makes.
+func (t *translator) compared(m *meaning, left []*jqForm, op string, right *jqForm, starts bool) bool {
+	if !t.stages(m, left) {
 		return false
 	}
-	for i, f := range stages {
-		if m.kind != meansStream || !t.stage(m, f, i+1 == len(stages)) {
-			return false
+	constant := right.kind == jqConstant
+	equal, unequal := op == "==", op == "!="
+	text := ""
+	switch {
+	case m.kind == meansValue && (constant || starts):
+		if r := t.value(right); r != "" {
+			text = operandText(m.text) + " " + op + " " + r
 		}
+	case m.kind == meansIndex && right.text == "null" && equal:
+		text = negated(m.text)
+	case m.kind == meansIndex && right.text == "null" && unequal:
+		text = m.text
+	case m.kind == meansList && right.text == "[]" && (equal || unequal):
+		text = m.count() + " " + op + " 0"
+	case m.kind == meansStream && constant:
+		m.compare(op + " " + right.text)
+		return true
 	}
-	return m.become(meansStream, meansList)
+	*m = meaning{kind: meansCondition, text: text}
+	return text != ""
 }
 
-// taken is one of the elements that the argument of first or last yields.
-func (t *translator) taken(m *meaning, f *jqForm, index string) bool {
-	in := t.meaning(f.args[0].stages())
-	if in.kind != meansStream {
+// applied adds a function without arguments.
+func (t *translator) applied(m *meaning, name string) bool {
+	switch {
+	case name == "length" && m.kind == meansList:
+		*m = meaning{kind: meansValue, text: m.count()}
+	case name == "length" && m.kind == meansLength, m.kind == meansValue && isBare(name) && name != "not":
+		*m = meaning{kind: meansValue, text: m.text + " | " + name}
+	case (name == "any" || name == "all") && m.kind == meansList:
+		*m = meaning{kind: meansCondition, text: m.quantified(name)}
+	case name == "not":
+		*m = meaning{kind: meansCondition, text: negated(t.truth(m))}
+		return m.text != ""
+	case m.kind == meansValue && oneOf(name, "keys keys_unsorted to_entries values reverse sort"):
+		m.kind = meansLength // which does not change
+	default:
 		return false
 	}
-	*m = in.at(index)
+	return true
+}
+
+// called adds a function with arguments.
+func (t *translator) called(m *meaning, f *jqForm, starts bool) bool {
+	in := f.args[0].stages()
+	switch f.name {
+	case "select":
+		if m.kind == meansValue {
+			*m = meaning{kind: meansMaybe, from: m.text}
+		}
+		c := t.condition(f.args[0])
+		m.conditions = append(m.conditions, m.of(c))
+		return c != "" && m.eachOne()
+	case "map":
+		return (m.become(meansList, meansStream) || m.become(meansStream, meansValue) && m.follow(".[]")) &&
+			t.stages(m, in) && m.become(meansStream, meansList)
+	case "first", "last":
+		*m = t.meaning(in)
+		index := map[string]string{"first": "0", "last": "-1"}[f.name]
+		return starts && m.take(index)
+	case "isempty":
+		*m = t.meaning(in)
+		if !starts || m.kind != meansStream {
+			return false
+		}
+		*m = meaning{kind: meansCondition, text: m.missing()}
+	case "any", "all":
+		if len(f.args) == 2 {
+			*m = t.meaning(in)
+			if !starts || !m.become(meansStream, meansList) {
+				return false
+			}
+		}
+		if m.kind != meansList || !m.ask(t.condition(f.args[len(f.args)-1])) {
+			return false
+		}
+		*m = meaning{kind: meansCondition, text: m.quantified(f.name)}
+	case "index", "rindex":
+		if m.kind != meansValue || starts || f.args[0].kind != jqConstant || f.args[0].text == `""` {
+			return false
+		}
+		*m = meaning{kind: meansIndex, text: operandText(m.text) + " contains " + f.args[0].text}
+	default:
+		return false
+	}
+	return true
+}
+
+// truth spells a meaning as a condition, "" if it is none.
+func (t *translator) truth(m *meaning) string {
+	switch {
+	case m.kind == meansValue:
+		return operandText(m.text)
+	case m.kind == meansIndex || m.kind == meansCondition:
+		return m.text
+	case !m.eachOne() || m.subject() == "":
+		return ""
+	}
+	t.several = t.several || m.kind == meansStream
+	return m.quantified("any")
+}
+
+// take makes of elements the one with an index, which is the value then.
+func (m *meaning) take(index string) bool {
+	if m.kind == meansStream || m.kind == meansList {
+		*m = m.at(index)
+	}
 	return m.kind == meansValue
 }
 
@@ -131,16 +229,15 @@ func (m *meaning) follow(path string) bool {
 	switch {
 	case m.kind == meansList:
 		rest, ok := strings.CutPrefix(path, ".[0]")
-		if ok {
-			*m = m.at("0")
-		}
-		return ok && m.kind == meansValue && m.follow("."+strings.TrimPrefix(rest, "."))
+		return ok && m.take("0") && m.follow("."+strings.TrimPrefix(rest, "."))
 	case m.kind == meansValue:
 		m.text = joinPaths(m.text, path)
 		if strings.Contains(m.text, "[]") {
 			*m = meaning{kind: meansStream, from: m.text}
 		}
 		return m.kind == meansStream || m.text != ""
+	case !m.eachOne():
+		return false
 	case len(m.conditions) == 0 && m.then == "":
 		m.from = joinPaths(m.from, path)
 		return m.from != ""
@@ -166,18 +263,16 @@ func (m *meaning) ask(condition string) bool {
 	return condition != ""
 }
 
-// compare asks a comparison of what is looked at; what stands behind the last []
-// of the path goes with it: any(.items[]; .state == "done").
-func (m *meaning) compare(comparison string) bool {
-	subject := "."
-	switch i := strings.LastIndex(m.from, "[]") + len("[]"); {
-	case m.then != "":
-		subject = m.then
-	case len(m.conditions) == 0 && strings.HasPrefix(m.from[i:], "."):
-		m.from, subject = m.from[:i], m.from[i:]
+// compare asks a comparison of what is looked at.
+func (m *meaning) compare(comparison string) { m.then = cmp.Or(m.subject(), ".") + " " + comparison }
+
+// subject is what is looked at. What stands behind the last [] of the path goes
+// with it: any(.items[]; .state == "done").
+func (m *meaning) subject() string {
+	if i := strings.LastIndex(m.from, "[]") + len("[]"); m.then == "" && len(m.conditions) == 0 && strings.HasPrefix(m.from[i:], ".") {
+		m.from, m.then = m.from[:i], m.from[i:]
 	}
-	m.then = subject + " " + comparison
-	return true
+	return m.then
 }
 
 // count spells how many there are.
@@ -199,6 +294,10 @@ func (m *meaning) missing() string {
 // quantified asks whether what is looked at is true of any, or of all.
 func (m *meaning) quantified(name string) string {
 	then := cmp.Or(m.then, ".")
+	if m.kind == meansMaybe {
+		text := joinConditions(append(slices.Clip(m.conditions), then))
+		return strings.TrimPrefix(m.from+" | "+text, ". | ")
+	}
 	if name == "any" {
 		return "any(" + m.from + "; " + joinConditions(append(slices.Clip(m.conditions), then)) + ")"
 	}

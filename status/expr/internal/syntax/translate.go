@@ -56,14 +56,14 @@ func (t *translator) translate(src string, condition bool) string {
 		return ""
 	}
 	if condition {
-		if in := f.called("select"); in != nil { // of a document, which is true
-			f = in
+		if f.kind == jqCall && f.name == "select" && len(f.args) == 1 { // of a document, which is true
+			f = f.args[0]
 		}
 		return t.condition(f)
 	}
 	if m := t.meaning(f.stages()); m.kind == meansStream && len(m.conditions) > 0 {
-		if first := m.at("0"); first.kind == meansValue {
-			return first.text
+		if m.take("0") {
+			return m.text
 		}
 	}
 	return t.value(f)
@@ -82,19 +82,36 @@ func (t *translator) condition(f *jqForm) string {
 	if t.looked++; t.looked > maxLooked {
 		return ""
 	}
-	stages := f.stages()
-	n := len(stages) - 1
-	for _, rule := range [...]func(before []*jqForm, last *jqForm) string{
-		t.negated, t.joined, t.quantified, t.selected, t.member, t.compared, t.stream,
-	} {
-		if text := rule(stages[:n:n], stages[n]); text != "" && compiles(text, true) {
-			return text
+	text := ""
+	switch f.kind {
+	case jqOr:
+		text = t.joined(f.args, " or ")
+	case jqAnd:
+		text = t.joined(f.args, " and ")
+	case jqGroup:
+		text = "(" + t.condition(f.args[0]) + ")"
+	default:
+		m := t.meaning(f.stages())
+		text = t.truth(&m)
+	}
+	if !compiles(text, true) {
+		text = t.value(f)
+	}
+	if !compiles(text, true) {
+		return ""
+	}
+	return text
+}
+
+// joined translates the operands of "or" and "and".
+func (t *translator) joined(args []*jqForm, joint string) string {
+	xs := make([]string, len(args))
+	for i, arg := range args {
+		if xs[i] = t.condition(arg); xs[i] == "" {
+			return ""
 		}
 	}
-	if v := t.value(f); compiles(v, true) {
-		return v
-	}
-	return ""
+	return strings.Join(xs, joint)
 }
 
 // value translates what is asked for its value, as one operand.
@@ -112,6 +129,11 @@ func (t *translator) value(f *jqForm) string {
 	default:
 		text = piped(f.stages()).text
 	}
+	return operandText(text)
+}
+
+// operandText is an expression as one operand, "" if it is none.
+func operandText(text string) string {
 	switch n, _, err := parse(text, false); n.(type) {
 	case *Path, *Literal, *Variable, *Group, *Call:
 		return text
@@ -121,14 +143,6 @@ func (t *translator) value(f *jqForm) string {
 		}
 		return "(" + text + ")"
 	}
-}
-
-// negated translates "... | not".
-func (t *translator) negated(before []*jqForm, last *jqForm) string {
-	if len(before) == 0 || last.text != "not" {
-		return ""
-	}
-	return negated(t.condition(piped(before)))
 }
 
 // negated spells the opposite of a condition.
@@ -144,119 +158,6 @@ func negated(condition string) string {
 		}
 		return "!(" + condition + ")"
 	}
-}
-
-// joined translates the operands of "or" and "and", and what stands in parentheses.
-func (t *translator) joined(before []*jqForm, last *jqForm) string {
-	word := map[jqKind]string{jqOr: " or ", jqAnd: " and ", jqGroup: ""}
-	joint, ok := word[last.kind]
-	if !ok || len(before) > 0 {
-		return ""
-	}
-	xs := make([]string, len(last.args))
-	for i, arg := range last.args {
-		if xs[i] = t.condition(arg); xs[i] == "" {
-			return ""
-		}
-	}
-	if last.kind == jqGroup {
-		return "(" + xs[0] + ")"
-	}
-	return strings.Join(xs, joint)
-}
-
-// quantified translates any, all and isempty, of a list that is made first or of
-// what a path with conditions leads to.
-func (t *translator) quantified(before []*jqForm, last *jqForm) string {
-	if in := last.called("isempty"); in != nil && len(before) == 0 {
-		if m := t.meaning(in.stages()); m.kind == meansStream {
-			return m.missing()
-		}
-	}
-	if last.kind != jqCall || last.name != "any" && last.name != "all" {
-		return ""
-	}
-	from, made := before, meansList
-	if len(last.args) == 2 && len(before) == 0 {
-		from, made = last.args[0].stages(), meansStream
-	}
-	m := t.meaning(from)
-	if m.kind != made {
-		return ""
-	}
-	if n := len(last.args); n > 0 && !m.ask(t.condition(last.args[n-1])) {
-		return ""
-	}
-	return m.quantified(last.name)
-}
-
-// selected translates "select(C) | D", where C decides whether there is an answer.
-func (t *translator) selected(before []*jqForm, last *jqForm) string {
-	for i, stage := range before {
-		if in := stage.called("select"); in != nil {
-			c, rest := t.condition(in), t.condition(piped(append(before[i+1:], last)))
-			if c == "" || rest == "" {
-				return ""
-			}
-			return piped(append(before[:i:i], &jqForm{text: both(c, rest)})).text
-		}
-	}
-	return ""
-}
-
-// member translates index("x"), alone or compared with null.
-func (t *translator) member(before []*jqForm, last *jqForm) string {
-	op := "!="
-	if last.kind == jqCompare && last.args[1].text == "null" {
-		last, op = last.args[0], last.name
-	}
-	in := last.called("index")
-	if in == nil {
-		in = last.called("rindex")
-	}
-	if in == nil || in.kind != jqConstant || in.text == `""` || len(before) == 0 {
-		return ""
-	}
-	text := t.value(piped(before)) + " contains " + in.text
-	switch op {
-	case "!=":
-		return text
-	case "==":
-		return negated(text)
-	}
-	return ""
-}
-
-// compared translates a comparison: of two values, or of what comes out of a pipe
-// with a constant.
-func (t *translator) compared(before []*jqForm, last *jqForm) string {
-	if last.kind != jqCompare || len(before) > 0 && last.args[1].kind != jqConstant {
-		return ""
-	}
-	left, right := append(before, last.args[0]), last.args[1]
-	switch m := t.meaning(left); {
-	case m.kind == meansList && right.text == "[]" && (last.name == "==" || last.name == "!="):
-		return m.count() + " " + last.name + " 0"
-	case m.kind == meansStream && right.kind == jqConstant && strings.Contains(last.args[0].text, "[]"):
-		t.several = true
-		m.compare(last.name + " " + right.text)
-		return m.quantified("any")
-	}
-	if l, r := t.value(piped(left)), t.value(right); l != "" && r != "" {
-		return l + " " + last.name + " " + r
-	}
-	return ""
-}
-
-// stream translates ".items[] | select(C) | D", which jq answers once for each
-// element.
-func (t *translator) stream(before []*jqForm, last *jqForm) string {
-	m := t.meaning(before)
-	if m.kind != meansStream || !m.ask(t.condition(last)) {
-		return ""
-	}
-	t.several = true
-	return m.quantified("any")
 }
 
 // simpleText matches a comparison of a field with a text that a query makes in the
