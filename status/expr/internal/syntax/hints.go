@@ -83,7 +83,7 @@ var signHabits = []habit{
 	{">>", "write >", noOperator},
 	{"|= //=", "an expression changes nothing; write == to compare", noOperator},
 	{"~= ~", "write =~ for a pattern", noOperator},
-	{"+ - %", hintArithmetic, "poll does not calculate"},
+	{"+ - * %", hintArithmetic, "poll does not calculate"},
 	{"== =~ && //", "", ""},
 	{"=", "did you mean ==?", noOperator},
 	{"&", "did you mean &&?", noOperator},
@@ -217,43 +217,45 @@ var jqFunctions = []habit{
 		"get_jq_origin get_prog_origin have_decnum have_literal_numbers", "an expression is one question to one answer", noJQ},
 }
 
-// wrongCharacter says what is wrong with a character that begins nothing.
-func wrongCharacter(r rune) (message, hint string) {
+// refuseCharacter fails for a character that begins nothing.
+func (l *lexer) refuseCharacter(pos int, r rune) {
+	message, hint := fmt.Sprintf("unexpected %c", r), fmt.Sprintf(`a key with such a character is written ["a%cb"]`, r)
 	switch {
 	case strings.ContainsRune("“”„‟″", r):
-		return "a curly quote does not quote", `write a straight one: "`
+		message, hint = "a curly quote does not quote", `write a straight one: "`
 	case strings.ContainsRune("‘’‚‛′", r):
-		return "a curly quote does not quote", "write a straight one: '"
+		message, hint = "a curly quote does not quote", "write a straight one: '"
 	case r == '`':
-		return "a backquote does not quote", `write "text", or numbers and true, false, null as they are`
+		message, hint = "a backquote does not quote", `write "text", or numbers and true, false, null as they are`
 	case r == ']' || r == '}':
-		return fmt.Sprintf("%c closes nothing", r), ""
+		message, hint = fmt.Sprintf("%c closes nothing", r), ""
 	case r == utf8.RuneError:
-		return "this is not a character (invalid UTF-8)", ""
+		message, hint = "this is not a character (invalid UTF-8)", ""
 	case unicode.IsSpace(r) || !unicode.IsPrint(r):
-		return fmt.Sprintf("the character %U cannot be seen and means nothing", r), "write an ordinary space"
+		message, hint = fmt.Sprintf("the character %U cannot be seen and means nothing", r), "write an ordinary space"
 	}
-	return fmt.Sprintf("unexpected %c", r), fmt.Sprintf(`a key with such a character is written ["a%cb"]`, r)
+	l.fail(pos, hint, "%s", message)
 }
 
-// wrongConstant says why what stands in brackets is not JSON.
-func wrongConstant(s string) (message, hint string) {
+// refuseConstant fails for what stands in brackets and is not JSON.
+func (l *lexer) refuseConstant(pos int, s string) {
+	message, hint := "this is not a JSON object", `keys and text in it need double quotes: {"a": 1}`
 	inside := strings.TrimSpace(s[1 : len(s)-1])
 	switch {
 	case s[0] == '[' && strings.HasPrefix(inside, "?"):
-		return "[?...] is a filter of JMESPath or JSONPath", `write any(.items[]; .name == "x")`
+		message, hint = "[?...] is a filter of JMESPath or JSONPath", `write any(.items[]; .name == "x")`
 	case s[0] == '[' && strings.Contains(inside, "'") && !strings.Contains(inside, "."):
-		return "this is not a JSON list", "write " + strings.ReplaceAll(s, "'", `"`)
+		message, hint = "this is not a JSON list", "write "+strings.ReplaceAll(s, "'", `"`)
 	case s[0] == '[' && strings.Contains(s[1:], "[]"):
-		return "a list cannot be built", hintElements
+		message, hint = "a list cannot be built", hintElements
 	case s[0] == '[' && strings.ContainsAny(inside, ".|"):
-		return "a list cannot be built", "compare the parts one by one"
+		message, hint = "a list cannot be built", "compare the parts one by one"
 	case s[0] == '[':
-		return "this is not a JSON list", `text in it needs double quotes: ["a", "b"]`
+		message, hint = "this is not a JSON list", `text in it needs double quotes: ["a", "b"]`
 	case strings.HasPrefix(inside, "."):
-		return "this is not a JSON object", "write the path without braces"
+		hint = "write the path without braces"
 	}
-	return "this is not a JSON object", `keys and text in it need double quotes: {"a": 1}`
+	l.fail(pos, hint, "%s", message)
 }
 
 // valueHint is the hint for who asks for a value where the one for a condition

@@ -19,8 +19,6 @@ type jqKind uint8
 const (
 	jqOther   jqKind = iota
 	jqPipe           // x | y, also x.y where x is a call or in brackets
-	jqComma          // x, y
-	jqDefault        // x // y
 	jqOr             // x or y
 	jqAnd            // x and y
 	jqCompare        // x == y
@@ -35,7 +33,7 @@ const (
 var jqJoints = [...]struct {
 	sign string
 	kind jqKind
-}{{"|", jqPipe}, {",", jqComma}, {"//", jqDefault}, {"||", jqOr}, {"&&", jqAnd}}
+}{{"|", jqPipe}, {",", jqOther}, {"//", jqOther}, {"||", jqOr}, {"&&", jqAnd}}
 
 // A jqParser takes a jq program apart, with the tokens of the language.
 type jqParser struct {

@@ -118,12 +118,13 @@ func (l *lexer) next() token {
 // cut reads the token that begins at l.pos.
 func (l *lexer) cut(t *token) {
 	c := l.src[l.pos]
+	first := !l.prev.endsOperand() // of an operand
 	switch {
 	case c == '"' || c == '\'':
 		t.kind, t.lit = tokLiteral, Constant{Kind: String, Text: l.quoted()}
-	case rawjson.IsDigit(c) || c == '-' && rawjson.IsDigit(l.at(l.pos+1)):
+	case rawjson.IsDigit(c) || c == '-' && first && rawjson.IsDigit(l.at(l.pos+1)):
 		l.numeric(t)
-	case c == '.' || c == '#' || c == '@':
+	case c == '.' || c == '#' || c == '@' || first && (c == '*' || c == '?'):
 		t.kind, t.path = tokPath, l.path()
 	case c == '$':
 		l.variable(t)
@@ -134,8 +135,6 @@ func (l *lexer) cut(t *token) {
 		t.kind, t.lit = tokLiteral, l.constant()
 	case l.startsName(l.pos):
 		l.word(t)
-	case c == '*' || c == '?':
-		l.wildcard(t)
 	default:
 		l.operator(t)
 	}
@@ -210,18 +209,6 @@ func isReserved(name string) bool {
 	return name == "true" || name == "false" || name == "null" || wordOperator(name) != "" || isBare(name)
 }
 
-// wildcard reads a bare path that begins with a wildcard.
-func (l *lexer) wildcard(t *token) {
-	switch {
-	case !l.prev.endsOperand():
-		t.kind, t.path = tokPath, l.path()
-	case l.src[l.pos] == '*':
-		l.fail(l.pos, hintArithmetic, "poll does not calculate")
-	default:
-		l.unexpected()
-	}
-}
-
 // operators are the signs, the longest first.
 var operators = [...]string{"==", "!=", "=~", "!~", "<=", ">=", "&&", "||", "//", "<", ">", "!", "|", "(", ")", ";", ","}
 
@@ -239,14 +226,9 @@ func (l *lexer) operator(t *token) {
 		l.refuse(start, "", signHabits, starts(rest))
 	}
 	if t.text == "" {
-		l.unexpected()
+		r, _ := utf8.DecodeRuneInString(rest)
+		l.refuseCharacter(start, r)
 	}
-}
-
-func (l *lexer) unexpected() {
-	r, _ := utf8.DecodeRuneInString(l.src[l.pos:])
-	message, hint := wrongCharacter(r)
-	l.fail(l.pos, hint, "%s", message)
 }
 
 // variable reads $name, $header.Name and $json with its path.

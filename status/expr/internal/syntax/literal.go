@@ -78,10 +78,6 @@ func isUnicodeEscape(s string) bool {
 // numeric reads a number, a duration, or a bare path that begins with an index.
 func (l *lexer) numeric(t *token) {
 	start := l.pos
-	if l.src[start] == '-' && l.prev.endsOperand() {
-		l.fail(start, hintArithmetic, "poll does not calculate")
-		return
-	}
 	if l.isIndexPath(start) {
 		t.kind, t.path = tokPath, l.path()
 		return
@@ -156,8 +152,7 @@ func (l *lexer) constant() Constant {
 	case close < 0:
 		l.fail(start, "", "the bracket %c is not closed", l.src[start])
 	default:
-		message, hint := wrongConstant(l.src[start : start+close+1])
-		l.fail(start, hint, "%s", message)
+		l.refuseConstant(start, l.src[start:start+close+1])
 	}
 	return c
 }

@@ -71,18 +71,18 @@ func (t *translator) asked(stages []*jqForm) (condition string) {
 	return condition
 }
 
+// stage adds a stage, and reports whether its meaning is known.
 func (t *translator) stage(m *meaning, f *jqForm) bool {
-	starts := m.kind == meansValue && m.text == "."
 	switch {
 	case f.kind == jqPath:
 		return m.follow(f.text)
 	case f.kind == jqCompare:
-		return t.compared(m, f.args[0].stages(), f.name, f.args[1], starts)
+		return t.compared(m, f.args[0].stages(), f.name, f.args[1])
 	case f.kind == jqCall && len(f.args) == 0:
 		return t.applied(m, f.name)
 	case f.kind == jqCall:
-		return t.called(m, f, starts)
-	case !starts:
+		return t.called(m, f)
+	case !m.isInput():
 		return false
 	case f.kind == jqList:
 		*m = t.meaning(f.args[0].stages())
@@ -98,6 +98,9 @@ func (t *translator) stage(m *meaning, f *jqForm) bool {
 	return true
 }
 
+// isInput reports whether the meaning is that of no stages.
+func (m *meaning) isInput() bool { return m.kind == meansValue && m.text == "." }
+
 // eachOne reports whether what follows is asked of each element.
 func (m *meaning) eachOne() bool { return m.kind == meansStream || m.kind == meansMaybe }
 
@@ -110,7 +113,8 @@ func (m *meaning) become(from, to meaningKind) bool {
 
 // compared adds a comparison: of a value, of an index with null, of a list with the
 // empty one, or of the elements that its left side makes.
-func (t *translator) compared(m *meaning, left []*jqForm, op string, right *jqForm, starts bool) bool {
+func (t *translator) compared(m *meaning, left []*jqForm, op string, right *jqForm) bool {
+	starts := m.isInput()
 	if !t.stages(m, left) {
 		return false
 	}
@@ -157,8 +161,8 @@ func (t *translator) applied(m *meaning, name string) bool {
 }
 
 // called adds a function with arguments.
-func (t *translator) called(m *meaning, f *jqForm, starts bool) bool {
-	in := f.args[0].stages()
+func (t *translator) called(m *meaning, f *jqForm) bool {
+	starts, in := m.isInput(), f.args[0].stages()
 	switch f.name {
 	case "select":
 		if m.kind == meansValue {
@@ -168,8 +172,12 @@ func (t *translator) called(m *meaning, f *jqForm, starts bool) bool {
 		m.conditions = append(m.conditions, m.of(c))
 		return c != "" && m.eachOne()
 	case "map":
-		return (m.become(meansList, meansStream) || m.become(meansStream, meansValue) && m.follow(".[]")) &&
-			t.stages(m, in) && m.become(meansStream, meansList)
+		if m.kind == meansList {
+			m.kind = meansStream
+		} else if m.kind != meansValue || !m.follow(".[]") {
+			return false
+		}
+		return t.stages(m, in) && m.become(meansStream, meansList)
 	case "first", "last":
 		*m = t.meaning(in)
 		index := map[string]string{"first": "0", "last": "-1"}[f.name]
@@ -192,7 +200,7 @@ func (t *translator) called(m *meaning, f *jqForm, starts bool) bool {
 		}
 		*m = meaning{kind: meansCondition, text: m.quantified(f.name)}
 	case "index", "rindex":
-		if m.kind != meansValue || starts || f.args[0].kind != jqConstant || f.args[0].text == `""` {
+		if m.kind != meansValue || f.args[0].kind != jqConstant || f.args[0].text == `""` {
 			return false
 		}
 		*m = meaning{kind: meansIndex, text: operandText(m.text) + " contains " + f.args[0].text}
@@ -216,12 +224,22 @@ func (t *translator) truth(m *meaning) string {
 	return m.quantified("any")
 }
 
-// take makes of elements the one with an index, which is the value then.
+// take makes of elements the one with an index, or of those with a condition the
+// first that a query finds. It reports whether there is one value then.
 func (m *meaning) take(index string) bool {
-	if m.kind == meansStream || m.kind == meansList {
-		*m = m.at(index)
+	list, rest, _ := strings.Cut(m.from, "[]")
+	found := ""
+	switch {
+	case m.kind != meansStream && m.kind != meansList:
+		return m.kind == meansValue
+	case len(m.conditions) == 0:
+		found = ".[" + index + "]" + rest
+	case len(m.conditions) == 1 && index == "0" && rest == "":
+		found = asQuery(m.conditions[0])
 	}
-	return m.kind == meansValue
+	path := joinPaths(joinPaths(cmp.Or(list, "."), found), cmp.Or(m.then, "."))
+	*m = meaning{kind: meansValue, text: path}
+	return path != "" && !strings.Contains(path, "[]")
 }
 
 // follow adds a path.
@@ -307,37 +325,17 @@ func (m *meaning) quantified(name string) string {
 	return "all(" + m.from + "; " + then + ")"
 }
 
-// at is what is looked at of the element with an index, or of the first that a
-// query finds.
-func (m *meaning) at(index string) meaning {
-	list, rest, _ := strings.Cut(m.from, "[]")
-	found := ""
-	switch {
-	case len(m.conditions) == 0:
-		found = ".[" + index + "]" + rest
-	case len(m.conditions) == 1 && index == "0" && rest == "":
-		found = asQuery(m.conditions[0])
-	}
-	path := joinPaths(joinPaths(cmp.Or(list, "."), found), cmp.Or(m.then, "."))
-	if path == "" || strings.Contains(path, "[]") {
-		return meaning{}
-	}
-	return meaning{kind: meansValue, text: path}
-}
-
+// joinConditions joins conditions with "and".
 func joinConditions(conditions []string) string {
-	if len(conditions) == 0 {
-		return ""
+	if len(conditions) == 1 {
+		return conditions[0]
 	}
-	text := conditions[0]
-	for _, c := range conditions[1:] {
-		text = both(text, c)
+	xs := make([]string, len(conditions))
+	for i, c := range conditions {
+		xs[i] = grouped(c)
 	}
-	return text
+	return strings.Join(xs, " and ")
 }
-
-// both joins two conditions.
-func both(a, b string) string { return grouped(a) + " and " + grouped(b) }
 
 // grouped puts a condition that binds less than "and" in parentheses.
 func grouped(s string) string {

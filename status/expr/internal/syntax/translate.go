@@ -61,10 +61,8 @@ func (t *translator) translate(src string, condition bool) string {
 		}
 		return t.condition(f)
 	}
-	if m := t.meaning(f.stages()); m.kind == meansStream && len(m.conditions) > 0 {
-		if m.take("0") {
-			return m.text
-		}
+	if m := t.meaning(f.stages()); m.kind == meansStream && len(m.conditions) > 0 && m.take("0") {
+		return m.text
 	}
 	return t.value(f)
 }
@@ -76,11 +74,11 @@ func compiles(src string, condition bool) bool {
 
 // condition translates what is asked for its truth.
 func (t *translator) condition(f *jqForm) string {
-	if compiles(f.text, true) {
-		return f.text
-	}
 	if t.looked++; t.looked > maxLooked {
 		return ""
+	}
+	if compiles(f.text, true) {
+		return f.text
 	}
 	text := ""
 	switch f.kind {
@@ -107,9 +105,11 @@ func (t *translator) condition(f *jqForm) string {
 func (t *translator) joined(args []*jqForm, joint string) string {
 	xs := make([]string, len(args))
 	for i, arg := range args {
-		if xs[i] = t.condition(arg); xs[i] == "" {
+		c := t.condition(arg)
+		if c == "" {
 			return ""
 		}
+		xs[i] = grouped(c)
 	}
 	return strings.Join(xs, joint)
 }
