@@ -53,11 +53,15 @@ func find(habits []habit, fits func(word string) bool) (habit, bool) {
 // oneOf reports whether a word is one of a list, which has blanks between them.
 func oneOf(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// is, like and starts say of the words of habits which of them fit s.
+// is fits the word itself.
 func is(s string) func(string) bool { return func(word string) bool { return word == s } }
+
+// like fits the word in any case.
 func like(s string) func(string) bool {
 	return func(word string) bool { return strings.EqualFold(word, s) }
 }
+
+// starts fits a word that s begins with.
 func starts(s string) func(string) bool {
 	return func(word string) bool { return strings.HasPrefix(s, word) }
 }

@@ -89,14 +89,15 @@ func (p *Path) lower() {
 	p.Lookups = lower(p.Steps)
 }
 
+// lower turns steps into lookups.
 func lower(steps []Step) []Lookup {
 	var lookups []Lookup
 	for len(steps) > 0 {
-		h := Lookup{Step: steps[0]}
-		n := h.take(steps)
-		h.To = steps[n-1].To
-		lookups, steps = append(lookups, h), steps[n:]
-		if h.Kind == LookupMap || h.Kind == LookupAll {
+		l := Lookup{Step: steps[0]}
+		n := l.take(steps)
+		l.To = steps[n-1].To
+		lookups, steps = append(lookups, l), steps[n:]
+		if l.Kind == LookupMap || l.Kind == LookupAll {
 			n := mapped(steps)
 			lookups[len(lookups)-1].Sub, steps = lower(steps[:n]), steps[n:]
 		}
@@ -106,15 +107,15 @@ func lower(steps []Step) []Lookup {
 
 // take makes of the lookup of the first of steps one of as many as it may be, and
 // returns their number.
-func (h *Lookup) take(steps []Step) int {
+func (l *Lookup) take(steps []Step) int {
 	rest := steps[1:]
 	switch {
-	case h.Kind == LookupFields:
-		return h.takeFields(steps)
-	case h.Kind == LookupCount && mapped(rest) > 0:
-		h.Kind = LookupMap
-	case h.Kind == LookupAll && len(rest) > 0 && rest[0].Kind == LookupCount && rest[0].piped && mapped(rest[1:]) == 0:
-		h.Kind = LookupAllCount
+	case l.Kind == LookupFields:
+		return l.takeFields(steps)
+	case l.Kind == LookupCount && mapped(rest) > 0:
+		l.Kind = LookupMap
+	case l.Kind == LookupAll && len(rest) > 0 && rest[0].Kind == LookupCount && rest[0].piped && mapped(rest[1:]) == 0:
+		l.Kind = LookupAllCount
 		return 2
 	}
 	return 1
@@ -132,28 +133,22 @@ func mapped(steps []Step) int {
 }
 
 // takeFields joins the fields at the start of steps.
-func (h *Lookup) takeFields(steps []Step) int {
+func (l *Lookup) takeFields(steps []Step) int {
 	n := 1
 	if !steps[0].joins() {
-		h.Kind = LookupKey
+		l.Kind = LookupKey
 	} else {
 		for n < len(steps) && !steps[n].piped && steps[n].joins() {
 			n++
 		}
 	}
-	h.Steps = steps[:n]
-	for i := range h.Steps {
-		h.Wild = h.Wild || h.Steps[i].Pattern != nil
-	}
-	if n == 1 {
-		h.GJSON = steps[0].Component()
-		return n
-	}
+	l.Steps = steps[:n]
 	components := make([]string, n)
-	for i := range components {
+	for i := range l.Steps {
 		components[i] = steps[i].Component()
+		l.Wild = l.Wild || steps[i].Pattern != nil
 	}
-	h.GJSON = strings.Join(components, ".")
+	l.GJSON = strings.Join(components, ".")
 	return n
 }
 
