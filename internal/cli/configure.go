@@ -284,6 +284,6 @@ func (w *wait) readLearning(_ context.Context, l *argv.Line) error {
 	}
 	w.poller.Resend = w.poller.Schedule
 	w.poller.Schedule, w.poller.Throttled = learning.Schedules(l, r.Model, w.config, w.poller.Throttled)
-	w.report.Forecast, w.output.Forecast = r.Model, r.Model
+	w.report.Forecast = r.Model
 	return nil
 }

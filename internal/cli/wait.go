@@ -139,12 +139,11 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	if w.passExitCode {
 		code = passedCode(code, result.Outcome)
 	}
-	timeline := reporter.Timeline(result.Outcome.Run)
 	err := w.world.deliver(ctx, func() error {
 		if err := w.writeResultFile(result); err != nil {
 			return err
 		}
-		return result.Write(w.world.Streams, int(code), timeline)
+		return reporter.WriteResult(result, int(code))
 	})
 	if err != nil {
 		return err

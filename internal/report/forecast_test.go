@@ -85,8 +85,8 @@ func TestForecast_objects(t *testing.T) {
 
 	s, out, _ := term.Buffers("")
 	events := slowJob()
-	result := Output{JSON: true, Forecast: forecast}.Settle(*events[len(events)-1].Outcome)
-	if err := result.Write(s, 0, nil); err != nil {
+	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
+	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
@@ -138,8 +138,8 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 	}
 	events := startedLate()
 	s, out, _ := term.Buffers("")
-	result := Output{JSON: true, Forecast: forecast}.Settle(*events[len(events)-1].Outcome)
-	if err := result.Write(s, 0, nil); err != nil {
+	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
+	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"probability_done":0.5`; !strings.Contains(out.String(), want) {

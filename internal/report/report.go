@@ -165,16 +165,6 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
-// Timeline returns the attempts of a run: the first 50 and the last 450.
-func (r *Reporter) Timeline(id poll.RunID) []Moment {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if u := r.runs[id]; u != nil {
-		return u.timeline.moments()
-	}
-	return nil
-}
-
 // Stderr returns a writer that passes a command's stderr on as it comes, made
 // harmless line by line, without tearing what the face draws. Its errors are
 // always nil. The json face, which is alone on stderr, drops it.

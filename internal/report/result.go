@@ -19,9 +19,8 @@ type Output struct {
 	// Print evaluates --print on the last answer. It fails where the value is
 	// missing or unknown, in words that name the expression, and with a
 	// [*GivenUp] where there was no time left. Nil: the whole answer is printed.
-	Print    func(*status.Observation) (Value, error)
-	JSON     bool     // makes stdout one object that describes the outcome
-	Forecast Forecast // adds to that what was expected, if it is not nil
+	Print func(*status.Observation) (Value, error)
+	JSON  bool // makes stdout one object that describes the outcome
 }
 
 // A Value is what --print found.
@@ -88,17 +87,17 @@ func (r Result) Answer() []byte {
 	return r.Outcome.Observation.Body
 }
 
-// Write writes the result to stdout and closes it, but leaves a failure's stdout
+// WriteResult writes a result to stdout and closes it, but leaves a failure's stdout
 // alone: the [Result.Answer] or, with JSON, the outcome, also of a failure. exit is
 // the exit code of the process. An error is a [*ResultError].
-func (r Result) Write(s *term.Streams, exit int, timeline []Moment) error {
-	if r.output.JSON {
-		return writeDocument(s, r.document(exit, timeline))
+func (r *Reporter) WriteResult(result Result, exit int) error {
+	if result.output.JSON {
+		return writeDocument(r.cfg.Streams, r.document(result, exit))
 	}
-	if r.Outcome.Ending != poll.Succeeded {
+	if result.Outcome.Ending != poll.Succeeded {
 		return nil
 	}
-	return WriteOut(s, r.Answer())
+	return WriteOut(r.cfg.Streams, result.Answer())
 }
 
 // A ResultError says that stdout did not take the result.
@@ -160,8 +159,8 @@ func WriteFailure(s *term.Streams, exit int, reason string) error {
 }
 
 // document describes the outcome of a run.
-func (r Result) document(exit int, timeline []Moment) Document {
-	o := r.Outcome
+func (r *Reporter) document(result Result, exit int) Document {
+	o := result.Outcome
 	d := Document{
 		V:        1,
 		Status:   statusWord(o.Status),
@@ -171,12 +170,17 @@ func (r Result) document(exit int, timeline []Moment) Document {
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
 		Notes:    remarks(&o),
-		Timeline: append([]Moment{}, timeline...),
+		Timeline: []Moment{},
 
-		prediction: predict(r.output.Forecast, o.Age),
+		prediction: predict(r.cfg.Forecast, o.Age),
 	}
-	if r.value != nil {
-		d.Value = r.value.JSON
+	r.mu.Lock()
+	if u := r.runs[o.Run]; u != nil {
+		d.Timeline = append(d.Timeline, u.timeline.moments()...)
+	}
+	r.mu.Unlock()
+	if result.value != nil {
+		d.Value = result.value.JSON
 	}
 	if obs := o.Observation; obs != nil {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit

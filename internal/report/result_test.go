@@ -27,6 +27,8 @@ func failure(o *status.Observation) poll.Outcome {
 	return out
 }
 
+func writeResult(s *term.Streams, r Result) error { return New(Config{Streams: s}).WriteResult(r, 0) }
+
 func printed(text, json string) func(*status.Observation) (Value, error) {
 	return func(*status.Observation) (Value, error) { return Value{Text: text, JSON: []byte(json)}, nil }
 }
@@ -66,7 +68,7 @@ func TestResult_stdout(t *testing.T) {
 			t.Parallel()
 			s, out, _ := term.Buffers("")
 			r := test.output.Settle(test.outcome)
-			if err := r.Write(s, 0, nil); err != nil {
+			if err := writeResult(s, r); err != nil {
 				t.Fatal(err)
 			}
 			if have := out.String(); have != test.want {
@@ -108,7 +110,7 @@ func TestResult_cannotBeWritten(t *testing.T) {
 	s, _, _ := term.Buffers("")
 	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
 	for _, output := range []Output{{}, {JSON: true}, {Print: printed("1", "1")}} {
-		err := output.Settle(success(httpAnswer(200, "x"))).Write(s, 0, nil)
+		err := writeResult(s, output.Settle(success(httpAnswer(200, "x"))))
 		var e *ResultError
 		if !errors.As(err, &e) || !errors.Is(err, broken) {
 			t.Errorf("have %v, want a ResultError of %v", err, broken)
@@ -116,10 +118,10 @@ func TestResult_cannotBeWritten(t *testing.T) {
 	}
 	closed, _, _ := term.Buffers("")
 	closed.CloseOut = func() error { return broken }
-	if err := (Output{}).Settle(success(httpAnswer(200, "x"))).Write(closed, 0, nil); !errors.Is(err, broken) {
+	if err := writeResult(closed, Output{}.Settle(success(httpAnswer(200, "x")))); !errors.Is(err, broken) {
 		t.Errorf("lost when it is closed: have %v, want %v", err, broken)
 	}
-	if err := (Output{}).Settle(failure(nil)).Write(s, 1, nil); err != nil {
+	if err := writeResult(s, Output{}.Settle(failure(nil))); err != nil {
 		t.Errorf("nothing to write: have %v", err)
 	}
 	if err := WriteFailure(s, 2, "usage"); err == nil {
@@ -136,7 +138,7 @@ func TestResult_fullDevice(t *testing.T) {
 	defer f.Close()
 	s, _, _ := term.Buffers("")
 	s.Out = f
-	if err := (Output{}).Settle(success(httpAnswer(200, "x"))).Write(s, 0, nil); err == nil {
+	if err := writeResult(s, Output{}.Settle(success(httpAnswer(200, "x")))); err == nil {
 		t.Error("a full device is no error")
 	}
 }
@@ -156,7 +158,7 @@ func TestResult_json(t *testing.T) {
 				}
 				rep.Event(ev)
 			}
-			if err := result.Write(s, 9, rep.Timeline(events[0].Run)); err != nil {
+			if err := rep.WriteResult(result, 9); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "outcome/"+name+".json", out.String())
@@ -187,7 +189,7 @@ func TestResult_jsonBody(t *testing.T) {
 			t.Parallel()
 			s, out, _ := term.Buffers("")
 			output := Output{JSON: true, Print: printed("", `{"body":"\u0000"}`)}
-			if err := output.Settle(success(httpAnswer(200, test.body))).Write(s, 0, nil); err != nil {
+			if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
 				t.Fatal(err)
 			}
 			if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
@@ -245,7 +247,7 @@ func TestTimeline(t *testing.T) {
 func ExampleOutput() {
 	s, out, _ := term.Buffers("")
 	result := Output{}.Settle(success(httpAnswer(200, `{"state":"done"}`)))
-	if err := result.Write(s, 0, nil); err != nil {
+	if err := New(Config{Streams: s}).WriteResult(result, 0); err != nil {
 		fmt.Println(err)
 	}
 	fmt.Println(out)

@@ -81,7 +81,7 @@ func TestOutcomes_schema(t *testing.T) {
 					}
 					r.Event(ev)
 				}
-				if err := result.Write(s, 124, r.Timeline(events[0].Run)); err != nil {
+				if err := r.WriteResult(result, 124); err != nil {
 					t.Fatal(err)
 				}
 				if err := validate(schema, out.String()); err != nil {
@@ -103,7 +103,7 @@ func TestOutcomes_schema(t *testing.T) {
 	t.Run("binary", func(t *testing.T) {
 		t.Parallel()
 		s, out, _ := term.Buffers("")
-		if err := (Output{JSON: true}).Settle(success(httpAnswer(200, "\xff"))).Write(s, 0, nil); err != nil {
+		if err := writeResult(s, Output{JSON: true}.Settle(success(httpAnswer(200, "\xff")))); err != nil {
 			t.Fatal(err)
 		}
 		if err := validate(schema, out.String()); err != nil {

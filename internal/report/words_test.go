@@ -29,7 +29,7 @@ func TestAdviceNamesFlags(t *testing.T) {
 		if !strings.Contains(talk.String(), want) {
 			t.Errorf("%d: the end is %q, want %q in it", code, talk, want)
 		}
-		if err := (Output{JSON: true}).Settle(o).Write(s, 1, nil); err != nil {
+		if err := r.WriteResult(Output{JSON: true}.Settle(o), 1); err != nil {
 			t.Fatal(err)
 		}
 		var d Document
@@ -50,7 +50,7 @@ func TestRunsOfOneName(t *testing.T) {
 	for _, id := range []poll.RunID{1, 2, 2} {
 		r.Event(poll.Event{Kind: poll.EventAttempt, Run: id, Target: jobURL})
 	}
-	if one, two := len(r.Timeline(1)), len(r.Timeline(2)); one != 1 || two != 2 {
+	if one, two := len(r.runs[1].timeline), len(r.runs[2].timeline); one != 1 || two != 2 {
 		t.Errorf("have %d and %d attempts, want 1 and 2", one, two)
 	}
 }

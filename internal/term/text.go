@@ -130,12 +130,20 @@ func (l *LineWriter) Write(p []byte) (int, error) {
 	l.buf = append(l.buf, p...)
 	var b strings.Builder
 	for {
-		line, ok := l.next()
-		if !ok {
+		line, rest, whole := bytes.Cut(l.buf, []byte("\n"))
+		switch {
+		case len(line) > maxLine:
+			end := maxLine
+			for end > maxLine-utf8.UTFMax && !utf8.RuneStart(line[end]) {
+				end--
+			}
+			line, rest = l.buf[:end], l.buf[end:]
+		case !whole:
 			_, err := io.WriteString(l.w, b.String())
 			return len(p), err
 		}
 		blockLine(&b, string(line))
+		l.buf = rest
 	}
 }
 
@@ -144,25 +152,6 @@ func (l *LineWriter) Flush() error {
 	_, err := io.WriteString(l.w, Block(string(l.buf)))
 	l.buf = l.buf[:0]
 	return err
-}
-
-// next takes a complete line, or a piece of one that is too long, off the
-// buffer.
-func (l *LineWriter) next() (line []byte, ok bool) {
-	end := bytes.IndexByte(l.buf[:min(len(l.buf), maxLine+1)], '\n')
-	rest := end + 1
-	if end < 0 {
-		if len(l.buf) <= maxLine {
-			return nil, false
-		}
-		end = maxLine
-		for end > maxLine-utf8.UTFMax && !utf8.RuneStart(l.buf[end]) {
-			end--
-		}
-		rest = end
-	}
-	line, l.buf = l.buf[:end], l.buf[rest:]
-	return line, true
 }
 
 // condition says how wide characters are. Unlike the library's default, it ignores
