@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Completion is what may stand where the cursor is.
+// A Completion lists what the word at the cursor may become.
 type Completion struct {
 	Kind CompletionKind
 	// Start is how much of the word stays: "--cacert=" of --cacert=ca. For
@@ -39,7 +39,7 @@ func Candidates(words ...string) []Candidate {
 }
 
 // Text is what the scripts read: the kind and the start, and a word a line,
-// behind a tab what it means.
+// with its meaning after a tab.
 func (c Completion) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d\n", c.Kind, c.Start)

@@ -64,8 +64,8 @@ type Command struct {
 	MaxOperands int    // [Any] number
 	Surplus     string // why there can be no more: "takes one name"
 	Conflicts   []Conflict
-	// Arguments says what the next operand may be, behind those before. Nil:
-	// nothing that can be listed.
+	// Arguments lists what the next operand may be, given those before it. Nil
+	// lists nothing.
 	Arguments func(before []string) Completion
 	Run       func(context.Context, *Line) error
 }

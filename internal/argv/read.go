@@ -16,7 +16,7 @@ type reader struct {
 	// Operands are those of the command, or a program and its arguments.
 	Operands  []string
 	isProgram bool
-	verbatim  bool  // behind "--"
+	verbatim  bool  // after "--"
 	waiting   *Flag // the last word, whose value is missing
 }
 

@@ -187,7 +187,7 @@ func (r *reader) misplaced(found, forShell string, ours []string, program string
 		Hint("if it is meant for %s: %s-- %s ...", program, self, program)
 }
 
-// isMisplaced reports whether a flag with that value, behind a command, was meant
+// isMisplaced reports whether a flag with that value, after a command, was meant
 // for the program.
 func (f *Flag) isMisplaced(value string) bool {
 	if !f.Distinctive || f.Offers == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
-// A World is what the process was given by its surroundings.
+// A World holds what the process gets from its environment.
 type World struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)

@@ -61,7 +61,7 @@ func evalFlags() argv.Flags {
 	}
 }
 
-// A question is what eval is asked: a condition, a value, or both, of an answer.
+// A question asks for a condition, a value, or both, of one answer.
 type question struct {
 	condition, value *expr.Expr
 	file             []string // the answer's, or nothing

@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An ExitCode is what the process ends with. The codes are part of the
+// An ExitCode is the exit code of the process. The codes are part of the
 // interface: scripts rely on them.
 type ExitCode int
 
@@ -148,7 +148,7 @@ type guard struct {
 	end       func(error)
 }
 
-// A limit is what a run says of its time.
+// A limit tells the guard how long a run may take.
 type limit struct {
 	timeout  time.Duration // 0 for none
 	deadline time.Time

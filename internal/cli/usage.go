@@ -132,7 +132,7 @@ func describeOperand(word string) (harmless, hint string) {
 	return harmless, hint
 }
 
-// refuseStray refuses a first operand that is no program, with a URL behind it:
+// refuseStray refuses a first operand that is no program, with a URL after it:
 // what was to be the value of a flag, or a part of it. It returns nil for any
 // other.
 func refuseStray(l *argv.Line) error {
@@ -159,7 +159,7 @@ func refuseBlanks(operand string) error {
 	return err.Hint("in a URL a blank is written %%20")
 }
 
-// refuseDocument refuses a document behind --json, which in curl is a flag for a
+// refuseDocument refuses a document after --json, which in curl is a flag for a
 // body to send: JSON, or the name of a file of it. A bracket alone is a program.
 func refuseDocument(word string, given func(flag string) bool) error {
 	isDocument := strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '['

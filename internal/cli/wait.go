@@ -54,7 +54,7 @@ func waitCommand(world World) *argv.Command {
 	}
 }
 
-// A wait is what the command line asks for, checked.
+// A wait holds all that the command line says of a wait, checked.
 type wait struct {
 	world   World
 	kind    status.Kind
@@ -140,8 +140,10 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 		code = passedCode(code, result.Outcome)
 	}
 	err := w.world.deliver(ctx, func() error {
-		if err := w.writeResultFile(result); err != nil {
-			return err
+		if w.resultFile != "" {
+			if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
+				return &report.ResultError{Err: err}
+			}
 		}
 		return reporter.WriteResult(result, int(code))
 	})
@@ -150,16 +152,6 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	}
 	if code != ExitSuccess {
 		return &exitError{code}
-	}
-	return nil
-}
-
-func (w *wait) writeResultFile(result report.Result) error {
-	if w.resultFile == "" {
-		return nil
-	}
-	if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
-		return &report.ResultError{Err: err}
 	}
 	return nil
 }

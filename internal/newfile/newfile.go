@@ -73,7 +73,7 @@ func (f *newFile) end(err error) error {
 	return cause(err)
 }
 
-// cause leaves out of an error the name of the file, which nobody has given it.
+// cause removes the name of the file from an error: it may be the temporary one.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

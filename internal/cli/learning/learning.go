@@ -166,21 +166,19 @@ func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Record
 // readTimes reads the expressions for the times of the operation, of which both
 // are needed.
 func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
-	for _, f := range []struct {
-		name, other string
-		expr        **expr.Expr
-	}{{"started-at", "finished-at", &r.startedAt}, {"finished-at", "started-at", &r.finishedAt}} {
-		if !l.Has(f.name) {
-			continue
-		}
-		if !l.Has(f.other) {
-			return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(f.name), f.other)
-		}
-		if *f.expr, err = compile(l, f.name); err != nil {
-			return err
+	for _, flag := range [][2]string{{"started-at", "finished-at"}, {"finished-at", "started-at"}} {
+		if l.Has(flag[0]) && !l.Has(flag[1]) {
+			return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(flag[0]), flag[1])
 		}
 	}
-	return nil
+	if !l.Has("started-at") {
+		return nil
+	}
+	if r.startedAt, err = compile(l, "started-at"); err != nil {
+		return err
+	}
+	r.finishedAt, err = compile(l, "finished-at")
+	return err
 }
 
 // close notes that the place of the history cannot be used, and what of it.

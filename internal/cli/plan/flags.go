@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-// DefaultTimeout bounds a wait that nobody has bounded, so that a CI job does not
-// hang.
+// DefaultTimeout is the timeout of a wait without --timeout, so that a CI job does
+// not hang.
 const DefaultTimeout = 10 * time.Minute
 
 // Flags are those that shape the waits.

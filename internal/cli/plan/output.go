@@ -40,7 +40,7 @@ func checkFiles(l *argv.Line, flags ...string) error {
 	return nil
 }
 
-// An answer is what a command shows: a table, and charts.
+// An answer is the result of a command: a table, and charts.
 type answer struct {
 	table interface {
 		In(format string) (string, error)

@@ -61,7 +61,7 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 	}
 }
 
-// The rows that are shown where nobody says how many.
+// The rows that are shown without --attempts and --timeout.
 const (
 	defaultRows    = 100 // until the default timeout
 	defaultCompare = 10

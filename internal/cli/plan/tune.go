@@ -56,7 +56,7 @@ func tune(ctx context.Context, l *argv.Line) error {
 	return l.Write(ctx, text)
 }
 
-// A goal is what the waits should be like, and the factor that follows from it.
+// A goal describes the waits that are wanted, and the factor that makes them.
 type goal struct {
 	overshoot float64       // 0 if a wait is wanted
 	wait, at  time.Duration // 0 if an overshoot is wanted
