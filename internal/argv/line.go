@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -78,6 +79,9 @@ func (l *Line) On(name string) bool { return l.String(name) == "true" }
 
 // Err is the first thing that makes no sense.
 func (l *Line) Err() error { return l.err }
+
+// ErrOr is the first thing that makes no sense, which err may come of, or err.
+func (l *Line) ErrOr(err error) error { return cmp.Or(l.err, err) }
 
 // keep keeps the first error.
 func (l *Line) keep(err error) {

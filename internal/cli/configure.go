@@ -57,12 +57,7 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	for _, step := range []func(context.Context, *argv.Line) error{
 		w.readTarget, w.readRules, w.readSchedule, w.readOutput, w.readLearning,
 	} {
-		err := step(ctx, l)
-		// A value that makes no sense comes first: the step may have failed of it.
-		if l.Err() != nil {
-			err = l.Err()
-		}
-		if err != nil {
+		if err := l.ErrOr(step(ctx, l)); err != nil {
 			return err
 		}
 	}

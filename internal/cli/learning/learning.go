@@ -146,11 +146,8 @@ type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
 func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Recorder, error) {
 	options := readOptions(l, config)
 	r := &Recorder{Name: l.String("learn"), age: options.Age}
-	if err := r.readTimes(l, compile); err != nil {
+	if err := l.ErrOr(r.readTimes(l, compile)); err != nil {
 		return nil, err
-	}
-	if l.Err() != nil {
-		return nil, l.Err()
 	}
 	var err error
 	if r.store, err = readStore(l); err != nil {

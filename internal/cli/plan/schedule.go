@@ -118,10 +118,7 @@ func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 	if l.Has("compare") {
 		o.strategies = comparedStrategies(l)
 	}
-	if l.Err() != nil {
-		return o, l.Err()
-	}
-	if err != nil {
+	if err := l.ErrOr(err); err != nil {
 		return o, err
 	}
 	return o, checkFiles(l, "svg", "png")

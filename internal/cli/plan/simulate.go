@@ -117,10 +117,7 @@ func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	}
 	c.Seed = l.Uint64("seed")
 	l.Choice("format") // which has to be right before there is work
-	if l.Err() != nil {
-		return c, l.Err()
-	}
-	if err := badParameter(l, c.Validate()); err != nil {
+	if err := l.ErrOr(badParameter(l, c.Validate())); err != nil {
 		return c, err
 	}
 	return c, checkFiles(l, "svg")
