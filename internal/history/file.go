@@ -138,7 +138,10 @@ func write(path string, text []byte) error {
 // shorten replaces the file, as a whole and following no link, by the newest of
 // the runs in text.
 func shorten(path string, text []byte) error {
-	next, err := os.CreateTemp(filepath.Dir(path), ".next-*")
+	// One name, so that what a killed writer leaves behind does not gather.
+	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".next")
+	os.Remove(name)
+	next, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -152,10 +155,10 @@ func shorten(path string, text []byte) error {
 		_, err = next.Write(short)
 	}
 	if err = errors.Join(err, next.Close()); err == nil {
-		err = os.Rename(next.Name(), path)
+		err = os.Rename(name, path)
 	}
 	if err != nil {
-		os.Remove(next.Name())
+		os.Remove(name)
 	}
 	return err
 }

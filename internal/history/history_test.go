@@ -169,8 +169,11 @@ func TestLongFileIsRewritten(t *testing.T) {
 		text.WriteString("foreign\n")
 	}
 	path := filepath.Join(s.Dir, "x.jsonl")
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
+	killed := filepath.Join(s.Dir, ".x.jsonl.next") // what a killed writer left behind
+	for _, name := range []string{path, killed} {
+		if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	appendRuns(t, s, "x", run(0))
 	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{0}) {

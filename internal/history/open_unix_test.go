@@ -54,7 +54,7 @@ func TestPlaceOfOthers(t *testing.T) {
 	}
 }
 
-// Nobody knows beforehand where a history is written anew.
+// Everybody knows where a history is written anew.
 func TestRewritingFollowsNoLink(t *testing.T) {
 	t.Parallel()
 	s := history.Store{Dir: t.TempDir()}
@@ -62,7 +62,7 @@ func TestRewritingFollowsNoLink(t *testing.T) {
 	if err := os.WriteFile(victim, []byte("precious\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(victim, filepath.Join(s.Dir, ".next")); err != nil {
+	if err := os.Symlink(victim, filepath.Join(s.Dir, ".x.jsonl.next")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), bytes.Repeat([]byte("foreign\n"), 600), 0o600); err != nil {
