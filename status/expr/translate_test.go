@@ -51,6 +51,12 @@ func TestInstead(t *testing.T) {
 		{`.items | .[] | select(.x) | .y == 1`, `any(.items[]; .x and .y == 1)`},
 		{`.[]|select(.x)|.y`, `any(.[]; .x and .y)`},
 		{`.items[]|select(.x)`, ``},
+		{`.items[]|.x`, `any(.items[]; .x)`},
+		{`.items[]|.ok|not`, `any(.items[]; .ok | not)`},
+		{`[.items[]|.tags[] == "a"]|all`, `all(.items[].tags[]; . == "a")`},
+		{`.items[]|select(.x)|[.tags[]|select(. == "a")]|length == 1`, `any(.items[]; .x and count(.tags[]; . == "a") == 1)`},
+		{`(.m|select(.ok)).n and ([.items[]|select(.x)]|length) == 1`, `(.m | .ok and .n) and count(.items[]; .x) == 1`},
+		{`.items|map(.tags|index("a"))|all(. == true)`, ``}, // index gives a number
 		{`isempty(.items[])`, `(.items | length) == 0`},
 		{`isempty(.items[]|select(.x))`, `!any(.items[]; .x)`},
 		{`isempty(.items[]|select(.x))|not`, `any(.items[]; .x)`},

@@ -21,7 +21,7 @@ type (
 		Constant
 	}
 
-	// Variable is $exit and its kin; $json is a path.
+	// Variable is $exit or another variable; $json is a path.
 	Variable struct {
 		Span
 		Name   VarName

@@ -117,14 +117,14 @@ var wordHabits = []habit{
 	{"as", "", "there are no own variables"},
 }
 
-// fieldHabits are bare words that are hardly meant for a field.
+// fieldHabits are bare words that seldom mean a field.
 var fieldHabits = []habit{
 	{"if reduce foreach try def label import include", "write conditions with and, or, not; .%s is the field", noLanguage},
 	{"NOT Not", "write not", noOperator},
 	{"True False None nil undefined TRUE FALSE NULL Null", "write true, false or null; .%s is the JSON field", "%s is not a constant"},
 }
 
-// rightHabits are bare words on the right of a comparison that are hardly meant for
+// rightHabits are bare words on the right of a comparison that seldom mean
 // text.
 var rightHabits = []habit{
 	{"True TRUE", "write true", "%s is not a constant"},
@@ -141,7 +141,7 @@ var callHabits = []habit{
 	{"endsWith startsWith hasPrefix hasSuffix ends_with starts_with", `such as .name startswith "x" or .name endswith "x"`, noFunction},
 }
 
-// methodHabits are calls in the manner of .name.endsWith("x").
+// methodHabits are methods, such as .name.endsWith("x").
 var methodHabits = []habit{
 	{words: "endswith startswith contains", hint: `write .name %s "x"`},
 	{words: "test match matches", hint: `write .name =~ "pattern"`},
@@ -262,8 +262,7 @@ func (l *lexer) refuseConstant(pos int, s string) {
 	l.fail(pos, hint, "%s", message)
 }
 
-// valueHint is the hint for who asks for a value where the one for a condition
-// does not help.
+// valueHint replaces the hint for a condition, where it does not help with a value.
 func valueHint(hint string) string {
 	switch hint {
 	case hintJoin, hintAnd:

@@ -123,6 +123,7 @@ func (p *jqParser) operand() *jqForm {
 	return f
 }
 
+// first reads what stands first in an operand.
 func (p *jqParser) first() *jqForm {
 	t := p.tok
 	p.advance()

@@ -67,7 +67,7 @@ func parse(src string, condition bool) (Node, reads, *Error) {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// fail notes the first error, and sees to it that nothing but the end is ahead.
+// fail notes the first error. Only the end is ahead then.
 func (p *parser) fail(pos int, hint, format string, args ...any) {
 	p.lexer.fail(pos, hint, format, args...)
 	p.advance()

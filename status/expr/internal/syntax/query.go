@@ -8,8 +8,8 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// A Query is what stands in #(...): gjson's, with its traps taken out. It
-// compares loosely, as gjson does: in a query 3 is "3".
+// A Query is a query of gjson, #(...), without what surprises in it. It compares
+// loosely, as gjson does: in a query 3 is "3".
 type Query struct {
 	Span
 	Lookups  []Lookup       // to the value that is tested; none for the element itself
