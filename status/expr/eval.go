@@ -66,7 +66,7 @@ func (e *evaluator) value(n syntax.Node) value {
 		return e.pipe(n)
 	case *syntax.Call:
 		return e.call(n)
-	case *syntax.Fixed:
+	case *syntax.Hoisted:
 		return e.hoisted(n)
 	}
 	return unknown(fault{code: faultInternal})

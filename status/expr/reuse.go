@@ -16,7 +16,7 @@ const maxReused = 2 * maxResult
 
 // hoisted evaluates a node that does not depend on the element of a list, once for
 // all elements.
-func (e *evaluator) hoisted(n *syntax.Fixed) value {
+func (e *evaluator) hoisted(n *syntax.Hoisted) value {
 	if e.values == nil {
 		e.values = make([]*value, e.expr.program.Slots)
 	}

@@ -261,10 +261,10 @@ func function(name string) Function {
 // isBare reports whether the name alone is a function.
 func isBare(name string) bool { return functions[function(name)].bare }
 
-// Fixed is a node in the condition of any, all or count that does not depend on
+// Hoisted is a node in the condition of any, all or count that does not depend on
 // the element, such as $json.limit. It is evaluated once, not for each element:
 // else the time would grow with the square of the document.
-type Fixed struct {
+type Hoisted struct {
 	Node
 	Slot int // where the evaluator keeps the value
 }
@@ -278,13 +278,13 @@ func LastStage(n Node) Node {
 	return n
 }
 
-// Ungroup takes the parentheses off, and the mark of what is fixed.
+// Ungroup takes the parentheses off, and the mark of what is hoisted.
 func Ungroup(n Node) Node {
 	for {
 		switch x := n.(type) {
 		case *Group:
 			n = x.X
-		case *Fixed:
+		case *Hoisted:
 			n = x.Node
 		default:
 			return n

@@ -1,18 +1,18 @@
 package syntax
 
-// A hoister finds the fixed nodes of an expression.
+// A hoister finds the nodes to hoist of an expression.
 type hoister struct {
 	slots int
 	loop  bool // in the condition of any, all or count
 }
 
-// hoist marks what is fixed in a node, or the node itself.
+// hoist marks what can be hoisted in a node, or the node itself.
 func (h *hoister) hoist(n *Node) {
 	if _, constant := LiteralOf(*n); h.loop && !constant && !usesDot(*n) {
 		h.loop = false
 		h.hoist(n)
 		h.loop = true
-		*n = &Fixed{*n, h.slots}
+		*n = &Hoisted{*n, h.slots}
 		h.slots++
 		return
 	}

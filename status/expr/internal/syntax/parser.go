@@ -27,10 +27,10 @@ type parser struct {
 type Program struct {
 	Root  Node
 	Uses  reads
-	Slots int // for the values of the fixed nodes in it
+	Slots int // for the values of the hoisted nodes in it
 }
 
-// Parse parses a whole expression, and marks what is fixed in it; condition
+// Parse parses a whole expression, and marks what is hoisted in it; condition
 // refuses what would be true of every answer. An error says what to write instead.
 func Parse(src string, condition bool) (Program, *Error) {
 	root, uses, err := parse(src, condition)
