@@ -181,7 +181,8 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, hint.Wait)
 		}
-		return fmt.Sprintf("%s, and %s are left before the deadline", asked, time.Until(r.deadline).Round(100*time.Millisecond))
+		left := time.Until(r.deadline).Round(100 * time.Millisecond)
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, left)
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:

@@ -110,8 +110,8 @@ func isBrokenCoding(err error) bool {
 	if _, ok := errors.AsType[flate.CorruptInputError](err); ok {
 		return true
 	}
-	return slices.ContainsFunc([]error{gzip.ErrHeader, gzip.ErrChecksum, zlib.ErrHeader, zlib.ErrChecksum, zlib.ErrDictionary},
-		func(known error) bool { return errors.Is(err, known) })
+	broken := []error{gzip.ErrHeader, gzip.ErrChecksum, zlib.ErrHeader, zlib.ErrChecksum, zlib.ErrDictionary}
+	return slices.ContainsFunc(broken, func(known error) bool { return errors.Is(err, known) })
 }
 
 // read reads the body of an answer, of which limit bytes are kept, and decodes it

@@ -74,7 +74,9 @@ func (e *sendError) Error() string { return e.err.Error() }
 func (e *sendError) Unwrap() error { return e.err }
 
 // unanswered says in words why there is no answer to a call.
-func (c *client) unanswered(ctx context.Context, err error, last call, redirects []redirect, took time.Duration) *answer {
+func (c *client) unanswered(
+	ctx context.Context, err error, last call, redirects []redirect, took time.Duration,
+) *answer {
 	unsent, whose := true, ""
 	if e, ok := errors.AsType[*sendError](err); ok {
 		unsent = !e.left

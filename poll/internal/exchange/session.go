@@ -118,7 +118,8 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	s.startDue = false
 	switch f := got.Failure; {
 	case f != nil && f.Kind == status.FailureTransient:
-		o.Failure = fail(status.FailureMayHaveStarted, "the operation may have started, the answer was lost: "+f.Reason, f.Err)
+		words := "the operation may have started, the answer was lost: " + f.Reason
+		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
 	case f != nil && f.Kind == status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
 	case f != nil:
@@ -177,7 +178,8 @@ func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answ
 func (s *Session) goTo(l link, o *status.Observation, from *answer) {
 	s.at, s.monitor, s.following = l.to, l.monitor, true
 	o.Following.Next = urlName(l.to.url)
-	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source)+withheld(from.from, l.to))
+	remark := fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source) + withheld(from.from, l.to)
+	o.Remarks = append(o.Remarks, remark)
 }
 
 // withheld says in words that credentials are not sent on, "" if they are or if

@@ -4,9 +4,11 @@ package hint
 import (
 	"bytes"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -179,26 +181,23 @@ func parseAmount(value string, unit time.Duration) (time.Duration, string) {
 	return time.Duration(n * float64(unit)), ""
 }
 
-// parseDecimal reads digits, and a fraction after a point. Signs, exponents and
-// other notations are not numbers here.
+// decimal matches digits, and a fraction after a point. Exponents and other
+// notations are not numbers here.
+var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`) })
+
+// parseDecimal reads a decimal number that is not negative.
 func parseDecimal(value string) (float64, string) {
-	digits, negative := strings.CutPrefix(value, "-")
-	whole, fraction, point := strings.Cut(digits, ".")
-	if !isDigits(whole) || point && !isDigits(fraction) {
+	if !decimal().MatchString(value) {
 		return 0, problemNumber
 	}
-	n, err := strconv.ParseFloat(digits, 64)
+	n, err := strconv.ParseFloat(value, 64)
 	switch {
-	case negative && n > 0:
+	case n < 0:
 		return 0, problemNegative
 	case err != nil: // so many digits that it overflows
 		return 0, problemLong
 	}
 	return n, ""
-}
-
-func isDigits(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 // isSecondaryLimit reports whether an answer is GitHub's refusal of too many
