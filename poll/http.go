@@ -21,7 +21,7 @@ const (
 //
 // GET, HEAD and OPTIONS look at the operation at each attempt. A request by any
 // other method starts it: it is sent once, and later attempts look where its answer
-// says, or Follow. It is sent again only if it never left, if the server says over
+// or Follow says. It is sent again only if it never left, if the server says over
 // HTTP/2 that it did nothing with it, or if it was refused for load (429, or 503 or
 // 403 with a hint such as Retry-After).
 //
