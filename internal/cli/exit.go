@@ -103,13 +103,13 @@ func Main(w World) {
 	// A fatal error of the runtime would exit with 2, as if nothing was attempted.
 	// This makes it a death by SIGABRT.
 	debug.SetTraceback("crash")
-	ctx, hurry, release := signals.Catch(context.Background())
+	// Signals stay caught until the exit: Go as process 1 would exit with 2 at one that
+	// comes after the run.
+	ctx, hurry, _ := signals.Catch(context.Background())
 	w.Hurry = hurry
 	w.guard = newGuard(ctx, hurry, w.Streams)
 	go w.guard.watch()
-	code := Run(ctx, w)
-	release()
-	Exit(ctx, code)
+	Exit(ctx, Run(ctx, w))
 }
 
 // Exit ends the process with a code, or by the signal that ended the wait: the
