@@ -30,7 +30,7 @@ type workshop struct {
 }
 
 // prepare builds what is to be built, stripped and without paths, and finds the
-// rest. It has to run in the root of the module.
+// rest, as for a release. It has to run in the root of the module.
 func prepare(dir string, rounds int) (*workshop, error) {
 	w := &workshop{rounds: rounds}
 	for program, pkg := range map[*string]string{
@@ -40,7 +40,9 @@ func prepare(dir string, rounds int) (*workshop, error) {
 		if pkg == "." {
 			*program = filepath.Join(dir, "poll")
 		}
-		out, err := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", *program, pkg).CombinedOutput()
+		build := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", *program, pkg)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		out, err := build.CombinedOutput()
 		if err != nil {
 			return nil, fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 		}

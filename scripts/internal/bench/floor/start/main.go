@@ -1,28 +1,52 @@
 // Command start is what a program in Go with these two libraries costs at least:
-// it runs its arguments once.
+// it runs its arguments once. With --attend it also catches signals and keeps both
+// outputs, as whoever passes them on has to.
 package main
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 
 	"github.com/urfave/cli/v3"
 )
 
 func main() {
 	app := &cli.Command{
-		Flags: []cli.Flag{&cli.StringFlag{Name: "url"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "url"}, &cli.BoolFlag{Name: "attend"}},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			if url := c.String("url"); url != "" {
 				_, err := http.Get(url)
 				return err
 			}
-			return exec.CommandContext(ctx, c.Args().First(), c.Args().Tail()...).Run()
+			cmd := exec.CommandContext(ctx, c.Args().First(), c.Args().Tail()...)
+			if c.Bool("attend") {
+				return attend(cmd)
+			}
+			return cmd.Run()
 		},
 	}
 	if app.Run(context.Background(), os.Args) != nil {
 		os.Exit(1)
 	}
+}
+
+func attend(cmd *exec.Cmd) error {
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE)
+	go func() {
+		<-caught
+		cmd.Process.Kill()
+	}()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		return err
+	}
+	_, err := os.Stdout.Write(stdout.Bytes())
+	return err
 }
