@@ -98,7 +98,10 @@ func scanScalar(s string, i int) (int, Flaw) {
 
 // scanKey scans the key at s[i] and the colon behind it.
 func scanKey(s string, i int) (int, Flaw) {
-	if i < len(s) && s[i] != '"' {
+	if i >= len(s) {
+		return i, TooShort
+	}
+	if s[i] != '"' {
 		return i, BadSyntax
 	}
 	i, flaw := ScanString(s, i)
