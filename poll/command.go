@@ -16,65 +16,64 @@ const (
 	NoGrace time.Duration = -1
 )
 
-// A Command is a [Probe] that runs a program. Its standard output is the answer,
-// its exit code says whether that is good.
+// A Command is a [Probe] that runs a program. Its standard output is the answer, and its
+// exit code says whether the answer is good.
 //
-// On Unix the program gets a process group of its own, so that it can be
-// stopped with everything it has started. An attempt ends when the program has
-// ended and its outputs are closed. Processes that it leaves behind are left
-// alone; while they hold an output open, the attempt waits for them no longer
-// than the Grace, and is complete even so.
+// On Unix the program runs in its own process group, so that it can be stopped with
+// everything it has started. An attempt ends when the program has ended and its outputs
+// are closed. If processes left behind hold an output open, the attempt waits for them
+// for at most Grace and is complete even so. They are left alone unless the context is
+// done meanwhile.
 //
-// An attempt whose context is done before the program has ended is stopped: the
-// group gets SIGTERM and SIGCONT, SIGKILL when the Grace is over and some member
-// is still there, and the observation has a Failure. On Windows there is no
-// warning: the program itself, not what it has started, is killed at once.
+// If the context is done before the program has ended, the group gets SIGTERM and
+// SIGCONT, then SIGKILL if a member is left after Grace, and the observation has a
+// Failure. On Windows the program is killed at once, but not what it has started.
 //
 // On Linux the program gets SIGTERM if the calling process is killed or crashes
 // during the attempt.
 //
-// A Command is not changed by an attempt and may be used by several runs at
-// once. No reason or error contains an argument of the command.
+// An attempt does not change the Command, so several runs may use it at once. No reason
+// or error contains an argument of the command.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
 	// without a slash is looked up in PATH, one with a slash is relative to Dir.
 	Args []string
-	// Dir is the working directory; "" is that of the calling process.
+	// Dir is the working directory; "" means the caller's.
 	Dir string
-	// Env is the environment as "key=value"; nil is that of the calling process.
-	// POLL_ATTEMPT (from 1), POLL_ELAPSED (whole seconds since the start of the
-	// run) and POLL_STATUS (of the attempt before, empty at first) are added.
+	// Env is the environment as "key=value"; nil means the caller's. POLL_ATTEMPT (from
+	// 1), POLL_ELAPSED (whole seconds since the start of the run) and POLL_STATUS (of the
+	// previous attempt, empty at first) are added.
 	Env []string
-	// Stdin is the standard input of every attempt; nil is an empty one.
+	// Stdin is the standard input of every attempt; nil means empty.
 	Stdin []byte
-	// Foreground leaves the program in the process group of the caller, as
-	// timeout(1) does with its option of that name. It may then use the terminal;
-	// only the program itself is stopped, not what it has started.
+	// Foreground leaves the program in the caller's process group, like timeout(1) with
+	// its option of that name. It may then use the terminal; only the program itself is
+	// stopped, not what it has started.
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
-	// stopped, and the longest wait for outputs that are held open after the
-	// program has ended. Zero is DefaultGrace; NoGrace, or any negative value,
-	// is none: SIGKILL at once.
+	// stopped, and the longest wait for outputs that are held open after the program has
+	// ended. Zero means DefaultGrace; NoGrace, or any negative value, means SIGKILL at
+	// once.
 	Grace time.Duration
-	// MaxBody is the most that is kept of an answer, in bytes. What comes after
-	// is read and counted. Zero is 64 MiB.
+	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
+	// counted. Zero means 64 MiB.
 	MaxBody int64
-	// Stderr gets the program's standard error as it comes, from a goroutine of
-	// its own; nil passes nothing on. It is given up for the rest of an attempt
-	// at its first error. While a Write blocks, the attempt cannot end.
+	// Stderr gets the program's standard error as it comes, from another goroutine; nil
+	// means nobody. After an error it gets nothing more in that attempt. While a Write
+	// blocks, the attempt cannot end.
 	Stderr io.Writer
-	// ReapOrphans reaps every child of the calling process that has ended, before
-	// and during an attempt. Where that process is process 1 or a subreaper, it
-	// inherits what attempts leave behind. All its children must be those of one
-	// run. On Windows ReapOrphans does nothing.
+	// ReapOrphans reaps every child of the calling process that has ended, before and
+	// during an attempt. It is for process 1 or a subreaper, which inherits what attempts
+	// leave behind. All its children must belong to one run. On Windows ReapOrphans does
+	// nothing.
 	ReapOrphans bool
-	// Hurry ends an attempt that is being stopped before its Grace is over, as at a
-	// second Ctrl-C: a value that comes from it sends SIGTERM once more, and when it
-	// is closed SIGKILL follows. Nil never does.
+	// Hurry cuts short the Grace of an attempt that is being stopped, as a second Ctrl-C
+	// does: each value received sends SIGTERM once more, and closing it sends SIGKILL.
+	// Nil never does.
 	Hurry <-chan struct{}
 }
 
-// Probe runs the program once, as the first attempt of a run of its own.
+// Probe runs the program once, as the first attempt of a new session.
 func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 	return c.Session().Probe(ctx, a)
 }
@@ -97,7 +96,7 @@ func (c Command) Target() string {
 	return TargetName(c.Args[0])
 }
 
-// Check says whether the program can be run, without running it. It returns nil
-// if it seems so. For a program that cannot be run the error is a
+// Check reports why the program cannot be run, without running it; nil means that it
+// seems to be fine. For a program that is missing or not executable the error is a
 // [*status.Failure] with the kind FailureNotFound or FailureNotExecutable.
 func (c Command) Check() error { return process.Command(c).Check() }

@@ -19,25 +19,24 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Connect makes the Transport of an [HTTP]. The zero value verifies certificates by
+// Connect makes the Transport of an [HTTP]. The zero value verifies certificates against
 // the system's authorities and takes the proxy from the environment (HTTP_PROXY,
 // HTTPS_PROXY, NO_PROXY).
 type Connect struct {
 	// Insecure accepts any certificate.
 	Insecure bool
-	// CACert names a file of PEM certificates of the authorities to trust in
-	// place of the system's; "" is the system's.
+	// CACert names a PEM file of the authorities to trust; "" means the system's.
 	CACert string
-	// Cert names a PEM file with a client certificate, Key one with its key; "" is in
-	// the file of the certificate.
+	// Cert names a PEM file with a client certificate, Key one with its key. An empty Key
+	// means that Cert holds both.
 	Cert, Key string
-	// UnixSocket is the path of a socket to connect to in place of every host
-	// and proxy; "" is none.
+	// UnixSocket is the path of a socket to connect to in place of every host and proxy;
+	// "" means none.
 	UnixSocket string
 }
 
-// Transport returns a transport that connects as c says. An error names the
-// file that cannot be used, or is an [ErrProxy] and names the variable.
+// Transport returns a transport that connects as c says. An error names the file that
+// cannot be used, or wraps [ErrProxy] and names the variable.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()
 	if err != nil {
@@ -48,14 +47,14 @@ func (c Connect) Transport() (*http.Transport, error) {
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialLocalhost(dialer.DialContext),
 		TLSClientConfig:        config,
-		DisableCompression:     true, // what comes is decoded by all that its header says
+		DisableCompression:     true, // exchange decodes whatever codings the header names
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20, // net/http's own limit is ten times that
 		IdleConnTimeout:        5 * time.Minute,
 		MaxIdleConnsPerHost:    2,
-		// Without a ping, a connection that died silently would be used for each attempt
-		// to come, and each would time out on it. Over HTTP/1 a timeout ends the connection.
+		// Without pings, every further attempt would use a connection that died silently,
+		// and time out. Over HTTP/1 a timeout ends the connection.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
 	exchange.ObserveProxy(t)
@@ -103,12 +102,12 @@ func (c Connect) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-// ErrProxy is the error of [Connect.Transport] for a variable of the environment
-// that should hold the URL of a proxy, and does not.
+// ErrProxy is wrapped by the error of [Connect.Transport] if an environment variable
+// should hold the URL of a proxy but does not.
 var ErrProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
-// checkProxies reports a variable that names no proxy: net/http would silently
-// connect without one. The value is not repeated, for it may hold a password.
+// checkProxies reports a variable that names no proxy: net/http would silently connect
+// without one. The value is not repeated, since it may hold a password.
 func checkProxies(getenv func(string) string) error {
 	for _, name := range [...]string{"HTTP_PROXY", "HTTPS_PROXY"} {
 		if getenv(name) == "" {
@@ -121,7 +120,7 @@ func checkProxies(getenv func(string) string) error {
 	return nil
 }
 
-// isProxy reports whether value is a URL with a host, or what follows a scheme.
+// isProxy reports whether value is a URL with a host, or one without its scheme.
 func isProxy(value string) bool {
 	u, err := url.Parse(value)
 	if !strings.Contains(value, "://") {
@@ -134,7 +133,7 @@ func isProxy(value string) bool {
 	return u.Port() == "" || err == nil
 }
 
-// readPEM reads a file of certificates or keys, which need not have an end.
+// readPEM reads a file of certificates or keys. It may be a pipe without an end.
 func readPEM(name string) ([]byte, error) {
 	const most = 16 << 20
 	file, err := os.Open(name)
@@ -151,8 +150,8 @@ func readPEM(name string) ([]byte, error) {
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// dialLocalhost tries both loopback addresses for localhost (RFC 6761 section
-// 6.3), also where the system's resolver knows only one of them.
+// dialLocalhost tries both loopback addresses for localhost (RFC 6761 section 6.3), even
+// if the system's resolver knows only one of them.
 func dialLocalhost(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -170,15 +169,15 @@ func dialLocalhost(dial dialFunc) dialFunc {
 	}
 }
 
-// TCP is a [Probe] that connects to an address, and closes the connection at once.
+// TCP is a [Probe] that connects to an address and closes the connection at once.
 type TCP struct {
 	// Address is "host:port", as for [net.Dial].
 	Address string
-	// Dial connects; nil is a [net.Dialer]'s DialContext.
+	// Dial connects; nil means the DialContext of a [net.Dialer].
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Check reports what makes the address impossible to connect to.
+// Check returns an error if Address is not a host and a known port.
 func (p TCP) Check() error {
 	host, port, err := net.SplitHostPort(p.Address)
 	switch {

@@ -12,10 +12,10 @@
 // [Permanent] marks an error that does, and [Throttled] one that asks for a longer
 // pause. The wait ends with ctx; [UntilWith] sets other limits and schedules.
 //
-// A [Poller] has all there is to set. Its [Probe] looks once: [HTTP] sends a
-// request, [Command] runs a program, [TCP] opens a connection, and a [ProbeFunc]
-// does whatever a Go program can do. Its rules, of package status, say what an
-// answer means. Its schedule comes from package backoff or backoff/learn:
+// A [Poller] has every setting. Its [Probe] looks once: [HTTP] sends a request, [Command]
+// runs a program, [TCP] opens a connection, and a [ProbeFunc] does whatever a Go program
+// can do. Its rules, of package status, say what an answer means. Its schedule comes from
+// package backoff or backoff/learn:
 //
 //	done, err := status.NewRule(status.Success, `.state == "done"`)
 //	...
@@ -26,14 +26,12 @@
 //	}
 //	outcome, err := p.Run(ctx)
 //
-// Each answer becomes one of four verdicts: SUCCESS and ERROR end the wait,
-// NOT_READY and THROTTLED go on with it. What a server asks for, as with
-// Retry-After, makes a pause longer. The deadline is that of ctx or of Timeout,
-// whichever is earlier, and the pause before it is cut short so that one more look
-// fits in.
+// Each answer becomes one of four verdicts: SUCCESS and ERROR end the wait, NOT_READY and
+// THROTTLED go on with it. What a server asks for, as with Retry-After, makes a pause
+// longer. The deadline is the earlier of ctx's and Timeout's, and the pause before it is
+// cut short to leave time for one more look.
 //
-// The error says how the wait ended: errors.Is(err, poll.TimedOut) and
-// errors.Is(err, context.DeadlineExceeded) hold after the deadline, and
-// errors.Is(err, poll.Interrupted) when ctx was canceled. [Poller.Events] tells of
-// every wait and attempt as it happens.
+// The error says how the wait ended: errors.Is(err, poll.TimedOut) and errors.Is(err,
+// context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)
+// when ctx was canceled. [Poller.Events] reports every wait and attempt as it happens.
 package poll

@@ -12,7 +12,7 @@ import (
 // An EventKind says what happened in an [Event].
 type EventKind uint8
 
-// The kinds of event, in the order in which an attempt meets them.
+// The kinds of event, in the order in which they happen.
 const (
 	EventWait    EventKind = iota + 1 // a wait begins
 	EventStart                        // an attempt begins
@@ -33,8 +33,8 @@ func (k EventKind) String() string {
 // have the same name.
 type RunID uint64
 
-// newRunID returns an identity that no other run has, but for a chance of one in
-// a hundred million among a million runs.
+// newRunID returns a random ID. Among a million runs, two have the same one with a chance
+// of 3 in 100 million.
 func newRunID() RunID { return RunID(1 + rand.Uint64N(math.MaxUint64)) }
 
 // An Event is one thing that happened in a run. It must not be changed.
@@ -49,8 +49,8 @@ type Event struct {
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the run
 	Deadline    time.Time     // when the run times out; zero = never
-	// Began is when the operation began, as far as is known: with the run, or when
-	// the attempt of a [Starter] to start it was answered. Zero until then.
+	// Began is when the operation began, as far as is known: at the start of the run, or
+	// when a [Starter]'s attempt to start it was answered. Zero until then.
 	Began time.Time
 
 	// Wait is the length of the wait, NextAt its end (EventWait).
@@ -67,8 +67,8 @@ type Event struct {
 	Observation *status.Observation
 	Verdict     status.Verdict
 	Took        time.Duration
-	// Streak counts the consecutive attempts with this verdict, Threshold how
-	// many end the run: 0 where the verdict never does (EventAttempt).
+	// Streak counts the consecutive attempts with this verdict, Threshold how many end
+	// the run, 0 if the verdict never does (EventAttempt).
 	Streak, Threshold int
 
 	// Outcome is the result of the run (EventEnd).

@@ -25,68 +25,65 @@ const (
 // HTTP/2 that it did nothing with it, or if it was refused for load (429, or 503 or
 // 403 with a hint such as Retry-After).
 //
-// An attempt is one request, which the Transport is kept from sending again, and
-// the redirects it meets. They are followed as a browser does (RFC 9110 section
-// 15.4), except for a 301 or 302 after a POST, which leaves open whether anything
-// was done. Where an operation is followed, an HTML page behind a redirect may be
-// one to log in, and is an answer in doubt ([status.Observation.Doubt]).
+// An attempt is one request, which the Transport is kept from sending again, and its
+// redirects. They are followed as browsers do (RFC 9110 section 15.4), except for a 301
+// or 302 after a POST, which leaves open whether anything was done. An HTML page that a
+// redirect leads to may be a login page, so while an operation is followed such an answer
+// is in doubt ([status.Observation.Doubt]).
 //
-// Credentials stay with the origin (scheme, host and port) of URL. To another one,
-// which a redirect or an answer names, go only the headers Accept*, User-Agent and
-// Content-Type: no Authorization, no cookies, no User, and no client certificate of
-// an [http.Transport]. Where there are credentials, https is not left for http. A
-// body goes to its own origin only, or from http to the same host over https.
+// Credentials stay with the origin (scheme, host and port) of URL. Another origin, named
+// by a redirect or an answer, gets only the headers Accept*, User-Agent and Content-Type:
+// no Authorization, no cookies, no User, and no client certificate of an
+// [http.Transport]. With credentials, https is never left for http. A body goes only to
+// its own origin, or from http to the same host over https.
 type HTTP struct {
 	// URL is the URL to request, http or https. Its userinfo is sent as basic
 	// authentication.
 	URL string
-	// Method is the request's; "" is GET, or POST where there is a Body.
+	// Method is the HTTP method; "" means GET, or POST if there is a Body.
 	Method string
-	// Body is sent with each request to URL; nil is none. Without a Content-Type
-	// in Header it is sent as application/x-www-form-urlencoded, as curl does.
+	// Body is sent with each request to URL; nil means none. Without a Content-Type in
+	// Header it is sent as application/x-www-form-urlencoded, as curl does.
 	Body []byte
-	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in
-	// place of them. A header without any value is not sent at all. Host is sent
-	// as the request's host.
+	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of
+	// them. A header without values is not sent. Host sets the request's host.
 	Header http.Header
-	// User is sent as basic authentication (RFC 7617) in place of the URL's
-	// userinfo; nil is none. An Authorization in Header comes before both.
+	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
+	// means none. An Authorization in Header overrides both.
 	User *url.Userinfo
 
-	// MaxBody is the most that is kept of an answer, in bytes, after decompression.
-	// What comes after is read and counted. Zero is 64 MiB.
+	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
+	// counted, unless it is compressed. Zero means 64 MiB.
 	MaxBody int64
-	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 is
-	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the
-	// redirect itself is the answer. One more than MaxRedirects is an ERROR.
+	// MaxRedirects is how many redirects one attempt follows, at most 1000; 0 means
+	// [DefaultMaxRedirects]. With [NoRedirects], or any negative number, the redirect
+	// itself is the answer. A redirect beyond MaxRedirects is an ERROR.
 	MaxRedirects int
 	// Follow says where to look after the first answer:
 	//
-	//   - "" or "auto": the answer to a request that starts the operation says where
-	//     to look, by Azure-AsyncOperation, Operation-Location, or, with 201 or 202,
-	//     Location, the first of them that is there. After PUT and PATCH without any
-	//     it is the URL itself, if the answer holds .properties.provisioningState.
+	//   - "" or "auto": the answer to a request that starts the operation says where to
+	//     look: Azure-AsyncOperation, Operation-Location or, with 201 or 202, Location; the
+	//     first that is present counts. After a PUT or PATCH without any of them, it is the
+	//     URL itself if the answer has .properties.provisioningState.
 	//   - "none": no request starts anything; each attempt is the same request.
-	//   - an expression of package status/expr: its value in the first good answer is
-	//     the URL, relative to the one that gave the answer.
-	//   - a URL with expressions in braces, "https://host/v1/{.name}", or such a path.
-	//     The values are escaped as their place in the URL demands.
+	//   - an expression of package status/expr: its value in the first good answer is the
+	//     URL, relative to the one that gave the answer.
+	//   - a URL, or a path, with expressions in braces: "https://host/v1/{.name}". The
+	//     values are escaped as their place in the URL requires.
 	Follow string
-	// NoConditional turns off If-None-Match and If-Modified-Since, by which most
-	// requests ask only for what has changed.
+	// NoConditional turns off conditional requests (If-None-Match, If-Modified-Since).
 	NoConditional bool
 	// LocationTrusted sends the credentials, and the body after a redirect, to every
-	// origin that a redirect or an answer names, by http, too.
+	// origin that a redirect or an answer names, even over http.
 	LocationTrusted bool
 
-	// Transport sends the requests; nil is [http.DefaultTransport]. See
-	// [Connect] for one with other certificates, or for a Unix socket.
+	// Transport sends the requests; nil means [http.DefaultTransport]. See [Connect] for
+	// one with other certificates, or for a Unix socket.
 	Transport http.RoundTripper
 }
 
-// Check reports what makes the request impossible to send. Its errors are free
-// of secrets; what is wrong with an expression in Follow is an *expr.Error of
-// package status/expr.
+// Check returns an error if the request cannot be sent. It holds no secret; for an
+// expression in Follow it is or wraps an *expr.Error of package status/expr.
 func (h HTTP) Check() error {
 	_, err := exchange.NewSession(exchange.Request(h))
 	return err
@@ -95,8 +92,8 @@ func (h HTTP) Check() error {
 // Target returns the scheme, host and path of the URL.
 func (h HTTP) Target() string { return TargetName(h.URL) }
 
-// Session returns the probe of one run, which keeps the URL that is followed
-// and the validators of the last answer. The probe is a [Starter] and a [Finisher].
+// Session returns the probe of one run, which keeps the URL being followed and the
+// validators of the last answer. The probe is a [Starter] and a [Finisher].
 func (h HTTP) Session() Probe {
 	session, err := exchange.NewSession(exchange.Request(h))
 	if err != nil {
@@ -107,7 +104,7 @@ func (h HTTP) Session() Probe {
 	return httpSession{session}
 }
 
-// Probe sends one request, as the first attempt of a run of its own.
+// Probe sends one request, as the first attempt of a new session.
 func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
 	return h.Session().Probe(ctx, a)
 }
@@ -120,12 +117,11 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Look(ctx, a.LastLook)
 }
 
-// ErrUntrusted is the cause of a failure where the next request would have taken
-// credentials from https to http, or a body to another origin.
-// [HTTP.LocationTrusted] allows both.
+// ErrUntrusted is the cause of a failure if the next request would have taken credentials
+// from https to http, or a body to another origin. [HTTP.LocationTrusted] allows both.
 var ErrUntrusted = exchange.ErrUntrusted
 
-// TargetName returns what may be said of a target: the scheme, host and path of a
-// URL, which leaves out its userinfo, query and fragment, and the base name of
-// anything else, such as the path of a program. It returns "" for "".
+// TargetName returns a name of a target that is free of secrets: the scheme, host and
+// path of a URL, without userinfo, query and fragment, and the base name of anything
+// else, such as the path of a program. It returns "" for "".
 func TargetName(s string) string { return exchange.TargetName(s) }

@@ -85,7 +85,7 @@ func TestReasons(t *testing.T) {
 		{errors.New("connection error: PROTOCOL_ERROR"), "the HTTP/2 connection is broken (PROTOCOL_ERROR)"},
 		{errors.New("net/http: server replied with more than declared Content-Length; truncated"), "the answer is longer than its header says"},
 		{&net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}},
-			"the proxy: the address is malformed, or its port is none"},
+			"the proxy: the address or its port is malformed"},
 		{errors.New("boom"), "request failed: boom"},
 	} {
 		h := HTTP{

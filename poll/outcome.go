@@ -9,15 +9,16 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Ending says how a run ended. It is an error so that
-// errors.Is(err, poll.TimedOut) asks a run's error for its ending.
+// An Ending says how a run ended. It is an error, so that errors.Is(err, poll.TimedOut)
+// finds it in a run's error.
 type Ending uint8
 
 // The endings.
 const (
 	// Succeeded: the operation is done.
 	Succeeded Ending = iota
-	// Failed: a verdict of ERROR, as often in a row as the threshold asks.
+	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, or a failed
+	// [Checker].
 	Failed
 	// CannotRun: the program was not found or cannot be executed.
 	CannotRun
@@ -25,8 +26,8 @@ const (
 	HintTooLong
 	// AttemptsExhausted: MaxAttempts were made.
 	AttemptsExhausted
-	// TimedOut: the deadline was reached, Timeout's or that of the caller's
-	// context. It is context.DeadlineExceeded, too.
+	// TimedOut: the deadline was reached, Timeout's or that of the caller's context. It
+	// also matches context.DeadlineExceeded.
 	TimedOut
 	// Interrupted: the caller's context was canceled.
 	Interrupted
@@ -65,23 +66,23 @@ type Outcome struct {
 	// Age is how long the operation has been running, as far as is known: Elapsed or,
 	// where a [Starter] started it, the time since that was answered.
 	Age time.Duration
-	// Status is that of the verdict that decided, or of the last one; None if there
-	// was none. It is SUCCESS only if the run Succeeded: a SUCCESS that was not
-	// seen as often as the threshold asks is NOT_READY.
+	// Status is the status of the verdict that decided, or of the last one; None if there
+	// was none. It is SUCCESS only if the run Succeeded: a SUCCESS short of the threshold
+	// is NOT_READY.
 	Status status.Status
-	// Cause is that of the caller's context if that ended the run, or the error of a
-	// [Checker]. Nil otherwise.
+	// Cause is the cause of the caller's context if it ended the run, or the error of a
+	// [Checker]; otherwise nil.
 	Cause error
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.
 	Attempts int
-	// Verdict and Observation are those of the last attempt that was not stopped
-	// from outside or, if all were, of the last. Observation is nil if there was no
+	// Verdict and Observation are from the last attempt that was not stopped from
+	// outside, or from the last one if all were. Observation is nil if there was no
 	// attempt. After SUCCESS its Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Notes say what might have decided: a verdict that was not seen often enough, and
-	// rules that were never asked or never decidable, with what to write instead.
+	// Notes tell what kept the run undecided: a verdict that was not seen often enough,
+	// and rules that were never asked or never decidable, with what to write instead.
 	Notes []string
 }
 
@@ -118,7 +119,7 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
-// outcome is what the run came to.
+// outcome returns the outcome of a run that ended so.
 func (r *run) outcome(ending Ending) Outcome {
 	o := Outcome{
 		Run:         r.ID,
@@ -158,7 +159,7 @@ func (r *run) outcome(ending Ending) Outcome {
 	return o
 }
 
-// cannotBegin is the outcome of a probe that says beforehand that it cannot work.
+// cannotBegin is the outcome of a run whose probe failed its check.
 func (r *run) cannotBegin(err error) Outcome {
 	o := r.outcome(Failed)
 	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
@@ -187,7 +188,7 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
 		limit := r.deadline.Sub(r.Start)
-		if limit != r.Timeout { // it is ctx's, made a moment before
+		if limit != r.Timeout { // it is ctx's, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
 		return fmt.Sprintf("timed out after %s%s", limit, last)

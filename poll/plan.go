@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// minReserve is the time left before the deadline from which on no further
-	// attempt is planned, and the least that a last look is given where there is time.
+	// minReserve is the least time kept for a last look, if there is that much. With less
+	// left before the deadline, no further attempt is planned.
 	minReserve = 50 * time.Millisecond
-	// unmeasuredReserve is what is kept as long as nobody knows how long an attempt
-	// takes. Too much is no harm: a quick attempt is followed by a later one.
+	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
+	// quick attempt is followed by a later one.
 	unmeasuredReserve = 2 * time.Second
 )
 
-// hintSpread is the part of a hint up to which a random time is added, so that
+// hintSpread is the largest share of a hint that is added to it at random, so that
 // clients that were told the same wait do not return together.
 const hintSpread = 0.1
 
-// A plan is when the next attempt comes.
+// A plan says when the next attempt comes.
 type plan struct {
 	wait     time.Duration
 	hint     *status.Hint
@@ -51,8 +51,8 @@ func (r *run) plan() plan {
 	return next
 }
 
-// ownWait is the wait by the schedule: wait n comes before attempt n+1, not
-// counting those that were to start the operation.
+// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
+// attempts to start the operation.
 func (r *run) ownWait() time.Duration {
 	var delay time.Duration
 	if r.attempts == 0 {
@@ -77,10 +77,10 @@ func (r *run) ownWait() time.Duration {
 	return backoff.Add(delay, r.previous)
 }
 
-// reserve is the time to keep for one more attempt when left is what remains
-// before the deadline: twice the median attempt, at least 50 ms, but at most
-// half of what is left, so that a slow probe still gets several looks. Where
-// only a part larger than half holds a median attempt, that part is kept.
+// reserve is the time to keep for one more attempt when left is what remains before the
+// deadline: twice the median attempt, at least 50 ms, but at most half of what is left,
+// so that a slow probe still gets several looks. If half is too little for a median
+// attempt, more is kept.
 func reserve(left time.Duration, took durations) time.Duration {
 	if took.n == 0 {
 		return min(unmeasuredReserve, left/2)
@@ -103,7 +103,7 @@ func (d *durations) add(t time.Duration) {
 	d.n++
 }
 
-// median is 0 when there is nothing to go by.
+// median returns 0 if no attempt was measured.
 func (d *durations) median() time.Duration {
 	if d.n == 0 {
 		return 0

@@ -16,24 +16,23 @@ import (
 type Poller struct {
 	// Probe looks at the operation once.
 	Probe Probe
-	// Target names the operation in events and errors. It should hold no secret.
-	// "" is the name that the Probe has for it, if it is a [Targeter].
+	// Target names the operation in events and errors. It should hold no secret. "" means
+	// the Probe's own name for it, if it is a [Targeter].
 	Target string
-	// ID identifies the run in its events and its outcome. 0 gives each run an
-	// identity of its own.
+	// ID identifies the run in its events and its outcome. 0 gives each run a random ID.
 	ID RunID
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
-	// connection, and what a [ProbeFunc] returns without an error for SUCCESS.
+	// connection, and a [ProbeFunc] without a failure as SUCCESS.
 	Rules status.Rules
 
 	// Schedule gives the wait before each attempt. Nil means 100 ms, doubled each
 	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend gives the waits of a [Starter] whose attempt to start the operation was
-	// refused for load, or whose request never left. The first attempt to start comes
-	// at once, and Schedule begins when one is answered. Nil means Schedule and Throttled.
+	// Resend gives the wait before a [Starter] tries again to start the operation, after
+	// a request that was refused for load or never left. The first try comes at once, and
+	// Schedule begins when one is answered. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
-	// Throttled gives the wait after a THROTTLED answer that asks for none. Nil means
+	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
@@ -41,16 +40,16 @@ type Poller struct {
 	// Immediate makes the first attempt at once, not after a wait. The attempt that
 	// starts an operation always comes at once.
 	Immediate bool
-	// InitialDelay is waited before anything else. 0 means none.
+	// InitialDelay passes before the first wait. 0 means none.
 	InitialDelay time.Duration
 
-	// Start is when the wait began, if that was before the run: Timeout, and all that
-	// is told as elapsed, count from it. Zero is the beginning of the run.
+	// Start is when the wait began, if that was before the run: Timeout and every Elapsed
+	// count from it. Zero means the beginning of the run.
 	Start time.Time
-	// Timeout is for the whole run. 0 means no limit but the deadline of the
-	// context that the run is given; of both the earlier counts.
+	// Timeout limits the whole run. 0 means no limit but the deadline of the run's
+	// context; the earlier of the two counts.
 	Timeout time.Duration
-	// AttemptTimeout is for one attempt. 0 means no limit but the run's.
+	// AttemptTimeout limits one attempt. 0 means no limit but the run's.
 	AttemptTimeout time.Duration
 	// MaxAttempts limits the number of attempts. 0 means no limit.
 	MaxAttempts int
@@ -59,9 +58,9 @@ type Poller struct {
 	SuccessThreshold, ErrorThreshold int
 }
 
-// Run waits until the operation is done, has failed, or a limit is reached. The
-// error is nil on SUCCESS and an [*Error] otherwise; errors.Is(err,
-// poll.TimedOut) asks for the ending.
+// Run waits until the operation is done, has failed, or a limit is reached. The error is
+// nil on SUCCESS and an [*Error] otherwise; errors.Is(err, poll.TimedOut) tests for an
+// ending.
 func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 	var outcome Outcome
 	for event := range p.Events(ctx) {
@@ -76,9 +75,9 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 // EventAttempt for each attempt, and one EventEnd. Breaking out of the iteration
 // ends the run.
 //
-// The wait comes before the attempt, and is counted from the end of the attempt
-// before. An attempt that is under way when ctx is done is stopped; the run
-// never outlasts its deadline by more than the probe needs to stop.
+// Each wait comes before its attempt and begins when the previous attempt ends. An
+// attempt that is under way when ctx is done is stopped; the run never outlasts its
+// deadline by more than the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		r, cancel := p.begin(ctx)
@@ -90,15 +89,13 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	}
 }
 
-// Until calls f until f reports that it is done, and returns the value of that
-// call. It waits before each call, the first included, by the default schedule of
-// a [Poller], and gives up when ctx is done. [UntilWith] sets other limits and
-// schedules.
+// Until calls f until f reports that it is done, and returns the value of that call. It
+// waits before each call, including the first, by the default schedule of a [Poller], and
+// gives up when ctx is done. [UntilWith] sets other limits and schedules.
 //
-// An error of f means that the operation is not ready. A [Permanent] error ends
-// the wait, and a [Throttled] one makes it slower. The error of Until is an
-// [*Error] that wraps the last error of f; the value is then the last that f
-// returned.
+// An error of f means that the operation is not ready. A [Permanent] error ends the wait,
+// and a [Throttled] one makes it slower. The error of Until is an [*Error] that wraps the
+// last error of f; the value is then the last one f returned.
 func Until[T any](ctx context.Context, f func(ctx context.Context) (value T, done bool, err error)) (T, error) {
 	return UntilWith(ctx, Poller{}, f)
 }

@@ -35,26 +35,25 @@ type Sessioner interface {
 	Session() Probe
 }
 
-// A Starter is a Probe, or a session, that starts the operation before it looks
-// at it. While StartDue reports true, the next attempt is one to start it. The
-// first of them comes at once: there is nothing to wait for yet.
+// A Starter is a Probe, or a session, that starts the operation before it looks at it.
+// While StartDue reports true, the next attempt is to start it. The first such attempt
+// comes at once: there is nothing to wait for yet.
 type Starter interface {
 	StartDue() bool
 }
 
-// A Finisher is a Probe, or a session, for which the result of the operation may be
-// another document than the answer that said SUCCESS.
+// A Finisher is a Probe, or a session, whose result may be in another document than the
+// answer that said SUCCESS.
 //
-// Result returns a function that looks at that document, and says what it looks for
-// in words: "get https://api.example.com/results/7". It returns nil if last is the
-// result itself. The first look belongs to the attempt that said SUCCESS. Later ones
-// are attempts like any other, but the rules of the run, which are about the
-// operation, do not apply to them.
+// Result returns a function that looks at that document, and what it does, in words: "get
+// https://api.example.com/results/7". It returns nil if last is the result itself. The
+// first look belongs to the attempt that said SUCCESS. Later looks are attempts like any
+// other, but the run's rules, which are about the operation, do not apply to them.
 type Finisher interface {
 	Result(last status.Observation) (look func(context.Context) status.Observation, what string)
 }
 
-// A Targeter is a Probe that names what it looks at, without a secret.
+// A Targeter is a Probe that names what it looks at, without secrets.
 type Targeter interface {
 	Probe
 	Target() string
@@ -76,17 +75,18 @@ var (
 	ErrDeadline = cause.ErrDeadline
 )
 
-// A ProbeFunc is a function that is a Probe. [Observe] makes what it returns: a
-// document for the rules, or a failure.
+// A ProbeFunc is a function used as a [Probe]. [Observe] makes its result from a document
+// or an error.
 type ProbeFunc func(ctx context.Context, a Attempt) status.Observation
 
 // Probe calls f.
 func (f ProbeFunc) Probe(ctx context.Context, a Attempt) status.Observation { return f(ctx, a) }
 
-// Observe makes the observation of a [ProbeFunc]: a document, or the error that
-// came in its place. An error is NOT_READY, a [Permanent] error is ERROR, and a
-// [Throttled] error is THROTTLED. Once ctx is done, any other error decides nothing.
-// The text of the error becomes the reason of the verdict; it should hold no secret.
+// Observe makes the observation of a [ProbeFunc]: a document, or the error that came in
+// its place. An error is NOT_READY, a [Permanent] error is ERROR, and a [Throttled] error
+// is THROTTLED. Once ctx is done, only a Permanent error counts; any other means that the
+// attempt was cut off. The text of the error becomes the reason of the verdict; it should
+// hold no secret.
 func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	o := status.Observation{Body: body, Size: int64(len(body))}
 	if err == nil {
@@ -107,8 +107,8 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	return o
 }
 
-// Permanent marks an error that no further attempt can mend: the verdict is
-// ERROR. Permanent(nil) is nil.
+// Permanent marks an error that further attempts cannot mend: the verdict is ERROR.
+// Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -120,9 +120,9 @@ type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Throttled marks an error that says that the operation was asked about too often:
-// the verdict is THROTTLED. The next attempt comes no sooner than after wait; 0
-// leaves that to the schedule. Throttled(nil, wait) is nil.
+// Throttled marks an error caused by asking too often: the verdict is THROTTLED. The next
+// attempt comes after wait at the earliest; 0 leaves that to the schedule. Throttled(nil,
+// wait) is nil.
 func Throttled(err error, wait time.Duration) error {
 	if err == nil {
 		return nil

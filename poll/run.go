@@ -10,28 +10,28 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A run is one wait: what it was told, and its state.
+// A run is one wait: its settings and its state.
 type run struct {
 	*Poller                  // with its defaults
 	caller   context.Context // the caller's
-	ctx      context.Context // done with the caller's, and at the deadline
+	ctx      context.Context // done with the caller's, or at the deadline
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	state
 }
 
-// A state is what an attempt leaves to the next one, besides the probe's session.
+// A state is what one attempt passes on to the next, besides the probe's session.
 type state struct {
 	began    time.Time     // the operation, as far as is known; zero while its start is due
 	attempts int           // begun so far
-	sent     int           // of them, those that were to start the operation
+	sent     int           // how many of those were to start the operation
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    status.Tally
 	streak   int             // consecutive verdicts with the last one's status
 	last     judged          // the last attempt
 	complete judged          // the last attempt that ended by itself
-	done     *status.Verdict // the one that said so, once all that is missing is the result
+	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
 }
 
@@ -104,8 +104,8 @@ func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
 		if !yield(waiting) {
 			return Outcome{}, false
 		}
-		// The time that the consumer took is part of the wait, or a slow one would
-		// cost the last look.
+		// The consumer's time is part of the wait: a slow one must not cost the last
+		// look.
 		if !sleep(r.ctx, time.Until(waiting.NextAt)) {
 			if r.interrupted() {
 				return r.outcome(Interrupted), true
@@ -240,16 +240,16 @@ func (r *run) unrunnable() bool {
 	return f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
 }
 
-// interrupted reports whether the caller's context was canceled. Its deadline is no
+// interrupted reports whether the caller's context was canceled. Its deadline is not an
 // interruption: the run has planned for it.
 func (r *run) interrupted() bool {
 	err := r.caller.Err()
 	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// ending reports whether the run is over after an attempt, and how. Where
-// several endings hold the first of this order counts: the verdict, the
-// caller, the hint, the attempts, the deadline.
+// ending reports whether the run is over after an attempt, and how. If several endings
+// apply, the first of these counts: the verdict, the caller, the hint, the attempts, the
+// deadline.
 func (r *run) ending() (Ending, bool) {
 	switch {
 	case r.decided() && r.last.verdict.Status == status.Error:
@@ -274,8 +274,8 @@ func (r *run) decided() bool {
 	return needed > 0 && r.streak >= needed
 }
 
-// threshold is how many verdicts like the last one, in a row, end the run; 0 for
-// one that never does.
+// threshold returns how many verdicts like the last one end the run, in a row; 0 if it
+// never ends by them.
 func (r *run) threshold() int {
 	switch v := r.last.verdict; {
 	case v.Final, v.Status == status.Success && r.done != nil:

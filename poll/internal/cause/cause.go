@@ -14,9 +14,9 @@ var (
 	ErrDeadline       = errors.New("deadline reached")
 )
 
-// Failure is the failure of an attempt whose ctx is done. An attempt that took too
-// long is NOT_READY for the reason given; one that the run or its caller ended
-// decides nothing.
+// Failure returns the failure of an attempt whose ctx is done. An attempt that took too
+// long is NOT_READY for the reason timedOut; one that the run or its caller ended decides
+// nothing.
 func Failure(ctx context.Context, timedOut string) *status.Failure {
 	kind, reason, why := status.FailureStopped, "stopped before there was an answer", context.Cause(ctx)
 	switch {

@@ -14,8 +14,7 @@ import (
 	"strings"
 )
 
-// maxCodings is how many content codings an answer may have, one over another:
-// as many as with curl.
+// maxCodings is how many content codings an answer may have, as in curl.
 const maxCodings = 5
 
 // codings returns the codings of an answer in the order in which they were applied
@@ -57,7 +56,7 @@ func decode(ctx context.Context, resp *http.Response) (body io.Reader, decoded b
 	}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
-	resp.ContentLength = -1 // that of what came, not of what it unfolds to
+	resp.ContentLength = -1 // it counts the encoded bytes
 	return in, true, nil
 }
 
@@ -82,16 +81,16 @@ func decodeOne(in *bufio.Reader, coding string) (io.Reader, error) {
 	if coding != "deflate" {
 		return gzip.NewReader(in)
 	}
-	// RFC 9110 wants the header of RFC 1950. Some servers leave it out, and browsers
-	// read that.
+	// RFC 9110 requires the header of RFC 1950. Some servers leave it out, and browsers
+	// accept that.
 	if h, err := in.Peek(2); err == nil && h[0]&0x0f == 8 && (int(h[0])<<8|int(h[1]))%31 == 0 {
 		return zlib.NewReader(in)
 	}
 	return flate.NewReader(in), nil
 }
 
-// A contextReader looks at its context each time it is read: a few bytes can
-// unfold to years of work that never reads the connection again.
+// A contextReader checks its context at each Read: a few bytes can decompress into years
+// of work that never reads the connection again.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader
@@ -114,9 +113,9 @@ func isBrokenCoding(err error) bool {
 	return slices.ContainsFunc(broken, func(known error) bool { return errors.Is(err, known) })
 }
 
-// read reads the body of an answer, of which limit bytes are kept, and decodes it
-// unless it is wanted as it is. There is none after 101, where the connection goes on
-// in another protocol.
+// read reads the body of an answer, keeps up to limit bytes of it, and decodes it unless
+// it is wanted as it is. After a 101 the connection goes on in another protocol, without
+// a body.
 func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs bool) error {
 	if resp.StatusCode < http.StatusOK {
 		return nil
@@ -136,10 +135,10 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 	return err
 }
 
-// readBody reads a body to its end, keeps up to limit bytes of it and returns
-// the size of the whole. length is what was announced, -1 for nothing.
+// readBody reads a body to its end, keeps up to limit bytes of it and returns its whole
+// size. length is the announced length, -1 if unknown.
 //
-// What was decoded is not read past the limit, since a small answer can unfold to any
+// A decoded body is not read past the limit, since a small answer can decompress to any
 // size. The size is then limit+1.
 func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, size int64, err error) {
 	kept, err = readUpTo(body, limit, min(max(length, 0), limit, 1<<20)+bytes.MinRead)

@@ -21,11 +21,11 @@ import (
 const (
 	// DefaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
 	DefaultMaxRedirects = 50
-	// defaultMaxBody is the MaxBody of one whose MaxBody is zero, in bytes.
+	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
-	// mostRedirects is how many redirects one attempt follows at the very most, and
-	// maxURL how long a URL may be that one leads to: a server that redirects for
-	// ever ends the attempt soon, and fills no memory until then.
+	// mostRedirects bounds MaxRedirects, and maxURL the length of a redirect's URL in
+	// bytes: a server that redirects for ever must neither delay the attempt nor fill the
+	// memory.
 	mostRedirects = 1000
 	maxURL        = 16 << 10
 )
@@ -55,7 +55,7 @@ type client struct {
 	elsewhere http.RoundTripper
 }
 
-// newClient checks the request, all but its Follow. Its errors are free of secrets.
+// newClient checks the request, except for Follow. Its errors hold no secrets.
 func newClient(r Request) (*client, error) {
 	u, err := ParseURL(r.URL)
 	if err != nil {
@@ -120,8 +120,9 @@ func checkHeader(header http.Header) (http.Header, error) {
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
 		for _, v := range values {
-			// net/http refuses control characters (RFC 9110 section 5.5), too, but at each
-			// attempt anew. Of a host that is none (section 7.2) it would send nothing.
+			// net/http also refuses control characters (RFC 9110 section 5.5), but only
+			// at each attempt. A malformed host (section 7.2) it would send as an empty
+			// one.
 			switch {
 			case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 				return nil, fmt.Errorf("the value of header %s contains a line break or another control character", name)
@@ -142,8 +143,8 @@ func isToken(s string) bool {
 	})
 }
 
-// withoutCertificate returns t, or a copy without the client certificate if t offers
-// one. Only an [http.Transport] is known to.
+// withoutCertificate returns t, or a copy without the client certificate if t is an
+// [http.Transport] that offers one.
 func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered bool) {
 	original, ok := t.(*http.Transport)
 	if !ok || original.TLSClientConfig == nil {
@@ -154,11 +155,11 @@ func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered
 	}
 	stripped := original.Clone()
 	stripped.TLSClientConfig.Certificates, stripped.TLSClientConfig.GetClientCertificate = nil, nil
-	stripped.DisableKeepAlives = true // nobody could close what it kept
+	stripped.DisableKeepAlives = true // nobody could close its idle connections
 	return stripped, true
 }
 
-// wantsHTML reports whether the user's header asks for pages.
+// wantsHTML reports whether the user's header asks for HTML.
 func (c *client) wantsHTML() bool {
 	return slices.ContainsFunc(c.Header["Accept"], func(value string) bool {
 		return strings.Contains(strings.ToLower(value), "html")
@@ -170,12 +171,12 @@ type call struct {
 	method string
 	at     place
 	body   []byte
-	cache  *cache // what a GET can be made conditional by; nil for nothing
+	cache  *cache // makes a GET conditional; nil for never
 	start  bool   // it starts the operation
 }
 
-// An answer is what a call and the redirects it met led to. Its Observation has no
-// Following yet. With a Failure there is no code.
+// An answer is the result of a call and of the redirects it met. Its Observation has no
+// Following yet. If it has a Failure, there is no code.
 type answer struct {
 	status.Observation
 	code      int
@@ -216,7 +217,7 @@ func (c *client) do(ctx context.Context, next call) *answer {
 	}
 }
 
-// failed is what came of a call without an answer.
+// failed is the result of a call that got no answer.
 func failed(f *status.Failure, redirects []redirect) *answer {
 	return &answer{Observation: status.Observation{Kind: status.KindHTTP, Failure: f}, redirects: redirects}
 }
@@ -239,8 +240,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
-	// A body need not end with its context: that of a 101 does not, and that of another
-	// transport may not.
+	// The body of a 101, or from another transport, may not end with its context.
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
@@ -254,8 +254,8 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	return a, nil
 }
 
-// request builds the request of a call. A place that is not trusted is sent only
-// headers that go anywhere.
+// request builds the request of a call. A place that is not trusted gets only headers
+// that may go anywhere.
 func (c *client) request(ctx context.Context, next call) (*http.Request, error) {
 	u := *next.at.url
 	u.User = nil
@@ -280,7 +280,8 @@ func (c *client) setHeader(req *http.Request, next call) {
 	req.Header.Set("Accept", "*/*")
 	req.Header.Set("User-Agent", "poll")
 	if next.method != http.MethodHead && len(c.Header["Range"]) == 0 {
-		// Asked for here, net/http leaves it as it is. It would undo one gzip of several.
+		// If it is set here, net/http leaves the body alone. It would undo only one of
+		// several gzips.
 		req.Header.Set("Accept-Encoding", "gzip")
 	}
 	if next.body != nil {
@@ -293,7 +294,7 @@ func (c *client) setHeader(req *http.Request, next call) {
 		case name == "Host":
 			req.Host = c.Header.Get("Host")
 		case len(values) == 0 && name == "User-Agent":
-			req.Header.Set(name, "") // net/http has a default of its own
+			req.Header.Set(name, "") // net/http has its own default
 		case len(values) == 0:
 			req.Header.Del(name)
 		default:

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Conditional requests (RFC 9110 section 13) save the server's work and, with
-// some, its quota. They must not hide a change, so they are bounded:
+// Conditional requests (RFC 9110 section 13) save work for the server and, with some
+// servers, quota. They must not hide a change, so they are bounded:
 //
 //   - a Last-Modified counts whole seconds, and a second change within the same
 //     second does not alter it. It is used only if it was at least minAge old
@@ -67,7 +67,7 @@ type cache struct {
 	unconditional bool // the request under way
 }
 
-// begin is called before each request, that of a redirect not counted.
+// begin is called before each request, except those after redirects.
 func (c *cache) begin(lastLook bool) {
 	c.requests++
 	c.unconditional = lastLook || c.requests%unconditionalEvery == 0
@@ -81,8 +81,8 @@ func (c *cache) ask(at place) validators {
 	return validatorsOf(c.kept.Header)
 }
 
-// settle keeps a new answer, or returns the answer that a 304 confirms. What the
-// 304 says of asking again is its own.
+// settle keeps a new answer, or returns the answer that a 304 confirms. What the 304
+// itself says about asking again is kept.
 func (c *cache) settle(a *answer) (confirmed *answer) {
 	if c == nil || a.Failure != nil {
 		return nil

@@ -71,8 +71,8 @@ func (d *delivery) set(field *bool, value bool) {
 	*field = value
 }
 
-// maxAsks is how often a connection may be asked for until there is one. HTTP/2
-// asks twice for one that it has, and for ever where each new one is closed.
+// maxAsks is how often a connection may be asked for until there is one. HTTP/2 asks
+// twice for one it already has, and for ever if each new one is closed.
 const maxAsks = 2
 
 // getConn stops a request that had a connection and would be sent again.
@@ -104,7 +104,7 @@ func (d *delivery) gotConn(info httptrace.GotConnInfo) {
 	case d.again == "":
 		d.conn, d.reused, d.asks = info.Conn, info.Reused, 0
 	case info.Conn == d.conn:
-		d.again = afterRefusal // all else that is sent again makes the connection unusable
+		d.again = afterRefusal // any other reason to send it again makes the connection unusable
 	case !isHTTP2(info.Conn):
 		info.Conn.Close()
 	}
@@ -155,14 +155,14 @@ type proxyError struct{ answer status.Observation }
 
 func (e *proxyError) Error() string {
 	words := strings.TrimSpace(fmt.Sprintf("the proxy: HTTP %d %s", *e.answer.Code, http.StatusText(*e.answer.Code)))
-	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // the verdict on that tells it
+	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // its verdict names the hint itself
 		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
 	}
 	return words
 }
 
-// kind says what the refusal means. One that is neither for load nor the proxy's
-// own trouble is its policy.
+// kind says what the refusal means. A refusal due neither to load nor to the proxy's own
+// trouble is its policy.
 func (e *proxyError) kind() status.FailureKind {
 	code := *e.answer.Code
 	switch {
@@ -174,8 +174,8 @@ func (e *proxyError) kind() status.FailureKind {
 	return status.FailureTransient
 }
 
-// ObserveProxy makes t tell the delivery when a proxy is asked to connect, and return
-// what it refuses with.
+// ObserveProxy makes t tell the delivery when a proxy is asked to connect, and return its
+// refusal as an error.
 func ObserveProxy(t *http.Transport) {
 	asked := func(ctx context.Context, asked bool) {
 		if d, ok := ctx.Value(deliveryKey{}).(*delivery); ok {

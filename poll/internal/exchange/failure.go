@@ -20,8 +20,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A safeError is an error in words that are free of secrets. The cause is still
-// there for [errors.Is].
+// A safeError is an error whose words are free of secrets. It keeps the cause for
+// [errors.Is].
 type safeError struct {
 	words string
 	cause error
@@ -30,7 +30,7 @@ type safeError struct {
 func (e *safeError) Error() string { return e.words }
 func (e *safeError) Unwrap() error { return e.cause }
 
-// A plainError is an error of this package's own, in words that are free of secrets.
+// A plainError is an error of this package, whose words are free of secrets.
 type plainError string
 
 func (e plainError) Error() string { return string(e) }
@@ -42,8 +42,7 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 // Hopeless is the failure of a request that cannot be sent.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
 
-// NoConnection is the failure of an attempt to connect, which began then and ended
-// with err.
+// NoConnection is the failure of an attempt to connect that ended with err.
 func NoConnection(ctx context.Context, err error, began time.Time) *status.Failure {
 	if ctx.Err() != nil {
 		return cutOff(ctx, "", true, time.Since(began))
@@ -51,8 +50,8 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	return fail(status.FailureTransient, cmp.Or(networkWords(err), "cannot connect"), err)
 }
 
-// cutOff is the failure of an attempt that was ended from outside. whose is what the
-// words begin with where it was at a proxy.
+// cutOff is the failure of an attempt that was ended from outside. whose is "the proxy: "
+// if a proxy was waited for.
 func cutOff(ctx context.Context, whose string, unsent bool, took time.Duration) *status.Failure {
 	text := whose + "timed out after " + words.Short(took)
 	if unsent {
@@ -65,9 +64,9 @@ func cutOff(ctx context.Context, whose string, unsent bool, took time.Duration) 
 type sendError struct {
 	err       error
 	left      bool  // the server may have seen the request
-	atProxy   bool  // it came while a proxy was to connect
-	begun     bool  // the answer was, and reading its body failed
-	got, want int64 // bytes of the body then; want is -1 if not known
+	atProxy   bool  // it failed while a proxy was to connect
+	begun     bool  // the answer had begun, and reading its body failed
+	got, want int64 // bytes of the body, read and announced; want is -1 if unknown
 }
 
 func (e *sendError) Error() string { return e.err.Error() }
@@ -112,8 +111,8 @@ func (c *client) unanswered(
 	return a
 }
 
-// explain says what an error of net/http means. net/http's own words can hold
-// the URL with its query, the proxy's password, or bytes of the answer.
+// explain says what an error of net/http means. The words of net/http can hold the URL
+// with its query, the proxy's password, or bytes of the answer.
 func (c *client) explain(err error, at *url.URL) string {
 	words := cmp.Or(networkWords(err), protocolWords(err))
 	if words == "" {
@@ -140,7 +139,7 @@ func neverConnected(err error) bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect") || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// networkWords says what went wrong below HTTP, "" if nothing is known to have.
+// networkWords says what went wrong below HTTP, "" if it is not known.
 func networkWords(err error) string {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		switch {
@@ -152,7 +151,7 @@ func networkWords(err error) string {
 		return "cannot look up " + e.Name
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return "the address is malformed, or its port is none"
+		return "the address or its port is malformed"
 	}
 	for _, known := range []struct {
 		errno syscall.Errno
@@ -204,8 +203,8 @@ func protocolWords(err error) string {
 	return textWords(err.Error())
 }
 
-// http2Errors are errors of HTTP/2 by their text, with the error code if there is
-// one that has a name.
+// http2Errors tells errors of HTTP/2 by their text. A group matches the name of the error
+// code, if there is one.
 var http2Errors = []struct {
 	pattern func() *regexp.Regexp
 	words   string
@@ -217,8 +216,8 @@ var http2Errors = []struct {
 	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway)},
 }
 
-// textWords knows errors by their text where net/http has no type for them. What
-// a server wrote beside the code of an HTTP/2 error is not repeated.
+// textWords recognizes errors by their text where net/http has no type for them. It does
+// not repeat what a server wrote beside the code of an HTTP/2 error.
 func textWords(text string) string {
 	for _, known := range http2Errors {
 		switch match := known.pattern().FindStringSubmatch(text); {

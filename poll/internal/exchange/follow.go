@@ -22,7 +22,7 @@ type follow struct {
 	template *template
 }
 
-// parseFollow reads where to look, as poll.HTTP's Follow says.
+// parseFollow parses poll.HTTP's Follow.
 func parseFollow(s string) (follow, error) {
 	switch {
 	case s == "" || s == "auto":
@@ -45,8 +45,8 @@ func parseFollow(s string) (follow, error) {
 	return follow{source: s, value: x}, nil
 }
 
-// instead says what to write instead of a word that would name a field by mistake, ""
-// for any other. The mistake would show only after the start was sent.
+// instead says what to write for a word that would name a field by mistake, "" for any
+// other word. The mistake would show only after the start was sent.
 func instead(s string) string {
 	switch strings.ToLower(s) {
 	case "none", "no", "off", "never", "false":
@@ -82,9 +82,9 @@ func (f follow) find(ctx context.Context, method string, a *answer, trustAll boo
 	return l, problem
 }
 
-// linkHeaders name what to follow, the first that is there: Azure's Resource
-// Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
-// sections 10.2.2 and 15.3.3.
+// linkHeaders name the URL to follow; the first that is present counts: Azure's Resource
+// Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110 sections 10.2.2
+// and 15.3.3.
 var linkHeaders = [...]struct {
 	name    string
 	monitor status.Monitor
@@ -102,8 +102,8 @@ func isCreatedOrAccepted(code int) bool {
 func isGood(code int) bool { return code >= 200 && code <= 299 }
 
 // headerLink returns what a header of an answer links to. Any answer of a monitor can
-// name another URL for it, by the header that named the monitor; with MonitorGiven
-// every header counts.
+// name another URL for it, in the header that named the monitor; with MonitorGiven every
+// header counts.
 func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem error) {
 	for _, h := range linkHeaders {
 		reference := a.Header.Get(h.name)
@@ -151,8 +151,8 @@ func hasProvisioningState(ctx context.Context, a *answer) bool {
 	return err == nil
 }
 
-// resourceLocation is where Azure's status document says that the result is, a
-// missing or empty value if it does not.
+// resourceLocation returns where Azure's status document says that the result is; the
+// value may be missing or empty.
 func resourceLocation(body []byte) expr.Value {
 	if !bytes.Contains(body, []byte("resourceLocation")) {
 		return expr.Value{}
@@ -160,7 +160,7 @@ func resourceLocation(body []byte) expr.Value {
 	return mustCompile(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
 }
 
-// mustCompile compiles an expression of this package's own.
+// mustCompile compiles an expression of this package.
 func mustCompile(source string) *expr.Expr {
 	x, err := expr.CompileValue(source)
 	if err != nil {
@@ -169,8 +169,8 @@ func mustCompile(source string) *expr.Expr {
 	return x
 }
 
-// text returns the value of x in an answer, which becomes a URL or a part of one: a
-// string that is not empty, or a number as it is written there.
+// text returns the value of x in an answer for use in a URL: a string that is not empty,
+// or a number as it is written.
 func text(ctx context.Context, x *expr.Expr, a *answer) (string, error) {
 	env := &expr.Env{Doc: expr.NewDoc(a.Body), Status: a.Code, Header: a.Header, Body: a.Body, Context: ctx}
 	if a.Truncated {
@@ -271,9 +271,9 @@ func (t *template) expand(ctx context.Context, a *answer) (string, error) {
 	return b.String(), nil
 }
 
-// escape makes text fit into a URL behind prefix, so that it cannot begin another
-// part of it. In a path its slashes stay, as names such as operations/7 have them,
-// but not those at its front: after a slash they would begin another host.
+// escape escapes text for its place in a URL after prefix, so that it cannot begin
+// another part of the URL. In a path its slashes stay, for names such as operations/7,
+// except leading ones: after a slash they would begin a host.
 func escape(text, prefix string) (escaped, problem string) {
 	_, afterScheme, absolute := strings.Cut(prefix, "://")
 	switch {
@@ -288,7 +288,7 @@ func escape(text, prefix string) (escaped, problem string) {
 		return text, ""
 	}
 	segments := strings.Split(strings.TrimLeft(text, "/"), "/")
-	if slices.Contains(segments, "..") { // it would remove what stands before it (RFC 3986 section 5.2.4)
+	if slices.Contains(segments, "..") { // it would remove what comes before it (RFC 3986 section 5.2.4)
 		return "", "leads out of its place in the path"
 	}
 	for i, s := range segments {
@@ -298,9 +298,9 @@ func escape(text, prefix string) (escaped, problem string) {
 }
 
 var (
-	// joinedParts matches text and paths that are joined in jq's ways.
+	// joinedParts matches text and paths that are joined as in jq.
 	joinedParts = lazily(`^(?:` + jqText + `|` + jqPath + `)(?:\s*\+\s*(?:` + jqText + `|` + jqPath + `))*$`)
-	// interpolated matches a value inside of text.
+	// interpolated matches a value inside text.
 	interpolated = lazily(`\\\(([^()"]*)\)`)
 )
 
@@ -309,8 +309,8 @@ const (
 	jqPath = `\(?\s*\.[A-Za-z_][\w.]*(?:\s*\|\s*tostring)?\s*\)?`
 )
 
-// hintTemplate adds to the error of an expression the template that joins the same
-// text and values.
+// hintTemplate adds a hint to the error of an expression: the template that joins the
+// same text and values.
 func hintTemplate(source string, err error) error {
 	e, ok := errors.AsType[*expr.Error](err)
 	if !ok || !joinedParts().MatchString(strings.TrimSpace(source)) {

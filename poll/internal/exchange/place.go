@@ -20,14 +20,13 @@ var ErrUntrusted = errors.New("the other origin is not trusted")
 type place struct {
 	url     *url.URL
 	trusted bool
-	// guarded is true where there are credentials that are sent to it.
+	// guarded is true if there are credentials that are sent to it.
 	guarded bool
 }
 
-// refer resolves a reference that came from p, as a redirect's Location. Trust
-// is lost with the origin and does not come back: another origin's redirect to
-// where the request came from is still another origin's. Where credentials were
-// sent by https, http is refused: what comes back is no longer what they asked for.
+// refer resolves a reference in an answer from p, such as a Location. Trust ends when the
+// origin changes, and does not come back, even if another origin redirects to the first
+// one. If credentials were sent over https, http is refused: an answer could be forged.
 func (p place) refer(reference string, trustAll bool) (place, error) {
 	if reference == "" {
 		return place{}, errors.New("is empty")
@@ -63,8 +62,8 @@ func sameOrigin(a, b *url.URL) bool {
 }
 
 // sameHost compares the names of hosts. Only the case of ASCII letters is ignored:
-// Unicode folds letters that are different in a host name (ß and ẞ, s and ſ). The
-// two spellings of an internationalized name are two hosts, which is on the safe side.
+// Unicode folds letters that are different in a host name (ß and ẞ, s and ſ). The two
+// spellings of an internationalized name count as two hosts, which is on the safe side.
 func sameHost(a, b string) bool {
 	lower := func(c byte) byte {
 		if 'A' <= c && c <= 'Z' {
@@ -108,7 +107,7 @@ type redirect struct {
 	start    bool // the request was to start the operation
 }
 
-// isRedirect reports whether code names another place. 300 and 304 do not.
+// isRedirect reports whether code is that of a redirect. 300 and 304 are not.
 func isRedirect(code int) bool {
 	switch code {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
@@ -137,7 +136,7 @@ func isAmbiguous(code int, method string) bool {
 	return code != http.StatusSeeOther && becomesGET(code, method)
 }
 
-// redirect returns where the answer to a call leads. [ErrUntrusted] says that it must
+// redirect returns where the answer to a call leads. [ErrUntrusted] means that it must
 // not be followed.
 func (c *client) redirect(from call, a *answer) (r redirect, err error) {
 	r = redirect{code: a.code, from: a.from, toGET: becomesGET(a.code, from.method), start: from.start}
@@ -151,13 +150,13 @@ func (c *client) redirect(from call, a *answer) (r redirect, err error) {
 	return r, nil
 }
 
-// goesAnywhere reports whether a header of the user is sent to other origins, too.
+// goesAnywhere reports whether a user's header is also sent to other origins.
 func goesAnywhere(name string) bool {
 	return strings.HasPrefix(name, "Accept") || name == "User-Agent" || name == "Content-Type"
 }
 
-// ParseURL parses a URL that is to be requested. Its errors say nothing of the
-// URL's content, which may be secret wherever it is malformed.
+// ParseURL parses a URL to request. Its errors repeat no part of the URL but its port,
+// since a malformed URL may hold a secret anywhere.
 func ParseURL(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
@@ -195,7 +194,7 @@ func TargetName(s string) string {
 	return filepath.Base(s)
 }
 
-// lazily compiles a pattern when it is needed: a command needs none.
+// lazily compiles a pattern at its first use: running a command needs none.
 func lazily(pattern string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
@@ -219,8 +218,7 @@ func urlName(u *url.URL) string {
 	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
 }
 
-// A redactor takes known secrets out of the text of errors that come from
-// elsewhere.
+// A redactor removes known secrets from the text of errors of other packages.
 type redactor struct{ secrets []string }
 
 func (r *redactor) add(values ...string) {
@@ -232,7 +230,7 @@ func (r *redactor) add(values ...string) {
 	}
 }
 
-// addURL adds what of u is never said.
+// addURL adds the parts of u that are never shown.
 func (r *redactor) addURL(u *url.URL) {
 	if u.User != nil {
 		password, _ := u.User.Password()
@@ -244,8 +242,7 @@ func (r *redactor) addURL(u *url.URL) {
 	r.add(u.RawQuery, u.Fragment)
 }
 
-// clean returns text with every URL cut to its name and every known secret
-// taken out.
+// clean returns text with every URL cut to its name and every known secret removed.
 func (r *redactor) clean(text string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
 	for _, secret := range r.secrets {

@@ -1,4 +1,4 @@
-// Package exchange makes HTTP requests, follows what redirects and answers name,
+// Package exchange makes HTTP requests, follows redirects and the URLs that answers name,
 // and says in words what went wrong. It judges nothing.
 package exchange
 
@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Session is a request in one run: it keeps the URL that is followed and the
-// validators of the last answer.
+// A Session is a request in one run: it keeps the URL being followed and the validators
+// of the last answer.
 type Session struct {
 	client *client
 	follow follow
@@ -30,11 +30,11 @@ type Session struct {
 	at         place // where the next attempt looks
 	following  bool  // at was named by an answer
 	monitor    status.Monitor
-	statement  string // the last one of the answers from there, "" for none
+	statement  string // the last one in the answers from there, "" for none
 	servesHTML bool   // a good answer from there was a page, without a redirect
 }
 
-// NewSession returns the session of a request, or what makes it impossible to send.
+// NewSession returns the session of a request, or an error if it cannot be sent.
 func NewSession(r Request) (*Session, error) {
 	c, err := newClient(r)
 	if err != nil {
@@ -52,8 +52,8 @@ func NewSession(r Request) (*Session, error) {
 	return s, nil
 }
 
-// starts reports whether the request starts an operation: it does not only look
-// (RFC 9110 section 9.2.1), and the user does not say otherwise.
+// starts reports whether the request starts an operation: its method is not safe (RFC
+// 9110 section 9.2.1), and the user does not say otherwise.
 func (s *Session) starts() bool {
 	switch s.client.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -104,7 +104,7 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	c := s.client
 	got := c.do(ctx, call{method: c.Method, at: c.given, body: c.Body, start: true})
 	for _, r := range got.redirects {
-		if r.toGET { // and what came of that is a look
+		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
 			s.at, s.monitor = r.to, status.MonitorLocation
 			return s.observe(ctx, got)
@@ -137,8 +137,8 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	return o
 }
 
-// mayHaveStarted reports whether an answer that is not good leaves it open what
-// became of the request.
+// mayHaveStarted reports whether an answer that is not good leaves open whether the
+// operation was started.
 func mayHaveStarted(code int) bool {
 	switch code {
 	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
@@ -149,7 +149,7 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// remarkRedirect says where a redirect leads that was not followed.
+// remarkRedirect says where a redirect that was not followed leads.
 func remarkRedirect(o *status.Observation, got *answer, words string) {
 	to, err := got.from.refer(got.Header.Get("Location"), true)
 	if err != nil {
@@ -161,7 +161,7 @@ func remarkRedirect(o *status.Observation, got *answer, words string) {
 	o.Remarks = append(o.Remarks, fmt.Sprintf(words, urlName(to.url)))
 }
 
-// findLink follows what an answer names, if anything.
+// findLink follows the link in an answer, if there is one.
 func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answer) {
 	l, problem := s.follow.find(ctx, s.client.Method, got, s.client.LocationTrusted)
 	if l.to.url != nil {
@@ -182,8 +182,7 @@ func (s *Session) goTo(l link, o *status.Observation, from *answer) {
 	o.Remarks = append(o.Remarks, remark)
 }
 
-// withheld says in words that credentials are not sent on, "" if they are or if
-// there are none.
+// withheld says that credentials are not sent on, "" if they are or if there are none.
 func withheld(from, to place) string {
 	if !from.guarded || to.trusted {
 		return ""
@@ -191,7 +190,7 @@ func withheld(from, to place) string {
 	return "; that is another origin, credentials are not sent there"
 }
 
-// observe makes an observation of what came of a call.
+// observe makes the observation of a call.
 func observe(got *answer) status.Observation {
 	o := got.Observation
 	o.Remarks = slices.Clip(o.Remarks)
@@ -204,8 +203,8 @@ func observe(got *answer) status.Observation {
 	return o
 }
 
-// observe makes an observation of what came of a look, and of what that says on
-// where to look from now on.
+// observe makes the observation of a look, and notes where its answer says to look from
+// now on.
 func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	o := observe(got)
 	o.Following.Monitor = s.monitor
@@ -223,7 +222,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 		}
 		return o
 	}
-	// What comes with a 202 is not the document that the code promises.
+	// The body of a 202 is not the document that was asked for.
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
 	}
@@ -243,14 +242,14 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	return o
 }
 
-// isElsewhere reports whether a 303 led from a status document to the result. That of
-// the request that starts the operation does not.
+// isElsewhere reports whether a 303 led from a status document to the result. A 303 to
+// the request that starts the operation does not count.
 func isElsewhere(got *answer) bool {
 	return slices.ContainsFunc(got.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
 }
 
-// doubt says why a good answer may be none: a redirect led to a page, which may be one
-// to log in, where none was expected.
+// doubt says why a good answer may not be one: a redirect led to an HTML page, perhaps a
+// login page, where none was expected.
 func (s *Session) doubt(got *answer) string {
 	if !isGood(got.code) || !isHTML(got) {
 		return ""
@@ -277,10 +276,10 @@ func isHTML(a *answer) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// Result looks for the result of an operation whose status document said that it
-// is done, where that is another document (Azure's API guidelines, "Long-running
-// operations"): at resourceLocation; at the Location of the answer to the POST
-// that started it; at the URL itself after PUT and PATCH.
+// Result looks for the result of an operation whose status document said that it is done,
+// if that is another document (Azure's API guidelines, "Long-running operations"): at
+// resourceLocation; at the Location of the answer to the POST that started it; at the URL
+// itself after PUT and PATCH.
 func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
 	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
 		return nil, ""
@@ -309,11 +308,11 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	}, what
 }
 
-// errNotNamed is why there is no place of a result.
+// errNotNamed means that no place of a result is named.
 var errNotNamed = errors.New("is not named")
 
-// resultPlace returns where the result is. A place that is named and cannot be
-// looked at is an error: the status document is not what was asked for.
+// resultPlace returns where the result is. A place that is named but unusable is an
+// error: the status document is not the result.
 func (s *Session) resultPlace(last status.Observation) (place, error) {
 	switch reference := resourceLocation(last.Body); {
 	case !reference.Exists() || reference.Kind == expr.KindNull || reference.Raw == `""`:

@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that is believed. What is longer is a mistake,
-// as an epoch where seconds were meant.
+// maxHint is the longest wait that is believed. A longer one is a mistake, such as an
+// epoch instead of seconds.
 const maxHint = 365 * 24 * time.Hour
 
 // secondaryLimitWait is how long GitHub wants a client to wait at a secondary rate
@@ -41,7 +41,7 @@ const secondaryLimitWait = time.Minute
 // repeat it.
 func Read(o *status.Observation, now time.Time) {
 	r := reader{Observation: o, now: now}
-	// Dates that the server names are to be measured by its own clock.
+	// A server's dates are measured against its own clock.
 	if date, err := http.ParseTime(o.Header.Get("Date")); err == nil {
 		r.now = date
 	}
@@ -65,7 +65,7 @@ func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
-// one returns the value of a header that is sent once, or several times alike.
+// one returns the value of a header that is sent once, or repeatedly with the same value.
 func (r *reader) one(name string) (string, bool) {
 	values := r.Header.Values(name)
 	if len(values) == 0 {

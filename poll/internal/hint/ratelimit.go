@@ -9,8 +9,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// rateLimit returns the wait until there is quota again, where an answer says
-// that none is left.
+// rateLimit returns the wait until there is quota again, if an answer says that none is
+// left.
 func (r *reader) rateLimit() *status.Hint {
 	if age, ok := r.one("Age"); ok && age != "0" {
 		return nil // a cache's answer says nothing of the quota now
@@ -69,8 +69,8 @@ func (r *reader) rateLimitField() *status.Hint {
 	return &status.Hint{Wait: time.Duration(longest) * time.Second, Source: name}
 }
 
-// parseLimits reads `"default";r=50;t=30`. One malformed member spoils all, as
-// the draft demands.
+// parseLimits reads `"default";r=50;t=30`. One malformed member invalidates all, as the
+// draft demands.
 func parseLimits(values []string) (limits []limit, ok bool) {
 	list, err := httpsfv.UnmarshalList(values)
 	if err != nil {
@@ -110,8 +110,8 @@ func parseOldLimits(values []string) ([]limit, bool) {
 	return []limit{{remaining: remaining, reset: number("reset")}}, remaining >= 0
 }
 
-// natural returns an integer that is not negative, -1 where nothing was found. It
-// is not ok where that is something else.
+// natural returns a non-negative integer, or -1 if nothing was found. Anything else is
+// not ok.
 func natural(value any, found bool) (n int64, ok bool) {
 	if !found {
 		return -1, true
@@ -172,8 +172,8 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 	return r.hint(prefix+"Reset", parseReset)
 }
 
-// The magnitudes by which services are told apart that send an epoch in
-// milliseconds, one in seconds, or the seconds that are left.
+// The least numbers that are read as an epoch in milliseconds and in seconds. Smaller
+// ones are the seconds left.
 const (
 	leastEpochMillis  = 1e12 // September 2001
 	leastEpochSeconds = 1e9

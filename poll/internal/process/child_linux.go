@@ -21,8 +21,8 @@ func (c *child) ended() bool {
 	return err == unix.ECHILD || err == nil && info.Signo != 0
 }
 
-// onlyZombies reports whether all members of a group have ended and wait to be
-// reaped. The process 1 of many containers never does that.
+// onlyZombies reports whether all members of a group have ended and wait to be reaped. In
+// many containers process 1 never reaps them.
 func onlyZombies(pgid int) bool {
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	notProgram   = syscall.ENOEXEC
 )
 
-// wait reaps the program. Only wait4 tells of one that was stopped.
+// wait reaps the program. It uses wait4, which alone reports one that was stopped.
 func (c *child) wait() {
 	options := 0
 	if c.group {
@@ -51,7 +51,7 @@ func (c *child) wait() {
 	}
 }
 
-// wait4 is wait4(2), begun anew where a signal interrupts it.
+// wait4 is wait4(2), repeated when a signal interrupts it.
 func wait4(pid, options int) (reaped int, ws syscall.WaitStatus, err error) {
 	for {
 		reaped, err = syscall.Wait4(pid, &ws, options, nil)
@@ -61,7 +61,7 @@ func wait4(pid, options int) (reaped int, ws syscall.WaitStatus, err error) {
 	}
 }
 
-// end takes note of how the program has ended.
+// end records how the program has ended.
 func (c *child) end(ws syscall.WaitStatus) {
 	c.exit, c.err = ws.ExitStatus(), nil
 	if ws.Signaled() {
@@ -95,8 +95,8 @@ func (c *child) kill() { c.tell(syscall.SIGKILL) }
 
 func (c *child) tell(sig syscall.Signal) {
 	if c.group {
-		// Also when the program itself has ended: the number is not given to
-		// another while the group has a member.
+		// This works even if the program has ended: its number is not reused while the
+		// group has a member.
 		syscall.Kill(-c.pid, sig)
 		return
 	}
@@ -107,14 +107,14 @@ func (c *child) tell(sig syscall.Signal) {
 	}
 }
 
-// empty reports whether the group of a program that has ended has no member left.
-// Members that wait to be reaped do not count, but to know them is costly: they are
-// looked for only after the longest pause.
+// empty reports whether the group of a program that has ended has no member left. Members
+// that wait to be reaped do not count, but finding them is costly: it is done only after
+// the longest pause.
 func (c *child) empty(pause time.Duration) bool {
 	if !c.group {
 		return true
 	}
-	// Where poll is process 1, the orphans are its own to reap.
+	// As process 1, poll has to reap orphans itself.
 	for reaped := 1; reaped > 0; {
 		reaped, _, _ = wait4(-c.pid, syscall.WNOHANG)
 	}
@@ -131,8 +131,8 @@ func signalName(sig syscall.Signal) string {
 	return strconv.Itoa(int(sig))
 }
 
-// drainTime is how long there is at least to read what a program wrote before it
-// ended. None is needed: see rest.
+// drainTime is the least time for reading what a program wrote before it ended. None is
+// needed: see rest.
 const drainTime = 0
 
 // interrupt ends the reading of a pipe.
@@ -141,8 +141,8 @@ func interrupt(r *os.File) { r.SetReadDeadline(time.Unix(1, 0)) }
 // rest reads what is in a pipe whose reading was interrupted, without waiting
 // for more. It reports whether the pipe is still held open.
 //
-// What the program wrote before it ended fits into the pipe. Whatever is beyond that
-// is being written by somebody else.
+// What the program wrote before it ended fits into the pipe. Anything beyond that was
+// written by another process.
 func rest(r *os.File, s sink) (held bool) {
 	const most = 1 << 20 // of what a pipe can hold (fs.pipe-max-size)
 	r.SetReadDeadline(time.Time{})

@@ -24,8 +24,8 @@ func (c *child) wait() {
 	c.exit = state.ExitCode()
 }
 
-// terminate kills the program: there is no request to end that every program
-// understands. What it has started would need a job object, and lives on.
+// terminate kills the program: there is no request to end that every program understands.
+// What it has started lives on; to end that would take a job object.
 func (c *child) terminate() { c.kill() }
 
 func (c *child) kill() { c.process.Kill() }
@@ -34,8 +34,8 @@ func (c *child) reapOrphans() {}
 
 func (c *child) empty(time.Duration) bool { return true }
 
-// drainTime is how long there is at least to read what a program wrote before it
-// ended: closing the pipe would lose it. It is little, and so read at once.
+// drainTime is the least time for reading what a program wrote before it ended: closing
+// the pipe loses it. It is little, so it is read quickly.
 const drainTime = time.Second
 
 // interrupt ends the reading of a pipe.

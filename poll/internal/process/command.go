@@ -1,5 +1,5 @@
-// Package process runs the program of a command again and again: it captures what
-// the program writes, and ends it with all that it has started.
+// Package process runs a program again and again: it captures what the program writes,
+// and can end it with all that it has started.
 package process
 
 import (
@@ -22,7 +22,7 @@ import (
 const (
 	// DefaultGrace is the Grace of a Command whose Grace is zero.
 	DefaultGrace = 2 * time.Second
-	// defaultMaxBody is the MaxBody of one whose MaxBody is zero, in bytes.
+	// defaultMaxBody is the MaxBody, in bytes, of a Command whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
 	// reapInterval is the time between two looks for orphans during an attempt.
 	reapInterval = time.Second
@@ -75,7 +75,7 @@ func NewSession(c Command) *Session {
 		c.MaxBody = defaultMaxBody
 	}
 	s := &Session{Command: c, drains: drainTime}
-	// Environ knows what the system needs besides: PWD, SYSTEMROOT.
+	// Environ adds what the system needs: PWD, SYSTEMROOT.
 	s.environ = slices.DeleteFunc((&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ(), func(pair string) bool {
 		key, _, _ := strings.Cut(pair, "=")
 		return key == "POLL_ATTEMPT" || key == "POLL_ELAPSED" || key == "POLL_STATUS"
@@ -94,7 +94,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	if s.ReapOrphans {
 		new(child).reapOrphans()
 	}
-	// The program ends with this thread (see endWithThread), so nobody else may
+	// The program ends with this thread (see endWithThread), so no other goroutine may
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -125,8 +125,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	return obs
 }
 
-// endedFailure says why an attempt that began then, and whose ctx is done, has no
-// answer.
+// endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := cause.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -135,8 +134,8 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	return cause.Failure(ctx, reason)
 }
 
-// start starts the program and the copying of its outputs. Only the first attempt
-// can find that the program cannot be run at all.
+// start starts the program and the copying of its outputs. Only the first attempt can
+// report that the program cannot be run at all.
 func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
 	if s.path == "" {
 		s.path, failure = s.look()
@@ -170,8 +169,8 @@ func (s *Session) environment(a Attempt) []string {
 		"POLL_STATUS="+a.Previous.String())
 }
 
-// attend waits for the end of the attempt, or brings it about. It returns why
-// it had to; nil means that the program has ended by itself.
+// attend waits until the program has ended, or stops it and returns why. It returns nil
+// if the program ended by itself.
 func (s *Session) attend(ctx context.Context, c *child) (why error) {
 	var orphans <-chan time.Time
 	if s.ReapOrphans {
@@ -186,7 +185,7 @@ func (s *Session) attend(ctx context.Context, c *child) (why error) {
 		case <-c.terminal:
 			why = errWantsTerminal
 		case <-ctx.Done():
-			// Both may have happened. What was complete before, stays complete.
+			// Both may have happened. A program that has ended is complete.
 			if !c.ended() {
 				why = context.Cause(ctx)
 			}
@@ -205,9 +204,9 @@ func (s *Session) attend(ctx context.Context, c *child) (why error) {
 	return nil
 }
 
-// settle ends the attempt of a program that has ended: what it wrote is read,
-// and whoever holds its outputs open gets some time to finish, but is stopped
-// if the context is done meanwhile.
+// settle ends the attempt of a program that has ended: it reads what the program wrote,
+// and gives whoever holds the outputs open some time to finish, but stops them if the
+// context is done meanwhile.
 func (s *Session) settle(ctx context.Context, c *child) {
 	grace, drained := time.NewTimer(s.Grace), time.NewTimer(s.drains)
 	defer grace.Stop()
@@ -235,12 +234,11 @@ func (s *Session) stop(c *child) {
 		}
 	}
 	c.kill()
-	// Only a process of another user survives that, or one that is stuck in the kernel.
+	// Only another user's process survives that, or one that is stuck in the kernel.
 	c.unkillable = !c.gone(time.Second, nil)
 }
 
-// A child is the program of one attempt, with its process group if it has one
-// of its own.
+// A child is the program of one attempt, with its process group if it has its own.
 type child struct {
 	process *os.Process
 	pid     int
@@ -253,12 +251,12 @@ type child struct {
 	// Valid when exited is closed.
 	exit   int
 	signal string
-	err    error // the exit code could not be had
+	err    error // why the exit code is unknown
 
 	unkillable bool
 }
 
-// newChild waits for p, in a goroutine of its own.
+// newChild starts a goroutine that waits for p.
 func newChild(p *os.Process, group bool) *child {
 	c := &child{process: p, pid: p.Pid, group: group, exited: make(chan struct{}), terminal: make(chan struct{}, 1)}
 	go func() {
@@ -271,8 +269,8 @@ func newChild(p *os.Process, group bool) *child {
 // maxPause is the longest pause between two looks at a group.
 const maxPause = 32 * time.Millisecond
 
-// gone waits until the program has ended and its group is empty. A value from hurry
-// asks them once more to end. It reports false when d has passed or hurry is closed.
+// gone waits until the program has ended and its group is empty. A value from hurry asks
+// them again to end. It reports false when d has passed or hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.NewTimer(d)
 	defer enough.Stop()
@@ -293,8 +291,8 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			c.terminate()
 			continue
 		}
-		// Nothing tells when a group becomes empty, so it is asked for, at first
-		// often: most end at once.
+		// Nothing reports when a group becomes empty, so it is looked at, often at first:
+		// most end at once.
 		if c.empty(pause) {
 			return true
 		}

@@ -20,7 +20,7 @@ type outputs struct {
 
 	readers [2]*os.File
 	stdin   *os.File      // the end that is written to, nil for none
-	running atomic.Int32  // readers that have not come to an end
+	running atomic.Int32  // readers that have not reached an end
 	done    chan struct{} // closed when none is running
 	held    atomic.Bool   // a reader was cut off before its end
 }
@@ -140,7 +140,7 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take gives away what was kept, and tells the size of the whole.
+// take returns what was kept, which is then the caller's, and the size of the whole.
 func (h *head) take() (kept []byte, size int64) {
 	kept, h.kept = h.kept, nil
 	return kept, h.size
@@ -179,7 +179,7 @@ func (t *tail) take() []byte {
 	return append(bytes.Clone(t.ring[t.next:]), t.ring[:t.next]...)
 }
 
-// closeAll closes the files that are open.
+// closeAll closes the files that are not nil.
 func closeAll(files ...*os.File) {
 	for _, f := range files {
 		if f != nil {

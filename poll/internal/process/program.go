@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// Check is that of poll.Command.
+// Check implements poll.Command's Check.
 func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
@@ -51,12 +51,12 @@ func (c Command) lookAt(path string) *status.Failure {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
 		return c.notFound("")
 	}
-	return nil // what else there may be, the start will tell
+	return nil // starting it will show any other problem
 }
 
-// lookInPath looks for the program in the caller's PATH, as execvp(3) does: a
-// directory that the caller has put there may be relative, and a file of that
-// name which cannot be executed is remembered if there is no better one.
+// lookInPath looks for the program in the caller's PATH, as execvp(3) does: directories
+// in it may be relative, and a file of that name that cannot be executed is reported if
+// there is no better one.
 func (c Command) lookInPath() (string, *status.Failure) {
 	name := c.Args[0]
 	path, err := exec.LookPath(name)
@@ -65,7 +65,7 @@ func (c Command) lookInPath() (string, *status.Failure) {
 	}
 	if err == nil {
 		if abs, err := filepath.Abs(path); err == nil {
-			path = abs // for the child looks from c.Dir
+			path = abs // since the child looks from c.Dir
 		}
 		return path, nil
 	}
@@ -102,8 +102,8 @@ func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 	return failure
 }
 
-// whatIsMissing says what a start that ended with "no such file" did not find;
-// "" is the program itself. The kernel says the same for all of them.
+// whatIsMissing says what a start that ended with "no such file" did not find, "" if it
+// was the program itself. The kernel does not tell them apart.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
 		return "the directory to run it in does not exist"
@@ -141,7 +141,7 @@ func (c Command) notExecutable(why string) *status.Failure {
 	return &status.Failure{Kind: status.FailureNotExecutable, Reason: reason, Err: fs.ErrPermission}
 }
 
-// name is the program as it may be shown.
+// name is the program's name without anything secret.
 func (c Command) name() string { return filepath.Base(c.Args[0]) }
 
 // inDir returns path as seen from the calling process.
