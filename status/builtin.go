@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// unmatched judges an observation that no rule decided. The want is why the rules
-// for SUCCESS did not match, in words.
+// unmatched judges an observation that no rule decided. In words, want says why the rules
+// for SUCCESS did not match.
 func (r Rules) unmatched(o *Observation, want string) Verdict {
 	expected := len(r.Preset) > 0 ||
 		slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == Success })
@@ -37,7 +37,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	return r.good(cmp.Or(want, plain))
 }
 
-// good judges a good answer that the rules should have decided and did not.
+// good judges a good answer that the rules should have decided but did not.
 func (r Rules) good(want string) Verdict {
 	if r.Strict {
 		return Verdict{Status: Error, Reason: "unexpected state: " + want}
@@ -53,14 +53,14 @@ func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
 	switch {
 	case o.Following.Start:
 		return started(o)
-	case o.Doubt != "" && monitor == MonitorResult: // no condition is about it
+	case o.Doubt != "" && monitor == MonitorResult: // no condition applies to it
 		return r.good(o.Doubt)
 	case o.Doubt != "":
 		return r.good(o.Doubt + ": a condition can say that it is the answer")
 	case o.Following.Missing != "":
 		return r.good(o.Following.Missing)
 	case accepted && expected && (monitor == MonitorLocation || monitor == MonitorResult):
-		return Verdict{Status: NotReady, Reason: want} // the code itself says that it goes on
+		return Verdict{Status: NotReady, Reason: want} // the code itself says so
 	case expected:
 		return r.good(want)
 	case accepted:
@@ -115,8 +115,8 @@ func started(o *Observation) Verdict {
 	}
 }
 
-// leadsNowhere reports whether the answer to the start leaves nothing to look at. Only a
-// start that was refused for load is sent again.
+// leadsNowhere reports whether the answer to the start leaves nothing to look at. A start
+// refused for load is sent again.
 func (o *Observation) leadsNowhere() bool {
 	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad()
 }
@@ -153,15 +153,14 @@ func codeText(code int) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code)))
 }
 
-// The exit codes by which a shell, env or sudo says that it could not run the
-// command it was given (POSIX, Shell Command Language, section 2.8.2).
+// The exit codes of a shell, env or sudo that could not run the command it was given
+// (POSIX, Shell Command Language, section 2.8.2).
 const (
 	exitNotExecutable = 126
 	exitNotFound      = 127
 )
 
-// badExit judges by an exit code other than 0, and by what the command said on
-// stderr.
+// badExit judges by an exit code other than 0, and by stderr.
 func badExit(o *Observation) Verdict {
 	v := Verdict{Status: NotReady, Reason: exitText(o)}
 	switch {

@@ -33,10 +33,10 @@ func exitText(o *Observation) string {
 	return text
 }
 
-// errorLine returns the last line that contains "error", "fatal" or "failed" in
-// any case, else the last line with a letter or a digit, else "". A line by klog
-// counts only as the latter: kubectl logs each of its tries as an error, and then
-// says in plain words what is wrong.
+// errorLine returns the last line that contains "error", "fatal" or "failed" in any case,
+// else the last line with a letter or a digit, else "". A klog line counts only as the
+// latter: kubectl logs each of its tries as an error, and then says in plain words what
+// is wrong.
 func errorLine(output []byte) string {
 	const most = 64 << 10 // bytes
 	last := ""
@@ -73,8 +73,8 @@ func excerpt(line []byte) string {
 	return strings.ToValidUTF8(string(line[:maxLine]), "") + "..."
 }
 
-// klogPrefix is the prefix of klog, which kubectl and much of Kubernetes log by:
-// level and date, time, process id, place in the source.
+// klogPrefix is the prefix of klog, which kubectl and much of Kubernetes use: level and
+// date, time, process id, place in the source.
 var klogPrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ [^ \]]+:\d+\] +`)
 })
@@ -86,10 +86,10 @@ var timePrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:time="?|[\[(])?(?:` + date + `[T ])?` + time + `["\])]?[:,]? +(?:- +)?`)
 })
 
-// throttlingWords matches what command-line clients print when a service says
-// "asked too often". The codes are those that the AWS SDKs treat as throttling
-// (DefaultThrottleErrorCodes in aws-sdk-go-v2, _THROTTLED_ERROR_CODES in
-// botocore); the rest is how gh, kubectl, az, gcloud and curl put it.
+// throttlingWords matches what command-line clients print when a service throttles them.
+// The codes are those that the AWS SDKs treat as throttling (DefaultThrottleErrorCodes in
+// aws-sdk-go-v2, _THROTTLED_ERROR_CODES in botocore); the rest is how gh, kubectl, az,
+// gcloud and curl put it.
 var throttlingWords = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:` + strings.Join([]string{
 		"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",

@@ -10,17 +10,16 @@ type Kind uint8
 
 // The kinds of probe.
 const (
-	KindCustom  Kind = iota // whatever a probe of the caller's own looks at
+	KindCustom  Kind = iota // whatever a custom probe looks at
 	KindCommand             // a program
 	KindHTTP                // a URL
 	KindTCP                 // an address
 )
 
-// An Observation is what one attempt saw: plain data, about which nothing has
-// been decided yet.
+// An Observation is what one attempt saw: plain data, not yet judged.
 //
-// A custom probe fills in Body, the document that rules are asked about, or
-// Failure, and leaves Kind alone.
+// A custom probe sets Body, the document that the rules read, or Failure, and leaves Kind
+// alone.
 type Observation struct {
 	Kind Kind
 
@@ -31,8 +30,8 @@ type Observation struct {
 
 	// Body is the answer: the response body, or the command's stdout.
 	Body []byte
-	// Size is the length of the whole answer in bytes. If it is more than
-	// len(Body), the answer was longer than the limit and Truncated is true.
+	// Size is the length of the whole answer in bytes, as far as it was read. If it is
+	// more than len(Body), the answer was longer than the limit and Truncated is true.
 	Size      int64
 	Truncated bool
 
@@ -60,15 +59,15 @@ type Observation struct {
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
 	ShouldRetry *bool
 
-	// NotModified is true for a 304. Everything above is then the answer that it
+	// NotModified is true for a 304. The fields above then hold the answer that it
 	// confirms.
 	NotModified bool
 
 	// Following places an HTTP answer in the life of an operation.
 	Following Following
 
-	// Doubt says why a good answer may not be about what was asked, such as a page
-	// that a redirect led to; "" for no doubt. A rule can decide nevertheless.
+	// Doubt says why a good answer may not be about what was asked, such as a page that a
+	// redirect led to; "" for no doubt. A rule can still decide.
 	Doubt string
 
 	// Remarks are details that decide nothing, such as an absurd header that was
@@ -124,12 +123,12 @@ const (
 	// FailureTransient may pass: refused, reset, timed out, name not found, not
 	// done yet. It is NOT_READY.
 	FailureTransient FailureKind = iota
-	// FailureThrottled means that the operation was asked about too often, or that
-	// a proxy refused to connect for load. It is THROTTLED unless a rule says
+	// FailureThrottled means that the operation was asked about too often, or that a
+	// proxy refused to connect because of load. It is THROTTLED unless a rule says
 	// otherwise.
 	FailureThrottled
-	// FailureHopeless cannot pass: certificate not trusted, redirect loop. It is
-	// ERROR whatever the rules say.
+	// FailureHopeless will not pass: certificate not trusted, redirect loop. It is ERROR
+	// whatever the rules say.
 	FailureHopeless
 	// FailureNotFound and FailureNotExecutable mean that the program cannot be
 	// run. They are ERROR, and the run ends without counting that attempt.
@@ -150,14 +149,14 @@ type Following struct {
 	Start bool
 	// Monitor says what kind of URL gave the answer.
 	Monitor Monitor
-	// Next is the origin and path of the next request, if it goes to another URL
-	// than the one that gave this answer; "" otherwise.
+	// Next is the origin and path of the next request if it goes to another URL than the
+	// one that gave this answer, otherwise "".
 	Next string
-	// Earlier is the [Observation.Statement] of the last earlier answer from where
-	// the operation is followed that has one, "" if none has.
+	// Earlier is the last [Observation.Statement] of an earlier answer from the URLs that
+	// were followed, "" if none had one.
 	Earlier string
 	// Missing says why an answer that should name a URL to follow names none; ""
-	// otherwise. Unless it was to start the operation, the request is then repeated.
+	// otherwise. Unless the request was to start the operation, it is then repeated.
 	Missing string
 	// Untrusted is true if Missing is about another origin, or one without https.
 	Untrusted bool

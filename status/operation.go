@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A stage is how far a document says that its operation is. If several members
-// say so, the last stage in this order counts.
+// A stage is how far an operation is, according to a document. If several members tell,
+// the last stage in this order counts.
 type stage uint8
 
 const (
@@ -43,9 +43,9 @@ func (o *Observation) Statement() string {
 	return ""
 }
 
-// followed judges a good answer from a URL that was followed, if no rule says what
-// is final. Many APIs answer there with the operation itself, whether or not it is
-// done: what the document says at its top decides.
+// followed judges a good answer from a URL that was followed, if no rule says what is
+// final. Many APIs answer there with the operation itself, done or not: what the document
+// says at its top decides.
 func (r Rules) followed(o *Observation) Verdict {
 	env := Environment(o)
 	s := stated(env, *o.Code)
@@ -65,9 +65,9 @@ func (r Rules) followed(o *Observation) Verdict {
 	return Verdict{Status: Success, Reason: s.String()}
 }
 
-// unstated judges a document that does not say how the operation is. It is the
-// result unless something speaks against that: the page of a server under
-// maintenance has no state, either.
+// unstated judges a document that does not say how the operation is. It is the result
+// unless something speaks against that: the page of a server under maintenance has no
+// state either.
 func (r Rules) unstated(o *Observation, env *expr.Env) Verdict {
 	words, earlier := codeText(*o.Code), o.Following.Earlier
 	switch onlyError := isOnlyError(o.Body); {
@@ -81,8 +81,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env) Verdict {
 	return Verdict{Status: Success, Reason: words}
 }
 
-// readsNotReady reports whether one of the user's rules says which documents mean
-// that the operation is not done.
+// readsNotReady reports whether a rule of the user says which documents mean that the
+// operation is not done.
 func (r Rules) readsNotReady() bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().JSON })
 }
@@ -126,7 +126,7 @@ var (
 	stateMembers = compiled(stateNames)
 	// innerMembers are the same inside an envelope.
 	innerMembers = compiled(within(".data"), within(".job"), within(".result"), within(".operation"))
-	// envelope is true if .status is one that answers have around whatever they carry.
+	// envelope is true if .status is about the answer, not about the operation in it.
 	envelope = compiled(`.status==$status||.Status==$status||.status=~'(?i)^(ok|success)$'||.Status=~'(?i)^(ok|success)$'`)
 	// errorDetail say what went wrong.
 	errorDetail = compiled(".error.message .error .error.code .errors[0].message .errors[0] .message")
@@ -163,7 +163,7 @@ func stageOf(path string, v expr.Value, code int) stage {
 		}
 	case expr.KindNumber:
 		if v.Raw == strconv.Itoa(code) {
-			return stageUnknown // the answer's own code, once more
+			return stageUnknown // repeats the answer's code
 		}
 	case expr.KindString:
 		return stageOfWord(v.Text())
@@ -171,9 +171,9 @@ func stageOf(path string, v expr.Value, code int) stage {
 	return stageOpen
 }
 
-// stageOfWord knows the words that are final whichever API says them. A word that
-// is final for one API and not for another (running, created), or a success after
-// one request and a failure after another (stopped, deleted), is not among them.
+// stageOfWord knows the words that are final in any API. A word that is final only in
+// some APIs (running, created), or a success after one request and a failure after
+// another (stopped, deleted), is not among them.
 func stageOfWord(s string) stage {
 	switch flattened(s) {
 	case "succeeded", "success", "successful", "succeed", "completed", "complete", "finished", "done",
@@ -189,15 +189,15 @@ func stageOfWord(s string) stage {
 	return stageOpen
 }
 
-// isDone reports whether a path is that of a member that is true at the end.
+// isDone reports whether a path names a member that is true at the end.
 func isDone(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".done") }
 
 func isTrue(condition func() []*expr.Expr, env *expr.Env) bool {
 	return condition()[0].Eval(env).Value().Raw == "true"
 }
 
-// namesError reports whether the member error of a document tells something. APIs
-// that say no more than "done" put there how it went.
+// namesError reports whether a document has an error with content. APIs that say only
+// "done" use it to tell a failure.
 func namesError(env *expr.Env) bool { return hasContent(errorMember()[0].Eval(env).Value().Raw) }
 
 // hasContent reports whether a JSON value is more than an empty one.
@@ -209,8 +209,8 @@ func hasContent(raw string) bool {
 	return true
 }
 
-// isOnlyError reports whether a document tells an error, and nothing besides but
-// what usually accompanies one.
+// isOnlyError reports whether a document holds an error and nothing but what usually
+// accompanies one.
 func isOnlyError(body []byte) bool {
 	if !bytes.Contains(body, []byte(`"error`)) {
 		return false

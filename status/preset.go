@@ -31,9 +31,9 @@ type PresetRule struct {
 	Why    string // the reason when the rule matches; "" for the expression's own explanation
 }
 
-// presetText holds a stanza of "field: value" lines for each preset, with an empty
-// line between stanzas. A line that begins with a blank continues the one above.
-// What follows " -- " in a rule is its Why.
+// presetText holds a stanza of "field: value" lines for each preset, with an empty line
+// between stanzas. A line that begins with a blank continues the one above. The text
+// after " -- " in a rule is its Why.
 //
 //go:embed presets.txt
 var presetText string
@@ -57,7 +57,7 @@ func LookupPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// parsePreset panics if it finds an unknown field, which no input can bring about.
+// parsePreset panics if it finds an unknown field, which no input can cause.
 func parsePreset(stanza string) Preset {
 	var p Preset
 	fields := strings.ReplaceAll(strings.TrimSuffix(stanza, "\n"), "\n ", " ")
@@ -93,8 +93,8 @@ func statusOfRule(name string) Status {
 	panic(fmt.Sprintf("unknown field %q in presets.txt", name))
 }
 
-// Compile returns the rules of p for a kind of probe, in the same order. It leaves
-// out those that read what such a probe never has, as $exit of a URL.
+// Compile returns the rules of p for a kind of probe, in the same order. It leaves out
+// those that read what such a probe never has, such as $exit for a URL.
 func (p Preset) Compile(kind Kind) ([]Rule, error) {
 	detail, err := compileValues(p.Detail)
 	if err != nil {

@@ -19,8 +19,8 @@ type Rule struct {
 	// Why is the reason when the rule matches; "" for the expression's own
 	// explanation.
 	Why string
-	// Detail are expressions for the answer's own words. When the rule matches,
-	// the first whose value is a text is added to the reason.
+	// Detail are expressions for the answer's own words. When the rule matches, the first
+	// value that is a text is added to the reason.
 	Detail []*expr.Expr
 }
 
@@ -73,7 +73,7 @@ type Rules struct {
 	Strict bool
 }
 
-// Classify decides what o means. The first of these that applies decides:
+// Classify judges o. The first of these that applies decides:
 //
 //  1. The probe cannot work (certificate not trusted, redirect loop, program
 //     that cannot be run, a start whose answer was lost): ERROR.
@@ -94,7 +94,7 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 		v.Reason += "; the start is sent once, and its answer names nothing to follow"
 		v.Advice.Code = AdviceFollow
 	}
-	// A start is sent once, so what is wrong with it stays wrong.
+	// A start is sent once, so its failure is final.
 	v.Final = v.Final || v.Status == Error && o.Following.Start
 	return v
 }
@@ -121,7 +121,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	switch {
 	case !ok:
 		v = r.unmatched(o, want)
-		v.Answers = answers // those of rules that somebody gave
+		v.Answers = answers // without those of the built-in rules
 	case v.Status == Success && namesError(e.env):
 		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
@@ -133,8 +133,8 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 // An Answer is the result of one rule for one observation.
 type Answer struct {
 	Rule *Rule
-	// Asked is false if the rule is asked only about good answers and this was
-	// none. Result is then empty.
+	// Asked is false if the rule is asked only about good answers and this was not one.
+	// Result is then empty.
 	Asked  bool
 	Result expr.Result
 }
@@ -198,7 +198,7 @@ func (e *evaluation) matched(a Answer) Verdict {
 	}
 }
 
-// firstText returns the first of the values that is a text, "" for none.
+// firstText returns the first value that is a text, on one line, "" for none.
 func firstText(values []*expr.Expr, env *expr.Env) string {
 	for _, x := range values {
 		if v := x.Eval(env).Value(); v.Kind == expr.KindString {

@@ -1,6 +1,6 @@
-// Package status decides what an observation means: it maps what a probe saw
-// onto SUCCESS, NOT_READY, THROTTLED or ERROR, by rules that are expressions and
-// by what HTTP and exit codes mean.
+// Package status judges observations: it maps what a probe saw onto SUCCESS, NOT_READY,
+// THROTTLED or ERROR, by rules that are expressions and by the meaning of HTTP status and
+// exit codes.
 //
 // An observation that no rule decides is judged by this table:
 //
@@ -64,14 +64,14 @@ type Verdict struct {
 	Reason string
 	// TellsHint is true if Reason names the wait that the server asked for.
 	TellsHint bool
-	// Final is true for an ERROR that no further attempt can take back: the
-	// program cannot be run, or the operation could not be started. It ends the
-	// wait whatever the threshold.
+	// Final is true for an ERROR that no further attempt can change: the program cannot
+	// be run, or the operation could not be started. It ends the wait whatever the
+	// threshold.
 	Final bool
 	// Advice is what can be done about the verdict.
 	Advice Advice
-	// Abandoned is true if the time ran out while rules were asked. Nothing is
-	// decided then, and Status is NotReady.
+	// Abandoned is true if time ran out while rules were asked. Nothing is decided then,
+	// and Status is NotReady.
 	Abandoned bool
 	// Notes warn of a match that may not mean what it seems to:
 	// `.errors is an empty list, which is true`.

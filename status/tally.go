@@ -6,9 +6,9 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Tally counts how often the rules that can end a run were asked and could
-// decide, so that the report of a failed run can name a condition that never had a
-// chance. The zero value is ready for use.
+// A Tally counts how often the rules that can end a run were asked and could decide, so
+// that a failed run can report a condition that never had a chance. The zero value is
+// ready for use.
 type Tally struct {
 	rules []*ruleCount
 }
@@ -18,7 +18,7 @@ type ruleCount struct {
 	asked   bool
 	decided bool
 	last    expr.Result // of the last time it was asked
-	hinted  bool        // answers to come need not be searched for hints
+	hinted  bool        // later answers need not be searched for hints
 }
 
 // Add counts the answers behind a verdict.
@@ -69,8 +69,8 @@ func (t *Tally) hints(kind Kind, onlyFirst bool) []string {
 	return hints
 }
 
-// hints returns those on the last answer, or, if there was none, on the expression
-// alone. What an error is read from is often absent, so a rule for one gets a hint
+// hints returns the hints on the last answer or, if there was none, on the expression
+// alone. Members that tell of errors are often absent, so a rule for ERROR gets a hint
 // only if a name is nearly right.
 func (c *ruleCount) hints(kind Kind) []string {
 	result := c.last
