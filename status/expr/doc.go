@@ -6,10 +6,10 @@
 //	all(.items[]; .status.phase == "Running") and (.items | length) > 0
 //	$status == 503 || $body contains "warming up"
 //
-// A path that begins with a dot is read as jq reads it, one without as gjson
-// does. Types are never converted: "3" is not 3. There are three outcomes, true,
-// false and unknown: what makes jq stop with an error is unknown here, and so is
-// every path when the answer is not JSON. Only true matches.
+// A path that begins with a dot is read as jq reads it, one without as gjson does. Types
+// are never converted: "3" is not 3. There are three outcomes, true, false and unknown.
+// What jq stops at with an error is unknown here, and so is every path if the answer is
+// not JSON. Only true matches.
 //
 // The grammar, from the loosest operator to the tightest:
 //
@@ -25,7 +25,7 @@
 //
 // docs/conditions.md shows the language by examples.
 //
-// gjson finds the values. What it cannot be trusted with is kept from it: a
-// document is checked before it is read (depth and validity, in one pass), each
-// step is applied to the type it is made for, and queries compare text with text.
+// gjson finds the values, with precautions: a document is checked before it is read
+// (depth and validity, in one pass), each step is applied only to the type it is meant
+// for, and queries compare text with text.
 package expr

@@ -11,13 +11,13 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// A Doc is an answer read as JSON. It is checked once, when it is first asked
-// for, however many expressions share it. It is safe for concurrent use.
+// A Doc is an answer read as JSON. It is checked once, at its first use, however many
+// expressions share it. It is safe for concurrent use.
 type Doc struct {
 	text string
 
 	once    sync.Once
-	count   int    // of the documents in it, 0 if it cannot be read
+	count   int    // of its documents, 0 if it cannot be read
 	root    value  // the document, if it is one
 	problem string // why it is not one document
 }
@@ -28,13 +28,13 @@ const byteOrderMark = "\ufeff"
 // the Doc, or a value read from it, is in use. A byte order mark at its start is
 // skipped.
 func NewDoc(body []byte) *Doc {
-	// No copy: an answer may have 64 MiB, and nothing here writes to it.
+	// No copy: an answer may have 64 MiB, and this package never writes to it.
 	return &Doc{text: strings.TrimPrefix(viewString(body), byteOrderMark)}
 }
 
-// Unreadable returns the document of an answer that cannot be JSON for a reason
-// outside of its text, such as "the body was cut at 64 MiB". Every path on it is
-// unknown for that reason.
+// Unreadable returns the document of an answer that cannot be JSON for a reason outside
+// its text, such as "the body was cut at 64 MiB". Every path on it is unknown for that
+// reason.
 func Unreadable(reason string) *Doc { return &Doc{problem: reason} }
 
 // read checks the text, for the first time only.
@@ -67,7 +67,7 @@ func (d *Doc) value() value {
 	return d.root
 }
 
-// lines is the document as a list of documents, unknown if it is none.
+// lines is the document as a list of documents, unknown if it cannot be read.
 func (d *Doc) lines() value {
 	if d = d.read(); d.count == 0 {
 		return unknown(fault{code: faultDocument})
@@ -75,7 +75,7 @@ func (d *Doc) lines() value {
 	return value{kind: kindLines, raw: d.text}
 }
 
-// check counts the documents, and says what is wrong with the first that is none.
+// check counts the documents, and says what is wrong with the first malformed one.
 func (d *Doc) check() (problem string) {
 	i := rawjson.SkipSpace(d.text, 0)
 	if i == len(d.text) {

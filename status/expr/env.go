@@ -6,34 +6,33 @@ import (
 	"time"
 )
 
-// An Env is what one attempt offers to an expression. Nothing in it is changed,
-// and it must not be changed as long as a [Result] of it is in use.
+// An Env is what one attempt offers to an expression. It is not changed, and must not be
+// changed while a [Result] of it is in use.
 type Env struct {
 	// Doc is the answer as JSON. Nil makes every path unknown.
 	Doc *Doc
 
-	// Exit is $exit, the exit code of a command. Nil where there is none.
+	// Exit is $exit, the exit code of a command. Nil if there is none.
 	Exit *int
-	// Status is $status, the HTTP status code. Nil where there is none.
+	// Status is $status, the HTTP status code. Nil if there is none.
 	Status *int
-	// Header holds the response header of HTTP, $header. Nil where there is none.
+	// Header is $header, the HTTP response header. Nil if there is none.
 	Header http.Header
 
-	// Body is $body, the answer as text. Stdout and Stderr are $stdout and
-	// $stderr, what a command wrote. Trailing newlines are dropped, as the
-	// shell's $(...) does. Body and Stdout stand in for each other where one is
-	// nil, but with a Status there is no $stdout unless it is given. What is nil
-	// is an empty text where Exit (for Body: Exit or Status) is set, and missing
-	// otherwise.
+	// Body is $body, the answer as text. Stdout and Stderr are $stdout and $stderr, what
+	// a command wrote. Trailing newlines are dropped, as the shell's $(...) does. If one
+	// of Body and Stdout is nil, the other stands in for it, but with a Status there is
+	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
+	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
 
-	// Unanswered says that the attempt came to no answer. What is nil above is
-	// then unknown instead of missing, for the reason that Doc is unreadable:
-	// "$status != 503" is not true of a connection that was refused.
+	// Unanswered says that the attempt got no answer. What is nil above is then unknown,
+	// not missing, for the same reason as Doc: "$status != 503" is not true of a
+	// connection that was refused.
 	Unanswered bool
 
-	// Context abandons an evaluation that takes long, once it is done: the outcome
-	// is then unknown, see [Result.Abandoned]. Nil never does.
+	// Context, once done, abandons an evaluation that takes long: the outcome is then
+	// unknown, see [Result.Abandoned]. Nil never does.
 	Context context.Context
 
 	Attempt int           // $attempt, counted from 1
@@ -54,9 +53,8 @@ type Uses struct {
 	Elapsed bool // $elapsed
 }
 
-// Answer reports whether the expression names the answer itself: one of $exit,
-// $status, $header, $body, $stdout and $stderr. Such an expression means to
-// judge bad answers too.
+// Answer reports whether the expression names the answer itself: one of $exit, $status,
+// $header, $body, $stdout and $stderr. Such an expression is meant for bad answers, too.
 func (u Uses) Answer() bool {
 	return u.Exit || u.Status || u.Header || u.Body || u.Stdout || u.Stderr
 }

@@ -15,9 +15,9 @@ type evaluator struct {
 	labels bool // tell where elements are
 
 	values []*value // of hoisted nodes, by their slot; made when first needed
-	reused int      // what they and their indexes take, in bytes
+	reused int      // the size of those and of their indexes, in bytes
 
-	steps int // made so far
+	steps int // so far
 	look  int // the number of steps at which to look at the context
 	grown int // bytes that modifiers have added
 	made  int // bytes of values that are no part of the answer
@@ -27,11 +27,11 @@ func newEvaluator(x *Expr, env *Env) evaluator {
 	return evaluator{expr: x, env: env, look: quickSteps}
 }
 
-// A scope is what "." is.
+// A scope says what "." stands for.
 type scope struct {
-	inner   bool // something else than the document:
+	inner   bool // "." is dot, not the document
 	dot     value
-	subject syntax.Span // where in the source dot comes from, if that is a pipe
+	subject syntax.Span // where in the source dot comes from, if from a pipe
 }
 
 // value evaluates a node.
@@ -72,8 +72,8 @@ func (e *evaluator) value(n syntax.Node) value {
 	return unknown(fault{code: faultInternal})
 }
 
-// logic is Kleene's: one false settles "and", one true settles "or", and otherwise
-// an unknown operand leaves the whole unknown.
+// logic is Kleene's: one false settles "and", one true settles "or", and otherwise an
+// unknown operand leaves the whole unknown.
 func (e *evaluator) logic(n *syntax.Logic) value {
 	result := boolean(!n.Or)
 	for _, x := range n.Xs {
@@ -90,7 +90,7 @@ func (e *evaluator) logic(n *syntax.Logic) value {
 	return result
 }
 
-// pipe gives each part the value of the one before as ".".
+// pipe evaluates each part with the value of the previous one as ".".
 func (e *evaluator) pipe(n *syntax.Pipe) value {
 	v := e.value(n.Xs[0])
 	for i, x := range n.Xs[1:] {
@@ -110,14 +110,14 @@ func (e *evaluator) at(dot value, subject syntax.Span, n syntax.Node) value {
 	return v
 }
 
-// enter makes another value ".", and returns what to go back to.
+// enter makes another value ".", and returns the scope to go back to.
 func (e *evaluator) enter(dot value, subject syntax.Span) (outer scope) {
 	outer = e.scope
 	e.scope = scope{true, dot, subject}
 	return outer
 }
 
-// leave goes back to the scope that was entered from.
+// leave goes back to the outer scope.
 func (e *evaluator) leave(outer scope) { e.scope = outer }
 
 // current is the value of ".".
@@ -139,8 +139,8 @@ func (e *evaluator) root(p *syntax.Path) value {
 	return e.current()
 }
 
-// variable reads $name; it is missing where it does not apply, and unknown
-// where it would but no answer came.
+// variable reads $name. It is missing if it does not apply, and unknown if there was no
+// answer.
 func (e *evaluator) variable(n *syntax.Variable) value {
 	env, v := e.env, missing()
 	switch n.Name {
@@ -194,8 +194,8 @@ func optional(n *int) value {
 	return integer(*n)
 }
 
-// output is text that was written, or else the one that stands in for it, without
-// trailing newlines; answered tells that there was an answer, if an empty one.
+// output is b, or instead if b is nil, as text without trailing newlines. If both are
+// nil, it is empty after an answer and otherwise missing.
 func output(b, instead []byte, answered bool) value {
 	if b == nil {
 		b = instead

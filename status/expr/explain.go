@@ -10,7 +10,7 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// An explanation says of a part of an expression why it came out as it did.
+// An explanation says why a part of an expression came out as it did.
 type explanation struct {
 	outcome Tri
 	lines   []string // what decided the outcome
@@ -26,7 +26,7 @@ type explainer struct {
 	brief  bool   // leave out what is wanted, since the reader sees it
 }
 
-// explain explains the whole of a result. Where that fails, it says what is known.
+// explain explains the whole result. If that fails, it says what is known.
 func (r Result) explain() (x *explainer) {
 	x = &explainer{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src}
 	x.labels = true
@@ -53,7 +53,7 @@ func (r Result) explain() (x *explainer) {
 	return x
 }
 
-// condition explains a condition; negated tells that its opposite is asked for.
+// condition explains a condition, or its opposite if negated is true.
 func (x *explainer) condition(n syntax.Node, negated bool) explanation {
 	switch n := syntax.Ungroup(n).(type) {
 	case *syntax.Negation:
@@ -106,7 +106,7 @@ func (x *explainer) logic(n *syntax.Logic, negated bool) explanation {
 	return whole
 }
 
-// pipe explains the last part of a pipe for what comes out of the others.
+// pipe explains the last part of a pipe, given the value of the others.
 func (x *explainer) pipe(n *syntax.Pipe, negated bool) explanation {
 	last := len(n.Xs) - 1
 	left, right := n.Xs[0], syntax.Ungroup(n.Xs[last])
@@ -160,7 +160,7 @@ func (x *explainer) predicate(n *syntax.Call, subject string, negated bool) expl
 	return x.verdict(t.truth(), negated, subject, v.preview(), wanted, false)
 }
 
-// comparison explains "left op right" as something about one of them.
+// comparison explains "left op right" as a statement about one side.
 func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 	left, right := x.value(n.Left), x.value(n.Right)
 	if left.kind == KindUnknown {
@@ -193,7 +193,7 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 	return why
 }
 
-// conversion is what to write where a value only has the wrong type for a comparison.
+// conversion says what to write if a value only has the wrong type for a comparison.
 func (x *explainer) conversion(n *syntax.Comparison, f fault, v value) string {
 	function := ""
 	_, isNumber := rawjson.NumberIn(v.str)
@@ -214,7 +214,7 @@ func (x *explainer) conversion(n *syntax.Comparison, f fault, v value) string {
 	return "; write " + left + " " + n.Op.String() + " " + right
 }
 
-// describe shows the value of a node; for count, also of how many.
+// describe shows the value of a node and, for count, the number of items.
 func (x *explainer) describe(n syntax.Node, v value) string {
 	c, ok := syntax.Ungroup(n).(*syntax.Call)
 	if !ok || c.Function != syntax.FuncCount {
@@ -258,7 +258,7 @@ func isQueryPath(n syntax.Node) bool {
 	return ok && len(p.Lookups) > 0 && p.Lookups[len(p.Lookups)-1].Kind == syntax.LookupFirst
 }
 
-// oddTruth says of a value that is true what speaks against it, "" if nothing.
+// oddTruth says why a true value may be true by mistake, "" if nothing suggests that.
 func oddTruth(n syntax.Node, v value) string {
 	switch {
 	case v.kind == KindArray && rawjson.IsEmpty(v.raw):
@@ -275,8 +275,8 @@ func oddTruth(n syntax.Node, v value) string {
 	return ""
 }
 
-// mayBeAbsent reports whether n asks for a part of the answer, where being there
-// may be what counts.
+// mayBeAbsent reports whether n asks for a part of the answer whose presence may be what
+// counts.
 func mayBeAbsent(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Path, *syntax.Alternative:
@@ -346,8 +346,8 @@ func (x *explainer) element(n *syntax.Call, element value) string {
 	return why.lines[0]
 }
 
-// verdict says what a value is, and what was wanted unless it is that: then too if
-// always is true, for the value does not show it.
+// verdict says what a value is and, if it is not what was wanted or if always is true,
+// what was wanted.
 func (x *explainer) verdict(t Tri, negated bool, subject, is, wanted string, always bool) explanation {
 	met := (t == True) != negated
 	switch {

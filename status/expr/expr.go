@@ -13,12 +13,12 @@ type Expr struct {
 	program syntax.Program
 }
 
-// Compile compiles a condition. What would be true of every answer, such as a
-// list, is an error. Every error is an [*Error].
+// Compile compiles a condition. One that is true of every answer, such as a list, is an
+// error. Every error is an [*Error].
 func Compile(src string) (*Expr, error) { return compile(src, true) }
 
-// CompileValue compiles an expression for its value. Every condition is one, and
-// so are lists: items.#(ok==true)#.name. Every error is an [*Error].
+// CompileValue compiles an expression for its value. It accepts conditions, and also
+// lists: items.#(ok==true)#.name. Every error is an [*Error].
 func CompileValue(src string) (*Expr, error) { return compile(src, false) }
 
 func compile(src string, condition bool) (*Expr, error) {
@@ -43,10 +43,10 @@ func (x *Expr) Uses() Uses {
 	}
 }
 
-// Eval evaluates the expression. It never fails and never panics: what cannot
-// be decided is Unknown. It reads nothing but env, so it is a pure function but
-// for the context; a nil env is an empty one. The time is that of reading the
-// answer times the length of the expression, at the most.
+// Eval evaluates the expression. It never fails and never panics: what cannot be decided
+// is Unknown. It reads nothing but env, so except for the context it is a pure function;
+// a nil env is an empty one. It takes at most the time of reading the answer, times the
+// length of the expression.
 func (x *Expr) Eval(env *Env) (r Result) {
 	if env == nil {
 		env = &Env{}
@@ -72,9 +72,9 @@ type Error struct {
 	Offset  int    // where in Source, in bytes from 0; at most len(Source)
 	Column  int    // the same in characters from 1, for a caret
 	Message string // what is wrong: "done is not quoted"
-	Hint    string // what to write instead, "" if nothing can be said
-	// Instead is an expression that means what Source means in jq, "" where none
-	// is known. Hint then shows it.
+	Hint    string // what to write instead, "" if unknown
+	// Instead is an expression that means what Source means in jq, which Hint then shows;
+	// "" if none is known.
 	Instead string
 }
 

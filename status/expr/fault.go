@@ -6,8 +6,8 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// A fault says why a value is unknown. It holds no text, for a list may have a million
-// of them: the words are made when they are asked for.
+// A fault says why a value is unknown. It holds no text, since a list may have a million
+// of them: words are made on demand.
 type fault struct {
 	code    faultCode
 	got     Kind        // of the value that could not be used
@@ -32,7 +32,7 @@ const (
 	faultLarge               // a result too large to go on with
 	faultJSON                // text that is not JSON
 	faultNumber              // text that is not a number
-	faultText                // what needs text, of something else
+	faultText                // something else where text is needed
 	faultIn                  // a search in something that is no list
 	faultContains            // a search in something that holds nothing
 	faultHas                 // has of the wrong kind of key
@@ -40,9 +40,9 @@ const (
 	faultOrder               // an order between different types
 )
 
-// faultWords say after ".x is a string, " what is wrong with that. USE stands for
-// what it was to be used for, and WANT for the type of the other side. The reason
-// alone is said where the value itself was shown.
+// faultWords continue ".x is a string, " with what is wrong. USE stands for what the
+// value was to be used for, WANT for the type of the other side. After the value itself,
+// only the reason is given.
 var faultWords = [...]struct{ joint, reason string }{
 	faultField:    {"which ", "has no field USE"},
 	faultIndex:    {"", "not a list, for USE"},
@@ -60,7 +60,7 @@ var faultWords = [...]struct{ joint, reason string }{
 	faultOrder:    {"which ", "cannot be ordered against WANT"},
 }
 
-// words tells the fault in a sentence about the source it happened in.
+// words describes the fault in a sentence.
 func (f *fault) words(src string, doc *Doc) string {
 	switch f.code {
 	case faultDocument:
@@ -73,7 +73,7 @@ func (f *fault) words(src string, doc *Doc) string {
 	return subjectOf(f.subject, src) + " is " + f.got.noun() + ", " + faultWords[f.code].joint + f.reason(src)
 }
 
-// reason says what is wrong with a value.
+// reason says what is wrong with the value.
 func (f *fault) reason(src string) string {
 	use := strings.TrimLeft(f.use.Of(src), ".|")
 	reason := strings.NewReplacer("USE", use, "WANT", f.want.noun()).Replace(faultWords[f.code].reason)

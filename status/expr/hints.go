@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// How much is looked at and shown of the members that a document has instead.
+// Limits on the hints, and on the members of an object in them.
 const (
 	maxHints        = 2
 	maxMembers      = 1000 // looked at
@@ -20,10 +20,10 @@ const (
 	maxMemberName   = 40 // in characters
 )
 
-// Hints says of the paths that lead nowhere in the answer what may have been
-// meant: a member of nearly that name, a variable or, unless nearOnly is true,
-// which members there are. It is empty for a match. It shows names of members,
-// never their values. The expression is evaluated once more for it.
+// Hints suggests what was meant by paths that lead nowhere in the answer: a member of
+// nearly that name, a variable or, unless nearOnly is true, the members that there are.
+// It is empty for a match. It shows names of members, never their values, and evaluates
+// the expression once more.
 func (r Result) Hints(nearOnly bool) []string {
 	if r.expr == nil || r.Tri == True || r.Abandoned() {
 		return nil
@@ -44,7 +44,7 @@ type hinter struct {
 	src      string
 	nearOnly bool
 	whole    string // what "." is, in words
-	text     bool   // the path is compared with text, which no number is
+	text     bool   // the path is compared with text that is not a number
 	hints    []string
 }
 
@@ -60,7 +60,7 @@ func (h *hinter) search(n syntax.Node) {
 
 func (h *hinter) hint(text string) { h.hints = append(h.hints, rawjson.OneLine(text)) }
 
-// node looks at the paths whose absence was not asked for.
+// node looks at the paths, except those compared with null.
 func (h *hinter) node(n syntax.Node) {
 	switch n := syntax.Ungroup(n).(type) {
 	case *syntax.Path:
@@ -129,7 +129,7 @@ func (h *hinter) call(n *syntax.Call) {
 	h.within(first, "an element", func() { h.node(n.Cond) })
 }
 
-// within looks at a part for which "." is dot, unless that holds nothing.
+// within looks at a part with dot as ".", unless dot has no value.
 func (h *hinter) within(dot value, whole string, look func()) {
 	if dot.kind <= KindNull {
 		return
@@ -177,7 +177,7 @@ func (h *hinter) step(p *syntax.Path, v value, l *syntax.Lookup, j int) value {
 	return found
 }
 
-// word hints at what the first word of a gjson path means to others.
+// word hints at what the first word of a gjson path may have been meant for.
 func (h *hinter) word(name string, p *syntax.Path) bool {
 	index := map[string]string{"first": "[0]", "last": "[-1]"}[name]
 	if rest := p.Of(h.src)[p.Steps[0].To-p.From:]; index != "" && rest != "" {
@@ -227,7 +227,7 @@ func (h *hinter) variable(word string) string {
 	}[word]
 }
 
-// member hints at what an object has instead of a member.
+// member hints at the members of an object that lacks one.
 func (h *hinter) member(object value, p *syntax.Path, missing *syntax.Step) {
 	names := members(object)
 	before := strings.TrimSpace(h.src[p.From:p.Before(missing.From)])

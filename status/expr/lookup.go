@@ -11,8 +11,7 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// walk follows lookups from a value. p is the path that they belong to, for the
-// words of a fault.
+// walk follows lookups from a value. p is the path that they belong to, for faults.
 func (e *evaluator) walk(p *syntax.Path, v value, lookups []syntax.Lookup) value {
 	for i := range lookups {
 		if v.kind == KindUnknown {
@@ -49,13 +48,13 @@ func (e *evaluator) lookup(p *syntax.Path, v value, h *syntax.Lookup) value {
 	return e.lookupInList(p, v, h)
 }
 
-// pathFault is the value for a step that cannot be asked of what it stands behind.
+// pathFault is the value for a step that does not apply to the value before it.
 func pathFault(p *syntax.Path, code faultCode, got Kind, step syntax.Span) value {
 	return unknown(fault{code: code, got: got, subject: syntax.Span{From: p.From, To: p.Before(step.From)}, use: step})
 }
 
-// fields reads keys in one go, and one by one only where that finds nothing: to
-// tell what is missing from what is of the wrong type.
+// fields reads keys in one go, and one by one only if that finds nothing, to tell a
+// missing value from a wrong type.
 func (e *evaluator) fields(p *syntax.Path, v value, h *syntax.Lookup) value {
 	if v.kind == KindObject || v.kind == KindArray {
 		found := e.find(v, h)
@@ -82,8 +81,7 @@ func (e *evaluator) find(v value, h *syntax.Lookup) value {
 	return fromResult(gjson.Get(v.raw, h.GJSON))
 }
 
-// field reads one key of an object, or an element of a list where the step may be
-// an index.
+// field reads one key of an object, or an element of a list if the step may be an index.
 func (e *evaluator) field(p *syntax.Path, v value, s *syntax.Step) value {
 	if v.kind != KindObject && (v.kind != KindArray || !s.Loose) {
 		return pathFault(p, faultField, v.kind, s.Span)
@@ -95,9 +93,8 @@ func (e *evaluator) field(p *syntax.Path, v value, s *syntax.Step) value {
 	return fromResult(gjson.Get(v.raw, s.Component()))
 }
 
-// findMatching reads what steps lead to of which some are patterns, which gjson
-// matches in exponential time. Like gjson, it looks on where what the first match
-// holds does not lead further.
+// findMatching follows steps that include patterns, which gjson matches in exponential
+// time. Like gjson, it goes on to the next match if the first one leads nowhere.
 func (e *evaluator) findMatching(v value, steps []syntax.Step) value {
 	found := missing()
 	if v.kind != KindObject && v.kind != KindArray {
@@ -159,8 +156,8 @@ func (e *evaluator) lookupInList(p *syntax.Path, v value, h *syntax.Lookup) valu
 	return e.collect(p, v, h)
 }
 
-// collect makes the list of what the lookups after # find in the elements; elements
-// without it are left out, as gjson does.
+// collect makes the list of what the lookups after # find in the elements. Like gjson, it
+// leaves out elements without it.
 func (e *evaluator) collect(p *syntax.Path, v value, h *syntax.Lookup) value {
 	list := []byte{'['}
 	each(v, func(_ int, _ string, element gjson.Result) bool {
@@ -208,13 +205,13 @@ func (e *evaluator) selects(p *syntax.Path, q *syntax.Query, element gjson.Resul
 	case v.kind == KindBool && (q.Want == "true" || q.Want == "false"):
 		return ordered(q.Op, strings.Compare(v.raw, q.Want))
 	}
-	// Any other text is just unequal: gjson takes it for 0.
+	// Any other operand is just unequal: gjson takes it for 0.
 	return q.Op == syntax.OpNotEqual && (v.kind == KindNumber || v.kind == KindBool)
 }
 
-// isTilde reports whether a value is what can stand behind a tilde: * is anything,
-// and true and false are what gjson takes for that: numbers by whether they are 0,
-// text by what it spells.
+// isTilde reports whether a value matches the word after a tilde. Anything present
+// matches *. As in gjson, a number is false if it is 0, and text is true or false by what
+// it spells.
 func isTilde(v value, want string) bool {
 	truth := v.truth()
 	switch {

@@ -42,14 +42,14 @@ func (e *evaluator) modify(p *syntax.Path, v value, h *syntax.Lookup) value {
 		}
 		raw = gjson.Get(raw, path).Raw
 	}
-	// What a modifier makes is not always JSON: @join writes {"a":1,} .
+	// Modifiers do not always make JSON: @join writes {"a":1,} .
 	if !rawjson.Valid(raw) {
 		return pathFault(p, faultJSON, v.kind, h.Span)
 	}
 	return parseValue(raw)
 }
 
-// modifierFault is why a modifier says nothing about a value.
+// modifierFault says why a modifier does not apply to a value.
 func modifierFault(m *syntax.Modifier, v value) faultCode {
 	switch {
 	case m.Name == "fromstr" && v.kind != KindString:
@@ -62,8 +62,8 @@ func modifierFault(m *syntax.Modifier, v value) faultCode {
 	return faultNone
 }
 
-// growth is by how many bytes a modifier makes a value longer, whose JSON text is
-// raw, where it may do so to a value that has grown before.
+// growth is the number of bytes that a modifier adds to a value with the JSON text raw,
+// for modifiers that can do so again and again.
 func growth(m *syntax.Modifier, v value, raw string) int {
 	n := 0
 	switch {

@@ -31,8 +31,8 @@ func (e *evaluator) compare(n *syntax.Comparison) value {
 	return v
 }
 
-// misfit is why a comparison of two known values is unknown, and the side of it that
-// does not fit.
+// misfit returns why a comparison of two known values is unknown, and the side that does
+// not fit.
 func misfit(n *syntax.Comparison, code faultCode, left, right value) (fault, syntax.Node, value) {
 	side, v, other := n.Left, left, right
 	_, constant := syntax.LiteralOf(n.Left)
@@ -99,8 +99,8 @@ func ordered(op syntax.CompareOp, order int) bool {
 	return false
 }
 
-// equal reports whether two values are equal: null is missing, the types are
-// the same, numbers are compared exactly, and the order of keys does not count.
+// equal reports whether two values are equal. Null equals missing, types must be the
+// same, numbers are compared exactly, and the order of keys does not count.
 func (e *evaluator) equal(a, b value) bool {
 	e.tick(baseSteps)
 	if a.isNull() || b.isNull() {
@@ -140,7 +140,7 @@ func (e *evaluator) contains(a, b value) (Tri, faultCode) {
 	return triOf(e.hasPart(a, b.str)), faultNone
 }
 
-// call applies a function to "." or, for one with a path, to that.
+// call applies a function to "." or to its path.
 func (e *evaluator) call(n *syntax.Call) value {
 	switch n.Function {
 	case syntax.FuncAny, syntax.FuncAll, syntax.FuncCount:
@@ -162,8 +162,8 @@ func (e *evaluator) call(n *syntax.Call) value {
 	return result
 }
 
-// exists tells null from missing. What a wrong type makes unreadable does not
-// exist; of a document that cannot be read nothing is known.
+// exists tells null from missing. What cannot be read because of a wrong type does not
+// exist; without a readable document the result is unknown.
 func (e *evaluator) exists(n *syntax.Call) value {
 	v := e.value(n.Path)
 	if v.kind == KindUnknown && v.fault.code == faultDocument {
@@ -226,8 +226,8 @@ func (e *evaluator) applyToText(n *syntax.Call, s string) (value, faultCode) {
 	return value{}, faultInternal
 }
 
-// length counts characters, elements or keys; of a number it is the absolute
-// value, as in jq.
+// length counts characters, elements or keys; as in jq, that of a number is its absolute
+// value.
 func length(v value) (value, faultCode) {
 	switch v.kind {
 	case KindMissing, KindNull:

@@ -14,11 +14,11 @@ import (
 type tally struct {
 	counts      [3]int // by Tri
 	fault       *fault // why the first unknown one is unknown
-	unreachable fault  // why a list cannot be gone through
+	unreachable fault  // why a list has no elements to visit
 }
 
-// tally asks the condition of a call of each element, until the outcome is settled.
-// Where visit is not nil, it is given all of them.
+// tally evaluates the condition of a call for each element until the outcome is settled.
+// If visit is not nil, it gets all elements.
 func (e *evaluator) tally(n *syntax.Call, visit func(label string, element value, outcome Tri)) tally {
 	var t tally
 	t.unreachable = e.elements(n, func(label string, element value) (more bool) {
@@ -42,12 +42,12 @@ func (e *evaluator) tally(n *syntax.Call, visit func(label string, element value
 // total is the number of elements.
 func (t tally) total() int { return t.counts[True] + t.counts[False] + t.counts[Unknown] }
 
-// settles reports whether the elements to come can change nothing.
+// settles reports whether further elements cannot change the outcome.
 func (t tally) settles(n *syntax.Call) bool {
 	return n.Function == syntax.FuncAny && t.counts[True] > 0 || n.Function == syntax.FuncAll && t.counts[False] > 0
 }
 
-// value is what the function makes of the tally.
+// value is the value of the function for the tally.
 func (t tally) value(n *syntax.Call) value {
 	switch {
 	case t.settles(n):
@@ -71,8 +71,8 @@ func listOf(n *syntax.Call) syntax.Span {
 	return syntax.Span{From: n.Each.From, To: n.Each.Before(s.From)}
 }
 
-// elements calls visit for all that the [] of a call lead to, while it wants more. The
-// fault is why the first of what cannot be gone through cannot.
+// elements calls visit for all elements that the [] of a call lead to, while it wants
+// more. The fault is that of the first value without elements.
 func (e *evaluator) elements(n *syntax.Call, visit func(label string, element value) (more bool)) fault {
 	in := &iteration{evaluator: e, path: n.Each, visit: visit}
 	if n.Each == nil {

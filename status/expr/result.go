@@ -18,8 +18,8 @@ type Result struct {
 // Matched reports whether the condition is true.
 func (r Result) Matched() bool { return r.Tri == True }
 
-// Abandoned reports whether there was no time left to evaluate the expression:
-// nothing is known of it then, and it may be asked again.
+// Abandoned reports whether there was no time left to evaluate the expression. Nothing is
+// known then, and it may be evaluated again.
 func (r Result) Abandoned() bool {
 	return r.value.fault != nil && r.value.fault.code == faultAbandoned
 }
@@ -47,8 +47,8 @@ func (r Result) Value() Value {
 //
 //	.state is "pending", want == "done"
 //
-// Values are cut to 60 characters, and those of headers are not shown. The
-// expression is evaluated once more for it.
+// Values are cut to 60 characters, and those of headers are not shown. Explain evaluates
+// the expression once more.
 func (r Result) Explain(max int) []string {
 	if r.expr == nil || max <= 0 {
 		return nil
@@ -70,7 +70,7 @@ func (r Result) Notes() []string {
 
 const maxNotes = 5
 
-// distinct returns the first lines that differ, max at most, in the place of lines.
+// distinct returns the first distinct lines, at most max, and reuses the array of lines.
 func distinct(lines []string, max int) []string {
 	some := lines[:0]
 	for _, line := range lines {

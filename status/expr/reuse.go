@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// maxReused bounds, in bytes, the values that are kept and not part of the answer,
-// and their indexes. What comes after that is made each time it is needed.
+// maxReused bounds, in bytes, the kept values that are not part of the answer, and their
+// indexes. Beyond it, values are made each time they are needed.
 const maxReused = 2 * maxResult
 
 // hoisted evaluates a node that does not depend on the element of a list, once for
@@ -33,13 +33,13 @@ func (e *evaluator) hoisted(n *syntax.Hoisted) value {
 	return v
 }
 
-// forms are what a value that is compared again and again has been made into, so
-// that asking it takes the time of what it is compared with, and not its own. Each
-// is made when it is first needed.
+// forms are prepared forms of a value that is compared again and again, so that a
+// comparison takes time by the size of the other value only. Each is made when first
+// needed.
 type forms struct {
 	number    *rawjson.Number
 	canonical string             // see [rawjson.Canonical]
-	searches  int                // through all of it, before there was an index
+	searches  int                // of the whole value, before there was an index
 	members   map[string]bool    // the canonical texts of a list's elements
 	parts     *suffixarray.Index // of a text
 }
@@ -68,7 +68,7 @@ func compareNumbers(a, b value) int {
 	return a.number().Compare(b.number())
 }
 
-// number is a number taken apart.
+// number is the value as a parsed number.
 func (v value) number() rawjson.Number {
 	if v.forms != nil && v.forms.number != nil {
 		return *v.forms.number
@@ -80,7 +80,7 @@ func (v value) number() rawjson.Number {
 	return n
 }
 
-// canonical is the text that a value has in common with those that are equal.
+// canonical is a text that is the same for equal values only.
 func (e *evaluator) canonical(v value) string {
 	switch {
 	case v.isNull():
@@ -97,8 +97,8 @@ func (e *evaluator) canonical(v value) string {
 	return v.forms.canonical
 }
 
-// indexes counts a search through all of a value, and reports whether there have
-// been so many that an index pays, which takes up to size bytes.
+// indexes counts a search through a whole value, and reports whether there have been so
+// many that an index of up to size bytes pays.
 func (e *evaluator) indexes(v value, size int) bool {
 	const worthIt = 8
 	e.tick(len(v.raw) + len(v.str))

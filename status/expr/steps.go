@@ -10,9 +10,9 @@ import (
 // cost grows with the document times the length of the expression and no faster,
 // and it says when to look at the context.
 const (
-	baseSteps  = 64      // of whatever else is cheap
+	baseSteps  = 64      // of anything else that is cheap
 	lookSteps  = 1 << 16 // between two looks at the context
-	quickSteps = 1 << 25 // before the first look, some 50 ms: what is quick is not abandoned
+	quickSteps = 1 << 25 // before the first look, some 50 ms: a quick evaluation is not abandoned
 )
 
 // abandoned is the panic that ends an evaluation for which there is no time left.
@@ -32,10 +32,9 @@ func (e *evaluator) checkContext() {
 	e.look = e.steps + lookSteps
 }
 
-// grow counts n bytes that a modifier adds to what it is given, and reports
-// whether so much may be added. What takes text apart or puts it together makes it
-// little longer as a rule, but @tostr after @tostr doubles it, and @group repeats
-// keys.
+// grow counts n bytes that a modifier adds to a value, and reports whether so much may be
+// added. Most modifiers add little, but @tostr after @tostr doubles the value, and @group
+// repeats keys.
 func (e *evaluator) grow(n int) bool {
 	const usual = 16 // times the answer
 	answer := len(e.env.Body) + len(e.env.Stdout) + len(e.env.Stderr)
@@ -50,15 +49,15 @@ func (e *evaluator) grow(n int) bool {
 	return true
 }
 
-// A pattern that may take longer than asideSteps is matched aside, for it cannot
-// be interrupted; once the context is done it is waited for that long.
+// A pattern that may take longer than asideSteps is matched in a goroutine, since it
+// cannot be interrupted. Once the context is done, it gets asideGrace to finish.
 const (
 	asideSteps = lookSteps
 	asideGrace = 50 * time.Millisecond
 )
 
-// match reports whether a pattern matches a text. The time is that of the product
-// of their lengths.
+// match reports whether a pattern matches a text. It takes time by the product of their
+// lengths.
 func (e *evaluator) match(pattern *regexp.Regexp, s string) bool {
 	steps := len(s) * len(pattern.String())
 	e.tick(baseSteps + steps)

@@ -13,9 +13,8 @@ import (
 // A Tri is the outcome of a condition: true, false or unknown.
 type Tri int8
 
-// The three outcomes. Unknown stands for what jq answers with a runtime error:
-// text where a number is needed, a body that is not JSON. It never matches, and
-// neither does its negation.
+// The three outcomes. Unknown stands for a runtime error in jq: text where a number is
+// needed, a body that is not JSON. It never matches, and neither does its negation.
 const (
 	False Tri = iota
 	True
@@ -59,8 +58,8 @@ const (
 	kindLines // the documents of JSON lines, which act as a list
 )
 
-// String returns jq's name of the kind where jq has one: "null", "boolean",
-// "number", "string", "array", "object"; else "unknown" or "missing".
+// String returns jq's name of the kind if jq has one: "null", "boolean", "number",
+// "string", "array", "object"; else "unknown" or "missing".
 func (k Kind) String() string {
 	names := [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object", "lines"}
 	if int(k) >= len(names) {
@@ -79,7 +78,7 @@ func (k Kind) noun() string {
 // A Value is what an expression yields.
 type Value struct {
 	Kind   Kind
-	Raw    string // JSON text; "" where there is no value
+	Raw    string // JSON text; "" if there is no value
 	Reason string // why the value is unknown or missing; otherwise ""
 
 	text string
@@ -96,8 +95,8 @@ func (v Value) Text() string {
 	return v.Raw
 }
 
-// A value is what a part of an expression yields: text of the document and a
-// kind, nothing decoded that need not be.
+// A value is what a part of an expression yields: a kind and text of the document,
+// decoded only if necessary.
 type value struct {
 	kind   Kind
 	hidden bool   // holds text of a header, which is never shown
@@ -155,8 +154,8 @@ func (v value) json() string {
 // isNull reports whether v is null or missing, which are equal.
 func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
 
-// truth is the value as a condition: null, missing and false are false, unknown
-// is unknown, and all else is true, also 0, "" and [].
+// truth is the value as a condition: null, missing and false are false, unknown is
+// unknown, and all else is true, even 0, "" and [].
 func (v value) truth() Tri {
 	switch v.kind {
 	case KindUnknown:

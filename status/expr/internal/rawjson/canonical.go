@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Canonical returns a text that two valid JSON texts have in common exactly if they
-// are equal: numbers by their values, strings by their characters, objects in
-// whatever order their keys are. Of equal keys the first counts, as for a path. The
-// text is not JSON.
+// Canonical returns a text that is the same for two valid JSON texts exactly if they are
+// equal: numbers by value, strings by characters, objects in any order of keys. Of equal
+// keys the first counts, as for a path. The text is not JSON.
 func Canonical(raw string) string {
 	t, _ := parseTree(raw, SkipSpace(raw, 0))
 	return string(t.appendTo(make([]byte, 0, len(raw))))
@@ -18,7 +17,7 @@ func Canonical(raw string) string {
 // CanonicalText is the Canonical of a JSON string with these characters.
 func CanonicalText(s string) string { return strconv.Quote(s) }
 
-// A tree is a JSON text taken apart, in one pass however deep it is nested.
+// A tree is a parsed JSON text. Parsing takes one pass, however deep the text is nested.
 type tree struct {
 	raw     string   // a scalar; of a list "[", and of an object "{"
 	members []member // of an object, sorted by their keys
@@ -29,7 +28,7 @@ type member struct {
 	value tree
 }
 
-// parseTree reads the value at s[i] and returns the offset behind it.
+// parseTree reads the value at s[i] and returns the offset after it.
 func parseTree(s string, i int) (tree, int) {
 	object := s[i] == '{'
 	if !object && s[i] != '[' {
@@ -73,7 +72,7 @@ func (t *tree) appendTo(b []byte) []byte {
 	return append(b, ']')
 }
 
-// scalarEnd is the offset behind the scalar at s[i].
+// scalarEnd is the offset after the scalar at s[i].
 func scalarEnd(s string, i int) int {
 	if s[i] == '"' {
 		end, _ := ScanString(s, i)

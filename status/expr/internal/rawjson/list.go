@@ -28,8 +28,8 @@ func FromEnd(raw string, n int) string {
 	return ""
 }
 
-// openingQuote is the offset of the quote that opens the string closed at i.
-// Inside of a string every quote follows an odd number of backslashes.
+// openingQuote is the offset of the quote that opens the string closed at i. Inside a
+// string every quote follows an odd number of backslashes.
 func openingQuote(raw string, i int) int {
 	for i--; ; i-- {
 		if raw[i] != '"' {
@@ -45,8 +45,8 @@ func openingQuote(raw string, i int) int {
 	}
 }
 
-// Flatten puts the members of the lists in a list in their place; deep goes on
-// with the lists in those. gjson's own takes time by the square of the depth.
+// Flatten replaces the lists in a list by their members; if deep, also the lists in
+// those. gjson's own takes time by the square of the depth.
 func Flatten(raw string, deep bool) string {
 	out := []byte{'['}
 	limit := 2

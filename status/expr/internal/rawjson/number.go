@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// A Number is a JSON number taken apart, to be compared with others: the fraction
-// 0.digits times ten to the power exponent. The zero value is 0.
+// A Number is a parsed JSON number: the fraction 0.digits times ten to the power
+// exponent. The zero value is 0.
 type Number struct {
 	sign     int // -1, 0 or 1
 	exponent int64
 	digits   string // neither the first nor the last is 0
 }
 
-// maxPower bounds the power of ten in a number. Those beyond it are all equal, as
-// for others are those that float64 cannot hold.
+// maxPower bounds the power of ten in a number. Numbers beyond it are all equal, as
+// numbers beyond float64 are for other programs.
 const maxPower = 1e18
 
-// ParseNumber takes a valid JSON number apart.
+// ParseNumber parses a valid JSON number.
 func ParseNumber(s string) Number {
 	n := Number{sign: 1}
 	if s[0] == '-' {
@@ -50,7 +50,7 @@ func cutPower(s string) (mantissa string, power int64) {
 	if e < 0 {
 		return s, 0
 	}
-	power, _ = strconv.ParseInt(s[e+1:], 10, 64) // what is out of range becomes the nearest
+	power, _ = strconv.ParseInt(s[e+1:], 10, 64) // out of range, the nearest
 	return s[:e], min(max(power, -maxPower), maxPower)
 }
 
@@ -63,8 +63,8 @@ func (n Number) Compare(m Number) int {
 	return n.sign * cmp.Or(cmp.Compare(n.exponent, m.exponent), strings.Compare(n.digits, m.digits))
 }
 
-// IsShort reports whether the text of a number has so few digits, and no exponent,
-// that float64 tells it from every other such number.
+// IsShort reports whether the text of a number has no exponent and so few digits that
+// float64 tells it from every other such number.
 func IsShort(s string) bool {
 	return len(s) <= 15 && strings.IndexByte(s, 'e') < 0 && strings.IndexByte(s, 'E') < 0
 }
@@ -79,7 +79,7 @@ func CompareNumbers(a, b string) int {
 	return ParseNumber(a).Compare(ParseNumber(b))
 }
 
-// appendTo appends a text that only equal numbers have.
+// appendTo appends a text that is the same for equal numbers only.
 func (n Number) appendTo(b []byte) []byte {
 	b = append(strconv.AppendInt(b, int64(n.sign), 10), n.digits...)
 	return strconv.AppendInt(append(b, 'e'), n.exponent, 10)
@@ -114,8 +114,8 @@ func FormatNumber(s string) string {
 	return sign + digits[:n.exponent] + "." + digits[n.exponent:]
 }
 
-// NumberIn returns the number, as JSON, that a text holds: white space around it, a
-// plus sign, leading zeros and a bare point are let pass.
+// NumberIn returns the number in a text as JSON. White space around it, a plus sign,
+// leading zeros and a bare point are allowed.
 func NumberIn(text string) (string, bool) {
 	s := strings.ToLower(strings.Trim(text, " \t\r\n"))
 	sign := ""

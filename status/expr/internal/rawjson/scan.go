@@ -10,10 +10,10 @@ const MaxDepth = 1000
 // A Flaw is what is wrong with a JSON text.
 type Flaw uint8
 
-// The flaws. NoFlaw is that of a valid text.
+// The flaws. A valid text has NoFlaw.
 const (
 	NoFlaw    Flaw = iota
-	BadSyntax      // a character that cannot stand there
+	BadSyntax      // a character that does not belong there
 	TooShort       // the text ends too early
 	TooDeep        // lists and objects are nested too deep
 )
@@ -25,10 +25,10 @@ func Valid(s string) bool {
 	return flaw == NoFlaw && SkipSpace(s, i) == len(s)
 }
 
-// Scan checks the JSON value (RFC 8259) that begins at s[i], after white space.
-// It returns the offset behind the value, or the offset of the flaw. It reads lists
-// and objects nested up to maxDepth, which is MaxDepth or less, without recursion.
-// Like encoding/json it lets invalid UTF-8 pass.
+// Scan checks the JSON value (RFC 8259) that begins at s[i], after white space. It
+// returns the offset after the value, or the offset of the flaw. It reads lists and
+// objects nested up to maxDepth, which is MaxDepth or less, without recursion. Like
+// encoding/json it lets invalid UTF-8 pass.
 func Scan(s string, i, maxDepth int) (int, Flaw) {
 	var closing [MaxDepth]byte // the brackets that close what is open
 	depth := 0
@@ -96,7 +96,7 @@ func scanScalar(s string, i int) (int, Flaw) {
 	return ScanNumber(s, i)
 }
 
-// scanKey scans the key at s[i] and the colon behind it.
+// scanKey scans the key at s[i] and the colon after it.
 func scanKey(s string, i int) (int, Flaw) {
 	if i >= len(s) {
 		return i, TooShort
@@ -160,8 +160,8 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops has the high bit of a byte set where w holds a quote, a backslash or a
-// control character; the lowest of them is exact, those above it may be wrong.
+// stops sets the high bit of each byte that is a quote, a backslash or a control
+// character in w. The lowest such bit is exact, those above it may be wrong.
 func stops(w uint64) uint64 {
 	quote, slash := w^(ones*'"'), w^(ones*'\\')
 	return ((quote-ones)&^quote | (slash-ones)&^slash | (w-ones*' ')&^w) & highs
@@ -196,7 +196,7 @@ func scanEscape(s string, i int) (int, Flaw) {
 	return i, BadSyntax
 }
 
-// scanWord scans what can only be one word.
+// scanWord scans the given word.
 func scanWord(s string, i int, word string) (int, Flaw) {
 	for j := range len(word) {
 		if i+j >= len(s) {

@@ -64,7 +64,7 @@ func IsEmpty(raw string) bool { return SkipSpace(raw, 1) == len(raw)-1 }
 // previewSize is how many characters of a value are shown.
 const previewSize = 60
 
-// Preview shows text in quotes, with what cannot be printed escaped.
+// Preview shows text in quotes, with unprintable characters escaped.
 func Preview(s string) string {
 	s, cut := Cut(s, previewSize)
 	if s = strconv.Quote(s); cut {
@@ -84,8 +84,8 @@ func PreviewJSON(raw string) string {
 	return s
 }
 
-// OneLine makes text fit for a line: white space becomes blanks, and what cannot
-// be printed the replacement character.
+// OneLine makes text fit on a line: white space becomes blanks, and unprintable
+// characters become U+FFFD.
 func OneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -99,7 +99,7 @@ const (
 	Object
 )
 
-// A VarName is the name of a variable.
+// A VarName is a variable.
 type VarName uint8
 
 const (
@@ -121,8 +121,7 @@ var variables = [...]string{"json", "isjson", "exit", "status", "header", "body"
 // String returns the name without its $.
 func (v VarName) String() string { return variables[v] }
 
-// A reads is the set of the variables that an expression reads; $json stands for
-// any path.
+// A reads is the set of variables that an expression reads; $json stands for any path.
 type reads uint16
 
 // add notes that a variable is read.
@@ -155,7 +154,7 @@ const (
 // compareOps are the operators, by their number.
 var compareOps = [...]struct {
 	text, opposite string
-	mirror         CompareOp // for the sides exchanged, 0 for none
+	mirror         CompareOp // with the sides exchanged, 0 for none
 }{
 	OpEqual:        {"==", "!=", OpEqual},
 	OpNotEqual:     {"!=", "==", OpNotEqual},
@@ -171,7 +170,7 @@ var compareOps = [...]struct {
 	OpEndsWith:     {"endswith", "not endswith", 0},
 }
 
-// String returns the sign or the word.
+// String returns the operator's sign or word.
 func (op CompareOp) String() string { return compareOps[op].text }
 
 // Spell spells the operator, or its opposite.
@@ -182,13 +181,13 @@ func (op CompareOp) Spell(negated bool) string {
 	return compareOps[op].text
 }
 
-// Mirror is the operator for the sides exchanged; ok is false where there is none.
+// Mirror is the operator with the sides exchanged; ok is false if there is none.
 func (op CompareOp) Mirror() (mirror CompareOp, ok bool) {
 	mirror = compareOps[op].mirror
 	return mirror, mirror != 0
 }
 
-// compareOp is the operator that is spelled so, 0 if there is none.
+// compareOp is the operator spelled text, 0 if there is none.
 func compareOp(text string) CompareOp {
 	for op := range compareOps {
 		if compareOps[op].text == text && text != "" {
@@ -198,7 +197,7 @@ func compareOp(text string) CompareOp {
 	return 0
 }
 
-// A Function is something that is called, with arguments or after a pipe.
+// A Function is a function, called with arguments or after a pipe.
 type Function uint8
 
 const (
@@ -222,10 +221,10 @@ const (
 	FuncIn
 )
 
-// functions spells the functions, by their number, and says how they are written.
+// functions spells the functions, by their number, and says how they are used.
 var functions = [...]struct {
 	name   string
-	bare   bool // as it is, behind a pipe
+	bare   bool // without arguments, after a pipe
 	called bool // with arguments
 }{
 	FuncLength:     {"length", true, false},
@@ -261,15 +260,15 @@ func function(name string) Function {
 // isBare reports whether the name alone is a function.
 func isBare(name string) bool { return functions[function(name)].bare }
 
-// Hoisted is a node in the condition of any, all or count that does not depend on
-// the element, such as $json.limit. It is evaluated once, not for each element:
-// else the time would grow with the square of the document.
+// Hoisted is a node in the condition of any, all or count that does not depend on the
+// element, such as $json.limit. It is evaluated once, not for each element: otherwise the
+// time would grow with the square of the document.
 type Hoisted struct {
 	Node
 	Slot int // where the evaluator keeps the value
 }
 
-// LastStage is what the value of n comes out of: the end of a pipe.
+// LastStage is the node that yields the value of n: the end of a pipe.
 func LastStage(n Node) Node {
 	n = Ungroup(n)
 	if p, ok := n.(*Pipe); ok {
@@ -278,7 +277,7 @@ func LastStage(n Node) Node {
 	return n
 }
 
-// Ungroup takes the parentheses off, and the mark of what is hoisted.
+// Ungroup removes parentheses and the marks of hoisted nodes.
 func Ungroup(n Node) Node {
 	for {
 		switch x := n.(type) {
@@ -298,8 +297,8 @@ func LiteralOf(n Node) (*Literal, bool) {
 	return l, ok
 }
 
-// eachOperand calls visit for the nodes that n is made of, but for those that see
-// another ".": the stages behind a pipe, and the arguments of a call.
+// eachOperand calls visit for the parts of n, except those with another ".": the stages
+// after a pipe, and the arguments of a call.
 func eachOperand(n Node, visit func(*Node)) {
 	switch n := n.(type) {
 	case *Group:

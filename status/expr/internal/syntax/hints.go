@@ -30,14 +30,14 @@ const (
 	noJQ       = "jq's %s is not in the language"
 )
 
-// A habit is what people write who know other languages, and what to tell them.
+// A habit is what people used to other languages write, and what to tell them.
 type habit struct {
 	words   string // with blanks between them
 	hint    string // %s stands for the word
 	message string // likewise; "" if nothing is wrong
 }
 
-// find returns the habit that has a word which fits, with that word alone.
+// find returns the first habit with a word that fits, reduced to that word.
 func find(habits []habit, fits func(word string) bool) (habit, bool) {
 	for _, h := range habits {
 		for word := range strings.FieldsSeq(h.words) {
@@ -50,13 +50,13 @@ func find(habits []habit, fits func(word string) bool) (habit, bool) {
 	return habit{}, false
 }
 
-// oneOf reports whether a word is one of a list, which has blanks between them.
+// oneOf reports whether a word is in a list separated by blanks.
 func oneOf(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
-// is fits the word itself.
+// is fits s itself.
 func is(s string) func(string) bool { return func(word string) bool { return word == s } }
 
-// like fits the word in any case.
+// like fits s in any case.
 func like(s string) func(string) bool {
 	return func(word string) bool { return strings.EqualFold(word, s) }
 }
@@ -66,8 +66,8 @@ func starts(s string) func(string) bool {
 	return func(word string) bool { return strings.HasPrefix(s, word) }
 }
 
-// refuse fails at an offset if something is wrong with the word there, "" being
-// the one that fits. It reports whether a habit was found.
+// refuse fails at an offset if a habit says that the word there is wrong; if word is "",
+// the error names the habit's word. It reports whether a habit was found.
 func (l *lexer) refuse(pos int, word string, habits []habit, fits func(string) bool) bool {
 	h, ok := find(habits, fits)
 	if h.message != "" {
@@ -94,7 +94,7 @@ var signHabits = []habit{
 	{"/", `for a pattern write =~ "..."; ` + hintArithmetic, "poll does not calculate"},
 }
 
-// queryHabits are what stands where the operator of a query does.
+// queryHabits are what people write as the operator of a query.
 var queryHabits = []habit{
 	{"===", "write ==", noOperator},
 	{"=~true =~false =~null =~*", "", ""},
@@ -148,7 +148,7 @@ var methodHabits = []habit{
 	{words: "length size", hint: "write (.name | length)"},
 }
 
-// variableHabits are names of no variables.
+// variableHabits are wrong names of variables.
 var variableHabits = []habit{
 	{words: strings.Join(variables[:], " "), hint: "write $%s"},
 	{words: "code rc exitcode exit_code", hint: "write $exit for a command, $status for HTTP"},
@@ -157,7 +157,7 @@ var variableHabits = []habit{
 	{words: "env", hint: hintEnvironment},
 }
 
-// modifierHabits are the modifiers that there are, and others.
+// modifierHabits are the modifiers, and names that are not modifiers.
 var modifierHabits = []habit{
 	{"reverse this flatten join valid keys values tostr fromstr group", "", ""},
 	{"pretty ugly", "leave it out", "@%s is not allowed, since it decides nothing"},
@@ -165,7 +165,7 @@ var modifierHabits = []habit{
 	{"base64 base64d uri csv tsv html sh json text", `for a key write ["@%s"]`, "@%s is a format of jq, not a modifier"},
 }
 
-// bracketHabits are what does not stand in the brackets of a path.
+// bracketHabits are what cannot stand in the brackets of a path.
 var bracketHabits = []habit{
 	{":", "test single elements, or all of them with any(...) and all(...)", "there are no slices"},
 	{"?", `write any(.items[]; .name == "x")`, "[?...] is a filter of JMESPath or JSONPath"},
@@ -241,7 +241,7 @@ func (l *lexer) refuseCharacter(pos int, r rune) {
 	l.fail(pos, hint, "%s", message)
 }
 
-// refuseConstant fails for what stands in brackets and is not JSON.
+// refuseConstant fails for brackets that do not hold JSON.
 func (l *lexer) refuseConstant(pos int, s string) {
 	message, hint := "this is not a JSON object", `keys and text in it need double quotes: {"a": 1}`
 	inside := strings.TrimSpace(s[1 : len(s)-1])
@@ -262,7 +262,7 @@ func (l *lexer) refuseConstant(pos int, s string) {
 	l.fail(pos, hint, "%s", message)
 }
 
-// valueHint replaces the hint for a condition, where it does not help with a value.
+// valueHint replaces a hint that helps with a condition but not with a value.
 func valueHint(hint string) string {
 	switch hint {
 	case hintJoin, hintAnd:
@@ -275,7 +275,7 @@ func valueHint(hint string) string {
 	return hint
 }
 
-// wrongInQuery is the message for what cannot stand in a query.
+// wrongInQuery is the message for something that cannot stand in a query.
 func wrongInQuery(rest string) string {
 	for _, joint := range [...]string{"&", "|", "and", "or"} {
 		if strings.HasPrefix(rest, joint) {
@@ -286,7 +286,7 @@ func wrongInQuery(rest string) string {
 	return fmt.Sprintf("unexpected %c in a query", r)
 }
 
-// numberHint is for a word that begins with a digit and is no number.
+// numberHint is the hint for a word that begins with a digit but is not a number.
 func numberHint(word string) string {
 	digits := strings.TrimRightFunc(word, unicode.IsLetter)
 	unit := word[len(digits):]
@@ -299,7 +299,7 @@ func numberHint(word string) string {
 	return "units are ms, s, m and h; text needs quotes"
 }
 
-// variableHint is for a name that is no variable.
+// variableHint is the hint for a name that is not a variable.
 func variableHint(name string) string {
 	if name == "" { // JSONPath's root
 		return "a path begins with its dot: .state"
@@ -308,7 +308,7 @@ func variableHint(name string) string {
 	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $attempt $elapsed $isjson $json")
 }
 
-// refuseFunction fails for a call of something that is no function.
+// refuseFunction fails for a call of something that is not a function.
 func (p *parser) refuseFunction(name token) {
 	if p.refuse(name.From, "", callHabits, is(name.text)) || p.refuse(name.From, "", jqFunctions, is(name.text)) {
 		return
@@ -347,7 +347,7 @@ func (p *parser) refuseBuiltin(t token) {
 	p.fail(t.From, "write "+field+" for the field", "%s is a function", name)
 }
 
-// missing reports that there is no operand where one must be.
+// missing fails because an operand is missing.
 func (p *parser) missing() {
 	t := p.tok
 	switch {
@@ -361,7 +361,7 @@ func (p *parser) missing() {
 	p.advance()
 }
 
-// unexpectedToken reports a token that nothing can be done with.
+// unexpectedToken fails for a token that cannot be used.
 func (p *parser) unexpectedToken() {
 	t := p.tok
 	if p.err != nil {

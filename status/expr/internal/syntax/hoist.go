@@ -1,6 +1,6 @@
 package syntax
 
-// A hoister finds the nodes to hoist of an expression.
+// A hoister finds the nodes of an expression to hoist.
 type hoister struct {
 	slots int
 	loop  bool // in the condition of any, all or count
@@ -32,7 +32,7 @@ func (h *hoister) hoist(n *Node) {
 	}
 }
 
-// usesDot reports whether the value of a node depends on what "." is.
+// usesDot reports whether the value of a node depends on ".".
 func usesDot(n Node) bool {
 	switch n := n.(type) {
 	case *Literal, *Variable:

@@ -6,10 +6,10 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// A jqForm is a part of a jq program, as far as it is taken apart to be translated.
+// A jqForm is a part of a jq program, parsed as far as needed to translate it.
 type jqForm struct {
 	kind jqKind
-	text string    // in the source; of a jqPath, the path that it means
+	text string    // in the source; for a jqPath, the path that it means
 	name string    // jqCall: the function; jqCompare: the operator
 	args []*jqForm // what it joins, encloses or is called with
 }
@@ -29,19 +29,19 @@ const (
 	jqConstant
 )
 
-// jqJoints spells what joins parts, from the loosest to the tightest.
+// jqJoints are the signs that join parts, from the loosest to the tightest.
 var jqJoints = [...]struct {
 	sign string
 	kind jqKind
 }{{"|", jqPipe}, {",", jqOther}, {"//", jqOther}, {"||", jqOr}, {"&&", jqAnd}}
 
-// A jqParser takes a jq program apart, with the tokens of the language.
+// A jqParser parses a jq program, with the tokens of the language.
 type jqParser struct {
 	lexer
 	tok token
 }
 
-// parseJQ returns nil for a program with more in it than is ever translated.
+// parseJQ returns nil for a program that cannot be translated.
 func parseJQ(src string) *jqForm {
 	p := &jqParser{lexer: lexer{src: src, lists: true}}
 	p.advance()
@@ -54,12 +54,12 @@ func parseJQ(src string) *jqForm {
 
 func (p *jqParser) advance() { p.tok = p.next() }
 
-// form is what begins at an offset and ends with the last token.
+// form makes a form that begins at an offset and ends with the last token.
 func (p *jqParser) form(kind jqKind, from int, args ...*jqForm) *jqForm {
 	return &jqForm{kind: kind, text: p.src[from:max(from, p.lastEnd)], args: args}
 }
 
-// joined reads parts with the joint of a level, or of those that are tighter.
+// joined reads parts that are joined at a level or more tightly.
 func (p *jqParser) joined(level int) *jqForm {
 	if level == len(jqJoints) {
 		return p.comparison()
@@ -106,7 +106,7 @@ func (p *jqParser) comparison() *jqForm {
 	return p.form(jqPipe, from, append(stages[:n:n], f)...)
 }
 
-// operand reads what an operator stands beside, and the paths behind it.
+// operand reads an operand, and the paths after it.
 func (p *jqParser) operand() *jqForm {
 	from := p.tok.From
 	f := p.first()
@@ -123,7 +123,7 @@ func (p *jqParser) operand() *jqForm {
 	return f
 }
 
-// first reads what stands first in an operand.
+// first reads the first part of an operand.
 func (p *jqParser) first() *jqForm {
 	t := p.tok
 	p.advance()
@@ -154,7 +154,7 @@ func (p *jqParser) first() *jqForm {
 	return f
 }
 
-// closed reads what stands in brackets.
+// closed reads the inside of brackets.
 func (p *jqParser) closed(kind jqKind, bracket string, from int) *jqForm {
 	in := p.joined(0)
 	p.close(bracket)
@@ -184,7 +184,7 @@ func (p *jqParser) call(name token) *jqForm {
 	return f
 }
 
-// indexPath spells first and last as the indices that they are, with what follows.
+// indexPath spells first and last, and what follows, as indices.
 func indexPath(path string) string {
 	for _, of := range [...]struct{ name, index string }{{"first", ".[0]"}, {"last", ".[-1]"}} {
 		if rest, ok := strings.CutPrefix(path, of.name); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
@@ -202,7 +202,7 @@ func (f *jqForm) stages() []*jqForm {
 	return []*jqForm{f}
 }
 
-// piped is the form of stages.
+// piped is the pipe of stages, or the only one.
 func piped(stages []*jqForm) *jqForm {
 	if len(stages) == 1 {
 		return stages[0]

@@ -37,7 +37,7 @@ func (t token) is(text string) bool {
 	return (t.kind == tokOperator || t.kind == tokWord && !t.call) && t.text == text
 }
 
-// compareOp is the operator of comparison that the token is, 0 for any other.
+// compareOp is the comparison operator that the token is, 0 for any other token.
 func (t token) compareOp() CompareOp {
 	if t.kind != tokOperator {
 		return 0
@@ -45,7 +45,7 @@ func (t token) compareOp() CompareOp {
 	return compareOp(t.text)
 }
 
-// endsOperand reports whether an operator, not an operand, comes after the token.
+// endsOperand reports whether an operator, not an operand, must follow the token.
 func (t token) endsOperand() bool {
 	switch t.kind {
 	case tokPath, tokLiteral, tokVariable:
@@ -56,8 +56,8 @@ func (t token) endsOperand() bool {
 	return t.kind == tokOperator && (t.text == ")" || t.text == "]")
 }
 
-// A lexer cuts the source into tokens. The first error stays, and from then on
-// there are only end tokens.
+// A lexer cuts the source into tokens. After the first error, which is kept, there are
+// only end tokens.
 type lexer struct {
 	src  string
 	pos  int
@@ -66,10 +66,10 @@ type lexer struct {
 
 	lastEnd int  // where the token before prev ended
 	depth   int  // of queries in queries
-	lists   bool // the brackets of a list that is no constant are operators, as in jq
+	lists   bool // the brackets of a list that is not a constant are operators, as in jq
 }
 
-// An Error says why an expression cannot be read; expr.Error says what is in it.
+// An Error says why an expression cannot be read; expr.Error describes the fields.
 type Error struct {
 	Source  string
 	Offset  int
@@ -89,7 +89,7 @@ func (l *lexer) fail(pos int, hint, format string, args ...any) {
 	l.pos = len(l.src)
 }
 
-// at is the byte at offset i, 0 behind the end.
+// at is the byte at offset i, 0 past the end.
 func (l *lexer) at(i int) byte {
 	if i < len(l.src) {
 		return l.src[i]
@@ -153,7 +153,7 @@ func (l *lexer) startsName(i int) bool {
 	return unicode.IsLetter(r)
 }
 
-// wordEnd is the offset behind the letters and digits at offset i.
+// wordEnd is the offset after the letters and digits at offset i.
 func (l *lexer) wordEnd(i int) int {
 	for i < len(l.src) {
 		r, size := utf8.DecodeRuneInString(l.src[i:])
@@ -190,8 +190,7 @@ func (l *lexer) word(t *token) {
 	}
 }
 
-// wordOperator is the sign of a word that stands between two operands, "" for any
-// other.
+// wordOperator is the sign for a word between two operands, "" for any other word.
 func wordOperator(name string) string {
 	switch name {
 	case "and":
@@ -251,7 +250,7 @@ func (l *lexer) variable(t *token) {
 	}
 }
 
-// headerName reads what stands behind $header: .Name or ["Name"].
+// headerName reads the name after $header: .Name or ["Name"].
 func (l *lexer) headerName(start int) string {
 	switch {
 	case l.at(l.pos) == '[' && isQuote(l.at(rawjson.SkipSpace(l.src, l.pos+1))):
@@ -274,7 +273,7 @@ func (l *lexer) headerName(start int) string {
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// isWordByte reports whether c is a letter of ASCII, a digit or _.
+// isWordByte reports whether c is an ASCII letter, a digit or _.
 func isWordByte(c byte) bool {
 	return rawjson.IsDigit(c) || c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

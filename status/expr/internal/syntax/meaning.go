@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A meaning is what the stages of a jq pipe make: a value, a condition, the elements
-// of lists one after another, such as .items[] | select(C) | .name, or their list.
+// A meaning is what the stages of a jq pipe yield: a value, a condition, the elements of
+// lists one after another, such as .items[] | select(C) | .name, or their list.
 type meaning struct {
 	kind meaningKind
-	text string // but for elements
+	text string // except for elements
 
-	from       string   // of elements: the path with []; of meansMaybe the value
+	from       string   // for elements the path with [], for meansMaybe the value
 	conditions []string // what an element must satisfy
 	then       string   // what is looked at of it, "" for the element itself
 }
@@ -30,7 +30,7 @@ const (
 	meansList                         // the list of elements
 )
 
-// meaning reads stages one after another.
+// meaning returns the meaning of stages.
 func (t *translator) meaning(stages []*jqForm) meaning {
 	m := meaning{kind: meansValue, text: "."}
 	if !t.stages(&m, stages) {
@@ -54,8 +54,8 @@ func (t *translator) stages(m *meaning, stages []*jqForm) bool {
 	return true
 }
 
-// asked translates stages whose truth is asked of each element. They must have one
-// answer for each, and no other than the condition has.
+// asked translates stages that are a condition on each element. They must yield one
+// answer for each element, the same as the condition.
 func (t *translator) asked(stages []*jqForm) (condition string) {
 	for _, f := range stages {
 		if f.kind == jqCall && oneOf(f.name, "select index rindex") {
@@ -98,10 +98,10 @@ func (t *translator) stage(m *meaning, f *jqForm) bool {
 	return true
 }
 
-// isInput reports whether the meaning is that of no stages.
+// isInput reports whether no stage has been added yet.
 func (m *meaning) isInput() bool { return m.kind == meansValue && m.text == "." }
 
-// eachOne reports whether what follows is asked of each element.
+// eachOne reports whether what follows applies to each element.
 func (m *meaning) eachOne() bool { return m.kind == meansStream || m.kind == meansMaybe }
 
 // become turns one kind of meaning into another.
@@ -210,7 +210,7 @@ func (t *translator) called(m *meaning, f *jqForm) bool {
 	return true
 }
 
-// truth spells a meaning as a condition, "" if it is none.
+// truth spells a meaning as a condition, "" if it is not one.
 func (t *translator) truth(m *meaning) string {
 	switch {
 	case m.kind == meansValue:
@@ -224,8 +224,8 @@ func (t *translator) truth(m *meaning) string {
 	return m.quantified("any")
 }
 
-// take makes of elements the one with an index, or of those with a condition the
-// first that a query finds. It reports whether there is one value then.
+// take reduces elements to the one at an index or, if they have a condition, to the first
+// that a query finds. It reports whether that leaves one value.
 func (m *meaning) take(index string) bool {
 	list, rest, _ := strings.Cut(m.from, "[]")
 	found := ""
@@ -264,7 +264,7 @@ func (m *meaning) follow(path string) bool {
 	return m.then != "" && !strings.Contains(path, "[]")
 }
 
-// of makes a condition on what is looked at one on the element.
+// of turns a condition on what is looked at into one on the element.
 func (m *meaning) of(condition string) string {
 	switch {
 	case m.then == "":
@@ -275,17 +275,17 @@ func (m *meaning) of(condition string) string {
 	return "(" + m.then + " | " + condition + ")"
 }
 
-// ask makes a condition what is looked at, unless it is "".
+// ask makes a condition what is looked at, and reports whether it is not "".
 func (m *meaning) ask(condition string) bool {
 	m.then = m.of(condition)
 	return condition != ""
 }
 
-// compare asks a comparison of what is looked at.
+// compare adds a comparison to what is looked at.
 func (m *meaning) compare(comparison string) { m.then = cmp.Or(m.subject(), ".") + " " + comparison }
 
-// subject is what is looked at. What stands behind the last [] of the path goes
-// with it: any(.items[]; .state == "done").
+// subject is what is looked at, including what follows the last [] of the path:
+// any(.items[]; .state == "done").
 func (m *meaning) subject() string {
 	if i := strings.LastIndex(m.from, "[]") + len("[]"); m.then == "" && len(m.conditions) == 0 && strings.HasPrefix(m.from[i:], ".") {
 		m.from, m.then = m.from[:i], m.from[i:]
@@ -293,7 +293,7 @@ func (m *meaning) subject() string {
 	return m.then
 }
 
-// count spells how many there are.
+// count spells the number of elements.
 func (m *meaning) count() string {
 	if list, ok := strings.CutSuffix(m.from, "[]"); ok && len(m.conditions) == 0 && !strings.Contains(list, "[]") {
 		return "(" + cmp.Or(list, ".") + " | length)"
@@ -301,7 +301,7 @@ func (m *meaning) count() string {
 	return "count(" + m.from + "; " + cmp.Or(joinConditions(m.conditions), "true") + ")"
 }
 
-// missing asks whether there is none.
+// missing spells the condition that there are no elements.
 func (m *meaning) missing() string {
 	if len(m.conditions) == 0 {
 		return m.count() + " == 0"
@@ -309,7 +309,7 @@ func (m *meaning) missing() string {
 	return "!any(" + m.from + "; " + joinConditions(m.conditions) + ")"
 }
 
-// quantified asks whether what is looked at is true of any, or of all.
+// quantified spells the condition that what is looked at is true of any, or of all.
 func (m *meaning) quantified(name string) string {
 	then := cmp.Or(m.then, ".")
 	if m.kind == meansMaybe {
@@ -337,7 +337,7 @@ func joinConditions(conditions []string) string {
 	return strings.Join(xs, " and ")
 }
 
-// grouped puts a condition that binds less than "and" in parentheses.
+// grouped puts a condition that binds more loosely than "and" in parentheses.
 func grouped(s string) string {
 	n, _, err := parse(s, false)
 	if err != nil {
@@ -354,8 +354,7 @@ func grouped(s string) string {
 	return s
 }
 
-// joinPaths is the path that goes on from a with b, "" unless both are paths that
-// begin with a dot.
+// joinPaths is the path a continued by b, "" unless both are paths that begin with a dot.
 func joinPaths(a, b string) string {
 	if !isDotted(a) || !isDotted(b) {
 		return ""
@@ -371,7 +370,7 @@ func joinPaths(a, b string) string {
 	return a + b
 }
 
-// isDotted reports whether s is a path as jq has it: [] may stand in it.
+// isDotted reports whether s is a path as in jq, which may contain [].
 func isDotted(s string) bool {
 	l := lexer{src: s}
 	t := l.next()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// operand parses what an operator stands beside.
+// operand parses an operand.
 func (p *parser) operand() Node {
 	t := p.tok
 	switch t.kind {
@@ -46,7 +46,7 @@ func (p *parser) pathOperand(t token) Node {
 	return t.path
 }
 
-// bareWord refuses words that are a field nowhere else.
+// bareWord refuses words that are not fields in other languages.
 func (p *parser) bareWord(t token, name string) {
 	if name == "keys" || p.piped && (name == "map" || name == "select") {
 		p.refuse(t.From, "", jqFunctions, is(name))
@@ -99,7 +99,7 @@ func (p *parser) usePath(path *Path) {
 	}
 }
 
-// call parses a function with arguments; the parenthesis is still ahead.
+// call parses a function with arguments, from its name on.
 func (p *parser) call(name token) Node {
 	c := &Call{Function: function(name.text)}
 	if !functions[c.Function].called {
@@ -110,7 +110,7 @@ func (p *parser) call(name token) Node {
 	open := p.tok.From
 	p.advance()
 	if !p.inner && c.Function != FuncExists {
-		p.uses.add(VarJSON) // it is asked of the document, or of a list in it
+		p.uses.add(VarJSON) // it reads the document, or a list in it
 	}
 	piped, inner := p.piped, p.inner
 	p.piped = false
@@ -172,7 +172,7 @@ func (p *parser) eachArguments(c *Call, name string) {
 	p.condition(c.Cond)
 }
 
-// afterEach goes past a path with the step [], and the semicolon behind it.
+// afterEach skips a path with the step [], and the semicolon after it.
 func (p *parser) afterEach(path token, each Step, name string) {
 	text := path.Of(p.src)
 	if path.path.bare {
@@ -215,8 +215,8 @@ func (p *parser) testArguments(c *Call) {
 	c.Pattern = p.regexp(pattern, start.From)
 }
 
-// constantArgument parses a constant, of one of the kinds if any are given; what
-// names it for the error.
+// constantArgument parses a constant, of one of the kinds if any are given; errors call
+// it what.
 func (p *parser) constantArgument(name, what string, kinds ...ConstantKind) Constant {
 	start := p.tok
 	var l *Literal

@@ -30,8 +30,8 @@ type Program struct {
 	Slots int // for the values of the hoisted nodes in it
 }
 
-// Parse parses a whole expression, and marks what is hoisted in it; condition
-// refuses what would be true of every answer. An error says what to write instead.
+// Parse parses a whole expression and marks the nodes to hoist; if condition is true, it
+// refuses what is true of every answer. An error says what to write instead.
 func Parse(src string, condition bool) (Program, *Error) {
 	root, uses, err := parse(src, condition)
 	if err != nil {
@@ -67,13 +67,13 @@ func parse(src string, condition bool) (Node, reads, *Error) {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// fail notes the first error. Only the end is ahead then.
+// fail notes the first error, after which there is only the end.
 func (p *parser) fail(pos int, hint, format string, args ...any) {
 	p.lexer.fail(pos, hint, format, args...)
 	p.advance()
 }
 
-// accept goes past the operator if it is next.
+// accept skips the operator if it is next.
 func (p *parser) accept(text string) bool {
 	if !p.tok.is(text) {
 		return false
@@ -82,7 +82,7 @@ func (p *parser) accept(text string) bool {
 	return true
 }
 
-// expect goes past the operator, or fails with the message at the offset.
+// expect skips the operator, or fails with the message at the offset.
 func (p *parser) expect(text string, pos int, message string) {
 	switch {
 	case p.accept(text):
@@ -93,7 +93,7 @@ func (p *parser) expect(text string, pos int, message string) {
 	}
 }
 
-// nest counts one more level.
+// nest enters one more level.
 func (p *parser) nest(pos int) {
 	if p.depth++; p.depth > maxNesting {
 		p.fail(pos, "", "nested deeper than %d levels", maxNesting)
@@ -138,7 +138,7 @@ func (p *parser) alternative() Node {
 	return &Alternative{p.to(from), left, right}
 }
 
-// alternativeHint spells both of what .a // 1 == 1 may mean.
+// alternativeHint spells both meanings of an expression like .a // 1 == 1.
 func (p *parser) alternativeHint(left, right Node) string {
 	c, ok := right.(*Comparison)
 	if !ok || isComparison(edge(left, true)) || p.err != nil {
@@ -153,8 +153,7 @@ func isComparison(n Node) bool {
 	return ok
 }
 
-// edge is the operand that stands first or last in n, as far as parentheses allow to
-// see.
+// edge is the first or last operand in n; it does not look into parentheses.
 func edge(n Node, last bool) Node {
 	switch x := n.(type) {
 	case *Logic:
@@ -284,7 +283,7 @@ func (p *parser) unquoted(t token) {
 	p.fail(t.From, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
 }
 
-// regexp compiles a pattern; i selects what is passed over in matching.
+// regexp compiles a pattern, which begins at offset pos.
 func (p *parser) regexp(pattern string, pos int) *regexp.Regexp {
 	re, err := regexp.Compile(pattern)
 	if err == nil {
@@ -298,8 +297,8 @@ func (p *parser) regexp(pattern string, pos int) *regexp.Regexp {
 	return nil
 }
 
-// condition checks that n can be false: a list, a count and a constant cannot, and
-// would end a wait by accident. But true is what it says.
+// condition checks that n can be false. A list, a count or a constant cannot, and would
+// end a wait by accident; but a plain true is deliberate.
 func (p *parser) condition(n Node) {
 	if p.err != nil {
 		return
@@ -351,7 +350,7 @@ func (p *parser) conditionLiteral(x *Literal) {
 	}
 }
 
-// isQuestion reports whether a text reads like a condition and not like a word.
+// isQuestion reports whether a text is a condition rather than a word.
 func isQuestion(text string) bool {
 	if len(text) > maxTranslated {
 		return false
@@ -361,7 +360,7 @@ func isQuestion(text string) bool {
 	return err == nil && uses != 0 && !(isPath && path.bare)
 }
 
-// hintList says how to ask a list whether it has members.
+// hintList says how to test whether a list has members.
 func hintList(n *Path, src string) string {
 	steps := n.Steps
 	text := n.Of(src)

@@ -39,8 +39,8 @@ type Step struct {
 	Query    *Query         // LookupFirst, LookupAll, LookupAllCount
 	Modifier *Modifier      // LookupModifier
 
-	bracket bool // in brackets, which belong to the whole of what stands before
-	piped   bool // joined by a tight | rather than by a dot
+	bracket bool // in brackets, which apply to all that comes before
+	piped   bool // joined by a | without spaces, not by a dot
 }
 
 // A Modifier is a step that makes a new value.
@@ -49,8 +49,8 @@ type Modifier struct {
 	Arg  string // JSON, "" for none
 }
 
-// A Lookup is one or more steps that are walked at once. Its Step is the first of
-// them, but for the Span and the Kind.
+// A Lookup is one or more steps that are walked at once. Its Step is the first of them,
+// except for Span and Kind.
 type Lookup struct {
 	Step
 	GJSON string   // LookupFields: the gjson path of all steps
@@ -83,7 +83,7 @@ func (p *Path) lower() {
 		line.Kind = LookupLine
 		n, err := strconv.Atoi(line.Key)
 		if line.N = n; err != nil {
-			line.N = -1 // there are not so many
+			line.N = -1 // out of range: there is no such line
 		}
 	}
 	p.Lookups = lower(p.Steps)
@@ -105,8 +105,8 @@ func lower(steps []Step) []Lookup {
 	return lookups
 }
 
-// take makes of the lookup of the first of steps one of as many as it may be, and
-// returns their number.
+// take extends the lookup of the first step to as many steps as possible, and returns
+// their number.
 func (l *Lookup) take(steps []Step) int {
 	rest := steps[1:]
 	switch {
@@ -152,15 +152,14 @@ func (l *Lookup) takeFields(steps []Step) int {
 	return n
 }
 
-// joins reports whether gjson reads the step as it is meant when others are joined
-// to it by a dot. It takes an empty key at the start for JSON lines, and a key of
-// digits for an index; and before a pipe it commits itself to what a wildcard has
-// found.
+// joins reports whether gjson reads the step as it is meant when others are joined to it
+// by a dot. It takes an empty key at the start for JSON lines, a key of digits for an
+// index, and before a pipe only the first match of a wildcard.
 func (s *Step) joins() bool {
 	return s.Kind == LookupFields && (s.Loose || s.Pattern != nil || !rawjson.IsDigits(s.Key))
 }
 
-// Component is the step, which is no pattern, as a component of a gjson path.
+// Component is the step, which must not be a pattern, as a component of a gjson path.
 func (s *Step) Component() string {
 	if s.Loose {
 		return s.Key
@@ -168,8 +167,8 @@ func (s *Step) Component() string {
 	return gjson.Escape(s.Key)
 }
 
-// isList reports whether the path always yields a list, so that it would always
-// be true as a condition.
+// isList reports whether the path always yields a list, and so would always be true as a
+// condition.
 func (p *Path) isList() bool {
 	list := false
 	for i := range p.Lookups {
@@ -185,8 +184,8 @@ func (p *Path) isList() bool {
 	return list
 }
 
-// makesList reports whether the modifier yields a list, given that its input is
-// surely one or may be anything.
+// makesList reports whether the modifier yields a list; list tells whether its input is
+// known to be one.
 func (m *Modifier) makesList(list bool) bool {
 	switch m.Name {
 	case "keys", "values", "group":
@@ -207,7 +206,7 @@ func (p *Path) Each() (Step, bool) {
 	return Step{}, false
 }
 
-// Before is where the part of the path ends that stands before a step.
+// Before is the end of the part of the path before a step.
 func (p *Path) Before(step int) int {
 	end := p.From
 	if p.Root == RootJSON {

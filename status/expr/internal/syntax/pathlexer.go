@@ -8,8 +8,8 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// maxModifiers is how many modifiers a path may have; each of them copies, and
-// some make the value larger.
+// maxModifiers is how many modifiers a path may have: each makes a copy, and some make
+// the value larger.
 const maxModifiers = 8
 
 // A pathLexer reads one path. It ends at the first character that cannot
@@ -19,7 +19,7 @@ type pathLexer struct {
 	path      *Path
 	modifiers int
 	piped     bool // the next step was joined by |
-	query     bool // inside of #(...)
+	query     bool // inside #(...)
 }
 
 // path reads the path that begins at l.pos.
@@ -94,7 +94,7 @@ func (p *pathLexer) more() bool {
 		if p.path.bare || len(p.path.Steps) == 0 && p.path.Root != RootDot {
 			return false
 		}
-		p.pos++ // jq's: nothing in poll ever fails
+		p.pos++ // jq's, without effect: nothing ever fails here
 	case '*':
 		if p.path.bare || p.path.Root == RootJSON {
 			return false
@@ -108,7 +108,7 @@ func (p *pathLexer) more() bool {
 	return true
 }
 
-// dotted reads a dot and the step behind it.
+// dotted reads a dot and the step after it.
 func (p *pathLexer) dotted() {
 	p.pos++
 	switch c := p.at(p.pos); {
@@ -141,8 +141,8 @@ func (p *pathLexer) startsStep(i int) bool {
 	}
 }
 
-// tightPipe reads a | that belongs to the path, and the step behind it. Any other
-// | is left for the parser.
+// tightPipe reads a | that belongs to the path, and the step after it. Any other | is
+// left to the parser.
 func (p *pathLexer) tightPipe() bool {
 	next := p.pos + 1
 	c := p.at(next)
@@ -218,8 +218,8 @@ func (p *pathLexer) inName() bool {
 	}
 }
 
-// hyphenJoins reports whether a hyphen belongs to the name because of what stands
-// behind it, at offset i.
+// hyphenJoins reports whether what follows a hyphen, at offset i, makes it a part of the
+// name.
 func (p *pathLexer) hyphenJoins(i int) bool {
 	return p.startsName(i) || p.path.bare && rawjson.IsDigit(p.at(i))
 }
@@ -251,7 +251,7 @@ func (p *pathLexer) bracket() {
 	p.add(s, open)
 }
 
-// integer reads a whole number; one that fits nowhere is as good as the largest.
+// integer reads a whole number. One out of range becomes the nearest of 32 bits.
 func (p *pathLexer) integer() int {
 	from := p.pos
 	p.pos++
@@ -321,7 +321,7 @@ func (p *pathLexer) modifier() {
 	p.add(Step{Kind: LookupModifier, Modifier: m}, from)
 }
 
-// hyphenHint is for a hyphen that cannot be part of a name.
+// hyphenHint is the hint for a hyphen that cannot be part of a name.
 func (p *pathLexer) hyphenHint() string {
 	n := len(p.path.Steps)
 	if n == 0 || p.path.Steps[n-1].Kind != LookupFields || p.path.Steps[n-1].bracket {
@@ -334,7 +334,7 @@ func (p *pathLexer) hyphenHint() string {
 	return `for the key write ["` + p.src[p.path.Steps[n-1].From:end] + `"]`
 }
 
-// IsName reports whether a name can stand behind a dot as it is.
+// IsName reports whether a name can follow a dot as it is.
 func IsName(name string) bool {
 	l := lexer{src: "." + name}
 	p := l.path()

@@ -8,8 +8,8 @@ import (
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
-// A Query is a query of gjson, #(...), without what surprises in it. It compares
-// loosely, as gjson does: in a query 3 is "3".
+// A Query is a query of gjson, #(...), without its surprises. It compares loosely, as
+// gjson does: in a query 3 is "3".
 type Query struct {
 	Span
 	Lookups  []Lookup       // to the value that is tested; none for the element itself
@@ -130,8 +130,8 @@ func (p *pathLexer) queryOperand(q *Query, op int) {
 	}
 }
 
-// wildcards makes a regular expression of a pattern of gjson, where * is any text, ?
-// is one character, and \ takes the meaning from what follows. gjson's own takes
+// wildcards turns a pattern of gjson into a regular expression: * is any text, ? is one
+// character, and \ makes the next character literal. gjson's own matching takes
 // exponential time, or gives up.
 func wildcards(pattern string) *regexp.Regexp {
 	var b strings.Builder

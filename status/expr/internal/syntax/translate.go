@@ -7,22 +7,22 @@ import (
 	"sync"
 )
 
-// A translator says in the language what a jq program means. It knows the forms
-// that people write to ask one question of a list, and translates a program whole
-// or not at all: every method returns "" for what it does not know.
+// A translator translates jq programs into the language. It knows the forms that people
+// use to ask one question about a list, and translates a program as a whole or not at
+// all: every method returns "" for what it does not know.
 type translator struct {
 	looked  int  // parts that were looked at
 	several bool // jq may answer several times, once for each element
 }
 
-// maxTranslated is how long a program may be to be looked at, in bytes, and
-// maxLooked how many parts of it are.
+// maxTranslated is the longest program that is looked at, in bytes, and maxLooked the
+// most parts of it.
 const (
 	maxTranslated = 2 << 10
 	maxLooked     = 200
 )
 
-// suggested adds to an error what to write instead of all of its source.
+// suggested adds to an error what to write instead of the whole source.
 func suggested(e *Error, condition bool) *Error {
 	if len(e.Source) > maxTranslated {
 		return e
@@ -43,7 +43,7 @@ func suggested(e *Error, condition bool) *Error {
 		hint += " if one of them is enough, and all(...) if each must be so"
 	}
 	if i := strings.LastIndex(e.Hint, "; ."); i >= 0 && strings.HasSuffix(e.Hint, " field") {
-		hint += e.Hint[i:] // the other thing that the word may mean
+		hint += e.Hint[i:] // the other meaning of the word
 	}
 	e.Instead, e.Hint = text, hint
 	return e
@@ -56,7 +56,7 @@ func (t *translator) translate(src string, condition bool) string {
 		return ""
 	}
 	if condition {
-		if f.kind == jqCall && f.name == "select" && len(f.args) == 1 { // of a document, which is true
+		if f.kind == jqCall && f.name == "select" && len(f.args) == 1 { // of the document, which is always true
 			f = f.args[0]
 		}
 		return t.condition(f)
@@ -72,7 +72,7 @@ func compiles(src string, condition bool) bool {
 	return err == nil
 }
 
-// condition translates what is asked for its truth.
+// condition translates a form as a condition.
 func (t *translator) condition(f *jqForm) string {
 	if t.looked++; t.looked > maxLooked {
 		return ""
@@ -114,7 +114,7 @@ func (t *translator) joined(args []*jqForm, joint string) string {
 	return strings.Join(xs, joint)
 }
 
-// value translates what is asked for its value, as one operand.
+// value translates a form as one operand.
 func (t *translator) value(f *jqForm) string {
 	if t.looked++; t.looked > maxLooked {
 		return ""
@@ -132,7 +132,7 @@ func (t *translator) value(f *jqForm) string {
 	return operandText(text)
 }
 
-// operandText is an expression as one operand, "" if it is none.
+// operandText is an expression as one operand, "" if it does not compile.
 func operandText(text string) string {
 	switch n, _, err := parse(text, false); n.(type) {
 	case *Path, *Literal, *Variable, *Group, *Call:
@@ -160,13 +160,13 @@ func negated(condition string) string {
 	}
 }
 
-// simpleText matches a comparison of a field with a text that a query makes in the
-// same way: gjson takes other texts for numbers, booleans or patterns.
+// simpleText matches a comparison of a field with a text that means the same in a query:
+// gjson takes other texts for numbers, booleans or patterns.
 var simpleText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.([A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*) *== *"([A-Za-z][A-Za-z_0-9 .:/-]*)"$`)
 })
 
-// asQuery spells a condition on an element as a query, "" if it cannot be one.
+// asQuery spells a condition on an element as a query, "" if that is impossible.
 func asQuery(condition string) string {
 	m := simpleText().FindStringSubmatch(condition)
 	if m == nil || m[2] == "true" || m[2] == "false" {
