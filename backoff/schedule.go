@@ -104,8 +104,8 @@ func Waits(s Schedule, r *rand.Rand) iter.Seq[time.Duration] {
 type Cap struct {
 	// Of is the schedule to bound. nil means Exponential{}.
 	Of Schedule
-	// Max is the longest wait. 0 means DefaultMaxWait, and NoCap, like any negative
-	// number, no bound.
+	// Max is the longest wait. 0 means DefaultMaxWait; NoCap, or any negative number,
+	// means no bound.
 	Max time.Duration
 }
 
@@ -137,12 +137,11 @@ func (l longer) Wait(s Step, r *rand.Rand) time.Duration {
 	return max(l.a.Wait(s, r), l.b.Wait(s, r))
 }
 
-// Throttled returns the schedule for the wait after an answer that asked the
-// client to slow down but did not say for how long. If v is the wait of s, and d is
-// 2v but no more than the bound of s, it draws evenly between d/2 and d, and never
-// less than v: a client that was throttled must not be faster than one that was
-// merely early. The bound of s is that of a [Cap], also inside [Full], [Equal] and
-// [Max]. nil means Exponential{}.
+// Throttled returns the schedule for the wait after an answer that asked the client to
+// slow down but did not say for how long. If v is the wait of s, and d is 2v but no more
+// than the bound of s, it draws evenly between d/2 and d, and never less than v: a
+// throttled client must not be faster than one that was merely early. A [Cap] bounds s,
+// also inside [Full], [Equal] and [Max]. nil means Exponential{}.
 //
 //	s                                    v      Throttled(s)
 //	Exponential{}                        100ms  100ms to 200ms
@@ -158,8 +157,7 @@ func Throttled(s Schedule) Schedule {
 	})
 }
 
-// limitOf returns the bound of s, as far as s and what it wraps are known to have
-// one.
+// limitOf returns the bound of s, forever if none is known.
 func limitOf(s Schedule) time.Duration {
 	switch s := s.(type) {
 	case Cap:
@@ -192,10 +190,9 @@ func Add(a, b time.Duration) time.Duration {
 	return a + min(b, forever-a)
 }
 
-// saturate converts nanoseconds to a wait. Negative numbers become 0, and what
-// does not fit becomes forever. So does NaN, the product of 0 and infinity: too
-// long a wait is a nuisance, no wait at all a flood. Halves round to even, which
-// keeps means true.
+// saturate converts nanoseconds to a wait. Negative numbers become 0, and what does not
+// fit becomes forever. So does NaN, the product of 0 and infinity: too long a wait is a
+// nuisance, but no wait is a flood. Halves round to even, which keeps means true.
 func saturate(ns float64) time.Duration {
 	switch {
 	case ns <= 0:

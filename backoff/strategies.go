@@ -23,8 +23,8 @@ func (e Exponential) Wait(s Step, _ *rand.Rand) time.Duration {
 	return saturate(base * power(factor, s.N))
 }
 
-// power returns x^n for n >= 0, by squaring. It is what math.Pow computes, in a
-// third of the time.
+// power returns x^n for n >= 0, by squaring. It computes what math.Pow does, in a third
+// of the time.
 func power(x float64, n int) float64 {
 	result := 1.0
 	for ; n > 0; n >>= 1 {
@@ -84,10 +84,10 @@ func (f Fibonacci) Wait(s Step, _ *rand.Rand) time.Duration {
 // (config.active_job.retry_jitter).
 const RailsSpread = 0.15
 
-// Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power
-// of 4 and [RailsSpread] it is polynomially_longer of Rails' ActiveJob, formerly
-// exponentially_longer, which waits e^4 + rand*e^4*jitter + 2 seconds after
-// execution e: without the jitter 3 s, 18 s, 83 s, 258 s, 627 s and so on.
+// Polynomial waits Base * ((N+1)^Power + 2). With a base of one second, a power of 4 and
+// [RailsSpread] it is polynomially_longer in Rails' ActiveJob, formerly
+// exponentially_longer, which waits e^4 + rand*e^4*jitter + 2 seconds after execution e:
+// without the jitter 3 s, 18 s, 83 s, 258 s, 627 s and so on.
 type Polynomial struct {
 	// Base is the unit of the formula; the wait at step 0 is three times as
 	// long. 0 or less means DefaultBase.

@@ -62,10 +62,10 @@ func (t Table) Rows() iter.Seq[Row] {
 	}
 }
 
-// Coverage tells how closely a schedule watches a moment: how many attempts an
-// operation that completes just then costs, and how late its end is noticed.
+// Coverage tells how closely a schedule watches a moment: how many attempts an operation
+// costs that completes then, and how late its end is noticed.
 type Coverage struct {
-	// Attempts is the number of attempts that have started by then.
+	// Attempts is the number of attempts started by then.
 	Attempts int
 	// Last is when the last of them started, 0 if there was none.
 	Last time.Duration
@@ -143,8 +143,8 @@ type mass struct {
 	total  float64 // its mean in nanoseconds, times its probability
 }
 
-// distribute replaces the distribution of the previous wait by that of the wait
-// at step, and returns its mean.
+// distribute computes the distribution of the wait at step, keeps it as the previous one,
+// and returns its mean.
 func (e *estimator) distribute(step Step, previous []mass) time.Duration {
 	var bins [1 + 63*binsPerOctave]mass
 	var mean float64
@@ -187,8 +187,8 @@ func draw(u float64) uint64 {
 	return lower>>42<<53 | lower
 }
 
-// draws is a source of chosen numbers. After those it continues with random ones,
-// so that a schedule that rejects some of its draws terminates.
+// draws is a source of chosen numbers, followed by random ones, so that a schedule that
+// rejects some of its draws terminates.
 type draws struct {
 	chosen [2]uint64
 	asked  int

@@ -14,9 +14,9 @@ import (
 //	a = 1s, r = 2      T_10 = 1023s      next wait 1024s
 //	a = 1s, r = 1.1    T_48 = 960.172s   next wait 97.017s
 
-// FactorForOvershoot returns the factor with which each wait of an exponential
-// schedule is, in the long run, the share overshoot of the time already waited:
-// 1.1 for 0.1, which is 10%. If overshoot is not finite and above 0, the error is a
+// FactorForOvershoot returns the factor with which each wait of an exponential schedule
+// is, in the long run, a share of overshoot of the time already waited: 1.1 for an
+// overshoot of 0.1, which is 10%. If overshoot is not finite and above 0, the error is a
 // [*ParameterError].
 func FactorForOvershoot(overshoot float64) (float64, error) {
 	if !(overshoot > 0) || !finite(overshoot) {
@@ -25,10 +25,9 @@ func FactorForOvershoot(overshoot float64) (float64, error) {
 	return 1 + overshoot, nil
 }
 
-// FactorForWait returns the factor with which an exponential schedule that starts
-// with the wait base has reached the given wait at the time at since its start:
-// 1 + (wait - base) / at. If base or at is not above 0, or wait is below base, the
-// error is a [*ParameterError].
+// FactorForWait returns the factor with which an exponential schedule whose first wait is
+// base reaches the given wait at the time at since its start: 1 + (wait - base) / at. If
+// base or at is not above 0, or wait is below base, the error is a [*ParameterError].
 func FactorForWait(base, wait, at time.Duration) (float64, error) {
 	switch {
 	case base <= 0:

@@ -37,11 +37,10 @@ type Run struct {
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
-	// Cost is what an attempt costs. The zero value is 1% of the median run. At
-	// this default no wait is longer than half the median, so that a run that
-	// fails early is noticed. If the runs fall into modes that are far apart, such
-	// as builds with a warm and a cold cache, the median is that of the mode that
-	// is next to end.
+	// Cost is what an attempt costs. The zero value is 1% of the median run. At this
+	// default no wait is longer than half the median, so that a run that fails early is
+	// noticed. If the runs fall into modes that are far apart, such as builds with a warm
+	// and a cold cache, it is the median of the mode that ends next.
 	Cost Cost
 	// Base is the shortest wait. 0 means 1 µs.
 	Base time.Duration

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// maxRuns is the number of newest runs that are fitted. With a half-life of 15
-// runs, the hundredth weighs 1% of the newest.
+// maxRuns is how many of the newest runs are fitted. With a half-life of 15 runs, the
+// hundredth weighs 1% of the newest.
 const maxRuns = 100
 
 // halfLife is the number of runs after which a run weighs half. Ten to fifteen is
@@ -58,10 +58,10 @@ func (s sample) prepare() {
 	}
 }
 
-// impute replaces the durations of runs that had ended by their first attempt with
-// the mean expected from the other runs, and then from all of them. The middle
-// between 0 and the first attempt would be a bad estimate, because the first
-// attempt was planned near the end: the schedule would start ever earlier.
+// impute replaces the durations of runs that had ended by their first attempt with the
+// mean expected from the other runs, and then from all of them. The middle between 0 and
+// the first attempt would be a bad estimate, because the first attempt was planned near
+// the end: the schedule would start earlier and earlier.
 func (s sample) impute(from sample) {
 	for range 2 {
 		m := fitMixture(from)
@@ -79,9 +79,8 @@ func (s sample) impute(from sample) {
 // atOnce reports whether the first attempt saw the end.
 func (r Run) atOnce() bool { return r.Lo <= 0 && r.Hi > 0 }
 
-// midpoint estimates the duration in seconds. Hi would not do: the delay of one
-// run's attempts would enter the schedule of the next, which would drift ever
-// later.
+// midpoint estimates the duration in seconds. Hi would not do: the delay of one run's
+// attempts would enter the schedule of the next, which would drift later and later.
 func (r Run) midpoint() float64 {
 	hi := max(r.Hi, r.Lo, 0).Seconds()
 	lo := min(max(r.Lo.Seconds(), 0.02*hi), hi)
@@ -116,8 +115,8 @@ func (s sample) moments() (mean, variance float64) {
 	return mean, variance
 }
 
-// quantile returns the p-quantile of the durations, and that of their logarithms,
-// interpolated between order statistics.
+// quantile returns the p-quantiles of the durations and of their logarithms, interpolated
+// between order statistics.
 func (s sample) quantile(p float64) (x, ln float64) {
 	at := p * float64(len(s)-1)
 	a, b := s[int(at)], s[min(int(at)+1, len(s)-1)]

@@ -73,9 +73,9 @@ const (
 	modeAfter       = 1.25 // of the longest run
 )
 
-// stretches returns what an attempt costs at each age. A share refers to the median
-// of the mode that is next to end: the first attempts of an operation that takes
-// 5 s or 45 s must not be as rare as if it always took 45 s.
+// stretches returns what an attempt costs at each age. A share refers to the median of
+// the mode that ends next: the first attempts of an operation that takes 5 s or 45 s must
+// not be as rare as if it always took 45 s.
 func (c Cost) stretches(s sample) []stretch {
 	modes := s.modes()
 	if c.Delay > 0 || modes == nil {
@@ -93,10 +93,10 @@ func (c Cost) stretches(s sample) []stretch {
 	return list
 }
 
-// ofMode returns the costs until the given age if the mode is next to end. In a
-// mode that is narrow and rare, the cost alone leads to about one attempt. A run
-// only slightly longer than the others would then be seen when the next mode ends.
-// So at the default cost the gaps within a mode are limited.
+// ofMode returns the costs until the given age if the mode ends next. In a mode that is
+// narrow and rare, the cost alone leads to about one attempt. A run only slightly longer
+// than the others would then be seen when the next mode ends. So at the default cost the
+// gaps within a mode are limited.
 func (c Cost) ofMode(mode sample, until float64) []stretch {
 	_, ln := mode.quantile(0.5)
 	median := math.Exp(ln)
@@ -206,8 +206,8 @@ func (p plan) attempts(age float64) float64 { return interpolate(p.age, p.count,
 // when returns the age at which N is count, the inverse of attempts.
 func (p plan) when(count float64) float64 { return interpolate(p.count, p.age, count, 1, p.last) }
 
-// interpolate returns the value at x of the line through the points of xs and ys,
-// which goes on with a slope of rise/run.
+// interpolate returns the value at x of the line through the points of xs and ys, which
+// continues with a slope of rise/run.
 func interpolate(xs, ys []float64, x, rise, run float64) float64 {
 	end := len(xs) - 1
 	if x >= xs[end] {

@@ -71,9 +71,8 @@ func (m Model) Algorithms(base, maxWait time.Duration) []Algorithm {
 	return algorithms
 }
 
-// An Algorithm is a named schedule for clients that were turned away. As
-// published, the first wait of a client is that of step 0 in ModelQueue, and that
-// of step 1 in ModelOCC.
+// An Algorithm is a named schedule for clients that were turned away. As published, the
+// first wait of a client is for step 0 in ModelQueue and for step 1 in ModelOCC.
 type Algorithm struct {
 	// Name identifies the algorithm in the results, and is part of the seed of
 	// its random numbers.
@@ -122,7 +121,7 @@ func Defaults(m Model) Config {
 	return c
 }
 
-// Limits that protect against typing errors, which would use up the memory.
+// Limits that keep typing errors from using up the memory.
 const (
 	maxClients = 1_000_000
 	maxTrials  = 10_000_000
@@ -166,7 +165,7 @@ func (m Model) published() string {
 	return strings.Join(names, ", ")
 }
 
-// neverWaits reports whether no time passes under a, as far as its first waits tell.
+// neverWaits reports whether a does not wait, judging by its first waits.
 func (a Algorithm) neverWaits() bool {
 	for row := range (backoff.Table{Schedule: a.Schedule, Attempts: 10}).Rows() {
 		if row.Latest > 0 {

@@ -17,7 +17,7 @@ type outcome struct {
 	turnedAway int // calls in vain
 }
 
-// A worker runs one trial after the other and reuses their memory.
+// A worker runs trials one after another and reuses their memory.
 type worker struct {
 	config   Config
 	ctx      context.Context // checked now and then: a trial may take long
@@ -63,7 +63,7 @@ func (w *worker) run(a Algorithm, clients, trial int) outcome {
 		switch { // in place: as methods, the cases take 10% longer
 		case occ && c.read >= free:
 			free = c.at
-			o.time = max(o.time, c.at+w.message()) // until it has the answer
+			o.time = max(o.time, c.at+w.message()) // until the client has the answer
 			w.events.remove(id)
 		case occ:
 			c.read = c.at + w.twoMessages() + w.wait(c)
@@ -178,10 +178,10 @@ type events struct {
 	idBits int // the number of bits that are the client
 }
 
-// done is the node of a client that has no event.
+// done is the node of a client without an event.
 const done = math.MaxUint64
 
-// reset prepares e for that many clients, none of which has an event.
+// reset prepares e for that many clients, without events.
 func (e *events) reset(clients int) {
 	e.idBits = bits.Len(uint(clients - 1))
 	e.first = 1 << e.idBits
@@ -194,12 +194,12 @@ func (e *events) reset(clients int) {
 // empty reports whether no client has an event.
 func (e *events) empty() bool { return e.nodes[1] == done }
 
-// next returns the client whose event is first. There must be one.
+// next returns the client with the first event. There must be one.
 func (e *events) next() int {
 	return int(e.nodes[1] & (1<<e.idBits - 1))
 }
 
-// move gives the client an event, in place of the one it may have.
+// move gives the client an event, replacing any other.
 func (e *events) move(client int, at float64) {
 	e.set(client, math.Float64bits(at)>>e.idBits<<e.idBits|uint64(client))
 }
