@@ -27,9 +27,9 @@
 //	outcome, err := p.Run(ctx)
 //
 // Each answer becomes one of four verdicts: SUCCESS and ERROR end the wait, NOT_READY and
-// THROTTLED go on with it. What a server asks for, as with Retry-After, makes a pause
-// longer. The deadline is the earlier of ctx's and Timeout's, and the pause before it is
-// cut short to leave time for one more look.
+// THROTTLED go on with it. A wait that the server asks for, as with Retry-After, makes a
+// pause longer. The deadline is the earlier of ctx's and Timeout's, and the pause before
+// it is cut short to leave time for one more look.
 //
 // The error says how the wait ended: errors.Is(err, poll.TimedOut) and errors.Is(err,
 // context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)

@@ -22,7 +22,7 @@ const (
 	Failed
 	// CannotRun: the program was not found or cannot be executed.
 	CannotRun
-	// HintTooLong: the server asked for a wait that passes the deadline.
+	// HintTooLong: the server asked for a wait until after the deadline.
 	HintTooLong
 	// AttemptsExhausted: MaxAttempts were made.
 	AttemptsExhausted

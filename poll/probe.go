@@ -13,7 +13,7 @@ import (
 type Attempt struct {
 	Number   int           // from 1
 	Elapsed  time.Duration // since the start of the run
-	Previous status.Status // of the attempt before; None for the first
+	Previous status.Status // of the previous attempt; None for the first
 	// LastLook is true when there may be no time left for another attempt.
 	LastLook bool
 }

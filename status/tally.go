@@ -6,8 +6,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A Tally counts how often the rules that can end a run were asked and could decide, so
-// that a failed run can report a condition that never had a chance. The zero value is
+// A Tally records whether the rules that can end a run were ever asked and could decide,
+// so that a failed run can report a condition that never had a chance. The zero value is
 // ready for use.
 type Tally struct {
 	rules []*ruleCount
@@ -21,7 +21,7 @@ type ruleCount struct {
 	hinted  bool        // later answers need not be searched for hints
 }
 
-// Add counts the answers behind a verdict.
+// Add records the answers behind a verdict.
 func (t *Tally) Add(v Verdict) {
 	for i := range v.Answers {
 		a := &v.Answers[i]

@@ -245,7 +245,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
 	a.Kind, a.Code, a.Header = status.KindHTTP, &a.code, resp.Header
-	// A user who asks for encodings or for a range gets them as they come.
+	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}

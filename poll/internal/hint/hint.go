@@ -127,7 +127,7 @@ func (r *reader) hint(name string, parse parser) *status.Hint {
 	return &status.Hint{Wait: wait, Source: name}
 }
 
-// A parser reads a wait that begins now. Its problem says why there is none.
+// A parser parses a wait that begins now, or says what the problem is.
 type parser func(value string, now time.Time) (wait time.Duration, problem string)
 
 // The problems of a value, in words.

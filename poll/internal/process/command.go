@@ -57,7 +57,7 @@ type Attempt struct {
 // A Session is a command in one run. It keeps its buffers, and the place where
 // the program was found, from one attempt to the next.
 type Session struct {
-	Command // with its defaults; a Grace of 0 is none
+	Command // with its defaults; here a Grace of 0 means none
 
 	path    string // of the program, "" before it was looked for
 	environ []string
