@@ -24,8 +24,7 @@ func (r Result) Abandoned() bool {
 	return r.value.fault != nil && r.value.fault.code == faultAbandoned
 }
 
-// Value returns the value of the expression; for a condition it is true or
-// false.
+// Value returns the value of the expression; for a comparison it is true or false.
 func (r Result) Value() Value {
 	v := r.value
 	switch v.kind {
