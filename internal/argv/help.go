@@ -80,8 +80,8 @@ func (p *Program) HelpCommand(example string) *Command {
 	return &Command{
 		Name:        "help",
 		Operands:    "[NAME]",
-		Summary:     "what " + p.Name + ", or one of these, does and takes",
-		About:       fmt.Sprintf("%[1]s help says what %[1]s does and takes; with a NAME, what that subcommand does.", p.Name),
+		Summary:     "help on " + p.Name + ", or on one of these",
+		About:       fmt.Sprintf("%[1]s help shows the help of %[1]s or, with a NAME, of that subcommand.", p.Name),
 		Examples:    []Example{{p.Name + " help", ""}, {p.Name + " help " + example, ""}},
 		Flags:       Flags{HelpFlag()},
 		MaxOperands: 1,

@@ -193,7 +193,7 @@ func (l *Line) Uint64(name string) uint64 {
 	return value(l, name, 0, func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
-			return 0, Usagef("%q is not a whole number from 0 on", s)
+			return 0, Usagef("%q is not a whole number of at least 0", s)
 		}
 		return n, nil
 	})

@@ -115,7 +115,7 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 		if name == "-" {
 			name = "stdin"
 		}
-		return nil, argv.Usagef("%s has more than %d MiB, the most that is read of it", name, most>>20)
+		return nil, argv.Usagef("%s is larger than %d MiB, the most that is read", name, most>>20)
 	}
 	return text, err
 }

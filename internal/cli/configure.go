@@ -71,7 +71,7 @@ func (w *wait) readTarget(ctx context.Context, l *argv.Line) error {
 	case l.IsCommand():
 		return w.readCommand(ctx, l)
 	case len(l.Operands) > 1:
-		return argv.Usagef("%d URLs are given, and one can be waited for", len(l.Operands))
+		return argv.Usagef("%d URLs are given, but poll waits for one", len(l.Operands))
 	}
 	return w.readURL(l)
 }
@@ -126,15 +126,15 @@ func depends(condition *expr.Expr) error {
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
 	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
-		return argv.Usagef("a TCP address gives no answer to look at").Hint("without a condition, a connection is SUCCESS")
+		return argv.Usagef("a TCP address gives no answer to test").Hint("without a condition, a connection is SUCCESS")
 	case uses.Exit && kind != status.KindCommand:
-		return argv.Usagef("$exit is the exit code of a command, and a URL is waited for").Hint("write $status for the HTTP status code")
+		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
 	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
-		return argv.Usagef("$stdout and $stderr are a command's, and a URL is waited for").Hint("write $body for the response body")
+		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
 	case uses.Status && kind != status.KindHTTP:
-		return argv.Usagef("$status is the status code of an HTTP answer, and none is waited for").Hint("write $exit for a command's exit code")
+		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
 	case uses.Header && kind != status.KindHTTP:
-		return argv.Usagef("$header is a header of an HTTP answer, and none is waited for")
+		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
 		return nil
 	}
 	if n := len(l.Strings("print")); n > 1 {
-		return argv.Usagef("--print is given %d times, and one value can be printed", n)
+		return argv.Usagef("--print is given %d times, but only one value can be printed", n)
 	}
 	e, err := compileValue(l, "print")
 	if err == nil {

@@ -19,7 +19,7 @@ import (
 func demoCommand(world World) *argv.Command {
 	return &argv.Command{
 		Name:    "demo",
-		Summary: "watch a wait, with an API inside poll",
+		Summary: "watch poll wait for a job of a built-in API",
 		About: "poll demo starts a small API for asynchronous jobs on this machine's loopback\n" +
 			"interface, starts a job, and waits for it: NOT_READY while the job is queued and\n" +
 			"runs, THROTTLED once (the API asks for a second's patience), then SUCCESS.",

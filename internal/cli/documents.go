@@ -20,8 +20,8 @@ func manCommand(p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man writes the manual page, for man(1). It explains how a wait works, and\n" +
-			"says more about each flag and exit code than the help.",
+		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
+			"subcommands, files, and the command to run.",
 		Examples: []argv.Example{
 			{Line: "poll man | man -l -"},
 			{Line: "poll man >~/.local/share/man/man1/poll.1"},
@@ -52,36 +52,36 @@ func manPresets() string {
 // manMore is what the manual page says of a flag beyond what help says.
 func manMore() map[string]string {
 	return map[string]string{
-		"error-if":          "It is asked before --until.",
-		"not-ready-if":      "It keeps the wait going where an answer would otherwise be an ERROR, such as a 404 while the thing does not exist yet.",
-		"strict":            "Without it such an answer is NOT_READY, and a state that nobody thought of is waited for until the timeout.",
-		"preset":            "Its rules are asked after your own.",
-		"success-threshold": "For services that come and go while they start.",
-		"max-attempts":      "The first one counts.",
+		"error-if":          "It is evaluated before --until.",
+		"not-ready-if":      "It keeps the wait going on an answer that would otherwise be an ERROR, such as a 404 while the resource does not exist yet.",
+		"strict":            "Without it such an answer is NOT_READY, and an unexpected state keeps the wait going until the timeout.",
+		"preset":            "Its rules are evaluated after your own.",
+		"success-threshold": "For services that are unstable while they start.",
+		"max-attempts":      "The first one counts, too.",
 		"max-body":          "The rest of a longer answer is read and discarded, and what was kept is not parsed as JSON.",
 		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
 			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
 		"max-wait":  "The cap applies to jitter, too, but not to a wait that the server asks for.",
-		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. 10% sees the end at most a tenth too late.",
+		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. With 10%, the end is noticed at most a tenth too late.",
 		"jitter":    "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
 		"request":   "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
-		"data":      "Several are joined with &.",
+		"data":      "Several values are joined with &.",
 		"netrc":     "The variable NETRC names another file.",
 		"location-trusted": "Without it, credentials, a client certificate and most headers are sent to the first origin only, " +
 			"and a redirect that would take the body to another origin, or credentials from https to http, is an ERROR.",
 		"follow": "Auto follows Azure-AsyncOperation, Operation-Location and Location. None repeats the same request, for GraphQL and JSON-RPC. " +
 			"An EXPR such as .urls.get finds the URL in the answer, and 'https://host/v1/{.name}' builds it.",
-		"no-conditional": "Otherwise an answer that has not changed is not sent again.",
+		"no-conditional": "Without it, the server need not send an unchanged answer again.",
 		"stdin":          "Without it the command's stdin is empty.",
-		"foreground":     "The command stays in poll's own process group, as with timeout(1); what it has started is then not stopped with it.",
+		"foreground":     "The command stays in poll's own process group, as with timeout(1); processes it has started are then not stopped with it.",
 		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
-			"Where poll is itself run by the command of another poll, its grace ends after three quarters of the other's, so that nothing is left behind.",
-		"pass-exit-code": "Only an exit code other than 0 of a command that ended by itself is passed on.",
+			"If poll itself runs under another poll, its grace is at most three quarters of the other's, so that nothing is left running.",
+		"pass-exit-code": "Only a nonzero exit code of a command that ended by itself is passed on.",
 		"print":          "Text is printed as it is, other values as JSON, followed by a newline. A missing value makes the wait fail.",
-		"json":           "It is printed whatever the outcome, with the exit code, the answer and a timeline.",
+		"json":           "It is printed whatever the outcome and holds the exit code, the answer and a timeline.",
 		"progress": "Live redraws one line on a terminal; lines, for logs, reports when something changes; json writes one event per line. " +
 			"Auto is live on a terminal and lines elsewhere.",
-		"heartbeat": "It applies to lines.",
+		"heartbeat": "It applies to --progress lines.",
 	}
 }
 
@@ -96,7 +96,7 @@ func completionCommand(p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
-		Summary:  "a script for the shell, to complete what is typed",
+		Summary:  "a shell script for tab completion",
 		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
 			"subcommands, files, and the command that is waited for.",
 		Examples: []argv.Example{

@@ -16,11 +16,11 @@ func evalCommand(world World) *argv.Command {
 	return &argv.Command{
 		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
-		Summary:  "try a condition on an answer kept in a file",
-		About: "poll eval says whether a condition is true, false or unknown of an answer, and\n" +
-			"on stderr why. FILE is the answer: the JSON document, $body and $stdout. With -,\n" +
-			"or without FILE where EXPR asks for an answer, it is read from stdin. EXPR alone\n" +
-			"decides here; in a wait, only a good answer can be a SUCCESS.",
+		Summary:  "try a condition on an answer in a file",
+		About: "poll eval prints whether a condition is true, false or unknown for an answer,\n" +
+			"and says why on stderr. FILE holds the answer: the JSON document, $body and\n" +
+			"$stdout. With -, or without FILE if EXPR needs an answer, it is read from stdin.\n" +
+			"Here EXPR alone decides; in a wait, only a good answer can be a SUCCESS.",
 		Examples: []argv.Example{
 			{Line: `poll eval '.state == "done"' answer.json`},
 			{Line: `kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`},
@@ -28,7 +28,7 @@ func evalCommand(world World) *argv.Command {
 			{Line: `poll eval --print '.items[0].name' answer.json`},
 		},
 		Flags: evalFlags(),
-		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. Of --print\n" +
+		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. With --print\n" +
 			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown.",
 		Arguments: func(before []string) argv.Completion {
 			if len(before) == 0 {
@@ -53,10 +53,10 @@ func evalFlags() argv.Flags {
 		{Name: "status", Value: "CODE", Usage: "$status, the HTTP status code"},
 		{Name: "exit", Value: "CODE", Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
-		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command said; @FILE reads it"},
+		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
 		{Name: "attempt", Value: "N", Default: "1", Usage: "$attempt, the attempt's number"},
-		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the age of the wait"},
-		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR may then be left out"},
+		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the time since the start"},
+		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
 }
@@ -130,7 +130,7 @@ func oneStdin(l *argv.Line, file []string) error {
 		readers++
 	}
 	if readers > 1 {
-		return argv.Usagef("stdin can be read for one thing only")
+		return argv.Usagef("stdin can be read only once")
 	}
 	return nil
 }

@@ -15,9 +15,9 @@ func presetsCommand() *argv.Command {
 		Name:     "presets",
 		Operands: "[NAME]",
 		Summary:  "list the built-in sets of rules, or explain one",
-		About: "poll presets lists what --preset may be set to, and for which API. With a NAME\n" +
-			"it shows the rules of that preset, in the order in which they are asked, and a\n" +
-			"command line to begin with.",
+		About: "poll presets lists the values of --preset and the API that each is for. With a\n" +
+			"NAME it shows the rules of that preset, in the order in which they are tried,\n" +
+			"and a command line to start from.",
 		Examples:    []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
 		Flags:       argv.Flags{argv.HelpFlag()},
 		Arguments:   argv.OfferFirst(offeredPresets),
@@ -83,10 +83,10 @@ func explainPreset(p status.Preset) string {
 			b.WriteString(fill(rule.Why, "      -- ", "         "))
 		}
 	}
-	remark := "The rules are asked in this order, after your own; " +
+	remark := "The rules are tried in this order, after your own; " +
 		"a good answer that none matches is NOT_READY, or ERROR with --strict."
 	if len(p.Detail) > 0 {
-		remark += " The reason ends with what the API says of it: " + strings.Join(p.Detail, ", ") + "."
+		remark += " The reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
 	}
 	b.WriteString("\n" + fill(remark, "", ""))
 	return b.String()

@@ -24,7 +24,7 @@ import (
 func (w *wait) readURL(l *argv.Line) error {
 	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
 		if l.Typed(name) != nil {
-			return argv.Usagef("--%s is for a command, and a URL is waited for", name)
+			return argv.Usagef("--%s is for a command, but the target is a URL", name)
 		}
 	}
 	if err := refuseBlanks(l.Operands[0]); err != nil {
@@ -41,12 +41,12 @@ func (w *wait) readURL(l *argv.Line) error {
 }
 
 func (w *wait) readTCP(l *argv.Line) error {
-	if err := refuseGroup(l, groupHTTP, "is for http and https, and a TCP address is waited for"); err != nil {
+	if err := refuseGroup(l, groupHTTP, "is for http and https, but the target is a TCP address"); err != nil {
 		return err
 	}
 	u, err := url.Parse(l.Operands[0])
 	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
-		return argv.Usagef("a TCP address is a host and a port, and nothing else: tcp://HOST:PORT")
+		return argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
 	}
 	probe := poll.TCP{Address: net.JoinHostPort(u.Hostname(), u.Port())}
 	if err := probe.Check(); err != nil {
@@ -239,7 +239,7 @@ func addHeader(header http.Header, line string) error {
 }
 
 func (w *wait) readCommand(ctx context.Context, l *argv.Line) error {
-	if err := refuseGroup(l, groupHTTP, "is for a URL, and a command is waited for"); err != nil {
+	if err := refuseGroup(l, groupHTTP, "is for a URL, but the target is a command"); err != nil {
 		if stray := refuseStray(l); stray != nil {
 			return stray
 		}

@@ -221,7 +221,7 @@ func adviceOn(program string, subcommands []string) string {
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	case strings.ContainsFunc(program, unicode.IsSpace):
-		return "a command and its arguments are words of their own; a line for a shell is run with sh -c"
+		return "give the command and its arguments as separate words; run a shell line with sh -c"
 	case find(hostAlone, program) != nil:
 		return "a URL begins with its scheme, such as https://"
 	}

@@ -32,7 +32,7 @@ func waitCommand(world World) *argv.Command {
 		},
 		Usage: []string{
 			"poll [flags] URL                    http, https or tcp; flags may follow it",
-			"poll [flags] [--] COMMAND [ARG...]  all after COMMAND is the command's own",
+			"poll [flags] [--] COMMAND [ARG...]  all after COMMAND belongs to it",
 		},
 		Flags: waitFlags(),
 		After: "Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
@@ -215,7 +215,7 @@ func waitFlags() argv.Flags {
 		{Name: "timeout", Value: "D", Default: "10m", Group: groupLimits, Usage: "for everything; 0 = none"},
 		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
-		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "the most that is kept of an answer"},
+		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
 	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
@@ -230,7 +230,7 @@ func waitFlags() argv.Flags {
 		{Name: "unix-socket", Value: "PATH", Group: groupHTTP, Usage: "connect to this socket"},
 		{Name: "max-redirs", Value: "N", Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
-		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "where to look after the start: none, EXPR"},
+		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "what to poll after the start: none, EXPR"},
 		{Name: "no-conditional", Distinctive: true, Group: groupHTTP, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
@@ -240,7 +240,7 @@ func waitFlags() argv.Flags {
 
 		{Name: "stdin", Group: groupCommand, Usage: "read stdin once, give it to every attempt"},
 		{Name: "foreground", Group: groupCommand, Usage: "let the command use the terminal"},
-		{Name: "grace", Value: "D", Group: groupCommand, Default: "2s", Usage: "between TERM and KILL of an attempt"},
+		{Name: "grace", Value: "D", Group: groupCommand, Default: "2s", Usage: "time between TERM and KILL of an attempt"},
 		{Name: "show-stderr", Distinctive: true, Group: groupCommand, Usage: "pass the command's stderr through as it comes"},
 		{Name: "pass-exit-code", Distinctive: true, Group: groupCommand, Usage: "when the wait fails, exit with the command's code"},
 

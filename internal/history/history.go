@@ -47,7 +47,7 @@ func DefaultDir(getenv func(string) string) (string, error) {
 	if dir := getenv("LocalAppData"); runtime.GOOS == "windows" && dir != "" {
 		return filepath.Join(dir, "poll", "history"), nil
 	}
-	return "", errors.New("no place for a history: neither XDG_STATE_HOME nor HOME is set")
+	return "", errors.New("nowhere to keep a history: neither XDG_STATE_HOME nor HOME is set")
 }
 
 // CheckName says what is wrong with the name of a history: it is the name of a

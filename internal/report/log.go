@@ -67,9 +67,9 @@ func (l *log) attempt(u *run, ev poll.Event) {
 	case verdictWords(ev) != said.reason && said.changes < maxChanges && l.r.cfg.Face != Live:
 		l.verdict(said, ev)
 		if said.changes++; said.changes == maxChanges {
-			quieter := "the reason changes often: from now on only the status is said"
+			quieter := "the reason changes often: from now on only the status is shown"
 			if l.heartbeat > 0 {
-				quieter = "the reason changes often: from now on it is said at the heartbeat"
+				quieter = "the reason changes often: from now on it is shown with the heartbeat"
 			}
 			l.row(ev, "note", quieter)
 		}

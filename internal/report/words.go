@@ -264,7 +264,7 @@ func instead(o *poll.Outcome) string {
 		} else { // being accepted is enough then, and no condition says so yet
 			again += " --until '$status<300'"
 		}
-		return "a start is sent once; where it does no harm, this sends it until it is " + end + ": " + again
+		return "a start is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
 	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
 		return "to look where it leads: --follow '$header.Location'"
 	case later:
@@ -283,7 +283,7 @@ func remedy(a status.Advice) string {
 	case status.AdviceFollow:
 		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
 	case status.AdviceFinalStates:
-		return fmt.Sprintf("to say which state is the end: --until '%s==\"...\"'", a.Path)
+		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
 	}
 	return ""
 }

@@ -69,7 +69,7 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, 
 	}
 	took, err := r.took(ctx, o.Observation)
 	if err != nil {
-		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known by its attempts only: %v", err))
+		r.warnings = append(r.warnings, fmt.Sprintf("how long it took is known only from its attempts: %v", err))
 		return run, ok
 	}
 	run.Lo, run.Hi = took, took

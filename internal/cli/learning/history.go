@@ -27,7 +27,8 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Operands: "[NAME]",
 		Summary:  "what --learn has remembered",
 		About: "poll history lists what poll --learn has remembered; with a NAME it shows how\n" +
-			"long the runs of that operation took, and what the next one is expected to take.",
+			"long the runs of that operation took, and how long the next one is likely to\n" +
+			"take.",
 		Examples: []argv.Example{
 			{Line: "poll history"},
 			{Line: "poll history deploy"},
@@ -123,7 +124,7 @@ func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 // unknown says that there is no history of that name, and what may be meant.
 func unknown(store history.Store, name string) error {
 	names, _ := store.List()
-	return argv.Usagef("nothing is remembered of %q in %s", name, store.Dir).Meant(name, names)
+	return argv.Usagef("there is no history of %q in %s", name, store.Dir).Meant(name, names)
 }
 
 // runs are the past runs of an operation.

@@ -22,7 +22,7 @@ import (
 func Flags(group string) argv.Flags {
 	return argv.Flags{
 		{Name: "learn", Value: "NAME", Distinctive: true, Group: group, Usage: "remember how long runs take, poll when they end"},
-		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, Group: group, Usage: "what an attempt is worth: % of the median, or D"},
+		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, Group: group, Usage: "cost of an attempt: % of the median run, or D"},
 		{Name: "age", Value: "D", Default: "0", Group: group, Usage: "how long the operation has been running already"},
 		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", Group: group, Usage: "keep past runs here"},
 		{Name: "started-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it started, from the last answer"},

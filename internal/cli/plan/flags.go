@@ -27,12 +27,12 @@ func Flags(group string) argv.Flags {
 		{Name: "factor", Value: "F", Group: group, Default: "2", Usage: "growth of exponential"},
 		{Name: "power", Value: "P", Group: group, Default: "4", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Group: group, Default: "20s", Usage: "the longest wait poll chooses; 0 = no cap"},
-		{Name: "interval", Value: "D", Group: group, Usage: "look at once, then every D"},
+		{Name: "interval", Value: "D", Group: group, Usage: "poll at once, then every D"},
 		{Name: "overshoot", Value: "PCT", Distinctive: true, Group: group, Usage: "each wait is about PCT of the time waited so far"},
 		{Name: "jitter", Value: "J", Group: group, Default: "auto", Usage: "or none, full, equal, decorrelated", Words: argv.Texts(backoff.Jitters())},
 		{Name: "seed", Value: "N", Group: group, Usage: "makes jitter repeatable"},
 		{Name: "immediate", Group: group, Usage: "first attempt at once; with --interval unless =false"},
-		{Name: "initial-delay", Value: "D", Group: group, Default: "0", Usage: "wait this long before anything"},
+		{Name: "initial-delay", Value: "D", Group: group, Default: "0", Usage: "wait this long first"},
 	}
 }
 

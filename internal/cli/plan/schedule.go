@@ -22,13 +22,14 @@ import (
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "schedule",
-		Summary: "how often and how long a wait would poll",
-		About: "poll schedule shows the waits that the same flags give poll: before each attempt\n" +
-			"the wait (with jitter its mean and bounds), and when the attempt starts.\n" +
-			"It assumes that attempts take no time, and that no answer asks for another wait.",
+		Summary: "when a wait would poll",
+		About: "poll schedule shows when poll, given the same flags, would make its attempts:\n" +
+			"the wait before each (with jitter, its mean and bounds) and the time at which it\n" +
+			"starts. It assumes that attempts take no time, and that no answer asks for\n" +
+			"another wait.",
 		Examples: []argv.Example{
-			{Line: "poll schedule --timeout 10m --interval 30s", About: "how many attempts are that?"},
-			{Line: "poll schedule --overshoot 10% --until-time 1h", About: "how late is a completion after an hour seen?"},
+			{Line: "poll schedule --timeout 10m --interval 30s", About: "how many attempts does that make?"},
+			{Line: "poll schedule --overshoot 10% --until-time 1h", About: "how late is a completion after an hour noticed?"},
 			{Line: "poll schedule --compare exponential,fixed,polynomial --svg growth.svg"},
 			{Line: "poll schedule --learn deploy --svg deploy.svg", About: "when past runs say it will end, and the attempts"},
 			{Line: "poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", About: "the table of Rails' polynomially_longer"},
@@ -72,7 +73,7 @@ const (
 func scheduleFlags() argv.Flags {
 	offeredStrategies := func() []argv.Candidate { return argv.Candidates(argv.Texts(backoff.Strategies())...) }
 	return slices.Concat(argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "all until --timeout, but 100", Usage: "show this many"},
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Usage: "show this many"},
 		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), Usage: "show the attempts until then"},
 	}, Flags("").Only("strategy", "base", "factor", "power", "max-wait",
 		"interval", "overshoot", "jitter", "immediate", "initial-delay",
@@ -130,7 +131,7 @@ func comparedStrategies(l *argv.Line) []backoff.Strategy {
 	list := argv.List(l, "compare", backoff.Strategies())
 	refuse := func(flag string, of backoff.Strategy) {
 		if l.Has(flag) && !slices.Contains(list, of) {
-			l.Fail(flag, argv.Usagef("only %s has it, which is not compared", of))
+			l.Fail(flag, argv.Usagef("only %s uses it, and that is not compared", of))
 		}
 	}
 	refuse("factor", backoff.StrategyExponential)

@@ -24,11 +24,11 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "simulate",
 		Summary: "what jitter does to a contended service",
-		About: "poll simulate lets clients contend for a service, in virtual time, and counts\n" +
+		About: "poll simulate lets clients contend for a service in virtual time, and measures\n" +
 			"how long it takes until all are done and how much work that makes. Model queue:\n" +
 			"the service takes one client at a time; one that finds it busy waits and asks\n" +
 			"again. Model occ: clients write to one row under optimistic concurrency. Both\n" +
-			"are about contention; for how late one poller sees a completion, see poll\n" +
+			"are about contention; for how late one poller notices a completion, see poll\n" +
 			"schedule. --strategy, --factor, --power or --jitter add a schedule of your own.",
 		Examples: []argv.Example{
 			{Line: "poll simulate"},
@@ -59,11 +59,11 @@ func simulateFlags() argv.Flags {
 		{Name: "clients", Value: "LIST", Default: "10,50,100", Usage: "numbers of clients"},
 		{Name: "algorithm", Value: "LIST", Offers: offeredAlgorithms, Default: "all", Usage: "exponential, full, equal, decorrelated, none"},
 	}, Flags("").Only(shapes()...), argv.Flags{
-		{Name: "trials", Value: "N", Default: "100", Usage: "how often each is simulated"},
-		{Name: "base", Value: "D", Default: "10ms, occ 5ms", Usage: "of the algorithms"},
-		{Name: "max-wait", Value: "D", Default: "0 = no cap, occ 2s", Usage: "no wait is longer"},
+		{Name: "trials", Value: "N", Default: "100", Usage: "simulations of each"},
+		{Name: "base", Value: "D", Default: "10ms, occ 5ms", Usage: "the base of the algorithms"},
+		{Name: "max-wait", Value: "D", Default: "0 = no cap, occ 2s", Usage: "the longest wait"},
 		{Name: "service", Value: "D-D", Default: "8ms-12ms", Usage: "how long the queue serves a client"},
-		{Name: "seed", Value: "N", Default: "0", Usage: "another one draws other random numbers"},
+		{Name: "seed", Value: "N", Default: "0", Usage: "changes the random numbers"},
 		formatFlag(table.Text, table.CSV, table.JSON),
 		{Name: "svg", Value: "FILE", Usage: "write a chart of work and one of time"},
 		argv.HelpFlag(),

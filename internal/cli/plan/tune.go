@@ -18,11 +18,11 @@ import (
 func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "tune",
-		Summary: "the factor for a goal",
+		Summary: "choose the growth factor for a goal",
 		About: "poll tune chooses the factor of exponential waits for a goal: waits that are a\n" +
 			"fraction of the time already waited (--overshoot), or a given wait at a given\n" +
 			"time (--wait, --at). It shows how many attempts that makes until --timeout, how\n" +
-			"late a completion is then seen, and the flags for poll.",
+			"late a completion is noticed, and the flags for poll.",
 		Examples: []argv.Example{
 			{Line: "poll tune --overshoot 10% --base 1s --timeout 1000s"},
 			{Line: "poll tune --wait 100s --at 1000s --base 1s", About: "at 1000 seconds, wait for 100"},
@@ -32,7 +32,7 @@ func TuneCommand() *argv.Command {
 			{Name: "wait", Value: "D", Usage: "the wait wanted ..."},
 			{Name: "at", Value: "D", Usage: "... at this time"},
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), Usage: "the first wait"},
-			{Name: "timeout", Value: "D", Default: "--at, or " + words.Flag(DefaultTimeout), Usage: "judge the attempts until then"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + words.Flag(DefaultTimeout), Usage: "count the attempts until then"},
 			formatFlag(table.Text, table.JSON),
 			argv.HelpFlag(),
 		},
