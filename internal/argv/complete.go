@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A Completion lists what the word at the cursor may become.
+// A Completion lists candidates for the word at the cursor.
 type Completion struct {
 	Kind CompletionKind
 	// Start is how much of the word stays: "--cacert=" of --cacert=ca. For
@@ -15,7 +15,6 @@ type Completion struct {
 	Words []Candidate
 }
 
-// A CompletionKind says what is offered.
 type CompletionKind string
 
 // The kinds of completion. The scripts for the shells know them by name.
@@ -23,13 +22,13 @@ const (
 	OfferWords    CompletionKind = "words"    // these words
 	OfferFiles    CompletionKind = "files"    // names of files
 	OfferCommands CompletionKind = "commands" // these words and programs
-	OfferRest     CompletionKind = "rest"     // what completes another command's words
+	OfferRest     CompletionKind = "rest"     // completion of another command's words
 )
 
-// A Candidate is a word, and what it means.
+// A Candidate is a word and its meaning.
 type Candidate struct{ Word, About string }
 
-// Candidates makes candidates of words that explain themselves.
+// Candidates makes candidates of self-explanatory words.
 func Candidates(words ...string) []Candidate {
 	var list []Candidate
 	for _, word := range words {
@@ -38,8 +37,8 @@ func Candidates(words ...string) []Candidate {
 	return list
 }
 
-// Text is what the scripts read: the kind and the start, and a word a line,
-// with its meaning after a tab.
+// Text is the format that the scripts read: the kind and the start, then one
+// word per line, with its meaning after a tab.
 func (c Completion) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d\n", c.Kind, c.Start)
@@ -49,9 +48,9 @@ func (c Completion) Text() string {
 	return b.String()
 }
 
-// Complete says what the last of words may become. They are what comes after
-// the program's name on a command line that is being typed. What is wrong with
-// those before it is for [Program.Run] to say.
+// Complete returns what the last of words may become. words are what comes
+// after the program's name on a command line being typed; [Program.Run] reports
+// errors in the words before.
 func (p *Program) Complete(words []string) Completion {
 	typed, current := words[:len(words)-1], words[len(words)-1]
 	r := reader{program: p, command: p.Main}
@@ -79,8 +78,8 @@ func (r *reader) offer(current string) Completion {
 	return Completion{Kind: OfferWords, Words: r.flagsLeft()}
 }
 
-// glued finds the flag whose value stands in the same word, such as --base=1s, -kX
-// or -d@file, and where the value starts.
+// glued finds the flag whose value is part of the same word, as in --base=1s,
+// -kX or -d@file, and where the value starts.
 func (r *reader) glued(word string) (f *Flag, start int) {
 	if name, _, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "--") {
 		return r.command.Flags.Lookup(name[2:]), len(name) + 1
@@ -106,7 +105,7 @@ func (r *reader) flagsLeft() []Candidate {
 	return list
 }
 
-// values are what a flag may be set to; start is where its value begins in the
+// values returns the values for a flag; start is where its value begins in the
 // word.
 func (f *Flag) values(current string, start int) Completion {
 	value := current[start:]
@@ -143,7 +142,6 @@ func (r *reader) operand(current string) Completion {
 	return c
 }
 
-// OfferCommands lists the subcommands.
 func (p *Program) OfferCommands() []Candidate {
 	var list []Candidate
 	for _, c := range p.Commands() {

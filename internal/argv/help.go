@@ -11,13 +11,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// The widths of help: of the flags, and of the subcommands in their list.
+// The column widths of help: of the flags, and of the subcommands in their
+// list.
 const (
 	flagWidth    = 24
 	commandWidth = 25
 )
 
-// Help says what a command does and takes.
+// Help returns the help text of a command.
 func (p *Program) Help(c *Command) string {
 	var b strings.Builder
 	b.WriteString(c.About + "\n\n")
@@ -62,7 +63,7 @@ func (fs Flags) help(b *strings.Builder) {
 	}
 }
 
-// spelled is how a flag is typed: "-X, --request METHOD".
+// spelled returns the flag as it is typed: "-X, --request METHOD".
 func (f *Flag) spelled() string {
 	return strings.TrimSpace(strings.Join(f.names(), ", ") + " " + f.Value)
 }
@@ -74,8 +75,8 @@ func (f *Flag) explained() string {
 	return f.Usage + " [" + f.Default + "]"
 }
 
-// HelpCommand is the subcommand that shows the help of the others, such as that
-// of the example.
+// HelpCommand returns the subcommand that shows the help of the others; example
+// is the name of one of them.
 func (p *Program) HelpCommand(example string) *Command {
 	return &Command{
 		Name:        "help",
@@ -123,9 +124,9 @@ func (p *Program) ManCommands() string {
 	return b.String()
 }
 
-// Man lists the flags for a manual page, under their headings if they have any.
-// more is what the page says of a flag beyond what help says. The flag for help
-// is not worth a place in each list.
+// Man returns the flags for a manual page, under their headings if they have
+// any. more maps the name of a flag to what the page says beyond the help. The
+// flag for help is left out.
 func (fs Flags) Man(more map[string]string) string {
 	var b strings.Builder
 	group := ""
@@ -142,7 +143,7 @@ func (fs Flags) Man(more map[string]string) string {
 	return b.String()
 }
 
-// roff is how a flag is typed, with its names in bold.
+// roff returns the flag as it is typed, with its names in bold.
 func (f *Flag) roff() string {
 	text := `\fB` + Roff(f.names()[0]) + `\fR`
 	for _, name := range f.names()[1:] {
@@ -154,7 +155,7 @@ func (f *Flag) roff() string {
 	return text
 }
 
-// sentences explain a flag as help does, with room for whole sentences.
+// sentences explains a flag as the help does, but in whole sentences.
 func (f *Flag) sentences(more string) string {
 	text := sentence(f.Usage)
 	if f.Words != nil {
@@ -175,8 +176,8 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }
 
-// Roff escapes what a text formatter would take as its own, and what it would
-// print as typographic characters that a shell does not know.
+// Roff escapes what roff would interpret, and the characters that it would
+// print as typographic ones, which a shell does not understand.
 func Roff(text string) string {
 	text = strings.NewReplacer(
 		`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,

@@ -12,38 +12,38 @@ import (
 	"time"
 )
 
-// A Line is a command line that was read: which flags are set to what, and the
+// A Line is a command line that was read: the flags that are set, and the
 // operands.
 //
-// The methods that read a value keep the first one that makes no sense as the
-// error, which names where it came from; what is read after it does not matter.
+// The methods that read a value keep the first invalid one as the error, with
+// where it came from; what is read after it does not matter.
 type Line struct {
 	reader
-	Given []Given // flags as they were typed, and then those of variables
+	Given []Given // flags as they were typed, then those set by variables
 	err   error
 }
 
-// Given is a flag with a value.
+// Given is a flag with its value.
 type Given struct {
 	Flag     *Flag
 	Value    string // "true" or "false" for a switch
-	Variable bool   // of the environment, not of the command line
+	Variable bool   // set in the environment, not on the command line
 	Origin   string // how an error names the flag: by its variable if that was used
 }
 
-// Off reports whether it turns a switch off.
+// Off reports whether g turns a switch off.
 func (g *Given) Off() bool { return g.Flag.IsSwitch() && g.Value == "false" }
 
-// Subcommand is the name of the subcommand, "" for the main command.
+// Subcommand returns the name of the subcommand, "" for the main command.
 func (l *Line) Subcommand() string { return l.command.Name }
 
-// Subcommands are the names of the program's subcommands.
+// Subcommands returns the names of the program's subcommands.
 func (l *Line) Subcommands() []string { return l.program.Names() }
 
-// Write writes what a command has for stdout.
+// Write writes a command's result to stdout.
 func (l *Line) Write(ctx context.Context, text string) error { return l.program.Write(ctx, text) }
 
-// Getenv is the value of a variable, "" if it is not set.
+// Getenv returns the value of a variable, "" if it is not set.
 func (l *Line) Getenv(name string) string {
 	value, _ := l.program.Lookup(name)
 	return value
@@ -52,7 +52,7 @@ func (l *Line) Getenv(name string) string {
 // IsCommand reports whether the operands are a program and its arguments.
 func (l *Line) IsCommand() bool { return l.isProgram }
 
-// Last is what a flag is set to in the end, nil if it is not.
+// Last returns the last setting of a flag, nil if there is none.
 func (l *Line) Last(name string) *Given {
 	for _, g := range slices.Backward(l.Given) {
 		if g.Flag.Name == name {
@@ -62,8 +62,8 @@ func (l *Line) Last(name string) *Given {
 	return nil
 }
 
-// Typed is what the command line itself sets a flag to, nil if it does not or
-// turns a switch off.
+// Typed returns the setting of a flag on the command line itself, nil if there
+// is none or it turns a switch off.
 func (l *Line) Typed(name string) *Given {
 	if g := l.Last(name); g != nil && !g.Variable && !g.Off() {
 		return g
@@ -77,23 +77,23 @@ func (l *Line) Has(name string) bool { return l.Last(name) != nil }
 // On reports whether a switch is on.
 func (l *Line) On(name string) bool { return l.String(name) == "true" }
 
-// Err is the first thing that makes no sense.
+// Err returns the error of the first invalid value.
 func (l *Line) Err() error { return l.err }
 
-// ErrOr is the first thing that makes no sense, which err may come of, or err.
+// ErrOr returns Err, which may be the cause of err, or else err.
 func (l *Line) ErrOr(err error) error { return cmp.Or(l.err, err) }
 
-// keep keeps the first error.
 func (l *Line) keep(err error) {
 	if l.err == nil {
 		l.err = err
 	}
 }
 
-// Fail keeps the first error, under the name of the flag or its variable.
+// Fail keeps err, under the name of the flag or its variable, if it is the
+// first.
 func (l *Line) Fail(name string, err error) { l.keep(Usagef("%s: %w", l.Origin(name), err)) }
 
-// Origin is how an error names a flag: by its variable if that was used.
+// Origin returns what an error calls the flag: its variable, if that set it.
 func (l *Line) Origin(name string) string {
 	if g := l.Last(name); g != nil {
 		return g.Origin
@@ -101,7 +101,7 @@ func (l *Line) Origin(name string) string {
 	return "--" + name
 }
 
-// String is what a flag is set to, "" if it is not.
+// String returns the value of a flag, "" if it is not set.
 func (l *Line) String(name string) string {
 	if g := l.Last(name); g != nil {
 		return g.Value
@@ -120,7 +120,7 @@ func (l *Line) Strings(name string) []string {
 	return list
 }
 
-// value reads a flag; without it, it is def.
+// value reads a flag; if it is not set, it returns def.
 func value[T any](l *Line, name string, def T, parse func(string) (T, error)) T {
 	if !l.Has(name) {
 		return def
@@ -132,7 +132,7 @@ func value[T any](l *Line, name string, def T, parse func(string) (T, error)) T 
 	return v
 }
 
-// Duration reads a time that is not negative.
+// Duration reads a duration that is not negative.
 func (l *Line) Duration(name string, def time.Duration) time.Duration {
 	return value(l, name, def, func(s string) (time.Duration, error) {
 		d, err := ParseDuration(s)
@@ -148,7 +148,7 @@ func isUnit(number, word string) bool {
 	return err == nil && len(word) <= len("ms")
 }
 
-// ParseDuration reads a time with its unit. A bare 0 needs none.
+// ParseDuration reads a duration with its unit. A bare 0 needs none.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	n, isNumber := number(s)
@@ -165,8 +165,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s)
 }
 
-// overflows reports whether s is a well-formed time that is too long: it would
-// parse with every number replaced by 1.
+// overflows reports whether s is well-formed but too long: it would parse with
+// every number replaced by 1.
 func overflows(s string) bool {
 	_, err := time.ParseDuration(regexp.MustCompile(`[0-9.]+`).ReplaceAllString(s, "1"))
 	return err == nil
@@ -188,7 +188,7 @@ func (l *Line) Count(name string, least, def int) int {
 	})
 }
 
-// Uint64 reads a number from 0 on; without the flag it is 0.
+// Uint64 reads a whole number; it is 0 if the flag is not set.
 func (l *Line) Uint64(name string) uint64 {
 	return value(l, name, 0, func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
@@ -218,7 +218,7 @@ func (l *Line) Number(name string, least, def float64) float64 {
 	})
 }
 
-// Percent reads "10%" as 0.1. It has to be more than 0.
+// Percent reads "10%" as 0.1. The value has to be more than 0.
 func (l *Line) Percent(name string) float64 {
 	return value(l, name, 0, func(s string) (float64, error) {
 		digits, hasUnit := strings.CutSuffix(s, "%")
@@ -266,8 +266,8 @@ func parseSize(s string) (int64, error) {
 	return int64(n * factor), nil
 }
 
-// Choice reads one of the words that the flag takes. Without it, it is what the
-// table has as its default.
+// Choice reads one of the words that the flag takes; if it is not set, its
+// default.
 func (l *Line) Choice(name string) string {
 	f := l.command.Flags.Lookup(name)
 	return value(l, name, f.Default, func(s string) (string, error) {
@@ -278,7 +278,7 @@ func (l *Line) Choice(name string) string {
 	})
 }
 
-// List reads a list of words, separated by commas, each once.
+// List reads a comma-separated list of distinct words.
 func List[T ~string](l *Line, name string, words []T) []T {
 	var list []T
 	for word := range strings.SplitSeq(l.String(name), ",") {
@@ -297,7 +297,7 @@ func notOneOf(word string, words []string) *UsageError {
 	return Usagef("%q is not one of %s", word, strings.Join(words, ", ")).Meant(word, words)
 }
 
-// Texts returns words of a type as plain text, which tables of flags have.
+// Texts returns words of a type as strings, as tables of flags have them.
 func Texts[T ~string](words []T) []string {
 	var plain []string
 	for _, w := range words {

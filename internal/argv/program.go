@@ -1,12 +1,12 @@
-// Package argv is a small framework for command lines: flags that may stand
-// anywhere before a command's own words, variables that stand for flags,
-// completion, help, and errors that say what was probably meant. It knows
-// nothing of what the program is for.
+// Package argv is a small framework for command lines: flags anywhere before a
+// command's own words, variables that stand for flags, completion, help, and
+// errors that suggest what was meant. It knows nothing of the program's
+// purpose.
 //
-// It stands on urfave/cli, which sets the flags, asks for their variables and
-// runs the command. The words are taken apart here: urfave would take the first
-// operand for a subcommand, does not read -XPOST, would take a flag for the value
-// of the one before it, and has its errors only as prose.
+// It builds on urfave/cli, which sets the flags, reads their variables and runs
+// the command. The words are parsed here: urfave would take the first operand
+// for a subcommand, does not read -XPOST, takes a flag for the value of the one
+// before it, and has its errors only as prose.
 package argv
 
 import (
@@ -19,32 +19,33 @@ import (
 
 // A Program is a main command with subcommands.
 type Program struct {
-	Name      string // as it is typed
-	Variables string // what the names of its variables begin with
+	Name      string
+	Variables string // prefix of the names of its variables
 	Main      *Command
-	// Subcommands are the commands that a first word can name, as help lists them.
+	// Subcommands are the subcommands, in the order in which help lists them.
 	Subcommands []Constructor
-	// Synonyms are the names that other programs give to flags of this one.
+	// Synonyms maps the names that other programs give to flags to those used
+	// here.
 	Synonyms map[string]string
 
 	// IsOperand reports whether a word is an operand of the main command. The
-	// first one that is none begins a command, whose words are its own.
+	// first word that is not begins a command, whose words are its own.
 	IsOperand func(word string) bool
-	// Refuse says what is wrong with a word that is no operand; given reports
-	// whether a flag comes before it. It may be nil.
+	// Refuse reports what is wrong with a word that is not an operand; given
+	// reports whether a flag comes before it. It may be nil.
 	Refuse func(word string, given func(flag string) bool) error
-	// Surplus is why the main command takes no further operand.
+	// Surplus says why the main command takes no further operand.
 	Surplus string
-	// Describe returns what of a word may be repeated in an error, and a hint, if
-	// there is one, to what it was meant to be. Operands can be secrets.
+	// Describe returns the part of a word that an error may repeat, and a hint,
+	// if any, to what it was meant to be. Operands can be secrets.
 	Describe func(word string) (harmless, hint string)
 
 	Lookup func(name string) (value string, ok bool) // of a variable
 	Write  func(ctx context.Context, text string) error
 }
 
-// A Constructor makes a subcommand. Its table of flags costs something, so it is
-// only made when it is wanted.
+// A Constructor makes a subcommand. Building its table of flags takes time, so
+// this is done only on demand.
 type Constructor struct {
 	Name string
 	New  func() *Command
@@ -57,34 +58,34 @@ type Command struct {
 	Summary  string // one line, for the list
 	About    string // a paragraph, for its own help
 	Examples []Example
-	Usage    []string // the lines below "Usage:", if they say more than Operands
+	Usage    []string // the lines below "Usage:", if Operands is not enough
 	Flags    Flags
 	After    string // what its help ends with
 
 	MaxOperands int    // [Any] number
-	Surplus     string // why there can be no more: "takes one name"
+	Surplus     string // why no more are allowed: "takes one name"
 	Conflicts   []Conflict
-	// Arguments lists what the next operand may be, given those before it. Nil
-	// lists nothing.
+	// Arguments lists the candidates for the next operand, given those before
+	// it. It may be nil.
 	Arguments func(before []string) Completion
 	Run       func(context.Context, *Line) error
 }
 
-// Any is the number of operands of a command that takes as many as there are.
+// Any is the MaxOperands of a command that takes any number of operands.
 const Any = -1
 
-// An Example is a command line with a word on what it does.
+// An Example is a command line with an explanation.
 type Example struct{ Line, About string }
 
 // Run reads the arguments and runs the command that they name. The line is what
-// was read, also where something is wrong with it.
+// was read, even if something is wrong with it.
 func (p *Program) Run(ctx context.Context, args []string) (*Line, error) {
 	l := &Line{reader: reader{program: p, command: p.Main}}
 	for len(args) > 0 {
 		rest, err := l.read(args)
 		l.keep(err)
 		if l.err != nil && rest == nil {
-			rest = args[1:] // it may be no command that begins here
+			rest = args[1:] // this may not be where a command begins
 		}
 		args = rest
 	}
@@ -113,8 +114,8 @@ func (l *Line) run(ctx context.Context) error {
 	return l.command.Run(ctx, l)
 }
 
-// A setting is a flag as urfave has it: it is set by the words and, if they do
-// not name it, by its variable.
+// A setting is a flag as urfave sees it: set by the words or, if they do not
+// name it, by its variable.
 type setting struct {
 	*Flag
 	line *Line
@@ -129,7 +130,7 @@ func (l *Line) settings() []cli.Flag {
 }
 
 func (s setting) String() string  { return s.Name }
-func (s setting) Names() []string { return []string{s.Name} } // those that [reader.give] writes
+func (s setting) Names() []string { return []string{s.Name} } // as [reader.give] writes them
 func (s setting) IsSet() bool     { return s.line.Has(s.Name) }
 func (s setting) Get() any        { return s.line.String(s.Name) }
 func (s setting) PreParse() error { return nil }
@@ -139,8 +140,8 @@ func (s setting) Set(_, value string) error {
 	return nil
 }
 
-// PostParse gives a flag of the main command that the words leave alone the value
-// of its variable. A variable for a flag that may be repeated holds one value a
+// PostParse gives a flag of the main command that was not typed the value of
+// its variable. The variable of a flag that may be repeated holds one value per
 // line.
 func (s setting) PostParse() error {
 	if s.line.command != s.line.program.Main || s.Hidden || s.IsSet() {
@@ -165,7 +166,7 @@ func (s setting) PostParse() error {
 	return nil
 }
 
-// find returns the subcommand of that name, nil if there is none.
+// find returns the subcommand with that name, nil if there is none.
 func (p *Program) find(name string) *Command {
 	for _, c := range p.Subcommands {
 		if c.Name == name {
@@ -175,7 +176,7 @@ func (p *Program) find(name string) *Command {
 	return nil
 }
 
-// Names are those of the subcommands.
+// Names returns the names of the subcommands.
 func (p *Program) Names() []string {
 	var names []string
 	for _, c := range p.Subcommands {
@@ -193,8 +194,8 @@ func (p *Program) Commands() []*Command {
 	return list
 }
 
-// A Flag is one option of a command. Everything that has to know the options
-// (reading, variables, help, completion, the manual) uses the same table.
+// A Flag is one option of a command. Reading, variables, help, completion and
+// the manual all use the same table.
 type Flag struct {
 	Name    string   // long, without dashes
 	Aliases []string // other names; those of one letter are short
@@ -202,15 +203,15 @@ type Flag struct {
 	Many    bool     // may be given several times
 	Usage   string
 	Default string // in words, "" for none
-	Group   string // the heading in help that it stands under
+	Group   string // its heading in help
 	Hidden  bool   // accepted, not shown
-	// Distinctive is true for a name that hardly any other program gives to a
-	// flag: among the words of a command it is misplaced. Where values are offered,
-	// it is so with one of them.
+	// Distinctive is true for a name that hardly any other program uses for a
+	// flag, so that it is misplaced among the words of a command. With Words,
+	// only one of those values makes it so.
 	Distinctive bool
 	Words       []string // the values it takes, where they can be listed
-	// Offers lists what completion offers beside Words: values where others are
-	// possible, and those whose list costs something to make.
+	// Offers lists what completion offers besides Words: examples where other
+	// values are possible, and lists that take time to make.
 	Offers     func() []Candidate
 	FromFile   bool // @FILE stands for what is in the file
 	MayBeEmpty bool // an empty value means something
@@ -219,7 +220,7 @@ type Flag struct {
 // IsSwitch reports whether the flag takes no value.
 func (f *Flag) IsSwitch() bool { return f.Value == "" }
 
-// names are how it is typed, the short ones first.
+// names returns the flag's names as they are typed, the short ones first.
 func (f *Flag) names() []string {
 	var names []string
 	for _, alias := range f.Aliases {
@@ -233,7 +234,7 @@ func (f *Flag) names() []string {
 // Flags is the table of one command's options.
 type Flags []Flag
 
-// HelpFlag is what every command has.
+// HelpFlag returns the flag that every command has.
 func HelpFlag() Flag { return Flag{Name: "help", Aliases: []string{"h"}, Usage: "this text"} }
 
 // Lookup finds a flag by one of its names, without dashes.
@@ -246,8 +247,8 @@ func (fs Flags) Lookup(name string) *Flag {
 	return nil
 }
 
-// Only returns the flags of these names, in the order of the table and without
-// headings.
+// Only returns the flags with these names, in the order of the table and
+// without headings.
 func (fs Flags) Only(names ...string) Flags {
 	var some Flags
 	for _, f := range fs {

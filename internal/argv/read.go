@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A reader takes the words of a command line apart, for [Program.Run] and for
-// [Program.Complete]. urfave gets the flags as they are written here: each with
-// its full name and its value.
+// A reader parses the words of a command line for [Program.Run] and
+// [Program.Complete]. It passes the flags on to urfave in normal form: each
+// with its full name and its value.
 type reader struct {
 	program *Program
 	command *Command // the main command until a word names another
@@ -17,7 +17,7 @@ type reader struct {
 	Operands  []string
 	isProgram bool
 	verbatim  bool  // after "--"
-	waiting   *Flag // the last word, whose value is missing
+	waiting   *Flag // the flag that the last word is, if its value is missing
 }
 
 func (r *reader) has(name string) bool {
@@ -29,9 +29,9 @@ func (r *reader) give(f *Flag, value string) {
 	r.flags = append(r.flags, "--"+f.Name+"="+value)
 }
 
-// read takes the first word, with the next one if that is its value, and returns
-// the others, also where something is wrong. Flags may stand anywhere before
-// "--". In the main command a word that is no operand names a subcommand, or
+// read reads the first word, with the next one if that is its value, and
+// returns the others, even on an error. Flags may stand anywhere before "--".
+// In the main command a word that is not an operand names a subcommand, or
 // begins a program's words, which are its own.
 func (r *reader) read(args []string) (rest []string, err error) {
 	word := args[0]
@@ -115,7 +115,7 @@ func (r *reader) readLong(args []string) ([]string, error) {
 // a letter that takes a value takes the rest of the word, or the next one.
 func (r *reader) readShort(args []string) ([]string, error) {
 	word, rest := args[0][1:], args[1:]
-	// -until would be read as -u ntil, and -data as -d ata.
+	// Otherwise -until would be -u ntil, and -data would be -d ata.
 	if long, _, _ := strings.Cut(word, "="); len(long) > 1 && r.command.Flags.Lookup(long) != nil {
 		return rest, Usagef("unknown flag -%s", long).Hint("did you mean --%s?", long)
 	}
@@ -152,7 +152,7 @@ func (r *reader) readValue(f *Flag, spelled string, rest []string) ([]string, er
 	return rest[1:], nil
 }
 
-// normal is a value as it is kept: of a switch, "true" or "false".
+// normal returns a value in normal form: for a switch, "true" or "false".
 func (f *Flag) normal(value string) (string, error) {
 	if !f.IsSwitch() {
 		return value, nil

@@ -11,13 +11,13 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A UsageError is a command line that cannot be meant: nothing was done.
+// A UsageError is an error in the command line: nothing was done.
 type UsageError struct {
 	Err   error
 	Hints []string
 }
 
-// Usagef makes a usage error, which keeps the hints of those that it wraps.
+// Usagef makes a usage error, which keeps the hints of the errors it wraps.
 func Usagef(format string, args ...any) *UsageError {
 	e := &UsageError{Err: fmt.Errorf(format, args...)}
 	if inner, ok := errors.AsType[*UsageError](errors.Unwrap(e.Err)); ok {
@@ -26,14 +26,14 @@ func Usagef(format string, args ...any) *UsageError {
 	return e
 }
 
-// Hint adds what to do about it.
+// Hint adds advice on what to do.
 func (e *UsageError) Hint(format string, args ...any) *UsageError {
 	e.Hints = append(e.Hints, fmt.Sprintf(format, args...))
 	return e
 }
 
-// Meant adds which of the candidates a word may have been meant to be, if one is
-// near.
+// Meant adds a hint to the candidate that word was probably meant to be, if one
+// is close.
 func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 	if meant := words.Nearest(word, candidates); meant != "" {
 		return e.Hint("did you mean %s?", meant)
@@ -44,7 +44,7 @@ func (e *UsageError) Meant(word string, candidates []string) *UsageError {
 func (e *UsageError) Error() string { return e.Err.Error() }
 func (e *UsageError) Unwrap() error { return e.Err }
 
-// IsUsage reports whether an error is one of the command line.
+// IsUsage reports whether err is a usage error.
 func IsUsage(err error) bool {
 	_, ok := errors.AsType[*UsageError](err)
 	return ok
@@ -71,9 +71,9 @@ func (r *reader) unknownFlag(spelled string) error {
 	return err.Hint("%[1]s --help lists the flags; a command's own flags come after it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
 }
 
-// refuseEmpty refuses an empty value where that means nothing. It is probably a
-// shell variable that is not set, and without the flag's value something else
-// would be done than was asked for.
+// refuseEmpty refuses an empty value for a flag that has no use for it. It is
+// probably an unset shell variable, and to ignore the flag would be to do
+// something other than was asked for.
 func (l *Line) refuseEmpty() error {
 	for _, g := range l.Given {
 		if g.Value == "" && !g.Flag.IsSwitch() && !g.Flag.MayBeEmpty {
@@ -96,8 +96,8 @@ func (l *Line) refuseSurplus() error {
 		Hint("%s %s --help lists them", l.program.Name, c.Name)
 }
 
-// tooMany refuses the operand at an index. Where it does not belong an operand
-// may be a secret, so it is told by its place and by what of it is none.
+// tooMany refuses the operand at an index. A misplaced operand may be a secret,
+// so the error gives its position and only its harmless part.
 func (p *Program) tooMany(operands []string, index int, why string) *UsageError {
 	harmless, hint := p.Describe(operands[index])
 	err := Usagef("%s is one too many: %s", NameOperand(index, cmp.Or(harmless, FlagName(operands[index]))), why)
@@ -107,7 +107,7 @@ func (p *Program) tooMany(operands []string, index int, why string) *UsageError 
 	return err
 }
 
-// NameOperand names the operand at an index by what of it is harmless.
+// NameOperand names the operand at an index by its position and harmless part.
 func NameOperand(index int, harmless string) string {
 	if harmless == "" {
 		return fmt.Sprintf("operand %d", index+1)
@@ -115,7 +115,7 @@ func NameOperand(index int, harmless string) string {
 	return fmt.Sprintf("operand %d (%s)", index+1, harmless)
 }
 
-// FlagName is the part of a flag that is not its value, "" for any other word.
+// FlagName returns a flag without its value, "" for any other word.
 func FlagName(word string) string {
 	switch name, _, _ := strings.Cut(word, "="); {
 	case !isFlag(word):
@@ -123,7 +123,7 @@ func FlagName(word string) string {
 	case strings.HasPrefix(word, "--"):
 		return name
 	}
-	return string([]rune(word)[:2]) // what follows may be its value
+	return string([]rune(word)[:2]) // the rest may be its value
 }
 
 // TooMany refuses the operand at an index.
@@ -131,10 +131,10 @@ func (l *Line) TooMany(index int, why string) *UsageError {
 	return l.program.tooMany(l.Operands, index, why)
 }
 
-// refuseMisplaced refuses what stands among the words of a command though the
-// program or a shell was meant to read it. The command would take it, or ignore
-// it, and something else would be done than was asked for. Behind "--" every word
-// is the command's.
+// refuseMisplaced refuses words after a command that were meant for this
+// program or a shell. The command would take or ignore them, and something
+// other than was asked for would be done. After "--" every word is the
+// command's.
 func (r *reader) refuseMisplaced(args []string) error {
 	var found, forShell string
 	var ours []string
@@ -169,8 +169,8 @@ func (r *reader) refuseMisplaced(args []string) error {
 	return r.misplaced(found, forShell, ours, ProgramName(args[0]))
 }
 
-// misplaced says which word should not come after the program, and how the line
-// was probably meant.
+// misplaced reports the word that should not come after the program, and how
+// the line was probably meant.
 func (r *reader) misplaced(found, forShell string, ours []string, program string) error {
 	err := Usagef("%s comes after the command, which would take it as its own argument", found)
 	if found == forShell {
@@ -187,8 +187,8 @@ func (r *reader) misplaced(found, forShell string, ours []string, program string
 		Hint("if it is meant for %s: %s-- %s ...", program, self, program)
 }
 
-// isMisplaced reports whether a flag with that value, after a command, was meant
-// for the program.
+// isMisplaced reports whether a flag with that value, after a command, was
+// meant for this program.
 func (f *Flag) isMisplaced(value string) bool {
 	if !f.Distinctive || f.Offers == nil {
 		return f.Distinctive
@@ -196,14 +196,14 @@ func (f *Flag) isMisplaced(value string) bool {
 	return slices.ContainsFunc(f.Offers(), func(c Candidate) bool { return c.Word == value })
 }
 
-// IsForShell reports whether a word is one by which a shell joins commands or
-// directs their output.
+// IsForShell reports whether a word is one with which a shell joins commands or
+// redirects their output.
 func IsForShell(word string) bool {
 	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
 }
 
-// ProgramName is the first word of a command as it may be shown: what a shell
-// would not take as it is can hold a secret.
+// ProgramName returns the first word of a command as it may be shown: one that
+// a shell would have to quote can hold a secret.
 func ProgramName(word string) string {
 	if regexp.MustCompile(`^[\w./+-]+$`).MatchString(word) {
 		return word
@@ -211,7 +211,7 @@ func ProgramName(word string) string {
 	return "COMMAND"
 }
 
-// shellQuoted writes a word so that a shell reads it unchanged; "" stays.
+// shellQuoted quotes a word for a shell if necessary; "" stays empty.
 func shellQuoted(word string) string {
 	isDigit := func(r rune) bool { return r >= '0' && r <= '9' }
 	if strings.TrimFunc(word, isDigit) == "" {
@@ -220,16 +220,16 @@ func shellQuoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// A Conflict is two flags that cannot both be meant.
+// A Conflict is a pair of flags that exclude each other.
 type Conflict struct {
 	Flag, Other string
-	// Unless is a value of Other with which the two go together; "" is none.
+	// Unless is a value of Other that does not conflict; "" means none.
 	Unless string
-	// Only is the one value of Other with which they do not; "" is any.
+	// Only is the one value of Other that conflicts; "" means any.
 	Only string
 }
 
-// Conflicting are the conflicts of a flag with several others.
+// Conflicting returns the conflicts of a flag with several others.
 func Conflicting(flag string, others ...string) []Conflict {
 	var list []Conflict
 	for _, other := range others {
@@ -238,8 +238,8 @@ func Conflicting(flag string, others ...string) []Conflict {
 	return list
 }
 
-// refuseConflicts refuses two flags that contradict each other. Where one was typed
-// and the other is only in the environment, the one that was typed is meant.
+// refuseConflicts refuses two flags that contradict each other. A flag that was
+// typed overrides a conflicting one from the environment.
 func (l *Line) refuseConflicts() error {
 	for _, c := range l.command.Conflicts {
 		one, other := l.Last(c.Flag), l.Last(c.Other)
