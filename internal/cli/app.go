@@ -22,7 +22,7 @@ type World struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
 	Streams *term.Streams
-	// Hurry is closed when the person waiting has asked a second time for the end.
+	// Hurry is closed when the user has asked to end a second time.
 	Hurry <-chan struct{}
 
 	guard *guard // nil for none
@@ -65,7 +65,7 @@ func (w World) program() *argv.Program {
 	return p
 }
 
-// interruptible makes a command end at a signal wherever it is.
+// interruptible makes a signal end a command wherever it is.
 func interruptible(c *argv.Command) *argv.Command {
 	run := c.Run
 	c.Run = func(ctx context.Context, l *argv.Line) error {
@@ -74,8 +74,8 @@ func interruptible(c *argv.Command) *argv.Command {
 	return c
 }
 
-// Run does what the arguments say and returns what to exit with. ctx is
-// cancelled, with a cause, when the person waiting wants the end.
+// Run does what the arguments say and returns the exit code. ctx is cancelled, with
+// a cause, when the user wants to end.
 func Run(ctx context.Context, w World) ExitCode {
 	w.began = time.Now()
 	line, err := w.program().Run(ctx, w.Args)
@@ -91,15 +91,15 @@ func Run(ctx context.Context, w World) ExitCode {
 	return ExitUsage
 }
 
-// A file need not have an end, so there is a most that is read: of a body, an
-// answer, the input of a command; and of headers or logins, one a line.
+// A file may be endless, so reading is limited: for a body, an answer or a
+// command's input; and for headers or logins, one per line.
 const (
 	maxInput = 256 << 20
 	maxLines = 1 << 20
 )
 
-// readFile reads a file, or stdin for "-". One with more than most bytes, a
-// whole number of MiB, is refused.
+// readFile reads a file, or stdin for "-". It refuses more than most bytes, which
+// is a whole number of MiB.
 func (w World) readFile(name string, most int64) ([]byte, error) {
 	r := w.Streams.In
 	if name != "-" {
@@ -120,7 +120,7 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// readValue is the value of a flag, or what is in the file for which @FILE stands.
+// readValue returns the value of a flag, or the content of FILE for @FILE.
 func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []byte, isFile bool, err error) {
 	name, isFile := strings.CutPrefix(value, "@")
 	if !isFile {

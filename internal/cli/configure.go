@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// newWait is the wait of a command line of which only the limits are read.
+// newWait returns a wait with only its limits read from the command line.
 func newWait(l *argv.Line, world World) *wait {
 	w := &wait{world: world, grace: l.Duration("grace", poll.DefaultGrace)}
 	w.poller.Start = world.began
@@ -27,12 +27,12 @@ func newWait(l *argv.Line, world World) *wait {
 	return w
 }
 
-// leastPreparing is the time there is to find what is wrong with a command
-// line, however short that of the wait.
+// leastPreparing is the minimum time for finding errors in the command line,
+// however short the timeout.
 const leastPreparing = 250 * time.Millisecond
 
-// prepare reads the rest. What is read for that may be a pipe, so it is given up at
-// a signal, and when the time for everything is over.
+// prepare reads the rest. That may read from a pipe, so a signal or the deadline
+// ends it.
 func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 	w.world.limit(limit{w.poller.Timeout, w.deadline(), w.grace})
 	deadline := w.deadline()
@@ -49,7 +49,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 }
 
 // read reads and checks everything, so that nothing is attempted if something is
-// wrong. What is known of past runs comes last.
+// wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if len(l.Operands) == 0 {
 		return nothingToWaitFor(l)
@@ -108,8 +108,8 @@ func (w *wait) readRules(_ context.Context, l *argv.Line) error {
 	return w.readPreset(l)
 }
 
-// depends refuses a condition that reads nothing of an attempt: the wait would
-// end whatever the answer is, or never.
+// depends refuses a condition that reads nothing of an attempt: it would end the
+// wait whatever the answer, or never.
 func depends(condition *expr.Expr) error {
 	if condition.Uses() != (expr.Uses{}) {
 		return nil
@@ -121,8 +121,8 @@ func depends(condition *expr.Expr) error {
 	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
 }
 
-// applies refuses a rule that speaks of what the probe does not have: it would
-// silently be false for ever, or true.
+// applies refuses a rule on variables that the probe does not set: it would
+// silently always be false, or true.
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
 	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
@@ -193,7 +193,7 @@ func (w *wait) readSchedule(_ context.Context, l *argv.Line) (err error) {
 	return nil
 }
 
-// readOutput reads what is shown, and what is left on stdout.
+// readOutput reads what is shown, and what goes to stdout.
 func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
 	face := report.Face(l.Choice("progress"))
 	if l.On("quiet") {
@@ -242,7 +242,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
 	return nil
 }
 
-// printed is the value of --print. A value that is missing or unknown is an error.
+// printed returns the value of --print. A missing or unknown value is an error.
 func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -262,8 +262,8 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
-// readLearning reads what is known of past runs, after everything else has been
-// found right: without --learn nothing is read.
+// readLearning reads the past runs, once everything else is found valid; without
+// --learn it does nothing.
 func (w *wait) readLearning(_ context.Context, l *argv.Line) error {
 	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
 		return err

@@ -29,7 +29,6 @@ func demoCommand(world World) *argv.Command {
 	}
 }
 
-// demoCondition is what the demo waits for, and demoTimeout how long.
 const (
 	demoCondition = `.state == "done"`
 	demoTimeout   = 15 * time.Second
@@ -68,8 +67,8 @@ func demo(ctx context.Context, world World) error {
 	return err
 }
 
-// startJob starts the API on a free port of the loopback interface, with a job,
-// and returns the URL of that.
+// startJob starts the API, with a job, on a free port of the loopback interface,
+// and returns the job's URL.
 func startJob() (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -83,8 +82,8 @@ func startJob() (url string, stop func(), err error) {
 	return "http://" + listener.Addr().String() + "/jobs/42", func() { server.Close() }, nil
 }
 
-// A demoJob changes from one look to the next: it is queued twice, running twice,
-// then comes a rate limit, then it is done.
+// A demoJob changes with each request: it is queued twice, running twice, then
+// comes a rate limit, then it is done.
 type demoJob struct{ looks atomic.Int64 }
 
 func (j *demoJob) ServeHTTP(w http.ResponseWriter, _ *http.Request) {

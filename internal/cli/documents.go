@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// manTemplate is the manual page in the macros of man(7). Three comments stand
-// for what is made of the tables.
+// manTemplate is the manual page in the macros of man(7). Three comments mark where
+// the lists generated from the tables go.
 //
 //go:embed man/poll.1
 var manTemplate string
@@ -49,7 +49,7 @@ func manPresets() string {
 	return b.String()
 }
 
-// manMore is what the manual page says of a flag beyond what help says.
+// manMore maps flags to what the manual page says beyond the help.
 func manMore() map[string]string {
 	return map[string]string{
 		"error-if":          "It is evaluated before --until.",
@@ -85,7 +85,7 @@ func manMore() map[string]string {
 	}
 }
 
-// completionScripts teach the shells to ask poll what a word may become.
+// completionScripts make the shells ask poll for candidates.
 //
 //go:embed completion
 var completionScripts embed.FS
@@ -120,7 +120,7 @@ func completionCommand(p *argv.Program) *argv.Command {
 	}
 }
 
-// completionText is the script for a shell, or what that asks for.
+// completionText returns the script for a shell, or the answer to its question.
 func completionText(p *argv.Program, l *argv.Line) (string, error) {
 	switch {
 	case l.On("complete") && len(l.Operands) == 0:

@@ -61,14 +61,14 @@ func evalFlags() argv.Flags {
 	}
 }
 
-// A question asks for a condition, a value, or both, of one answer.
+// A question is a condition, a value, or both, to evaluate for one answer.
 type question struct {
 	condition, value *expr.Expr
-	file             []string // the answer's, or nothing
+	file             []string // of the answer, or none
 	env              *expr.Env
 }
 
-// readQuestion reads everything, and the answer last.
+// readQuestion reads the command line, and the answer last.
 func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, err error) {
 	if err := q.readOperands(l); err != nil {
 		return q, err
@@ -99,8 +99,8 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 	return q, q.readAnswer(world)
 }
 
-// readOperands reads --print and the operands. With --print a single operand is
-// the file.
+// readOperands reads --print and the operands. With --print a single operand is the
+// file.
 func (q *question) readOperands(l *argv.Line) (err error) {
 	q.file = l.Operands
 	if l.Has("print") {
@@ -118,7 +118,7 @@ func (q *question) readOperands(l *argv.Line) (err error) {
 	return nil
 }
 
-// oneStdin refuses to read stdin for two things: the second would get nothing.
+// oneStdin refuses to read stdin twice: the second read would get nothing.
 func oneStdin(l *argv.Line, file []string) error {
 	readers := 0
 	for _, word := range slices.Concat(l.Strings("header"), l.Strings("stderr")) {
@@ -135,8 +135,8 @@ func oneStdin(l *argv.Line, file []string) error {
 	return nil
 }
 
-// readAnswer reads the answer: from the file, or, if one is needed, from stdin.
-// A terminal is not waited for unless "-" asks for that.
+// readAnswer reads the answer: from the file or, if one is needed, from stdin. A
+// terminal is read only if "-" is given.
 func (q question) readAnswer(world World) error {
 	name := "-"
 	switch {
@@ -167,13 +167,13 @@ func needsAnswer(e *expr.Expr) bool {
 	return uses.JSON || uses.IsJSON || uses.Body || uses.Stdout
 }
 
-// The exit codes of eval that have another meaning than a wait's.
+// The exit codes of eval that mean something else than for a wait.
 const (
 	exitFalse   = ExitError
 	exitUnknown = ExitAttempts
 )
 
-// answer evaluates the expressions. Why a condition is so goes to stderr.
+// answer evaluates the expressions. The reasons go to stderr.
 func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
 	var out string
 	code := ExitSuccess
@@ -183,7 +183,7 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 		}
 		r := e.Eval(q.env)
 		if r.Abandoned() {
-			return context.Cause(ctx) // a signal came before the result
+			return context.Cause(ctx) // a signal came first
 		}
 		show := truth
 		if e == q.value {
@@ -198,7 +198,7 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 	return &exitError{code}
 }
 
-// truth is what stdout says of a condition. Why it is so goes to stderr.
+// truth returns what stdout says about a condition. The reasons go to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
 	const maxReasons = 5
 	say := func(prefix string, lines []string) {
@@ -219,7 +219,7 @@ func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
 	return r.Tri.String() + "\n", code
 }
 
-// valueText is what stdout says of a value: what --print of a wait prints.
+// valueText returns what stdout says about a value: the same as --print in a wait.
 func valueText(r expr.Result, stderr io.Writer) (string, ExitCode) {
 	v := r.Value()
 	if v.Exists() {

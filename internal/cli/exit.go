@@ -23,18 +23,18 @@ import (
 // interface: scripts rely on them.
 type ExitCode int
 
-// The exit codes. A run that a signal ended ends the process by that signal,
-// which a shell reports as 128 plus the signal's number.
+// The exit codes. If a signal ended the run, the process ends by that signal, which
+// a shell reports as 128 plus its number.
 const (
 	ExitSuccess       ExitCode = 0
 	ExitError         ExitCode = 1   // the operation failed, or can never succeed
 	ExitUsage         ExitCode = 2   // nothing was attempted
 	ExitAttempts      ExitCode = 3   // --max-attempts were made
-	ExitThrottled     ExitCode = 4   // the server asks for a wait that passes the deadline
+	ExitThrottled     ExitCode = 4   // the server asks for a wait beyond the deadline
 	ExitTimeout       ExitCode = 124 // as timeout(1)
 	ExitInternal      ExitCode = 125 // poll itself failed, e.g. the result could not be written
-	ExitNotExecutable ExitCode = 126 // as a shell
-	ExitNotFound      ExitCode = 127 // as a shell
+	ExitNotExecutable ExitCode = 126 // as in a shell
+	ExitNotFound      ExitCode = 127 // as in a shell
 )
 
 // exitCode says how an error ends the process. A signal counts before all else.
@@ -79,7 +79,8 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	return ExitInternal
 }
 
-// finish says what has gone wrong, unless that was said, and returns the exit code.
+// finish reports an error, unless it was reported before, and returns the exit
+// code.
 func (w World) finish(err error) ExitCode {
 	if _, said := errors.AsType[*exitError](err); err != nil && !said {
 		fmt.Fprintf(w.Streams.Err, "poll: %s\n", term.Line(err.Error()))
@@ -87,12 +88,12 @@ func (w World) finish(err error) ExitCode {
 	return exitCode(err)
 }
 
-// A timeoutError says that the time for everything is over, of what is no run.
+// A timeoutError says that the time for everything is over where there is no run.
 type timeoutError struct{ after time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("timed out after %s", e.after) }
 
-// An exitError is an exit code that is no failure of poll. Nothing is left to say.
+// An exitError is an exit code that is not a failure of poll. It is not reported.
 type exitError struct{ code ExitCode }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -100,11 +101,11 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
 	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
-	// A fatal error of the runtime would exit with 2, as if nothing was attempted.
-	// This makes it a death by SIGABRT.
+	// A fatal error of the runtime would exit with 2, as if nothing had been
+	// attempted. This makes it die by SIGABRT.
 	debug.SetTraceback("crash")
-	// Signals stay caught until the exit: Go as process 1 would exit with 2 at one that
-	// comes after the run.
+	// Signals stay caught until the exit: as process 1, Go would exit with 2 on a
+	// signal that comes after the run.
 	ctx, hurry, _ := signals.Catch(context.Background())
 	w.Hurry = hurry
 	w.guard = newGuard(ctx, hurry, w.Streams)
@@ -112,8 +113,8 @@ func Main(w World) {
 	Exit(ctx, Run(ctx, w))
 }
 
-// Exit ends the process with a code, or by the signal that ended the wait: the
-// shell that runs a script then knows that Ctrl-C was meant for the script, too.
+// Exit ends the process with a code, or by the signal that ended the wait, so that
+// the shell running a script knows that Ctrl-C was meant for the script, too.
 func Exit(ctx context.Context, code ExitCode) {
 	if e, ok := errors.AsType[*signals.Error](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
 		os.Exit(signals.DieOf(e.Signal))
@@ -122,29 +123,28 @@ func Exit(ctx context.Context, code ExitCode) {
 }
 
 const (
-	// margin is what an end in good order may take longer than the grace: the
-	// killed program is waited for, and the last message is written.
+	// margin is how much longer than the grace an orderly end may take: the killed
+	// program is waited for, and the last message is written.
 	margin = 2 * time.Second
-	// secondMargin is what it may take after the second signal.
+	// secondMargin is the same after the second signal.
 	secondMargin = time.Second
 	// messageTime is how long the guard's message may take.
 	messageTime = 100 * time.Millisecond
-	// tick is how often the guard looks. It counts these, so that the time for
-	// which the process was stopped does not count.
+	// tick is how often the guard looks. It counts ticks, so that time during which
+	// the process was stopped does not count.
 	tick = 250 * time.Millisecond
 )
 
-// A guard is the last resort: it ends the process when that has been told to
-// end, by a signal or because its time is over, and does not. Something is stuck
-// then that knows no context, such as a write to a pipe that nobody reads. The
-// guard asks nothing of it. The program of an attempt needs no guard, since
-// nothing that stops it can be stuck.
+// A guard is the last resort: it ends the process if that should have ended, by a
+// signal or at the deadline, but is stuck in something without a context, such as a
+// write to a pipe that nobody reads. It relies on nothing of that. The program of
+// an attempt needs no guard, since stopping it cannot get stuck.
 type guard struct {
 	ctx       context.Context // done at the first signal
 	hurry     <-chan struct{} // closed at the second
 	limits    chan limit
-	delivered func() int64 // changes while somebody reads the result
-	writing   atomic.Bool  // the result is under way
+	delivered func() int64 // changes while the result is being read
+	writing   atomic.Bool  // the result is being written
 	end       func(error)
 }
 
@@ -155,7 +155,7 @@ type limit struct {
 	grace    time.Duration
 }
 
-// limit tells the guard what time the run has.
+// limit tells the guard the limit of the run.
 func (w World) limit(l limit) {
 	if w.guard != nil {
 		w.guard.limits <- l
@@ -176,10 +176,10 @@ func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guar
 	return g
 }
 
-// watch returns when the process ends by itself.
+// watch returns if the process ends by itself.
 func (g *guard) watch() {
 	l := limit{grace: poll.DefaultGrace}
-	var cause error // nil while nobody has asked for the end
+	var cause error // nil until the end is asked for
 	var left time.Duration
 	var deadline, ticks <-chan time.Time
 	var hurry <-chan struct{}
@@ -215,8 +215,8 @@ func (g *guard) watch() {
 	}
 }
 
-// explained is the cause of the end, and why that is not the one that may have
-// been said already: a SUCCESS is none until somebody has its result.
+// explained returns cause, and adds that the result was not written in full if it
+// is still being written: a SUCCESS reported before then does not hold.
 func (g *guard) explained(cause error) error {
 	if g.writing.Load() {
 		return fmt.Errorf("%w, and the result was not written in full by then", cause)
@@ -224,9 +224,9 @@ func (g *guard) explained(cause error) error {
 	return cause
 }
 
-// await returns what f returns, or the cause of ctx if that is done before.
-// Nothing can end a read from a pipe that nobody writes to, so f is then left
-// to itself, and what it has under its hands must not be used any more.
+// await returns what f returns, or the cause of ctx if that is done first. Nothing
+// can end a read from a pipe that nobody writes to, so f is then abandoned, and
+// what it uses must not be used any more.
 func await(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -238,8 +238,8 @@ func await(ctx context.Context, f func() error) error {
 	}
 }
 
-// deliver writes the result, and gives up at a signal. What comes of a signal
-// is written, too, and then it is for the guard to see to the end.
+// deliver writes the result, but gives up at a signal. After a signal it still
+// writes what there is, and the guard makes sure that this ends.
 func (w World) deliver(ctx context.Context, write func() error) error {
 	if w.guard != nil {
 		w.guard.writing.Store(true)

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// errOpenQuote and errLongLine are what is wrong with a .netrc file.
 var (
 	errOpenQuote = errors.New("a quote in the netrc file is not closed")
 	errLongLine  = errors.New("a line of the netrc file is too long")
 )
 
-// readNetrc returns the login and password that a .netrc file has for a host,
-// nil if it has none. The first entry that fits counts: "machine HOST", or
-// "default". The format is that of ftp(1) and of the GNU inetutils manual:
-// words between blanks, quotes around those that hold blanks; lines that begin
-// with # and macro definitions are passed over.
+// readNetrc returns the login and password for a host in a .netrc file, nil if
+// there is none. The first entry that fits counts: "machine HOST", or "default".
+// The format is that of ftp(1) and the GNU inetutils manual: words between blanks,
+// with quotes around those that hold blanks; comments (#) and macro definitions are
+// skipped.
 func readNetrc(text, host string) (*url.Userinfo, error) {
 	words, err := netrcWords(text)
 	if err != nil {
@@ -39,8 +38,8 @@ func readNetrc(text, host string) (*url.Userinfo, error) {
 			if fits = word == "default"; fits {
 				continue
 			}
-			// Of the same length: Unicode folds letters that are different in a host
-			// name, such as s and ſ.
+			// Equal lengths: Unicode folds letters that differ in a host name, such
+			// as s and ſ.
 			fits = value != "" && len(value) == len(host) && strings.EqualFold(value, host)
 		case "login":
 			login = value
@@ -48,7 +47,7 @@ func readNetrc(text, host string) (*url.Userinfo, error) {
 			password = value
 		case "account":
 		default:
-			continue // a word that is not known has no value
+			continue // an unknown word has no value
 		}
 		i++
 	}
@@ -83,8 +82,8 @@ func netrcWords(text string) ([]string, error) {
 	return words, nil
 }
 
-// wordsOfLine splits a line at blanks outside of quotes. In quotes a backslash
-// takes the next byte as it is, but n, r and t, which it makes control characters.
+// wordsOfLine splits a line at blanks outside quotes. In quotes a backslash escapes
+// the next byte; n, r and t become control characters.
 func wordsOfLine(line string) (words []string, err error) {
 	escapes := strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`, `\`, "")
 	for line = strings.TrimLeft(line, " \t"); line != ""; line = strings.TrimLeft(line, " \t") {

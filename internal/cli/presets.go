@@ -92,9 +92,9 @@ func explainPreset(p status.Preset) string {
 	return b.String()
 }
 
-// fill breaks a text into lines of at most 80 columns, at spaces outside of
-// double quotes: an expression stays what it is. The first line and the others
-// have an indent each.
+// fill breaks a text into lines of at most 80 columns, at spaces outside double
+// quotes, so that an expression keeps its meaning. first and other are the indents
+// of the first line and the others.
 func fill(text, first, other string) string {
 	const columns = 80
 	quoted := false

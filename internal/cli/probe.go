@@ -77,7 +77,7 @@ func (w *wait) readHTTP(l *argv.Line) (err error) {
 	return nil
 }
 
-// maxRedirects turns curl's numbers (0 = none, -1 = no limit of one's own) into the probe's.
+// maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
 func maxRedirects(l *argv.Line) int {
 	switch n := l.Count("max-redirs", -1, poll.DefaultMaxRedirects); n {
 	case 0:
@@ -107,8 +107,8 @@ func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
 	return nil
 }
 
-// certificates names the flags for certificates that are set: an error is about
-// one of them.
+// certificates names the certificate flags that are set, one of which an error is
+// about.
 func certificates(l *argv.Line) string {
 	var set []string
 	for _, name := range []string{"cacert", "cert", "key"} {
@@ -119,7 +119,7 @@ func certificates(l *argv.Line) string {
 	return strings.Join(set, ", ")
 }
 
-// follow comes last, and what Check then finds is its own.
+// follow comes last, so that an error of Check is about this flag.
 func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
 	if err := probe.Check(); err != nil {
 		return argv.Usagef("%w", err)
@@ -131,8 +131,8 @@ func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
 	return nil
 }
 
-// credentials reads -u, and ~/.netrc (or $NETRC) with -n. What they say is not
-// repeated in an error.
+// credentials reads -u, and ~/.netrc (or $NETRC) with -n. Errors do not repeat what
+// is in them.
 func credentials(probe *poll.HTTP, l *argv.Line, world World) (err error) {
 	if l.Has("user-agent") {
 		probe.Header.Set("User-Agent", l.String("user-agent"))
@@ -155,7 +155,7 @@ func credentials(probe *poll.HTTP, l *argv.Line, world World) (err error) {
 func netrc(target string, world World) (*url.Userinfo, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.User != nil {
-		return nil, nil // the check of the probe says so, or the URL has its own
+		return nil, nil // the check of the probe reports it, or the URL has its own
 	}
 	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(world.getenv("HOME"), ".netrc")), maxLines)
 	if err != nil {
@@ -164,8 +164,8 @@ func netrc(target string, world World) (*url.Userinfo, error) {
 	return readNetrc(string(text), u.Hostname())
 }
 
-// body reads -d as curl does: several are joined by "&", @FILE is read without
-// its line breaks, and @- is stdin.
+// body reads -d as curl does: values are joined with "&", @FILE is read without its
+// line breaks, and @- is stdin.
 func body(probe *poll.HTTP, l *argv.Line, world World) error {
 	if !l.Has("data") {
 		return nil
@@ -181,18 +181,18 @@ func body(probe *poll.HTTP, l *argv.Line, world World) error {
 		}
 		parts = append(parts, part)
 	}
-	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is one
+	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is a body
 	return nil
 }
 
-// withoutBreaks returns text without line breaks and NUL. Its other bytes stay,
-// also where they are not UTF-8.
+// withoutBreaks returns text without line breaks and NUL. Other bytes stay, UTF-8
+// or not.
 func withoutBreaks(text []byte) []byte {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
 }
 
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
-// "Name:" for a header not to be sent, and @FILE for a file with one header a line.
+// "Name:" for a header not to send, and @FILE for a file with one header per line.
 func readHeaders(l *argv.Line, world World) (http.Header, error) {
 	fields := http.Header{}
 	for _, line := range l.Strings("header") {
@@ -213,8 +213,8 @@ func readHeaders(l *argv.Line, world World) (http.Header, error) {
 	return fields, nil
 }
 
-// addHeader adds a line to header. The line may be a secret, even where it is
-// malformed, so an error says nothing of it.
+// addHeader adds a line to header. Even a malformed line may be a secret, so errors
+// do not repeat it.
 func addHeader(header http.Header, line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	bare, empty := strings.CutSuffix(line, ";")
@@ -250,7 +250,7 @@ func (w *wait) readCommand(ctx context.Context, l *argv.Line) error {
 		Foreground:  l.On("foreground"),
 		Grace:       cmp.Or(w.grace, poll.NoGrace),
 		MaxBody:     l.Size("max-body", 0),
-		ReapOrphans: os.Getpid() == 1, // as which a container may run poll
+		ReapOrphans: os.Getpid() == 1, // as process 1 of a container
 		Hurry:       w.world.Hurry,
 	}
 	nest(ctx, w.world, &c)
@@ -277,14 +277,13 @@ func refuseGroup(l *argv.Line, group, why string) error {
 	return nil
 }
 
-// killAfter is the variable that tells a command how long after TERM it is
-// killed.
+// killAfter is the variable that tells a command how long after TERM it is killed.
 const killAfter = "POLL_KILL_AFTER"
 
-// nest prepares a command for being run within the command of another poll, and
-// for running one itself. Both polls stop what they run at the same moment. If
-// the outer one were the first to kill, the command of the inner one, which has
-// a process group of its own, would stay behind.
+// nest prepares a command for running under another poll, and for running one
+// itself. Both polls stop what they run at the same moment. If the outer one killed
+// first, the command of the inner one, which has its own process group, would be
+// left running.
 func nest(ctx context.Context, world World, c *poll.Command) {
 	grace := max(c.Grace, 0)
 	outer, err := time.ParseDuration(world.getenv(killAfter))
@@ -299,7 +298,7 @@ func nest(ctx context.Context, world World, c *poll.Command) {
 }
 
 // hurried returns what hurries the end of a command: a value when hurry is closed,
-// and soon after that its own end. Within another poll it ends, too, when the grace
+// and its own close soon after. Under another poll it also closes when the grace
 // has passed since the end of ctx.
 func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time.Duration) <-chan struct{} {
 	sooner := make(chan struct{}, 1)
@@ -324,9 +323,9 @@ func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time
 	return sooner
 }
 
-// hurriedGrace is the time between the second TERM and KILL: 0.2 s of the default
-// grace, and less than 0.6 s of any. It is shorter for a shorter grace, so that a
-// poll within another has killed its own command before it is killed itself.
+// hurriedGrace is the time between the second TERM and KILL: 0.2 s for the default
+// grace, and always less than 0.6 s. It is shorter for a shorter grace, so that a
+// poll under another has killed its own command before it is killed itself.
 func hurriedGrace(grace time.Duration) time.Duration {
 	const most, half = 600 * time.Millisecond, 4 * time.Second
 	return time.Duration(float64(most) * float64(grace) / float64(grace+half))

@@ -20,8 +20,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// usageText is how an error is shown to the person at the keyboard. What was
-// typed may hold anything.
+// usageText formats an error for the terminal. What was typed may contain anything.
 func usageText(err error) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
@@ -39,7 +38,7 @@ func usageText(err error) string {
 // badExpression names the flag or variable that an expression came from.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		return argv.Usagef("%s, %w", origin, e) // which begins with its column
+		return argv.Usagef("%s, %w", origin, e) // which begins with a column
 	}
 	return argv.Usagef("%s: %w", origin, err)
 }
@@ -61,8 +60,8 @@ func caret(e *expr.Error) string {
 	return text
 }
 
-// flat keeps a source on one line and away from what steers a terminal,
-// character by character, so that columns stay what they are.
+// flat keeps a source on one line and free of terminal controls, rune by rune, so
+// that columns stay what they are.
 func flat(r rune) rune {
 	if r == utf8.RuneError || !unicode.IsPrint(r) {
 		return ' '
@@ -70,7 +69,7 @@ func flat(r rune) rune {
 	return r
 }
 
-// window cuts a long source to what stands around the column.
+// window cuts a long source down to the surroundings of the column.
 func window(source string, column int) (string, int) {
 	const most = 72
 	runes := []rune(source)
@@ -82,43 +81,43 @@ func window(source string, column int) (string, int) {
 	return string(runes[start:min(len(runes), start+most)]), column - start
 }
 
-// find finds a pattern in what somebody has mistyped, and its groups. It is
-// compiled then: most runs want none.
+// find matches a pattern, and its groups, against something mistyped. It compiles
+// the pattern on demand, since most runs need none.
 func find(pattern, text string) []string { return regexp.MustCompile(pattern).FindStringSubmatch(text) }
 
 const (
-	// headerLine is a header whose -H was forgotten.
+	// headerLine is a header without its -H.
 	headerLine = `^([A-Za-z][A-Za-z0-9-]*): `
-	// assignment is a variable that is set before a command, as in a shell.
+	// assignment is a variable set before a command, as in a shell.
 	assignment = `^([A-Za-z_][A-Za-z0-9_]*)=`
-	// halfScheme is that of http:/host and tcp:host:port.
+	// halfScheme is an incomplete scheme, as in http:/host and tcp:host:port.
 	halfScheme = `^((?i:(https?|tcp)):/?)([^/].*)$`
-	// hostAlone is what may stand before a port as a word of its own.
+	// hostAlone is a host whose port may follow as a separate word.
 	hostAlone = `^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-fA-F:]+\])$`
-	// userinfo is what stands before the host of an address.
+	// userinfo is what precedes the host in an address.
 	userinfo = `^[^/?#\s]*@`
-	// hostAndPort and hostAndPath are addresses without a scheme, portAlone is one
-	// of this machine.
+	// hostAndPort and hostAndPath are addresses without a scheme, portAlone is a
+	// port on this machine.
 	hostAndPort = `^(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?$`
 	hostAndPath = `^[\w-]+(?:\.[\w-]+)+/.*$`
 	portAlone   = `^:\d+(?:[/?].*)?$`
 )
 
-// hasScheme reports whether an operand is a URL, of whatever scheme.
+// hasScheme reports whether an operand is a URL, with any scheme.
 func hasScheme(word string) bool {
 	scheme, _, ok := strings.Cut(word, "://")
 	u, err := url.Parse(scheme + "://h")
 	return ok && err == nil && u.Scheme != ""
 }
 
-// describeOperand returns what of an operand may be repeated in an error: the name
-// of a header or a variable, a URL without its secrets, or nothing. The hint is to
-// a header whose -H was forgotten, or to a flag.
+// describeOperand returns the part of an operand that an error may repeat: the name
+// of a header or a variable, a URL without its secrets, or nothing. The hint
+// suggests the -H of a header, or a flag.
 func describeOperand(word string) (harmless, hint string) {
 	if m := find(headerLine, word); m != nil {
 		return m[1] + ": ...", "a header comes after -H: -H '" + m[1] + ": ...'"
 	}
-	// An editor may have made a dash of the hyphens.
+	// An editor may have turned the hyphens into dashes.
 	name := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
 	flag, _, _ := strings.Cut(name, "=")
 	if name != word && waitFlags().Lookup(flag) != nil {
@@ -132,8 +131,8 @@ func describeOperand(word string) (harmless, hint string) {
 	return harmless, hint
 }
 
-// refuseStray refuses a first operand that is no program, with a URL after it:
-// what was to be the value of a flag, or a part of it. It returns nil for any
+// refuseStray refuses a first operand that is not a program and has a URL after it:
+// it was meant as the value of a flag, or part of one. It returns nil for any
 // other.
 func refuseStray(l *argv.Line) error {
 	if _, err := exec.LookPath(l.Operands[0]); err == nil || !slices.ContainsFunc(l.Operands[1:], hasScheme) {
@@ -143,8 +142,8 @@ func refuseStray(l *argv.Line) error {
 		Hint("the flag before it takes no value, or has one already; quote a value with blanks")
 }
 
-// refuseBlanks refuses white space and what cannot be seen in a URL. It would be
-// sent, escaped, with all that was to be words of their own.
+// refuseBlanks refuses white space and invisible characters in a URL. They would be
+// sent, escaped, with all that was meant as separate words.
 func refuseBlanks(operand string) error {
 	i := strings.IndexFunc(operand, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	if i < 0 {
@@ -159,8 +158,8 @@ func refuseBlanks(operand string) error {
 	return err.Hint("in a URL a blank is written %%20")
 }
 
-// refuseDocument refuses a document after --json, which in curl is a flag for a
-// body to send: JSON, or the name of a file of it. A bracket alone is a program.
+// refuseDocument refuses a document after --json, which in curl takes a body to
+// send: JSON, or the name of a JSON file. A bracket alone is a program.
 func refuseDocument(word string, given func(flag string) bool) error {
 	isDocument := strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '['
 	if !isDocument || !given("json") {
@@ -170,9 +169,9 @@ func refuseDocument(word string, given func(flag string) bool) error {
 		Hint("curl's --json DATA is -d DATA -H 'Content-Type: application/json'")
 }
 
-// checkProgram finds out whether a program that does not exist was meant as
-// something else: an address without its scheme, or what no program is. A program
-// that is only missing is for the run to report, with advice.
+// checkProgram reports whether a program that does not exist was meant as something
+// else: a URL without its scheme, or something that is never a program. A program
+// that is only missing is left to the run, which reports it with advice.
 func (w *wait) checkProgram(l *argv.Line, c poll.Command) error {
 	missing := c.Check()
 	if missing == nil {
@@ -190,7 +189,7 @@ func (w *wait) checkProgram(l *argv.Line, c poll.Command) error {
 	return nil
 }
 
-// refuseNoProgram refuses a word in the place of a program that is none and may
+// refuseNoProgram refuses a word in place of a program that cannot be one and may
 // hold a secret. It returns nil for any other.
 func refuseNoProgram(word string) error {
 	harmless, hint := describeOperand(word)
@@ -210,7 +209,7 @@ func refuseNoProgram(word string) error {
 	return nil
 }
 
-// adviceOn says what to do about a program that was not found.
+// adviceOn returns advice about a program that was not found.
 func adviceOn(program string, subcommands []string) string {
 	meant := words.Nearest(program, subcommands)
 	switch {
@@ -228,9 +227,9 @@ func adviceOn(program string, subcommands []string) string {
 	return "no directory in PATH has a program of that name"
 }
 
-// meantURL is the URL that words which name no program were meant as, and the
-// words as they may be shown; both are "" if they look like none. Without its
-// query and userinfo it holds no secret.
+// meantURL returns the URL that words which name no program were meant as, and the
+// words as they may be shown; both are "" if there is none. Without its query and
+// userinfo it holds no secret.
 func meantURL(args []string) (typed, meant string) {
 	word, half, scheme := args[0], "", ""
 	if m := find(halfScheme, word); m != nil {

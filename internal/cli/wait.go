@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// waitCommand waits: it is what poll does without a subcommand.
+// waitCommand returns the command that waits: poll without a subcommand.
 func waitCommand(world World) *argv.Command {
 	return &argv.Command{
 		About: "poll waits for a URL or a command: it asks again and again until a condition\n" +
@@ -54,13 +54,13 @@ func waitCommand(world World) *argv.Command {
 	}
 }
 
-// A wait holds all that the command line says of a wait, checked.
+// A wait is what the command line says about a wait, checked.
 type wait struct {
 	world   World
 	kind    status.Kind
 	poller  poll.Poller
 	config  backoff.Config // of the poller's schedules
-	command *poll.Command  // the probe, when it is one
+	command *poll.Command  // the probe, if it is a command
 	report  report.Config
 	output  report.Output
 	learns  *learning.Recorder // nil without --learn
@@ -68,24 +68,23 @@ type wait struct {
 	resultFile   string // "" for none
 	showStderr   bool
 	passExitCode bool
-	advice       string // on a program that does not exist
+	advice       string // about a program that does not exist
 	grace        time.Duration
 }
 
-// deadline is when the time for everything is over: in centuries if there is no
-// timeout.
+// deadline returns when the time for everything is over: in centuries if there is
+// no timeout.
 func (w *wait) deadline() time.Time {
 	return w.poller.Start.Add(cmp.Or(w.poller.Timeout, math.MaxInt64))
 }
 
-// withDeadline returns a context that is also done when the time for
-// everything is over.
+// withDeadline returns a context that is also done at the deadline.
 func (w *wait) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.poller.Timeout})
 }
 
-// run runs the poller, shows its events and leaves the result on stdout. The
-// error says what to exit with.
+// run runs the poller, reports its events and writes the result to stdout. The
+// error determines the exit code.
 func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 	reporter := report.New(w.report)
 	defer reporter.Close()
@@ -104,14 +103,14 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 	return result, err
 }
 
-// end says how the run has ended and leaves the result on stdout. That does not
-// wait for others who have the history to themselves; the last words do.
+// end reports how the run ended and writes the result to stdout. That does not wait
+// for others who hold the history; the last words do.
 func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
 	outcome := *event.Outcome
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
-	// The command is gone: what may still be stuck has no use for its grace.
+	// The command is gone: whatever is still stuck needs no grace.
 	w.world.limit(limit{w.poller.Timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
@@ -156,8 +155,8 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	return nil
 }
 
-// passedCode is the code of the command that was waited for, when the wait has
-// failed and the command's last code says so, too. A signal to poll comes first.
+// passedCode returns the exit code of the command when the wait failed, if that
+// code means failure, too. A signal to poll takes precedence.
 func passedCode(code ExitCode, o poll.Outcome) ExitCode {
 	if code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
 		return code
@@ -168,7 +167,7 @@ func passedCode(code ExitCode, o poll.Outcome) ExitCode {
 	return code
 }
 
-// version names the build: the module's version, or the commit it was built from.
+// version returns the module's version, or the commit that poll was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -200,7 +199,7 @@ const (
 	groupOutput     = "Output"
 )
 
-// waitFlags are the options of a wait, in the order in which help shows them.
+// waitFlags returns the options of a wait, in the order of the help.
 func waitFlags() argv.Flags {
 	return slices.Concat(argv.Flags{
 		{Name: "until", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
@@ -264,7 +263,7 @@ func waitConflicts() []argv.Conflict {
 	})
 }
 
-// flagSynonyms are the names that other tools give to flags of poll.
+// flagSynonyms maps the names that other tools use to flags of poll.
 func flagSynonyms() map[string]string {
 	return map[string]string{
 		"attempts": "max-attempts", "retry": "max-attempts", "retries": "max-attempts",

@@ -15,17 +15,17 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A completion is what the attempts of a run have seen of the end of the
-// operation: it came between two of them. Times are the operation's age.
+// A completion is what the attempts of a run have seen of the end of the operation,
+// which came between two of them. Times are ages of the operation.
 type completion struct {
 	last       status.Status
-	unfinished time.Duration // the last attempt that saw it unfinished began, 0 if none did
-	finished   time.Duration // the first of the attempts that see it finished had ended
+	unfinished time.Duration // when the last attempt that saw it unfinished began; 0 if there was none
+	finished   time.Duration // when the first of the attempts that see it finished ended
 }
 
-// see takes note of an attempt. THROTTLED says nothing of the operation, and
-// neither does an attempt that was ended from outside. Of several attempts that
-// a threshold asks for, the first saw the end.
+// see records an attempt. THROTTLED and an attempt ended from outside tell nothing
+// about the operation. Of several attempts that a threshold requires, the first saw
+// the end.
 func (c *completion) see(ev poll.Event) {
 	if ev.Kind != poll.EventAttempt || ev.Observation != nil && ev.Observation.Stopped() {
 		return
@@ -51,7 +51,7 @@ func ofResult(o *status.Observation) bool {
 	return o != nil && o.Following.Monitor == status.MonitorResult
 }
 
-// record is what is remembered of a run, if anything.
+// record returns what to remember of a run, false for nothing.
 func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, bool) {
 	outcome, ok := remembered(o)
 	run := history.Record{End: time.Now(), Outcome: outcome}
@@ -63,8 +63,8 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, 
 	}
 	run.Hi = backoff.Add(r.age, r.seen.finished)
 	if r.startedAt == nil {
-		// An end seen by the first look at an operation that was old already may
-		// have come at any age below that: nothing to learn from.
+		// If the first attempt finds an operation finished that was old already, it
+		// may have ended at any earlier age: nothing to learn from.
 		return run, ok && (r.age == 0 || r.seen.unfinished > 0)
 	}
 	took, err := r.took(ctx, o.Observation)
@@ -76,9 +76,9 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, 
 	return run, ok
 }
 
-// remembered is how a run ended in the words of a history, false if the run
-// tells nothing of the operation. A wait that had enough before the end, for
-// whatever reason, is a timeout.
+// remembered returns the outcome for the history, false if the run tells nothing
+// about the operation. A wait that stopped before the end, for whatever reason, is
+// a timeout.
 func remembered(o poll.Outcome) (history.Outcome, bool) {
 	if ofResult(o.Observation) {
 		return history.Success, true
@@ -96,14 +96,14 @@ func remembered(o poll.Outcome) (history.Outcome, bool) {
 	return "", false
 }
 
-// failed tells a failure of the operation, which a rule or a good answer
-// states, from one of the probe, such as a password that is wrong.
+// failed distinguishes a failure of the operation, reported by a rule or a good
+// answer, from one of the probe, such as a wrong password.
 func failed(o poll.Outcome) bool {
 	seen := o.Observation
 	return seen != nil && (o.Verdict.Rule != "" || seen.Good() && !seen.Following.Start)
 }
 
-// took is how long the operation ran by the times in its last answer.
+// took returns how long the operation ran, by the times in its last answer.
 func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Duration, error) {
 	env := status.Environment(o)
 	env.Context = ctx
@@ -133,8 +133,8 @@ func instantOf(env *expr.Env, name string, e *expr.Expr) (time.Time, error) {
 	return at, nil
 }
 
-// instant reads a text as RFC 3339 writes it, or a number of seconds or
-// milliseconds since 1970, which may be a text as well.
+// instant parses RFC 3339, or a number of seconds or milliseconds since 1970,
+// possibly as text.
 func instant(v expr.Value) (time.Time, error) {
 	text := v.Text()
 	if v.Kind == expr.KindString {
@@ -144,7 +144,7 @@ func instant(v expr.Value) (time.Time, error) {
 	} else if v.Kind != expr.KindNumber {
 		return time.Time{}, fmt.Errorf("%s is not a time", v.Kind)
 	}
-	// A number as JSON has it: ParseFloat would also take 0x1p30 or 1_000.
+	// As JSON writes numbers: ParseFloat would also take 0x1p30 or 1_000.
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n < 1e14) || !json.Valid([]byte(text)) {
 		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)

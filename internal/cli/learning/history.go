@@ -20,15 +20,14 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// HistoryCommand shows what is remembered.
+// HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:     "history",
 		Operands: "[NAME]",
 		Summary:  "what --learn has remembered",
 		About: "poll history lists what poll --learn has remembered; with a NAME it shows how\n" +
-			"long the runs of that operation took, and how long the next one is likely to\n" +
-			"take.",
+			"long the runs of that operation took, and how long the next may take.",
 		Examples: []argv.Example{
 			{Line: "poll history"},
 			{Line: "poll history deploy"},
@@ -78,7 +77,7 @@ func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 		column("runs", func(r runs) string { return strconv.Itoa(len(r.finished)) }),
 		column("median", runs.median),
 		column("last run", runs.last),
-		column(" ", runs.lastOutcome), // which needs no heading
+		column(" ", runs.lastOutcome), // without a heading
 	}}
 	for _, name := range names {
 		r, err := read(store, name, learn.Options{})
@@ -121,7 +120,7 @@ func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 	return l.Write(ctx, text)
 }
 
-// unknown says that there is no history of that name, and what may be meant.
+// unknown reports that there is no history of that name, and suggests another.
 func unknown(store history.Store, name string) error {
 	names, _ := store.List()
 	return argv.Usagef("there is no history of %q in %s", name, store.Dir).Meant(name, names)
@@ -130,10 +129,10 @@ func unknown(store history.Store, name string) error {
 // runs are the past runs of an operation.
 type runs struct {
 	name     string
-	all      []history.Record // oldest first
+	all      []history.Record // runs that came to an end
 	finished []learn.Run      // those that came to an end
 	model    *learn.Model     // nil without one
-	warnings []string         // of what is skipped
+	warnings []string         // about skipped lines
 }
 
 func read(store history.Store, name string, o learn.Options) (r runs, err error) {
@@ -189,7 +188,7 @@ func (r runs) counts() string {
 	return words.Count(len(r.all), "run") + " (" + strings.Join(parts, ", ") + ")"
 }
 
-// quantiles are how long the next run takes at most, with what chance.
+// quantiles tabulates how long the next run takes at most, and the chance of that.
 func (r runs) quantiles() string {
 	return table.Table[int]{
 		Columns: []table.Column[int]{
@@ -200,7 +199,7 @@ func (r runs) quantiles() string {
 	}.String()
 }
 
-// interval writes the time from one number of seconds to another.
+// interval formats the time between two numbers of seconds.
 func interval(from, to float64) string {
 	spell := func(s float64) string {
 		if s >= math.MaxInt64/1e9 {
@@ -211,8 +210,8 @@ func interval(from, to float64) string {
 	return spell(from) + " to " + spell(to)
 }
 
-// lengths of the runs that are learned from, in seconds, where they are known by
-// attempts only in the middle between the two.
+// lengths returns the durations, in seconds, of the runs learned from; if only
+// known from attempts, the middle of the interval.
 func (r runs) lengths() []float64 {
 	var list []float64
 	for _, run := range r.finished[max(0, len(r.finished)-r.model.Runs()):] {

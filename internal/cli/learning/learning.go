@@ -1,6 +1,6 @@
-// Package learning is what the command line makes of past runs: the flags that
-// ask for it, what a wait remembers of its own run, and the command that shows
-// what is remembered.
+// Package learning is the command line's part in learning from past runs: the flags
+// for it, what a wait remembers of its own run, and the command that shows what is
+// remembered.
 package learning
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// Flags are those that shape a learned schedule.
+// Flags returns the flags that shape a learned schedule.
 func Flags(group string) argv.Flags {
 	return argv.Flags{
 		{Name: "learn", Value: "NAME", Distinctive: true, Group: group, Usage: "remember how long runs take, poll when they end"},
@@ -30,7 +30,7 @@ func Flags(group string) argv.Flags {
 	}
 }
 
-// RefuseUnlearned refuses flags that only --learn gives a meaning.
+// RefuseUnlearned refuses flags that mean something only with --learn.
 func RefuseUnlearned(l *argv.Line) error {
 	if l.Has("learn") {
 		return nil
@@ -43,8 +43,7 @@ func RefuseUnlearned(l *argv.Line) error {
 	return nil
 }
 
-// readOptions reads the name, which only has to be right, and what shapes the
-// learned schedule.
+// readOptions checks the name, and reads what shapes the learned schedule.
 func readOptions(l *argv.Line, config backoff.Config) learn.Options {
 	options := learn.Options{Age: l.Duration("age", 0)}
 	if err := history.CheckName(l.String("learn")); err != nil {
@@ -60,8 +59,8 @@ func readOptions(l *argv.Line, config backoff.Config) learn.Options {
 	return options
 }
 
-// bounds are those of the learned waits: the strategy's base, and the longest
-// wait if one is asked for. A base above that gives way, as everywhere.
+// bounds returns the bounds of the learned waits: the strategy's base, and the
+// longest wait if one is given, to which a longer base gives way.
 func bounds(l *argv.Line, config backoff.Config) (least, most time.Duration) {
 	if l.Has("max-wait") && config.MaxWait > 0 {
 		return min(config.Base, config.MaxWait), config.MaxWait
@@ -78,8 +77,8 @@ func readStore(l *argv.Line) (history.Store, error) {
 	return history.Store{Dir: dir}, err
 }
 
-// Schedules returns the schedules of a model: jitter moves its polls, and what is
-// waited after THROTTLED is no shorter than by the model or as configured.
+// Schedules returns the schedules of a model: jitter moves its polls, and the wait
+// after THROTTLED is at least that of the model and that of configured.
 func Schedules(l *argv.Line, m *learn.Model, config backoff.Config, configured backoff.Schedule) (own, throttled backoff.Schedule) {
 	switch config.Jitter {
 	case backoff.JitterFull, backoff.JitterDecorrelated:
@@ -118,31 +117,29 @@ func remark(s *term.Streams, format string, args ...any) {
 	fmt.Fprintf(s.Err, "poll: %s\n", term.Line(fmt.Sprintf(format, args...)))
 }
 
-// A Recorder takes from the past runs of an operation what a wait for it should
-// know, and remembers this run for the next one. Trouble with the place where runs
-// are kept never fails the wait: it is said once, at the end. A nil Recorder does
-// nothing.
+// A Recorder takes what a wait should know from past runs of the operation, and
+// remembers this run for the next. Trouble with the store never fails the wait: it
+// is reported once, at the end. A nil Recorder does nothing.
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run
 
 	store history.Store
-	age   time.Duration // of the operation when the wait for it starts, or starts it
+	age   time.Duration // of the operation when the wait starts it, or else itself starts
 	// startedAt and finishedAt read the times of the operation from its last
-	// answer; nil if that does not say them.
+	// answer; nil if not given.
 	startedAt, finishedAt *expr.Expr
 
-	closed   bool // the place cannot be used, which has been said
+	closed   bool // the store cannot be used, which has been reported
 	warnings []string
 	seen     completion
-	run      history.Record // that has ended
+	run      history.Record // which has ended
 }
 
-// A Compiler compiles the expression that a flag has.
+// A Compiler compiles the expression of a flag.
 type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
 
-// NewRecorder reads the flags of a wait with --learn, and then what is known of
-// past runs.
+// NewRecorder reads the flags of a wait with --learn, then the past runs.
 func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Recorder, error) {
 	options := readOptions(l, config)
 	r := &Recorder{Name: l.String("learn"), age: options.Age}
@@ -160,8 +157,7 @@ func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Record
 	return r, nil
 }
 
-// readTimes reads the expressions for the times of the operation, of which both
-// are needed.
+// readTimes reads the expressions for the times of the operation; both are needed.
 func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
 	for _, flag := range [][2]string{{"started-at", "finished-at"}, {"finished-at", "started-at"}} {
 		if l.Has(flag[0]) && !l.Has(flag[1]) {
@@ -178,7 +174,7 @@ func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
 	return err
 }
 
-// close notes that the place of the history cannot be used, and what of it.
+// close records that the store cannot be used, and what follows from that.
 func (r *Recorder) close(so string, err error) {
 	if err != nil && !r.closed {
 		r.closed = true
@@ -186,23 +182,22 @@ func (r *Recorder) close(so string, err error) {
 	}
 }
 
-// Observe takes note of an event.
 func (r *Recorder) Observe(ev poll.Event) {
 	if r != nil {
 		r.seen.see(ev)
 	}
 }
 
-// The times for which a run waits until others have written theirs. One of them
-// may be stopped, so none is long.
+// How long a run waits for others to write theirs. One of them may be stopped, so
+// none is long.
 const (
 	lockTimeoutBefore = 20 * time.Millisecond  // before the result
 	lockTimeoutAfter  = 2 * time.Second        // after it
-	lockTimeoutLeast  = 100 * time.Millisecond // even if the time for everything is over
+	lockTimeoutLeast  = 100 * time.Millisecond // even after the deadline
 )
 
-// Save remembers the run that has ended. It reports whether that has to wait for
-// others.
+// Save remembers the run that has ended. It reports whether others hold the
+// history, so that it has to be tried again.
 func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
 	if r == nil {
 		return false
@@ -220,14 +215,14 @@ func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
 	return false
 }
 
-// SaveLater remembers the run although others have to be waited for, when so much
-// is left of the time for everything.
+// SaveLater remembers the run even if it has to wait for others; left is what
+// remains until the deadline.
 func (r *Recorder) SaveLater(ctx context.Context, left time.Duration) {
 	r.close("this run is not remembered", r.add(ctx, max(min(left, lockTimeoutAfter), lockTimeoutLeast)))
 }
 
-// add adds the run to the history. A signal ends it, but not the one that has
-// ended the run.
+// add adds the run to the history. A signal ends it, but not the one that ended the
+// run.
 func (r *Recorder) add(ctx context.Context, patience time.Duration) error {
 	if ctx.Err() != nil {
 		ctx, patience = context.WithoutCancel(ctx), min(patience, lockTimeoutLeast)
@@ -237,7 +232,7 @@ func (r *Recorder) add(ctx context.Context, patience time.Duration) error {
 	return r.store.Append(ctx, r.Name, r.run)
 }
 
-// Warnings are what was in the way of learning and of remembering.
+// Warnings returns what went wrong with learning and remembering.
 func (r *Recorder) Warnings() []string {
 	if r == nil {
 		return nil

@@ -1,6 +1,6 @@
-// Package plan says how waits come out before they begin: the flags that shape
-// them, the timetable that they make (poll schedule), a factor for what is wanted
-// (poll tune), and what many pollers do to one service (poll simulate).
+// Package plan is about waits before they begin: the flags that shape them, their
+// timetable (poll schedule), a factor for a goal (poll tune), and what many pollers
+// do to one service (poll simulate).
 package plan
 
 import (
@@ -15,11 +15,10 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-// DefaultTimeout is the timeout of a wait without --timeout, so that a CI job does
-// not hang.
+// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
 const DefaultTimeout = 10 * time.Minute
 
-// Flags are those that shape the waits.
+// Flags returns the flags that shape the waits.
 func Flags(group string) argv.Flags {
 	return argv.Flags{
 		{Name: "strategy", Value: "S", Group: group, Default: "exponential", Usage: "or fixed, linear, fibonacci, polynomial", Words: argv.Texts(backoff.Strategies())},
@@ -36,7 +35,7 @@ func Flags(group string) argv.Flags {
 	}
 }
 
-// Conflicts are those among the flags that shape the waits.
+// Conflicts returns the conflicts among the flags that shape the waits.
 func Conflicts() []argv.Conflict {
 	return slices.Concat(
 		argv.Conflicting("interval", "strategy", "base", "factor", "power", "overshoot"),
@@ -48,8 +47,8 @@ func Conflicts() []argv.Conflict {
 		})
 }
 
-// ReadConfig reads the flags that shape the waits. base and maxWait hold where the
-// command line says nothing else.
+// ReadConfig reads the flags that shape the waits. base and maxWait are the
+// defaults.
 func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, error) {
 	c := backoff.Config{
 		Strategy: backoff.Strategy(l.Choice("strategy")),
@@ -81,15 +80,14 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 	return c, nil
 }
 
-// Schedules builds the schedules of a configuration: its own, and that after
+// Schedules builds the schedules of a configuration: its own, and the one after
 // THROTTLED.
 func Schedules(l *argv.Line, c backoff.Config) (own, throttled backoff.Schedule, err error) {
 	own, throttled, err = c.Schedules()
 	return own, throttled, badParameter(l, err)
 }
 
-// badParameter names the flag or variable that a parameter came from, if there is
-// something wrong with one.
+// badParameter names the flag or variable that set the bad parameter in err.
 func badParameter(l *argv.Line, err error) error {
 	e, ok := errors.AsType[*backoff.ParameterError](err)
 	if !ok {
@@ -102,13 +100,13 @@ func badParameter(l *argv.Line, err error) error {
 	return argv.Usagef("%s: %s", origin, e.Problem)
 }
 
-// Immediate reports whether the first attempt comes at once: where that is asked
-// for and, unless told otherwise, with --interval.
+// Immediate reports whether the first attempt comes at once: if --immediate says so
+// or, unless it says otherwise, with --interval.
 func Immediate(l *argv.Line) bool {
 	return l.On("immediate") || l.Has("interval") && !l.Has("immediate")
 }
 
-// Source is the source of all jitter, nil without --seed.
+// Source returns the source of all jitter, nil without --seed.
 func Source(l *argv.Line) *rand.Rand {
 	if !l.Has("seed") {
 		return nil

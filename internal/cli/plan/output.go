@@ -16,14 +16,13 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
-// formatFlag is the flag that chooses among formats, of which the first is the
-// default.
+// formatFlag returns the flag that chooses among formats; the first is the default.
 func formatFlag(formats ...string) argv.Flag {
 	return argv.Flag{Name: "format", Value: "F", Default: formats[0], Words: formats, Usage: "or " + strings.Join(formats[1:], ", ")}
 }
 
-// checkFiles refuses files for charts that cannot be written, before there is work
-// that would be lost.
+// checkFiles refuses chart files that cannot be written, before there is work to
+// lose.
 func checkFiles(l *argv.Line, flags ...string) error {
 	for _, flag := range flags {
 		path := l.String(flag)
@@ -59,7 +58,7 @@ func chartFiles(p chart.Plot) []chartFile {
 	return []chartFile{{"svg", func(w io.Writer) error { return chart.SVG(w, p) }}, {"png", p.PNG}}
 }
 
-// put writes an answer in a format, and the files that are asked for.
+// put writes an answer in a format, and its chart files.
 func (a answer) put(ctx context.Context, l *argv.Line, format string) error {
 	text, err := a.table.In(format)
 	if err != nil {
@@ -87,11 +86,11 @@ func (c chartFile) write(path string) error {
 	return newfile.Write(path, b.Bytes())
 }
 
-// meterPatience is how long work takes before it is worth a line.
+// meterPatience is how long work may take without a progress line.
 const meterPatience = time.Second
 
-// newMeter returns what redraws a line on a terminal that says how much of long
-// work is done, and what takes the line away.
+// newMeter returns show, which redraws a progress line on a terminal, and clear,
+// which erases it.
 func newMeter(s *term.Streams, what string) (show func(done, total int), clear func()) {
 	since, visible := time.Now(), false
 	show = func(done, total int) {

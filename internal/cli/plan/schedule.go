@@ -18,7 +18,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// ScheduleCommand shows when the attempts of a wait would come.
+// ScheduleCommand returns the command that shows when attempts would come.
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "schedule",
@@ -62,11 +62,11 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 	}
 }
 
-// The rows that are shown without --attempts and --timeout.
+// How many rows are shown.
 const (
-	defaultRows    = 100 // until the default timeout
+	defaultRows    = 100 // by default
 	defaultCompare = 10
-	// maxRows keeps a slip of the finger from filling the memory.
+	// maxRows keeps a typing error from filling the memory.
 	maxRows = 100_000
 )
 
@@ -125,8 +125,8 @@ func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 	return o, checkFiles(l, "svg", "png")
 }
 
-// comparedStrategies reads which strategies to compare. Parameters that none of
-// them has are refused.
+// comparedStrategies reads which strategies to compare. It refuses parameters that
+// none of them has.
 func comparedStrategies(l *argv.Line) []backoff.Strategy {
 	list := argv.List(l, "compare", backoff.Strategies())
 	refuse := func(flag string, of backoff.Strategy) {
@@ -169,7 +169,7 @@ func (o scheduleOptions) scheduled(l *argv.Line) (rows []row, err error) {
 	return o.collect()
 }
 
-// collect takes the rows together, as many as one can look at.
+// collect returns the rows, unless they are too many to read.
 func (o scheduleOptions) collect() ([]row, error) {
 	if o.table.Attempts == 0 && o.table.Timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
@@ -184,8 +184,8 @@ func (o scheduleOptions) collect() ([]row, error) {
 	return all, nil
 }
 
-// drawn enumerates the rows of t. With a source of jitter their waits are what
-// one run draws from it, not means.
+// drawn enumerates the rows of t. With r their waits are drawn from it, as in one
+// run, and not means.
 func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
 	if r == nil {
 		return t.Rows()
@@ -251,14 +251,13 @@ func (o scheduleOptions) comparison(l *argv.Line, s *term.Streams) (answer, erro
 	return answer{c, chart.Screen(s, p), chartFiles(p)}, nil
 }
 
-// compared are the attempts of several strategies.
 type compared struct {
 	strategies []backoff.Strategy
 	tables     [][]row
 }
 
-// In sets the comparison in a format. Programs get one table below another; people
-// see wait and start of each strategy in a row.
+// In formats the comparison. Programs get one table after another; people get the
+// wait and start of all strategies in each row.
 func (c compared) In(format string) (string, error) {
 	if format == table.CSV || format == table.JSON {
 		t := timetable(slices.Concat(c.tables...))
@@ -286,7 +285,7 @@ func (c compared) In(format string) (string, error) {
 	return t.In(format)
 }
 
-// coverage answers how well a schedule watches one moment.
+// coverage answers how closely a schedule watches one moment.
 func (o scheduleOptions) coverage(l *argv.Line, _ *term.Streams) (a answer, err error) {
 	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
 		return a, err
@@ -298,7 +297,7 @@ func (o scheduleOptions) coverage(l *argv.Line, _ *term.Streams) (a answer, err 
 	return answer{table: coverage{c, o.until}}, nil
 }
 
-// A coverage is how well a schedule watches the time at.
+// A coverage tells how closely a schedule watches the time at.
 type coverage struct {
 	backoff.Coverage
 	at time.Duration

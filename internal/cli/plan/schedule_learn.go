@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// learned answers with the attempts of a learned schedule: when they come, and
-// with what chance each is the one that sees the end.
+// learned answers with the attempts of a learned schedule: when they come, and each
+// one's chance of seeing the end.
 func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) {
 	m, err := learning.Recall(l, s, o.config)
 	if err != nil {
@@ -27,7 +27,7 @@ func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) 
 	}
 	o.table.Schedule, _ = learning.Schedules(l, m, o.config, throttled)
 	if !o.bounded {
-		// As far as all but one run of twenty go.
+		// 19 of 20 runs end by then.
 		o.table.Attempts, o.table.Timeout = defaultRows, max(1, m.Quantile(0.95)-m.Age(0))
 	}
 	rows, err := o.collect()
@@ -49,7 +49,7 @@ func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) 
 	return answer{t, learnedTotals(name, rows, m) + chart.Screen(s, p), chartFiles(p)}, nil
 }
 
-// addChances gives each row its chances, of the runs that have not ended at the
+// addChances gives each row its chances, given that the run has not ended at the
 // start.
 func addChances(rows []row, m *learn.Model) {
 	alive := 1 - m.Done(m.Age(0))
@@ -78,8 +78,7 @@ func learnedTotals(name string, rows []row, m *learn.Model) string {
 	return text
 }
 
-// endPlot draws how likely the end is at each age, and the attempts as lines up to
-// it.
+// endPlot draws how likely the end is at each age, with the attempts as lines.
 func endPlot(name string, rows []row, m *learn.Model) chart.Plot {
 	until := m.Age(0) + time.Second
 	if len(rows) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// SimulateCommand lets clients contend in virtual time.
+// SimulateCommand returns the command that simulates contention.
 func SimulateCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "simulate",
@@ -42,7 +42,6 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 	}
 }
 
-// algorithmNames are those of all models.
 func algorithmNames() []string {
 	var list []string
 	for _, a := range simulate.ModelOCC.Algorithms(0, 0) {
@@ -70,7 +69,7 @@ func simulateFlags() argv.Flags {
 	})
 }
 
-// shapes are the flags that ask for a schedule other than the algorithms.
+// shapes returns the flags that shape a schedule of the user's own.
 func shapes() []string { return []string{"strategy", "factor", "power", "jitter"} }
 
 func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
@@ -95,7 +94,7 @@ func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
 	return a.put(ctx, l, l.Choice("format"))
 }
 
-// stopped reports whether a trial was stopped, at a wait without end.
+// stopped reports whether a trial was stopped because of a wait beyond 292 years.
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
 func readSimulation(l *argv.Line) (c simulate.Config, err error) {
@@ -116,15 +115,15 @@ func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 		c.ServiceMin, c.ServiceMax = readService(l)
 	}
 	c.Seed = l.Uint64("seed")
-	l.Choice("format") // which has to be right before there is work
+	l.Choice("format") // checked before there is work to lose
 	if err := l.ErrOr(badParameter(l, c.Validate())); err != nil {
 		return c, err
 	}
 	return c, checkFiles(l, "svg")
 }
 
-// readAlgorithms returns those that --algorithm names, and the schedule that the other
-// flags describe. Without either it returns all of the model.
+// readAlgorithms returns those that --algorithm names, and the schedule that the
+// other flags describe; without either, all of the model.
 func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error) {
 	base, maxWait := m.Published()
 	config, err := ReadConfig(l, base, maxWait)
@@ -148,7 +147,7 @@ func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error
 	return append(list, simulate.Algorithm{Name: name, Schedule: own}), err
 }
 
-// namedAlgorithms reads --algorithm, by default "all" that the model has.
+// namedAlgorithms reads --algorithm, by default "all": those of the model.
 func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration) []simulate.Algorithm {
 	const all = "all"
 	named := []string{all}
@@ -160,7 +159,8 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 	}
 	var list []simulate.Algorithm
 	for _, word := range named {
-		// Those of ModelOCC include "none". Validate says why a queue cannot have it.
+		// ModelOCC has all of them, even "none". Validate says why a queue cannot
+		// have that.
 		for _, a := range simulate.ModelOCC.Algorithms(base, maxWait) {
 			if a.Name == word {
 				list = append(list, a)
@@ -170,8 +170,8 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 	return list
 }
 
-// algorithmName describes a schedule in few words: "exponential factor 1.5 full".
-// A schedule that is one of the published algorithms has the name of that.
+// algorithmName describes a schedule briefly: "exponential factor 1.5 full". One of
+// the published algorithms keeps its name.
 func algorithmName(c backoff.Config) string {
 	plain := c.Strategy == backoff.StrategyExponential && c.Factor == backoff.DefaultFactor
 	jittered := c.Jitter == backoff.JitterFull || c.Jitter == backoff.JitterEqual
@@ -205,7 +205,7 @@ func readClients(l *argv.Line) []int {
 	return list
 }
 
-// readService reads a time, or the shortest and the longest.
+// readService reads a duration, or the shortest and the longest.
 func readService(l *argv.Line) (shortest, longest time.Duration) {
 	from, to, isRange := strings.Cut(l.String("service"), "-")
 	if !isRange {
@@ -221,8 +221,8 @@ func readService(l *argv.Line) (shortest, longest time.Duration) {
 	return shortest, longest
 }
 
-// resultColumns describe a result. Times are in milliseconds, and missing if a
-// trial was stopped.
+// resultColumns returns the columns of a result. Times are in milliseconds, and
+// missing if a trial was stopped.
 func resultColumns() []table.Column[simulate.Result] {
 	number := func(name, head string, of func(simulate.Result) float64) table.Column[simulate.Result] {
 		return table.Column[simulate.Result]{
@@ -230,7 +230,7 @@ func resultColumns() []table.Column[simulate.Result] {
 				if math.IsInf(of(r), 0) {
 					return (*float64)(nil)
 				}
-				return math.Round(of(r)*1000) / 1000 // of milliseconds that is a microsecond
+				return math.Round(of(r)*1000) / 1000 // of milliseconds, so a microsecond
 			},
 			Head: head, Text: func(r simulate.Result) string {
 				if math.IsInf(of(r), 0) {
@@ -254,7 +254,7 @@ func resultColumns() []table.Column[simulate.Result] {
 	}
 }
 
-// resultPlots draw work and time against the number of clients. Work is what each
+// resultPlots draws work and time against the number of clients. Work is what the
 // model's publication counted: retries in a queue, calls under occ.
 func resultPlots(found []simulate.Result) []chart.Plot {
 	model := found[0].Model
@@ -274,7 +274,7 @@ func resultPlot(found []simulate.Result, title string, y chart.Axis, value func(
 	p := chart.Plot{Title: title, X: chart.Axis{Name: "clients"}, Y: y}
 	for _, r := range found {
 		if stopped(r) {
-			continue // what was counted until the trial was stopped says nothing
+			continue // counts until a trial was stopped mean nothing
 		}
 		i := slices.IndexFunc(p.Series, func(line chart.Series) bool { return line.Name == r.Algorithm })
 		if i < 0 {

@@ -11,16 +11,16 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A row is an attempt: of a strategy and, where past runs are known, with the
-// chances that it sees the end, and that the end has been seen by then.
+// A row is an attempt: of a strategy and, if past runs are known, with the chances
+// that it sees the end, and that the end has been seen by then.
 type row struct {
 	backoff.Row
 	strategy   backoff.Strategy
 	sees, seen float64
 }
 
-// timetable is the table of some attempts, with more columns than those of their
-// times. People see bounds where chance has a part.
+// timetable returns the table of some attempts, with more columns besides their
+// times. People see bounds if the waits are random.
 func timetable(rows []row, more ...table.Column[row]) table.Table[row] {
 	bound := func(head string) string {
 		if jittered(rows) {

@@ -14,7 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// TuneCommand chooses a factor.
+// TuneCommand returns the command that chooses a factor.
 func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "tune",
@@ -56,7 +56,7 @@ func tune(ctx context.Context, l *argv.Line) error {
 	return l.Write(ctx, text)
 }
 
-// A goal describes the waits that are wanted, and the factor that makes them.
+// A goal describes the waits wanted, and the factor that yields them.
 type goal struct {
 	overshoot float64       // 0 if a wait is wanted
 	wait, at  time.Duration // 0 if an overshoot is wanted
@@ -93,7 +93,7 @@ func readGoal(l *argv.Line) (g goal, err error) {
 	return g, badParameter(l, err)
 }
 
-// checkGoal refuses what is no goal, or half of one.
+// checkGoal refuses half a goal, or none.
 func checkGoal(l *argv.Line) error {
 	const example = "poll tune --overshoot 10%%   or   poll tune --wait 100s --at 1000s"
 	switch {
@@ -107,7 +107,7 @@ func checkGoal(l *argv.Line) error {
 	return nil
 }
 
-// A tuning is a factor with what it costs and what it buys.
+// A tuning is a factor, with its costs and benefits.
 type tuning struct {
 	goal
 	backoff.Tuning
@@ -141,8 +141,8 @@ func (t tuning) text() string {
 	return b.String()
 }
 
-// formulas are those of the series, with the numbers put in. Times are in
-// seconds.
+// formulas shows the formulas of the series with the numbers filled in. Times are
+// in seconds.
 func (t tuning) formulas() string {
 	a, r, until := words.Seconds(t.base), rounded(t.factor), words.Seconds(t.until)
 	var b strings.Builder
@@ -164,7 +164,7 @@ func (t tuning) formulas() string {
 	return b.String()
 }
 
-// rounded writes a number to ten digits, which leaves out what comes of 1.1 - 1.
+// rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.
 func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) }
 
 func (t tuning) around() string {
@@ -177,7 +177,7 @@ func (t tuning) around() string {
 	return timetable(near).String()
 }
 
-// ratio says how the attempts relate to those of factor 2, here and in the long run.
+// ratio compares the attempts with those of factor 2, here and in the long run.
 func (t tuning) ratio() string {
 	if t.AttemptsFactor2 == 0 || t.Attempts == 0 {
 		return ""
@@ -192,7 +192,7 @@ func (t tuning) ratio() string {
 	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", t.Ratio)
 }
 
-// flags are those of poll that wait like this.
+// flags returns the flags that make poll wait like this.
 func (t tuning) flags() string {
 	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(t.factor))
 	if t.overshoot > 0 {
