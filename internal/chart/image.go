@@ -13,10 +13,10 @@ import (
 	"github.com/wcharczuk/go-chart/v2/drawing"
 )
 
-// ErrNothingToDraw is the error for a plot without a point that can be drawn.
+// ErrNothingToDraw reports a plot without a point that can be drawn.
 var ErrNothingToDraw = errors.New("nothing to draw")
 
-// The size of a picture in pixels. An SVG may be scaled.
+// The size of an image in pixels. An SVG may be scaled.
 const (
 	imageWidth  = 1000
 	imageHeight = 560
@@ -35,7 +35,7 @@ func SVG(w io.Writer, plots ...Plot) error {
 		} else if err != nil {
 			return err
 		}
-		// Without a size of its own, a picture within another one is stretched.
+		// Without its own size, a nested SVG is stretched.
 		size := fmt.Sprintf(`<svg width="%d" height="%d" `, imageWidth, imageHeight)
 		parts = append(parts, bytes.Replace(b.Bytes(), []byte("<svg "), []byte(size), 1))
 	}
@@ -74,8 +74,8 @@ func (p Plot) escaped() Plot {
 	return p
 }
 
-// defaultFont returns the font of the library. The library would parse it while it
-// draws the first picture, which is a data race if two are drawn at once.
+// defaultFont returns the library's font. The library would parse it lazily while
+// drawing, which is a data race if two images are drawn at once.
 var defaultFont = sync.OnceValues(gochart.GetDefaultFont)
 
 func (p Plot) render(as gochart.RendererProvider, w io.Writer) error {
@@ -146,9 +146,9 @@ const (
 	legendRow  = 24
 )
 
-// legend draws the legend, if there is one, to the right of the canvas, where it
-// covers no line. The library's own puts the samples behind the names, where they
-// collide if the font is wider than the library assumes.
+// legend draws the legend, if any, to the right of the canvas, where it covers no
+// line. In the library's own, names collide with the line samples if the font is
+// wider than it assumes.
 func (f frame) legend(r gochart.Renderer, canvas gochart.Box, defaults gochart.Style) {
 	if len(f.Series) < 2 {
 		return
@@ -176,7 +176,7 @@ func (f frame) legendWidth() int {
 	return legendLine + 8*min(longest, 40)
 }
 
-// More points than maxPoints cannot be seen, and more than maxDots dots merge.
+// More points than maxPoints cannot be seen; more than maxDots dots merge.
 const (
 	maxPoints = 1000
 	maxDots   = 40
@@ -218,8 +218,8 @@ func nameStyle() gochart.Style {
 
 func ink() drawing.Color { return drawing.ColorFromHex("333333") }
 
-// imageColor returns the colour of series i. Colour-blind readers can tell them
-// apart, too (Okabe and Ito, "Color Universal Design").
+// imageColor returns the colour of series i. Colour-blind readers can distinguish
+// them (Okabe and Ito, "Color Universal Design").
 func imageColor(i int) drawing.Color {
 	colors := []string{"0072b2", "d55e00", "009e73", "cc79a7", "e69f00", "56b4e9"}
 	return drawing.ColorFromHex(colors[i%len(colors)])

@@ -2,23 +2,24 @@
 // on a terminal.
 //
 // Which points are drawn, where the axes begin and end, and what their ticks say is
-// decided here and not by the chart libraries, so that all pictures of a plot agree.
+// decided here and not by the chart libraries, so that all renderings of a plot
+// agree.
 package chart
 
 import "math"
 
-// A Plot is a picture of one or more series over the same axes.
+// A Plot is a chart of one or more series over the same axes.
 type Plot struct {
-	Title  string // is written above the picture, unless it is empty
+	Title  string // drawn above the chart unless empty
 	X, Y   Axis
-	Series []Series // in the order of the legend, which a single line has none of
+	Series []Series // in the order of the legend; a single line needs none
 	LogY   bool     // makes the y axis logarithmic; points at or below 0 are left out
 }
 
 // An Axis describes the values along one side of a plot.
 type Axis struct {
-	Name string // is written along the axis, as "attempt" or "time since the start"
-	Unit Unit   // how the values are written, by default as plain numbers
+	Name string // written along the axis, as "attempt" or "time since the start"
+	Unit Unit   // how values are written; by default plain numbers
 }
 
 // A Series is a named line from point to point.
@@ -27,12 +28,12 @@ type Series struct {
 	Points []Point
 }
 
-// A Point is one value of a series. One that is not finite, or is beyond 10^300,
+// A Point is one value of a series. A value that is not finite, or beyond 10^300,
 // interrupts the line.
 type Point struct{ X, Y float64 }
 
-// NeedsLog reports whether the series end so far apart that only a logarithmic
-// axis shows them all.
+// NeedsLog reports whether the series end so far apart that only a logarithmic axis
+// shows them all.
 func NeedsLog(series []Series) bool {
 	const much = 300
 	least, most := math.Inf(1), 0.0
@@ -56,7 +57,7 @@ type frame struct {
 	x, y scale
 }
 
-// layOut computes the axes of p, with about the given numbers of ticks. It reports
+// layOut computes the axes of p, with about the given numbers of ticks. It returns
 // false if p has no point that can be drawn.
 func (p Plot) layOut(xTicks, yTicks int) (f frame, ok bool) {
 	x := extent{math.Inf(1), math.Inf(-1)}

@@ -12,7 +12,7 @@ import (
 // An extent is a range of values.
 type extent struct{ low, high float64 }
 
-// with returns the extent that also holds v.
+// with returns e extended to hold v.
 func (e extent) with(v float64) extent { return extent{min(e.low, v), max(e.high, v)} }
 
 // A scale maps values to positions along an axis, from 0 at its start to 1 at its
@@ -155,7 +155,7 @@ func (u Unit) logTicks(low, high float64) []float64 {
 	return marks
 }
 
-// logTick returns the i-th of these, counted from 1 at 0.
+// logTick returns the i-th of these values; the 0th is 1.
 func (u Unit) logTick(i int) float64 {
 	if u == Seconds && i > 0 {
 		times := []float64{1, 10, minute, 10 * minute, hour, day, 10 * day, 100 * day}

@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
-// Screen returns the plots as text to print below a table, as wide and as plain
-// as standard output needs them. It is empty if that is not a terminal.
+// Screen returns the plots as text to print below a table, fitted to the terminal
+// on standard output. It is empty if that is not a terminal.
 func Screen(s *term.Streams, plots ...Plot) string {
 	if !s.OutIsTerminal {
 		return ""
@@ -39,8 +39,7 @@ func Screen(s *term.Streams, plots ...Plot) string {
 
 // Terminal returns the plot as about height lines of text, if possible none wider
 // than width columns. The series differ by ANSI colours if color is set, otherwise
-// by the characters they are drawn with. The text is empty if there is nothing to
-// draw.
+// by their characters. The text is empty if there is nothing to draw.
 func (p Plot) Terminal(width, height int, color bool) string {
 	height = max(height, 3)
 	f, ok := p.layOut(max(2, min(width/10, 10)), max(2, height/3))
@@ -51,7 +50,7 @@ func (p Plot) Terminal(width, height int, color bool) string {
 	for _, t := range f.y.ticks {
 		margin = max(margin, len("  |")+term.Width(t.label))
 	}
-	lastLabel := f.x.ticks[len(f.x.ticks)-1].label // half of which stands beyond the axis
+	lastLabel := f.x.ticks[len(f.x.ticks)-1].label // half of which extends beyond the axis
 	columns := max(width-margin-(term.Width(lastLabel)+1)/2, 10)
 
 	var b strings.Builder
@@ -125,7 +124,7 @@ func (f frame) options(height int, color bool) []asciigraph.Option {
 	return append(options, asciigraph.SeriesChars(marks...))
 }
 
-// captions returns the lines below the picture, which name the axes and the series.
+// captions returns the lines below the chart, which name the axes and the series.
 func (f frame) captions(width int, color bool) []string {
 	axes := f.X.Name + f.Y.Name
 	if f.X.Name != "" && f.Y.Name != "" {
@@ -158,23 +157,22 @@ func (f frame) captions(width int, color bool) []string {
 	return lines
 }
 
-// mark returns the character that series i is drawn with if there are no colours.
+// mark returns the character for series i without colours.
 func mark(i int) string {
 	const marks = "*o+x#@"
 	return string(marks[i%len(marks)])
 }
 
-// terminalColor returns the colour of series i, of the 256 of a terminal. They can
-// be told apart on a dark and on a light background.
+// terminalColor returns the colour of series i, of a terminal's 256. They are
+// distinguishable on dark and light backgrounds.
 func terminalColor(i int) asciigraph.AnsiColor {
 	colors := []asciigraph.AnsiColor{33, 208, 35, 169, 178, 44}
 	return colors[i%len(colors)]
 }
 
 // Histogram returns lines of text that show how many of the durations fall into
-// each of a dozen or so intervals. The durations are in seconds and sorted, and
-// there is at least one. label writes an interval. Bars are drawn in ASCII unless
-// unicode is set.
+// each of a dozen or so intervals. durations is in seconds, sorted and not empty;
+// label formats an interval. Bars are ASCII unless unicode is set.
 func Histogram(durations []float64, label func(from, to float64) string, unicode bool) string {
 	const rows, shortestStep = 12, 1e-3
 	low, high := durations[0], durations[len(durations)-1]

@@ -132,7 +132,7 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	return result, err
 }
 
-// conclude writes the result and returns the error that says what to exit with.
+// conclude writes the result and returns the error that determines the exit code.
 func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result report.Result) error {
 	code := outcomeCode(result.Outcome)
 	if w.passExitCode {

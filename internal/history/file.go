@@ -14,11 +14,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrHeld says that another process has held the lock for too long.
+// ErrHeld reports that another process held the lock for too long.
 var ErrHeld = errors.New("another process holds")
 
-// Read returns the past runs, oldest first, and a warning in words for what
-// was skipped. A history that does not exist has none.
+// Read returns the past runs, oldest first, and a warning if lines were skipped. A
+// history that does not exist has no runs.
 func (s Store) Read(name string) (records []Record, warnings []string, err error) {
 	path, err := s.path(name)
 	if err != nil {
@@ -41,9 +41,9 @@ func (s Store) Read(name string) (records []Record, warnings []string, err error
 	return records, warnings, nil
 }
 
-// Append adds a run, making the directory (mode 0700) and the file (mode 0600)
-// if need be. No run of another process is lost by it; if it fails or is
-// killed, at most this one is. It waits for them until ctx is done.
+// Append adds a run, making the directory (mode 0700) and the file (mode 0600) if
+// need be. It waits for other processes until ctx is done, and loses none of their
+// runs; if it fails or is killed, at most this one is lost.
 func (s Store) Append(ctx context.Context, name string, r Record) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s Store) Append(ctx context.Context, name string, r Record) error {
 	return nil
 }
 
-// Forget removes a history, as soon as nobody writes. The error is
-// [fs.ErrNotExist] if there is none.
+// Forget removes a history, once no one writes. The error is [fs.ErrNotExist] if
+// there is none.
 func (s Store) Forget(ctx context.Context, name string) error {
 	path, err := s.path(name)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s Store) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// locked calls f while no other process writes to the directory. The lock is a
-// file of its own, since the histories are replaced.
+// locked calls f while no other process writes to the directory. The lock has its
+// own file, since the histories get replaced.
 func (s Store) locked(ctx context.Context, f func() error) error {
 	path := filepath.Join(s.Dir, ".lock")
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -96,8 +96,8 @@ func (s Store) locked(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// add writes a line at the end of the file, on a line of its own even if the
-// last writer was killed in the middle of one, and shortens a file grown long.
+// add writes a line at the end of the file, on a line of its own even if the last
+// writer was killed midway, and shortens a long file.
 func add(path string, text []byte) error {
 	before, all, err := readEnd(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,14 +110,14 @@ func add(path string, text []byte) error {
 		return err
 	}
 	if !all || bytes.Count(before, []byte("\n")) >= maxLines {
-		// The run is in the file by now. What cannot be shortened, such as a file
-		// in a directory that nobody may write to, is left to a later run.
+		// The run is in the file by now. If it cannot be shortened, as in a
+		// read-only directory, that is left to a later run.
 		_ = shorten(path, append(before, text...))
 	}
 	return nil
 }
 
-// write appends text to the file, or nothing of it.
+// write appends all of text to the file, or nothing.
 func write(path string, text []byte) error {
 	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
@@ -135,10 +135,10 @@ func write(path string, text []byte) error {
 	return f.Close()
 }
 
-// shorten replaces the file, as a whole and following no link, by the newest of
-// the runs in text.
+// shorten atomically replaces the file, following no link, by the newest runs in
+// text.
 func shorten(path string, text []byte) error {
-	// One name, so that what a killed writer leaves behind does not gather.
+	// A fixed name, so that leftovers of killed writers do not pile up.
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".next")
 	os.Remove(name)
 	next, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -164,7 +164,7 @@ func shorten(path string, text []byte) error {
 }
 
 // readEnd returns the last lines of a regular file, as many as a history may have,
-// and whether they are all.
+// and whether that is all of them.
 func readEnd(path string) (text []byte, all bool, err error) {
 	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
@@ -187,8 +187,8 @@ func readEnd(path string) (text []byte, all bool, err error) {
 	return text, false, err
 }
 
-// openRegular opens a regular file. Where others may write in the directory it
-// may be anything by now.
+// openRegular opens a regular file. If others may write to the directory, it may
+// have become anything.
 func openRegular(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|safeFlags, 0o600)
 	if err != nil {

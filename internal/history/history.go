@@ -1,11 +1,10 @@
-// Package history keeps what past runs of an operation took, in one file of
-// JSON lines for each operation.
+// Package history keeps how long past runs of an operation took, in one file of
+// JSON lines per operation.
 //
-// Any number of processes may append at once and be killed at any moment: a
-// line is written in one call under a lock, a torn line is skipped by readers
-// and closed by the next writer, and a file that has grown is replaced as a
-// whole. Nothing here is needed for a wait to work; errors are to be said once
-// and otherwise ignored.
+// Any number of processes may append at once and be killed at any moment: a line is
+// written in one call under a lock, readers skip a torn line and the next writer
+// ends it, and a file grown long is replaced atomically. A wait works without any
+// of this: callers report errors once and otherwise ignore them.
 package history
 
 import (
@@ -22,8 +21,8 @@ import (
 )
 
 const (
-	keptRuns    = 100     // finished runs that a rewritten file has: as many as are learned from
-	maxLines    = 400     // of a file that is not rewritten yet
+	keptRuns    = 100     // finished runs that a rewritten file keeps: as many as are learned from
+	maxLines    = 400     // before a file is rewritten
 	longestLine = 4 << 10 // bytes
 	longestName = 100     // bytes
 	extension   = ".jsonl"
@@ -34,8 +33,8 @@ type Store struct {
 	Dir string
 }
 
-// DefaultDir is $XDG_STATE_HOME/poll/history, or ~/.local/state/poll/history if
-// the variable is not an absolute path (XDG Base Directory Specification); on
+// DefaultDir returns $XDG_STATE_HOME/poll/history, or ~/.local/state/poll/history
+// if the variable is not an absolute path (XDG Base Directory Specification); on
 // Windows, without a HOME, %LocalAppData%\poll\history.
 func DefaultDir(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
@@ -50,9 +49,9 @@ func DefaultDir(getenv func(string) string) (string, error) {
 	return "", errors.New("nowhere to keep a history: neither XDG_STATE_HOME nor HOME is set")
 }
 
-// CheckName says what is wrong with the name of a history: it is the name of a
-// file, so it has 1 to 100 bytes, no separators or control characters, and no
-// leading dot. On Windows it must also be one that a file may have there.
+// CheckName reports what is wrong with the name of a history. It is a file name: 1
+// to 100 bytes, no separators or control characters, and no leading dot. On Windows
+// it must also be valid there.
 func CheckName(name string) error {
 	switch {
 	case name == "":
@@ -88,11 +87,11 @@ func (s Store) List() ([]string, error) {
 			names = append(names, name)
 		}
 	}
-	slices.Sort(names) // a.jsonl and a-b.jsonl sort otherwise than a and a-b
+	slices.Sort(names) // a.jsonl and a-b.jsonl sort differently than a and a-b
 	return names, nil
 }
 
-// path of the file of a history.
+// path returns the path of a history's file.
 func (s Store) path(name string) (string, error) {
 	if err := CheckName(name); err != nil {
 		return "", err

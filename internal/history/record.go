@@ -15,8 +15,8 @@ import (
 // An Outcome is how a run ended.
 type Outcome string
 
-// The outcomes. A run that timed out or was interrupted is known to last
-// longer than Lo, and nothing is learned from it yet.
+// The outcomes. A run that timed out or was interrupted is known to last longer
+// than Lo; so far nothing is learned from it.
 const (
 	Success     Outcome = "success"
 	Failure     Outcome = "failure"
@@ -24,7 +24,7 @@ const (
 	Interrupted Outcome = "interrupted"
 )
 
-// Finished says whether the operation itself ended.
+// Finished reports whether the operation itself ended.
 func (o Outcome) Finished() bool { return o == Success || o == Failure }
 
 func (o Outcome) known() bool { return o.Finished() || o == Timeout || o == Interrupted }
@@ -90,8 +90,8 @@ func (r Record) check() error {
 	return nil
 }
 
-// parse returns the records of a text, how many lines are none, and why the
-// first of these is none.
+// parse returns the records of a text, the number of invalid lines, and what is
+// wrong with the first of them.
 func parse(text []byte) (records []Record, skipped int, reason error) {
 	number := 0
 	for l := range bytes.Lines(text) {
@@ -112,7 +112,7 @@ func parse(text []byte) (records []Record, skipped int, reason error) {
 	return records, skipped, reason
 }
 
-// seconds as a duration, saturated.
+// seconds converts to a duration, saturating.
 func seconds(s float64) time.Duration {
 	if ns := math.Round(s * 1e9); ns < math.MaxInt64 {
 		return time.Duration(max(ns, math.MinInt64))
@@ -120,8 +120,7 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Runs are the finished ones of the records, in their order: what
-// [learn.Fit] learns from.
+// Runs returns the finished runs among the records, in order, for [learn.Fit].
 func Runs(records []Record) []learn.Run {
 	var runs []learn.Run
 	for _, r := range records {
@@ -132,7 +131,8 @@ func Runs(records []Record) []learn.Run {
 	return runs
 }
 
-// newest keeps as many of the last finished records as are kept, and of the others.
+// newest returns the last finished records that a file keeps, and as many of the
+// others.
 func newest(records []Record) []Record {
 	var finished, others int
 	var kept []Record

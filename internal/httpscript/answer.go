@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// An Answer is what a scripted server does when it is asked.
+// An Answer is a scripted server's response to one request.
 type Answer struct {
-	// What is a status code, or the word that stands in its place.
+	// What is a status code, or one of the words that replace it.
 	What    string
 	header  []string // lines
 	body    []byte
@@ -30,19 +30,19 @@ type Answer struct {
 	drip    time.Duration
 }
 
-// answerForm has the parts of an answer's first line, and nameForm those of a
-// name with its value.
+// answerForm matches the parts of an answer's first line, nameForm those of a name
+// with its value.
 var (
 	answerForm = regexp.MustCompile(`^(?:(\d+)\*)?(\w+)((?:,[\w-]+(?:=(?:<[^>]*>|[^,:]*))?)*)(?::(.*))?$`)
 	nameForm   = regexp.MustCompile(`,([\w-]+)(?:=(?:<([^>]*)>|([^,:]*)))?`)
 )
 
-// words stand in place of a status code. The last three are for connections that
-// cannot be made; the dialer has to fail accordingly.
+// words replace a status code. The last three stand for connections that cannot be
+// made; the dialer has to fail accordingly.
 var words = []string{"hang", "close", "raw", "refused", "unreachable", "nxdomain"}
 
 // Parse reads an answer, and returns it as many times as the text says. resolve
-// makes the path of a file that the answer names.
+// returns the path of a file that the answer names.
 func Parse(text string, resolve func(string) string) ([]Answer, error) {
 	first, rest, several := strings.Cut(text, "\n")
 	m := answerForm.FindStringSubmatch(first)
@@ -69,7 +69,7 @@ func Parse(text string, resolve func(string) string) ([]Answer, error) {
 	}
 	times := 1
 	if m[1] != "" {
-		times, _ = strconv.Atoi(m[1]) // it is digits
+		times, _ = strconv.Atoi(m[1]) // only digits
 	}
 	return slices.Repeat([]Answer{a}, times), nil
 }
@@ -130,7 +130,7 @@ func (a *Answer) write(conn io.ReadWriter, method string) bool {
 	case "close":
 		return false
 	case "hang":
-		io.Copy(io.Discard, conn) // until it is closed
+		io.Copy(io.Discard, conn) // until the other side closes it
 		return false
 	}
 	body := a.content()
@@ -145,7 +145,7 @@ func (a *Answer) write(conn io.ReadWriter, method string) bool {
 	return a.writeBody(conn, body) == nil && a.What != "raw"
 }
 
-// head returns all that comes before the body.
+// head returns everything before the body.
 func (a *Answer) head(body [][]byte) []byte {
 	code, _ := strconv.Atoi(a.What)
 	header := a.header
@@ -173,15 +173,14 @@ func (a *Answer) head(body [][]byte) []byte {
 	return b.Bytes()
 }
 
-// content returns the body in pieces: what is repeated may be larger than the
-// memory.
+// content returns the body in pieces: with repeat it may be larger than memory.
 func (a *Answer) content() [][]byte {
 	if len(a.body) == 0 {
 		return nil
 	}
 	encode := func(piece []byte) []byte { return piece }
 	if a.gzip {
-		encode = gzipped // members may follow each other (RFC 1952 section 2.2)
+		encode = gzipped // members may be concatenated (RFC 1952 section 2.2)
 	}
 	block := min(a.repeat, max(1, 1<<20/len(a.body)))
 	pieces := slices.Repeat([][]byte{encode(bytes.Repeat(a.body, block))}, a.repeat/block)
@@ -232,7 +231,7 @@ func drip(w io.Writer, body []byte, pause time.Duration) error {
 
 var timeForm = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
 
-// expandTimes writes the times that a header's line asks for.
+// expandTimes replaces the {...} times in a header's line.
 func expandTimes(line string, now time.Time) string {
 	return timeForm.ReplaceAllStringFunc(line, func(match string) string {
 		m := timeForm.FindStringSubmatch(match)

@@ -6,18 +6,19 @@
 //
 //	[N*]CODE[,NAME=VALUE...][:BODY]
 //
-// N times this status code with these headers and this body. A value with a
-// comma or a colon stands in <>. Times from now are written {date +10s}, in one
-// of the forms date, rfc850, asctime, rfc3339, epoch, epochms and hex. A body of
-// @FILE is the content of the file; \n at the end of a body is a newline.
+// It stands for N answers with this status code, these headers and this body. A
+// value with a comma or a colon stands in <>. Times relative to now are written
+// {date +10s}, in one of the forms date, rfc850, asctime, rfc3339, epoch, epochms
+// and hex. A body of @FILE is the content of the file; \n at the end of a body is a
+// newline.
 //
-// An answer that does not fit on one line goes on: after the first line come
+// An answer that does not fit on one line continues: after the first line come
 // headers, as they are sent, then an empty line and the body.
 //
 // In place of a status code, "hang" never answers, "close" closes the connection
 // and "raw" sends the body, or the further lines, as they are and closes it.
 //
-// These names are no headers:
+// These names are not headers:
 //
 //	delay=D    the answer comes after that time
 //	touch=FILE the file is made when the request has come

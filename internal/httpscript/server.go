@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A Request is what a server was asked.
+// A Request is a request as the server received it.
 type Request struct {
 	At     time.Time
 	Method string
@@ -23,8 +23,8 @@ type Request struct {
 	Body   []byte
 }
 
-// String returns the request line, and in further ones the headers by name and
-// the body.
+// String returns the request line, followed by lines with the headers, sorted by
+// name, and the body.
 func (r Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s\n", r.Method, r.URI)
@@ -37,8 +37,8 @@ func (r Request) String() string {
 	return b.String()
 }
 
-// ServeConn answers the requests of one connection, until one of them has no
-// answer, and closes it.
+// ServeConn answers the requests of one connection until next returns nil, then
+// closes it.
 func ServeConn(conn net.Conn, next func(Request) *Answer) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
@@ -58,7 +58,7 @@ func ServeConn(conn net.Conn, next func(Request) *Answer) {
 	}
 }
 
-// A Server answers on a listener. It keeps what it was asked.
+// A Server answers on a listener, and records the requests.
 type Server struct {
 	listener net.Listener
 	next     func(Request) *Answer
@@ -68,8 +68,8 @@ type Server struct {
 	conns    []net.Conn
 }
 
-// Start starts a server, which Close ends. Requests come to next one at a time;
-// nil closes the connection.
+// Start starts a server; Close ends it. Requests are passed to next one at a time;
+// if it returns nil, the connection is closed.
 func Start(listener net.Listener, next func(Request) *Answer) *Server {
 	s := &Server{listener: listener, next: next}
 	go func() {
@@ -94,7 +94,7 @@ func (s *Server) answer(r Request) *Answer {
 	return s.next(r)
 }
 
-// InTurn gives the answers of texts in turn, and the last one from then on.
+// InTurn returns the answers of texts in turn, then the last one again and again.
 // resolve is as in [Parse].
 func InTurn(texts []string, resolve func(string) string) (next func(Request) *Answer, err error) {
 	var answers []Answer
@@ -112,7 +112,7 @@ func InTurn(texts []string, resolve func(string) string) (next func(Request) *An
 	}, nil
 }
 
-// Requests returns what the server was asked until now.
+// Requests returns the requests received so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package newfile writes files that are whole or not there.
+// Package newfile writes files atomically.
 package newfile
 
 import (
@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 )
 
-// Write gives a file a text, all of it or nothing.
+// Write replaces the content of a file, completely or not at all.
 func Write(path string, text []byte) error {
 	f, err := create(path)
 	if err != nil {
@@ -20,7 +20,7 @@ func Write(path string, text []byte) error {
 	return f.end(err)
 }
 
-// Check finds out whether Write could write a file.
+// Check reports whether Write could write a file.
 func Check(path string) error {
 	f, err := create(path)
 	if err != nil {
@@ -32,15 +32,15 @@ func Check(path string) error {
 
 var errOnlyChecked = errors.New("only checked")
 
-// A newFile is written under another name, beside the one it gets in the end.
-// So there is never a part of a file, and an older one stays until then.
+// A newFile is written under a temporary name beside the final one, so that a
+// partial file is never seen, and an older one stays until the end.
 type newFile struct {
 	*os.File
-	path string // "" for what is no regular file and is written in place
+	path string // "" if it is not a regular file and is written in place
 }
 
 func create(path string) (*newFile, error) {
-	mode := fs.FileMode(0o666) // the umask takes its part of it
+	mode := fs.FileMode(0o666) // minus the umask
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && !info.Mode().IsRegular():
@@ -58,8 +58,8 @@ func create(path string) (*newFile, error) {
 	return &newFile{f, path}, cause(err)
 }
 
-// end gives the file its name, unless something has failed. A file system may say
-// as late as this that it is full.
+// end gives the file its name, unless something has failed. A file system may
+// report only here that it is full.
 func (f *newFile) end(err error) error {
 	if closed := f.Close(); err == nil {
 		err = closed
