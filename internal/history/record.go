@@ -131,8 +131,7 @@ func Runs(records []Record) []learn.Run {
 	return runs
 }
 
-// newest returns the last finished records that a file keeps, and as many of the
-// others.
+// newest returns the last finished records, and the last others, keptRuns each.
 func newest(records []Record) []Record {
 	var finished, others int
 	var kept []Record

@@ -2,24 +2,24 @@ package report
 
 import "io"
 
-// A console writes to stderr, above a status line that may be drawn there. What
-// cannot be written is lost: that is no reason to end a run.
+// A console writes to stderr, above a status line if one is drawn. Write errors are
+// ignored: they are no reason to end a run.
 type console struct {
 	w     io.Writer
-	drawn string // the status line that stands there, "" for none
+	drawn string // the status line on the terminal, "" for none
 }
 
-// eraseLine goes to the first column and clears everything from there on: one
-// line, or the rows it was wrapped into when the terminal got narrower.
+// eraseLine goes to the first column and clears everything after it: one line, or
+// the rows it was wrapped into when the terminal got narrower.
 const eraseLine = "\r\x1b[J"
 
-// drawing returns what draws a status line. What it does not cover is cleared
-// after it, not before, so that nothing flickers; the cursor is left in the first
-// column, where it stays when the terminal gets narrower and wraps the line.
+// drawing returns what draws a status line. The rest of the row is cleared
+// afterwards, so that nothing flickers; the cursor is left in the first column,
+// where it stays if the terminal gets narrower and wraps the line.
 func drawing(line string) string { return "\r" + line + "\x1b[J\r" }
 
-// say writes whole lines, above the status line. All of it is one Write, so that
-// nothing comes between.
+// say writes whole lines above the status line, in one Write, so that nothing comes
+// in between.
 func (c *console) say(text string) {
 	if text != "" && c.drawn != "" {
 		text = eraseLine + text + drawing(c.drawn)
@@ -27,7 +27,7 @@ func (c *console) say(text string) {
 	c.write(text)
 }
 
-// draw puts a status line in the place of the one before, or erases that.
+// draw replaces the status line, or erases it if line is empty.
 func (c *console) draw(line string) {
 	if line == "" {
 		c.finish("")
@@ -37,7 +37,7 @@ func (c *console) draw(line string) {
 	c.write(drawing(line))
 }
 
-// finish writes the last lines, in the place of the status line.
+// finish writes the last lines, in place of the status line.
 func (c *console) finish(text string) {
 	if c.drawn != "" {
 		text = eraseLine + text

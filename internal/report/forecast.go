@@ -8,16 +8,17 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// A Forecast knows from past runs how long a run usually takes.
+// A Forecast tells from past runs how long a run usually takes.
 type Forecast interface {
-	Runs() int                               // how many it knows, at least 1
+	Runs() int                               // how many past runs, at least 1
 	Age(elapsed time.Duration) time.Duration // of the operation, after a wait of elapsed
 	Quantile(p float64) time.Duration        // the age by which a run is over with chance p
 	Done(age time.Duration) float64          // the chance, 0 to 1, that a run is over by that age
 }
 
-// usually says how long a run takes, with the range of four runs of five: "usually
-// 8m (5m to 11m, 34 runs)". It is worked out once: a quantile takes its time.
+// usually says how long a run takes, with the range of four runs in five: "usually
+// 8m (5m to 11m, 34 runs)". It is called once, since a quantile takes time to
+// compute.
 func usually(f Forecast) string {
 	if f == nil {
 		return ""
@@ -26,8 +27,8 @@ func usually(f Forecast) string {
 		rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
 }
 
-// forecast adds to that how many runs are over when they are as old as this one:
-// "; 62% were over by now". It says nothing without a forecast.
+// forecast adds how many past runs were over at this age: "; 62% were over by now".
+// It is empty without a forecast.
 func (r *Reporter) forecast(age time.Duration) string {
 	if f := r.cfg.Forecast; f != nil && percentDone(f, age) > 0 {
 		return fmt.Sprintf("%s; %d%% were over by now", r.usually, percentDone(f, age))
@@ -35,18 +36,17 @@ func (r *Reporter) forecast(age time.Duration) string {
 	return r.usually
 }
 
-// percentDone is below 100: no past run says that this one is over.
+// percentDone stays below 100: past runs never prove that this one is over.
 func percentDone(f Forecast, age time.Duration) int {
 	return min(99, int(math.Round(100*done(f, age))))
 }
 
-// done is the chance that a run is over at an age that is counted from where the
-// wait knows of the operation.
+// done returns the chance that a run is over after a wait of age.
 func done(f Forecast, age time.Duration) float64 {
 	return min(max(f.Done(f.Age(age)), 0), 1)
 }
 
-// rough writes a duration as precisely as a forecast can be: 850ms, 4.5s, 48s,
+// rough formats a duration as precisely as a forecast warrants: 850ms, 4.5s, 48s,
 // 2m30s, 8m, 1h35m, 14h.
 func rough(d time.Duration) string {
 	precision := time.Hour
@@ -63,7 +63,7 @@ func rough(d time.Duration) string {
 	return words.Short(d.Round(precision))
 }
 
-// A prediction is what JSON says of a forecast.
+// A prediction is a forecast in JSON.
 type prediction struct {
 	Expected    *Seconds `json:"expected_s,omitempty"`       // the median run
 	Probability *float64 `json:"probability_done,omitempty"` // at this age

@@ -11,8 +11,8 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// tellGitHub tells GitHub Actions how a run ended: a failure becomes an
-// annotation, and every end a row in the summary of the step.
+// tellGitHub tells GitHub Actions how a run ended: a failure becomes an annotation,
+// and every run a row in the summary of the step.
 func (r *Reporter) tellGitHub(o *poll.Outcome) {
 	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
@@ -21,7 +21,7 @@ func (r *Reporter) tellGitHub(o *poll.Outcome) {
 		r.con.say(annotation(o))
 	}
 	if file := r.cfg.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
-		// A summary that cannot be written is no reason to fail, nor to say so.
+		// A summary that cannot be written is not worth an error or a message.
 		_ = appendFile(file, stepSummary(o))
 	}
 }
@@ -46,8 +46,8 @@ func stepSummary(o *poll.Outcome) string {
 		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
 }
 
-// escapeMarkdown returns a line whose every character stands for itself: as an
-// entity, what could begin markup, a cell or an element.
+// escapeMarkdown returns a line in which every character stands for itself: those
+// that could begin markup, a cell or an element become entities.
 func escapeMarkdown(s string) string {
 	var entities []string
 	for _, r := range "\\`*_{}[]<>()#+!|~&\"'@$" {
@@ -56,8 +56,8 @@ func escapeMarkdown(s string) string {
 	return strings.NewReplacer(entities...).Replace(s)
 }
 
-// appendFile adds text to a file. Anything but a regular file may block, and is
-// left alone.
+// appendFile adds text to a regular file. It leaves anything else alone, since that
+// may block.
 func appendFile(name, text string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil

@@ -12,20 +12,20 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// jsonLines is the face for programs: one JSON object per event, one per line,
-// and nothing else on stderr. docs/event.schema.json describes them.
+// jsonLines is the face for programs: one JSON object per line for each event, and
+// nothing else on stderr. docs/event.schema.json describes it.
 type jsonLines struct{ r *Reporter }
 
 func (f *jsonLines) due() time.Time { return time.Time{} }
 func (f *jsonLines) tick(time.Time) {}
 
-// A jsonEvent is an event in JSON. The first five keys are in every one, the
-// others where they apply.
+// A jsonEvent is an event in JSON. Every event has the first five keys, and others
+// where they apply.
 type jsonEvent struct {
 	V          int      `json:"v"`     // 1
 	Event      string   `json:"event"` // wait, start, attempt, end
 	Target     string   `json:"target"`
-	Attempt    int      `json:"attempt"` // waited for, begun or ended; at the end how many were made
+	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
 	Status     any      `json:"status,omitempty"` // a word; null at the end of a run that has none
@@ -35,9 +35,9 @@ type jsonEvent struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	Hint       *Seconds `json:"hint_s,omitempty"`
-	Notes      []string `json:"notes,omitempty"` // on the verdict and on what was never decided, and hints
+	Notes      []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
 	prediction
-	Error string `json:"error,omitempty"` // why there was no answer; the closing words of a run that failed
+	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
 }
 
 func (f *jsonLines) event(_ *run, ev poll.Event) {
@@ -62,17 +62,17 @@ func (f *jsonLines) event(_ *run, ev poll.Event) {
 		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
 		o.Notes = remarks(out)
 		if out.Ending != poll.Succeeded {
-			// Without the name of the program before each line.
+			// Without "poll: " before each line.
 			words := strings.ReplaceAll("\n"+f.r.closing(out, ""), "\npoll: ", "\n")
 			o.Error = strings.Trim(words, "\n")
 		}
 	}
-	if line, err := encode(o); err == nil { // which it always is, of numbers and words
+	if line, err := encode(o); err == nil { // never fails for numbers and words
 		f.r.con.say(string(line))
 	}
 }
 
-// setVerdict fills in what was seen and what it means.
+// setVerdict fills in the observation and what it means.
 func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
 	o.Status = statusWord(s)
 	o.Rule = term.Line(v.Rule)
@@ -82,7 +82,7 @@ func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string,
 	}
 }
 
-// Seconds is a time in JSON: a number of seconds, to the millisecond.
+// Seconds is a number of seconds in JSON, to the millisecond.
 type Seconds float64
 
 func seconds(d time.Duration) Seconds {

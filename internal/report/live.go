@@ -10,13 +10,13 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// redraw is the least time between two drawings of the status line.
+// redraw is the minimum time between redraws of the status line.
 const redraw = 100 * time.Millisecond
 
-// live is the face of a terminal: a status line, redrawn, and above it the verdicts
-// that changed something. The size of the terminal and whether poll is in its
-// foreground are asked before every drawing, so that nothing has to be told of
-// a resize or of a stop and its end.
+// live is the face for a terminal: a status line, redrawn, below the verdicts that
+// changed something. It checks the terminal's size and whether poll is in the
+// foreground before every redraw, so it needs no notice of a resize, or of a stop
+// and continue.
 type live struct {
 	r     *Reporter
 	above log
@@ -42,9 +42,9 @@ func (v *live) due() time.Time {
 	return v.drawn.Add(redraw)
 }
 
-// tick draws the status line anew, a column narrower than the terminal: a character
-// in the last column would make some wrap. In the background it leaves the terminal
-// to whoever has it.
+// tick redraws the status line, one column narrower than the terminal: some
+// terminals wrap after a character in the last column. In the background it leaves
+// the terminal alone.
 func (v *live) tick(now time.Time) {
 	v.drawn = now
 	if v.r.inBackground() || len(v.r.active) == 0 {
@@ -57,19 +57,19 @@ func (v *live) tick(now time.Time) {
 	v.r.con.draw(v.layout(v.statusLine(v.r.active[0], now), width-1))
 }
 
-// A statusLine is what there is to show of a run, in plain words; layout decides
-// for what of it there is room.
+// A statusLine is what could be shown of a run, as plain text; layout decides what
+// fits.
 type statusLine struct {
 	spinner, status, attempt, maxAttempts, elapsed, timeout, phase, words string
 
-	percent string  // of done, where that is by past runs
-	done    float64 // 0 to 1: part of such runs, or of the timeout, that is over
+	percent string  // the chance of done, if there is a forecast
+	done    float64 // 0 to 1: the share of past runs, or of the timeout, that is over
 }
 
 func (v *live) statusLine(u *run, now time.Time) statusLine {
 	elapsed, frames := u.elapsed(now), v.r.glyphs.spinner
 	s := statusLine{
-		spinner: string(frames[int(elapsed/redraw)%len(frames)]), // by the time alone
+		spinner: string(frames[int(elapsed/redraw)%len(frames)]), // depends only on the time
 		status:  "waiting",
 		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
 		elapsed: words.Clock(elapsed),
@@ -95,7 +95,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 		s.done = done(f, age)
 		s.percent = fmt.Sprintf("%d%%", percentDone(f, age))
 		usual := v.r.forecast(age)
-		if u.attempt != nil || u.latest.Hint != nil { // the target, which stands above, makes room
+		if u.attempt != nil || u.latest.Hint != nil { // make room by dropping the target, which is in the opening line
 			usual = s.words + "; " + usual
 		}
 		s.words = usual
@@ -103,7 +103,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 	return s
 }
 
-// phase says what is under way, in few words.
+// phase describes briefly what is under way.
 func phase(u *run, now time.Time) string {
 	if u.latest.Kind == poll.EventWait {
 		left := max(0, u.latest.NextAt.Sub(now))
@@ -118,17 +118,16 @@ func phase(u *run, now time.Time) string {
 	return "busy"
 }
 
-// What layout keeps room for before it drops the less important parts.
+// What layout reserves room for before it drops less important parts.
 const (
 	barWidth   = 10
 	leastWords = 24
-	phaseWidth = len("next 9.9s") // usually, so that the words stand still
-	narrow     = 60               // columns, below which the parts stand close together
+	phaseWidth = len("next 9.9s") // the usual width, so that the words do not jump
+	narrow     = 60               // columns; below, the parts are packed closer
 )
 
-// layout puts the parts into width columns. Where there is too little room for
-// the words, the bar goes first, then the timeout and the number of attempts
-// allowed.
+// layout fits the parts into width columns. If the words do not fit, the bar goes
+// first, then the timeout and the attempt limit.
 func (v *live) layout(s statusLine, width int) string {
 	gap := "  "
 	if width < narrow {
@@ -136,7 +135,7 @@ func (v *live) layout(s statusLine, width int) string {
 	}
 	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
 	left := width - term.Width(s.spinner+" ") - statusWidth - len(s.attempt+s.elapsed+phase) - 4*len(gap)
-	if left < 0 { // without colours, which cannot be cut
+	if left < 0 { // without colours, since escape sequences cannot be cut
 		line := strings.Join([]string{s.spinner, s.status, s.attempt, s.elapsed, s.phase}, " ")
 		return term.Cut(line, width, "")
 	}
@@ -166,8 +165,8 @@ func (v *live) layout(s statusLine, width int) string {
 		term.Cut(s.words, left, v.r.glyphs.ellipsis)
 }
 
-// bar shows a part of 1: how much of the timeout is over, or how many of the past
-// runs were.
+// bar shows a fraction: how much of the timeout is over, or how many past runs
+// were.
 func (v *live) bar(done float64) string {
 	n, c := int(done*barWidth), v.r.cfg.Palette
 	full, empty := strings.Repeat(v.r.glyphs.full, n), strings.Repeat(v.r.glyphs.empty, barWidth-n)

@@ -11,31 +11,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// maxChanges is how many changes of the reason within one status a log says at
+// maxChanges is how many changes of the reason within one status a log reports at
 // once.
 const maxChanges = 20
 
-// log is the face of a log, and of what stands above a status line. A change of
-// the status or of the rule that decided is said at once; in a log proper so are
-// the first maxChanges other changes of the reason, and it speaks at every
-// heartbeat. With the face None it says only how a run failed.
+// log is the face for a log, and for the lines above a status line. It reports a
+// change of the status or of the deciding rule at once; in a real log also the
+// first maxChanges other changes of the reason, and the state at every heartbeat.
+// With the face None it reports only how a run failed.
 type log struct {
 	r            *Reporter
-	heartbeat    time.Duration // the longest silence now, 0 for any
-	maxHeartbeat time.Duration // that it grows to
-	spoke        time.Time     // when it last spoke
+	heartbeat    time.Duration // the longest silence now, 0 for no limit
+	maxHeartbeat time.Duration // the limit of its growth
+	spoke        time.Time     // when it last wrote
 }
 
-// logged is what a log has said of a run.
+// logged is what a log has written about a run.
 type logged struct {
 	opened  bool
 	status  status.Status
 	rule    string
 	reason  string
-	changes int    // of the reason alone, that were said at once
-	attempt int    // the last attempt that was said
-	next    string // where the attempts look since one was redirected
-	body    string // the head of the last body that was shown
+	changes int    // of the reason alone, reported at once
+	attempt int    // the last attempt reported
+	next    string // the URL of the attempts since one was redirected
+	body    string // the head of the last body shown
 }
 
 func (l *log) event(u *run, ev poll.Event) {
@@ -56,12 +56,12 @@ func (l *log) event(u *run, ev poll.Event) {
 	}
 }
 
-// attempt says what an attempt saw, if that is new or everything is wanted.
+// attempt reports an attempt if it is new or everything is wanted.
 func (l *log) attempt(u *run, ev poll.Event) {
 	said, o := &u.logged, ev.Observation
 	switch {
 	case o != nil && o.Stopped() && !l.r.cfg.Verbose:
-		// It was ended from outside and decides nothing: the end will say so.
+		// It was ended from outside and decides nothing: the end reports it.
 	case l.r.cfg.Verbose, said.attempt == 0, ev.Verdict.Status != said.status, ev.Verdict.Rule != said.rule:
 		l.verdict(said, ev)
 	case verdictWords(ev) != said.reason && said.changes < maxChanges && l.r.cfg.Face != Live:
@@ -83,16 +83,16 @@ func (l *log) attempt(u *run, ev poll.Event) {
 	}
 }
 
-// verdict says what the attempt of ev saw.
+// verdict reports what the attempt of ev saw.
 func (l *log) verdict(said *logged, ev poll.Event) {
 	said.status, said.rule = ev.Verdict.Status, ev.Verdict.Rule
 	said.reason, said.attempt = verdictWords(ev), ev.Attempt
-	// The hints are said once: they make no later reason new.
+	// Hints are shown once: they do not make a later reason new.
 	text := strings.Join(append([]string{said.reason}, hints(ev.Verdict)...), "; ")
 	l.row(ev, ev.Verdict.Status.String(), text)
 }
 
-// details says what was decided and on what grounds.
+// details reports the decision and its grounds.
 func (l *log) details(said *logged, ev poll.Event) {
 	if ev.Verdict.Rule != "" {
 		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
@@ -113,8 +113,8 @@ func (l *log) details(said *logged, ev poll.Event) {
 	l.answer(said, ev)
 }
 
-// answer says how an attempt was answered. A body that looks as the one before
-// is not shown again.
+// answer reports how an attempt was answered. It does not repeat a body that looks
+// the same as the last.
 func (l *log) answer(said *logged, ev poll.Event) {
 	o, what := ev.Observation, "none"
 	if code := answerCode(o); code != "" || len(o.Body) > 0 {
@@ -135,8 +135,8 @@ func (l *log) answer(said *logged, ev poll.Event) {
 	l.say(body)
 }
 
-// waiting says how long a wait is and why, where that is not the schedule's
-// ordinary wait after an attempt that was silent itself.
+// waiting reports how long a wait is and why, except for the schedule's ordinary
+// wait after an attempt that was not reported.
 func (l *log) waiting(u *run, ev poll.Event) {
 	if ev.Wait == 0 && ev.Hint == nil {
 		return
@@ -158,8 +158,8 @@ const (
 	textColumn  = 9 + 2 + 5 + 1 + statusWidth + 2
 )
 
-// row says a line of the columns elapsed, #attempt, what (a status, or a word for
-// what else is said) and words.
+// row writes a line with the columns elapsed, #attempt, what (a status, or another
+// word) and words.
 func (l *log) row(ev poll.Event, what, text string) {
 	if w := l.width(); w > 0 {
 		text = term.Cut(text, w-textColumn, l.r.glyphs.ellipsis)
@@ -172,8 +172,8 @@ func (l *log) row(ev poll.Event, what, text string) {
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 
-// width is that of the terminal above whose status line the rows stand, 0 for no
-// limit: a log keeps everything.
+// width returns the width of the terminal above whose status line the rows are
+// written, 0 for no limit: a log shows everything.
 func (l *log) width() int {
 	if l.r.cfg.Face != Live {
 		return 0
@@ -189,7 +189,7 @@ func (l *log) say(text string) {
 	l.r.con.say(text)
 }
 
-// due is when the silence has lasted as long as it may.
+// due returns when the silence reaches its limit.
 func (l *log) due() time.Time {
 	if l.heartbeat <= 0 || len(l.r.active) == 0 {
 		return time.Time{}
@@ -197,7 +197,7 @@ func (l *log) due() time.Time {
 	return l.spoke.Add(l.heartbeat)
 }
 
-// tick is the heartbeat: it says where every run is.
+// tick is the heartbeat: it reports the state of every run.
 func (l *log) tick(now time.Time) {
 	if l.heartbeat < l.maxHeartbeat {
 		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)
@@ -207,7 +207,7 @@ func (l *log) tick(now time.Time) {
 	}
 }
 
-// state says the last verdict again, and what is under way.
+// state repeats the last verdict, and adds what is under way.
 func (l *log) state(u *run, now time.Time) {
 	what, text := "-", ""
 	if u.attempt != nil {
@@ -231,8 +231,7 @@ func (l *log) state(u *run, now time.Time) {
 	l.row(ev, what, text)
 }
 
-// paint gives a status its colour, and what else is said none of them, in a column
-// of that width.
+// paint pads a word to width and colours it if it is a status.
 func paint(p term.Palette, what string, width int) string {
 	tone := map[string]term.Tone{ // Faint for others
 		status.Success.String():   term.Good,

@@ -1,23 +1,23 @@
-// Package report tells people and programs what a run does and how it ended:
-// it shows the events of package poll on stderr in one of several ways, and
-// writes what came of the run to stdout.
+// Package report tells people and programs what a run does and how it ended: it
+// shows the events of package poll on stderr in one of several ways, and writes the
+// result to stdout.
 //
-// The rules of what is said:
+// The rules for output:
 //
-//   - stdout carries the result and nothing else; everything said is on stderr.
+//   - stdout carries the result and nothing else; everything else goes to stderr.
 //   - A line of poll's own begins with "poll: " or is a row of the columns
 //     elapsed, #attempt, STATUS, words. Lower case, no full stop.
 //   - Text from outside passes package term's sanitizer: as words inside a row,
 //     or as a block whose lines begin with "| ". No query values, header values
-//     or arguments are ever said; an event does not hold them.
-//   - A status is said in its own word (NOT_READY), always with the reason.
+//     or arguments are ever shown; an event does not contain them.
+//   - A status is shown by its own word (NOT_READY), always with the reason.
 //   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
-//     reason that changes at every attempt is said at once only so often.
+//     reason that changes at every attempt is reported at once only so often.
 //   - Escape sequences are written only for colours, where colours are on, and
 //     by the live face. No terminal mode is changed, the cursor is never hidden.
-//   - The end says status, attempts, time and reason; of a failure also what
-//     the answer was, and what would have decided.
-//   - What cannot be said (stderr is closed or full) never ends the run.
+//   - The end tells status, attempts, time and reason; for a failure also the
+//     answer, and what would have decided.
+//   - A failed write to stderr (closed or full) never ends the run.
 package report
 
 import (
@@ -56,20 +56,20 @@ func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
 	return Live
 }
 
-// A Config says what a Reporter shows, and how.
+// A Config sets what a Reporter shows, and how.
 type Config struct {
-	Streams *term.Streams // Err is written to
-	Palette term.Palette  // the zero value is without colours
-	Face    Face          // Auto, also if empty, chooses by the streams and the environment
-	Verbose bool          // says every attempt, with the head of its body, and every decision
+	Streams *term.Streams // output goes to Err
+	Palette term.Palette  // the zero value has no colours
+	Face    Face          // Auto or empty: chosen by the streams and the environment
+	Verbose bool          // report every attempt, with the head of its body, and every decision
 
-	// Heartbeat is the longest silence of a log, 0 for no limit. Nil stands for 30 s,
-	// doubled each time it had to be broken, until it is 5 min.
+	// Heartbeat is the longest silence of a log, 0 for no limit. Nil means 30 s,
+	// doubled after each heartbeat up to 5 min.
 	Heartbeat *time.Duration
-	Until     []string            // the conditions as the user wrote them, and the name of a preset; only shown
-	Opening   []string            // further lines that stand below what is waited for
-	Forecast  Forecast            // how long such a run usually takes, nil if it is not known
-	Getenv    func(string) string // is asked for CI and GitHub's variables; nil finds none
+	Until     []string            // the conditions as written, and the name of a preset; only shown
+	Opening   []string            // further lines below the opening one
+	Forecast  Forecast            // how long such a run usually takes, nil if unknown
+	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
 }
 
 // A Reporter shows the events of one or more runs. Its methods may be called
@@ -82,18 +82,18 @@ type Reporter struct {
 	glyphs  glyphs
 	face    face
 	runs    map[poll.RunID]*run
-	active  []*run           // those that have not ended, in the order of their first events
+	active  []*run           // not ended, in the order of their first events
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
 	cleared bool // by Clear, since the last event
 	closed  bool
 }
 
-// glyphs are what is drawn besides letters.
+// glyphs are the characters drawn besides letters.
 type glyphs struct {
 	spinner     []rune
 	full, empty string // of a bar
-	ellipsis    string // for what was cut
+	ellipsis    string // for cut text
 }
 
 func glyphsOf(unicode bool) glyphs {
@@ -105,12 +105,12 @@ func glyphsOf(unicode bool) glyphs {
 
 // A face turns events into words. The Reporter calls it with its lock held.
 type face interface {
-	event(*run, poll.Event) // shows an event, which the run knows already
-	due() time.Time         // is when tick is to be called, zero for never
-	tick(now time.Time)     // is called when it is due, or later
+	event(*run, poll.Event) // called after the run is updated
+	due() time.Time         // when to call tick, zero for never
+	tick(now time.Time)     // called when due, or later
 }
 
-// New returns a Reporter. It says nothing before the first event.
+// New returns a Reporter. It writes nothing before the first event.
 func New(cfg Config) *Reporter {
 	if cfg.Getenv == nil {
 		cfg.Getenv = func(string) string { return "" }
@@ -137,7 +137,7 @@ func New(cfg Config) *Reporter {
 	return r
 }
 
-// Event shows an event. It is called with every event of a run, in order.
+// Event shows an event. It must be called with every event of a run, in order.
 func (r *Reporter) Event(ev poll.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +145,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		return
 	}
 	if r.child != nil && ev.Kind == poll.EventAttempt {
-		_ = r.child.Flush() // the line the command left without an end
+		_ = r.child.Flush() // an unfinished line of the command
 	}
 	r.cleared = false
 	u := r.runs[ev.Run]
@@ -165,9 +165,9 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
-// Stderr returns a writer that passes a command's stderr on as it comes, made
-// harmless line by line, without tearing what the face draws. Its errors are
-// always nil. The json face, which is alone on stderr, drops it.
+// Stderr returns a writer that passes on a command's stderr as it comes, sanitized
+// line by line, without disturbing what the face draws. Its errors are always nil.
+// The json face, which has stderr to itself, drops it.
 func (r *Reporter) Stderr() io.Writer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -207,8 +207,8 @@ func (r *Reporter) Close() {
 	r.timer.Stop()
 }
 
-// Clear takes away what is drawn, so that something else can be written there.
-// Nothing is said until the next event.
+// Clear erases what is drawn, so that something else can be written there. Nothing
+// is drawn until the next event.
 func (r *Reporter) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,8 +217,8 @@ func (r *Reporter) Clear() {
 	r.cleared = true
 }
 
-// inBackground reports whether the terminal is somebody else's now. What was drawn
-// on it then is no longer poll's to erase.
+// inBackground reports whether the terminal belongs to another process group. What
+// was drawn on it then is no longer poll's to erase.
 func (r *Reporter) inBackground() bool {
 	if r.cfg.Streams.Foreground() {
 		return false
@@ -227,7 +227,7 @@ func (r *Reporter) inBackground() bool {
 	return true
 }
 
-// rearm sets the timer to when the face is to be called.
+// rearm sets the timer to when the face is due.
 func (r *Reporter) rearm() {
 	r.timer.Stop()
 	if due := r.face.due(); !due.IsZero() {
@@ -235,8 +235,8 @@ func (r *Reporter) rearm() {
 	}
 }
 
-// tick is called by the timer. It may come late, after an event has moved the
-// time or the Reporter was closed.
+// tick is called by the timer, perhaps late, after an event has moved the time or
+// the Reporter was closed.
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

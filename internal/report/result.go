@@ -14,22 +14,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Output says what a run leaves on stdout.
+// An Output sets what a run writes to stdout.
 type Output struct {
-	// Print evaluates --print on the last answer. It fails where the value is
-	// missing or unknown, in words that name the expression, and with a
-	// [*GivenUp] where there was no time left. Nil: the whole answer is printed.
+	// Print evaluates --print on the last answer. Its error names the expression if
+	// the value is missing or unknown, and is a [*GivenUp] if no time was left. If
+	// nil, the whole answer is printed.
 	Print func(*status.Observation) (Value, error)
-	JSON  bool // makes stdout one object that describes the outcome
+	JSON  bool // write one object that describes the outcome
 }
 
 // A Value is what --print found.
 type Value struct {
-	Text string // as it is printed, without the newline: a text raw, the rest as JSON
+	Text string // as printed, without the newline: text raw, the rest as JSON
 	JSON []byte // as JSON
 }
 
-// A GivenUp is a value that the end of the time or a signal came before.
+// A GivenUp reports that the deadline or a signal came before a value.
 type GivenUp struct {
 	Ending poll.Ending
 	Cause  error
@@ -38,16 +38,16 @@ type GivenUp struct {
 // Error returns the cause.
 func (e *GivenUp) Error() string { return e.Cause.Error() }
 
-// A Result is an outcome together with what stdout gets of it.
+// A Result is an outcome together with its output.
 type Result struct {
-	Outcome poll.Outcome // of the run, or ERROR where its result cannot be printed
+	Outcome poll.Outcome // of the run, or ERROR if its result cannot be printed
 	output  Output
 	value   *Value // nil without --print, and on failure
 }
 
-// Settle evaluates what is to be printed. It is called before the end is
-// reported: a run whose --print value is missing, or whose answer was longer
-// than what was kept of it, has failed although the operation is done.
+// Settle evaluates what is to be printed. It is called before the end is reported:
+// a run whose --print value is missing, or whose answer was truncated, has failed
+// although the operation is done.
 func (out Output) Settle(o poll.Outcome) Result {
 	obs := o.Observation
 	if o.Ending != poll.Succeeded || obs == nil {
@@ -73,8 +73,8 @@ func (out Output) Settle(o poll.Outcome) Result {
 	return Result{Outcome: o, output: out, value: value}
 }
 
-// Answer is what stdout gets without JSON: the answer byte for byte, or the value
-// of --print and a newline, and nothing on failure.
+// Answer returns the output without JSON: the answer byte for byte, or the value of
+// --print and a newline, and nothing on failure.
 func (r Result) Answer() []byte {
 	switch {
 	case r.Outcome.Ending != poll.Succeeded:
@@ -87,9 +87,9 @@ func (r Result) Answer() []byte {
 	return r.Outcome.Observation.Body
 }
 
-// WriteResult writes a result to stdout and closes it, but leaves a failure's stdout
-// alone: the [Result.Answer] or, with JSON, the outcome, also of a failure. exit is
-// the exit code of the process. An error is a [*ResultError].
+// WriteResult writes a result to stdout and closes it: the [Result.Answer] or, with
+// JSON, the outcome. Without JSON a failure leaves stdout alone. exit is the exit
+// code of the process. An error is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
 	if result.output.JSON {
 		return writeDocument(r.cfg.Streams, r.document(result, exit))
@@ -100,7 +100,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	return WriteOut(r.cfg.Streams, result.Answer())
 }
 
-// A ResultError says that stdout did not take the result.
+// A ResultError reports that writing the result to stdout failed.
 type ResultError struct{ Err error }
 
 // Error says what was being done.
@@ -109,11 +109,11 @@ func (e *ResultError) Error() string { return fmt.Sprintf("write the result: %v"
 // Unwrap returns the cause.
 func (e *ResultError) Unwrap() error { return e.Err }
 
-// WriteOut writes all there is for stdout and closes it: some file systems say
-// only then that what was written is lost. An error is a [*ResultError].
+// WriteOut writes all of stdout and closes it: some file systems report only then
+// that data is lost. An error is a [*ResultError].
 func WriteOut(s *term.Streams, p []byte) error {
 	return writeOut(s, func(w io.Writer) error {
-		_, err := io.Copy(w, bytes.NewReader(p)) // notices a short write
+		_, err := io.Copy(w, bytes.NewReader(p)) // detects a short write
 		return err
 	})
 }
@@ -129,9 +129,9 @@ func writeOut(s *term.Streams, write func(io.Writer) error) error {
 	return nil
 }
 
-// A Document is the object of --json: what came of a run, whatever it is. It
-// is described in docs/outcome.schema.json. Keys that do not apply are left
-// out, but status and target, which are null when there is none.
+// A Document is the object of --json, which describes the outcome of a run. See
+// docs/outcome.schema.json. Keys that do not apply are omitted, but status and
+// target are null instead.
 type Document struct {
 	V          int             `json:"v"` // 1
 	Status     *string         `json:"status"`
@@ -144,16 +144,16 @@ type Document struct {
 	ExitCode   *int            `json:"exit_code,omitempty"`
 	Value      json.RawMessage `json:"value,omitempty"`
 	Body       json.RawMessage `json:"body,omitempty"`
-	Encoding   string          `json:"encoding,omitempty"` // "base64" when that is what body is
+	Encoding   string          `json:"encoding,omitempty"` // "base64" if body is encoded so
 	Notes      []string        `json:"notes,omitempty"`
 	prediction
 	Timeline []Moment `json:"timeline"`
 
-	text []byte // the body if it is no JSON: Body is only its place
+	text []byte // the body if it is not JSON: Body only marks its place
 }
 
-// WriteFailure writes the --json object of a run that never began: a usage
-// error, say. It has no status and no target.
+// WriteFailure writes the --json object of a run that never began, as on a usage
+// error. It has no status and no target.
 func WriteFailure(s *term.Streams, exit int, reason string) error {
 	return writeDocument(s, Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}})
 }
@@ -189,13 +189,13 @@ func (r *Reporter) document(result Result, exit int) Document {
 	return d
 }
 
-// bodyPlace stands for a body that is no JSON. It can be long, so it is written
-// piece by piece. The key and its place appear nowhere after the body, for there are
-// no quotes in a string of JSON.
+// bodyPlace stands for a body that is not JSON. That can be long, so it is written
+// piece by piece. The key and its place appear nowhere after the body, since quotes
+// in a JSON string are escaped.
 const bodyPlace = `"\u0000"`
 
-// setBody sets the body as it stands in JSON: itself when it is JSON, otherwise a
-// text, or base64 when it is no text.
+// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not
+// text.
 func (d *Document) setBody(o *status.Observation) {
 	d.Body, d.text = json.RawMessage(bodyPlace), o.Body
 	switch {
@@ -230,10 +230,11 @@ func writeDocument(s *term.Streams, d Document) error {
 }
 
 // pieceSize is how much of a body is written at once: a multiple of 3, so that
-// pieces in base64 make one in base64.
+// pieces in base64 can be concatenated.
 const pieceSize = 48 << 10
 
-// writeBody writes the inside of a string of JSON: valid UTF-8 as text, or base64.
+// writeBody writes the inside of a JSON string: valid UTF-8 as text, the rest as
+// base64.
 func writeBody(w *bufio.Writer, body []byte, isText bool) {
 	for len(body) > 0 {
 		n := min(len(body), pieceSize)
@@ -244,7 +245,7 @@ func writeBody(w *bufio.Writer, body []byte, isText bool) {
 		if isText {
 			piece = string(body[:n])
 		}
-		quoted, _ := encode(piece) // neither can fail
+		quoted, _ := encode(piece) // cannot fail
 		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
 			return
 		}

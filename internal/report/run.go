@@ -9,23 +9,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A run is what has been seen of one run so far, and what a log has said of it.
+// A run is what is known of one run so far, and what a log has written about it.
 type run struct {
 	latest   poll.Event  // where the run is now
 	attempt  *poll.Event // the last EventAttempt, nil before the first
 	attempts int
-	took     time.Duration // by all attempts
-	longest  time.Duration // of the attempts
-	wait     time.Duration // before the attempt that is due or under way
+	took     time.Duration // of all attempts
+	longest  time.Duration // of one attempt
+	wait     time.Duration // before the attempt that is due or running
 	waits    int
-	waited   time.Duration // in all
-	statuses []statusCount // in the order in which they were first seen
+	waited   time.Duration // in total
+	statuses []statusCount // in the order of first sight
 	timeline timeline
 	logged   logged
 }
 
-// A statusCount is a status that was seen, how often, and how long it was the last
-// one known.
+// A statusCount is how often a status was seen, and how long it was the latest.
 type statusCount struct {
 	status   status.Status
 	attempts int
@@ -66,7 +65,7 @@ func (u *run) update(ev poll.Event) {
 	u.latest = ev
 }
 
-// count returns the count of a status, a new one when it was not seen before.
+// count returns the count of a status, a new one if it was not seen before.
 func (u *run) count(s status.Status) *statusCount {
 	i := slices.IndexFunc(u.statuses, func(c statusCount) bool { return c.status == s })
 	if i < 0 {
@@ -76,12 +75,12 @@ func (u *run) count(s status.Status) *statusCount {
 	return &u.statuses[i]
 }
 
-// elapsed is the age of the run, 0 where the clock was set back.
+// elapsed returns the age of the run, 0 if the clock was set back.
 func (u *run) elapsed(now time.Time) time.Duration {
 	return max(0, u.latest.Elapsed+now.Sub(u.latest.At))
 }
 
-// age is how long the operation has been running, 0 before it was started.
+// age returns how long the operation has been running, 0 before its start.
 func (u *run) age(now time.Time) time.Duration {
 	if u.latest.Began.IsZero() {
 		return 0
@@ -89,7 +88,7 @@ func (u *run) age(now time.Time) time.Duration {
 	return max(0, now.Sub(u.latest.Began))
 }
 
-// status is that of the last attempt, None before the first.
+// status returns the status of the last attempt, None before the first.
 func (u *run) status() status.Status {
 	if u.attempt == nil {
 		return status.None
@@ -97,7 +96,7 @@ func (u *run) status() status.Status {
 	return u.attempt.Verdict.Status
 }
 
-// timeout is the time the run has from its start on, 0 for no limit.
+// timeout returns the time limit of the run, 0 for none.
 func (u *run) timeout() time.Duration {
 	if u.latest.Deadline.IsZero() {
 		return 0
@@ -115,7 +114,7 @@ type Moment struct {
 	Wait    Seconds `json:"wait_s"` // before the attempt
 }
 
-// The attempts of a run that are kept, however long it is: the first and the last.
+// How many of the first and the last attempts are kept, however long the run is.
 const (
 	firstMoments = 50
 	lastMoments  = 450
@@ -132,7 +131,6 @@ func (t timeline) add(m Moment) timeline {
 	return append(t, m)
 }
 
-// moments returns what is kept, in order.
 func (t timeline) moments() []Moment {
 	first := min(len(t), firstMoments)
 	return slices.Concat(t[:first], t[max(first, len(t)-lastMoments):])

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// How much of a text from outside is shown: lines, and columns of each.
+// How much of text from outside is shown: lines, and columns of each.
 const (
 	closingHead = 8
 	closingTail = 10
@@ -24,13 +24,13 @@ const (
 	blockWidth  = 200
 )
 
-// oneLine returns a reason as part of one line. It may quote an answer.
+// oneLine returns a reason, which may quote an answer, as part of one line.
 func oneLine(s string) string {
-	const columns, bytes = 300, 8 << 10 // shown, and looked at for that
+	const columns, bytes = 300, 8 << 10 // shown; looked at to find them
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
-// opening says what is waited for and how long, and how long that usually takes.
+// opening says what the wait is for and how long it may take, and usually takes.
 func (r *Reporter) opening(u *run) string {
 	text := "poll: waiting for " + oneLine(u.latest.Target)
 	if until := r.cfg.Until; len(until) > 0 {
@@ -52,8 +52,8 @@ func (r *Reporter) opening(u *run) string {
 	return text + "\n"
 }
 
-// verdictWords returns the reason of a verdict and, where a threshold asks for
-// several in a row, how many there were.
+// verdictWords returns the reason of a verdict and, if there is a threshold, how
+// many in a row there were.
 func verdictWords(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
@@ -62,8 +62,8 @@ func verdictWords(ev poll.Event) string {
 	return s
 }
 
-// hintWords says that the server asked for a wait, and for how long unless it gets
-// that.
+// hintWords says that the server asked for a wait, and for how long if the wait
+// differs from that.
 func hintWords(ev poll.Event) string {
 	switch h := ev.Hint; {
 	case h == nil:
@@ -75,7 +75,7 @@ func hintWords(ev poll.Event) string {
 	}
 }
 
-// closing returns the last words of a run. summary stands below the first line.
+// closing returns the last words of a run. summary comes after the first line.
 func (r *Reporter) closing(o *poll.Outcome, summary string) string {
 	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary
 	if o.Ending != poll.Succeeded && o.Observation != nil {
@@ -96,7 +96,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if !endedByVerdict(o.Ending) {
 		how = p.Paint(term.Bad, o.Ending.String()) + ": " + how
 	}
-	// The reason of the run itself would say the limit again.
+	// The run's own reason would repeat the limit.
 	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
 	if limit && o.Verdict.Reason != "" {
 		reason = o.Verdict.Reason
@@ -107,13 +107,13 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	return how + " after " + words.Count(o.Attempts, "attempt") + " in " + words.Clock(o.Elapsed) + reason
 }
 
-// endedByVerdict reports whether the status alone says how the run ended.
+// endedByVerdict reports whether the status alone explains the ending.
 func endedByVerdict(e poll.Ending) bool {
 	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
 }
 
-// summary says which statuses were seen and for how long, what the attempts
-// took and how long was waited. A run of one attempt has none.
+// summary lists the statuses seen and for how long, the time that attempts took and
+// the time waited. For a run of one attempt it is empty.
 func summary(u *run, p term.Palette) string {
 	if u.attempts < 2 {
 		return ""
@@ -121,12 +121,12 @@ func summary(u *run, p term.Palette) string {
 	var seen []string
 	for _, c := range u.statuses {
 		text := paint(p, c.status.String(), 0)
-		if c.lasted >= 100*time.Millisecond { // less would read as 0.0s
+		if c.lasted >= 100*time.Millisecond { // less would show as 0.0s
 			text += " for " + words.Clock(c.lasted)
 		}
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
 	}
-	short := func(d time.Duration) string { return words.Short(max(d, time.Millisecond)) } // less would read as 0s
+	short := func(d time.Duration) string { return words.Short(max(d, time.Millisecond)) } // less would show as 0s
 	average := u.took / time.Duration(u.attempts)
 	took := fmt.Sprintf("attempts took %s on average, at most %s", short(average), short(u.longest))
 	if u.waits > 0 {
@@ -135,7 +135,7 @@ func summary(u *run, p term.Palette) string {
 	return "poll: " + strings.Join(seen, ", ") + "\npoll: " + took + "\n"
 }
 
-// lastAnswer shows what the last attempt got.
+// lastAnswer shows the answer to the last attempt.
 func lastAnswer(o *status.Observation, stderrShown bool) string {
 	code, text := answerCode(o), ""
 	what := "the last answer"
@@ -154,7 +154,7 @@ func lastAnswer(o *status.Observation, stderrShown bool) string {
 	return text
 }
 
-// answerCode names what an observation was: HTTP 404, exit 3.
+// answerCode returns the code of an answer in words: HTTP 404, exit 3.
 func answerCode(o *status.Observation) string {
 	switch {
 	case o.Code != nil:
@@ -165,7 +165,6 @@ func answerCode(o *status.Observation) string {
 	return ""
 }
 
-// sizeWords says how long an answer was.
 func sizeWords(o *status.Observation) string {
 	s := words.Count(int(max(o.Size, int64(len(o.Body)))), "byte")
 	if o.Truncated {
@@ -174,13 +173,13 @@ func sizeWords(o *status.Observation) string {
 	return s
 }
 
-// excerpt returns at most so many lines of a text from outside as a block, each at
-// most so many columns wide: the first, or the last with fromEnd.
+// excerpt returns at most so many lines of text from outside as a block, each at
+// most so many columns wide: the first lines or, with fromEnd, the last.
 func excerpt(text []byte, lines, columns int, fromEnd bool) string {
-	// What will not be shown of a large body need not be made harmless.
+	// Most of a large body is not shown, and need not be sanitized.
 	part := text
 	if limit := lines * columns * utf8.UTFMax; len(text) > limit {
-		at := limit // or where the rune begins that stands there
+		at := limit // or where the rune there begins
 		if fromEnd {
 			at = len(text) - limit
 		}
@@ -205,8 +204,8 @@ func excerpt(text []byte, lines, columns int, fromEnd bool) string {
 	return strings.Join(rows[:min(len(rows), lines)], "") + more
 }
 
-// advice returns what made the verdict doubtful, what would have decided, and
-// what could be written to make such an end a wait, or a result.
+// advice returns what made the verdict doubtful, what would have decided, and which
+// flags would turn such an end into a wait, or a result.
 func advice(o *poll.Outcome) []string {
 	list := append(oneLines("note: ", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
 	if o.Ending == poll.Succeeded || o.Observation == nil {
@@ -219,7 +218,7 @@ func advice(o *poll.Outcome) []string {
 	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
 }
 
-// remarks returns what a program is told besides the reason.
+// remarks returns what programs are told besides the reason.
 func remarks(o *poll.Outcome) []string {
 	list := append(oneLines("", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
 	if s := remedy(o.Verdict.Advice); s != "" {
@@ -228,10 +227,10 @@ func remarks(o *poll.Outcome) []string {
 	return list
 }
 
-// hints returns what may have been meant by what an answer does not have.
+// hints returns what may have been meant where a rule read something missing.
 func hints(v status.Verdict) []string { return oneLines("hint: ", v.Hints) }
 
-// oneLines returns each of the texts as a line with that prefix.
+// oneLines returns each of the texts as a line with the prefix.
 func oneLines(prefix string, texts ...[]string) []string {
 	var list []string
 	for _, s := range slices.Concat(texts...) {
@@ -240,8 +239,8 @@ func oneLines(prefix string, texts ...[]string) []string {
 	return list
 }
 
-// instead returns what could be written to go on after an answer that by itself
-// is an error, "" for nothing. Expressions are quoted for a shell.
+// instead returns flags with which to go on after an answer that is an error by
+// itself, "" for none. Expressions are quoted for a shell.
 func instead(o *poll.Outcome) string {
 	obs := o.Observation
 	switch {
@@ -249,11 +248,11 @@ func instead(o *poll.Outcome) string {
 		return ""
 	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
 		return "to follow it anyway, with credentials and body: --location-trusted"
-	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is about the result
+	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is evaluated on the result
 		return ""
 	}
 	code, starts := *obs.Code, obs.Following.Start
-	// What does not exist yet, or is still locked, answers so.
+	// These may mean that the resource does not exist yet, or is still locked.
 	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
 	decidesSuccess := func(a status.Answer) bool { return a.Rule.Status == status.Success }
 	switch {
@@ -261,7 +260,7 @@ func instead(o *poll.Outcome) string {
 		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
 		if slices.ContainsFunc(o.Verdict.Answers, decidesSuccess) {
 			end = "done"
-		} else { // being accepted is enough then, and no condition says so yet
+		} else { // being accepted is then enough, and no condition says so yet
 			again += " --until '$status<300'"
 		}
 		return "a start is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
@@ -273,7 +272,7 @@ func instead(o *poll.Outcome) string {
 	return ""
 }
 
-// remedy says how poll's flags do what a verdict advises, "" for nothing.
+// remedy returns the flags that follow a verdict's advice, "" for none.
 func remedy(a status.Advice) string {
 	switch a.Code {
 	case status.AdviceTrust:

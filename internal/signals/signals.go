@@ -1,5 +1,5 @@
-// Package signals catches the signals that ask a program to end, and ends the
-// program by one of them.
+// Package signals catches the signals that ask a program to end, and ends it by
+// one of them.
 package signals
 
 import (
@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// An Error is the cause of a context that a signal has cancelled.
+// An Error is the cause of a context cancelled by a signal.
 type Error struct{ Signal syscall.Signal }
 
 // Error names the signal.
 func (e *Error) Error() string { return fmt.Sprintf("ended by %s", nameOf(e.Signal)) }
 
-// ExitCode is what a shell reports of a program that the signal has ended.
+// ExitCode returns what a shell reports for a program ended by the signal.
 func (e *Error) ExitCode() int { return 128 + int(e.Signal) }
 
 // Catch returns a context that the first INT, TERM, HUP or QUIT cancels, with an
 // [*Error] as its cause, and a channel that the second one closes. A signal that
 // was ignored when the program started stays ignored (nohup).
 //
-// SIGPIPE is caught and comes to nothing, so that a write to a closed pipe is
-// an error. It is not ignored, since the programs started would inherit that.
+// SIGPIPE is caught and dropped, so that a write to a closed pipe is an error. It
+// is not ignored, since child processes would inherit that.
 //
-// release ends the catching; the context is cancelled then.
+// release stops catching signals and cancels the context.
 func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 8)
@@ -50,12 +50,12 @@ func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, 
 	}
 }
 
-// echoTime is how long the same signal again is taken for the first one:
+// echoTime is how long a repetition of the same signal counts as the first one:
 // timeout(1) sends one to its child and another to its group.
 const echoTime = 100 * time.Millisecond
 
-// watch cancels at the first signal and closes second at the next one that is no
-// echo of it.
+// watch cancels at the first signal and closes second at the next one that is not
+// an echo of it.
 func watch(caught <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc, second chan<- struct{}) {
 	var first syscall.Signal
 	var echoUntil time.Time

@@ -7,8 +7,9 @@ import (
 	"syscall"
 )
 
-// restoreDefault gives sig the action that the system gives it. QUIT is left to
-// its exit code: its default is Go's own, a dump of all goroutines.
+// restoreDefault restores the system's default action for sig, except for QUIT,
+// whose default is Go's own, a dump of all goroutines: that is left to its exit
+// code.
 func restoreDefault(sig syscall.Signal) bool {
 	signal.Reset(sig)
 	return sig != syscall.SIGQUIT

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restoreDefault gives sig the action that the system gives it. os/signal cannot
-// do that for QUIT: its default is Go's own, a dump of all goroutines. No core
-// is written.
+// restoreDefault restores the system's default action for sig. os/signal cannot do
+// that for QUIT: its default is Go's own, a dump of all goroutines. No core is
+// written.
 func restoreDefault(sig syscall.Signal) bool {
 	unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	// SIG_DFL, no flags and an empty mask are all zero, in whatever order this
-	// machine has them; no machine's struct sigaction is larger.
+	// SIG_DFL, no flags and an empty mask are all zero, in any order of the fields;
+	// no architecture's struct sigaction is larger.
 	var action [64]byte
 	setSize := uintptr(8) // of the kernel's sigset_t
 	if strings.HasPrefix(runtime.GOARCH, "mips") {

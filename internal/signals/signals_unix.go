@@ -13,8 +13,8 @@ import (
 
 func ending() []syscall.Signal {
 	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
-		// These mean a fault, and the runtime takes them for its own, with exit code
-		// 2. What is caught is only what others have sent.
+		// These report faults: if its own, the runtime exits with 2. Only those
+		// sent by other processes are caught.
 		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // not every system has it
 		signals = append(signals, fault)
@@ -32,9 +32,9 @@ func ignoredAtStart(sig syscall.Signal) bool {
 	return signal.Ignored(sig)
 }
 
-// catchPipes catches SIGPIPE until it is told to stop.
+// catchPipes catches SIGPIPE until stop is called.
 func catchPipes() (stop func()) {
-	pipes := make(chan os.Signal, 1) // nobody reads it: what does not fit is dropped
+	pipes := make(chan os.Signal, 1) // never read: signals that do not fit are dropped
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return func() { signal.Stop(pipes) }
 }
@@ -46,16 +46,16 @@ func nameOf(sig syscall.Signal) string {
 	return sig.String()
 }
 
-// DieOf ends the program by sig, so that the parent sees a death by that signal:
-// a shell script that Ctrl-C was meant for then ends too. It returns the code to
-// exit with where that cannot be done: as process 1, which no signal ends.
+// DieOf ends the program by sig, so that the parent sees a death by that signal: a
+// shell script that Ctrl-C was meant for then ends, too. If that is impossible, as
+// for process 1, it returns the exit code to use.
 func DieOf(sig syscall.Signal) (code int) {
 	code = (&Error{sig}).ExitCode()
 	if os.Getpid() == 1 || !restoreDefault(sig) {
 		return code
 	}
 	if syscall.Kill(os.Getpid(), sig) == nil {
-		time.Sleep(time.Second) // it is delivered to any thread, at any moment
+		time.Sleep(time.Second) // any thread may get it, at any moment
 	}
 	return code
 }

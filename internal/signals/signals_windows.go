@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// ending are Ctrl-C, and closing the window or logging off.
+// ending returns Ctrl-C, and closing the window or logging off.
 func ending() []syscall.Signal {
 	return []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}
 }
@@ -16,5 +16,5 @@ func catchPipes() (stop func()) { return func() {} }
 
 func nameOf(sig syscall.Signal) string { return sig.String() }
 
-// DieOf returns the code to exit with: no program dies of a signal here.
+// DieOf returns the exit code to use: on Windows no program dies of a signal.
 func DieOf(sig syscall.Signal) (code int) { return (&Error{sig}).ExitCode() }

@@ -1,4 +1,4 @@
-// Package table sets tables for people and for programs, from one description of
+// Package table formats tables for people and for programs, from one description of
 // their columns.
 package table
 
@@ -20,23 +20,23 @@ const (
 	Markdown = "markdown"
 )
 
-// A Column says what it is called and what it shows of a row. Programs get its
-// value under its name, and people its text under its heading; a column without a
-// name is for people only, and one without a heading for programs.
+// A Column has a name and a heading, and shows a value of each row. Programs get
+// the value under the name, and people its text under the heading; a column without
+// a name is for people only, and one without a heading for programs.
 type Column[R any] struct {
 	Name  string
-	Value func(R) any // a number, a text, or a pointer that is nil where there is none
+	Value func(R) any // a number, a text, or a pointer that is nil if there is none
 	Head  string
 	Text  func(R) string // nil: the value as programs get it
 }
 
-// A Table is rows of which the columns show something.
+// A Table is rows and the columns that show them.
 type Table[R any] struct {
 	Columns []Column[R]
 	Rows    []R
 }
 
-// In sets the table in a format.
+// In formats the table.
 func (t Table[R]) In(format string) (string, error) {
 	switch format {
 	case JSON:
@@ -49,7 +49,7 @@ func (t Table[R]) In(format string) (string, error) {
 	return t.String(), nil
 }
 
-// String sets the table for a terminal, every column flush right.
+// String formats the table for a terminal, with columns right-aligned.
 func (t Table[R]) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -69,7 +69,7 @@ func (t Table[R]) forPeople() [][]string {
 	})
 }
 
-// cells are the headers and the rows, of the columns that have a header.
+// cells returns the headers and the rows, for the columns with a header.
 func (t Table[R]) cells(header func(Column[R]) string, cell func(Column[R], R) string) [][]string {
 	lines := make([][]string, 1+len(t.Rows))
 	for _, c := range t.Columns {
@@ -84,7 +84,7 @@ func (t Table[R]) cells(header func(Column[R]) string, cell func(Column[R], R) s
 	return lines
 }
 
-// plain is the value of a row as CSV has it.
+// plain returns the value of a row for CSV.
 func (c Column[R]) plain(row R) string {
 	switch v := c.Value(row).(type) {
 	case float64:
@@ -99,7 +99,7 @@ func (c Column[R]) plain(row R) string {
 	}
 }
 
-// json is an array with a line for each row.
+// json returns an array with one line per row.
 func (t Table[R]) json() (string, error) {
 	if len(t.Rows) == 0 {
 		return "[]\n", nil
@@ -115,7 +115,7 @@ func (t Table[R]) json() (string, error) {
 	return "[\n" + strings.Join(lines, ",\n") + "\n]\n", nil
 }
 
-// Object sets the only row of a table as JSON.
+// Object returns the only row of a table as JSON.
 func (t Table[R]) Object() (string, error) {
 	text, err := t.object(t.Rows[0])
 	return text + "\n", err
@@ -136,7 +136,7 @@ func (t Table[R]) object(row R) (string, error) {
 	return "{" + strings.Join(members, ",") + "}", nil
 }
 
-// inMarkdown sets cells as GitHub shows them.
+// inMarkdown formats cells in GitHub's Markdown.
 func inMarkdown(lines [][]string) string {
 	var b strings.Builder
 	for i, cells := range lines {
@@ -148,7 +148,7 @@ func inMarkdown(lines [][]string) string {
 	return b.String()
 }
 
-// inCSV sets cells by RFC 4180, but with single newlines.
+// inCSV formats cells according to RFC 4180, but with single newlines.
 func inCSV(lines [][]string) string {
 	var b strings.Builder
 	csv.NewWriter(&b).WriteAll(lines) // a strings.Builder never fails

@@ -8,36 +8,36 @@ type ColorMode string
 // The values of --color.
 const (
 	ColorAuto   ColorMode = "auto"   // on a terminal that is not dumb, unless NO_COLOR is set
-	ColorAlways ColorMode = "always" // also in a pipe, also with NO_COLOR
+	ColorAlways ColorMode = "always" // even in a pipe or with NO_COLOR
 	ColorNever  ColorMode = "never"
 )
 
 // ColorModes returns the modes, in their order.
 func ColorModes() []ColorMode { return []ColorMode{ColorAuto, ColorAlways, ColorNever} }
 
-// A Palette colours words by what they mean. The zero value leaves them plain.
+// A Palette colours words by their meaning. The zero value leaves them plain.
 type Palette struct{ on bool }
 
-// Palette returns the colours to be used on Err.
+// Palette returns the colours to use on Err.
 func (s *Streams) Palette(m ColorMode) Palette {
 	wanted := s.ErrIsTerminal && !s.Dumb && !s.NoColor
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// A Tone is what a word means, and so its colour.
+// A Tone is a meaning that has a colour.
 type Tone uint8
 
 // The tones.
 const (
-	Faint   Tone = iota // may be overlooked
-	Good                // has succeeded
-	Pending             // is not ready yet
-	Slow                // has to slow down
-	Bad                 // has failed
+	Faint   Tone = iota // unimportant
+	Good                // succeeded
+	Pending             // not ready yet
+	Slow                // slowing down
+	Bad                 // failed
 )
 
-// Paint colours a word. It asks the colour explicitly for its escape codes: the
-// library's own global switch looks at stdout, and these words go to stderr.
+// Paint colours a word. It enables the colour explicitly: the library's own global
+// switch looks at stdout, and these words go to stderr.
 func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s

@@ -4,8 +4,8 @@ package term
 
 import "golang.org/x/sys/unix"
 
-// inForeground reports whether the process group owns the terminal. A terminal
-// that is not the controlling one cannot be asked, and forbids nothing.
+// inForeground reports whether the process group owns the terminal. It is true for
+// a terminal that is not the controlling one, which cannot be asked.
 func inForeground(fd int) bool {
 	owner, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err != nil || owner == unix.Getpgrp()

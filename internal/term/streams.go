@@ -1,6 +1,6 @@
-// Package term knows the world around the process: its three streams and
-// whether they are terminals, how wide the terminal is, which colours may be
-// used, and how text from outside is made harmless before it is shown.
+// Package term is about the streams and terminal of the process: which streams are
+// terminals, how wide the terminal is, which colours to use, and how text from
+// outside is sanitized before it is shown.
 package term
 
 import (
@@ -17,12 +17,12 @@ import (
 	"golang.org/x/term"
 )
 
-// Streams are the standard streams of the process, with what is known about
-// each. [System] and [Buffers] make them.
+// Streams are the standard streams of the process, with their properties. [System]
+// and [Buffers] make them.
 type Streams struct {
 	In  io.Reader
 	Out io.Writer // the result and nothing else
-	Err io.Writer // everything that is said
+	Err io.Writer // everything else
 
 	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
 
@@ -30,28 +30,27 @@ type Streams struct {
 	Unicode bool // the locale says that the terminal shows UTF-8
 	NoColor bool // the environment asks for no colours
 
-	// Width and OutWidth return the width of Err's and Out's terminal in columns as
-	// it is now, 0 when there is none or it is unknown.
+	// Width and OutWidth return the current width of Err's and Out's terminal in
+	// columns, 0 if there is none or it is unknown.
 	Width, OutWidth func() int
-	// Foreground reports whether the process may draw on Err's terminal as it is
-	// now: not as a shell's background job. Where there is none, nothing forbids it.
+	// Foreground reports whether the process may draw on Err's terminal now: not as
+	// a shell's background job. Without job control it always may.
 	Foreground func() bool
-	// CloseOut closes stdout. Some file systems report only here that what was
-	// written before is lost.
+	// CloseOut closes stdout. Some file systems report only then that data is lost.
 	CloseOut func() error
-	// Delivered is another number whenever somebody has read more of stdout.
+	// Delivered changes whenever more of stdout has been read.
 	Delivered func() int64
 }
 
-// System returns the streams of the process. getenv is asked for TERM,
-// NO_COLOR and the locale; [os.Getenv] is what a program passes.
+// System returns the streams of the process. getenv, usually [os.Getenv], is called
+// for TERM, NO_COLOR and the locale.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	out := &output{w: os.Stdout, piece: maxPiece}
 	return &Streams{
 		In:  os.Stdin,
 		Out: out,
-		// On Windows escape sequences may have to be translated.
+		// On Windows escape sequences may need translation.
 		Err:           &output{w: colorable.NewColorable(os.Stderr)},
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),
@@ -67,8 +66,8 @@ func System(getenv func(string) string) *Streams {
 	}
 }
 
-// Buffers returns streams for a test: in is read as stdin, and what is written
-// can be looked at in out and err. None of them is a terminal.
+// Buffers returns streams for a test: in is read as stdin; out and err collect what
+// is written. None of them is a terminal.
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	none := func() int { return 0 }
@@ -79,12 +78,12 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 }
 
 func columns(fd int) int {
-	width, _, _ := term.GetSize(fd) // 0 with an error
+	width, _, _ := term.GetSize(fd) // 0 on an error
 	return width
 }
 
-// unicodeLocale asks the locale as POSIX orders its variables. Windows has
-// none of them and shows UTF-8.
+// unicodeLocale reports whether the locale, by POSIX's order of variables, uses
+// UTF-8. Windows has none of them and shows UTF-8.
 func unicodeLocale(getenv func(string) string) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if v := strings.ToLower(getenv(name)); v != "" {
@@ -94,15 +93,15 @@ func unicodeLocale(getenv func(string) string) bool {
 	return os.PathSeparator == '\\'
 }
 
-// maxPiece is the most that is written at once to anything but a regular file, so
-// that it shows whether somebody reads. Pipes write that much atomically.
+// maxPiece is the most written at once to anything but a regular file, so that it
+// shows whether anyone reads. Pipes write that much atomically.
 const maxPiece = 4 << 10
 
-// An output is stdout or stderr. Whoever shares it may make it nonblocking; then
-// Write waits as it would have done otherwise.
+// An output is stdout or stderr. A process that shares it may make it nonblocking;
+// then Write waits as it would have otherwise.
 type output struct {
 	w       io.Writer
-	piece   int // the most that is written at once, 0 for all
+	piece   int // the most written at once, 0 for all
 	written atomic.Int64
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/mattn/go-runewidth"
 )
 
-// Text from outside (answers, stderr, headers) may hold anything: sequences
-// that move the cursor or rename the window, characters that reverse what a
-// person reads, commands that a CI service takes from the log. Everything that
-// is shown of it passes [Line], [Block] or a [LineWriter].
+// Text from outside (answers, stderr, headers) may contain anything: sequences that
+// move the cursor or rename the window, characters that reverse the text, commands
+// that a CI service takes from the log. Everything shown of it passes [Line],
+// [Block] or a [LineWriter].
 
 const (
 	// prefix begins every line of a block, so that no line can begin with the
@@ -22,25 +22,25 @@ const (
 	prefix   = "| "
 	tabWidth = 8
 	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
-	// one is written in pieces, each a line of its own.
+	// one is written in pieces, each on a line of its own.
 	maxLine = 4096
 )
 
-// Line returns text from outside as part of one line: newlines become \n, tabs
-// a space, and what is not meant to be seen is shown by its number (see
-// [Block]). Space at both ends is removed.
+// Line returns text from outside as part of one line: newlines become \n, tabs a
+// space, and invisible characters their number (see [Block]). Space at both ends is
+// removed.
 func Line(s string) string {
 	var b strings.Builder
 	sanitize(&b, strings.TrimFunc(s, unicode.IsSpace), false)
 	return b.String()
 }
 
-// Block returns text from outside as lines of their own, each beginning with
-// "| " and ending with a newline; empty text gives none. Tabs are expanded, a
-// carriage return before a newline is dropped. Other control characters and
-// bytes that are not UTF-8 are shown as \xNN, invisible format characters
-// (which may reverse the text) as \u{NNNN}, and the "##[" with which CI
-// services begin a command anywhere in a line is broken up.
+// Block returns text from outside as separate lines, each beginning with "| " and
+// ending with a newline; for empty text there are none. Tabs are expanded, a
+// carriage return before a newline is dropped. Other control characters and bytes
+// that are not UTF-8 are shown as \xNN, invisible format characters (which may
+// reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
+// command anywhere in a line is broken up.
 func Block(s string) string {
 	if s == "" {
 		return ""
@@ -60,7 +60,7 @@ func blockLine(b *strings.Builder, line string) {
 }
 
 // sanitize writes text from outside as part of one line. A tab becomes a space or,
-// in a block, as many as there are up to the next tab stop.
+// with expandTabs, the spaces up to the next tab stop.
 func sanitize(b *strings.Builder, s string, expandTabs bool) {
 	column := 0
 	for i := 0; i < len(s); {
@@ -91,8 +91,8 @@ func sanitize(b *strings.Builder, s string, expandTabs bool) {
 }
 
 // hidden reports whether r is invisible but changes how its neighbours look: a
-// format character (Unicode category Cf) or a line separator, but not a joiner
-// that emoji, Indic and Persian words need, nor a visible mark.
+// format character (Unicode category Cf) or a line separator, but not a joiner that
+// emoji, Indic and Persian words need, nor a visible mark.
 func hidden(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	if r < 0x80 || r == zwnj || r == zwj {
@@ -102,9 +102,9 @@ func hidden(r rune) bool {
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
-// beginsCommand reports whether the second # of "##[", "##vso[" or
-// "##teamcity[" is at s[i]. GitHub and Azure find these in the middle of a
-// line too, so a prefix does not keep them harmless.
+// beginsCommand reports whether the second # of "##[", "##vso[" or "##teamcity[" is
+// at s[i]. GitHub and Azure find these even in the middle of a line, so a prefix
+// does not make them harmless.
 func beginsCommand(s string, i int) bool {
 	if i == 0 || s[i-1] != '#' {
 		return false
@@ -113,19 +113,19 @@ func beginsCommand(s string, i int) bool {
 	return strings.HasPrefix(rest, "[")
 }
 
-// A LineWriter makes text from outside harmless as [Block] does, line by line
-// as it comes. It must not be used by two goroutines at once.
+// A LineWriter sanitizes text from outside as [Block] does, line by line as it
+// comes. It must not be used by two goroutines at once.
 type LineWriter struct {
 	w   io.Writer
-	buf []byte // the line that has not ended yet
+	buf []byte // the unfinished line
 }
 
-// NewLineWriter returns a LineWriter that writes whole lines to w, in one Write as
-// many as are complete.
+// NewLineWriter returns a LineWriter that writes to w, all complete lines in one
+// Write.
 func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
 
-// Write takes all of p and writes the lines that are complete. The error is
-// that of the underlying writer.
+// Write takes all of p and writes the complete lines. The error is that of the
+// underlying writer.
 func (l *LineWriter) Write(p []byte) (int, error) {
 	l.buf = append(l.buf, p...)
 	var b strings.Builder
@@ -147,21 +147,21 @@ func (l *LineWriter) Write(p []byte) (int, error) {
 	}
 }
 
-// Flush writes the line that has begun, as if it had ended.
+// Flush writes the unfinished line, as if it had ended.
 func (l *LineWriter) Flush() error {
 	_, err := io.WriteString(l.w, Block(string(l.buf)))
 	l.buf = l.buf[:0]
 	return err
 }
 
-// condition says how wide characters are. Unlike the library's default, it ignores
+// condition sets the width of characters. Unlike the library's default, it ignores
 // the locale: terminals show ambiguous characters narrow.
 func condition() *runewidth.Condition {
 	return &runewidth.Condition{StrictEmojiNeutral: true}
 }
 
-// Width returns how many columns s takes on a terminal. Wide characters count
-// as two, combining ones as none. s holds no escape sequences.
+// Width returns how many columns s takes on a terminal. Wide characters count as
+// two, combining ones as none. s must not contain escape sequences.
 func Width(s string) int { return condition().StringWidth(s) }
 
 // Cut returns s if it fits into width columns, and otherwise its beginning
@@ -173,8 +173,8 @@ func Cut(s string, width int, mark string) string {
 	if len(s) <= width {
 		return s // no character takes more columns than bytes
 	}
-	// No more than this can fit, however narrow: a long text costs no more
-	// than a short one.
+	// No more than this can fit, however narrow: a long text costs no more than a
+	// short one.
 	if limit := 16 * (width + 1); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
 			limit--

@@ -2,5 +2,5 @@
 
 package term
 
-// unread is not known here: whoever reads is seen only by the room that is made.
+// unread is unknown here: a reader is noticed only by the room it makes.
 func unread(int) int { return 0 }

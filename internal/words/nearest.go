@@ -2,9 +2,9 @@ package words
 
 import "strings"
 
-// Nearest returns the candidate that word is the beginning of or, if that is
-// said of none or of several, the one that differs least; "" if none is near. The
-// first letter is seldom wrong where others are.
+// Nearest returns the candidate that word is the beginning of or, unless there is
+// exactly one, the one that differs least; "" if none is close. If more than one
+// letter differs, the first must match: it is seldom wrong.
 func Nearest(word string, candidates []string) string {
 	if whole := beginningWith(word, candidates); len(whole) == 1 && len(word) >= leastBeginning {
 		return whole[0]
@@ -18,7 +18,7 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// leastBeginning is how many letters of a word say which one is meant.
+// leastBeginning is how many letters suffice to tell which word is meant.
 const leastBeginning = 3
 
 func beginningWith(start string, words []string) []string {
@@ -31,8 +31,8 @@ func beginningWith(start string, words []string) []string {
 	return found
 }
 
-// distance counts the single-letter changes between two words (Levenshtein,
-// with the swap of two neighbours as one change).
+// distance counts the single-letter changes between two words (Levenshtein, with a
+// swap of two neighbours as one change).
 func distance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {

@@ -1,5 +1,5 @@
-// Package words spells durations, numbers and counts, so that the whole program
-// writes them in one way, and finds the word that was meant by another.
+// Package words formats durations, numbers and counts, so that the whole program
+// writes them alike, and finds the word that was meant by a misspelled one.
 package words
 
 import (
@@ -12,9 +12,9 @@ import (
 
 const day = 24 * time.Hour
 
-// Duration writes a time for people: "100ms", "3.075s", "1h18m18s", "4d12h". It
-// is rounded to milliseconds, and to seconds from a minute on. The longest time
-// that can be counted stands for all that are longer.
+// Duration formats a duration for people: "100ms", "3.075s", "1h18m18s", "4d12h".
+// It rounds to milliseconds, and from a minute on to seconds. The longest duration
+// stands for all longer ones, too.
 func Duration(d time.Duration) string {
 	switch {
 	case d == math.MaxInt64:
@@ -40,7 +40,7 @@ func Duration(d time.Duration) string {
 	return b.String()
 }
 
-// Short writes a time to the two or three digits that a sentence needs: "85ms",
+// Short formats a duration with the two or three digits a sentence needs: "85ms",
 // "2.5s", "40s", "1h30m".
 func Short(d time.Duration) string {
 	switch {
@@ -54,8 +54,8 @@ func Short(d time.Duration) string {
 	return Duration(d.Round(time.Second))
 }
 
-// Clock writes the age of a run in a column, where the digits keep their places:
-// "4.2s", "2m05s", "1h02m05s". It never shows a time that is yet to come.
+// Clock formats the age of a run for a column, where digits keep their places:
+// "4.2s", "2m05s", "1h02m05s". It rounds down.
 func Clock(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
@@ -67,7 +67,7 @@ func Clock(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm%02ds", h, m, s)
 }
 
-// Flag writes a time exactly, as flags take it: "108h30m", "10m".
+// Flag formats a duration exactly, as flags take it: "108h30m", "10m".
 func Flag(d time.Duration) string {
 	text := d.String()
 	for _, zero := range []string{"m0s", "h0m"} {
@@ -78,8 +78,8 @@ func Flag(d time.Duration) string {
 	return text
 }
 
-// Seconds writes a time as a number of seconds, to the millisecond unless it is
-// shorter than that.
+// Seconds formats a duration as a number of seconds, to the millisecond unless it
+// is shorter than that.
 func Seconds(d time.Duration) string {
 	if d >= time.Millisecond && d < math.MaxInt64-time.Millisecond {
 		d = d.Round(time.Millisecond)
@@ -87,12 +87,12 @@ func Seconds(d time.Duration) string {
 	return Number(InSeconds(d))
 }
 
-// InSeconds is a time as a number of seconds. [time.Duration.Seconds] rounds
-// twice, which shows in the last digit.
+// InSeconds converts to seconds. [time.Duration.Seconds] rounds twice, which shows
+// in the last digit.
 func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }
 
-// WithSeconds writes a time for people and, unless that is one already, as a
-// number of seconds: "10m (600s)".
+// WithSeconds formats a duration for people and, unless that is in seconds already,
+// adds the number of seconds: "10m (600s)".
 func WithSeconds(d time.Duration) string {
 	people, number := Duration(d), Seconds(d)+"s"
 	if people == number || d == math.MaxInt64 {
@@ -101,15 +101,15 @@ func WithSeconds(d time.Duration) string {
 	return people + " (" + number + ")"
 }
 
-// Number writes a number in full, without an exponent.
+// Number formats a number in full, without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// Percent writes a ratio as a percentage, to four digits.
+// Percent formats a ratio as a percentage, with four digits.
 func Percent(ratio float64) string {
 	return strconv.FormatFloat(100*ratio, 'g', 4, 64) + "%"
 }
 
-// Count writes a number of things: "1 attempt", "2 attempts".
+// Count formats a number of things: "1 attempt", "2 attempts".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

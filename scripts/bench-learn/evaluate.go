@@ -1,14 +1,14 @@
 package main
 
-// A result is the mean over the keys of a trace, as percentages of the median
-// run of each key; polls is a number for each run.
+// A result holds means over the keys of a trace, as percentages of the median run
+// of each key; polls is a number per run.
 type result struct {
 	aws, geometric, fixed, exact, seen, optimum float64 // costs
 	polls, delay                                float64 // of seen
 }
 
-// evaluate says what the policies cost if a poll is worth that share of the
-// median of a key.
+// evaluate returns what the policies cost if a poll costs that share of the median
+// of a key.
 func evaluate(t trace, share float64) (result, error) {
 	var mean result
 	for _, k := range t.keys {
@@ -47,7 +47,7 @@ func evaluateKey(k series, share float64) (result, error) {
 	}, nil
 }
 
-// plus adds o times weight.
+// plus returns r + o*weight.
 func (r result) plus(o result, weight float64) result {
 	return result{
 		aws:       r.aws + weight*o.aws,

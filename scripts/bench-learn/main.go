@@ -1,14 +1,13 @@
-// Command bench-learn says what learning from past runs is worth on traces of
-// real runs, by walking forward: the first k runs of a key teach when to poll
-// run k+1. A trace is a CSV file with a heading and the columns key,
-// start_or_seq and duration_s, one line for each run in the order of start.
+// Command bench-learn measures what learning from past runs is worth on traces of
+// real runs, by walking forward: the first k runs of a key teach when to poll run
+// k+1. A trace is a CSV file with a heading and the columns key, start_or_seq and
+// duration_s, one line per run in order of start.
 //
 //	go run ./scripts/bench-learn FILE...
 //
-// Costs are polls and delay together, in percent of the median run of each key
-// and as means over the keys with at least 30 runs. The learner has a cost of a
-// poll in seconds (a share of the median of the whole key), and so no limit on
-// its gaps.
+// Costs are polls and delay together, in percent of the median run of each key, as
+// means over the keys with at least 30 runs. For the learner a poll costs a number
+// of seconds (a share of the median of the whole key), so its gaps have no limit.
 package main
 
 import (
@@ -17,7 +16,7 @@ import (
 	"os"
 )
 
-// shares of the median that a poll is worth.
+// shares are the costs of a poll, as shares of the median.
 var shares = []float64{0.01, 0.05}
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 )
 
-// A score is what waiting for some runs took.
+// A score is the cost of waiting for some runs.
 type score struct {
 	polls, delay float64 // delay in seconds
 }
@@ -19,7 +19,7 @@ func (s *score) add(o score) {
 	s.delay += o.delay
 }
 
-// cost in seconds if a poll is worth that many.
+// cost returns the cost in seconds if a poll costs that many.
 func (s score) cost(poll float64) float64 { return poll*s.polls + s.delay }
 
 // aws is poll's default strategy, and geometric one that overshoots by 10%.
@@ -38,7 +38,7 @@ func follow(s backoff.Schedule, durations []float64) score {
 	return total
 }
 
-// watch polls one run of that many seconds: what it took, and what was seen.
+// watch polls one run of that many seconds; it returns the cost, and what was seen.
 func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 	duration := time.Duration(math.Round(seconds * 1e9))
 	var (
@@ -54,9 +54,9 @@ func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 	return score{float64(step.N), (run.Hi - duration).Seconds()}, run
 }
 
-// learned walks forward: every run but the first is polled by what the runs
-// before it have taught. These are known exactly, or only as their polls saw
-// them. The first run is not scored.
+// learned walks forward: every run but the first is polled by what the runs before
+// it have taught. Those are known exactly, or only as their polls saw them. The
+// first run is not scored.
 func learned(durations []float64, poll float64, exact bool) (score, error) {
 	var (
 		total score
@@ -85,7 +85,7 @@ func learned(durations []float64, poll float64, exact bool) (score, error) {
 	return total, nil
 }
 
-// bestFixed is the fixed interval that is cheapest in hindsight.
+// bestFixed returns the score of the fixed interval cheapest in hindsight.
 func bestFixed(durations []float64, poll float64) score {
 	const steps = 600 // from a thousandth to ten times the longest run
 	longest := slices.Max(durations)
@@ -109,14 +109,13 @@ func fixed(durations []float64, interval float64) score {
 	return s
 }
 
-// optimum is the cost in seconds of the cheapest polls for exactly these
+// optimum returns the cost in seconds of the cheapest polls for exactly these
 // durations, by dynamic programming: a bound that no learner can reach.
 func optimum(durations []float64, poll float64) float64 {
 	x := slices.Sorted(slices.Values(durations))
 	n := len(x)
-	// best[i] is the cost of the runs from i on after a poll that saw none of
-	// them: each pays for the next poll, which is at some x[j] and sees those
-	// up to j.
+	// best[i] is the cost of the runs from i on after a poll that saw none of them:
+	// each pays for the next poll, which is at some x[j] and sees the runs up to j.
 	best := make([]float64, n+1)
 	for i := n - 1; i >= 0; i-- {
 		best[i] = math.Inf(1)

@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// minRuns is how many runs a key needs to be evaluated.
+// minRuns is how many runs a key needs for evaluation.
 const minRuns = 30
 
-// A trace is what one file holds: the durations in seconds of the runs of each
-// key, in the order in which they started, keys in order of appearance.
+// A trace is the content of one file: the durations in seconds of the runs of each
+// key, in order of start, with keys in order of appearance.
 type trace struct {
 	name string
 	keys []series
 }
 
-// A series is the durations of the runs of one recurring operation.
+// A series holds the durations of the runs of one recurring operation.
 type series struct {
 	key       string
 	durations []float64
@@ -48,8 +48,8 @@ func openTrace(path string) (trace, error) {
 	return t, nil
 }
 
-// readTrace reads lines of key,start_or_seq,duration_s under a heading. Runs
-// without a positive duration are left out, and so are keys with few runs.
+// readTrace reads lines of key,start_or_seq,duration_s under a heading. It skips
+// runs without a positive duration, and keys with few runs.
 func readTrace(r io.Reader) (trace, error) {
 	rows := csv.NewReader(r)
 	rows.FieldsPerRecord = 3

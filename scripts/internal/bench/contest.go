@@ -12,22 +12,22 @@ import (
 	"time"
 )
 
-// An entry is one way of doing what a contest is about. The first entry of a
-// contest is poll.
+// An entry is one way of doing the work of a contest. The first entry of a contest
+// is poll.
 type entry struct {
 	name string
-	// needs is the program that it needs; an entry without it is left out.
+	// needs is a program; without it the entry is skipped.
 	needs string
 	cost  func() (float64, error)
 }
 
-// A contest is entries that take turns.
+// A contest is a list of entries that take turns.
 type contest struct {
 	unit    func(cost float64) string
 	entries []entry
 }
 
-// print measures, and prints a row for each entry.
+// print measures, and prints a row per entry.
 func (c contest) print(w io.Writer, rounds int) error {
 	fmt.Fprintln(w, "| | cost | poll / it |\n|---|---|---|")
 	costs := make([][]float64, len(c.entries))
@@ -59,7 +59,7 @@ func (c contest) print(w io.Writer, rounds int) error {
 	return nil
 }
 
-// ratios pairs what was measured in the same round.
+// ratios divides what was measured in the same round.
 func ratios(ours, theirs []float64) []float64 {
 	all := make([]float64, len(ours))
 	for i := range ours {
@@ -80,8 +80,8 @@ func median(values []float64) float64 {
 	return sorted[middle]
 }
 
-// cpu runs a program to its end, whatever its exit code, and returns the
-// seconds of user and system time of it and its children.
+// cpu runs a program to its end, whatever its exit code, and returns the user and
+// system time of it and its children in seconds.
 func cpu(line ...string) (float64, error) {
 	cmd := exec.Command(line[0], line[1:]...)
 	if err := cmd.Run(); err != nil {
@@ -92,7 +92,7 @@ func cpu(line ...string) (float64, error) {
 	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
 }
 
-// once is what one run costs, as the mean of n.
+// once returns a function that measures the cost of one run, as the mean of n.
 func once(n int, line ...string) func() (float64, error) {
 	return func() (float64, error) {
 		sum := 0.0
@@ -107,8 +107,8 @@ func once(n int, line ...string) func() (float64, error) {
 	}
 }
 
-// each is what one of n attempts costs; what the program itself costs, with one
-// attempt, is left out. The line has N where the number of attempts goes.
+// each returns a function that measures the cost of one of n attempts, minus that
+// of a run with one attempt. N in the line stands for the number of attempts.
 func each(n int, line ...string) func() (float64, error) {
 	with := func(count int) []string {
 		filled := slices.Clone(line)

@@ -22,7 +22,7 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// own is the user and system time of this process so far, in seconds.
+// own returns the user and system time of this process so far, in seconds.
 func own() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -31,7 +31,8 @@ func own() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// inside is what one call costs, as the mean of n; garbage collection included.
+// inside returns a function that measures the cost of one call, garbage collection
+// included, as the mean of n.
 func inside(n int, call func() error) func() (float64, error) {
 	return func() (float64, error) {
 		before := own()
@@ -169,7 +170,7 @@ func threeConditions() (contest, error) {
 	}}, nil
 }
 
-// document is a list of about so many bytes, with its state at the end.
+// document returns a list of about that many bytes, with its state at the end.
 func document(size int) []byte {
 	var b strings.Builder
 	b.WriteString(`{"kind":"List","items":[`)
@@ -183,8 +184,8 @@ func document(size int) []byte {
 	return []byte(b.String())
 }
 
-// published is how long the simulator that the model comes from takes for the
-// same sweep, in Python on a machine with two cores.
+// published is the time that the model's original simulator takes for the same
+// sweep, in Python on a machine with two cores.
 const published = 63 * time.Second
 
 func sweep() table {
@@ -239,7 +240,7 @@ func waits() table {
 	}
 }
 
-// computing is the seconds that one of many waits takes.
+// computing returns the seconds taken to compute one of many waits.
 func computing(schedule backoff.Schedule) float64 {
 	const runs, length = 100, 1000
 	random := rand.New(rand.NewPCG(1, 2))

@@ -1,14 +1,14 @@
 //go:build linux
 
-// Command bench measures poll side by side with the least that the same work
-// costs, and with other tools that are installed, and prints tables.
+// Command bench compares poll with the minimal cost of the same work, and with
+// other tools that are installed, and prints tables.
 //
 //	scripts/bench [-rounds N] [-write] [-run REGEXP]
 //
-// Every figure is the median of several rounds, in which all of a table take
-// turns: what else the machine does at the time then falls on all alike. The cost
-// of a program is its user and system time, with that of its children. A tool
-// that is not found in PATH is left out.
+// Every figure is the median of several rounds, in which all entries of a table
+// take turns, so that other load on the machine affects all alike. The cost of a
+// program is its user and system time, with that of its children. Tools not found
+// in PATH are skipped.
 package main
 
 import (
@@ -65,10 +65,10 @@ func bench() error {
 	return nil
 }
 
-// A table is one thing that is measured.
+// A table is one measurement.
 type table struct {
 	title string
-	about string // what is measured, its limit, and why there is a gap
+	about string // what is measured, its limit, and the reason for a gap
 	print func(io.Writer, *workshop) error
 }
 

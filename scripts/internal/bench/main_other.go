@@ -1,7 +1,6 @@
 //go:build !linux
 
-// Command bench measures poll side by side with others. It reads /proc, and so
-// needs Linux.
+// Command bench compares poll with others. It reads /proc, and so needs Linux.
 package main
 
 import (

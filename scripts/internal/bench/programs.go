@@ -32,7 +32,7 @@ func startUp() table {
 	}
 }
 
-// attempts is how many are made to measure one.
+// attempts is how many are made to measure the cost of one.
 const attempts = 300
 
 func commandAttempt() table {

@@ -17,7 +17,7 @@ import (
 
 const floors = "./scripts/internal/bench/floor/"
 
-// A workshop has the programs that are measured; "" is one that there is not.
+// A workshop has the programs to measure; "" is one that is not there.
 type workshop struct {
 	rounds int
 
@@ -29,8 +29,8 @@ type workshop struct {
 	url    string
 }
 
-// prepare builds what is to be built, stripped and without paths, and finds the
-// rest, as for a release. It has to run in the root of the module.
+// prepare builds some programs, stripped and without paths as for a release, and
+// finds the rest. It has to run in the root of the module.
 func prepare(dir string, rounds int) (*workshop, error) {
 	w := &workshop{rounds: rounds}
 	for program, pkg := range map[*string]string{
@@ -71,8 +71,8 @@ func compileC(program string) string {
 	return program
 }
 
-// findRetry finds one of the two tools that are both called retry: by a name of
-// its own, or by a word of its help.
+// findRetry finds one of the two tools called retry: by a name of its own, or by a
+// word in its help.
 func findRetry(name, word string) string {
 	if path, err := exec.LookPath(name); err == nil {
 		return path

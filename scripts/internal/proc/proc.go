@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package proc reads what /proc says of processes.
+// Package proc reads about processes in /proc.
 package proc
 
 import (
@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// Memory returns a size of a process in bytes: VmHWM, the highest that was ever
-// resident, or VmRSS, what is resident now; 0 if the process has ended. The
-// figure that wait4(2) gives is of no use: it counts the parent before the exec.
+// Memory returns a size of a process in bytes: VmHWM, the peak resident size, or
+// VmRSS, the current one; 0 if the process has ended. The figure from wait4(2) is
+// useless: it counts the parent before the exec.
 func Memory(pid int, field string) int64 {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -30,19 +30,17 @@ func Memory(pid int, field string) int64 {
 	return 0
 }
 
-// Descriptors counts the open files of a process.
 func Descriptors(pid int) int {
 	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	return len(entries)
 }
 
-// A Gauge watches the memory of a process until it is stopped.
+// A Gauge watches the memory of a process until stopped.
 type Gauge struct {
 	quit chan struct{}
 	peak chan int64
 }
 
-// WatchMemory starts a gauge.
 func WatchMemory(pid int) *Gauge {
 	g := &Gauge{quit: make(chan struct{}), peak: make(chan int64)}
 	go func() {
@@ -62,7 +60,7 @@ func WatchMemory(pid int) *Gauge {
 	return g
 }
 
-// Stop returns the most that was resident, in bytes.
+// Stop returns the peak resident size in bytes.
 func (g *Gauge) Stop() int64 {
 	close(g.quit)
 	return <-g.peak

@@ -17,9 +17,8 @@ type file struct {
 	data []byte
 }
 
-// writeTar writes a compressed tar archive, and writeZip a zip archive. Nothing
-// in them tells when, where and by whom they were made: the same files at the
-// same time make the same bytes.
+// writeTar writes a compressed tar archive, and writeZip a zip archive. They record
+// no owner and no time but at: the same files at the same time make the same bytes.
 func writeTar(w io.Writer, files []file, at time.Time) error {
 	compressed, err := gzip.NewWriterLevel(w, gzip.BestCompression)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 
 const dist = "dist"
 
-// A target is a system that is built for.
+// A target is a system to build for.
 type target struct{ os, arch string }
 
 func targets() []target {
@@ -69,7 +69,7 @@ func release(args []string) error {
 	return os.WriteFile(filepath.Join(dist, "SHA256SUMS"), sums.Bytes(), 0o644)
 }
 
-// commit names what is released, and says when it was committed.
+// commit returns the version to release, and the time of its commit.
 func commit() (version string, at time.Time, err error) {
 	if version, err = output("git", "describe", "--tags", "--always", "--dirty"); err != nil {
 		return "", at, err
@@ -82,7 +82,7 @@ func commit() (version string, at time.Time, err error) {
 	return version, time.Unix(n, 0), err
 }
 
-// documents are the files that are the same on all systems.
+// documents returns the files that are the same on all systems.
 func documents(work string) ([]file, error) {
 	var files []file
 	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {

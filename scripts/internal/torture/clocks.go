@@ -21,7 +21,7 @@ func clocks() []testCase {
 	}
 }
 
-// stopAfter stops the program after a while, for a second.
+// stopAfter stops the program for a second, after d.
 func (r *running) stopAfter(d time.Duration) {
 	time.Sleep(d)
 	r.Process.Signal(syscall.SIGSTOP)
@@ -29,8 +29,8 @@ func (r *running) stopAfter(d time.Duration) {
 	r.Process.Signal(syscall.SIGCONT)
 }
 
-// stoppedForLong stops the program for as long as five waits take. It must go on
-// as after one long wait, without catching up.
+// stoppedForLong stops the program for the length of five waits. It must go on as
+// after one long wait, without catching up.
 func stoppedForLong(s *suite) (string, error) {
 	r, err := s.start(wait{args: args("--interval 200ms --timeout 30s --json --until $attempt==7 -- echo done")})
 	if err != nil {
@@ -86,7 +86,7 @@ func clockStepped(s *suite) (string, error) {
 		o.Attempts, e.took.Round(10*time.Millisecond), late.took.Round(10*time.Millisecond)), err
 }
 
-// steppingClock changes time.Now and returns the overlay that go build takes.
+// steppingClock changes time.Now, and returns the overlay for go build.
 func (s *suite) steppingClock() (overlay string, err error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {

@@ -29,8 +29,8 @@ func requests(s *suite) (string, error) {
 	return s.crowd(100_000, "--until", `.state=="done"`, server.URL)
 }
 
-// crowd watches memory and descriptors of the program while it makes many
-// attempts: what it needs early on must do for all.
+// crowd watches the memory and descriptors of the program while it makes many
+// attempts: they must not grow after the first ones.
 func (s *suite) crowd(attempts int, more ...string) (string, error) {
 	line := args("-q --interval 0 --timeout 55s --max-attempts", append([]string{strconv.Itoa(attempts)}, more...)...)
 	r, err := s.start(wait{args: line})

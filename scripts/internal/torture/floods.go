@@ -14,11 +14,11 @@ import (
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// A flood is far more than is kept of it. It comes from one of three sources.
+// A flood is far more data than poll keeps. It comes from one of three sources.
 type flood struct {
 	name    string
 	answer  string        // of a server, in the language of httpscript
-	child   []string      // words for this program as the command
+	child   []string      // arguments for this program as the command
 	history func() string // the content of a history
 	flags   string
 	code    int
@@ -90,8 +90,8 @@ func serve(answers ...string) (server *httpscript.Server, url string, err error)
 	return httpscript.Start(listener, next), "http://" + listener.Addr().String() + "/job", nil
 }
 
-// floodWord as the first argument makes this program a child of poll, that
-// writes so many MiB to a descriptor.
+// floodWord as the first argument makes this program a child of poll that writes so
+// many MiB to a descriptor.
 const floodWord = "flood"
 
 func writeFlood(descriptor, mib string) (code int) {

@@ -41,13 +41,13 @@ func targets(url string) []target {
 	}
 }
 
-// A kill is one wait that a signal ends, and what was wrong with its end.
+// A kill is a wait ended by a signal, and what was wrong with its end.
 type kill struct {
 	target   target
-	terminal bool // it has one
+	terminal bool // whether the wait has a terminal
 	moment   time.Duration
 	sig      syscall.Signal
-	second   time.Duration // until a second signal, 0 is none
+	second   time.Duration // until a second signal, 0 for none
 	late     time.Duration // how long it lived after the first signal
 	err      error
 }
@@ -78,7 +78,7 @@ func (s *suite) kill(k *kill) {
 	k.late = time.Since(killed)
 	k.err = e.expect(128 + int(k.sig))
 	if k.second > 0 && e.signal == syscall.SIGINT {
-		k.err = e.expect(128 + int(syscall.SIGINT)) // of two that are pending, the system picks one
+		k.err = e.expect(128 + int(syscall.SIGINT)) // of two pending signals the system picks one
 	}
 	if e.signal == 0 {
 		k.err = errors.Join(k.err, errors.New("it did not die of the signal"))

@@ -1,9 +1,10 @@
 //go:build linux
 
-// Command torture treats the built program badly, where nothing smaller can show
-// what becomes of that: floods and the memory they take, clocks, signals at random
-// moments, many attempts. It prints one line for each case, "N passed, N failed" at the end, exit code 1 if any failed.
-// It uses the loopback interface only and leaves no process and no file behind.
+// Command torture maltreats the built program in ways that smaller tests cannot:
+// floods and the memory they take, clocks, signals at random moments, many
+// attempts. It prints one line per case and "N passed, N failed" at the end; the
+// exit code is 1 if any failed. It uses only the loopback interface and leaves no
+// process or file behind.
 //
 //	scripts/torture [-run REGEXP] [-seed N] [-poll FILE]
 package main
@@ -83,7 +84,7 @@ func newSuite(built string, seed uint64) (*suite, error) {
 	return s, nil
 }
 
-// build builds the program from the module that the working directory is in.
+// build builds the program from the module in the working directory.
 func (s *suite) build(to string, flags ...string) error {
 	args := append([]string{"build", "-trimpath"}, flags...)
 	out, err := exec.Command("go", append(args, "-o", to, "github.com/pollcli/poll")...).CombinedOutput()
@@ -95,13 +96,13 @@ func (s *suite) build(to string, flags ...string) error {
 
 func (s *suite) file(name string) string { return filepath.Join(s.dir, name) }
 
-// A testCase reports what happened, in a few words, and what was wrong with that.
+// A testCase reports what happened, in a few words, and what was wrong.
 type testCase struct {
 	name string
 	try  func(*suite) (said string, err error)
 }
 
-// skipped is why a case could not be tried here.
+// skipped is the reason why a case could not be tried here.
 type skipped string
 
 func (s skipped) Error() string { return string(s) }

@@ -1,7 +1,6 @@
 //go:build !linux
 
-// Command torture treats the built program badly. It reads /proc, and so needs
-// Linux.
+// Command torture maltreats the built program. It reads /proc, and so needs Linux.
 package main
 
 import (

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A process is one that /proc tells of.
+// A process is described by /proc.
 type process struct {
 	pid, group int
 	name       string
@@ -19,8 +19,8 @@ type process struct {
 
 func (p process) String() string { return fmt.Sprintf("%s (%d of group %d)", p.name, p.pid, p.group) }
 
-// marked returns the processes of a wait that are alive. What has been killed
-// may take a moment to be gone, so they are looked for twice.
+// marked returns the live processes of a wait. Killed ones may take a moment to
+// disappear, so it looks twice.
 func marked(mark string) []process {
 	if len(findMarked(mark)) == 0 {
 		return nil
@@ -48,13 +48,13 @@ func findMarked(mark string) (found []process) {
 	return found
 }
 
-// look reads what a process is; a zombie is not alive.
+// look reads about a process; a zombie is not alive.
 func look(pid int) (p process, alive bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return p, false
 	}
-	// "pid (name) state ppid pgrp ...", and the name may contain anything.
+	// "pid (name) state ppid pgrp ...", where the name may contain anything.
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	fields := strings.Fields(string(stat[end+1:]))
 	p = process{pid: pid, name: string(stat[open+1 : end])}

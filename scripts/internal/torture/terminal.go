@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal is a pseudo terminal that a wait can have.
+// A terminal is a pseudo terminal for a wait.
 type terminal struct {
 	master, slave *os.File
 	before        unix.Termios
@@ -77,8 +77,7 @@ func (t *terminal) modes() (modes unix.Termios, err error) {
 	return modes, err
 }
 
-// attr makes a process the leader of a session on this terminal, which is its
-// stdout.
+// attr makes a process the leader of a session on this terminal, its stdout.
 func (t *terminal) attr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 1}
 }
@@ -97,7 +96,7 @@ func (t *terminal) read() {
 	}
 }
 
-// shown gives up the terminal and returns what was written to it.
+// shown closes the terminal and returns what was written to it.
 func (t *terminal) shown() string {
 	t.slave.Close()
 	<-t.done
@@ -109,9 +108,8 @@ func (t *terminal) close() {
 	t.master.Close()
 }
 
-// changed is what is wrong with the terminal after a wait: its modes are not
-// those of before, or it is in a mode that it was switched to by what was
-// written.
+// changed returns what is wrong with the terminal after a wait: its modes differ
+// from before, or output has switched it to some mode.
 func (t *terminal) changed() error {
 	now, err := t.modes()
 	if err != nil {

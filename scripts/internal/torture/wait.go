@@ -17,31 +17,31 @@ import (
 	"github.com/pollcli/poll/scripts/internal/proc"
 )
 
-// A wait is one use of the program.
+// A wait is one run of the program.
 type wait struct {
 	args   []string
 	stdout *os.File // nil keeps what is written
 	stderr *os.File
 	attr   *syscall.SysProcAttr
-	poll   string // another program than the suite's
+	poll   string // a program other than the suite's
 }
 
-// hangs is how long a wait may take before it counts as hung.
+// hangs is the time after which a wait counts as hung.
 const hangs = 60 * time.Second
 
-// An ended wait is what became of it.
+// An ended is the result of a wait.
 type ended struct {
 	code   int // 128+n for a death by signal n
 	signal syscall.Signal
 	stdout string
 	stderr string
 	took   time.Duration
-	peak   int64     // the most memory that was resident, in bytes
-	left   []process // what it started and has not stopped
+	peak   int64     // peak resident size, in bytes
+	left   []process // processes it started and did not stop
 	hung   bool
 }
 
-// A running wait is one that has not ended.
+// A running is a wait that has not ended.
 type running struct {
 	*exec.Cmd
 	mark           string
@@ -72,7 +72,7 @@ func (s *suite) start(w wait) (*running, error) {
 	if w.stderr != nil {
 		r.Stderr = w.stderr
 	}
-	// A process that is left alone may hold the outputs.
+	// A process left behind may hold the outputs open.
 	r.WaitDelay = 200 * time.Millisecond
 	r.began = time.Now()
 	if err := r.Start(); err != nil {
@@ -86,7 +86,7 @@ func (s *suite) start(w wait) (*running, error) {
 	return r, nil
 }
 
-// end waits for the end. What was left behind is killed then.
+// end waits for the end, then kills what was left behind.
 func (r *running) end() ended {
 	r.Wait()
 	r.timer.Stop()
@@ -112,11 +112,11 @@ func (s *suite) wait(w wait) (ended, error) {
 	return r.end(), nil
 }
 
-// run is wait for the most common case.
+// run is wait with only arguments.
 func (s *suite) run(args ...string) (ended, error) { return s.wait(wait{args: args}) }
 
-// expect is what is wrong: every wait has to end with this code, say these words
-// on stderr, leave nobody behind, and not crash.
+// expect returns what is wrong: every wait has to end with this code, print these
+// words on stderr, leave no process behind, and not crash.
 func (e ended) expect(code int, words ...string) error {
 	var wrong []error
 	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
@@ -145,7 +145,7 @@ func (e ended) expect(code int, words ...string) error {
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
 
-// An outcome is the part of --json that cases look at.
+// An outcome is the part of --json that cases check.
 type outcome struct {
 	Attempts int
 }

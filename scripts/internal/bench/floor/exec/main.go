@@ -1,5 +1,5 @@
-// Command exec runs a program N times with os/exec and keeps its outputs, or, with
-// "bare" as its first argument, does not even look at them.
+// Command exec runs a program N times with os/exec and keeps its outputs or, with
+// "bare" as its first argument, ignores them.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command http gets a URL N times with net/http, each time with a timeout of the
-// request if "timeout" is its first argument.
+// Command http gets a URL N times with net/http, each time with a request timeout
+// if "timeout" is its first argument.
 package main
 
 import (

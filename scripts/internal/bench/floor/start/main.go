@@ -1,6 +1,6 @@
-// Command start is what a program in Go with these two libraries costs at least:
-// it runs its arguments once. With --attend it also catches signals and keeps both
-// outputs, as whoever passes them on has to.
+// Command start is the least that a Go program with these two libraries costs: it
+// runs its arguments once. With --attend it also catches signals and keeps both
+// outputs, as a program that passes them on has to.
 package main
 
 import (
