@@ -108,7 +108,7 @@ func once(n int, line ...string) func() (float64, error) {
 }
 
 // each returns a function that measures the cost of one of n attempts, minus that
-// of a run with one attempt. N in the line stands for the number of attempts.
+// of a run with one attempt. N# in the line stands for the number of attempts.
 func each(n int, line ...string) func() (float64, error) {
 	with := func(count int) []string {
 		filled := slices.Clone(line)
