@@ -20,8 +20,8 @@ func manCommand(p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
-			"subcommands, files, and the command to run.",
+		About: "poll man writes the manual page, for man(1). It explains how a wait works, and\n" +
+			"says more about each flag and exit code than the help.",
 		Examples: []argv.Example{
 			{Line: "poll man | man -l -"},
 			{Line: "poll man >~/.local/share/man/man1/poll.1"},
@@ -98,7 +98,7 @@ func completionCommand(p *argv.Program) *argv.Command {
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
 		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
-			"subcommands, files, and the command that is waited for.",
+			"subcommands, files, and the command to run.",
 		Examples: []argv.Example{
 			{Line: `eval "$(poll completion bash)"`, About: "in ~/.bashrc"},
 			{Line: "source <(poll completion zsh)", About: "in ~/.zshrc, after compinit"},
