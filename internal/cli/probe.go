@@ -90,6 +90,9 @@ func maxRedirects(l *argv.Line) int {
 }
 
 func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
+	if l.Has("key") && !l.Has("cert") {
+		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key"))
+	}
 	transport, err := poll.Connect{
 		Insecure:   l.On("insecure"),
 		CACert:     l.String("cacert"),

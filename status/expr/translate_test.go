@@ -72,6 +72,10 @@ func TestInstead(t *testing.T) {
 		{`.items|last == 1`, `.items[-1] == 1`},
 		{`.items|nth(1).x == 1`, `.items[1].x == 1`},
 		{`first(.items[]).x == 1`, `.items[0].x == 1`},
+		{`.items | nth(1) | .n == 5`, `.items[1].n == 5`},
+		{`nth(1; .items[]).n == 5`, ``},
+		{`nth(0; .items[] | select(.n > 1)).n == 5`, ``},
+		{`([.items[] | select(.ready)] | length) == (.items | length)`, `count(.items[]; .ready) == (.items | length)`},
 		{`last(.items[]).x == 1`, `.items[-1].x == 1`},
 		{`first(.items[]|select(.name=="x")).status == "done"`, `.items.#(name=="x").status == "done"`},
 		{`first(.items[]|select(.name=="x"))|.status == "done"`, `.items.#(name=="x").status == "done"`},
@@ -97,9 +101,28 @@ func TestInstead(t *testing.T) {
 		{`.items|isempty|not`, ``},
 		{`.a, .b`, ``},
 	} {
-		if have := instead(test.src, expr.Compile); have != test.want {
+		have := instead(test.src, expr.Compile)
+		if have != test.want {
 			t.Errorf("instead of %s: %q, want %q", test.src, have, test.want)
 		}
+		if have != "" {
+			compileHint(t, test.src)
+		}
+	}
+}
+
+// compileHint compiles the expression that the hint at an expression shows.
+func compileHint(t *testing.T, src string) {
+	t.Helper()
+	_, err := expr.Compile(src)
+	e, _ := errors.AsType[*expr.Error](err)
+	shown, _, _ := strings.Cut(strings.TrimPrefix(e.Hint, "write "), " if one of them")
+	shown, _, _ = strings.Cut(shown, "; .")
+	if strings.HasPrefix(e.Instead, shown) {
+		shown = e.Instead
+	}
+	if _, err := expr.Compile(shown); err != nil {
+		t.Errorf("the hint at %s: %s: %v", src, e.Hint, err)
 	}
 }
 

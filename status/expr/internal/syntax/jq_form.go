@@ -178,7 +178,7 @@ func (p *jqParser) call(name token) *jqForm {
 	}
 	p.close(")")
 	f := p.form(jqCall, name.From, args...)
-	if f.name = name.text; f.name == "nth" && rawjson.IsDigits(args[0].text) {
+	if f.name = name.text; f.name == "nth" && len(args) == 1 && rawjson.IsDigits(args[0].text) {
 		f.kind, f.text = jqPath, ".["+args[0].text+"]"
 	}
 	return f

@@ -36,7 +36,7 @@ func suggested(e *Error, condition bool) *Error {
 		return e
 	}
 	hint := "write " + text
-	if condition && strings.HasSuffix(strings.TrimRight(text, ")"), "| length") { // which is always true
+	if condition && isLength(text) { // which is always true
 		hint += " > 0"
 	}
 	if t.several && condition {
@@ -47,6 +47,17 @@ func suggested(e *Error, condition bool) *Error {
 	}
 	e.Instead, e.Hint = text, hint
 	return e
+}
+
+// isLength reports whether the value of an expression is a length.
+func isLength(text string) bool {
+	n, _, _ := parse(text, true)
+	x, ok := Ungroup(n).(*Pipe)
+	if !ok {
+		return false
+	}
+	last, ok := Ungroup(x.Xs[len(x.Xs)-1]).(*Call)
+	return ok && last.Function == FuncLength
 }
 
 // translate returns an expression that means what src means in jq.

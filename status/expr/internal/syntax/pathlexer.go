@@ -271,7 +271,11 @@ func (l *lexer) closeBracket(open int) {
 	case l.pos == len(l.src):
 		l.fail(open, "", "the bracket [ is not closed")
 	case !l.refuse(open, "", bracketHabits, starts(l.src[l.pos:])):
-		l.fail(open, `a key is quoted: ["name"]`, "there is one whole number or one quoted key in a bracket")
+		hint := `a key is quoted: ["name"]`
+		if rawjson.IsDigit(l.at(l.pos - 1)) {
+			hint = ""
+		}
+		l.fail(open, hint, "there is one whole number or one quoted key in a bracket")
 	}
 }
 
