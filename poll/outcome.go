@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -180,10 +181,9 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	case HintTooLong:
 		asked := o.Verdict.Reason
 		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
-			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, hint.Wait)
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
-		left := time.Until(r.deadline).Round(100 * time.Millisecond)
-		return fmt.Sprintf("%s, and %s are left before the deadline", asked, left)
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(r.deadline)))
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
@@ -191,7 +191,7 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		if limit != r.Timeout { // it is ctx's, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
-		return fmt.Sprintf("timed out after %s%s", limit, last)
+		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
 	}

@@ -380,7 +380,7 @@ func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
 func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
 	t.Parallel()
 	for hint, words := range map[time.Duration]string{
-		time.Hour:               "1h0m0s",
+		time.Hour:               "1h",
 		9900 * time.Millisecond: "9.9s", // no time is left after it
 	} {
 		have := timeline(t, poll.Poller{

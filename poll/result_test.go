@@ -152,7 +152,7 @@ func TestLimitsAndTheResult(t *testing.T) {
 		"hint": {
 			poll.Poller{Probe: finishingAfter(hinted(429, time.Minute)), Timeout: 30 * time.Second},
 			`
-1s      end     throttled past the deadline THROTTLED after 1: done, but its result could not be fetched: get it: HTTP 429 Too Many Requests, Retry-After asks for 1m0s, and 29s are left before the deadline
+1s      end     throttled past the deadline THROTTLED after 1: done, but its result could not be fetched: get it: HTTP 429 Too Many Requests, Retry-After asks for 1m, and 29s are left before the deadline
 `},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // unmatched judges an observation that no rule decided. In words, want says why the rules
@@ -144,7 +146,7 @@ func throttled(reason string, hint *Hint) Verdict {
 	if hint == nil {
 		return Verdict{Status: Throttled, Reason: reason}
 	}
-	reason += fmt.Sprintf(", %s asks for %s", hint.Source, hint.Wait)
+	reason += fmt.Sprintf(", %s asks for %s", hint.Source, words.Duration(hint.Wait))
 	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
 }
 

@@ -231,7 +231,7 @@ func recordings() map[string][]poll.Event {
 		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
 			Reason: "kubctl: not found in PATH"}),
 		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
-			Reason: "HTTP 429; Retry-After asks for a wait of 1h0m0s, and 9.8s are left before the deadline"}),
+			Reason: "HTTP 429; Retry-After asks for a wait of 1h, and 9.8s are left before the deadline"}),
 		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
 		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
 			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
