@@ -17,7 +17,7 @@ func startUp() table {
 		title: "Start-up",
 		about: "A program that succeeds at once is run once. Limit: 1.2 times a program in Go that links net/http\n" +
 			"and urfave/cli, catches signals and keeps both outputs. What poll adds to that is a larger program to load, which makes\n" +
-			"140 page faults more, and reading its own flags; no chart, font or preset is touched.",
+			"140 page faults more, and reading its own flags; no chart is drawn and no preset read.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{milliseconds, []entry{
 				{"`poll -q --immediate -- true`", w.poll, once(10, w.poll, "-q", "--immediate", "--", w.yes)},
