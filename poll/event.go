@@ -17,12 +17,17 @@ const (
 	EventWait    EventKind = iota + 1 // a wait begins
 	EventStart                        // an attempt begins
 	EventAttempt                      // an attempt has ended and was judged
-	EventEnd                          // the run has ended: always the last event, exactly once
+	EventEnd                          // the run has ended: its last event, exactly once
+	EventPlace                        // of a [Group]: a place was closed, or its rate was cut
+	EventGoal                         // of a [Group]: it has ended, always its last event, exactly once
 )
 
-// String returns wait, start, attempt or end.
+// String returns wait, start, attempt, end, place or goal.
 func (k EventKind) String() string {
-	names := [...]string{EventWait: "wait", EventStart: "start", EventAttempt: "attempt", EventEnd: "end"}
+	names := [...]string{
+		EventWait: "wait", EventStart: "start", EventAttempt: "attempt", EventEnd: "end",
+		EventPlace: "place", EventGoal: "goal",
+	}
 	if k == 0 || int(k) >= len(names) {
 		return fmt.Sprintf("EventKind(%d)", uint8(k))
 	}
@@ -42,6 +47,8 @@ type Event struct {
 	Kind   EventKind
 	Run    RunID
 	Target string // names the operation in words
+	// N numbers the targets of a [Group], from 1 in their order; 0 for a single run.
+	N int
 	// Attempt numbers the attempt that is waited for, begins or has ended, from
 	// 1. In an EventEnd it is the number of attempts made.
 	Attempt     int
@@ -73,6 +80,11 @@ type Event struct {
 
 	// Outcome is the result of the run (EventEnd).
 	Outcome *Outcome
+
+	// Place is where attempts are held back (EventPlace).
+	Place *Place
+	// Summary is the result of the group (EventGoal).
+	Summary *Summary
 }
 
 // Age returns how long the operation had been running, as far as is known.

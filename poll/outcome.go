@@ -32,6 +32,9 @@ const (
 	TimedOut
 	// Interrupted: the caller's context was canceled.
 	Interrupted
+	// Cancelled: the goal of the [Group] was reached, or was out of reach, without this
+	// target.
+	Cancelled
 )
 
 // String names the ending in words.

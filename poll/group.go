@@ -1,0 +1,85 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"time"
+)
+
+// A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
+// schedule and limits. The zero value waits until all of them have succeeded.
+//
+// Targets with the same Probe, a pointer to one value, share its attempts, unless the
+// probe is a [Starter]: each judges the answers by its own rules, and the first of them
+// that is still waiting sets the schedule.
+type Group struct {
+	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
+	// others are [Cancelled].
+	AtLeast int
+	// FailFast ends the group as soon as AtLeast can no longer be reached. Otherwise the
+	// other targets are waited for even so.
+	FailFast bool
+
+	// Parallel is how many attempts are made at once; 0 means 50.
+	Parallel int
+	// ParallelPlace is how many of them go to one place; see [Placer]. 0 means no limit
+	// but Parallel.
+	ParallelPlace int
+	// Limiter spaces the attempts at each place; nil means no limit.
+	Limiter Limiter
+
+	// ID, Start, Timeout and Rand are as in a [Poller], for all targets together. What a
+	// target sets itself applies, too.
+	ID      RunID
+	Start   time.Time
+	Timeout time.Duration
+	Rand    *rand.Rand
+}
+
+// A Placer is a Probe, or a session, that knows what its next attempt puts load on: the
+// scheme, host and port of a URL, the program of a command. A [Group] limits the attempts
+// at each place.
+type Placer interface {
+	Place() string
+}
+
+// A Place is what a group knows of a place that it holds attempts back from.
+type Place struct {
+	Name        string
+	ClosedUntil time.Time // no attempt before then; zero if the place is open
+	Rate        float64   // attempts a second from now on; 0 = no limit
+	Reason      string    // in words, what asked for it
+}
+
+// A Summary is the result of a [Group].
+type Summary struct {
+	// Ending is Succeeded if the goal was reached. Otherwise it is the first of these that
+	// a target ended with: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted,
+	// TimedOut. A group without targets has Failed unless AtLeast is 0.
+	Ending Ending
+	// Targets counts the targets, Need how many of them had to succeed, and Endings how
+	// many ended in which way.
+	Targets, Need int
+	Endings       map[Ending]int
+	// Attempts counts the attempts made. One that several targets share counts once.
+	Attempts int
+	Elapsed  time.Duration // since the start of the group
+	// Cause is the cause of the caller's context if it ended the group.
+	Cause error
+}
+
+// Run waits for the targets and returns how that ended. The error is nil if the goal was
+// reached, and otherwise wraps the Ending of the summary.
+func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, error) {
+	return Summary{}, errors.ErrUnsupported
+}
+
+// Events waits for the targets and yields what happens: the events of each target's run,
+// with its N, an EventPlace when a place was closed or its rate was cut, and one EventGoal
+// at the end, after the EventEnd of every target. Breaking out of the iteration ends the
+// group. All targets are read before the first attempt.
+func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
+	return func(yield func(Event) bool) {}
+}

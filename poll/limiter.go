@@ -1,0 +1,27 @@
+package poll
+
+import "time"
+
+// A Limiter says when attempts at a place may be made, so that all who ask there stay
+// within what it allows. An attempt first reserves a slot, waits for it, confirms it, and
+// then begins. A Limiter may be used from several goroutines.
+type Limiter interface {
+	// Reserve takes the next free slot at a place, now or later.
+	Reserve(place string) Slot
+	// Confirm reports whether a slot whose time has come still holds. If the place was
+	// closed or its rate cut meanwhile, it does not, and another must be reserved.
+	Confirm(slot Slot) bool
+	// Throttled reports that the attempt in a slot was refused for load. The place is
+	// closed for wait, if that is not 0, and its rate is cut. It returns what holds now.
+	Throttled(slot Slot, wait time.Duration) Place
+	// Remaining reports that the place allows so many further attempts within reset, as
+	// its RateLimit fields said.
+	Remaining(slot Slot, n int, reset time.Duration)
+}
+
+// A Slot is a moment at which one attempt may begin.
+type Slot struct {
+	Place   string
+	At      time.Time
+	Version uint64 // of the place's rate: a refusal cuts it only if it has this version
+}
