@@ -24,9 +24,9 @@ type Group struct {
 
 	// Parallel is how many attempts are made at once; 0 means 50.
 	Parallel int
-	// ParallelPlace is how many of them go to one place; see [Placer]. 0 means no limit
-	// but Parallel.
-	ParallelPlace int
+	// ParallelPlace returns how many of them go to one place; see [Placer]. 0 means no
+	// limit but Parallel; nil returns 0 for every place.
+	ParallelPlace func(place string) int
 	// Limiter spaces the attempts at each place; nil means no limit.
 	Limiter Limiter
 

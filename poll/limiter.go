@@ -17,6 +17,8 @@ type Limiter interface {
 	// Remaining reports that the place allows so many further attempts within reset, as
 	// its RateLimit fields said.
 	Remaining(slot Slot, n int, reset time.Duration)
+	// Rate returns how many attempts a second a place allows now, 0 if there is no limit.
+	Rate(place string) float64
 }
 
 // A Slot is a moment at which one attempt may begin.
