@@ -8,9 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/term"
@@ -21,10 +19,12 @@ import (
 
 // newWait returns a wait with only its limits read from the command line.
 func newWait(l *argv.Line, world World) *wait {
-	w := &wait{world: world, grace: l.Duration("grace", poll.DefaultGrace)}
-	w.poller.Start = world.began
-	w.poller.Timeout = l.Duration("timeout", plan.DefaultTimeout)
-	return w
+	return &wait{
+		world:   world,
+		start:   world.began,
+		timeout: l.Duration("timeout", plan.DefaultTimeout),
+		grace:   l.Duration("grace", poll.DefaultGrace),
+	}
 }
 
 // leastPreparing is the minimum time for finding errors in the command line,
@@ -34,12 +34,12 @@ const leastPreparing = 250 * time.Millisecond
 // prepare reads the rest. That may read from a pipe, so a signal or the deadline
 // ends it.
 func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
-	w.world.limit(limit{w.poller.Timeout, w.deadline(), w.grace})
+	w.world.limit(limit{w.timeout, w.deadline(), w.grace})
 	deadline := w.deadline()
-	if least := w.poller.Start.Add(leastPreparing); deadline.Before(least) {
+	if least := w.start.Add(leastPreparing); deadline.Before(least) {
 		deadline = least
 	}
-	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{w.poller.Timeout})
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{w.timeout})
 	defer cancel()
 	err := await(reading, func() error { return w.read(ctx, l) })
 	if err != nil && !argv.IsUsage(err) && l.On("json") {
@@ -54,26 +54,20 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if len(l.Operands) == 0 {
 		return nothingToWaitFor(l)
 	}
-	for _, step := range []func(context.Context, *argv.Line) error{
-		w.readTarget, w.readRules, w.readSchedule, w.readOutput, w.readLearning,
-	} {
-		if err := l.ErrOr(step(ctx, l)); err != nil {
-			return err
-		}
+	reader := targetReader{world: w.world, grace: w.grace}
+	var err error
+	if w.target, err = reader.read(ctx, l); err != nil {
+		return err
 	}
+	w.poller.Start, w.poller.Timeout = w.start, w.timeout
+	if err := l.ErrOr(w.readOutput(ctx, l)); err != nil {
+		return err
+	}
+	if err := l.ErrOr(w.readLearning(l)); err != nil {
+		return err
+	}
+	w.reportLearning()
 	return nil
-}
-
-func (w *wait) readTarget(ctx context.Context, l *argv.Line) error {
-	switch {
-	case l.Err() != nil:
-		return l.Err() // before anything is read
-	case l.IsCommand():
-		return w.readCommand(ctx, l)
-	case len(l.Operands) > 1:
-		return argv.Usagef("%d URLs are given, but poll waits for one", len(l.Operands))
-	}
-	return w.readURL(l)
 }
 
 func nothingToWaitFor(l *argv.Line) error {
@@ -85,112 +79,6 @@ func nothingToWaitFor(l *argv.Line) error {
 	return argv.Usagef("nothing to wait for: give a URL or a command").
 		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
 		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
-}
-
-func (w *wait) readRules(_ context.Context, l *argv.Line) error {
-	for _, kind := range status.RuleKinds() {
-		for _, condition := range l.Strings(kind.Name) {
-			rule, err := status.NewRule(kind.Status, condition)
-			if err == nil {
-				err = depends(rule.Expr)
-			}
-			if err == nil {
-				err = applies(rule.Expr.Uses(), w.kind)
-			}
-			if err != nil {
-				return badExpression(l.Origin(kind.Name), err)
-			}
-			rule.Origin = "--" + kind.Name
-			w.poller.Rules.Own = append(w.poller.Rules.Own, rule)
-		}
-	}
-	w.poller.Rules.Strict = l.On("strict")
-	return w.readPreset(l)
-}
-
-// depends refuses a condition that reads nothing of an attempt: it would end the
-// wait whatever the answer, or never.
-func depends(condition *expr.Expr) error {
-	if condition.Uses() != (expr.Uses{}) {
-		return nil
-	}
-	err := argv.Usagef("%s is the same for every answer", condition)
-	if m := find(`["'](\.[A-Za-z_][\w.\[\]]*)["']`, condition.String()); m != nil {
-		return err.Hint("in quotes it is text; the field is written %s", m[1])
-	}
-	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
-}
-
-// applies refuses a rule on variables that the probe does not set: it would
-// silently always be false, or true.
-func applies(uses expr.Uses, kind status.Kind) error {
-	switch {
-	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
-		return argv.Usagef("a TCP address gives no answer to test").Hint("without a condition, a connection is SUCCESS")
-	case uses.Exit && kind != status.KindCommand:
-		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
-	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
-		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
-	case uses.Status && kind != status.KindHTTP:
-		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
-	case uses.Header && kind != status.KindHTTP:
-		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
-	}
-	return nil
-}
-
-func (w *wait) readPreset(l *argv.Line) error {
-	name := l.String("preset")
-	if name == "" {
-		return nil
-	}
-	preset, ok := status.LookupPreset(name)
-	if !ok {
-		return unknownPreset(l.Origin("preset"), name)
-	}
-	if err := applies(expr.Uses{JSON: true}, w.kind); err != nil {
-		return argv.Usagef("%s: %w", l.Origin("preset"), err)
-	}
-	rules, err := preset.Compile(w.kind)
-	if err != nil {
-		return fmt.Errorf("compile preset %s: %w", name, err)
-	}
-	w.poller.Rules.Preset = rules
-	return nil
-}
-
-func unknownPreset(origin, name string) error {
-	var names []string
-	for _, c := range offeredPresets() {
-		names = append(names, c.Word)
-	}
-	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, names)
-	if len(err.Hints) == 0 {
-		err.Hint("poll presets lists them")
-	}
-	return err
-}
-
-// readSchedule reads the waits, and the limits of attempts.
-func (w *wait) readSchedule(_ context.Context, l *argv.Line) (err error) {
-	if w.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
-		return err
-	}
-	if w.poller.Schedule, w.poller.Throttled, err = plan.Schedules(l, w.config); err != nil {
-		return err
-	}
-	w.poller.Immediate = plan.Immediate(l)
-	w.poller.InitialDelay = l.Duration("initial-delay", 0)
-	w.poller.Rand = plan.Source(l)
-	attemptTimeout := 30 * time.Second
-	if w.command != nil {
-		attemptTimeout = 0
-	}
-	w.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
-	w.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
-	w.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
-	w.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)
-	return nil
 }
 
 // readOutput reads what is shown, and what goes to stdout.
@@ -262,23 +150,13 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
-// readLearning reads the past runs, once everything else is found valid; without
-// --learn it does nothing.
-func (w *wait) readLearning(_ context.Context, l *argv.Line) error {
-	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
-		return err
+// reportLearning shows what past runs say about this one.
+func (w *wait) reportLearning() {
+	switch {
+	case w.learns == nil:
+	case w.learns.Model == nil:
+		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", w.learns.Name))
+	default:
+		w.report.Forecast = w.learns.Model
 	}
-	r, err := learning.NewRecorder(l, w.config, compileValue)
-	if err != nil {
-		return err
-	}
-	w.learns = r
-	if r.Model == nil {
-		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", r.Name))
-		return nil
-	}
-	w.poller.Resend = w.poller.Schedule
-	w.poller.Schedule, w.poller.Throttled = learning.Schedules(l, r.Model, w.config, w.poller.Throttled)
-	w.report.Forecast = r.Model
-	return nil
 }

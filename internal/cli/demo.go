@@ -47,20 +47,21 @@ func demo(ctx context.Context, world World) error {
 	}
 	world.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
 	w := &wait{
-		world: world,
-		kind:  status.KindHTTP,
-		poller: poll.Poller{
-			Probe:   poll.HTTP{URL: job},
-			Rules:   status.Rules{Own: []status.Rule{until}},
-			Timeout: demoTimeout,
-			Start:   time.Now(),
-		},
+		world:   world,
+		start:   time.Now(),
+		timeout: demoTimeout,
 		report: report.Config{
 			Streams: world.Streams,
 			Palette: world.Streams.Palette(term.ColorAuto),
 			Until:   []string{demoCondition},
 			Getenv:  world.getenv,
 		},
+	}
+	w.poller = poll.Poller{
+		Probe:   poll.HTTP{URL: job},
+		Rules:   status.Rules{Own: []status.Rule{until}},
+		Timeout: w.timeout,
+		Start:   w.start,
 	}
 	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
 	_, err = w.run(ctx)

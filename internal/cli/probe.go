@@ -21,30 +21,72 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-func (w *wait) readURL(l *argv.Line) error {
+// kindOf returns what kind of target the operands name.
+func kindOf(l *argv.Line) (status.Kind, error) {
+	switch {
+	case l.IsCommand():
+		return status.KindCommand, nil
+	case len(l.Operands) > 1:
+		return 0, argv.Usagef("%d URLs are given, but poll waits for one", len(l.Operands))
+	}
+	return kindOfURL(l.Operands[0])
+}
+
+// kindOfURL returns the kind of a URL by its scheme.
+func kindOfURL(text string) (status.Kind, error) {
+	scheme, _, _ := strings.Cut(text, "://")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return status.KindHTTP, nil
+	case "tcp":
+		return status.KindTCP, nil
+	}
+	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
+}
+
+// readProbe reads what the flags say of a probe of that kind, but not yet what it looks
+// at.
+func (r *targetReader) readProbe(ctx context.Context, l *argv.Line, kind status.Kind) (t target, err error) {
+	t.kind = kind
+	if kind == status.KindCommand {
+		t.command, err = r.readCommand(ctx, l)
+		return t, err
+	}
+	if err = refuseForURL(l, kind); err == nil && kind == status.KindHTTP {
+		t.http, err = r.readHTTP(l)
+	}
+	return t, err
+}
+
+// aim makes a target look at what the operands name.
+func (r *targetReader) aim(l *argv.Line, t *target, operands []string) error {
+	switch t.kind {
+	case status.KindCommand:
+		return r.aimCommand(l, t, operands)
+	case status.KindTCP:
+		return r.aimTCP(t, operands[0])
+	}
+	return r.aimHTTP(l, t, operands[0])
+}
+
+// refuseForURL refuses the flags that do not fit a URL of that kind.
+func refuseForURL(l *argv.Line, kind status.Kind) error {
 	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
 		if l.Typed(name) != nil {
 			return argv.Usagef("--%s is for a command, but the target is a URL", name)
 		}
 	}
-	if err := refuseBlanks(l.Operands[0]); err != nil {
-		return err
+	if kind == status.KindTCP {
+		return refuseGroup(l, groupHTTP, "is for http and https, but the target is a TCP address")
 	}
-	scheme, _, _ := strings.Cut(l.Operands[0], "://")
-	switch strings.ToLower(scheme) {
-	case "http", "https":
-		return w.readHTTP(l)
-	case "tcp":
-		return w.readTCP(l)
-	}
-	return argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
+	return nil
 }
 
-func (w *wait) readTCP(l *argv.Line) error {
-	if err := refuseGroup(l, groupHTTP, "is for http and https, but the target is a TCP address"); err != nil {
+func (r *targetReader) aimTCP(t *target, address string) error {
+	if err := refuseBlanks(address); err != nil {
 		return err
 	}
-	u, err := url.Parse(l.Operands[0])
+	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
 		return argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
 	}
@@ -52,29 +94,54 @@ func (w *wait) readTCP(l *argv.Line) error {
 	if err := probe.Check(); err != nil {
 		return argv.Usagef("%w", err)
 	}
-	w.kind, w.poller.Probe = status.KindTCP, probe
+	t.poller.Probe = probe
 	return nil
 }
 
-func (w *wait) readHTTP(l *argv.Line) (err error) {
-	probe := poll.HTTP{
-		URL:             l.Operands[0],
+// readHTTP reads what the flags say of a request, but for the password of a host.
+func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
+	probe := &poll.HTTP{
 		Method:          l.String("request"),
 		MaxBody:         l.Size("max-body", 0),
 		MaxRedirects:    maxRedirects(l),
 		NoConditional:   l.On("no-conditional"),
 		LocationTrusted: l.On("location-trusted"),
+		Follow:          l.String("follow"),
 	}
-	if probe.Header, err = readHeaders(l, w.world); err != nil {
-		return err
+	var err error
+	if probe.Header, err = readHeaders(l, r.world); err != nil {
+		return nil, err
 	}
-	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{body, credentials, connection, follow} {
-		if err := step(&probe, l, w.world); err != nil {
-			return err
+	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{body, credentials, connection} {
+		if err := step(probe, l, r.world); err != nil {
+			return nil, err
 		}
 	}
-	w.kind, w.poller.Probe = status.KindHTTP, probe
-	return nil
+	return probe, nil
+}
+
+// aimHTTP makes a target request a URL. The check of the request is about the URL, and then
+// about --follow.
+func (r *targetReader) aimHTTP(l *argv.Line, t *target, address string) error {
+	if err := refuseBlanks(address); err != nil {
+		return err
+	}
+	probe := t.http
+	probe.URL = address
+	if err := r.readPassword(l, probe); err != nil {
+		return err
+	}
+	t.poller.Probe = probe
+	err := probe.Check()
+	if err == nil {
+		return nil
+	}
+	plain := *probe
+	plain.Follow = ""
+	if wrong := plain.Check(); wrong != nil {
+		return argv.Usagef("%w", wrong)
+	}
+	return badExpression(l.Origin("follow"), err)
 }
 
 // maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
@@ -122,35 +189,29 @@ func certificates(l *argv.Line) string {
 	return strings.Join(set, ", ")
 }
 
-// follow comes last, so that an error of Check is about this flag.
-func follow(probe *poll.HTTP, l *argv.Line, _ World) error {
-	if err := probe.Check(); err != nil {
-		return argv.Usagef("%w", err)
-	}
-	probe.Follow = l.String("follow")
-	if err := probe.Check(); err != nil {
-		return badExpression(l.Origin("follow"), err)
-	}
-	return nil
-}
-
-// credentials reads -u, and ~/.netrc (or $NETRC) with -n. Errors do not repeat what
-// is in them.
-func credentials(probe *poll.HTTP, l *argv.Line, world World) (err error) {
+// credentials reads -u. Errors do not repeat what is in it.
+func credentials(probe *poll.HTTP, l *argv.Line, _ World) error {
 	if l.Has("user-agent") {
 		probe.Header.Set("User-Agent", l.String("user-agent"))
 	}
-	switch {
-	case l.Has("user"):
-		name, password, ok := strings.Cut(l.String("user"), ":")
-		if !ok {
-			return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", l.Origin("user"))
-		}
-		probe.User = url.UserPassword(name, password)
-	case l.On("netrc"):
-		if probe.User, err = netrc(probe.URL, world); err != nil {
-			return argv.Usagef("%s: %w", l.Origin("netrc"), err)
-		}
+	if !l.Has("user") {
+		return nil
+	}
+	name, password, ok := strings.Cut(l.String("user"), ":")
+	if !ok {
+		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", l.Origin("user"))
+	}
+	probe.User = url.UserPassword(name, password)
+	return nil
+}
+
+// readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
+func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) (err error) {
+	if l.Has("user") || !l.On("netrc") {
+		return nil
+	}
+	if probe.User, err = netrc(probe.URL, r.world); err != nil {
+		return argv.Usagef("%s: %w", l.Origin("netrc"), err)
 	}
 	return nil
 }
@@ -241,32 +302,36 @@ func addHeader(header http.Header, line string) error {
 	return nil
 }
 
-func (w *wait) readCommand(ctx context.Context, l *argv.Line) error {
+// readCommand reads what the flags say of a command.
+func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Command, error) {
 	if err := refuseGroup(l, groupHTTP, "is for a URL, but the target is a command"); err != nil {
-		if stray := refuseStray(l); stray != nil {
-			return stray
-		}
-		return err
+		return nil, cmp.Or(refuseStray(l), err)
 	}
-	c := poll.Command{
-		Args:        l.Operands,
+	c := &poll.Command{
 		Foreground:  l.On("foreground"),
-		Grace:       cmp.Or(w.grace, poll.NoGrace),
+		Grace:       cmp.Or(r.grace, poll.NoGrace),
 		MaxBody:     l.Size("max-body", 0),
 		ReapOrphans: os.Getpid() == 1, // as process 1 of a container
-		Hurry:       w.world.Hurry,
+		Hurry:       r.world.Hurry,
 	}
-	nest(ctx, w.world, &c)
+	nest(ctx, r.world, c)
 	if l.On("stdin") {
-		input, err := w.world.readFile("-", maxInput)
+		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
-			return fmt.Errorf("read stdin: %w", err)
+			return nil, fmt.Errorf("read stdin: %w", err)
 		}
 		c.Stdin = append([]byte{}, input...)
 	}
-	w.kind, w.command = status.KindCommand, &c
-	w.poller.Probe = c
-	return w.checkProgram(l, c)
+	return c, nil
+}
+
+// aimCommand makes a target run a program.
+func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error {
+	t.command.Args = args
+	t.poller.Probe = t.command
+	var err error
+	t.advice, err = checkProgram(l, *t.command)
+	return err
 }
 
 // refuseGroup refuses the flags of a group that were typed. Those in the

@@ -171,22 +171,22 @@ func refuseDocument(word string, given func(flag string) bool) error {
 
 // checkProgram reports whether a program that does not exist was meant as something
 // else: a URL without its scheme, or something that is never a program. A program
-// that is only missing is left to the run, which reports it with advice.
-func (w *wait) checkProgram(l *argv.Line, c poll.Command) error {
+// that is only missing is left to the run, which reports it with the advice.
+func checkProgram(l *argv.Line, c poll.Command) (advice string, err error) {
 	missing := c.Check()
 	if missing == nil {
-		return nil
+		return "", nil
 	}
 	if err := refuseNoProgram(c.Args[0]); err != nil {
-		return err
+		return "", err
 	}
 	if typed, meant := meantURL(c.Args); meant != "" {
-		return argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
+		return "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
 	}
 	if f, ok := errors.AsType[*status.Failure](missing); ok && f.Kind == status.FailureNotFound {
-		w.advice = adviceOn(c.Args[0], l.Subcommands())
+		advice = adviceOn(c.Args[0], l.Subcommands())
 	}
-	return nil
+	return advice, nil
 }
 
 // refuseNoProgram refuses a word in place of a program that cannot be one and may

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+)
+
+// The headings of the main command's help.
+const (
+	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
+	groupWaiting    = "Waiting"
+	groupLearning   = "Learning (from past runs of the same operation)"
+	groupLimits     = "Limits"
+	groupHTTP       = "HTTP (as curl's)"
+	groupCommand    = "Command"
+	groupOutput     = "Output"
+)
+
+// waitFlags returns the options of a wait, in the order of the help.
+func waitFlags() argv.Flags {
+	return slices.Concat(argv.Flags{
+		{Name: "until", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "strict", Distinctive: true, Group: groupConditions, Usage: "a good answer that no condition matches is ERROR"},
+		{Name: "preset", Value: "NAME", Offers: offeredPresets, Distinctive: true, Group: groupConditions, Usage: "built-in conditions for an API: poll presets"},
+		{Name: "success-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive SUCCESS verdicts needed"},
+		{Name: "error-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive ERROR verdicts needed"},
+
+		{Name: "timeout", Value: "D", Default: "10m", Group: groupLimits, Usage: "for everything; 0 = none"},
+		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
+		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
+		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
+	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), argv.Flags{
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Group: groupHTTP, Usage: "a request header; @FILE reads several"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", Group: groupHTTP, Usage: "basic authentication"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", MayBeEmpty: true, Group: groupHTTP, Usage: "the User-Agent header"},
+		{Name: "netrc", Aliases: []string{"n"}, Group: groupHTTP, Usage: "take the password from ~/.netrc"},
+		{Name: "insecure", Aliases: []string{"k"}, Group: groupHTTP, Usage: "accept any certificate"},
+		{Name: "cacert", Value: "FILE", Group: groupHTTP, Usage: "trust these certificate authorities"},
+		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", Group: groupHTTP, Usage: "client certificate (PEM)"},
+		{Name: "key", Value: "FILE", Group: groupHTTP, Usage: "its key, if not in the same file"},
+		{Name: "unix-socket", Value: "PATH", Group: groupHTTP, Usage: "connect to this socket"},
+		{Name: "max-redirs", Value: "N", Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
+		{Name: "location-trusted", Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
+		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "what to poll after the start: none, EXPR"},
+		{Name: "no-conditional", Distinctive: true, Group: groupHTTP, Usage: "never send If-None-Match / If-Modified-Since"},
+		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
+		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
+		{Name: "fail", Aliases: []string{"f"}, Hidden: true},
+		{Name: "location", Aliases: []string{"L"}, Hidden: true},
+		{Name: "compressed", Hidden: true},
+
+		{Name: "stdin", Group: groupCommand, Usage: "read stdin once, give it to every attempt"},
+		{Name: "foreground", Group: groupCommand, Usage: "let the command use the terminal"},
+		{Name: "grace", Value: "D", Group: groupCommand, Default: "2s", Usage: "time between TERM and KILL of an attempt"},
+		{Name: "show-stderr", Distinctive: true, Group: groupCommand, Usage: "pass the command's stderr through as it comes"},
+		{Name: "pass-exit-code", Distinctive: true, Group: groupCommand, Usage: "when the wait fails, exit with the command's code"},
+
+		{Name: "print", Value: "EXPR", Group: groupOutput, Usage: "print this value, not the whole answer"},
+		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
+		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
+		{Name: "quiet", Aliases: []string{"q"}, Group: groupOutput, Usage: "only errors: --progress none"},
+		{Name: "verbose", Aliases: []string{"v"}, Group: groupOutput, Usage: "every attempt with its answer and decisions"},
+		{Name: "heartbeat", Value: "D", Distinctive: true, Group: groupOutput, Default: "30s, growing to 5m", Usage: "report at least this often"},
+		{Name: "color", Value: "WHEN", Group: groupOutput, Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
+		{Name: "help", Aliases: []string{"h"}, Group: groupOutput, Usage: "this text"},
+		{Name: "version", Group: groupOutput, Usage: "the version"},
+	})
+}
+
+func waitConflicts() []argv.Conflict {
+	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+		{Flag: "quiet", Other: "progress", Unless: "none"},
+		{Flag: "show-stderr", Other: "progress", Only: "json"},
+	})
+}
+
+// flagSynonyms maps the names that other tools use to flags of poll.
+func flagSynonyms() map[string]string {
+	return map[string]string{
+		"attempts": "max-attempts", "retry": "max-attempts", "retries": "max-attempts",
+		"max-retries": "max-attempts", "times": "max-attempts", "tries": "max-attempts",
+		"max-time": "timeout", "retry-max-time": "timeout", "m": "timeout", "t": "timeout",
+		"delay": "interval", "retry-delay": "interval", "sleep": "interval", "every": "interval",
+		"wait": "interval", "retry-interval": "interval",
+		"backoff": "strategy", "max-delay": "max-wait", "max-interval": "max-wait",
+		"connect-timeout": "attempt-timeout", "fail-if": "error-if", "success-if": "until",
+		"for": "until", "while": "not-ready-if", "quiet-stderr": "quiet", "silence": "quiet",
+		"method": "request", "headers": "header", "body": "data",
+	}
+}
+
+func offeredMethods() []argv.Candidate {
+	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+}
+
+func offeredFollows() []argv.Candidate {
+	return []argv.Candidate{{Word: "auto", About: "where the answer says"}, {Word: "none", About: "repeat the same request"}}
+}

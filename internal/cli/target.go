@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A target is what the command line says about one operation to wait for, checked.
+// What it says about the waiting as a whole is in a [wait].
+type target struct {
+	kind    status.Kind
+	poller  poll.Poller        // without the limits of the whole
+	config  backoff.Config     // of the poller's schedules
+	http    *poll.HTTP         // the probe, if it is a request
+	command *poll.Command      // the probe, if it is a command
+	advice  string             // about a program that does not exist
+	learns  *learning.Recorder // nil without --learn
+}
+
+// A targetReader reads targets.
+type targetReader struct {
+	world World
+	grace time.Duration // for commands
+}
+
+// read reads and checks everything about the target that the operands name, but for its
+// past runs.
+func (r *targetReader) read(ctx context.Context, l *argv.Line) (target, error) {
+	kind, err := kindOf(l)
+	if err = l.ErrOr(err); err != nil {
+		return target{}, err // before anything is read
+	}
+	t, err := r.readProbe(ctx, l, kind)
+	if err == nil {
+		err = r.aim(l, &t, l.Operands)
+	}
+	if err = l.ErrOr(err); err == nil {
+		err = t.readRules(l)
+	}
+	if err = l.ErrOr(err); err == nil {
+		err = t.readSchedule(l)
+	}
+	return t, l.ErrOr(err)
+}
+
+// readRules reads the conditions, which have to be about what the target answers.
+func (t *target) readRules(l *argv.Line) error {
+	for _, kind := range status.RuleKinds() {
+		for _, condition := range l.Strings(kind.Name) {
+			rule, err := status.NewRule(kind.Status, condition)
+			if err == nil {
+				err = depends(rule.Expr)
+			}
+			if err == nil {
+				err = applies(rule.Expr.Uses(), t.kind)
+			}
+			if err != nil {
+				return badExpression(l.Origin(kind.Name), err)
+			}
+			rule.Origin = "--" + kind.Name
+			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
+		}
+	}
+	t.poller.Rules.Strict = l.On("strict")
+	return t.readPreset(l)
+}
+
+// depends refuses a condition that reads nothing of an attempt: it would end the
+// wait whatever the answer, or never.
+func depends(condition *expr.Expr) error {
+	if condition.Uses() != (expr.Uses{}) {
+		return nil
+	}
+	err := argv.Usagef("%s is the same for every answer", condition)
+	if m := find(`["'](\.[A-Za-z_][\w.\[\]]*)["']`, condition.String()); m != nil {
+		return err.Hint("in quotes it is text; the field is written %s", m[1])
+	}
+	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
+}
+
+// applies refuses a rule on variables that the probe does not set: it would
+// silently always be false, or true.
+func applies(uses expr.Uses, kind status.Kind) error {
+	switch {
+	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
+		return argv.Usagef("a TCP address gives no answer to test").Hint("without a condition, a connection is SUCCESS")
+	case uses.Exit && kind != status.KindCommand:
+		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
+	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
+		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
+	case uses.Status && kind != status.KindHTTP:
+		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
+	case uses.Header && kind != status.KindHTTP:
+		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
+	}
+	return nil
+}
+
+func (t *target) readPreset(l *argv.Line) error {
+	name := l.String("preset")
+	if name == "" {
+		return nil
+	}
+	preset, ok := status.LookupPreset(name)
+	if !ok {
+		return unknownPreset(l.Origin("preset"), name)
+	}
+	if err := applies(expr.Uses{JSON: true}, t.kind); err != nil {
+		return argv.Usagef("%s: %w", l.Origin("preset"), err)
+	}
+	rules, err := preset.Compile(t.kind)
+	if err != nil {
+		return fmt.Errorf("compile preset %s: %w", name, err)
+	}
+	t.poller.Rules.Preset = rules
+	return nil
+}
+
+func unknownPreset(origin, name string) error {
+	var names []string
+	for _, c := range offeredPresets() {
+		names = append(names, c.Word)
+	}
+	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, names)
+	if len(err.Hints) == 0 {
+		err.Hint("poll presets lists them")
+	}
+	return err
+}
+
+// readSchedule reads the waits, and the limits of attempts.
+func (t *target) readSchedule(l *argv.Line) (err error) {
+	if t.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
+		return err
+	}
+	if t.poller.Schedule, t.poller.Throttled, err = plan.Schedules(l, t.config); err != nil {
+		return err
+	}
+	t.poller.Immediate = plan.Immediate(l)
+	t.poller.InitialDelay = l.Duration("initial-delay", 0)
+	t.poller.Rand = plan.Source(l)
+	attemptTimeout := 30 * time.Second
+	if t.command != nil {
+		attemptTimeout = 0
+	}
+	t.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
+	t.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
+	t.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
+	t.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)
+	return nil
+}
+
+// readLearning reads the past runs, once everything else is found valid; without
+// --learn it does nothing.
+func (t *target) readLearning(l *argv.Line) error {
+	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
+		return err
+	}
+	r, err := learning.NewRecorder(l, t.config, compileValue)
+	if err != nil {
+		return err
+	}
+	t.learns = r
+	if r.Model != nil {
+		t.poller.Resend = t.poller.Schedule
+		t.poller.Schedule, t.poller.Throttled = learning.Schedules(l, r.Model, t.config, t.poller.Throttled)
+	}
+	return nil
+}
