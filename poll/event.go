@@ -101,6 +101,7 @@ func (r *run) event(kind EventKind) Event {
 		Kind:        kind,
 		Run:         r.ID,
 		Target:      r.Target,
+		N:           r.n,
 		Attempt:     r.attempts,
 		MaxAttempts: r.MaxAttempts,
 		At:          now,

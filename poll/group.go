@@ -2,10 +2,12 @@ package poll
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"time"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
@@ -70,16 +72,52 @@ type Summary struct {
 	Cause error
 }
 
-// Run waits for the targets and returns how that ended. The error is nil if the goal was
-// reached, and otherwise wraps the Ending of the summary.
+// Err returns nil if the goal was reached, and otherwise an error that wraps the Ending and
+// the Cause.
+func (s Summary) Err() error {
+	if s.Ending == Succeeded {
+		return nil
+	}
+	err := fmt.Errorf("wait for %s: %d succeeded, %d needed: %w",
+		words.Count(s.Targets, "target"), s.Endings[Succeeded], s.Need, s.Ending)
+	if s.Cause != nil {
+		err = fmt.Errorf("%w: %w", err, s.Cause)
+	}
+	return err
+}
+
+// ending returns how a group ended whose goal was not reached.
+func (s Summary) ending() Ending {
+	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
+		if s.Endings[e] > 0 {
+			return e
+		}
+	}
+	return Failed
+}
+
+// Run waits for the targets and returns how that ended. The error is that of
+// [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, error) {
-	return Summary{}, errors.ErrUnsupported
+	var summary Summary
+	for event := range g.Events(ctx, targets) {
+		if event.Kind == EventGoal {
+			summary = *event.Summary
+		}
+	}
+	return summary, summary.Err()
 }
 
 // Events waits for the targets and yields what happens: the events of each target's run,
 // with its N, an EventPlace when a place was closed or its rate was cut, and one EventGoal
 // at the end, after the EventEnd of every target. Breaking out of the iteration ends the
-// group. All targets are read before the first attempt.
+// group. All targets are read, and all their probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
-	return func(yield func(Event) bool) {}
+	return func(yield func(Event) bool) {
+		e := newEngine(ctx, *g, yield)
+		defer e.close()
+		e.read(targets)
+		e.wait()
+		e.emitter.emit(e.goalEvent())
+	}
 }

@@ -183,7 +183,9 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	switch ending {
 	case HintTooLong:
 		asked := o.Verdict.Reason
-		if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+		if r.closed != "" {
+			asked = r.closed
+		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
 		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(r.deadline)))
@@ -197,6 +199,8 @@ func (r *run) reason(ending Ending, o Outcome) string {
 		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
+	case Cancelled:
+		return fmt.Sprintf("%v%s", context.Cause(r.ctx), last)
 	}
 	return o.Verdict.Reason
 }

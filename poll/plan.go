@@ -32,20 +32,26 @@ type plan struct {
 // longer, shortened so that an attempt fits before the deadline.
 func (r *run) plan() plan {
 	next := plan{wait: r.ownWait()}
-	var floor time.Duration
 	if o := r.last.observation; o != nil && o.Hint != nil {
 		next.hint = o.Hint
 		spread := time.Duration(r.Rand.Float64() * hintSpread * float64(o.Hint.Wait))
 		next.wait = backoff.Add(max(next.wait, o.Hint.Wait), spread)
-		if r.last.verdict.Status == status.Throttled {
-			floor = o.Hint.Wait
-		}
 	}
+	return r.shorten(next)
+}
+
+// shorten returns next with a wait after which an attempt fits before the deadline, but
+// not shorter than a THROTTLED answer asks for.
+func (r *run) shorten(next plan) plan {
 	if r.deadline.IsZero() {
 		return next
 	}
+	var least time.Duration
+	if o := r.last.observation; o != nil && o.Hint != nil && r.last.verdict.Status == status.Throttled {
+		least = o.Hint.Wait
+	}
 	left := time.Until(r.deadline)
-	if latest := max(left-reserve(left, r.took), floor, 0); next.wait > latest {
+	if latest := max(left-reserve(left, r.took, r.crowd), least, 0); next.wait > latest {
 		next.wait, next.lastLook = latest, true
 	}
 	return next
@@ -78,28 +84,35 @@ func (r *run) ownWait() time.Duration {
 }
 
 // reserve is the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, but at most half of what is left,
-// so that a slow probe still gets several looks. If half is too little for a median
-// attempt, more is kept.
-func reserve(left time.Duration, took durations) time.Duration {
+// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of
+// a crowd take, but at most half of what is left, so that a slow probe still gets several
+// looks. If half is too little for a median attempt, more is kept.
+func reserve(left time.Duration, took durations, crowd time.Duration) time.Duration {
 	if took.n == 0 {
-		return min(unmeasuredReserve, left/2)
+		return min(unmeasuredReserve+crowd, left/2)
 	}
 	median, most := took.median(), left/2
 	if most < median && median < left {
 		most = left - (left-median)/2
 	}
-	return min(max(minReserve, 2*median), most)
+	return min(max(minReserve, 2*median)+crowd, most)
 }
+
+// maxDurations is of how many attempts the durations are remembered.
+const maxDurations = 64
 
 // durations remembers how long the newest attempts took.
 type durations struct {
-	newest [64]time.Duration
-	n      int // ever added
+	newest []time.Duration // up to maxDurations, a ring
+	n      int             // ever added
 }
 
 func (d *durations) add(t time.Duration) {
-	d.newest[d.n%len(d.newest)] = t
+	if len(d.newest) < maxDurations {
+		d.newest = append(d.newest, t)
+	} else {
+		d.newest[d.n%maxDurations] = t
+	}
 	d.n++
 }
 
@@ -108,8 +121,8 @@ func (d *durations) median() time.Duration {
 	if d.n == 0 {
 		return 0
 	}
-	sorted := d.newest
-	known := sorted[:min(d.n, len(sorted))]
+	var sorted [maxDurations]time.Duration
+	known := sorted[:copy(sorted[:], d.newest)]
 	slices.Sort(known)
 	return known[len(known)/2]
 }

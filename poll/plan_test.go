@@ -17,7 +17,7 @@ func TestMedian(t *testing.T) {
 	if have, want := d.median(), 30*time.Millisecond; have != want {
 		t.Errorf("have %s, want %s", have, want)
 	}
-	for range len(d.newest) { // the old ones are forgotten
+	for range maxDurations { // the old ones are forgotten
 		d.add(time.Second)
 	}
 	if have := d.median(); have != time.Second {
@@ -39,7 +39,7 @@ func TestReserve(t *testing.T) {
 	} {
 		var took durations
 		took.add(test.median)
-		if have := reserve(test.left, took); have != test.want {
+		if have := reserve(test.left, took, 0); have != test.want {
 			t.Errorf("%s left, attempts of %s: have %s, want %s", test.left, test.median, have, test.want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestReserve_nothingMeasured(t *testing.T) {
 		3 * time.Second:       1500 * time.Millisecond, // no more than half of what is left
 		10 * time.Millisecond: 5 * time.Millisecond,
 	} {
-		if have := reserve(left, durations{}); have != want {
+		if have := reserve(left, durations{}, 0); have != want {
 			t.Errorf("%s left: have %s, want %s", left, have, want)
 		}
 	}

@@ -80,11 +80,28 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 // deadline by more than the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		r, cancel := p.begin(ctx)
+		r := newRun(ctx, *p)
+		var cancel context.CancelFunc
+		r.ctx, cancel = r.untilDeadline()
 		defer cancel()
-		outcome, whole := r.wait(yield)
-		if whole {
-			yield(r.endEvent(outcome))
+		e := &emitter{yield: yield}
+		s := &source{runs: []*run{r}}
+		s.open(e)
+		for len(s.runs) > 0 && !e.stopped {
+			// The consumer's time is part of the wait: a slow one must not cost the last look.
+			due := s.plan(e)
+			if e.stopped {
+				return
+			}
+			if !sleep(r.ctx, time.Until(due)) {
+				s.stop(e)
+				return
+			}
+			if s.begin(e); e.stopped {
+				return
+			}
+			s.look()
+			s.settle(e)
 		}
 	}
 }

@@ -12,11 +12,13 @@ import (
 
 // A run is one wait: its settings and its state.
 type run struct {
-	*Poller                  // with its defaults
+	Poller                   // with its defaults
+	n        int             // its number in a group, 0 for none
 	caller   context.Context // the caller's
-	ctx      context.Context // done with the caller's, or at the deadline
+	ctx      context.Context // done with the caller's, or at the deadline of all
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
+	crowd    time.Duration   // how long the last looks of all at the same place take
 	state
 }
 
@@ -29,10 +31,11 @@ type state struct {
 	took     durations     // of the attempts that ended by themselves
 	tally    status.Tally
 	streak   int             // consecutive verdicts with the last one's status
-	last     judged          // the last attempt
-	complete judged          // the last attempt that ended by itself
+	last     *judged         // the last attempt
+	complete *judged         // the last attempt that ended by itself
 	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
+	closed   string          // what keeps its place closed past the deadline, in words
 }
 
 // judged is an attempt that has ended.
@@ -42,44 +45,52 @@ type judged struct {
 	took        time.Duration
 }
 
-func (p *Poller) begin(ctx context.Context) (*run, context.CancelFunc) {
-	q := *p
-	if q.Schedule == nil {
-		q.Schedule = backoff.Cap{}
+// newRun returns a run of p with its defaults, whose context is not derived yet.
+func newRun(ctx context.Context, p Poller) *run {
+	if p.Schedule == nil {
+		p.Schedule = backoff.Cap{}
 	}
-	if q.Throttled == nil {
-		q.Throttled = backoff.Throttled(q.Schedule)
+	if p.Throttled == nil {
+		p.Throttled = backoff.Throttled(p.Schedule)
 	}
-	q.SuccessThreshold = max(q.SuccessThreshold, 1)
-	q.ErrorThreshold = max(q.ErrorThreshold, 1)
-	if q.Start.IsZero() {
-		q.Start = time.Now()
+	p.SuccessThreshold = max(p.SuccessThreshold, 1)
+	p.ErrorThreshold = max(p.ErrorThreshold, 1)
+	if p.Start.IsZero() {
+		p.Start = time.Now()
 	}
-	if q.ID == 0 {
-		q.ID = newRunID()
+	if p.ID == 0 {
+		p.ID = newRunID()
 	}
-	if t, ok := q.Probe.(Targeter); ok && q.Target == "" {
-		q.Target = t.Target()
+	if t, ok := p.Probe.(Targeter); ok && p.Target == "" {
+		p.Target = t.Target()
 	}
-	if q.Rand == nil {
-		q.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	if p.Rand == nil {
+		p.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	r := &run{Poller: &q, caller: ctx, ctx: ctx, probe: q.Probe}
-	if s, ok := q.Probe.(Sessioner); ok {
+	r := &run{Poller: p, caller: ctx, ctx: ctx, probe: p.Probe, state: state{last: &judged{}, complete: &judged{}}}
+	r.deadline, _ = ctx.Deadline()
+	if own := r.Start.Add(p.Timeout); p.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
+		r.deadline = own
+	}
+	return r
+}
+
+// open opens the session of the probe.
+func (r *run) open() {
+	if s, ok := r.Probe.(Sessioner); ok {
 		r.probe = s.Session()
 	}
 	if !r.startDue() {
 		r.began = r.Start
 	}
-	r.deadline, _ = ctx.Deadline()
-	if own := r.Start.Add(q.Timeout); q.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
-		r.deadline = own
+}
+
+// untilDeadline returns a context that is done at the run's deadline, too.
+func (r *run) untilDeadline() (context.Context, context.CancelFunc) {
+	if d, ok := r.ctx.Deadline(); r.deadline.IsZero() || ok && !r.deadline.Before(d) {
+		return r.ctx, func() {}
 	}
-	cancel := context.CancelFunc(func() {})
-	if !r.deadline.IsZero() {
-		r.ctx, cancel = context.WithDeadlineCause(ctx, r.deadline, ErrDeadline)
-	}
-	return r, cancel
+	return context.WithDeadlineCause(r.ctx, r.deadline, ErrDeadline)
 }
 
 // check reports why no attempt can succeed.
@@ -91,44 +102,6 @@ func (r *run) check() error {
 		return c.Check()
 	}
 	return nil
-}
-
-// wait is the loop. It returns false if the consumer broke off.
-func (r *run) wait(yield func(Event) bool) (Outcome, bool) {
-	if err := r.check(); err != nil {
-		return r.cannotBegin(err), true
-	}
-	for {
-		next := r.plan()
-		waiting := r.waitEvent(next)
-		if !yield(waiting) {
-			return Outcome{}, false
-		}
-		// The consumer's time is part of the wait: a slow one must not cost the last
-		// look.
-		if !sleep(r.ctx, time.Until(waiting.NextAt)) {
-			if r.interrupted() {
-				return r.outcome(Interrupted), true
-			}
-			return r.outcome(TimedOut), true
-		}
-		if !yield(r.startEvent(next)) {
-			return Outcome{}, false
-		}
-		r.attempts++
-		r.look(next.lastLook)
-		if r.unrunnable() {
-			r.attempts--
-			return r.outcome(CannotRun), true
-		}
-		r.lookForResult(next.lastLook)
-		if !yield(r.attemptEvent()) {
-			return Outcome{}, false
-		}
-		if ending, over := r.ending(); over {
-			return r.outcome(ending), true
-		}
-	}
 }
 
 // sleep waits for d and reports whether ctx is still alive then. Select has no
@@ -145,19 +118,25 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// look executes the probe once and judges what it saw.
-func (r *run) look(lastLook bool) {
-	ctx := r.ctx
+// look executes the probe once. The time that an attempt may take does not count for
+// its judgement.
+func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
+	ctx, cancel := r.untilDeadline()
+	defer cancel()
 	if r.AttemptTimeout > 0 {
-		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
 		defer cancel()
 	}
 	begun := time.Now()
 	a := Attempt{Number: r.attempts, Elapsed: begun.Sub(r.Start), Previous: r.last.verdict.Status, LastLook: lastLook}
 	o := r.probe.Probe(ctx, a)
-	o.Attempt, o.Elapsed = a.Number, a.Elapsed
-	r.judge(&o, time.Since(begun))
+	return o, time.Since(begun)
+}
+
+// answered judges what an attempt saw.
+func (r *run) answered(o status.Observation, took time.Duration) {
+	o.Attempt, o.Elapsed = r.attempts, time.Since(r.Start)-took
+	r.judge(&o, took)
 	if !r.began.IsZero() {
 		return
 	}
@@ -175,8 +154,10 @@ func (r *run) startDue() bool {
 }
 
 func (r *run) judge(o *status.Observation, took time.Duration) {
+	ctx, cancel := r.untilDeadline()
+	defer cancel()
 	before := r.last.verdict.Status
-	r.last = judged{observation: o, took: took}
+	r.last = &judged{observation: o, took: took}
 	v := &r.last.verdict
 	if o.Stopped() {
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
@@ -185,7 +166,7 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 		if r.done != nil {
 			rules = status.Rules{} // those are about the operation
 		}
-		*v = rules.Classify(r.ctx, *o)
+		*v = rules.Classify(ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
 		r.streak = 0
@@ -228,8 +209,9 @@ func (r *run) lookForResult(lastLook bool) {
 	r.done, r.missing = &done, "done, but its result could not be fetched: "+what
 	r.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
 	r.streak = 0
-	r.complete.verdict = status.Verdict{Status: status.NotReady, Reason: r.missing}
-	r.look(lastLook)
+	r.complete = &judged{observation: r.complete.observation, took: r.complete.took,
+		verdict: status.Verdict{Status: status.NotReady, Reason: r.missing}}
+	r.answered(r.look(lastLook))
 	r.last.took += took
 }
 
@@ -247,6 +229,17 @@ func (r *run) interrupted() bool {
 	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
+// stopped returns how a run ends whose context is done, or whose deadline has come.
+func (r *run) stopped() Ending {
+	switch {
+	case r.interrupted():
+		return Interrupted
+	case errors.Is(context.Cause(r.ctx), Cancelled):
+		return Cancelled
+	}
+	return TimedOut
+}
+
 // ending reports whether the run is over after an attempt, and how. If several endings
 // apply, the first of these counts: the verdict, the caller, the hint, the attempts, the
 // deadline.
@@ -256,8 +249,8 @@ func (r *run) ending() (Ending, bool) {
 		return Failed, true
 	case r.decided():
 		return Succeeded, true
-	case r.interrupted():
-		return Interrupted, true
+	case r.stopped() != TimedOut:
+		return r.stopped(), true
 	case r.hintTooLong():
 		return HintTooLong, true
 	case r.MaxAttempts > 0 && r.attempts >= r.MaxAttempts:

@@ -1,0 +1,408 @@
+package poll
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"reflect"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+const defaultParallel = 50
+
+// Why the targets of a group that have not ended are cancelled.
+var (
+	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
+	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
+	errBrokenOff  = fmt.Errorf("%w: the consumer broke off", Cancelled)
+)
+
+// An engine runs a group. It plans, and tells what happens, in the consumer's goroutine,
+// and makes the attempts in others. A source belongs to one of them while its attempt is
+// under way. Nothing waits in a goroutine of its own.
+type engine struct {
+	Group
+	emitter
+	caller  context.Context
+	ctx     context.Context // done with the caller's, at the deadline, or once the goal is decided
+	cancel  context.CancelCauseFunc
+	release context.CancelFunc
+
+	sources  []*source      // that had a run to begin with
+	waiting  queue[*source] // until they are due
+	held     queue[*source] // by a gate, although a deadline of their own comes before the group's
+	gates    *gatekeeper
+	earliest time.Time // deadline of a target
+	live     int       // targets that have not ended
+
+	workers, running int
+	begun, done      chan *source
+	summary          Summary
+}
+
+func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
+	if g.Start.IsZero() {
+		g.Start = time.Now()
+	}
+	if g.ID == 0 {
+		g.ID = newRunID()
+	}
+	if g.Rand == nil {
+		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	if g.Parallel <= 0 {
+		g.Parallel = defaultParallel
+	}
+	e := &engine{
+		Group:   g,
+		caller:  ctx,
+		waiting: byDue(),
+		held: queue[*source]{
+			before: func(a, b *source) bool { return a.deadline().Before(b.deadline()) },
+			place:  func(s *source) *int { return &s.held },
+		},
+		gates:   newGatekeeper(g.Limiter, g.ParallelPlace),
+		begun:   make(chan *source, g.Parallel),
+		done:    make(chan *source, g.Parallel),
+		summary: Summary{Endings: make(map[Ending]int)},
+	}
+	e.yield = func(ev Event) bool {
+		if ev.Kind == EventEnd {
+			e.live--
+			e.summary.Endings[ev.Outcome.Ending]++
+		}
+		return yield(ev)
+	}
+	ctx, e.cancel = context.WithCancelCause(ctx)
+	e.ctx, e.release = ctx, func() {}
+	if g.Timeout > 0 {
+		e.ctx, e.release = context.WithDeadlineCause(ctx, g.Start.Add(g.Timeout), ErrDeadline)
+	}
+	return e
+}
+
+// close ends the goroutines once no attempt is under way.
+func (e *engine) close() {
+	e.cancel(errBrokenOff)
+	for ; e.running > 0; e.running-- {
+		<-e.done
+	}
+	close(e.begun)
+	e.release()
+}
+
+// read makes the sources of the targets. Targets with the same probe have one.
+func (e *engine) read(targets iter.Seq[Poller]) {
+	shared := make(map[Probe]*source)
+	for p := range targets {
+		e.summary.Targets++
+		p.Start, p.Rand = e.Start, e.Rand
+		r := newRun(e.ctx, p)
+		r.caller, r.n = e.caller, e.summary.Targets
+		if !r.deadline.IsZero() && (e.earliest.IsZero() || r.deadline.Before(e.earliest)) {
+			e.earliest = r.deadline
+		}
+		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
+		if isPointer {
+			if s := shared[p.Probe]; s != nil {
+				s.runs = append(s.runs, r)
+				continue
+			}
+		}
+		s := &source{n: r.n, runs: []*run{r}}
+		e.sources = append(e.sources, s)
+		if isPointer {
+			shared[p.Probe] = s
+		}
+	}
+	e.live = e.summary.Targets
+	e.summary.Need = e.AtLeast
+	if e.AtLeast <= 0 {
+		e.summary.Need = e.summary.Targets
+	}
+}
+
+// wait is the loop. It ends with the last target.
+func (e *engine) wait() {
+	for i := 0; i < len(e.sources); i++ { // open may add sources
+		e.open(e.sources[i])
+	}
+	for _, s := range e.sources {
+		e.plan(s)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for e.live > 0 && !e.stopped && e.ctx.Err() == nil {
+		now := time.Now()
+		e.wake(now)
+		e.begin(now)
+		if e.decide(); e.live == 0 || e.stopped || e.ctx.Err() != nil {
+			break
+		}
+		if next, ok := e.next(); ok {
+			timer.Reset(time.Until(next))
+		} else {
+			timer.Stop()
+		}
+		select {
+		case s := <-e.done:
+			e.settle(s)
+			for range len(e.done) {
+				e.settle(<-e.done)
+			}
+		case <-timer.C:
+		case <-e.ctx.Done():
+		}
+	}
+	e.stop()
+}
+
+// open opens a source. A request that starts an operation is not shared.
+func (e *engine) open(s *source) {
+	if s.open(&e.emitter); len(s.runs) > 1 && s.runs[0].startDue() {
+		for _, r := range s.runs[1:] {
+			e.sources = append(e.sources, &source{n: r.n, runs: []*run{r}})
+		}
+		s.runs = s.runs[:1]
+	}
+}
+
+// plan plans the next attempt of a source whose targets have not ended.
+func (e *engine) plan(s *source) {
+	if len(s.runs) == 0 {
+		e.gates.leave(s)
+		return
+	}
+	e.gates.assign(s)
+	crowd := e.gates.crowd(s.gate)
+	for _, r := range s.runs {
+		r.crowd = crowd
+	}
+	s.plan(&e.emitter)
+	e.waiting.put(s)
+}
+
+// wake brings the sources that are due to their gates, and ends those that a gate has held
+// back until their deadline.
+func (e *engine) wake(now time.Time) {
+	for {
+		s, ok := e.waiting.first()
+		if !ok || s.due.After(now) {
+			break
+		}
+		e.waiting.remove(s)
+		s.gate.ready.put(s)
+		e.gates.update(s.gate, now)
+		if d := s.deadline(); !d.IsZero() && d.Before(e.deadline()) {
+			e.held.put(s)
+		}
+	}
+	for {
+		s, ok := e.held.first()
+		if !ok || s.deadline().After(now) {
+			return
+		}
+		e.end(s, now)
+	}
+}
+
+// end ends the targets of a source that waits, or is held back, as far as their deadline
+// has come. The others go on.
+func (e *engine) end(s *source, now time.Time) {
+	e.withdraw(s, now)
+	on := s.runs[:0]
+	for _, r := range s.runs {
+		if r.closed == "" && (r.deadline.IsZero() || r.deadline.After(now)) {
+			on = append(on, r)
+			continue
+		}
+		ending := r.stopped()
+		if r.closed != "" {
+			ending = HintTooLong
+		}
+		e.emit(r.endEvent(r.outcome(ending)))
+	}
+	clear(s.runs[len(on):])
+	if s.runs = on; len(on) > 0 {
+		e.waiting.put(s)
+	} else {
+		e.gates.leave(s)
+	}
+}
+
+// withdraw takes a source out of all queues.
+func (e *engine) withdraw(s *source, now time.Time) {
+	e.held.remove(s)
+	if s.waiting == 0 {
+		return
+	}
+	if at := s.waiting - 1; at < e.waiting.Len() && e.waiting.items[at] == s {
+		e.waiting.remove(s)
+		return
+	}
+	s.gate.ready.remove(s)
+	e.gates.update(s.gate, now)
+}
+
+// begin begins the attempts for which there is room.
+func (e *engine) begin(now time.Time) {
+	for e.running < e.Parallel && !e.stopped {
+		s := e.gates.next(now)
+		if s == nil {
+			return
+		}
+		e.held.remove(s)
+		s.begin(&e.emitter)
+		e.running++
+		e.summary.Attempts++
+		if e.workers < e.running {
+			e.workers++
+			go e.work()
+		}
+		e.begun <- s
+	}
+}
+
+// work makes attempts.
+func (e *engine) work() {
+	for s := range e.begun {
+		s.look()
+		e.done <- s
+	}
+}
+
+// settle tells what an attempt was judged to be, and plans the next.
+func (e *engine) settle(s *source) {
+	e.running--
+	g := s.gate
+	g.running--
+	now := time.Now()
+	asked, place := e.report(s)
+	s.settle(&e.emitter)
+	e.gates.update(g, now)
+	e.plan(s)
+	if asked {
+		e.hold(g, place, now)
+	}
+}
+
+// report tells the limiter what an attempt saw. It reports whether the place was to slow
+// down, and what holds there now.
+func (e *engine) report(s *source) (throttled bool, now Place) {
+	if e.Limiter == nil || s.gate.name == "" {
+		return false, Place{}
+	}
+	for _, r := range s.runs {
+		o := r.last.observation
+		if r.last.verdict.Status != status.Throttled || o.Stopped() {
+			continue
+		}
+		wait, reason := time.Duration(0), r.last.verdict.Reason
+		if o.Hint != nil {
+			wait, reason = o.Hint.Wait, o.Hint.Source
+		}
+		now = e.Limiter.Throttled(s.slot, wait)
+		now.Name, now.Reason = s.gate.name, reason
+		return true, now
+	}
+	return false, Place{}
+}
+
+// hold tells that a place was closed or its rate cut, and ends the targets that it is
+// closed to until their deadline.
+func (e *engine) hold(g *gate, place Place, now time.Time) {
+	if place == g.told {
+		return
+	}
+	g.told = place
+	e.emit(Event{Kind: EventPlace, Run: e.ID, At: now, Elapsed: now.Sub(e.Start), Deadline: e.deadline(), Place: &place})
+	g.reserved = false
+	e.gates.update(g, now)
+	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
+		return
+	}
+	for _, s := range e.sources {
+		if s.gate != g || s.waiting == 0 {
+			continue
+		}
+		late := false
+		for _, r := range s.runs {
+			if !r.deadline.IsZero() && !place.ClosedUntil.Before(r.deadline) {
+				r.closed, late = g.name+" is closed: "+place.Reason, true
+			}
+		}
+		if late {
+			e.end(s, now)
+		}
+	}
+}
+
+// next returns when something is to be done, unless only an attempt can end.
+func (e *engine) next() (next time.Time, ok bool) {
+	if s, some := e.waiting.first(); some {
+		next, ok = s.due, true
+	}
+	if s, some := e.held.first(); some && (!ok || s.deadline().Before(next)) {
+		next, ok = s.deadline(), true
+	}
+	if e.running < e.Parallel {
+		if slot, some := e.gates.wake(); some && (!ok || slot.Before(next)) {
+			next, ok = slot, true
+		}
+	}
+	return next, ok
+}
+
+// decide ends the group once its goal was reached, or is out of reach.
+func (e *engine) decide() {
+	switch have, need := e.summary.Endings[Succeeded], e.summary.Need; {
+	case e.live == 0:
+	case have >= need:
+		e.cancel(errReached)
+	case e.FailFast && have+e.live < need:
+		e.cancel(errOutOfReach)
+	}
+}
+
+// stop ends all targets that have not ended. Those whose attempt is under way end with
+// it: its context is done.
+func (e *engine) stop() {
+	if e.stopped {
+		e.cancel(errBrokenOff)
+	}
+	for _, s := range e.sources {
+		if s.waiting > 0 {
+			s.stop(&e.emitter)
+		}
+	}
+	for e.running > 0 {
+		s := <-e.done
+		e.running--
+		s.settle(&e.emitter)
+		s.stop(&e.emitter)
+	}
+}
+
+// deadline returns the deadline of the group, zero for none.
+func (e *engine) deadline() time.Time {
+	d, _ := e.ctx.Deadline()
+	return d
+}
+
+// goalEvent returns the last event.
+func (e *engine) goalEvent() Event {
+	now := time.Now()
+	s := &e.summary
+	s.Elapsed = now.Sub(e.Start)
+	s.Ending = Succeeded
+	if s.Targets == 0 || s.Endings[Succeeded] < s.Need {
+		s.Ending = s.ending()
+	}
+	if s.Ending == Interrupted || s.Ending == TimedOut {
+		s.Cause = context.Cause(e.caller)
+	}
+	return Event{Kind: EventGoal, Run: e.ID, At: now, Elapsed: s.Elapsed, Deadline: e.deadline(), Attempt: s.Attempts, Summary: s}
+}

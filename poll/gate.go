@@ -1,0 +1,162 @@
+package poll
+
+import "time"
+
+// A gate stands before a place: it holds back the attempts that are due until the place
+// has room for them. The earliest due goes first.
+type gate struct {
+	name     string
+	members  int // sources whose next attempt goes there
+	most     int // attempts at once, 0 = no limit
+	running  int
+	ready    queue[*source] // due, and held back
+	slot     Slot           // of the next attempt
+	reserved bool           // slot was reserved, and is not used
+	told     Place          // what was told of it last
+	open     int            // its place in the queue of gates that let an attempt through
+	paced    int            // its place in the queue of gates that wait for their slot
+}
+
+// byDue is a queue of sources, the earliest due first.
+func byDue() queue[*source] {
+	return queue[*source]{
+		before: func(a, b *source) bool { return a.due.Before(b.due) || a.due.Equal(b.due) && a.n < b.n },
+		place:  func(s *source) *int { return &s.waiting },
+	}
+}
+
+// isFull reports whether no further attempt may begin before another has ended.
+func (g *gate) isFull() bool { return g.most > 0 && g.running >= g.most }
+
+// A gatekeeper knows the gates of a group, and which of them lets the next attempt
+// through: that with the earliest due among those that are open.
+type gatekeeper struct {
+	limiter Limiter                // nil for none
+	most    func(place string) int // nil for no limit
+	gates   map[string]*gate
+	open    queue[*gate] // by the due time of the first that they hold
+	paced   queue[*gate] // by their slot
+}
+
+func newGatekeeper(limiter Limiter, most func(place string) int) *gatekeeper {
+	return &gatekeeper{
+		limiter: limiter,
+		most:    most,
+		gates:   make(map[string]*gate),
+		open: queue[*gate]{
+			before: func(a, b *gate) bool { return a.ready.before(a.ready.items[0], b.ready.items[0]) },
+			place:  func(g *gate) *int { return &g.open },
+		},
+		paced: queue[*gate]{
+			before: func(a, b *gate) bool { return a.slot.At.Before(b.slot.At) },
+			place:  func(g *gate) *int { return &g.paced },
+		},
+	}
+}
+
+// assign makes s a member of the gate that its next attempt passes.
+func (k *gatekeeper) assign(s *source) {
+	var name string
+	if p, ok := s.runs[0].probe.(Placer); ok {
+		name = p.Place()
+	} else if p, ok := s.runs[0].Probe.(Placer); ok {
+		name = p.Place()
+	}
+	if s.gate != nil && s.gate.name == name {
+		return
+	}
+	k.leave(s)
+	g := k.gates[name]
+	if g == nil {
+		g = &gate{name: name, ready: byDue()}
+		if k.most != nil && name != "" {
+			g.most = k.most(name)
+		}
+		k.gates[name] = g
+	}
+	g.members++
+	s.gate = g
+}
+
+// leave takes s out of its gate.
+func (k *gatekeeper) leave(s *source) {
+	if s.gate == nil {
+		return
+	}
+	s.gate.members--
+	if s.gate.members == 0 && s.gate.running == 0 {
+		k.open.remove(s.gate)
+		k.paced.remove(s.gate)
+	}
+	s.gate = nil
+}
+
+// crowd returns how long the last looks of all members of a gate take.
+func (k *gatekeeper) crowd(g *gate) time.Duration {
+	if k.limiter == nil || g.name == "" || g.members < 2 {
+		return 0
+	}
+	rate := k.limiter.Rate(g.name)
+	if rate <= 0 {
+		return 0
+	}
+	return time.Duration(float64(g.members) / rate * float64(time.Second))
+}
+
+// update puts g where it belongs after something has changed.
+func (k *gatekeeper) update(g *gate, now time.Time) {
+	if g.ready.Len() == 0 || g.isFull() {
+		k.open.remove(g)
+		k.paced.remove(g)
+		return
+	}
+	if k.limiter != nil && g.name != "" {
+		if !g.reserved {
+			g.slot, g.reserved = k.limiter.Reserve(g.name), true
+		}
+		if g.slot.At.After(now) {
+			k.open.remove(g)
+			k.paced.put(g)
+			return
+		}
+	}
+	k.paced.remove(g)
+	k.open.put(g)
+}
+
+// next returns the source whose attempt may begin now, nil if there is none.
+func (k *gatekeeper) next(now time.Time) *source {
+	for {
+		g, ok := k.paced.first()
+		if !ok || g.slot.At.After(now) {
+			break
+		}
+		k.update(g, now)
+	}
+	for {
+		g, ok := k.open.first()
+		if !ok {
+			return nil
+		}
+		if g.reserved && !k.limiter.Confirm(g.slot) {
+			g.reserved = false
+			k.update(g, now)
+			continue
+		}
+		s, _ := g.ready.first()
+		g.ready.remove(s)
+		s.slot, g.reserved = g.slot, false
+		g.running++
+		k.update(g, now)
+		return s
+	}
+}
+
+// wake returns when the next slot comes, unless no gate waits for one.
+func (k *gatekeeper) wake() (time.Time, bool) {
+	g, ok := k.paced.first()
+	if !ok {
+		return time.Time{}, false
+	}
+	return g.slot.At, true
+}

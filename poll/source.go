@@ -1,0 +1,123 @@
+package poll
+
+import "time"
+
+// A source is what is looked at: the session of a probe, with its schedule. The runs that
+// share it judge each of its answers by their own rules; the first of them sets the
+// schedule. One attempt of a source is the steps plan, begin, look and settle.
+type source struct {
+	runs []*run // that have not ended
+	next plan
+	due  time.Time
+
+	// Of a source in a group:
+	n       int // its number, from 1
+	gate    *gate
+	slot    Slot // of the attempt that is under way
+	waiting int  // its place in a queue by due time
+	held    int  // its place in the queue by deadline
+}
+
+// An emitter hands events to a consumer until that breaks off.
+type emitter struct {
+	yield   func(Event) bool
+	stopped bool
+}
+
+func (e *emitter) emit(ev Event) {
+	if !e.stopped {
+		e.stopped = !e.yield(ev)
+	}
+}
+
+// open opens the session, or ends the runs if no attempt can succeed.
+func (s *source) open(e *emitter) {
+	first := s.runs[0]
+	if err := first.check(); err != nil {
+		for _, r := range s.runs {
+			e.emit(r.endEvent(r.cannotBegin(err)))
+		}
+		s.runs = nil
+		return
+	}
+	first.open()
+	for _, r := range s.runs[1:] {
+		r.probe, r.began = first.probe, r.Start
+	}
+}
+
+// plan plans the next attempt and returns when it is due.
+func (s *source) plan(e *emitter) time.Time {
+	first := s.runs[0]
+	s.next = first.plan()
+	for _, r := range s.runs[1:] {
+		r.previous = first.previous
+		s.next = r.shorten(s.next)
+	}
+	waiting := first.waitEvent(s.next)
+	s.due = waiting.NextAt
+	e.emit(waiting)
+	for _, r := range s.runs[1:] {
+		e.emit(r.waitEvent(s.next))
+	}
+	return s.due
+}
+
+// begin begins the attempt.
+func (s *source) begin(e *emitter) {
+	for _, r := range s.runs {
+		e.emit(r.startEvent(s.next))
+		r.attempts++
+	}
+}
+
+// look makes the attempt, and judges it for every run. It emits nothing, so that it can
+// be called from another goroutine.
+func (s *source) look() {
+	o, took := s.runs[0].look(s.next.lastLook)
+	for _, r := range s.runs {
+		r.answered(o, took)
+		if len(s.runs) == 1 && !r.unrunnable() {
+			r.lookForResult(s.next.lastLook)
+		}
+	}
+}
+
+// settle emits what the attempt was judged to be. Only the runs that go on remain.
+func (s *source) settle(e *emitter) {
+	on := s.runs[:0]
+	for _, r := range s.runs {
+		if r.unrunnable() {
+			r.attempts--
+			e.emit(r.endEvent(r.outcome(CannotRun)))
+			continue
+		}
+		e.emit(r.attemptEvent())
+		if ending, over := r.ending(); over {
+			e.emit(r.endEvent(r.outcome(ending)))
+			continue
+		}
+		on = append(on, r)
+	}
+	clear(s.runs[len(on):])
+	s.runs = on
+}
+
+// stop ends the runs, since their context is done or their deadline has come.
+func (s *source) stop(e *emitter) {
+	for _, r := range s.runs {
+		e.emit(r.endEvent(r.outcome(r.stopped())))
+	}
+	s.runs = nil
+}
+
+// deadline returns the earliest deadline of the runs, zero for none.
+func (s *source) deadline() time.Time {
+	var first time.Time
+	for _, r := range s.runs {
+		if first.IsZero() || !r.deadline.IsZero() && r.deadline.Before(first) {
+			first = r.deadline
+		}
+	}
+	return first
+}
