@@ -96,6 +96,9 @@ func (c Command) Target() string {
 	return TargetName(c.Args[0])
 }
 
+// Place returns what Target does.
+func (c Command) Place() string { return c.Target() }
+
 // Check reports why the program cannot be run, without running it; nil means that it
 // seems to be fine. For a program that is missing or not executable the error is a
 // [*status.Failure] with the kind FailureNotFound or FailureNotExecutable.

@@ -195,6 +195,9 @@ func (p TCP) Check() error {
 // Target returns "tcp://" and the address.
 func (p TCP) Target() string { return "tcp://" + p.Address }
 
+// Place returns what Target does.
+func (p TCP) Place() string { return p.Target() }
+
 // Probe connects once.
 func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	o := status.Observation{Kind: status.KindTCP}

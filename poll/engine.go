@@ -177,7 +177,7 @@ func (e *engine) plan(s *source) {
 		return
 	}
 	e.gates.assign(s)
-	crowd := e.gates.crowd(s.gate)
+	crowd := e.gates.crowd(s.gate, s.runs[0].took.median(), e.Parallel)
 	for _, r := range s.runs {
 		r.crowd = crowd
 	}

@@ -91,16 +91,22 @@ func (k *gatekeeper) leave(s *source) {
 	s.gate = nil
 }
 
-// crowd returns how long the last looks of all members of a gate take.
-func (k *gatekeeper) crowd(g *gate) time.Duration {
-	if k.limiter == nil || g.name == "" || g.members < 2 {
+// crowd returns how long the last looks of all members of a gate take, if one takes so
+// long and so many are made at once.
+func (k *gatekeeper) crowd(g *gate, took time.Duration, parallel int) time.Duration {
+	if g.members < 2 {
 		return 0
 	}
-	rate := k.limiter.Rate(g.name)
-	if rate <= 0 {
-		return 0
+	if g.most > 0 {
+		parallel = min(parallel, g.most)
 	}
-	return time.Duration(float64(g.members) / rate * float64(time.Second))
+	each := took / time.Duration(parallel)
+	if k.limiter != nil && g.name != "" {
+		if rate := k.limiter.Rate(g.name); rate > 0 {
+			each = max(each, time.Duration(float64(time.Second)/rate))
+		}
+	}
+	return time.Duration(g.members) * each
 }
 
 // update puts g where it belongs after something has changed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
@@ -47,6 +48,7 @@ func (e Ending) String() string {
 		AttemptsExhausted: "attempts exhausted",
 		TimedOut:          "timed out",
 		Interrupted:       "interrupted",
+		Cancelled:         "cancelled",
 	}
 	if int(e) >= len(names) {
 		return fmt.Sprintf("Ending(%d)", uint8(e))
@@ -200,7 +202,8 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	case Interrupted:
 		return fmt.Sprintf("%v%s", o.Cause, last)
 	case Cancelled:
-		return fmt.Sprintf("%v%s", context.Cause(r.ctx), last)
+		why := strings.TrimPrefix(context.Cause(r.ctx).Error(), Cancelled.String()+": ")
+		return why + last
 	}
 	return o.Verdict.Reason
 }

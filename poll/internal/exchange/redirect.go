@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,6 +55,11 @@ func (p place) same(q place) bool {
 // sameOrigin compares scheme, host and port (RFC 6454 section 5).
 func sameOrigin(a, b *url.URL) bool {
 	return a.Scheme == b.Scheme && sameHost(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// origin returns the scheme, host and port.
+func (p place) origin() string {
+	return p.url.Scheme + "://" + net.JoinHostPort(strings.ToLower(p.url.Hostname()), port(p.url))
 }
 
 // sameHost compares the names of hosts. Only the case of ASCII letters is ignored:

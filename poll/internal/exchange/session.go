@@ -66,6 +66,14 @@ func (s *Session) starts() bool {
 // operation.
 func (s *Session) StartDue() bool { return s.startDue }
 
+// Place returns the scheme, host and port that the next attempt asks first.
+func (s *Session) Place() string {
+	if s.startDue {
+		return s.client.given.origin()
+	}
+	return s.at.origin()
+}
+
 // Look makes one attempt. The last look asks for the whole answer.
 func (s *Session) Look(ctx context.Context, last bool) status.Observation {
 	switch {
