@@ -122,11 +122,11 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return badExpression(l.Origin("print"), err)
 	}
-	w.output.Print = func(o *status.Observation) (report.Value, error) {
+	w.output.Print = []func(*status.Observation) (report.Value, error){func(o *status.Observation) (report.Value, error) {
 		inTime, cancel := w.withDeadline(ctx)
 		defer cancel()
 		return printed(inTime, e, o)
-	}
+	}}
 	return nil
 }
 

@@ -36,7 +36,9 @@ func TestPrinted_givenUp(t *testing.T) {
 		if given, ok := errors.AsType[*report.GivenUp](err); !ok || given.Ending != want || !errors.Is(err, cause) && !errors.Is(given.Cause, cause) {
 			t.Errorf("%v: have %v, want %v", cause, err, want)
 		}
-		out := report.Output{Print: func(o *status.Observation) (report.Value, error) { return printed(ctx, e, o) }}
+		out := report.Output{Print: []func(*status.Observation) (report.Value, error){
+			func(o *status.Observation) (report.Value, error) { return printed(ctx, e, o) },
+		}}
 		result := out.Settle(poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Observation: o})
 		if have := outcomeCode(result.Outcome); result.Outcome.Status != status.NotReady || have == ExitError || have == ExitSuccess {
 			t.Errorf("%v: have %v, exit code %d", cause, result.Outcome.Status, have)

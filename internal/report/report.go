@@ -70,6 +70,12 @@ type Config struct {
 	Opening   []string            // further lines below the opening one
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
+
+	// Targets is how many targets are waited for together, whose events are those of a
+	// [poll.Group]; 0 for a single wait.
+	Targets int
+	Goal    string        // of the targets, in words: "any of 3 targets"
+	Timeout time.Duration // of all targets together, 0 for none
 }
 
 // A Reporter shows the events of one or more runs. Its methods may be called
@@ -82,6 +88,7 @@ type Reporter struct {
 	glyphs  glyphs
 	face    face
 	runs    map[poll.RunID]*run
+	results results
 	active  []*run           // not ended, in the order of their first events
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
@@ -141,7 +148,7 @@ func New(cfg Config) *Reporter {
 func (r *Reporter) Event(ev poll.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed {
+	if r.closed || ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
 		return
 	}
 	if r.child != nil && ev.Kind == poll.EventAttempt {

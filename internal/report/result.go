@@ -1,13 +1,11 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf8"
+	"strings"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -16,11 +14,20 @@ import (
 
 // An Output sets what a run writes to stdout.
 type Output struct {
-	// Print evaluates --print on the last answer. Its error names the expression if
-	// the value is missing or unknown, and is a [*GivenUp] if no time was left. If
-	// nil, the whole answer is printed.
-	Print func(*status.Observation) (Value, error)
+	// Print evaluates each --print on the last answer. Its error names the expression
+	// if the value is missing or unknown, and is a [*GivenUp] if no time was left. If
+	// there are none, the whole answer is printed.
+	Print []func(*status.Observation) (Value, error)
 	JSON  bool // write one object that describes the outcome
+
+	// PerTarget gives each of several targets a line of its own as it ends, and in JSON
+	// a place without its answer. Otherwise one target is enough, and its result is
+	// printed as that of a single wait.
+	PerTarget bool
+	// Lost is called, unless it is nil, when a target's result cannot be written, which
+	// may be long before the next one. It is called once, on another goroutine, with a
+	// [*ResultError].
+	Lost func(error)
 }
 
 // A Value is what --print found.
@@ -42,7 +49,7 @@ func (e *GivenUp) Error() string { return e.Cause.Error() }
 type Result struct {
 	Outcome poll.Outcome // of the run, or ERROR if its result cannot be printed
 	output  Output
-	value   *Value // nil without --print, and on failure
+	values  []Value // of Output.Print; nil on failure
 }
 
 // Settle evaluates what is to be printed. It is called before the end is reported:
@@ -53,38 +60,68 @@ func (out Output) Settle(o poll.Outcome) Result {
 	if o.Ending != poll.Succeeded || obs == nil {
 		return Result{Outcome: o, output: out}
 	}
-	var value *Value
-	var err error
-	switch {
-	case obs.Truncated && (out.Print == nil || out.JSON):
-		err = fmt.Errorf("its answer of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
-	case out.Print != nil:
-		value = new(Value)
-		*value, err = out.Print(obs)
-	}
+	values, err := out.values(obs)
 	if err != nil {
-		value = nil
 		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, "it is done, but "+err.Error()
 	}
 	if e, ok := errors.AsType[*GivenUp](err); ok {
 		o.Ending, o.Cause, o.Status = e.Ending, e.Cause, status.NotReady
 		o.Verdict.Reason = o.Reason
 	}
-	return Result{Outcome: o, output: out, value: value}
+	return Result{Outcome: o, output: out, values: values}
+}
+
+// values evaluates what is to be printed of an answer.
+func (out Output) values(obs *status.Observation) ([]Value, error) {
+	if obs.Truncated && out.printsBody() {
+		return nil, fmt.Errorf("its answer of %d bytes is longer than the %d that are kept", obs.Size, len(obs.Body))
+	}
+	var values []Value
+	for _, print := range out.Print {
+		v, err := print(obs)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// printsBody reports whether the whole answer is part of the output.
+func (out Output) printsBody() bool {
+	if out.PerTarget {
+		return len(out.Print) == 0 && !out.JSON
+	}
+	return len(out.Print) == 0 || out.JSON
 }
 
 // Answer returns the output without JSON: the answer byte for byte, or the value of
-// --print and a newline, and nothing on failure.
+// --print and a newline, and nothing on failure. Several values are columns, with a
+// tab in between.
 func (r Result) Answer() []byte {
 	switch {
 	case r.Outcome.Ending != poll.Succeeded:
 		return nil
-	case r.value != nil:
-		return []byte(r.value.Text + "\n")
+	case len(r.values) > 0:
+		return []byte(columns(r.values) + "\n")
 	case r.Outcome.Observation == nil:
 		return nil
 	}
 	return r.Outcome.Observation.Body
+}
+
+// columns joins values by tabs. Where there are several, a backslash, tab, newline
+// or carriage return in one is written as \\, \t, \n or \r, as jq's @tsv does.
+func columns(values []Value) string {
+	if len(values) == 1 {
+		return values[0].Text
+	}
+	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+	var texts []string
+	for _, v := range values {
+		texts = append(texts, escaped.Replace(v.Text))
+	}
+	return strings.Join(texts, "\t")
 }
 
 // WriteResult writes a result to stdout and closes it: the [Result.Answer] or, with
@@ -92,7 +129,8 @@ func (r Result) Answer() []byte {
 // code of the process. An error is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
 	if result.output.JSON {
-		return writeDocument(r.cfg.Streams, r.document(result, exit))
+		d := r.document(result, exit)
+		return writeOut(r.cfg.Streams, func(w io.Writer) error { return writeObject(w, d, d.content) })
 	}
 	if result.Outcome.Ending != poll.Succeeded {
 		return nil
@@ -127,128 +165,4 @@ func writeOut(s *term.Streams, write func(io.Writer) error) error {
 		return &ResultError{Err: err}
 	}
 	return nil
-}
-
-// A Document is the object of --json, which describes the outcome of a run. See
-// docs/outcome.schema.json. Keys that do not apply are omitted, but status and
-// target are null instead.
-type Document struct {
-	V          int             `json:"v"` // 1
-	Status     *string         `json:"status"`
-	Exit       int             `json:"exit"`
-	Reason     string          `json:"reason"`
-	Target     *string         `json:"target"`
-	Attempts   int             `json:"attempts"`
-	Elapsed    Seconds         `json:"elapsed_s"`
-	HTTPStatus *int            `json:"http_status,omitempty"`
-	ExitCode   *int            `json:"exit_code,omitempty"`
-	Value      json.RawMessage `json:"value,omitempty"`
-	Body       json.RawMessage `json:"body,omitempty"`
-	Encoding   string          `json:"encoding,omitempty"` // "base64" if body is encoded so
-	Notes      []string        `json:"notes,omitempty"`
-	prediction
-	Timeline []Moment `json:"timeline"`
-
-	text []byte // the body if it is not JSON: Body only marks its place
-}
-
-// WriteFailure writes the --json object of a run that never began, as on a usage
-// error. It has no status and no target.
-func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeDocument(s, Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}})
-}
-
-// document describes the outcome of a run.
-func (r *Reporter) document(result Result, exit int) Document {
-	o := result.Outcome
-	d := Document{
-		V:        1,
-		Status:   statusWord(o.Status),
-		Exit:     exit,
-		Reason:   term.Line(o.Reason),
-		Target:   new(o.Target),
-		Attempts: o.Attempts,
-		Elapsed:  seconds(o.Elapsed),
-		Notes:    remarks(&o),
-		Timeline: []Moment{},
-
-		prediction: predict(r.cfg.Forecast, o.Age),
-	}
-	r.mu.Lock()
-	if u := r.runs[o.Run]; u != nil {
-		d.Timeline = append(d.Timeline, u.timeline.moments()...)
-	}
-	r.mu.Unlock()
-	if result.value != nil {
-		d.Value = result.value.JSON
-	}
-	if obs := o.Observation; obs != nil {
-		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
-		d.setBody(obs)
-	}
-	return d
-}
-
-// bodyPlace stands for a body that is not JSON. That can be long, so it is written
-// piece by piece. The key and its place appear nowhere after the body, since quotes
-// in a JSON string are escaped.
-const bodyPlace = `"\u0000"`
-
-// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not
-// text.
-func (d *Document) setBody(o *status.Observation) {
-	d.Body, d.text = json.RawMessage(bodyPlace), o.Body
-	switch {
-	case len(o.Body) == 0:
-		d.Body = json.RawMessage(`""`)
-	case !utf8.Valid(o.Body):
-		d.Encoding = "base64"
-	case !o.Truncated && json.Valid(o.Body):
-		d.Body, d.text = o.Body, nil
-	}
-}
-
-// writeDocument writes a document as a line to stdout and closes it.
-func writeDocument(s *term.Streams, d Document) error {
-	return writeOut(s, func(w io.Writer) error {
-		line, err := encode(d)
-		if err != nil {
-			return err
-		}
-		at := bytes.LastIndex(line, []byte(`"body":`+bodyPlace))
-		if len(d.text) == 0 {
-			_, err := w.Write(line)
-			return err
-		}
-		at += len(`"body":"`)
-		b := bufio.NewWriterSize(w, pieceSize)
-		b.Write(line[:at])
-		writeBody(b, d.text, d.Encoding == "")
-		b.Write(line[at+len(bodyPlace)-len(`""`):])
-		return b.Flush() // has the error of any of them
-	})
-}
-
-// pieceSize is how much of a body is written at once: a multiple of 3, so that
-// pieces in base64 can be concatenated.
-const pieceSize = 48 << 10
-
-// writeBody writes the inside of a JSON string: valid UTF-8 as text, the rest as
-// base64.
-func writeBody(w *bufio.Writer, body []byte, isText bool) {
-	for len(body) > 0 {
-		n := min(len(body), pieceSize)
-		for isText && n < len(body) && !utf8.RuneStart(body[n]) {
-			n--
-		}
-		var piece any = body[:n]
-		if isText {
-			piece = string(body[:n])
-		}
-		quoted, _ := encode(piece) // cannot fail
-		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
-			return
-		}
-		body = body[n:]
-	}
 }

@@ -29,13 +29,16 @@ func failure(o *status.Observation) poll.Outcome {
 
 func writeResult(s *term.Streams, r Result) error { return New(Config{Streams: s}).WriteResult(r, 0) }
 
-func printed(text, json string) func(*status.Observation) (Value, error) {
-	return func(*status.Observation) (Value, error) { return Value{Text: text, JSON: []byte(json)}, nil }
+// A printer is what Output.Print holds.
+type printer = func(*status.Observation) (Value, error)
+
+func printed(text, json string) []printer {
+	return []printer{func(*status.Observation) (Value, error) { return Value{Text: text, JSON: []byte(json)}, nil }}
 }
 
-func notPrinted(*status.Observation) (Value, error) {
+var notPrinted = []printer{func(*status.Observation) (Value, error) {
 	return Value{}, errors.New("--print .output[0] is missing")
-}
+}}
 
 func truncated() *status.Observation {
 	o := httpAnswer(200, `{"a":`)

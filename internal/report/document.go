@@ -1,0 +1,152 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/status"
+)
+
+// A Document is the object of --json, which describes the outcome of a run. See
+// docs/outcome.schema.json. Keys that do not apply are omitted, but status and
+// target are null instead.
+type Document struct {
+	V          int     `json:"v"` // 1
+	Status     *string `json:"status"`
+	Exit       int     `json:"exit"`
+	Reason     string  `json:"reason"`
+	Target     *string `json:"target"`
+	Attempts   int     `json:"attempts"`
+	Elapsed    Seconds `json:"elapsed_s"`
+	HTTPStatus *int    `json:"http_status,omitempty"`
+	ExitCode   *int    `json:"exit_code,omitempty"`
+	content
+	Notes []string `json:"notes,omitempty"`
+	prediction
+	Timeline []Moment `json:"timeline"`
+}
+
+// A content is what an answer holds, in JSON.
+type content struct {
+	Value    json.RawMessage `json:"value,omitempty"` // of --print; a list if there are several
+	Body     json.RawMessage `json:"body,omitempty"`
+	Encoding string          `json:"encoding,omitempty"` // "base64" if body is encoded so
+
+	text []byte // the body if it is not JSON: Body only marks its place
+}
+
+// WriteFailure writes the --json object of a run that never began, as on a usage
+// error. It has no status and no target.
+func WriteFailure(s *term.Streams, exit int, reason string) error {
+	d := Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}}
+	return writeOut(s, func(w io.Writer) error { return writeObject(w, d, d.content) })
+}
+
+// document describes the outcome of a run.
+func (r *Reporter) document(result Result, exit int) Document {
+	o := result.Outcome
+	d := Document{
+		V:        1,
+		Status:   statusWord(o.Status),
+		Exit:     exit,
+		Reason:   term.Line(o.Reason),
+		Target:   new(o.Target),
+		Attempts: o.Attempts,
+		Elapsed:  seconds(o.Elapsed),
+		Notes:    remarks(&o),
+		Timeline: []Moment{},
+
+		prediction: predict(r.cfg.Forecast, o.Age),
+	}
+	r.mu.Lock()
+	if u := r.runs[o.Run]; u != nil {
+		d.Timeline = append(d.Timeline, u.timeline.moments()...)
+	}
+	r.mu.Unlock()
+	d.setValue(result.values)
+	if obs := o.Observation; obs != nil {
+		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
+		d.setBody(obs)
+	}
+	return d
+}
+
+// bodyPlace stands for a body that is not JSON. That can be long, so it is written
+// piece by piece. The key and its place appear nowhere after the body, since quotes
+// in a JSON string are escaped.
+const bodyPlace = `"\u0000"`
+
+// setValue sets the value, if there are any.
+func (c *content) setValue(values []Value) {
+	var all []json.RawMessage
+	for _, v := range values {
+		all = append(all, v.JSON)
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		c.Value = all[0]
+	default:
+		c.Value, _ = encode(all) // valid JSON, each of them
+	}
+}
+
+// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not
+// text.
+func (c *content) setBody(o *status.Observation) {
+	c.Body, c.text = json.RawMessage(bodyPlace), o.Body
+	switch {
+	case len(o.Body) == 0:
+		c.Body = json.RawMessage(`""`)
+	case !utf8.Valid(o.Body):
+		c.Encoding = "base64"
+	case !o.Truncated && json.Valid(o.Body):
+		c.Body, c.text = o.Body, nil
+	}
+}
+
+// writeObject writes an object as a line. c is the last content in it.
+func writeObject(w io.Writer, object any, c content) error {
+	line, err := encode(object)
+	if err != nil {
+		return err
+	}
+	if len(c.text) == 0 {
+		_, err := w.Write(line)
+		return err
+	}
+	at := bytes.LastIndex(line, []byte(`"body":`+bodyPlace)) + len(`"body":"`)
+	b := bufio.NewWriterSize(w, pieceSize)
+	b.Write(line[:at])
+	writeBody(b, c.text, c.Encoding == "")
+	b.Write(line[at+len(bodyPlace)-len(`""`):])
+	return b.Flush() // has the error of any of them
+}
+
+// pieceSize is how much of a body is written at once: a multiple of 3, so that
+// pieces in base64 can be concatenated.
+const pieceSize = 48 << 10
+
+// writeBody writes the inside of a JSON string: valid UTF-8 as text, the rest as
+// base64.
+func writeBody(w *bufio.Writer, body []byte, isText bool) {
+	for len(body) > 0 {
+		n := min(len(body), pieceSize)
+		for isText && n < len(body) && !utf8.RuneStart(body[n]) {
+			n--
+		}
+		var piece any = body[:n]
+		if isText {
+			piece = string(body[:n])
+		}
+		quoted, _ := encode(piece) // cannot fail
+		if _, err := w.Write(quoted[len(`"`) : len(quoted)-len("\"\n")]); err != nil {
+			return
+		}
+		body = body[n:]
+	}
+}

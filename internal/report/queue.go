@@ -1,0 +1,89 @@
+package report
+
+import (
+	"io"
+	"sync"
+)
+
+// queueSize is how many bytes wait in a queue before Write waits, too.
+const queueSize = 1 << 20
+
+// A queue is a writer that does not wait for a slow reader until queueSize bytes are
+// waiting for it. What comes while a write is under way is written together after it.
+type queue struct {
+	w io.Writer
+
+	mu      sync.Mutex
+	changed sync.Cond // of what follows
+	waiting []byte
+	closing bool
+	idle    bool // everything is written
+	err     error
+}
+
+// newQueue returns a queue before w. If a write fails, lost is called once with the error,
+// on another goroutine.
+func newQueue(w io.Writer, lost func(error)) *queue {
+	q := &queue{w: w, idle: true}
+	q.changed.L = &q.mu
+	go func() {
+		if err := q.run(); err != nil {
+			lost(err)
+		}
+	}()
+	return q
+}
+
+// Write queues p. Its error is that of an earlier write.
+func (q *queue) Write(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.waiting) >= queueSize && q.err == nil {
+		q.changed.Wait()
+	}
+	if q.err != nil {
+		return 0, q.err
+	}
+	q.waiting = append(q.waiting, p...)
+	q.idle = false
+	q.changed.Broadcast()
+	return len(p), nil
+}
+
+// Close waits until everything is written, or a write has failed.
+func (q *queue) Close() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closing = true
+	q.changed.Broadcast()
+	for !q.idle && q.err == nil {
+		q.changed.Wait()
+	}
+	return q.err
+}
+
+// run writes what is queued, until that fails or the queue is closed.
+func (q *queue) run() error {
+	var writing []byte
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for {
+		for len(q.waiting) == 0 {
+			q.idle = true
+			q.changed.Broadcast()
+			if q.closing {
+				return nil
+			}
+			q.changed.Wait()
+		}
+		writing, q.waiting = q.waiting, writing[:0]
+		q.changed.Broadcast()
+		q.mu.Unlock()
+		_, err := q.w.Write(writing)
+		q.mu.Lock()
+		if q.err = err; err != nil {
+			q.changed.Broadcast()
+			return err
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// What comes while nobody reads is written together, and only a full queue waits.
+func TestQueue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have bytes.Buffer
+		var writes int
+		reads := make(chan struct{})
+		q := newQueue(writerFunc(func(p []byte) (int, error) {
+			<-reads
+			writes++
+			return have.Write(p)
+		}), func(err error) { t.Errorf("lost: %v", err) })
+		write := func(s string) { _, _ = q.Write([]byte(s)) }
+		write("a")
+		synctest.Wait()
+		write("b")
+		write("c")
+		reads <- struct{}{}
+		reads <- struct{}{}
+		synctest.Wait()
+		if have.String() != "abc" || writes != 2 {
+			t.Errorf("have %q in %d writes, want abc in 2", &have, writes)
+		}
+		write("d")
+		synctest.Wait() // d is being written
+		full := strings.Repeat("e", queueSize)
+		write(full)
+		waited := true
+		go func() {
+			write("f")
+			waited = false
+		}()
+		if synctest.Wait(); !waited {
+			t.Error("a full queue takes more")
+		}
+		reads <- struct{}{}
+		if synctest.Wait(); waited {
+			t.Error("the queue takes no more though it is being read")
+		}
+		close(reads)
+		if err := q.Close(); err != nil || have.String() != "abcd"+full+"f" {
+			t.Errorf("error %v, %d bytes", err, have.Len())
+		}
+	})
+}
+
+func TestQueue_lost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken pipe")
+		var lost []error
+		q := newQueue(writerFunc(func([]byte) (int, error) { return 0, broken }), func(err error) { lost = append(lost, err) })
+		if _, err := q.Write([]byte("a")); err != nil {
+			t.Errorf("the first write: %v", err)
+		}
+		synctest.Wait()
+		if len(lost) != 1 || lost[0] != broken {
+			t.Errorf("lost: %v", lost)
+		}
+		if _, err := q.Write([]byte("b")); err != broken {
+			t.Errorf("the second write: %v", err)
+		}
+		if err := q.Close(); err != broken {
+			t.Errorf("close: %v", err)
+		}
+	})
+}
