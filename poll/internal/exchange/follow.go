@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/template"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -19,7 +18,7 @@ type follow struct {
 	source   string
 	none     bool
 	value    *expr.Expr
-	template *template
+	template *urlTemplate
 }
 
 // parseFollow parses poll.HTTP's Follow.
@@ -188,9 +187,9 @@ func text(ctx context.Context, x *expr.Expr, a *answer) (string, error) {
 	return "", fmt.Errorf("%s is neither text nor a number", x)
 }
 
-// A template is a URL with expressions in braces.
-type template struct {
-	texts  []string // one more than values
+// A urlTemplate is a URL with expressions in braces.
+type urlTemplate struct {
+	*template.URL
 	values []*expr.Expr
 }
 
@@ -199,25 +198,20 @@ func isTemplate(s string) bool {
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") || strings.HasPrefix(s, "/")
 }
 
-func parseTemplate(s string) (*template, error) {
-	t := &template{}
-	for {
-		text, rest, found := strings.Cut(s, "{")
-		t.texts = append(t.texts, text)
-		if !found {
-			break
-		}
-		end := closingBrace(rest)
-		if end < 0 {
-			return nil, plainError("a { of the URL is not closed")
-		}
-		x, err := expr.CompileValue(strings.TrimSpace(rest[:end]))
+func parseTemplate(s string) (*urlTemplate, error) {
+	u, err := template.ParseURL(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &urlTemplate{URL: u}
+	for _, hole := range u.Holes() {
+		x, err := expr.CompileValue(hole)
 		if err != nil {
 			return nil, fmt.Errorf("in braces: %w", err)
 		}
-		t.values, s = append(t.values, x), rest[end+1:]
+		t.values = append(t.values, x)
 	}
-	if sample := strings.Join(t.texts, "0"); !strings.HasPrefix(sample, "/") {
+	if sample := u.Sample(); !strings.HasPrefix(sample, "/") {
 		if _, err := ParseURL(sample); err != nil {
 			return nil, err
 		}
@@ -225,76 +219,9 @@ func parseTemplate(s string) (*template, error) {
 	return t, nil
 }
 
-// closingBrace returns where the brace that is open at the start of s closes,
-// -1 if nowhere. Braces in quotes do not count.
-func closingBrace(s string) int {
-	depth, quote, escaped := 1, byte(0), false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case escaped:
-			escaped = false
-		case c == '\\':
-			escaped = true
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '{':
-			depth++
-		case c == '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
 // expand puts the values of the answer's document into the template.
-func (t *template) expand(ctx context.Context, a *answer) (string, error) {
-	var b strings.Builder
-	for i, x := range t.values {
-		b.WriteString(t.texts[i])
-		value, err := text(ctx, x, a)
-		if err != nil {
-			return "", err
-		}
-		value, problem := escape(value, strings.Join(t.texts[:i+1], "0"))
-		if problem != "" {
-			return "", fmt.Errorf("%s %s", x, problem)
-		}
-		b.WriteString(value)
-	}
-	b.WriteString(t.texts[len(t.values)])
-	return b.String(), nil
-}
-
-// escape escapes text for its place in a URL after prefix, so that it cannot begin
-// another part of the URL. In a path its slashes stay, for names such as operations/7,
-// except leading ones: after a slash they would begin a host.
-func escape(text, prefix string) (escaped, problem string) {
-	_, afterScheme, absolute := strings.Cut(prefix, "://")
-	switch {
-	case strings.ContainsAny(prefix, "?#"):
-		return url.QueryEscape(text), ""
-	case absolute && !strings.Contains(afterScheme, "/"):
-		if strings.ContainsFunc(text, func(r rune) bool {
-			return r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-		}) {
-			return "", "is no part of a host name"
-		}
-		return text, ""
-	}
-	segments := strings.Split(strings.TrimLeft(text, "/"), "/")
-	if slices.Contains(segments, "..") { // it would remove what comes before it (RFC 3986 section 5.2.4)
-		return "", "leads out of its place in the path"
-	}
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	return strings.Join(segments, "/"), ""
+func (t *urlTemplate) expand(ctx context.Context, a *answer) (string, error) {
+	return t.Fill(true, func(hole int) (string, error) { return text(ctx, t.values[hole], a) })
 }
 
 var (

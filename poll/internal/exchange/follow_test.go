@@ -90,20 +90,6 @@ func TestFollowWords(t *testing.T) {
 	}
 }
 
-func TestClosingBrace(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		in   string
-		want int
-	}{
-		{".a}/x", 2}, {`.["}"]}`, 6}, {`.a.@pretty:{"x":1}}`, 18}, {`.["\"}"]}`, 8}, {".a", -1}, {`."}`, -1},
-	} {
-		if have := closingBrace(test.in); have != test.want {
-			t.Errorf("%s: have %d, want %d", test.in, have, test.want)
-		}
-	}
-}
-
 func FuzzParseFollow(f *testing.F) {
 	for _, seed := range []string{"auto", "https://h/v1/{.name}?x={.y}", "https://{.h}/", "/{.a}{.b}", "{", "https://h/{.[\"}\"]}", "/{.x}"} {
 		f.Add(seed, `{"name":"a/b","y":"c","h":"x","x":"//evil.com/.."}`)

@@ -1,0 +1,151 @@
+package template
+
+import (
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// A place is a part of a URL that text is put into.
+type place uint8
+
+const (
+	inPath      place = iota
+	inQuery           // or in the fragment
+	inHost            // a part of the host's name, or of what precedes it
+	inPort            // a part of the port
+	inAuthority       // all of host and port
+)
+
+// placeOf says which part of a URL lies between two others.
+func placeOf(before, after string) place {
+	if strings.ContainsAny(before, "?#") {
+		return inQuery
+	}
+	authority, absolute := afterScheme(before)
+	if !absolute || strings.Contains(authority, "/") {
+		return inPath
+	}
+	rest := after[:strings.IndexAny(after+"/", "/?#")]
+	switch {
+	case authority == "" && rest == "":
+		return inAuthority
+	case strings.Contains(rest, "@"):
+		return inHost
+	case strings.Contains(authority[strings.LastIndexAny(authority, "@]")+1:], ":"):
+		return inPort
+	}
+	return inHost
+}
+
+// escape escapes text for its place, or says why it cannot stand there.
+func (p place) escape(text string, slashes bool) (escaped, problem string) {
+	switch {
+	case text == "":
+		return "", "is empty"
+	case p == inQuery:
+		return url.QueryEscape(text), ""
+	case p == inHost && strings.ContainsFunc(text, notInHost):
+		return "", "is no part of a host name"
+	case p == inPort && strings.ContainsFunc(text, notDigit):
+		return "", "is no port"
+	case p == inAuthority && !isAuthority(text):
+		return "", "is no host, with or without a port"
+	case p != inPath:
+		return text, ""
+	case !slashes:
+		return url.PathEscape(text), ""
+	}
+	// After a slash, leading ones would begin a host.
+	segments := strings.Split(strings.TrimLeft(text, "/"), "/")
+	for i, s := range segments {
+		segments[i] = url.PathEscape(s)
+	}
+	return strings.Join(segments, "/"), ""
+}
+
+func notInHost(r rune) bool {
+	return r != '-' && r != '.' && r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && notDigit(r)
+}
+
+func notDigit(r rune) bool { return r < '0' || r > '9' }
+
+// isAuthority reports whether text is a host, or a host and a port. An IPv6 address
+// stands in brackets.
+func isAuthority(text string) bool {
+	host, port, hasPort := strings.Cut(text, ":")
+	if address, rest, bracket := strings.Cut(strings.TrimPrefix(text, "["), "]"); text[0] == '[' && bracket {
+		ip, err := netip.ParseAddr(address)
+		if err != nil || !ip.Is6() || ip.Zone() != "" {
+			return false
+		}
+		host, port, hasPort = "ip", strings.TrimPrefix(rest, ":"), rest != ""
+		if hasPort && rest[0] != ':' {
+			return false
+		}
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); hasPort && (err != nil || port[0] == '+') {
+		return false
+	}
+	return host != "" && !strings.ContainsFunc(host, notInHost)
+}
+
+// dotSegments counts the segments of a URL's path that are removed when it is resolved,
+// with the ones before them (RFC 3986 section 5.2.4).
+func dotSegments(u string) int {
+	path, absolute := afterScheme(u[:strings.IndexAny(u+"?", "?#")])
+	if absolute {
+		_, path, _ = strings.Cut(path, "/")
+	}
+	n := 0
+	for segment := range strings.SplitSeq(path, "/") {
+		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {
+			n++
+		}
+	}
+	return n
+}
+
+// afterScheme returns what comes after the scheme of a URL and its "://"; all of a URL
+// without these.
+func afterScheme(u string) (rest string, absolute bool) {
+	scheme, rest, found := strings.Cut(u, "://")
+	if !found || strings.Contains(scheme, "/") {
+		return u, false
+	}
+	return rest, true
+}
+
+// splitsEscape reports whether text ends within a character that is escaped with "%".
+func splitsEscape(text string) bool {
+	i := strings.LastIndexByte(text, '%')
+	return i >= 0 && i > len(text)-3
+}
+
+// closingBrace returns where the brace that is open at the start of s closes,
+// -1 if nowhere. Braces in quotes do not count.
+func closingBrace(s string) int {
+	depth, quote, escaped := 1, byte(0), false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case escaped:
+			escaped = false
+		case c == '\\':
+			escaped = true
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}

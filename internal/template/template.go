@@ -1,0 +1,153 @@
+// Package template fills placeholders in URLs and in arguments of commands, so that
+// what is filled in stays in its place.
+package template
+
+import (
+	"errors"
+	"strings"
+)
+
+// A URL is a URL with placeholders in braces. What they mean is for the caller to say.
+type URL struct {
+	texts  []string // one more than holes
+	holes  []string // what stands in braces, without space around it
+	places []place  // of the holes
+	sample string
+	dots   int // dot segments in the path of the template itself
+}
+
+// ParseURL parses a template: a URL, or the path of one. The error repeats no part of
+// it, since a URL may hold secrets. The host, port and so on are for the caller to check,
+// by the [URL.Sample].
+func ParseURL(s string) (*URL, error) {
+	u := &URL{}
+	for {
+		text, rest, found := strings.Cut(s, "{")
+		u.texts = append(u.texts, text)
+		if !found {
+			break
+		}
+		end := closingBrace(rest)
+		if end < 0 {
+			return nil, errors.New("a { of the URL is not closed")
+		}
+		u.holes, s = append(u.holes, strings.TrimSpace(rest[:end])), rest[end+1:]
+	}
+	u.sample = strings.Join(u.texts, "0")
+	u.dots = dotSegments(u.sample)
+	for i := range u.holes {
+		before := strings.Join(u.texts[:i+1], "0")
+		if splitsEscape(before) {
+			return nil, errors.New("a { of the URL stands within a character that is escaped with %")
+		}
+		u.places = append(u.places, placeOf(before, u.rest(i)))
+	}
+	return u, nil
+}
+
+// Holes returns what stands in the braces, in order and without space around it.
+func (u *URL) Holes() []string { return u.holes }
+
+// Sample returns the URL with a 0 in place of each pair of braces.
+func (u *URL) Sample() string { return u.sample }
+
+// rest is the sample behind a hole.
+func (u *URL) rest(hole int) string { return strings.Join(u.texts[hole+1:], "0") }
+
+// A Misfit says why a value cannot be filled in.
+type Misfit struct {
+	Hole    string // what stands in the braces
+	Problem string // "is empty"
+}
+
+func (m *Misfit) Error() string { return m.Hole + " " + m.Problem }
+
+// Fill puts the value of each hole into the template, escaped for its place, so that it
+// cannot begin another part of the URL: it can neither leave its place in the path nor
+// add a parameter to the query, and only a hole in the host or the port changes these. A
+// hole that is host and port as a whole takes "host", "host:port" and "[IPv6]:port".
+//
+// With slashes, those within a value in the path stay, for names such as operations/7;
+// otherwise they are escaped, too, and a value is always one segment of the path.
+//
+// An error of value is returned as it is; a value that does not fit is a [*Misfit].
+func (u *URL) Fill(slashes bool, value func(hole int) (string, error)) (string, error) {
+	var b strings.Builder
+	for i, hole := range u.holes {
+		b.WriteString(u.texts[i])
+		text, err := value(i)
+		if err != nil {
+			return "", err
+		}
+		escaped, problem := u.places[i].escape(text, slashes)
+		if problem == "" && u.places[i] == inPath && strings.Contains(text, ".") &&
+			dotSegments(b.String()+escaped+u.rest(i)) > u.dots {
+			problem = "leads out of its place in the path"
+		}
+		if problem != "" {
+			return "", &Misfit{hole, problem}
+		}
+		b.WriteString(escaped)
+	}
+	b.WriteString(u.texts[len(u.holes)])
+	return b.String(), nil
+}
+
+// Item is the placeholder in an argument of a command.
+const Item = "{}"
+
+// Arg puts an item into an argument wherever that has [Item]. No other braces count. An
+// argument that would begin with "-" only because of the item is refused: it would be
+// read as a flag.
+func Arg(arg, item string) (string, error) {
+	filled := strings.ReplaceAll(arg, Item, item)
+	if strings.HasPrefix(filled, "-") && !strings.HasPrefix(arg, "-") {
+		return "", errors.New("begins with -, and would be read as a flag")
+	}
+	return filled, nil
+}
+
+// Args checks the words of a command that items are put into: some argument has an
+// [Item], the program has none, and none is in a shell's script, which would run what
+// an item says.
+func Args(args []string) error {
+	if strings.Contains(args[0], Item) {
+		return errors.New("{} is no program: items fill the arguments of a command")
+	}
+	shell, script, found := false, false, false
+	for _, arg := range args {
+		if strings.Contains(arg, Item) {
+			if script {
+				return ErrScript
+			}
+			found = true
+		}
+		script = shell && scriptFlag(arg)
+		shell = isShell(arg) || shell && !script
+	}
+	if !found {
+		return ErrNoItem
+	}
+	return nil
+}
+
+var (
+	// ErrNoItem is the error of a command without an [Item].
+	ErrNoItem = errors.New("no argument of the command has a {}")
+	// ErrScript is the error of a shell's script with an [Item].
+	ErrScript = errors.New("{} is in the script of a shell, which would run what the items say")
+)
+
+// isShell reports whether a word is a shell that takes a script after -c.
+func isShell(word string) bool {
+	switch strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe") {
+	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish":
+		return true
+	}
+	return false
+}
+
+// scriptFlag reports whether a shell's flag, such as -c or -ec, has a script after it.
+func scriptFlag(word string) bool {
+	return len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c")
+}
