@@ -55,6 +55,9 @@ type Observation struct {
 	Hint *Hint
 	// Exhausted is true if the answer's header says that a rate limit is used up.
 	Exhausted bool
+	// Quota is what the answer's header says is left of a rate limit, nil if it says
+	// nothing.
+	Quota *Quota
 	// ShouldRetry is what the server said about asking again at all
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
 	ShouldRetry *bool
@@ -100,6 +103,15 @@ type Hint struct {
 	Wait   time.Duration // never negative
 	Source string        // what asked for it: "Retry-After"
 }
+
+// A Quota is what is left of a rate limit.
+type Quota struct {
+	Remaining int           // attempts; never negative
+	Reset     time.Duration // until there are more; more than 0
+}
+
+// PerSecond returns how many attempts a second use it up in time.
+func (q Quota) PerSecond() float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
 // A Failure says why an attempt has no complete answer.
 type Failure struct {

@@ -24,7 +24,7 @@ const maxHint = 365 * 24 * time.Hour
 const secondaryLimitWait = time.Minute
 
 // Read reads what the answer in an observation, which was received at now, says
-// about asking again: it sets Hint, Exhausted and ShouldRetry. The first of these
+// about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. The first of these
 // that holds a sensible value is the hint:
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);

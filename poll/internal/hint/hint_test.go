@@ -139,11 +139,44 @@ func TestReadExhausted(t *testing.T) {
 	}
 }
 
+func TestReadQuota(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		header []string
+		want   *status.Quota
+	}{
+		{nil, nil},
+		{[]string{`RateLimit: "a";r=50;t=30`}, &status.Quota{Remaining: 50, Reset: 30 * time.Second}},
+		{[]string{`RateLimit: "a";r=50;t=30, "b";r=500;t=3600, "c";r=0`}, &status.Quota{Remaining: 500, Reset: time.Hour}},
+		{[]string{`RateLimit: "a";r=0;t=30`}, &status.Quota{Reset: 30 * time.Second}},
+		{[]string{`RateLimit: "a";r=5;t=999999999999999`}, &status.Quota{Remaining: 5, Reset: maxHint}},
+		{[]string{`RateLimit: limit=9, remaining=5, reset=30`}, &status.Quota{Remaining: 5, Reset: 30 * time.Second}},
+		{[]string{`RateLimit: "a";r=50`}, nil},
+		{[]string{`RateLimit: "a";r=50;t=0`}, nil},
+		{[]string{"Age: 7", `RateLimit: "a";r=50;t=30`}, nil},
+		{[]string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1795176060"}, &status.Quota{Remaining: 4999, Reset: time.Minute}},
+		{[]string{"X-RateLimit-Remaining: 0.5", "X-RateLimit-Reset: 7"}, &status.Quota{Remaining: 1, Reset: 7 * time.Second}},
+		{[]string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 7"}, &status.Quota{Reset: 7 * time.Second}},
+		{[]string{"X-RateLimit-Remaining: 1e9", "X-RateLimit-Reset: 7"}, nil},
+		{[]string{"X-RateLimit-Remaining: 7", "X-RateLimit-Reset: soon"}, nil},
+		{[]string{"X-RateLimit-Remaining: 7"}, nil},
+		{[]string{"RateLimit-Remaining: 9", "RateLimit-Reset: 2", "X-RateLimit-Remaining: 7", "X-RateLimit-Reset: 2"},
+			&status.Quota{Remaining: 7, Reset: 2 * time.Second}},
+	} {
+		if diff := cmp.Diff(test.want, read(200, headerOf(test.header...), nil).Quota); diff != "" {
+			t.Errorf("%q: quota (-want +have):\n%s", test.header, diff)
+		}
+	}
+}
+
 // checkAdvice holds what must be true of any answer's advice.
 func checkAdvice(t *testing.T, header http.Header, have status.Observation) {
 	t.Helper()
 	if have.Hint != nil && (have.Hint.Wait < 0 || have.Hint.Wait > maxHint || have.Hint.Source == "") {
 		t.Errorf("have hint %+v", *have.Hint)
+	}
+	if q := have.Quota; q != nil && (q.Remaining < 0 || q.Reset <= 0 || q.Reset > maxHint) {
+		t.Errorf("have quota %+v", *q)
 	}
 	for name := range header {
 		for _, value := range header.Values(name) {

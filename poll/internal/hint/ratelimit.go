@@ -1,6 +1,7 @@
 package hint
 
 import (
+	"math"
 	"net/http"
 	"time"
 
@@ -22,6 +23,18 @@ func (r *reader) rateLimit() *status.Hint {
 		}
 	}
 	return hint
+}
+
+// quota notes that n attempts are left for a time. If several limits apply, the one that
+// allows the fewest in a second counts.
+func (r *reader) quota(n float64, reset time.Duration) {
+	if reset <= 0 {
+		return
+	}
+	q := &status.Quota{Remaining: int(math.Ceil(min(n, math.MaxInt32))), Reset: reset}
+	if r.Quota == nil || q.PerSecond() < r.Quota.PerSecond() {
+		r.Quota = q
+	}
 }
 
 // A limit is one member of RateLimit.
@@ -50,6 +63,7 @@ func (r *reader) rateLimitField() *status.Hint {
 	}
 	longest := int64(-1)
 	for _, l := range limits {
+		r.quota(float64(l.remaining), time.Duration(min(l.reset, int64(maxHint/time.Second)))*time.Second)
 		if l.remaining > 0 {
 			continue
 		}
@@ -164,7 +178,13 @@ func (r *reader) rateLimitReset(prefix string) *status.Hint {
 		if problem != "" {
 			r.ignore(prefix+"Remaining", problem)
 		}
-		if problem != "" || n > 0 {
+		if problem != "" {
+			return nil
+		}
+		if reset, problem := parseReset(r.Header.Get(prefix+"Reset"), r.now); problem == "" {
+			r.quota(n, reset)
+		}
+		if n > 0 {
 			return nil
 		}
 		r.Exhausted = true
