@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
 )
 
@@ -135,13 +136,13 @@ func (e *engine) wait() {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for e.live > 0 && !e.stopped && e.ctx.Err() == nil {
+	for {
 		now := time.Now()
 		e.wake(now)
-		e.begin(now)
 		if e.decide(); e.live == 0 || e.stopped || e.ctx.Err() != nil {
 			break
 		}
+		e.begin(now)
 		if next, ok := e.next(); ok {
 			timer.Reset(time.Until(next))
 		} else {
@@ -196,7 +197,7 @@ func (e *engine) wake(now time.Time) {
 		e.waiting.remove(s)
 		s.gate.ready.put(s)
 		e.gates.update(s.gate, now)
-		if d := s.deadline(); !d.IsZero() && d.Before(e.deadline()) {
+		if own, all := s.deadline(), e.deadline(); !own.IsZero() && (all.IsZero() || own.Before(all)) {
 			e.held.put(s)
 		}
 	}
@@ -283,6 +284,9 @@ func (e *engine) settle(s *source) {
 	asked, place := e.report(s)
 	s.settle(&e.emitter)
 	e.gates.update(g, now)
+	for _, r := range s.runs {
+		r.slim()
+	}
 	e.plan(s)
 	if asked {
 		e.hold(g, place, now)
@@ -324,6 +328,7 @@ func (e *engine) hold(g *gate, place Place, now time.Time) {
 	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
 		return
 	}
+	closed := fmt.Sprintf("%s is closed for %s, as %s asks", g.name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
 	for _, s := range e.sources {
 		if s.gate != g || s.waiting == 0 {
 			continue
@@ -331,7 +336,7 @@ func (e *engine) hold(g *gate, place Place, now time.Time) {
 		late := false
 		for _, r := range s.runs {
 			if !r.deadline.IsZero() && !place.ClosedUntil.Before(r.deadline) {
-				r.closed, late = g.name+" is closed: "+place.Reason, true
+				r.closed, late = closed, true
 			}
 		}
 		if late {

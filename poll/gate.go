@@ -59,8 +59,6 @@ func (k *gatekeeper) assign(s *source) {
 	var name string
 	if p, ok := s.runs[0].probe.(Placer); ok {
 		name = p.Place()
-	} else if p, ok := s.runs[0].Probe.(Placer); ok {
-		name = p.Place()
 	}
 	if s.gate != nil && s.gate.name == name {
 		return

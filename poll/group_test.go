@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -216,4 +217,241 @@ func TestTenThousandTargetsForAnHour(t *testing.T) {
 	if most != 400 || attempts != 5*targets {
 		t.Errorf("have %d attempts, %d at once; want %d and 400", attempts, most, 5*targets)
 	}
+}
+
+func TestGroupSharesTheAttemptsOfOneProbe(t *testing.T) {
+	t.Parallel()
+	shared := &counting{states: []string{"a", "b", "c"}}
+	target := func(state string) poll.Poller {
+		rule, err := status.NewRule(status.Success, `.state == "`+state+`"`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return poll.Poller{Target: state, Probe: shared, Rules: status.Rules{Own: []status.Rule{rule}}, Schedule: backoff.Fixed(time.Second)}
+	}
+	have := groupTimeline(t, poll.Group{}, target("c"), target("a"), target("b"))
+	wantTimeline(t, have, `
+1: 0s      wait    #1 1s
+2: 0s      wait    #1 1s
+3: 0s      wait    #1 1s
+1: 1s      start   #1
+2: 1s      start   #1
+3: 1s      start   #1
+1: 1s      attempt #1 NOT_READY in 0s: .state is "a", want == "c"
+2: 1s      attempt #1 SUCCESS in 0s: .state is "a"
+2: 1s      end     succeeded SUCCESS after 1: .state is "a"
+3: 1s      attempt #1 NOT_READY in 0s: .state is "a", want == "b"
+1: 1s      wait    #2 1s
+3: 1s      wait    #2 1s
+1: 2s      start   #2
+3: 2s      start   #2
+1: 2s      attempt #2 NOT_READY in 0s: .state is "b", want == "c"
+3: 2s      attempt #2 SUCCESS in 0s: .state is "b"
+3: 2s      end     succeeded SUCCESS after 2: .state is "b"
+1: 2s      wait    #3 1s
+1: 3s      start   #3
+1: 3s      attempt #3 SUCCESS in 0s: .state is "c"
+1: 3s      end     succeeded SUCCESS after 3: .state is "c"
+3s      goal    succeeded 3/3 of 3, 3 attempts: 3 succeeded
+`)
+}
+
+// counting answers with one state after the other.
+type counting struct {
+	states   []string
+	attempts int
+}
+
+func (c *counting) Probe(context.Context, poll.Attempt) status.Observation {
+	state := c.states[c.attempts]
+	c.attempts++
+	return poll.Observe(context.Background(), []byte(`{"state":"`+state+`"}`), nil)
+}
+
+func TestGroupDoesNotShareAStart(t *testing.T) {
+	t.Parallel()
+	probe := &starting{operation: operation{readyAt: time.Second}}
+	target := poll.Poller{Probe: probe, Schedule: backoff.Fixed(2 * time.Second)}
+	have := groupTimeline(t, poll.Group{Parallel: 1}, target, target)
+	wantTimeline(t, only(poll.EventStart, have)+ends(have), `
+1: 0s      start   #1
+2: 0s      start   #1
+1: 2s      start   #2
+2: 2s      start   #2
+1: 2s      end     succeeded SUCCESS after 2: HTTP 200 OK
+2: 2s      end     succeeded SUCCESS after 2: HTTP 200 OK
+2s      goal    succeeded 2/2 of 2, 4 attempts: 2 succeeded
+`)
+}
+
+// A spaced limiter allows an attempt each interval, and closes as it is told.
+type spaced struct {
+	interval time.Duration
+	next     time.Time
+	closed   poll.Place
+	version  uint64
+}
+
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 0 }
+
+func (l *spaced) Reserve(place string) poll.Slot {
+	at := time.Now()
+	if l.next.After(at) {
+		at = l.next
+	}
+	l.next = at.Add(l.interval)
+	return poll.Slot{Place: place, At: at, Version: l.version}
+}
+
+func (l *spaced) Confirm(s poll.Slot) bool { return s.Version == l.version }
+
+func (l *spaced) Throttled(s poll.Slot, wait time.Duration) poll.Place {
+	if s.Version == l.version {
+		l.version++
+		l.next = time.Now().Add(wait)
+		l.closed.ClosedUntil = l.next
+	}
+	return l.closed
+}
+
+func (l *spaced) Remaining(poll.Slot, int, time.Duration) {}
+func (l *spaced) Rate(string) float64                     { return 1 / l.interval.Seconds() }
+
+func TestGroupSpacesAttempts(t *testing.T) {
+	t.Parallel()
+	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		if a.Elapsed == 2*time.Second {
+			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 10*time.Second))
+		}
+		return poll.Observe(ctx, nil, nil)
+	}}
+	elsewhere := placed{place: "q", ProbeFunc: busy.ProbeFunc}
+	var targets []poll.Poller
+	for i := range 5 {
+		p := poll.Poller{Target: fmt.Sprint(i), Probe: busy, Immediate: true}
+		if i == 2 {
+			p.Schedule = backoff.Fixed(time.Minute)
+		}
+		targets = append(targets, p)
+	}
+	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 3 * time.Second, Immediate: true})
+	g := poll.Group{Limiter: &spaced{interval: time.Second}, Rand: rand.New(zeros{})}
+	have := groupTimeline(t, g, targets...)
+	wantTimeline(t, ends(have), `
+1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
+2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
+2s      place   p the probe
+4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
+6: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
+5: 14s     end     succeeded SUCCESS after 1: the probe reports no failure
+3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
+1m2s    goal    succeeded 6/6 of 6, 7 attempts: 6 succeeded
+`)
+}
+
+func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
+	t.Parallel()
+	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
+	}}
+	fine := once("fine", time.Second, nil)
+	held := poll.Poller{Target: "held", Probe: probe, InitialDelay: 100 * time.Millisecond}
+	short := poll.Poller{Target: "short", Probe: probe, Immediate: true, Timeout: time.Minute}
+	long := poll.Poller{Target: "long", Probe: probe, Immediate: true, MaxAttempts: 2, Timeout: time.Hour}
+	g := poll.Group{Limiter: &spaced{interval: time.Second}, Timeout: 6 * time.Minute, Rand: rand.New(zeros{})}
+	have := groupTimeline(t, g, short, held, fine, long)
+	wantTimeline(t, ends(have), `
+1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
+0s      place   p the probe
+3: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
+4: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
+5m0s    place   p the probe
+2: 5m0s    end     throttled past the deadline  after 0: p is closed for 5m, as the probe asks, and 1m are left before the deadline
+5m0s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
+`)
+}
+
+func TestGroupEndsHeldTargetsAtTheirDeadline(t *testing.T) {
+	t.Parallel()
+	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		return poll.Observe(ctx, nil, errors.New("busy"))
+	}}
+	var targets []poll.Poller
+	for i := range 4 {
+		targets = append(targets, poll.Poller{
+			Target: fmt.Sprint(i), Probe: probe, Immediate: true, Schedule: backoff.Fixed(time.Hour), Timeout: 1500 * time.Millisecond,
+		})
+	}
+	have := groupTimeline(t, poll.Group{Limiter: &spaced{interval: time.Second}}, targets...)
+	wantTimeline(t, sorted(ends(have)), `
+1: 1.5s    end     timed out NOT_READY after 1: timed out after 1.5s; last: busy
+2: 1.5s    end     timed out NOT_READY after 1: timed out after 1.5s; last: busy
+3: 1.5s    end     timed out  after 0: timed out after 1.5s
+4: 1.5s    end     timed out  after 0: timed out after 1.5s
+1.5s    goal    timed out 0/4 of 4, 2 attempts: 4 timed out
+`)
+}
+
+func TestGroupIsInterrupted(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(1500*time.Millisecond, func() { cancel(errors.New("a signal")) })
+		var g poll.Group
+		for e := range g.Events(ctx, slices.Values([]poll.Poller{never("a"), after("b", time.Minute)})) {
+			fmt.Fprintln(&b, groupLine(e))
+		}
+		summary, err := g.Run(ctx, slices.Values([]poll.Poller{never("a")}))
+		if !errors.Is(err, poll.Interrupted) || summary.Cause == nil || err.Error() != "wait for 1 target: 0 succeeded, 1 needed: interrupted: a signal" {
+			t.Errorf("have %v of %+v", err, summary)
+		}
+	})
+	wantTimeline(t, ends(b.String()), `
+1: 1.5s    end     interrupted NOT_READY after 1: a signal; last: HTTP 202 Accepted
+2: 1.5s    end     interrupted NOT_READY after 1: a signal; last: stopped before there was an answer
+1.5s    goal    interrupted 0/2 of 2, 2 attempts: 2 interrupted
+`)
+}
+
+func TestGroupIsBrokenOff(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 12; n++ {
+		synctest.Test(t, func(t *testing.T) { // fails if a goroutine is left
+			var g poll.Group
+			seen := 0
+			for range g.Events(t.Context(), slices.Values([]poll.Poller{never("a"), after("b", time.Minute), failing("c", 0)})) {
+				if seen++; seen == n {
+					break
+				}
+			}
+			if seen != n {
+				t.Errorf("broke off at event %d: have %d", n, seen)
+			}
+		})
+	}
+}
+
+func TestGroupOfNothing(t *testing.T) {
+	t.Parallel()
+	var g poll.Group
+	summary, err := g.Run(t.Context(), func(func(poll.Poller) bool) {})
+	if !errors.Is(err, poll.Failed) || summary.Targets != 0 {
+		t.Errorf("have %+v, %v", summary, err)
+	}
+}
+
+func TestGroupChecksAllProbesFirst(t *testing.T) {
+	t.Parallel()
+	missing := poll.Poller{Probe: poll.Command{Args: []string{"/no/such/program"}}}
+	have := groupTimeline(t, poll.Group{FailFast: true}, after("a", 0), missing, poll.Poller{Target: "none"})
+	wantTimeline(t, have, `
+2: 0s      end     cannot be run ERROR after 0: /no/such/program not found
+3: 0s      end     failed ERROR after 0: there is no probe
+1: 0s      wait    #1 0s
+1: 0s      end     cancelled  after 0: the goal is out of reach
+0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
+`)
 }

@@ -97,11 +97,18 @@ func (h HTTP) Target() string { return TargetName(h.URL) }
 func (h HTTP) Session() Probe {
 	session, err := exchange.NewSession(exchange.Request(h))
 	if err != nil {
-		return ProbeFunc(func(context.Context, Attempt) status.Observation {
-			return status.Observation{Kind: status.KindHTTP, Failure: exchange.Hopeless(err)}
-		})
+		return impossible{err}
 	}
 	return httpSession{session}
+}
+
+// impossible is the session of a request that cannot be sent.
+type impossible struct{ err error }
+
+func (s impossible) Check() error { return s.err }
+
+func (s impossible) Probe(context.Context, Attempt) status.Observation {
+	return status.Observation{Kind: status.KindHTTP, Failure: exchange.Hopeless(s.err)}
 }
 
 // Probe sends one request, as the first attempt of a new session.
@@ -111,6 +118,9 @@ func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
 
 // An httpSession is an HTTP probe in one run.
 type httpSession struct{ *exchange.Session }
+
+// Check returns nil: an impossible request has another session.
+func (s httpSession) Check() error { return nil }
 
 // Probe makes one attempt.
 func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {

@@ -75,14 +75,19 @@ func newRun(ctx context.Context, p Poller) *run {
 	return r
 }
 
-// open opens the session of the probe.
-func (r *run) open() {
+// open opens the session of the probe, and reports why no attempt can succeed.
+func (r *run) open() error {
 	if s, ok := r.Probe.(Sessioner); ok {
 		r.probe = s.Session()
 	}
+	if err := r.check(); err != nil {
+		return err
+	}
+	r.began = time.Time{}
 	if !r.startDue() {
 		r.began = r.Start
 	}
+	return nil
 }
 
 // untilDeadline returns a context that is done at the run's deadline, too.
@@ -98,7 +103,11 @@ func (r *run) check() error {
 	if r.Probe == nil {
 		return errors.New("there is no probe")
 	}
-	if c, ok := r.Probe.(Checker); ok {
+	c, ok := r.probe.(Checker)
+	if !ok {
+		c, ok = r.Probe.(Checker)
+	}
+	if ok {
 		return c.Check()
 	}
 	return nil

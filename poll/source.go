@@ -1,6 +1,9 @@
 package poll
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // A source is what is looked at: the session of a probe, with its schedule. The runs that
 // share it judge each of its answers by their own rules; the first of them sets the
@@ -33,14 +36,13 @@ func (e *emitter) emit(ev Event) {
 // open opens the session, or ends the runs if no attempt can succeed.
 func (s *source) open(e *emitter) {
 	first := s.runs[0]
-	if err := first.check(); err != nil {
+	if err := first.open(); err != nil {
 		for _, r := range s.runs {
 			e.emit(r.endEvent(r.cannotBegin(err)))
 		}
 		s.runs = nil
 		return
 	}
-	first.open()
 	for _, r := range s.runs[1:] {
 		r.probe, r.began = first.probe, r.Start
 	}
@@ -120,4 +122,24 @@ func (s *source) deadline() time.Time {
 		}
 	}
 	return first
+}
+
+// keptBody is how much is kept of an answer that did not end a run in a group, in bytes.
+// It is enough for what is told of the last answer.
+const keptBody = 8 << 10
+
+// slim drops what the end of a run in a group does not need of its last attempt. What was
+// told of that does not change.
+func (r *run) slim() {
+	o, v := *r.last.observation, r.last.verdict
+	o.Header, o.Remarks, v.Answers = nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
+		r.tally.Forget(o.Kind)
+	}
+	slim := &judged{observation: &o, verdict: v, took: r.last.took}
+	if r.complete == r.last {
+		r.complete = slim
+	}
+	r.last = slim
 }

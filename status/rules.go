@@ -173,7 +173,10 @@ func (e *evaluation) ask(rule *Rule) Answer {
 	if a.Asked {
 		if e.env == nil {
 			e.env = Environment(e.observation)
-			e.env.Context = e.ctx
+			e.env.Context, e.env.Header = e.ctx, nil
+		}
+		if u.Header { // otherwise the result need not keep it
+			e.env.Header = e.observation.Header
 		}
 		a.Result = rule.Expr.Eval(e.env)
 	}
@@ -186,6 +189,7 @@ func (e *evaluation) matched(a Answer) Verdict {
 	if reason == "" {
 		reason = strings.Join(a.Result.Explain(2), "; ")
 	}
+	e.env.Header = e.observation.Header
 	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}

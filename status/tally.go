@@ -19,6 +19,26 @@ type ruleCount struct {
 	decided bool
 	last    expr.Result // of the last time it was asked
 	hinted  bool        // later answers need not be searched for hints
+	why     string      // what a note says of a forgotten last, "" if it was not forgotten
+	said    []string    // the hints on a forgotten last
+}
+
+// Forget drops the answers that the rules were asked about last, but not what the notes
+// and the hints say of them.
+func (t *Tally) Forget(kind Kind) {
+	for _, c := range t.rules {
+		if c.asked && c.why == "" {
+			c.said, c.why, c.last = c.hints(kind), c.explained(), expr.Result{}
+		}
+	}
+}
+
+// explained says why the rule was not decided when it was asked last.
+func (c *ruleCount) explained() string {
+	if c.why != "" {
+		return c.why
+	}
+	return append(c.last.Explain(1), "its value was unknown")[0]
 }
 
 // Add records the answers behind a verdict.
@@ -34,7 +54,7 @@ func (t *Tally) Add(v Verdict) {
 			t.rules = append(t.rules, &ruleCount{rule: a.Rule})
 		}
 		if c := t.rules[at]; a.Asked {
-			c.asked, c.last = true, a.Result
+			c.asked, c.last, c.why = true, a.Result, ""
 			c.decided = c.decided || a.Result.Tri != expr.Unknown
 		}
 	}
@@ -73,6 +93,9 @@ func (t *Tally) hints(kind Kind, onlyFirst bool) []string {
 // alone. Members that tell of errors are often absent, so a rule for ERROR gets a hint
 // only if a name is nearly right.
 func (c *ruleCount) hints(kind Kind) []string {
+	if c.why != "" {
+		return c.said
+	}
 	result := c.last
 	if !c.asked {
 		var env expr.Env
@@ -103,8 +126,7 @@ func (t *Tally) Notes(kind Kind) []string {
 		case !c.asked:
 			notes = append(notes, neverAsked(c.rule, kind))
 		case !c.decided:
-			why := append(c.last.Explain(1), "its value was unknown")[0]
-			notes = append(notes, c.rule.String()+" was never decidable: "+why)
+			notes = append(notes, c.rule.String()+" was never decidable: "+c.explained())
 		}
 		done[c.rule.Preset] = true
 	}

@@ -244,7 +244,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
-	a.Kind, a.Code, a.Header = status.KindHTTP, &a.code, resp.Header
+	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
 	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
