@@ -34,4 +34,8 @@
 // The error says how the wait ended: errors.Is(err, poll.TimedOut) and errors.Is(err,
 // context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)
 // when ctx was canceled. [Poller.Events] reports every wait and attempt as it happens.
+//
+// A [Group] waits for many Pollers, until all of them, or as many as are needed, have
+// succeeded. Its attempts share a [Limiter], so that no place gets more of them than it
+// allows; a [Pacer] is one in memory.
 package poll

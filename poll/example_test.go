@@ -65,6 +65,39 @@ func ExamplePoller() {
 	// Output: SUCCESS 3 {"state":"done"} <nil>
 }
 
+// Wait until two of three mirrors have a file, with at most ten requests a second.
+func ExampleGroup() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/b/file" {
+			w.WriteHeader(http.StatusGone)
+		}
+	}))
+	defer server.Close()
+
+	mirrors := func(yield func(poll.Poller) bool) {
+		for _, name := range []string{"a", "b", "c"} {
+			probe := poll.HTTP{URL: server.URL + "/" + name + "/file"}
+			if !yield(poll.Poller{Target: name, Probe: probe}) {
+				return
+			}
+		}
+	}
+	group := poll.Group{AtLeast: 2, Limiter: &poll.Pacer{PerSecond: 10}, Timeout: time.Minute}
+	for e := range group.Events(context.Background(), mirrors) {
+		switch e.Kind {
+		case poll.EventEnd:
+			fmt.Println(e.N, e.Target, e.Outcome.Status, e.Outcome.Reason)
+		case poll.EventGoal:
+			fmt.Println(e.Summary.Endings[poll.Succeeded], "of", e.Summary.Targets, e.Summary.Err())
+		}
+	}
+	// Output:
+	// 1 a SUCCESS HTTP 200 OK
+	// 2 b ERROR HTTP 410 Gone
+	// 3 c SUCCESS HTTP 200 OK
+	// 2 of 3 <nil>
+}
+
 // Show a wait while it goes on.
 func ExamplePoller_Events() {
 	p := poll.Poller{

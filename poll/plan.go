@@ -99,7 +99,7 @@ func reserve(left time.Duration, took durations, crowd time.Duration) time.Durat
 }
 
 // maxDurations is of how many attempts the durations are remembered.
-const maxDurations = 64
+const maxDurations = 16
 
 // durations remembers how long the newest attempts took.
 type durations struct {
