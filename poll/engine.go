@@ -281,23 +281,24 @@ func (e *engine) settle(s *source) {
 	g := s.gate
 	g.running--
 	now := time.Now()
-	asked, place := e.report(s)
+	place := e.report(s)
 	s.settle(&e.emitter)
-	e.gates.update(g, now)
 	for _, r := range s.runs {
 		r.slim()
 	}
+	e.gates.update(g, now)
 	e.plan(s)
-	if asked {
+	if place != g.told {
 		e.hold(g, place, now)
 	}
 }
 
-// report tells the limiter what an attempt saw. It reports whether the place was to slow
-// down, and what holds there now.
-func (e *engine) report(s *source) (throttled bool, now Place) {
-	if e.Limiter == nil || s.gate.name == "" {
-		return false, Place{}
+// report tells the limiter what an attempt saw. It returns what is to be told of the
+// place: what was told of it last if that still holds.
+func (e *engine) report(s *source) Place {
+	g := s.gate
+	if e.Limiter == nil || g.name == "" {
+		return g.told
 	}
 	for _, r := range s.runs {
 		o := r.last.observation
@@ -308,27 +309,34 @@ func (e *engine) report(s *source) (throttled bool, now Place) {
 		if o.Hint != nil {
 			wait, reason = o.Hint.Wait, o.Hint.Source
 		}
-		now = e.Limiter.Throttled(s.slot, wait)
-		now.Name, now.Reason = s.gate.name, reason
-		return true, now
+		place := e.Limiter.Throttled(s.slot, wait)
+		if place.ClosedUntil.Equal(g.told.ClosedUntil) && place.Rate == g.told.Rate {
+			return g.told
+		}
+		place.Name, place.Reason = g.name, reason
+		return place
 	}
-	return false, Place{}
+	if quota := s.runs[0].last.observation.Quota; quota != nil {
+		place := e.Limiter.Remaining(s.slot, quota.Remaining, quota.Reset)
+		if place.ClosedUntil.After(g.told.ClosedUntil) { // a changed pace alone is not worth telling
+			place.Name, place.Reason = g.name, "nothing remains of its rate limit"
+			return place
+		}
+	}
+	return g.told
 }
 
 // hold tells that a place was closed or its rate cut, and ends the targets that it is
 // closed to until their deadline.
 func (e *engine) hold(g *gate, place Place, now time.Time) {
-	if place == g.told {
-		return
-	}
 	g.told = place
 	e.emit(Event{Kind: EventPlace, Run: e.ID, At: now, Elapsed: now.Sub(e.Start), Deadline: e.deadline(), Place: &place})
-	g.reserved = false
+	e.gates.release(g)
 	e.gates.update(g, now)
 	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
 		return
 	}
-	closed := fmt.Sprintf("%s is closed for %s, as %s asks", g.name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
+	closed := fmt.Sprintf("%s is closed for %s (%s)", g.name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
 	for _, s := range e.sources {
 		if s.gate != g || s.waiting == 0 {
 			continue

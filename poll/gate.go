@@ -82,10 +82,6 @@ func (k *gatekeeper) leave(s *source) {
 		return
 	}
 	s.gate.members--
-	if s.gate.members == 0 && s.gate.running == 0 {
-		k.open.remove(s.gate)
-		k.paced.remove(s.gate)
-	}
 	s.gate = nil
 }
 
@@ -112,6 +108,7 @@ func (k *gatekeeper) update(g *gate, now time.Time) {
 	if g.ready.Len() == 0 || g.isFull() {
 		k.open.remove(g)
 		k.paced.remove(g)
+		k.release(g)
 		return
 	}
 	if k.limiter != nil && g.name != "" {
@@ -126,6 +123,14 @@ func (k *gatekeeper) update(g *gate, now time.Time) {
 	}
 	k.paced.remove(g)
 	k.open.put(g)
+}
+
+// release gives back the slot that g has, and does not use now.
+func (k *gatekeeper) release(g *gate) {
+	if g.reserved {
+		k.limiter.Release(g.slot)
+		g.reserved = false
+	}
 }
 
 // next returns the source whose attempt may begin now, nil if there is none.
@@ -148,8 +153,8 @@ func (k *gatekeeper) next(now time.Time) *source {
 			continue
 		}
 		s, _ := g.ready.first()
-		g.ready.remove(s)
 		s.slot, g.reserved = g.slot, false
+		g.ready.remove(s)
 		g.running++
 		k.update(g, now)
 		return s

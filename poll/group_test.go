@@ -316,8 +316,14 @@ func (l *spaced) Throttled(s poll.Slot, wait time.Duration) poll.Place {
 	return l.closed
 }
 
-func (l *spaced) Remaining(poll.Slot, int, time.Duration) {}
-func (l *spaced) Rate(string) float64                     { return 1 / l.interval.Seconds() }
+func (l *spaced) Remaining(poll.Slot, int, time.Duration) poll.Place { return l.closed }
+func (l *spaced) Rate(string) float64                                { return 1 / l.interval.Seconds() }
+
+func (l *spaced) Release(s poll.Slot) {
+	if s.Version == l.version {
+		l.next = s.At
+	}
+}
 
 func TestGroupSpacesAttempts(t *testing.T) {
 	t.Parallel()
@@ -368,7 +374,7 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 3: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
 5m0s    place   p the probe
-2: 5m0s    end     throttled past the deadline  after 0: p is closed for 5m, as the probe asks, and 1m are left before the deadline
+2: 5m0s    end     throttled past the deadline  after 0: p is closed for 5m (the probe), and 1m are left before the deadline
 5m0s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
 `)
 }
