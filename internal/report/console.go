@@ -1,46 +1,66 @@
 package report
 
-import "io"
+import (
+	"fmt"
+	"io"
+	"strings"
+)
 
-// A console writes to stderr, above a status line if one is drawn. Write errors are
+// A console writes to stderr, above status lines if any are drawn. Write errors are
 // ignored: they are no reason to end a run.
 type console struct {
 	w     io.Writer
-	drawn string // the status line on the terminal, "" for none
+	drawn string // what drew the status lines on the terminal, "" for none
 }
 
-// eraseLine goes to the first column and clears everything after it: one line, or
-// the rows it was wrapped into when the terminal got narrower.
-const eraseLine = "\r\x1b[J"
+// eraseLines goes to the first column and clears everything after it: the status
+// lines, or the rows they were wrapped into when the terminal got narrower.
+const eraseLines = "\r\x1b[J"
 
-// drawing returns what draws a status line. The rest of the row is cleared
-// afterwards, so that nothing flickers; the cursor is left in the first column,
-// where it stays if the terminal gets narrower and wraps the line.
-func drawing(line string) string { return "\r" + line + "\x1b[J\r" }
+// drawing returns what draws status lines. The rest of each row is cleared
+// afterwards, so that nothing flickers; the cursor is left in the first column of
+// the first row, where it stays if the terminal gets narrower and wraps the lines.
+func drawing(lines []string) string {
+	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
+	if up := len(lines) - 1; up > 0 {
+		text += fmt.Sprintf("\x1b[%dA", up)
+	}
+	return text
+}
 
-// say writes whole lines above the status line, in one Write, so that nothing comes
+// say writes whole lines above the status lines, in one Write, so that nothing comes
 // in between.
 func (c *console) say(text string) {
 	if text != "" && c.drawn != "" {
-		text = eraseLine + text + drawing(c.drawn)
+		text = eraseLines + text + c.drawn
 	}
 	c.write(text)
 }
 
-// draw replaces the status line, or erases it if line is empty.
-func (c *console) draw(line string) {
-	if line == "" {
-		c.finish("")
-		return
-	}
-	c.drawn = line
-	c.write(drawing(line))
+// draw replaces the status lines. Together they must be fewer than the rows of the
+// terminal.
+func (c *console) draw(lines ...string) {
+	c.drawn = drawing(lines)
+	c.write(c.drawn)
 }
 
-// finish writes the last lines, in place of the status line.
+// around calls write, which writes whole lines to the same terminal in another way,
+// with the status lines out of its way.
+func (c *console) around(write func()) {
+	drawn := c.drawn
+	c.erase()
+	write()
+	c.drawn = drawn
+	c.write(drawn)
+}
+
+// erase removes the status lines.
+func (c *console) erase() { c.finish("") }
+
+// finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
 	if c.drawn != "" {
-		text = eraseLine + text
+		text = eraseLines + text
 	}
 	c.drawn = ""
 	c.write(text)

@@ -63,8 +63,8 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, o.Age),
 	}
 	r.mu.Lock()
-	if u := r.runs[o.Run]; u != nil {
-		d.Timeline = append(d.Timeline, u.timeline.moments()...)
+	if r.run != nil {
+		d.Timeline = append(d.Timeline, r.run.timeline.moments()...)
 	}
 	r.mu.Unlock()
 	d.setValue(result.values)

@@ -11,38 +11,90 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// tellGitHub tells GitHub Actions how a run ended: a failure becomes an annotation,
-// and every run a row in the summary of the step.
-func (r *Reporter) tellGitHub(o *poll.Outcome) {
-	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
+// github is what GitHub Actions is told at the end of several targets.
+type github struct {
+	annotations []string // of failures
+	rows        []string // of the table, those of failures
+	good        []string // the others
+	targets     int
+}
+
+const (
+	// maxAnnotations is how many GitHub shows of a step, less one for the goal.
+	maxAnnotations = 10 - 1
+	maxTableRows   = 100
+)
+
+// tellGitHub tells GitHub Actions how a run or a group ended: a failure becomes an
+// annotation, and every run a row in the summary of the step. Of several targets it tells
+// that at the end: where the goal was reached, none of them is worth an annotation.
+func (r *Reporter) tellGitHub(ev poll.Event) {
+	if ev.Kind < poll.EventEnd || r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
 	}
-	if o.Ending != poll.Succeeded && r.cfg.Face != JSON {
-		r.con.say(annotation(o))
+	told := &r.github
+	if ev.Kind == poll.EventEnd {
+		told.add(ev.Outcome)
+	}
+	if !r.ended {
+		return
+	}
+	if s := ev.Summary; s != nil && s.Ending == poll.Succeeded {
+		told.annotations = nil
+	} else if s != nil {
+		told.annotations = append(told.annotations, annotation(r.goal(), unprefixed(r.groupClosing(s))))
+	}
+	if r.cfg.Face != JSON {
+		r.con.say(strings.Join(told.annotations, ""))
 	}
 	if file := r.cfg.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
 		// A summary that cannot be written is not worth an error or a message.
-		_ = appendFile(file, stepSummary(o))
+		_ = appendFile(file, told.table())
+	}
+}
+
+// add takes the end of a run.
+func (g *github) add(o *poll.Outcome) {
+	g.targets++
+	good := o.Ending == poll.Succeeded || o.Ending == poll.Cancelled
+	if !good && len(g.annotations) < maxAnnotations {
+		message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
+		g.annotations = append(g.annotations, annotation(oneLine(o.Target), message))
+	}
+	rows := &g.rows
+	if good {
+		rows = &g.good
+	}
+	if len(*rows) < maxTableRows {
+		*rows = append(*rows, markdownRow(o))
 	}
 }
 
 // annotation returns a failure as a workflow command:
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
-func annotation(o *poll.Outcome) string {
+func annotation(what, message string) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
-	message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
-	return "::error title=" + property.Replace("poll: "+oneLine(o.Target)) + "::" + data.Replace(message) + "\n"
+	return "::error title=" + property.Replace("poll: "+what) + "::" + data.Replace(message) + "\n"
 }
 
-// stepSummary returns a table of one row in GitHub's Markdown.
-func stepSummary(o *poll.Outcome) string {
+// table returns a table in GitHub's Markdown, failures first.
+func (g *github) table() string {
+	rows := append(g.rows, g.good...)
+	rows = rows[:min(len(rows), maxTableRows)]
+	if more := g.targets - len(rows); more > 0 {
+		rows = append(rows, fmt.Sprintf("| and %s | | | | |\n", words.Count(more, "other")))
+	}
+	return "| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n" + strings.Join(rows, "") + "\n"
+}
+
+// markdownRow returns the end of a run as a row of the table.
+func markdownRow(o *poll.Outcome) string {
 	how := o.Status.String()
 	if !endedByVerdict(o.Ending) {
 		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
 	}
-	const head = "| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n"
-	return fmt.Sprintf(head+"| %s | %s | %d | %s | %s |\n\n",
+	return fmt.Sprintf("| %s | %s | %d | %s | %s |\n",
 		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
 }
 

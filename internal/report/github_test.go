@@ -90,3 +90,36 @@ func TestEscapeMarkdown(t *testing.T) {
 		t.Errorf("have %q, want %q", have, want)
 	}
 }
+
+// Of several targets there are at most ten annotations, the last of them for all, and one
+// table, whose rows are bounded.
+func TestActions_group(t *testing.T) {
+	t.Parallel()
+	for name, events := range map[string][]poll.Event{"some": groups()["some"], "any": groups()["any"], "1000": manyJobs(1000)} {
+		file := filepath.Join(t.TempDir(), "summary.md")
+		var said strings.Builder
+		have := show(events, Config{Face: None, Targets: groupSize(events),
+			Getenv: environment("GITHUB_ACTIONS", "true", "GITHUB_STEP_SUMMARY", file)})
+		n := 0
+		for line := range strings.Lines(have) {
+			if strings.HasPrefix(line, "::") {
+				n++
+				said.WriteString(line)
+			}
+		}
+		summary, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name != "1000" {
+			golden(t, "actions/group-"+name+".md", said.String()+string(summary))
+			continue
+		}
+		if n != 10 || !strings.Contains(said.String(), "::error title=poll%3A all of 1000 targets::500 of 1000 targets not done:%0A") {
+			t.Errorf("%d annotations:\n%s", n, &said)
+		}
+		if n := strings.Count(string(summary), "\n"); n != 2+maxTableRows+1+1 || !strings.Contains(string(summary), "\n| and 900 others | | | | |\n") {
+			t.Errorf("%d lines:\n%s", n, summary)
+		}
+	}
+}

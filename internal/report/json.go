@@ -19,11 +19,13 @@ type jsonLines struct{ r *Reporter }
 func (f *jsonLines) due() time.Time { return time.Time{} }
 func (f *jsonLines) tick(time.Time) {}
 
-// A jsonEvent is an event in JSON. Every event has the first five keys, and others
-// where they apply.
+// A jsonEvent is an event of a run in JSON. Every event has v, event, target, attempt and
+// elapsed_s, that of one of several targets n and name, and others where they apply.
 type jsonEvent struct {
-	V          int      `json:"v"`     // 1
-	Event      string   `json:"event"` // wait, start, attempt, end
+	V          int      `json:"v"`              // 1
+	Event      string   `json:"event"`          // wait, start, attempt, end
+	N          int      `json:"n,omitempty"`    // of several targets
+	Name       string   `json:"name,omitempty"` // likewise
 	Target     string   `json:"target"`
 	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
@@ -40,9 +42,63 @@ type jsonEvent struct {
 	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
 }
 
-func (f *jsonLines) event(_ *run, ev poll.Event) {
+// A jsonPlace is an EventPlace in JSON.
+type jsonPlace struct {
+	V       int      `json:"v"`
+	Event   string   `json:"event"`
+	Place   string   `json:"place"`
+	Elapsed Seconds  `json:"elapsed_s"`
+	Closed  *Seconds `json:"closed_s,omitempty"`
+	Rate    float64  `json:"rate,omitempty"` // attempts a second from now on
+	Reason  string   `json:"reason"`
+}
+
+// A jsonGoal is an EventGoal in JSON.
+type jsonGoal struct {
+	V     int    `json:"v"`
+	Event string `json:"event"`
+	groupEnd
+	Error string `json:"error,omitempty"` // the closing words if the goal was not reached
+}
+
+func (f *jsonLines) event(ev poll.Event) {
+	switch ev.Kind {
+	case poll.EventPlace:
+		o := jsonPlace{V: 1, Event: ev.Kind.String(), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
+			Rate: roundRate(ev.Place.Rate), Reason: term.Line(ev.Place.Reason)}
+		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
+			o.Closed = new(seconds(left))
+		}
+		f.say(o)
+	case poll.EventGoal:
+		o := jsonGoal{V: 1, Event: ev.Kind.String(), groupEnd: f.r.groupEnd(ev.Summary)}
+		if ev.Summary.Ending != poll.Succeeded {
+			o.Error = unprefixed(f.r.groupClosing(ev.Summary))
+		}
+		f.say(o)
+	default:
+		f.say(f.ofRun(ev))
+	}
+}
+
+func (f *jsonLines) say(object any) {
+	if line, err := encode(object); err == nil { // never fails for numbers and words
+		f.r.con.say(string(line))
+	}
+}
+
+// unprefixed returns lines of poll's own without "poll: " before each.
+func unprefixed(lines string) string {
+	return strings.Trim(strings.ReplaceAll("\n"+lines, "\npoll: ", "\n"), "\n")
+}
+
+// ofRun returns an event of a run.
+func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
 		Elapsed: seconds(ev.Elapsed), prediction: predict(f.r.cfg.Forecast, ev.Age())}
+	if ev.N > 0 {
+		o.N, o.Name = ev.N, o.Target
+	}
 	switch ev.Kind {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
@@ -62,14 +118,10 @@ func (f *jsonLines) event(_ *run, ev poll.Event) {
 		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
 		o.Notes = remarks(out)
 		if out.Ending != poll.Succeeded {
-			// Without "poll: " before each line.
-			words := strings.ReplaceAll("\n"+f.r.closing(out, ""), "\npoll: ", "\n")
-			o.Error = strings.Trim(words, "\n")
+			o.Error = unprefixed(f.r.closing(out, ""))
 		}
 	}
-	if line, err := encode(o); err == nil { // never fails for numbers and words
-		f.r.con.say(string(line))
-	}
+	return o
 }
 
 // setVerdict fills in the observation and what it means.

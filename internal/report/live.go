@@ -23,38 +23,26 @@ type live struct {
 	drawn time.Time
 }
 
-func (v *live) event(u *run, ev poll.Event) {
+func (v *live) event(ev poll.Event) {
 	v.r.inBackground()
 	if ev.Kind == poll.EventEnd {
-		v.r.con.finish(v.r.closing(ev.Outcome, summary(u, v.r.cfg.Palette)))
+		v.r.con.finish(v.r.closing(ev.Outcome, summary(v.r.run, v.r.cfg.Palette)))
 		return
 	}
-	v.above.event(u, ev)
+	v.above.event(ev)
 	if now := time.Now(); now.Sub(v.drawn) >= redraw {
 		v.tick(now)
 	}
 }
 
-func (v *live) due() time.Time {
-	if len(v.r.active) == 0 {
-		return time.Time{}
-	}
-	return v.drawn.Add(redraw)
-}
+func (v *live) due() time.Time { return v.drawn.Add(redraw) }
 
-// tick redraws the status line, one column narrower than the terminal: some
-// terminals wrap after a character in the last column. In the background it leaves
-// the terminal alone.
+// tick redraws the status line. In the background it leaves the terminal alone.
 func (v *live) tick(now time.Time) {
 	v.drawn = now
-	if v.r.inBackground() || len(v.r.active) == 0 {
-		return
+	if !v.r.inBackground() {
+		v.r.con.draw(v.layout(v.statusLine(v.r.run, now), v.r.width()))
 	}
-	width := v.r.cfg.Streams.Width()
-	if width == 0 {
-		width = 80
-	}
-	v.r.con.draw(v.layout(v.statusLine(v.r.active[0], now), width-1))
 }
 
 // A statusLine is what could be shown of a run, as plain text; layout decides what
@@ -67,9 +55,9 @@ type statusLine struct {
 }
 
 func (v *live) statusLine(u *run, now time.Time) statusLine {
-	elapsed, frames := u.elapsed(now), v.r.glyphs.spinner
+	elapsed := u.elapsed(now)
 	s := statusLine{
-		spinner: string(frames[int(elapsed/redraw)%len(frames)]), // depends only on the time
+		spinner: v.r.glyphs.frame(elapsed),
 		status:  "waiting",
 		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
 		elapsed: words.Clock(elapsed),
@@ -129,10 +117,7 @@ const (
 // layout fits the parts into width columns. If the words do not fit, the bar goes
 // first, then the timeout and the attempt limit.
 func (v *live) layout(s statusLine, width int) string {
-	gap := "  "
-	if width < narrow {
-		gap = " "
-	}
+	gap := gapOf(width)
 	phase := fmt.Sprintf("%-*s", phaseWidth, s.phase)
 	left := width - term.Width(s.spinner+" ") - statusWidth - len(s.attempt+s.elapsed+phase) - 4*len(gap)
 	if left < 0 { // without colours, since escape sequences cannot be cut
@@ -150,7 +135,7 @@ func (v *live) layout(s statusLine, width int) string {
 	attempt := s.attempt + c.Paint(term.Faint, part(s.maxAttempts, len(s.maxAttempts)))
 	timeout := part(s.timeout, len("/"+s.timeout))
 	elapsed := s.elapsed
-	switch bar := v.bar(s.done); {
+	switch bar := v.r.bar(s.done, barWidth).painted; {
 	case s.percent != "":
 		if timeout != "" {
 			elapsed += c.Paint(term.Faint, "/"+timeout)
@@ -165,10 +150,18 @@ func (v *live) layout(s statusLine, width int) string {
 		term.Cut(s.words, left, v.r.glyphs.ellipsis)
 }
 
-// bar shows a fraction: how much of the timeout is over, or how many past runs
-// were.
-func (v *live) bar(done float64) string {
-	n, c := int(done*barWidth), v.r.cfg.Palette
-	full, empty := strings.Repeat(v.r.glyphs.full, n), strings.Repeat(v.r.glyphs.empty, barWidth-n)
-	return c.Paint(term.Pending, full) + c.Paint(term.Faint, empty)
+// gapOf returns what is between columns.
+func gapOf(width int) string {
+	if width < narrow {
+		return " "
+	}
+	return "  "
+}
+
+// bar shows a fraction: how much of the timeout is over, how many past runs were, or how
+// many targets are.
+func (r *Reporter) bar(done float64, columns int) piece {
+	n, c := int(done*float64(columns)), r.cfg.Palette
+	full, empty := strings.Repeat(r.glyphs.full, n), strings.Repeat(r.glyphs.empty, columns-n)
+	return piece{full + empty, c.Paint(term.Pending, full) + c.Paint(term.Faint, empty)}
 }

@@ -34,7 +34,8 @@ func newScreen(t *testing.T, width int) *screen {
 }
 
 func (s *screen) streams() *term.Streams {
-	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
+	buffers, _, _ := term.Buffers("")
+	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true, OnSuspend: buffers.OnSuspend,
 		Width:      s.columns,
 		Foreground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
 }
@@ -62,7 +63,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.raw.Write(p)
 	text := escapes.ReplaceAllString(string(p), "")
-	if rest, ok := strings.CutPrefix(text, eraseLine); ok && rest != "\r" {
+	if rest, ok := strings.CutPrefix(text, eraseLines); ok && rest != "\r" {
 		text = rest
 		s.line = ""
 	}
@@ -113,6 +114,11 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	}
 	for i, ev := range events {
 		ev.At, ev.Began, ev.Deadline, ev.NextAt = shift(ev.At), shift(ev.Began), shift(ev.Deadline), shift(ev.NextAt)
+		if ev.Place != nil {
+			place := *ev.Place
+			place.ClosedUntil = shift(place.ClosedUntil)
+			ev.Place = &place
+		}
 		time.Sleep(time.Until(ev.At.Add(time.Duration(i) * 1700 * time.Nanosecond)))
 		if before != nil {
 			before(i)

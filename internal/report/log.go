@@ -38,12 +38,13 @@ type logged struct {
 	body    string // the head of the last body shown
 }
 
-func (l *log) event(u *run, ev poll.Event) {
+func (l *log) event(ev poll.Event) {
+	u := l.r.run
 	if l.r.cfg.Face == None && (ev.Kind != poll.EventEnd || ev.Outcome.Ending == poll.Succeeded) {
 		return
 	}
 	if !u.logged.opened && ev.Kind != poll.EventEnd {
-		l.say(l.r.opening(u))
+		l.say(l.r.opening(oneLine(u.latest.Target), u.timeout(), u.latest.MaxAttempts))
 	}
 	u.logged.opened = true
 	switch ev.Kind {
@@ -191,24 +192,23 @@ func (l *log) say(text string) {
 
 // due returns when the silence reaches its limit.
 func (l *log) due() time.Time {
-	if l.heartbeat <= 0 || len(l.r.active) == 0 {
+	if l.heartbeat <= 0 {
 		return time.Time{}
 	}
 	return l.spoke.Add(l.heartbeat)
 }
 
-// tick is the heartbeat: it reports the state of every run.
-func (l *log) tick(now time.Time) {
+// beat makes the next silence longer.
+func (l *log) beat() {
 	if l.heartbeat < l.maxHeartbeat {
 		l.heartbeat = min(2*l.heartbeat, l.maxHeartbeat)
 	}
-	for _, u := range l.r.active {
-		l.state(u, now)
-	}
 }
 
-// state repeats the last verdict, and adds what is under way.
-func (l *log) state(u *run, now time.Time) {
+// tick is the heartbeat: it repeats the last verdict, and adds what is under way.
+func (l *log) tick(now time.Time) {
+	l.beat()
+	u := l.r.run
 	what, text := "-", ""
 	if u.attempt != nil {
 		u.logged.reason, u.logged.attempt = verdictWords(*u.attempt), u.attempt.Attempt
@@ -233,11 +233,15 @@ func (l *log) state(u *run, now time.Time) {
 
 // paint pads a word to width and colours it if it is a status.
 func paint(p term.Palette, what string, width int) string {
-	tone := map[string]term.Tone{ // Faint for others
+	return p.Paint(toneOf(what), what) + strings.Repeat(" ", max(0, width-len(what)))
+}
+
+// toneOf returns the tone of a status, and Faint for other words.
+func toneOf(what string) term.Tone {
+	return map[string]term.Tone{
 		status.Success.String():   term.Good,
 		status.NotReady.String():  term.Pending,
 		status.Throttled.String(): term.Slow,
 		status.Error.String():     term.Bad,
 	}[what]
-	return p.Paint(tone, what) + strings.Repeat(" ", max(0, width-len(what)))
 }

@@ -22,7 +22,6 @@ package report
 
 import (
 	"io"
-	"slices"
 	"sync"
 	"time"
 
@@ -78,8 +77,8 @@ type Config struct {
 	Timeout time.Duration // of all targets together, 0 for none
 }
 
-// A Reporter shows the events of one or more runs. Its methods may be called
-// from several goroutines.
+// A Reporter shows the events of a run, or of the runs of a group. Its methods may be
+// called from several goroutines.
 type Reporter struct {
 	cfg     Config
 	usually string // the forecast in words, "" for none
@@ -87,12 +86,15 @@ type Reporter struct {
 	con     *console
 	glyphs  glyphs
 	face    face
-	runs    map[poll.RunID]*run
+	run     *run   // nil before the first event, and of several targets
+	group   *group // nil for a single wait
+	ended   bool   // the last event was shown
 	results results
-	active  []*run           // not ended, in the order of their first events
+	github  github
 	child   *term.LineWriter // nil until Stderr was called
 	timer   *time.Timer
-	cleared bool // by Clear, since the last event
+	release func() // of the signal that suspends
+	cleared bool   // by Clear, since the last event
 	closed  bool
 }
 
@@ -100,21 +102,27 @@ type Reporter struct {
 type glyphs struct {
 	spinner     []rune
 	full, empty string // of a bar
+	good, bad   string // before a target that has ended
 	ellipsis    string // for cut text
 }
 
 func glyphsOf(unicode bool) glyphs {
 	if unicode {
-		return glyphs{spinner: []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), full: "━", empty: "─", ellipsis: "…"}
+		return glyphs{spinner: []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"), full: "━", empty: "─", good: "✓", bad: "✗", ellipsis: "…"}
 	}
-	return glyphs{spinner: []rune(`|/-\`), full: "=", empty: "-", ellipsis: "..."}
+	return glyphs{spinner: []rune(`|/-\`), full: "=", empty: "-", good: "+", bad: "x", ellipsis: "..."}
+}
+
+// frame returns the spinner, which depends only on the time.
+func (g glyphs) frame(elapsed time.Duration) string {
+	return string(g.spinner[int(elapsed/redraw)%len(g.spinner)])
 }
 
 // A face turns events into words. The Reporter calls it with its lock held.
 type face interface {
-	event(*run, poll.Event) // called after the run is updated
-	due() time.Time         // when to call tick, zero for never
-	tick(now time.Time)     // called when due, or later
+	event(poll.Event)   // called after what is known is updated
+	due() time.Time     // when to call tick before the end, zero for never
+	tick(now time.Time) // called when due, or later
 }
 
 // New returns a Reporter. It writes nothing before the first event.
@@ -124,51 +132,66 @@ func New(cfg Config) *Reporter {
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err},
-		glyphs: glyphsOf(cfg.Streams.Unicode), runs: make(map[poll.RunID]*run)}
+		glyphs: glyphsOf(cfg.Streams.Unicode)}
+	if cfg.Targets > 0 {
+		r.group = newGroup(cfg.Targets)
+	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
+	r.release = func() {}
+	if cfg.Face == Live {
+		r.release = cfg.Streams.OnSuspend(r.suspend)
+	}
 	rows := log{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Face == None {
 		rows.heartbeat, rows.maxHeartbeat = 0, 0
 	} else if cfg.Heartbeat != nil {
 		rows.heartbeat, rows.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
-	switch cfg.Face {
-	case JSON:
-		r.face = &jsonLines{r}
-	case Live:
-		r.face = &live{r: r, above: rows}
-	default:
-		r.face = &rows
-	}
+	r.face = r.newFace(rows)
 	return r
 }
 
-// Event shows an event. It must be called with every event of a run, in order.
+// newFace returns the face, given the log that it has or is.
+func (r *Reporter) newFace(rows log) face {
+	switch {
+	case r.cfg.Face == JSON:
+		return &jsonLines{r}
+	case r.group != nil && r.cfg.Face == Live:
+		return &groupLive{r: r, above: groupLog{log: rows}}
+	case r.group != nil:
+		return &groupLog{log: rows}
+	case r.cfg.Face == Live:
+		return &live{r: r, above: rows}
+	}
+	return &rows
+}
+
+// Event shows an event. It must be called with every event of the run or the group, in
+// order.
 func (r *Reporter) Event(ev poll.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
+	if r.closed {
 		return
 	}
 	if r.child != nil && ev.Kind == poll.EventAttempt {
 		_ = r.child.Flush() // an unfinished line of the command
 	}
 	r.cleared = false
-	u := r.runs[ev.Run]
-	if u == nil {
-		u = new(run)
-		r.runs[ev.Run] = u
-		r.active = append(r.active, u)
+	last := poll.EventEnd
+	if r.group != nil {
+		last = poll.EventGoal
+		r.group.update(ev)
+	} else {
+		if r.run == nil {
+			r.run = new(run)
+		}
+		r.run.update(ev)
 	}
-	u.update(ev)
-	if ev.Kind == poll.EventEnd {
-		r.active = slices.DeleteFunc(r.active, func(other *run) bool { return other == u })
-	}
-	r.face.event(u, ev)
-	if ev.Kind == poll.EventEnd {
-		r.tellGitHub(ev.Outcome)
-	}
+	r.ended = ev.Kind == last
+	r.face.event(ev)
+	r.tellGitHub(ev)
 	r.rearm()
 }
 
@@ -209,9 +232,22 @@ func (r *Reporter) Close() {
 		_ = r.child.Flush()
 	}
 	r.inBackground()
-	r.con.draw("")
+	r.con.erase()
+	if !r.closed {
+		r.release()
+	}
 	r.closed = true
 	r.timer.Stop()
+}
+
+// suspend leaves the terminal to the shell, and calls stop meanwhile.
+func (r *Reporter) suspend(stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.inBackground() {
+		r.con.erase()
+	}
+	stop()
 }
 
 // Clear erases what is drawn, so that something else can be written there. Nothing
@@ -220,7 +256,7 @@ func (r *Reporter) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.inBackground()
-	r.con.draw("")
+	r.con.erase()
 	r.cleared = true
 }
 
@@ -237,7 +273,7 @@ func (r *Reporter) inBackground() bool {
 // rearm sets the timer to when the face is due.
 func (r *Reporter) rearm() {
 	r.timer.Stop()
-	if due := r.face.due(); !due.IsZero() {
+	if due := r.face.due(); !due.IsZero() && !r.ended {
 		r.timer.Reset(time.Until(due))
 	}
 }
@@ -247,7 +283,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.cleared {
+	if r.closed || r.cleared || r.ended {
 		return
 	}
 	now := time.Now()

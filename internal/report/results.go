@@ -36,18 +36,35 @@ type TargetResult struct {
 
 // A Summary is the object of --json for several targets. See docs/summary.schema.json.
 type Summary struct {
-	V        int            `json:"v"` // 1
+	V    int `json:"v"` // 1
+	Exit int `json:"exit"`
+	groupEnd
+	Targets []TargetResult `json:"targets"`
+	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
+}
+
+// A groupEnd is how several targets ended, in JSON.
+type groupEnd struct {
 	Status   *string        `json:"status"`
 	Ending   string         `json:"ending"`
-	Exit     int            `json:"exit"`
 	Reason   string         `json:"reason"`
 	Goal     string         `json:"goal"`
 	Need     int            `json:"need"`
-	Counts   map[string]int `json:"counts"`
+	Counts   map[string]int `json:"counts"` // of targets, by their endings
 	Attempts int            `json:"attempts"`
 	Elapsed  Seconds        `json:"elapsed_s"`
-	Targets  []TargetResult `json:"targets"`
-	Result   *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
+}
+
+// groupEnd describes how several targets ended.
+func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
+	counts := make(map[string]int)
+	for e, n := range r.group.ended {
+		counts[endingWord(poll.Ending(e))] = n
+	}
+	return groupEnd{
+		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.goal(),
+		Need: s.Need, Counts: counts, Attempts: s.Attempts, Elapsed: seconds(s.Elapsed),
+	}
 }
 
 // endingWord returns an ending as a word for programs.
@@ -76,6 +93,8 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return nil
 	case out.JSON:
 		return nil
+	case len(out.Print) > 1 && o.Ending != poll.Succeeded:
+		return nil
 	case len(out.Print) > 1:
 		return r.writeLine(out, func(w io.Writer) error { _, err := w.Write(result.Answer()); return err })
 	}
@@ -87,19 +106,31 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	return r.writeLine(out, func(w io.Writer) error { return writeObject(w, line, line.content) })
 }
 
-// writeLine writes a line of stdout.
-func (r *Reporter) writeLine(out Output, write func(io.Writer) error) error {
-	if r.results.queue == nil {
-		r.results.queue = newQueue(r.cfg.Streams.Out, func(err error) {
-			if out.Lost != nil {
-				out.Lost(&ResultError{Err: err})
-			}
-		})
+// writeLine writes a line of stdout. On the terminal where stderr is, too, it does not
+// queue: who does not read the one does not read the other.
+func (r *Reporter) writeLine(out Output, write func(io.Writer) error) (err error) {
+	if r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.inBackground()
+		r.con.around(func() { err = write(r.cfg.Streams.Out) })
+	} else {
+		if r.results.queue == nil {
+			r.results.queue = newQueue(r.cfg.Streams.Out, out.lost)
+		}
+		err = write(r.results.queue)
 	}
-	if err := write(r.results.queue); err != nil {
+	if err != nil {
 		return &ResultError{Err: err}
 	}
 	return nil
+}
+
+// lost tells that nobody reads stdout any more.
+func (out Output) lost(err error) {
+	if out.Lost != nil {
+		out.Lost(&ResultError{Err: err})
+	}
 }
 
 // WriteSummary ends the output of several targets: with JSON it writes the [Summary],
@@ -109,11 +140,15 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	winner := r.results.winner
 	switch {
 	case out.JSON:
-		d := r.summary(s, exit)
+		byNumber := func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) }
+		slices.SortFunc(r.results.rows, byNumber)
+		d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: slices.Concat([]TargetResult{}, r.results.rows)}
 		var c content
 		if winner != nil {
 			line := targetResult(r.results.number, *winner, 0)
-			line.setBody(winner.Outcome.Observation)
+			if o := winner.Outcome.Observation; o != nil {
+				line.setBody(o)
+			}
 			d.Result, c = &line, line.content
 		}
 		return writeOut(r.cfg.Streams, func(w io.Writer) error { return writeObject(w, d, c) })
@@ -140,23 +175,6 @@ func targetResult(n int, result Result, exit int) TargetResult {
 	}
 	t.setValue(result.values)
 	return t
-}
-
-// summary describes how several targets ended.
-func (r *Reporter) summary(s poll.Summary, exit int) Summary {
-	rows := slices.SortedFunc(slices.Values(r.results.rows), func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	d := Summary{
-		V: 1, Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Exit: exit,
-		Goal: term.Line(r.cfg.Goal), Need: s.Need, Counts: make(map[string]int),
-		Attempts: s.Attempts, Elapsed: seconds(s.Elapsed), Targets: append([]TargetResult{}, rows...),
-	}
-	for e := poll.Succeeded; e <= poll.Cancelled; e++ {
-		d.Counts[endingWord(e)] = 0
-	}
-	for _, t := range rows {
-		d.Counts[t.Ending]++
-	}
-	return d
 }
 
 // statusOf returns what an ending of several targets says of them all.

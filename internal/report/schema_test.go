@@ -112,6 +112,14 @@ func TestOutcomes_schema(t *testing.T) {
 	})
 }
 
+// allCounts and summaryWith make the object of --json for several targets.
+const allCounts = `"succeeded":1,"failed":0,"cannot_run":0,"throttled":0,"exhausted":0,"timed_out":0,"interrupted":0,"cancelled":0`
+
+func summaryWith(targets, counts string) string {
+	return `{"v":1,"exit":0,"status":"SUCCESS","ending":"succeeded","reason":"","goal":"","need":1,"counts":{` +
+		counts + `},"attempts":1,"elapsed_s":0,"targets":` + targets + `}`
+}
+
 // The schemas would be worth nothing if they accepted anything.
 func TestSchemas_refuse(t *testing.T) {
 	t.Parallel()
@@ -127,6 +135,22 @@ func TestSchemas_refuse(t *testing.T) {
 			`{"v":1,"event":"attempt","target":"x","attempt":1,"elapsed_s":0,"took_s":0,"status":"DONE","reason":""}`,
 			`{"v":1,"event":"attempt","target":"x","attempt":1,"elapsed_s":0,"took_s":0,"status":"ERROR","reason":"","exit_code":1,"http_status":200}`,
 			`{"v":1,"event":"end","target":"x","attempt":1,"elapsed_s":0,"status":"ERROR","reason":"x"}`,
+			`{"v":1,"event":"start","target":"x","attempt":1,"elapsed_s":0,"n":1}`,
+			`{"v":1,"event":"place","place":"x","elapsed_s":0,"reason":"","rate":0}`,
+			`{"v":1,"event":"place","place":"x","elapsed_s":0,"reason":"","target":"x"}`,
+			`{"v":1,"event":"goal","status":"ERROR","ending":"failed","reason":"","goal":"","need":1,"counts":{` + allCounts + `},"attempts":1,"elapsed_s":0}`,
+		},
+		"target.schema.json": {
+			`{}`,
+			`{"v":1,"n":0,"name":"x","status":"SUCCESS","ending":"succeeded","exit":0,"reason":"","attempts":1,"elapsed_s":0}`,
+			`{"v":1,"n":1,"name":"x","status":"SUCCESS","ending":"timed out","exit":0,"reason":"","attempts":1,"elapsed_s":0}`,
+			`{"v":1,"n":1,"name":"x","status":"SUCCESS","ending":"succeeded","exit":0,"reason":"","attempts":1,"elapsed_s":0,"encoding":"base64"}`,
+		},
+		"summary.schema.json": {
+			`{}`,
+			summaryWith(`[]`, `"succeeded":1`),
+			summaryWith(`[{}]`, allCounts),
+			summaryWith(`[{"n":1,"name":"x","status":"SUCCESS","ending":"succeeded","exit":0,"reason":"","attempts":1,"elapsed_s":0,"body":1}]`, allCounts),
 		},
 		"outcome.schema.json": {
 			`{}`,
@@ -143,5 +167,26 @@ func TestSchemas_refuse(t *testing.T) {
 				t.Errorf("%s accepts %s", name, text)
 			}
 		}
+	}
+}
+
+func TestGroupEvents_schema(t *testing.T) {
+	t.Parallel()
+	schema := readSchema(t, "event.schema.json")
+	for name, events := range groups() {
+		n := 0
+		have := show(events, Config{Face: JSON, Targets: groupSize(events), Getenv: environment("GITHUB_ACTIONS", "true")})
+		for line := range strings.Lines(have) {
+			n++
+			if err := validate(schema, line); err != nil {
+				t.Errorf("%s: %s: %v", name, line, err)
+			}
+		}
+		if n != len(events) {
+			t.Errorf("%s: %d lines for %d events", name, n, len(events))
+		}
+	}
+	if err := validate(readSchema(t, "summary.schema.json"), summaryWith(`[]`, allCounts)); err != nil {
+		t.Error(err)
 	}
 }

@@ -30,19 +30,20 @@ func oneLine(s string) string {
 	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
 }
 
-// opening says what the wait is for and how long it may take, and usually takes.
-func (r *Reporter) opening(u *run) string {
-	text := "poll: waiting for " + oneLine(u.latest.Target)
+// opening says what the wait is for and how long it may take, and usually takes. Of
+// timeout and maxAttempts, 0 is no limit.
+func (r *Reporter) opening(what string, timeout time.Duration, maxAttempts int) string {
+	text := "poll: waiting for " + what
 	if until := r.cfg.Until; len(until) > 0 {
 		text += " until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "...")
 	}
-	if d := u.timeout(); d > 0 {
-		text += ", up to " + words.Short(d)
+	if timeout > 0 {
+		text += ", up to " + words.Short(timeout)
 	} else {
 		text += ", without a time limit"
 	}
-	if n := u.latest.MaxAttempts; n > 0 {
-		text += ", at most " + words.Count(n, "attempt")
+	if maxAttempts > 0 {
+		text += ", at most " + words.Count(maxAttempts, "attempt")
 	}
 	for _, line := range append([]string{r.forecast(0)}, r.cfg.Opening...) {
 		if line != "" {

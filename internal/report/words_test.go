@@ -42,19 +42,6 @@ func TestAdviceNamesFlags(t *testing.T) {
 	}
 }
 
-// Two URLs that differ in their query have one name and are two targets.
-func TestRunsOfOneName(t *testing.T) {
-	t.Parallel()
-	s, _, _ := term.Buffers("")
-	r := New(Config{Streams: s, Face: None})
-	for _, id := range []poll.RunID{1, 2, 2} {
-		r.Event(poll.Event{Kind: poll.EventAttempt, Run: id, Target: jobURL})
-	}
-	if one, two := len(r.runs[1].timeline), len(r.runs[2].timeline); one != 1 || two != 2 {
-		t.Errorf("have %d and %d attempts, want 1 and 2", one, two)
-	}
-}
-
 // The live line tells a hint once: not where the verdict has told it.
 func TestTheLiveLineTellsAHintOnce(t *testing.T) {
 	t.Parallel()

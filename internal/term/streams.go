@@ -31,11 +31,14 @@ type Streams struct {
 	NoColor bool // the environment asks for no colours
 
 	// Width and OutWidth return the current width of Err's and Out's terminal in
-	// columns, 0 if there is none or it is unknown.
-	Width, OutWidth func() int
+	// columns, and Height that of Err's in rows, 0 if there is none or it is unknown.
+	Width, OutWidth, Height func() int
 	// Foreground reports whether the process may draw on Err's terminal now: not as
 	// a shell's background job. Without job control it always may.
 	Foreground func() bool
+	// OnSuspend calls f whenever the terminal asks the process to stop (Ctrl-Z), until
+	// release is called. f calls stop, which returns when the process goes on.
+	OnSuspend func(f func(stop func())) (release func())
 	// CloseOut closes stdout. Some file systems report only then that data is lost.
 	CloseOut func() error
 	// Delivered changes whenever more of stdout has been read.
@@ -60,7 +63,9 @@ func System(getenv func(string) string) *Streams {
 		NoColor:       getenv("NO_COLOR") != "",
 		Width:         func() int { return columns(errFd) },
 		OutWidth:      func() int { return columns(outFd) },
+		Height:        func() int { return rows(errFd) },
 		Foreground:    func() bool { return inForeground(errFd) },
+		OnSuspend:     onSuspend,
 		CloseOut:      os.Stdout.Close,
 		Delivered:     func() int64 { return out.written.Load() - int64(unread(outFd)) },
 	}
@@ -71,8 +76,9 @@ func System(getenv func(string) string) *Streams {
 func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	out, err = new(bytes.Buffer), new(bytes.Buffer)
 	none := func() int { return 0 }
-	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none,
+	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none, Height: none,
 		Foreground: func() bool { return true },
+		OnSuspend:  func(func(func())) func() { return func() {} },
 		CloseOut:   func() error { return nil },
 		Delivered:  func() int64 { return 0 }}, out, err
 }
@@ -80,6 +86,11 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 func columns(fd int) int {
 	width, _, _ := term.GetSize(fd) // 0 on an error
 	return width
+}
+
+func rows(fd int) int {
+	_, height, _ := term.GetSize(fd) // 0 on an error
+	return height
 }
 
 // unicodeLocale reports whether the locale, by POSIX's order of variables, uses

@@ -175,7 +175,7 @@ func Cut(s string, width int, mark string) string {
 	}
 	// No more than this can fit, however narrow: a long text costs no more than a
 	// short one.
-	if limit := 16 * (width + 1); len(s) > limit {
+	if limit := bytesIn(width); len(s) > limit {
 		for limit > 0 && !utf8.RuneStart(s[limit]) {
 			limit--
 		}
@@ -186,3 +186,22 @@ func Cut(s string, width int, mark string) string {
 	}
 	return condition().Truncate(s, width, mark)
 }
+
+// CutMiddle is like [Cut], but keeps both ends, of the last characters about twice as
+// many: in names they differ more often.
+func CutMiddle(s string, width int, mark string) string {
+	marked := width - Width(mark)
+	if Width(s) <= width || marked < 6 {
+		return Cut(s, width, mark)
+	}
+	from := max(0, len(s)-bytesIn(marked))
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	end, tail := s[from:], marked-marked/3
+	return Cut(s, marked/3, "") + mark + condition().TruncateLeft(end, Width(end)-tail, "")
+}
+
+// bytesIn returns how many bytes may be shown in so many columns, and are enough to see
+// that a text is longer.
+func bytesIn(width int) int { return 16 * (width + 1) }

@@ -1,0 +1,277 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	otherLines   = 4  // of the terminal, that a table leaves free
+	shownReasons = 5  // that most targets have
+	shownPlaces  = 3  // that are closed
+	shownOldest  = 3  // targets, where not all are shown
+	defaultRows  = 24 // of a terminal that does not say
+)
+
+// groupLive is the face for several targets on a terminal: a table of them or, if they
+// are too many, the state of all in a few lines, redrawn below what is worth keeping.
+type groupLive struct {
+	r     *Reporter
+	above groupLog
+	drawn time.Time
+}
+
+func (v *groupLive) event(ev poll.Event) {
+	v.r.inBackground()
+	if ev.Kind == poll.EventGoal {
+		v.r.con.finish(v.last(ev.At) + v.r.groupClosing(ev.Summary))
+		return
+	}
+	v.above.event(ev)
+	if now := time.Now(); now.Sub(v.drawn) >= redraw {
+		v.tick(now)
+	}
+}
+
+// last returns what stays of the table.
+func (v *groupLive) last(now time.Time) string {
+	if !v.r.shown() || !v.r.cfg.Streams.Foreground() {
+		return ""
+	}
+	return strings.Join(v.table(v.r.group.targets, now), "\n") + "\n"
+}
+
+func (v *groupLive) due() time.Time { return v.drawn.Add(redraw) }
+
+// tick redraws what is below the lines that stay.
+func (v *groupLive) tick(now time.Time) {
+	v.drawn = now
+	if v.r.inBackground() {
+		return
+	}
+	lines := v.lines(now)
+	v.r.con.draw(lines[:min(len(lines), max(1, v.r.height()-1))]...)
+}
+
+// leastColumns is how wide a terminal must be for more than a few digits.
+const leastColumns = 20
+
+func (v *groupLive) lines(now time.Time) []string {
+	switch g := v.r.group; {
+	case v.r.width() < leastColumns:
+		text := fmt.Sprintf("%s %d/%d", v.r.glyphs.frame(g.at(now)), g.done(), g.size)
+		return []string{term.Cut(text, v.r.width(), "")}
+	case v.r.shown():
+		return append(v.table(g.targets, now), v.summary(now)...)
+	}
+	return v.overview(now)
+}
+
+// shown reports whether each target has a row in a table on the terminal.
+func (r *Reporter) shown() bool {
+	return r.cfg.Face == Live && r.group.few() && r.group.size <= r.height()-otherLines
+}
+
+// height returns the rows of the terminal.
+func (r *Reporter) height() int { return cmp.Or(r.cfg.Streams.Height(), defaultRows) }
+
+// width returns how many columns a line may have: one fewer than the terminal, since
+// some terminals wrap after a character in the last column.
+func (r *Reporter) width() int { return cmp.Or(r.cfg.Streams.Width(), 80) - 1 }
+
+// A piece is a part of a line that is there in full or not at all.
+type piece struct{ plain, painted string }
+
+func plain(s string) piece { return piece{s, s} }
+
+// line joins the pieces that fit into width columns.
+func line(width int, gap string, pieces ...piece) string {
+	var text string
+	for _, p := range pieces {
+		sep := gap
+		if text == "" {
+			sep = ""
+		}
+		if columns := term.Width(sep + p.plain); p.plain != "" && columns <= width {
+			text += sep + p.painted
+			width -= columns
+		}
+	}
+	return text
+}
+
+// elapsed returns the time that is over, and how much there is.
+func (v *groupLive) elapsed(now time.Time) piece {
+	text := words.Clock(v.r.group.at(now))
+	if d := v.r.cfg.Timeout; d > 0 {
+		text += "/" + words.Short(d)
+	}
+	return plain(text)
+}
+
+// counts returns the counts as pieces.
+func (v *groupLive) counts() (pieces []piece) {
+	for _, c := range v.r.group.counts() {
+		n := strconv.Itoa(c.n) + " "
+		pieces = append(pieces, piece{n + c.word, n + v.r.cfg.Palette.Paint(c.tone, c.word)})
+	}
+	return pieces
+}
+
+// summary is what is below a table.
+func (v *groupLive) summary(now time.Time) []string {
+	g := v.r.group
+	pieces := slices.Concat([]piece{v.elapsed(now)}, v.counts(), []piece{plain("(" + v.r.goal() + ")")})
+	text := v.r.glyphs.frame(g.at(now)) + " " + line(v.r.width()-2, "  ", pieces...)
+	return append([]string{text}, v.places(now, 1)...)
+}
+
+// overview is what is shown of many targets.
+func (v *groupLive) overview(now time.Time) []string {
+	g, width := v.r.group, v.r.width()
+	bar := v.r.bar(float64(g.over())/float64(max(1, g.size)), min(30, max(barWidth, width/4)))
+	done := plain(fmt.Sprintf("%d of %d done", g.done(), g.size))
+	pace := plain("")
+	if n := g.rate.perSecond(g.at(now)); n > 0 {
+		pace = plain(perSecond(n))
+	}
+	lines := []string{
+		v.r.glyphs.frame(g.at(now)) + " " + line(width-2, "  ", bar, done, v.elapsed(now), pace),
+		"  " + line(width-2, "  ", append(v.counts(), plain("("+v.r.goal()+")"))...),
+	}
+	most := g.commonest(shownReasons)
+	for _, one := range most {
+		n := len(strconv.Itoa(most[0].waiting))
+		text := fmt.Sprintf("  %*d  %s", n, one.waiting, one.text(v.r.glyphs.ellipsis))
+		lines = append(lines, term.Cut(text, width, v.r.glyphs.ellipsis))
+	}
+	lines = append(lines, v.places(now, shownPlaces)...)
+	var oldest []*target
+	for t := g.oldest; t != nil && len(oldest) < shownOldest; t = t.younger {
+		oldest = append(oldest, t)
+	}
+	if len(oldest) > 0 {
+		lines = append(lines, "  waiting longest:")
+	}
+	return append(lines, v.table(oldest, now)...)
+}
+
+// places returns a line for each of the first places that are closed.
+func (v *groupLive) places(now time.Time, most int) (lines []string) {
+	closed := 0
+	for _, p := range v.r.group.places {
+		if !p.ClosedUntil.After(now) {
+			continue
+		}
+		if closed++; closed <= most {
+			lines = append(lines, "  "+p.words(now))
+		}
+	}
+	if closed > most {
+		lines[most-1] += fmt.Sprintf(" (and %d more)", closed-most)
+	}
+	for i, text := range lines {
+		lines[i] = term.Cut(text, v.r.width(), v.r.glyphs.ellipsis)
+	}
+	return lines
+}
+
+// commonest returns the reasons that most targets have that have not ended, the most
+// common one first.
+func (g *group) commonest(most int) []*reason {
+	var all []*reason
+	for _, one := range g.reasons.byKey {
+		if one.waiting > 0 {
+			all = append(all, one)
+		}
+	}
+	slices.SortFunc(all, func(a, b *reason) int {
+		return cmp.Or(cmp.Compare(b.waiting, a.waiting), cmp.Compare(a.key, b.key))
+	})
+	return all[:min(len(all), most)]
+}
+
+// A tableRow is a target in a table, as plain text.
+type tableRow struct {
+	mark, name, status, attempt, elapsed, words string
+	tone                                        term.Tone // of mark and status
+}
+
+func (v *groupLive) row(t *target, now time.Time) tableRow {
+	glyphs := v.r.glyphs
+	row := tableRow{
+		mark: " ", name: oneLine(t.name), status: t.status.String(), tone: toneOf(t.status.String()),
+		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)), words: t.words,
+	}
+	if t.words == "" && t.reason != nil {
+		row.words = t.reason.text(glyphs.ellipsis)
+	}
+	switch {
+	case t.over && t.ending == poll.Succeeded:
+		row.mark = glyphs.good
+	case t.over && t.ending == poll.Cancelled:
+		row.mark, row.status, row.tone = glyphs.empty, "cancelled", term.Faint
+	case t.over:
+		row.mark, row.tone = glyphs.bad, term.Bad
+		if !endedByVerdict(t.ending) {
+			row.words = strings.TrimSuffix(t.ending.String()+": "+row.words, ": ")
+		}
+	case t.busy:
+		row.mark = glyphs.frame(v.r.group.at(now))
+	}
+	if row.status == "" {
+		row.status = "waiting"
+	}
+	return row
+}
+
+// Below leastDetails columns for name and words, a table has no room for attempt and
+// elapsed.
+const leastDetails = 36
+
+// table returns a row for each target, in columns of one width. Half of the room is for
+// the names, if they are that long.
+func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
+	var rows []tableRow
+	var nameColumns, attemptColumns, elapsedColumns int
+	for _, t := range targets {
+		if t == nil {
+			continue // its first event is yet to come
+		}
+		row := v.row(t, now)
+		rows = append(rows, row)
+		nameColumns = max(nameColumns, term.Width(row.name))
+		attemptColumns, elapsedColumns = max(attemptColumns, len(row.attempt)), max(elapsedColumns, len(row.elapsed))
+	}
+	gap := gapOf(v.r.width())
+	room := v.r.width() - len("x ") - statusWidth - 2*len(gap)
+	details := 2*len(gap) + attemptColumns + elapsedColumns
+	if room-details < leastDetails {
+		details = 0
+	}
+	room -= details
+	nameColumns = min(nameColumns, max(room/2, 0))
+	for _, row := range rows {
+		name := term.CutMiddle(row.name, nameColumns, v.r.glyphs.ellipsis)
+		text := v.r.cfg.Palette.Paint(row.tone, row.mark) + " " + name + strings.Repeat(" ", nameColumns-term.Width(name)) +
+			gap + v.r.cfg.Palette.Paint(row.tone, row.status) + strings.Repeat(" ", statusWidth-len(row.status))
+		if details > 0 {
+			text += fmt.Sprintf("%s%-*s%s%*s", gap, attemptColumns, row.attempt, gap, elapsedColumns, row.elapsed)
+		}
+		if room < 0 { // without colours, since escape sequences cannot be cut
+			text = term.Cut(row.mark+" "+row.status+" "+row.name, v.r.width(), "")
+		} else {
+			text += gap + term.Cut(row.words, room-nameColumns, v.r.glyphs.ellipsis)
+		}
+		lines = append(lines, strings.TrimRight(text, " "))
+	}
+	return lines
+}

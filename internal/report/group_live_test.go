@@ -1,0 +1,151 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// atEvent is the event before which a picture is taken of a group, about in its middle.
+func atEvent(events []poll.Event) int { return len(events) * 2 / 3 }
+
+func TestGroupLive_golden(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{40, 80, 120, 200} {
+		for name, events := range groups() {
+			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					m := newTerminal(t, width, 30)
+					r := New(Config{Streams: m.streams(), Palette: m.streams().Palette(term.ColorAuto),
+						Until: []string{`.state=="done"`}, Targets: groupSize(events), Timeout: 10 * time.Second})
+					picture := ""
+					replay(r, events, func(n int) {
+						if n == atEvent(events) {
+							time.Sleep(redraw)
+							synctest.Wait()
+							picture = m.text()
+						}
+					})
+					r.Close()
+					golden(t, fmt.Sprintf("group-live/%s-%d.txt", name, width), picture+"== the end\n"+m.text())
+				})
+			})
+		}
+	}
+}
+
+// What is drawn has no more rows than the terminal, and nothing of it is left over when
+// that gets narrower and wraps them, or wider.
+func TestGroupLive_resize(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{4, 20, 25} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newTerminal(t, 100, 50)
+			events := manyJobs(size)
+			resized := make(chan struct{})
+			go func() {
+				defer close(resized)
+				for _, width := range []int{60, 140, 41, 30, 18, 9, 3, 2, 80} {
+					time.Sleep(time.Second)
+					m.resize(width)
+				}
+			}()
+			r := New(Config{Streams: m.streams(), Targets: size, Heartbeat: new(time.Duration(0))})
+			replay(r, events[:len(events)-size], nil)
+			<-resized
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if text := m.text(); strings.Count(text, "(all of ") != 1 {
+				t.Errorf("the counts are not there once:\n%s", text)
+			}
+			r.Clear()
+			if text := m.text(); strings.ContainsAny(text, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏✓✗━") || strings.Contains(text, "(all of ") {
+				t.Errorf("left over:\n%s", text)
+			}
+			r.Close()
+		})
+	}
+}
+
+// Many events a second are no reason to draw more often, and a resize is seen without one.
+func TestGroupLive_redraw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 100, 50)
+		r := New(Config{Streams: m.streams(), Targets: 5000})
+		began := time.Now()
+		for n := range 5000 {
+			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), Attempt: 1, At: time.Now(), Elapsed: time.Since(began)})
+			time.Sleep(100 * time.Microsecond)
+		}
+		synctest.Wait()
+		if m.writes > 7 { // the opening, and each 100 ms
+			t.Errorf("%d writes in half a second", m.writes)
+		}
+		m.resize(30)
+		time.Sleep(redraw)
+		synctest.Wait()
+		if text := m.text(); !strings.Contains(text, "0 of 5000 done") || strings.Count(text, "waiting longest") != 1 {
+			t.Errorf("after a resize:\n%s", text)
+		}
+		r.Close()
+	})
+}
+
+// In the background the terminal is left alone, and what was drawn there is not erased.
+func TestGroupLive_background(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 100, 50)
+		events := manyJobs(4)
+		r := New(Config{Streams: m.streams(), Targets: 4})
+		half := len(events) / 2
+		before := 0
+		replay(r, events, func(n int) {
+			if n == half {
+				m.mu.Lock()
+				m.background, before = true, m.writes
+				m.mu.Unlock()
+			}
+		})
+		if m.writes > before+1 { // the last words
+			t.Errorf("%d writes in the background", m.writes-before)
+		}
+		r.Close()
+	})
+}
+
+// On a terminal that stdout shares, the results stand above what is drawn.
+func TestGroupLive_sharedStdout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 300, 50)
+		s := m.streams()
+		s.Out, s.OutIsTerminal = m, true
+		r := New(Config{Streams: s, Targets: 3})
+		events := groups()["some"]
+		out := Output{PerTarget: true}
+		for _, ev := range events {
+			if ev.Kind == poll.EventEnd {
+				r.face.tick(time.Now())
+				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r.Event(ev)
+		}
+		r.Close()
+		if n := strings.Count(m.text(), "\n{\"v\":1,\"n\":"); n != 3 {
+			t.Errorf("%d lines of results, want 3:\n%s", n, m.text())
+		}
+		if n := strings.Count(m.text(), "✗"); n != 2 {
+			t.Errorf("the table is not there once:\n%s", m.text())
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// maxFailures is how many targets that failed are reported at once.
+	maxFailures = 20
+	// placePause is the shortest time between two reports of a place.
+	placePause = 10 * time.Second
+)
+
+// groupLog is the face for a log of several targets, and for the lines above what is
+// drawn. Of few targets it reports every end, of many the first failures, and of all
+// what holds them back and, at every heartbeat, how many are in which state. With the
+// face None it reports only what went wrong.
+type groupLog struct {
+	log
+	opened   bool
+	failures int
+}
+
+func (l *groupLog) event(ev poll.Event) {
+	r, g := l.r, l.r.group
+	quiet := r.cfg.Face == None
+	if !l.opened && !quiet {
+		l.say(r.opening(r.goal(), r.cfg.Timeout, 0))
+	}
+	l.opened = true
+	switch {
+	case ev.Kind == poll.EventAttempt && r.cfg.Verbose && !quiet:
+		l.target(ev, ev.Verdict.Status.String(), verdictWords(ev))
+	case ev.Kind == poll.EventEnd:
+		l.end(ev, quiet)
+	case ev.Kind == poll.EventPlace && !quiet:
+		l.place(g.placeOf[ev.Place.Name], ev)
+	case ev.Kind == poll.EventGoal && (!quiet || ev.Summary.Ending != poll.Succeeded):
+		l.say(r.groupClosing(ev.Summary))
+	}
+}
+
+// end reports how a target ended.
+func (l *groupLog) end(ev poll.Event, quiet bool) {
+	o := ev.Outcome
+	failed := missed(o.Ending)
+	if failed {
+		l.failures++
+	}
+	switch {
+	case l.r.shown(): // in a row of its own
+	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
+	case failed && l.failures <= maxFailures, !failed && l.r.group.few() && !quiet:
+		what := o.Status.String()
+		if o.Ending == poll.Cancelled || what == "" {
+			what = o.Ending.String()
+		}
+		l.target(ev, what, oneLine(o.Reason))
+		if l.failures == maxFailures && !l.r.group.few() {
+			ev.Attempt = 0
+			l.line(ev, "note", "further failures are only counted, until the end")
+		}
+	}
+}
+
+// missed reports whether a target ended without what was waited for, by itself.
+func missed(e poll.Ending) bool {
+	return e != poll.Succeeded && e != poll.Cancelled && e != poll.Interrupted
+}
+
+// target writes a row about a target, which it names.
+func (l *groupLog) target(ev poll.Event, what, text string) {
+	name := oneLine(ev.Target)
+	if room := l.room(what); room > 0 {
+		name = term.CutMiddle(name, max(20, room/2), l.r.glyphs.ellipsis)
+	}
+	l.line(ev, what, name+": "+text)
+}
+
+// room returns how many columns the words of a line have, 0 for no limit.
+func (l *groupLog) room(what string) int {
+	switch w := l.width(); {
+	case w == 0:
+		return 0
+	case w < narrow:
+		return w - len(what) - 1
+	default:
+		return w - textColumn
+	}
+}
+
+// line writes a row. On a narrow terminal it has only two columns.
+func (l *groupLog) line(ev poll.Event, what, text string) {
+	if w := l.width(); w == 0 || w >= narrow {
+		l.row(ev, what, text)
+		return
+	}
+	l.say(paint(l.r.cfg.Palette, what, 0) + " " + term.Cut(text, l.room(what), l.r.glyphs.ellipsis) + "\n")
+}
+
+// place tells that a place was closed or slowed down, but not at once each time.
+func (l *groupLog) place(p *place, ev poll.Event) {
+	if !p.told.IsZero() && ev.At.Sub(p.told) < placePause {
+		p.untold++
+		return
+	}
+	text := p.words(ev.At)
+	if p.untold > 0 {
+		text += fmt.Sprintf(", and %s since the last report", words.Count(p.untold, "time"))
+	}
+	p.told, p.untold = ev.At, 0
+	ev.Attempt = 0
+	l.line(ev, "place", text)
+}
+
+// words says what is known of a place.
+func (p *place) words(now time.Time) string {
+	text := oneLine(p.Name)
+	if left := p.ClosedUntil.Sub(now); left > 0 {
+		text += " closed for " + words.Short(left)
+		if p.Rate > 0 {
+			text += ","
+		}
+	}
+	if p.Rate > 0 {
+		text += " rate cut to " + perSecond(p.Rate)
+	}
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	return text
+}
+
+// tick is the heartbeat: it reports the counts.
+func (l *groupLog) tick(now time.Time) {
+	l.beat()
+	g := l.r.group
+	text := g.countWords(l.r.cfg.Palette)
+	if pace := g.rate.perSecond(g.at(now)); pace > 0 {
+		text += "; " + perSecond(pace)
+	}
+	for _, one := range g.commonest(1) {
+		text += fmt.Sprintf("; %d: %s", one.waiting, one.text(l.r.glyphs.ellipsis))
+	}
+	l.row(poll.Event{Elapsed: g.at(now)}, "-", text)
+}

@@ -1,0 +1,183 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// How much the last words name: reasons, and of each so many targets.
+const (
+	closingReasons = 5
+	closingNames   = 10
+	nameWidth      = 60 // columns of a name among others
+)
+
+// decisive returns the reason that tells most of how a run ended. The run's own would
+// repeat the limit, or the signal.
+func decisive(o *poll.Outcome) string {
+	switch o.Ending {
+	case poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled:
+		return o.Verdict.Reason
+	}
+	return o.Reason
+}
+
+// goal returns the goal in words.
+func (r *Reporter) goal() string {
+	if r.cfg.Goal != "" {
+		return oneLine(r.cfg.Goal)
+	}
+	return "all of " + words.Count(r.cfg.Targets, "target")
+}
+
+// A count is a number of targets in some state, by its word.
+type count struct {
+	n    int
+	word string
+	tone term.Tone
+}
+
+// counts returns how many targets are in which state: first how they ended.
+func (g *group) counts() []count {
+	all := []count{
+		{g.ended[poll.Succeeded], status.Success.String(), term.Good},
+		{g.ended[poll.Failed] + g.ended[poll.CannotRun], status.Error.String(), term.Bad},
+		{g.ended[poll.HintTooLong], "throttled past the deadline", term.Bad},
+		{g.ended[poll.AttemptsExhausted], poll.AttemptsExhausted.String(), term.Bad},
+		{g.ended[poll.TimedOut], poll.TimedOut.String(), term.Bad},
+		{g.ended[poll.Interrupted], poll.Interrupted.String(), term.Bad},
+		{g.ended[poll.Cancelled], poll.Cancelled.String(), term.Faint},
+		{g.waiting[status.NotReady], status.NotReady.String(), term.Pending},
+		{g.waiting[status.Throttled], status.Throttled.String(), term.Slow},
+		{g.size - g.over() - g.waiting[status.NotReady] - g.waiting[status.Throttled], "waiting", term.Faint},
+	}
+	return slices.DeleteFunc(all, func(c count) bool { return c.n <= 0 })
+}
+
+// countWords returns the counts as part of a line.
+func (g *group) countWords(p term.Palette) string {
+	var parts []string
+	for _, c := range g.counts() {
+		parts = append(parts, strconv.Itoa(c.n)+" "+p.Paint(c.tone, c.word))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// missing says which targets are not done, grouped by how they ended and why.
+func (r *Reporter) missing() string {
+	g := r.group
+	type kind struct {
+		ending poll.Ending
+		reason *reason
+	}
+	type members struct {
+		kind
+		n     int
+		names []string
+	}
+	var all []*members
+	byKind := make(map[kind]*members)
+	for _, t := range g.targets {
+		if t == nil || !t.over || t.ending == poll.Succeeded {
+			continue
+		}
+		k := kind{t.ending, t.reason}
+		if t.ending == poll.Cancelled {
+			k.reason = nil
+		}
+		m := byKind[k]
+		if m == nil {
+			m = &members{kind: k}
+			byKind[k] = m
+			all = append(all, m)
+		}
+		if m.n++; m.n <= closingNames && t.ending != poll.Cancelled {
+			m.names = append(m.names, term.CutMiddle(oneLine(t.name), nameWidth, r.glyphs.ellipsis))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *members) int { return cmp.Compare(b.n, a.n) })
+	text := fmt.Sprintf("poll: %d of %s not done:\n", g.size-g.done(), words.Count(g.size, "target"))
+	rest := 0
+	for i, m := range all {
+		if i >= closingReasons {
+			rest += m.n
+			continue
+		}
+		text += "poll: " + strconv.Itoa(m.n) + " " + r.kindWords(m.ending, m.reason)
+		if len(m.names) > 0 {
+			text += ": " + strings.Join(m.names, ", ")
+		}
+		if more := m.n - len(m.names); more > 0 && len(m.names) > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		text += "\n"
+	}
+	if rest > 0 {
+		text += fmt.Sprintf("poll: %d for other reasons\n", rest)
+	}
+	return text
+}
+
+// kindWords says how targets ended, and why.
+func (r *Reporter) kindWords(e poll.Ending, why *reason) string {
+	how := r.cfg.Palette.Paint(term.Bad, e.String())
+	if why == nil {
+		return how
+	}
+	text := why.text(r.glyphs.ellipsis)
+	switch {
+	case text == "":
+		return how + " without an answer"
+	case endedByVerdict(e), e == poll.HintTooLong, strings.HasPrefix(text, "the last "):
+		return how + ", " + text
+	}
+	return how + ", last " + text
+}
+
+// groupClosing returns the last words of several targets: what is missing, and whether
+// the goal was reached.
+func (r *Reporter) groupClosing(s *poll.Summary) string {
+	text := ""
+	if s.Ending != poll.Succeeded {
+		text = r.missing()
+	}
+	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Elapsed: s.Elapsed, Reason: r.verdict(s)}
+	return text + "poll: " + ending(&o, r.cfg.Palette) + "\n"
+}
+
+// verdict says whether the goal was reached and, unless all targets succeeded, how they
+// ended.
+func (r *Reporter) verdict(s *poll.Summary) string {
+	text := "goal reached: " + r.goal()
+	if s.Ending != poll.Succeeded {
+		text = "goal not reached: " + r.goal()
+	}
+	if s.Ending == poll.Interrupted && s.Cause != nil {
+		text = s.Cause.Error() + "; " + text
+	}
+	if r.group.done() == r.group.size {
+		return text
+	}
+	return text + " (" + r.group.countWords(term.Palette{}) + ")"
+}
+
+// perSecond says how many attempts there are a second.
+func perSecond(n float64) string { return words.Number(roundRate(n)) + "/s" }
+
+// roundRate rounds a number of attempts a second to two digits, and to whole ones.
+func roundRate(n float64) float64 {
+	if n >= 10 {
+		return math.Round(n)
+	}
+	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
+	return n
+}

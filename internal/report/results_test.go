@@ -1,0 +1,142 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// written is what several targets that end as the events say write to stdout.
+func written(t *testing.T, events []poll.Event, out Output) string {
+	t.Helper()
+	s, stdout, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: None, Targets: groupSize(events)})
+	for _, ev := range events {
+		if ev.Kind == poll.EventEnd {
+			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), int(ev.Outcome.Ending)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Event(ev)
+		if ev.Kind == poll.EventGoal {
+			if err := r.WriteSummary(out, *ev.Summary, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return stdout.String()
+}
+
+func TestResults_golden(t *testing.T) {
+	t.Parallel()
+	two := append(printed("4\t2", `"4\t2"`), printed("a\\b\nc\rd", `"a\\b\nc\rd"`)...)
+	for name, events := range groups() {
+		for kind, out := range map[string]Output{
+			"lines":    {PerTarget: true},
+			"value":    {PerTarget: true, Print: printed("a", `{"a":[1]}`)},
+			"missing":  {PerTarget: true, Print: notPrinted},
+			"columns":  {PerTarget: true, Print: two},
+			"json":     {PerTarget: true, Print: two, JSON: true},
+			"one":      {},
+			"one-col":  {Print: two},
+			"one-json": {JSON: true},
+		} {
+			t.Run(name+"-"+kind, func(t *testing.T) {
+				t.Parallel()
+				have := written(t, events, out)
+				schema := readSchema(t, "target.schema.json")
+				if out.JSON {
+					schema = readSchema(t, "summary.schema.json")
+				}
+				for line := range strings.Lines(have) {
+					if err := validate(schema, line); strings.HasPrefix(line, `{"v"`) && err != nil {
+						t.Errorf("%s: %v", line, err)
+					}
+				}
+				golden(t, "results/"+name+"-"+kind+".txt", have)
+			})
+		}
+	}
+}
+
+// A body that is no JSON, or no text, has a place in a line, too.
+func TestResults_body(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"a":1}`: `"body":{"a":1}}`, "": `"body":""}`, "a\nb": `"body":"a\nb"}`, "\xff": `"body":"/w==","encoding":"base64"}`,
+	} {
+		run := newRecording(jobURL, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, body)).end(failed)
+		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
+		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
+			t.Errorf("%q: have %s, want %s at its end", body, have, want)
+		}
+	}
+}
+
+// An answer that was cut off matters only where it is printed.
+func TestResults_truncated(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		out  Output
+		want poll.Ending
+	}{
+		{Output{PerTarget: true}, poll.Failed},
+		{Output{PerTarget: true, JSON: true}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1")}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1"), JSON: true}, poll.Succeeded},
+		{Output{JSON: true}, poll.Failed},
+	} {
+		if have := test.out.Settle(success(truncated())).Outcome.Ending; have != test.want {
+			t.Errorf("%+v: have %v, want %v", test.out, have, test.want)
+		}
+	}
+}
+
+// Who closes stdout is noticed at once, not at the next result.
+func TestResults_lost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken pipe")
+		s, _, _ := term.Buffers("")
+		s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
+		var lost error
+		out := Output{PerTarget: true, Lost: func(err error) { lost = err }}
+		r := New(Config{Streams: s, Face: None, Targets: 2})
+		result := out.Settle(success(httpAnswer(200, "{}")))
+		if err := r.WriteTarget(1, result, 0); err != nil {
+			t.Errorf("the first: %v", err)
+		}
+		synctest.Wait()
+		_, named := errors.AsType[*ResultError](lost)
+		if !named || !errors.Is(lost, broken) {
+			t.Errorf("lost: %v", lost)
+		}
+		for _, err := range []error{r.WriteTarget(2, result, 0), r.WriteSummary(out, poll.Summary{}, 125)} {
+			if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
+				t.Errorf("have %v, want a ResultError of %v", err, broken)
+			}
+		}
+	})
+}
+
+// A summary lists the targets by their numbers, however they ended.
+func TestSummary_order(t *testing.T) {
+	t.Parallel()
+	var d Summary
+	if err := json.Unmarshal([]byte(written(t, manyJobs(25), Output{PerTarget: true, JSON: true})), &d); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range d.Targets {
+		if one.N != i+1 || one.Name != jobName(i) {
+			t.Errorf("at %d is %d, %s", i, one.N, one.Name)
+		}
+	}
+	if d.Counts["succeeded"] != 13 || d.Counts["timed_out"] != 6 || len(d.Targets) != 25 {
+		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
+	}
+}
