@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,10 +34,18 @@ type Connect struct {
 	// UnixSocket is the path of a socket to connect to in place of every host and proxy;
 	// "" means none.
 	UnixSocket string
+	// Proxy is the URL of the proxy for every request: http, https, socks5 or socks5h;
+	// "" means what the environment says for each, "direct" none.
+	Proxy string
+	// Routes names other addresses for the hosts of URLs, without a proxy: entries such
+	// as "www.example.com:443=10.0.0.7:8443", separated by blanks. On the left an empty
+	// host or port stands for any, on the right for the same. The entries that fit a
+	// connection are tried in order. The certificate is still that of the URL's host.
+	Routes string
 }
 
-// Transport returns a transport that connects as c says. An error names the file that
-// cannot be used, or wraps [ErrProxy] and names the variable.
+// Transport returns a transport that connects as c says. An error names the file or the
+// route that cannot be used, or wraps [ErrProxy] and names the variable.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()
 	if err != nil {
@@ -63,10 +72,12 @@ func (c Connect) Transport() (*http.Transport, error) {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, "unix", c.UnixSocket)
 		}
-	} else if err := checkProxies(os.Getenv); err != nil {
+		return t, nil
+	}
+	if t.Proxy, err = c.proxy(); err != nil {
 		return nil, err
 	}
-	return t, nil
+	return t, c.route(t)
 }
 
 func (c Connect) tls() (*tls.Config, error) {
@@ -100,6 +111,23 @@ func (c Connect) tls() (*tls.Config, error) {
 		return nil, fmt.Errorf("load the client certificate: %w", err)
 	}
 	return config, nil
+}
+
+// proxy returns which proxy a request goes through.
+func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
+	switch {
+	case c.Proxy == "":
+		return http.ProxyFromEnvironment, checkProxies(os.Getenv)
+	case c.Proxy == "direct":
+		return nil, nil
+	case !isProxy(c.Proxy):
+		return nil, fmt.Errorf("the proxy %w", ErrProxy)
+	}
+	u, err := url.Parse(c.Proxy)
+	if err != nil || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return nil, fmt.Errorf("the proxy %w", ErrProxy)
+	}
+	return http.ProxyURL(u), nil
 }
 
 // ErrProxy is wrapped by the error of [Connect.Transport] if an environment variable

@@ -34,7 +34,8 @@ const (
 // Credentials stay with the origin (scheme, host and port) of URL. Another origin, named
 // by a redirect or an answer, gets only the headers Accept*, User-Agent and Content-Type:
 // no Authorization, no cookies, no User, and no client certificate of an
-// [http.Transport]. With credentials, https is never left for http. A body goes only to
+// [http.Transport]. Cookies that an answer sets are sent back to its own origin until the
+// end of the run, unless Header has a Cookie without values. With credentials, https is never left for http. A body goes only to
 // its own origin, or from http to the same host over https.
 type HTTP struct {
 	// URL is the URL to request, http or https. Its userinfo is sent as basic
@@ -48,6 +49,14 @@ type HTTP struct {
 	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of
 	// them. A header without values is not sent. Host sets the request's host.
 	Header http.Header
+	// Refresh returns header fields to send from now on in place of those of Header with
+	// the same names, such as an Authorization that expires; none if nothing has changed.
+	// It is called before each attempt and, with refused true, after an answer of 401:
+	// if something has changed then, the 401 is NOT_READY and not ERROR. An error, which
+	// must hold no secret, is a remark on the attempt, and the fields stay as they are.
+	// Nil means that Header holds for the whole run. Runs of the same HTTP may call it
+	// at once.
+	Refresh func(ctx context.Context, refused bool) (http.Header, error)
 	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
 	// means none. An Authorization in Header overrides both.
 	User *url.Userinfo

@@ -86,6 +86,8 @@ func badHTTP(o *Observation) Verdict {
 		return Verdict{Status: NotReady, Reason: words + ", and the server says to ask again"}
 	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
 		return Verdict{Status: Error, Reason: words} // the server cannot do it at all
+	case o.Renewed:
+		return Verdict{Status: NotReady, Reason: words + ", and the credentials have been renewed since"}
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
 		return Verdict{Status: NotReady, Reason: words}
 	case code == http.StatusSwitchingProtocols:
@@ -97,7 +99,11 @@ func badHTTP(o *Observation) Verdict {
 		}
 		return Verdict{Status: Error, Reason: words, Notes: o.Remarks}
 	}
-	return Verdict{Status: Error, Reason: words}
+	v := Verdict{Status: Error, Reason: words}
+	if *o.Code == http.StatusUnauthorized {
+		v.Notes = o.Remarks // such as why the credentials could not be renewed
+	}
+	return v
 }
 
 // started judges a good answer to the request that starts the operation.
@@ -118,9 +124,9 @@ func started(o *Observation) Verdict {
 }
 
 // leadsNowhere reports whether the answer to the start leaves nothing to look at. A start
-// refused for load is sent again.
+// refused for load, or for credentials that were renewed since, is sent again.
 func (o *Observation) leadsNowhere() bool {
-	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad()
+	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad() && !o.Renewed
 }
 
 // RefusedForLoad reports whether an HTTP answer says that the request was not

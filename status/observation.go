@@ -62,6 +62,10 @@ type Observation struct {
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
 	ShouldRetry *bool
 
+	// Renewed is true if the credentials that were refused with a 401 have been renewed
+	// since, so that the next attempt may be let in.
+	Renewed bool
+
 	// NotModified is true for a 304. The fields above then hold the answer that it
 	// confirms.
 	NotModified bool

@@ -36,6 +36,7 @@ type Request struct {
 	Method          string
 	Body            []byte
 	Header          http.Header
+	Refresh         func(ctx context.Context, refused bool) (http.Header, error)
 	User            *url.Userinfo
 	MaxBody         int64
 	MaxRedirects    int
@@ -51,6 +52,7 @@ type client struct {
 	given     place
 	authorize func(*http.Request) // nil for none
 	secrets   redactor
+	cookies   cookies
 	// elsewhere is the transport to places that are not trusted.
 	elsewhere http.RoundTripper
 }
@@ -251,6 +253,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
 	}
 	hint.Read(&a.Observation, received)
+	c.cookies.keep(a.from, resp.Header)
 	return a, nil
 }
 
@@ -269,8 +272,11 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 	}
 	req.GetBody = nil // without it a body is sent once
 	c.setHeader(req, next)
-	if next.at.trusted && c.authorize != nil {
+	if next.at.trusted && c.authorize != nil && len(c.Header["Authorization"]) == 0 {
 		c.authorize(req)
+	}
+	if values, said := c.Header["Cookie"]; !said || len(values) > 0 {
+		c.cookies.set(req, next.at)
 	}
 	next.cache.ask(next.at).set(req)
 	return req, nil

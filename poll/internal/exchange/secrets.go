@@ -78,7 +78,7 @@ func urlName(u *url.URL) string {
 }
 
 // A redactor removes known secrets from the text of errors of other packages.
-type redactor struct{ secrets []string }
+type redactor struct{ secrets, renewed []string }
 
 func (r *redactor) add(values ...string) {
 	const shortest = 4 // shorter ones would hit ordinary words
@@ -87,6 +87,13 @@ func (r *redactor) add(values ...string) {
 			r.secrets = append(r.secrets, v)
 		}
 	}
+}
+
+// addRenewed adds values in place of which others may come, of which the last ones count.
+func (r *redactor) addRenewed(values ...string) {
+	later := redactor{secrets: r.renewed}
+	later.add(values...)
+	r.renewed = later.secrets[max(0, len(later.secrets)-maxRenewed):]
 }
 
 // addURL adds the parts of u that are never shown.
@@ -104,7 +111,7 @@ func (r *redactor) addURL(u *url.URL) {
 // clean returns text with every URL cut to its name and every known secret removed.
 func (r *redactor) clean(text string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
-	for _, secret := range r.secrets {
+	for _, secret := range slices.Concat(r.secrets, r.renewed) {
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	return text

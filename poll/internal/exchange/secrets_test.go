@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -42,6 +43,19 @@ func TestRedactor(t *testing.T) {
 	want := `Get "https://host/p": proxy http://p/ said ***, *** and ***, not 7`
 	if have != want {
 		t.Errorf("have %s\nwant %s", have, want)
+	}
+}
+
+// What was renewed is a secret, too, until it was renewed often enough.
+func TestRedactor_renewed(t *testing.T) {
+	t.Parallel()
+	var r redactor
+	r.add("first-token")
+	for i := range maxRenewed + 1 {
+		r.addRenewed(fmt.Sprintf("token-%d.", i))
+	}
+	if have, want := r.clean("first-token token-0. token-1. token-64."), "*** token-0. *** ***"; have != want {
+		t.Errorf("have %s, want %s", have, want)
 	}
 }
 

@@ -74,8 +74,8 @@ func (s *Session) Place() string {
 	return s.at.origin()
 }
 
-// Look makes one attempt. The last look asks for the whole answer.
-func (s *Session) Look(ctx context.Context, last bool) status.Observation {
+// look makes one attempt with the header fields as they are.
+func (s *Session) look(ctx context.Context, last bool) status.Observation {
 	switch {
 	case s.startDue:
 		return s.start(ctx)
