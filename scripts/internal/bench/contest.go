@@ -23,13 +23,23 @@ type entry struct {
 
 // A contest is a list of entries that take turns.
 type contest struct {
+	what    string // is measured; may be empty
 	unit    func(cost float64) string
 	entries []entry
 }
 
+// polls returns the entry of poll and, where there is one, that of the build before.
+func (w *workshop) polls(name string, cost func(poll string) func() (float64, error)) []entry {
+	entries := []entry{{name, w.poll, cost(w.poll)}}
+	if w.before != "" {
+		entries = append(entries, entry{name + ", the build before", w.before, cost(w.before)})
+	}
+	return entries
+}
+
 // print measures, and prints a row per entry.
 func (c contest) print(w io.Writer, rounds int) error {
-	fmt.Fprintln(w, "| | cost | poll / it |\n|---|---|---|")
+	fmt.Fprintf(w, "| %s | cost | poll / it |\n|---|---|---|\n", c.what)
 	costs := make([][]float64, len(c.entries))
 	for round := range rounds {
 		for i := range c.entries {
@@ -130,7 +140,10 @@ func each(n int, line ...string) func() (float64, error) {
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.2f ms", seconds*1e3) }
 func microseconds(seconds float64) string { return fmt.Sprintf("%.1f µs", seconds*1e6) }
 
+func kibibytes(bytes float64) string { return fmt.Sprintf("%.2f KiB", bytes/(1<<10)) }
 func mebibytes(bytes float64) string { return fmt.Sprintf("%.1f MiB", bytes/(1<<20)) }
+
+func percent(share float64) string { return fmt.Sprintf("%.1f%%", share*100) }
 
 func duration(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Millisecond).String()

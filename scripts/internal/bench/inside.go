@@ -63,7 +63,7 @@ func expressions() table {
 				if err != nil {
 					return err
 				}
-				if err := (contest{microseconds, entries}).print(out, w.rounds); err != nil {
+				if err := (contest{"", microseconds, entries}).print(out, w.rounds); err != nil {
 					return err
 				}
 				fmt.Fprintln(out)
@@ -152,7 +152,7 @@ func threeConditions() (contest, error) {
 		rules.Own = append(rules.Own, rule)
 	}
 	code := 200
-	return contest{microseconds, []entry{
+	return contest{"", microseconds, []entry{
 		{"poll, three conditions", "go", inside(5000, func() error {
 			env := &expr.Env{Doc: expr.NewDoc(body), Status: &code, Body: body}
 			for i := range rules.Own {

@@ -3,7 +3,7 @@
 // Command bench compares poll with the minimal cost of the same work, and with
 // other tools that are installed, and prints tables.
 //
-//	scripts/bench [-rounds N] [-write] [-run REGEXP]
+//	scripts/bench [-rounds N] [-write] [-run REGEXP] [-before FILE]
 //
 // Every figure is the median of several rounds, in which all entries of a table
 // take turns, so that other load on the machine affects all alike. The cost of a
@@ -31,6 +31,7 @@ func main() {
 func bench() error {
 	rounds := flag.Int("rounds", 15, "how often everything is measured")
 	write := flag.Bool("write", false, "write docs/bench.md, too")
+	before := flag.String("before", "", "another build of poll, measured where a wait for one target is: `FILE`")
 	only := flag.String("run", "", "only the tables whose titles match this `REGEXP`")
 	flag.Parse()
 	chosen, err := regexp.Compile(*only)
@@ -42,7 +43,7 @@ func bench() error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	b, err := prepare(dir, *rounds)
+	b, err := prepare(dir, *before, *rounds)
 	if err != nil {
 		return err
 	}
@@ -74,6 +75,6 @@ type table struct {
 
 func tables() []table {
 	return []table{
-		startUp(), commandAttempt(), httpAttempt(), memory(), size(), expressions(), sweep(), waits(),
+		startUp(), commandAttempt(), httpAttempt(), memory(), size(), expressions(), sweep(), waits(), manyTargets(),
 	}
 }

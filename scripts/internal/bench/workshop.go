@@ -20,21 +20,25 @@ const floors = "./scripts/internal/bench/floor/"
 // A workshop has the programs to measure; "" is one that is not there.
 type workshop struct {
 	rounds int
+	dir    string // for files
+	before string // another build of poll, to compare it with
 
-	poll, start, exec, http, spawn       string // built here
-	bash, curl, jq, recur, debian, joshd string // found
+	poll, start, exec, http, many, spawn string // built here
+	bash, curl, jq, xargs, parallel      string // found
+	recur, debian, joshd                 string
 	yes, no                              string // true(1) and false(1)
 
 	server *httptest.Server
 	url    string
+	crowd  *visits
 }
 
 // prepare builds some programs, stripped and without paths as for a release, and
 // finds the rest. It has to run in the root of the module.
-func prepare(dir string, rounds int) (*workshop, error) {
-	w := &workshop{rounds: rounds}
+func prepare(dir, before string, rounds int) (*workshop, error) {
+	w := &workshop{rounds: rounds, dir: dir, before: before}
 	for program, pkg := range map[*string]string{
-		&w.poll: ".", &w.start: floors + "start", &w.exec: floors + "exec", &w.http: floors + "http",
+		&w.poll: ".", &w.start: floors + "start", &w.exec: floors + "exec", &w.http: floors + "http", &w.many: floors + "many",
 	} {
 		*program = filepath.Join(dir, filepath.Base(pkg))
 		if pkg == "." {
@@ -48,7 +52,8 @@ func prepare(dir string, rounds int) (*workshop, error) {
 		}
 	}
 	w.spawn = compileC(filepath.Join(dir, "spawn"))
-	for program, name := range map[*string]string{&w.bash: "bash", &w.curl: "curl", &w.jq: "jq", &w.recur: "recur", &w.yes: "true", &w.no: "false"} {
+	for program, name := range map[*string]string{&w.bash: "bash", &w.curl: "curl", &w.jq: "jq", &w.xargs: "xargs",
+		&w.parallel: "parallel", &w.recur: "recur", &w.yes: "true", &w.no: "false"} {
 		*program, _ = exec.LookPath(name)
 	}
 	if w.yes == "" || w.no == "" {
@@ -89,11 +94,15 @@ func findRetry(name, word string) string {
 }
 
 func (w *workshop) serve() {
-	w.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	w.crowd = newVisits()
+	mux := http.NewServeMux()
+	mux.Handle("/many/", w.crowd)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"id":42,"state":"pending","progress":17}`))
-	}))
-	w.url = w.server.URL
+	})
+	w.server = httptest.NewServer(mux)
+	w.url, w.crowd.url = w.server.URL, w.server.URL+"/many/"
 }
 
 func (w *workshop) close() { w.server.Close() }

@@ -2,7 +2,7 @@
 
 // Command torture maltreats the built program in ways that smaller tests cannot:
 // floods and the memory they take, clocks, signals at random moments, many
-// attempts. It prints one line per case and "N passed, N failed" at the end; the
+// attempts, many targets. It prints one line per case and "N passed, N failed" at the end; the
 // exit code is 1 if any failed. It uses only the loopback interface and leaves no
 // process or file behind.
 //
@@ -138,7 +138,7 @@ func (s *suite) runCases(chosen *regexp.Regexp) (failed int) {
 
 func cases() []testCase {
 	var all []testCase
-	for _, group := range [][]testCase{floods(), clocks(), kills(), crowds()} {
+	for _, group := range [][]testCase{floods(), clocks(), kills(), crowds(), manyTargets()} {
 		all = append(all, group...)
 	}
 	return all

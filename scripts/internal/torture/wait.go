@@ -36,8 +36,8 @@ type ended struct {
 	stdout string
 	stderr string
 	took   time.Duration
-	peak   int64     // peak resident size, in bytes
-	left   []process // processes it started and did not stop
+	peak   int64          // peak resident size, in bytes
+	left   []proc.Process // processes it started and did not stop
 	hung   bool
 }
 
@@ -55,15 +55,13 @@ type running struct {
 // marks counts the waits: each marks its processes by an environment variable.
 var marks atomic.Int64
 
-const markVariable = "POLL_TORTURE_MARK"
-
 func (s *suite) start(w wait) (*running, error) {
 	program := s.poll
 	if w.poll != "" {
 		program = w.poll
 	}
-	r := &running{Cmd: exec.Command(program, w.args...), mark: fmt.Sprintf("%d-%d", os.Getpid(), marks.Add(1))}
-	r.Env = append(os.Environ(), markVariable+"="+r.mark)
+	r := &running{Cmd: exec.Command(program, w.args...), mark: fmt.Sprintf("POLL_TORTURE_MARK=%d-%d", os.Getpid(), marks.Add(1))}
+	r.Env = append(os.Environ(), r.mark)
 	r.SysProcAttr = w.attr
 	r.Stdout, r.Stderr = &r.stdout, &r.stderr
 	if w.stdout != nil {
@@ -97,9 +95,9 @@ func (r *running) end() ended {
 	if status.Signaled() {
 		e.signal, e.code = status.Signal(), 128+int(status.Signal())
 	}
-	e.left = marked(r.mark)
+	e.left = proc.Marked(r.mark)
 	for _, p := range e.left {
-		syscall.Kill(p.pid, syscall.SIGKILL)
+		syscall.Kill(p.PID, syscall.SIGKILL)
 	}
 	return e
 }
