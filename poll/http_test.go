@@ -1,10 +1,8 @@
 package poll
 
 import (
-	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -62,38 +60,6 @@ func TestHTTPCheck(t *testing.T) {
 			t.Errorf("%s: have failure %v, want one for good", test.name, o.Failure)
 		}
 	}
-}
-
-// BenchmarkHTTP compares an attempt with a bare loop over net/http that reads
-// and drains as much.
-func BenchmarkHTTP(b *testing.B) {
-	body := []byte(strings.Repeat("x", 1000))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write(body) }))
-	defer server.Close()
-	b.Run("attempt", func(b *testing.B) {
-		session := HTTP{URL: server.URL + "/jobs/1?a=b"}.Session()
-		for b.Loop() {
-			if o := session.Probe(b.Context(), Attempt{Number: 1}); o.Failure != nil {
-				b.Fatal(o.Failure)
-			}
-		}
-	})
-	b.Run("bare", func(b *testing.B) {
-		for b.Loop() {
-			req, err := http.NewRequestWithContext(b.Context(), http.MethodGet, server.URL+"/jobs/1?a=b", nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := io.ReadAll(resp.Body); err != nil {
-				b.Fatal(err)
-			}
-			resp.Body.Close()
-		}
-	})
 }
 
 // TestRedirectsForEver meets servers that redirect without an end.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
 	"slices"
@@ -53,7 +52,7 @@ type client struct {
 	authorize func(*http.Request) // nil for none
 	secrets   redactor
 	cookies   cookies
-	// elsewhere is the transport to places that are not trusted.
+	// elsewhere is the transport to places that are not trusted, nil until one is asked.
 	elsewhere http.RoundTripper
 }
 
@@ -93,15 +92,18 @@ func newClient(r Request) (*client, error) {
 
 // setCredentials finds what is sent only to the origin of the given URL.
 func (c *client) setCredentials(given *url.URL) {
-	var guarded bool
-	c.elsewhere, guarded = withoutCertificate(c.Transport)
+	guarded := offersCertificate(c.Transport)
 	if c.User == nil {
 		c.User = given.User
+	}
+	if given.User != nil {
+		c.secrets.addUser(given.User)
+		given.User = nil
 	}
 	if c.User != nil && len(c.Header["Authorization"]) == 0 {
 		password, _ := c.User.Password()
 		c.authorize = func(r *http.Request) { r.SetBasicAuth(c.User.Username(), password) }
-		c.secrets.add(c.User.Username(), password)
+		c.secrets.addUser(c.User)
 		guarded = true
 	}
 	for name, values := range c.Header {
@@ -110,7 +112,7 @@ func (c *client) setCredentials(given *url.URL) {
 			guarded = guarded || name != "Host" && len(values) > 0
 		}
 	}
-	c.given = place{url: given, trusted: true, guarded: guarded}
+	c.given = newPlace(given, true, guarded)
 }
 
 // checkHeader returns header with the canonical form of each name.
@@ -145,20 +147,25 @@ func isToken(s string) bool {
 	})
 }
 
-// withoutCertificate returns t, or a copy without the client certificate if t is an
-// [http.Transport] that offers one.
-func withoutCertificate(t http.RoundTripper) (without http.RoundTripper, offered bool) {
+// offersCertificate reports whether t is an [http.Transport] that may offer a client
+// certificate.
+func offersCertificate(t http.RoundTripper) bool {
 	original, ok := t.(*http.Transport)
 	if !ok || original.TLSClientConfig == nil {
-		return t, false
+		return false
 	}
-	if config := original.TLSClientConfig; len(config.Certificates) == 0 && config.GetClientCertificate == nil {
-		return t, false
+	return len(original.TLSClientConfig.Certificates) > 0 || original.TLSClientConfig.GetClientCertificate != nil
+}
+
+// withoutCertificate returns t, or a copy that offers no client certificate.
+func withoutCertificate(t http.RoundTripper) http.RoundTripper {
+	if !offersCertificate(t) {
+		return t
 	}
-	stripped := original.Clone()
+	stripped := t.(*http.Transport).Clone()
 	stripped.TLSClientConfig.Certificates, stripped.TLSClientConfig.GetClientCertificate = nil, nil
 	stripped.DisableKeepAlives = true // nobody could close its idle connections
-	return stripped, true
+	return stripped
 }
 
 // wantsHTML reports whether the user's header asks for HTML.
@@ -226,24 +233,18 @@ func failed(f *status.Failure, redirects []redirect) *answer {
 
 // send makes one request and reads its answer.
 func (c *client) send(ctx context.Context, next call) (*answer, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	d := &delivery{stop: stop}
-	req, err := c.request(httptrace.WithClientTrace(context.WithValue(ctx, deliveryKey{}, d), d.hooks()), next)
-	if err != nil {
-		return nil, err
-	}
-	transport := c.Transport
-	if !next.at.trusted {
-		transport = c.elsewhere
-	}
+	ctx, d := deliver(ctx)
+	defer d.stop(nil)
+	req := c.request(ctx, next)
+	transport := c.transport(next.at)
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
-	// The body of a 101, or from another transport, may not end with its context.
-	defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
+	if _, standard := transport.(*http.Transport); !standard { // its bodies may not end with their context
+		defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
+	}
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
 	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
@@ -257,20 +258,27 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	return a, nil
 }
 
+func (c *client) transport(to place) http.RoundTripper {
+	if to.trusted {
+		return c.Transport
+	}
+	if c.elsewhere == nil {
+		c.elsewhere = withoutCertificate(c.Transport)
+	}
+	return c.elsewhere
+}
+
 // request builds the request of a call. A place that is not trusted gets only headers
-// that may go anywhere.
-func (c *client) request(ctx context.Context, next call) (*http.Request, error) {
-	u := *next.at.url
-	u.User = nil
-	var body io.Reader
-	if next.body != nil {
-		body = bytes.NewReader(next.body)
+// that may go anywhere. Without a GetBody, a body is sent once.
+func (c *client) request(ctx context.Context, next call) *http.Request {
+	req := (&http.Request{
+		Method: next.method, URL: next.at.url, Host: next.at.url.Host,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header),
+	}).WithContext(ctx)
+	if len(next.body) > 0 {
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(next.body)), int64(len(next.body))
 	}
-	req, err := http.NewRequestWithContext(ctx, next.method, u.String(), body)
-	if err != nil {
-		return nil, fmt.Errorf("build the request: %w", err)
-	}
-	req.GetBody = nil // without it a body is sent once
 	c.setHeader(req, next)
 	if next.at.trusted && c.authorize != nil && len(c.Header["Authorization"]) == 0 {
 		c.authorize(req)
@@ -279,19 +287,19 @@ func (c *client) request(ctx context.Context, next call) (*http.Request, error) 
 		c.cookies.set(req, next.at)
 	}
 	next.cache.ask(next.at).set(req)
-	return req, nil
+	return req
 }
 
 func (c *client) setHeader(req *http.Request, next call) {
-	req.Header.Set("Accept", "*/*")
-	req.Header.Set("User-Agent", "poll")
+	header := req.Header
+	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
 	if next.method != http.MethodHead && len(c.Header["Range"]) == 0 {
 		// If it is set here, net/http leaves the body alone. It would undo only one of
 		// several gzips.
-		req.Header.Set("Accept-Encoding", "gzip")
+		header["Accept-Encoding"] = []string{"gzip"}
 	}
 	if next.body != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}
 	for name, values := range c.Header {
 		switch {
@@ -300,11 +308,11 @@ func (c *client) setHeader(req *http.Request, next call) {
 		case name == "Host":
 			req.Host = c.Header.Get("Host")
 		case len(values) == 0 && name == "User-Agent":
-			req.Header.Set(name, "") // net/http has its own default
+			header[name] = []string{""} // net/http has its own default
 		case len(values) == 0:
-			req.Header.Del(name)
+			delete(header, name)
 		default:
-			req.Header[name] = values
+			header[name] = values
 		}
 	}
 }

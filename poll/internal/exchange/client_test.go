@@ -30,3 +30,27 @@ func TestHasCredentials(t *testing.T) {
 		}
 	}
 }
+
+// A request names the host as net/http would write it, and holds no credentials of the URL.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	c, err := newClient(Request{URL: "http://me:secret@h:/a%2fb?c=d", Header: http.Header{"User-Agent": nil, "x-key": {"k"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := c.request(t.Context(), call{method: http.MethodGet, at: c.given})
+	if user, password, _ := req.BasicAuth(); user != "me" || password != "secret" {
+		t.Errorf("have user %q, password %q", user, password)
+	}
+	if have := req.URL.String(); have != "http://h/a%2fb?c=d" || req.Host != "h" {
+		t.Errorf("have %s of %s", have, req.Host)
+	}
+	if agent, set := req.Header["User-Agent"]; !set || len(agent) != 1 || agent[0] != "" || req.Header.Get("X-Key") != "k" {
+		t.Errorf("have %v", req.Header)
+	}
+	there := newPlace(&url.URL{Scheme: "http", Host: "elsewhere"}, false, false)
+	req = c.request(t.Context(), call{method: http.MethodGet, at: there})
+	if _, _, sent := req.BasicAuth(); sent || req.Header.Get("X-Key") != "" {
+		t.Errorf("have %v", req.Header)
+	}
+}

@@ -66,12 +66,20 @@ func (c *cookies) keep(from place, header http.Header) {
 	pot.jar.SetCookies(from.url, kept)
 }
 
+// pot returns what is kept for a place, nil if there is nothing.
+func (c *cookies) pot(at place) *cookiePot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.places) == 0 {
+		return nil
+	}
+	return c.places[cookiePlace{at.origin(), at.trusted}]
+}
+
 // set adds the cookies of a place to a request. They replace those of the same name that
 // the user sends there.
 func (c *cookies) set(req *http.Request, to place) {
-	c.mu.Lock()
-	pot := c.places[cookiePlace{to.origin(), to.trusted}]
-	c.mu.Unlock()
+	pot := c.pot(to)
 	if pot == nil {
 		return
 	}

@@ -34,8 +34,12 @@ const (
 // without a pause and without an end; over HTTP/1 when a connection that was in
 // use before breaks. A delivery allows another connection only where nothing
 // was written on one that had been idle.
+//
+// It is a link of the request's context, where the hooks of a transport find it.
 type delivery struct {
-	stop context.CancelCauseFunc // ends the request
+	context.Context
+	stop  context.CancelCauseFunc // ends the request
+	trace httptrace.ClientTrace
 
 	mu       sync.Mutex
 	asked    bool       // for a connection: the transport calls the hooks
@@ -48,12 +52,11 @@ type delivery struct {
 	atProxy  bool       // a proxy was asked to connect, and has not answered
 }
 
-// deliveryKey is the key of a delivery in its request's context, which the hooks
-// of a transport are given.
-type deliveryKey struct{}
-
-func (d *delivery) hooks() *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
+// deliver returns a delivery and the context of its request.
+func deliver(ctx context.Context) (context.Context, *delivery) {
+	d := &delivery{}
+	d.Context, d.stop = context.WithCancelCause(ctx)
+	d.trace = httptrace.ClientTrace{
 		GetConn:              d.getConn,
 		GotConn:              d.gotConn,
 		WroteHeaders:         func() { d.set(&d.written, true) },
@@ -63,6 +66,17 @@ func (d *delivery) hooks() *httptrace.ClientTrace {
 			return nil
 		},
 	}
+	return httptrace.WithClientTrace(d, &d.trace), d
+}
+
+type deliveryKey struct{}
+
+// Value finds the delivery by its key.
+func (d *delivery) Value(key any) any {
+	if key == (deliveryKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
 }
 
 func (d *delivery) set(field *bool, value bool) {

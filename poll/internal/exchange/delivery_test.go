@@ -48,8 +48,9 @@ func TestDelivery(t *testing.T) {
 		{events: "", left: true},
 	} {
 		stops := 0
-		d := &delivery{stop: func(error) { stops++ }}
-		hooks := d.hooks()
+		ctx, d := deliver(t.Context())
+		d.stop = func(error) { stops++ }
+		hooks := httptrace.ContextClientTrace(ctx)
 		var conn *closable
 		for event := range strings.FieldsSeq(test.events) {
 			switch event {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -120,7 +121,7 @@ func (c *client) explain(err error, at *url.URL) string {
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			innermost = e.Err // without the request that it names
 		}
-		secrets := redactor{secrets: c.secrets.secrets}
+		secrets := redactor{secrets: slices.Clip(c.secrets.secrets), renewed: c.secrets.renewed}
 		secrets.addURL(at)
 		words = "request failed: " + secrets.clean(innermost.Error())
 	}

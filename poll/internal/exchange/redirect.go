@@ -14,10 +14,17 @@ var ErrUntrusted = errors.New("the other origin is not trusted")
 
 // A place is a URL and whether the user's credentials may be sent to it.
 type place struct {
-	url     *url.URL
+	url     *url.URL // without userinfo; never changed
 	trusted bool
 	// guarded is true if there are credentials that are sent to it.
 	guarded bool
+}
+
+// newPlace returns the place of a URL, which is then the place's.
+func newPlace(u *url.URL, trusted, guarded bool) place {
+	u.User = nil
+	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port is no port (RFC 3986 section 6.2.3)
+	return place{url: u, trusted: trusted, guarded: guarded}
 }
 
 // refer resolves a reference in an answer from p, such as a Location. Trust ends when the
@@ -36,10 +43,9 @@ func (p place) refer(reference string, trustAll bool) (place, error) {
 	case u.Hostname() == "":
 		return place{}, errors.New("has no host")
 	}
-	u.User = nil // a server does not choose credentials
 	u.Fragment, u.RawFragment = "", ""
-	to := place{url: u, trusted: trustAll || p.trusted && sameOrigin(p.url, u)}
-	to.guarded = p.guarded && to.trusted
+	trusted := trustAll || p.trusted && sameOrigin(p.url, u)
+	to := newPlace(u, trusted, p.guarded && trusted) // a server does not choose credentials
 	if p.guarded && !trustAll && p.url.Scheme == "https" && u.Scheme == "http" {
 		return to, &safeError{words: "leads from https to http", cause: ErrUntrusted}
 	}

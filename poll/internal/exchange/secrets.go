@@ -96,11 +96,15 @@ func (r *redactor) addRenewed(values ...string) {
 	r.renewed = later.secrets[max(0, len(later.secrets)-maxRenewed):]
 }
 
+func (r *redactor) addUser(u *url.Userinfo) {
+	password, _ := u.Password()
+	r.add(u.Username(), password)
+}
+
 // addURL adds the parts of u that are never shown.
 func (r *redactor) addURL(u *url.URL) {
 	if u.User != nil {
-		password, _ := u.User.Password()
-		r.add(u.User.Username(), password)
+		r.addUser(u.User)
 	}
 	for _, values := range u.Query() {
 		r.add(values...)

@@ -40,19 +40,31 @@ const secondaryLimitWait = time.Minute
 // A value that makes no sense is ignored with one of the Remarks, which does not
 // repeat it.
 func Read(o *status.Observation, now time.Time) {
-	r := reader{Observation: o, now: now}
-	// A server's dates are measured against its own clock.
-	if date, err := http.ParseTime(o.Header.Get("Date")); err == nil {
-		r.now = date
-	}
-	o.ShouldRetry = r.shouldRetry()
-	o.Hint = r.retryAfter()
-	if limit := r.rateLimit(); o.Hint == nil {
-		o.Hint = limit
+	if mentionsRetrying(o.Header) {
+		r := reader{Observation: o, now: now}
+		// A server's dates are measured against its own clock.
+		if date, err := http.ParseTime(o.Header.Get("Date")); err == nil {
+			r.now = date
+		}
+		o.ShouldRetry = r.shouldRetry()
+		o.Hint = r.retryAfter()
+		if limit := r.rateLimit(); o.Hint == nil {
+			o.Hint = limit
+		}
 	}
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
+}
+
+// mentionsRetrying reports whether a header can say anything that Read looks for.
+func mentionsRetrying(header http.Header) bool {
+	for key := range header {
+		if strings.Contains(key, "Retry") || strings.Contains(key, "imit") || strings.Contains(key, "Poll-After") {
+			return true
+		}
+	}
+	return false
 }
 
 type reader struct {
