@@ -151,6 +151,9 @@ func (r *run) outcome(ending Ending) Outcome {
 	}
 	o.Reason = r.reason(ending, o)
 	o.Verdict.Hints = nil
+	if ending == Succeeded && r.Settle != nil {
+		o = r.Settle(o)
+	}
 	if ending == Succeeded || o.Observation == nil {
 		return o
 	}

@@ -56,6 +56,11 @@ type Poller struct {
 	// SuccessThreshold and ErrorThreshold are how many consecutive verdicts of
 	// SUCCESS or ERROR end the run. 0 means 1.
 	SuccessThreshold, ErrorThreshold int
+
+	// Settle, unless it is nil, is given the outcome of a run that has Succeeded, before
+	// that counts or is told. It returns the outcome to count and tell, which is a failure
+	// if the result turns out to be of no use.
+	Settle func(Outcome) Outcome
 }
 
 // Run waits until the operation is done, has failed, or a limit is reached. The error is

@@ -17,6 +17,7 @@ type reader struct {
 	Operands  []string
 	isProgram bool
 	verbatim  bool  // after "--"
+	surplus   bool  // after a "--" that operands came before
 	waiting   *Flag // the flag that the last word is, if its value is missing
 }
 
@@ -37,10 +38,10 @@ func (r *reader) read(args []string) (rest []string, err error) {
 	word := args[0]
 	switch {
 	case word == "--" && !r.verbatim:
-		r.verbatim = true
+		r.verbatim, r.surplus = true, len(r.Operands) > 0
 	case isFlag(word) && !r.verbatim:
 		return r.readFlag(args)
-	case r.command != r.program.Main || r.program.IsOperand(word):
+	case r.command != r.program.Main || r.program.IsOperand(word) && !r.surplus:
 		r.Operands = append(r.Operands, word)
 	case len(r.Operands) > 0:
 		err = r.refuse(word)

@@ -239,17 +239,17 @@ func Conflicting(flag string, others ...string) []Conflict {
 }
 
 // refuseConflicts refuses two flags that contradict each other. A flag that was
-// typed overrides a conflicting one from the environment.
+// typed overrides a conflicting one from the environment, and one of [Line.With] both.
 func (l *Line) refuseConflicts() error {
 	for _, c := range l.command.Conflicts {
 		one, other := l.Last(c.Flag), l.Last(c.Other)
 		switch {
 		case one == nil || other == nil || one.Off() || other.Off():
 		case other.Value == c.Unless || c.Only != "" && other.Value != c.Only:
-		case one.Variable && !other.Variable:
-			l.dropVariable(c.Flag)
-		case other.Variable && !one.Variable:
-			l.dropVariable(c.Other)
+		case one.rank() < other.rank():
+			l.drop(c.Flag, one.rank())
+		case other.rank() < one.rank():
+			l.drop(c.Other, other.rank())
 		default:
 			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
 		}
@@ -257,8 +257,19 @@ func (l *Line) refuseConflicts() error {
 	return nil
 }
 
-func (l *Line) dropVariable(name string) {
-	l.Given = slices.DeleteFunc(l.Given, func(g Given) bool { return g.Variable && g.Flag.Name == name })
+// rank orders settings that contradict each other: the higher one wins.
+func (g *Given) rank() int {
+	switch {
+	case g.Variable:
+		return 0
+	case g.Inherited:
+		return 1
+	}
+	return 2
+}
+
+func (l *Line) drop(name string, rank int) {
+	l.Given = slices.DeleteFunc(l.Given, func(g Given) bool { return g.Flag.Name == name && g.rank() == rank })
 }
 
 // spelled names a flag, with its value where that is one of a few words.

@@ -43,7 +43,7 @@ func (w World) program() *argv.Program {
 		Synonyms:  flagSynonyms(),
 		IsOperand: hasScheme,
 		Refuse:    refuseDocument,
-		Surplus:   "only flags may follow a URL",
+		Surplus:   "only flags and URLs may follow a URL",
 		Describe:  describeOperand,
 		Lookup:    w.Lookup,
 		Write: func(ctx context.Context, text string) error {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
@@ -51,7 +53,10 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
-	if len(l.Operands) == 0 {
+	switch {
+	case isSeveral(l):
+		return w.readSeveral(ctx, l)
+	case len(l.Operands) == 0:
 		return nothingToWaitFor(l)
 	}
 	reader := targetReader{world: w.world, grace: w.grace}
@@ -59,8 +64,10 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if w.target, err = reader.read(ctx, l); err != nil {
 		return err
 	}
-	w.poller.Start, w.poller.Timeout = w.start, w.timeout
-	if err := l.ErrOr(w.readOutput(ctx, l)); err != nil {
+	if err := w.readAlone(l); err != nil {
+		return err
+	}
+	if err := l.ErrOr(w.readOutput(ctx, l, []status.Kind{w.kind})); err != nil {
 		return err
 	}
 	if err := l.ErrOr(w.readLearning(l)); err != nil {
@@ -68,6 +75,27 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	}
 	w.reportLearning()
 	return nil
+}
+
+// readAlone reads what the flags for several targets mean for one.
+func (w *wait) readAlone(l *argv.Line) error {
+	w.poller.Start, w.poller.Target = w.start, l.String("name")
+	if w.timeout > 0 {
+		w.poller.Timeout = min(w.timeout, cmp.Or(w.poller.Timeout, w.timeout))
+	}
+	if expect := l.Count("expect", 0, 1); expect > 1 {
+		return tooFew(l, 1, expect)
+	}
+	l.Share("at-least", 1, "target")
+	if rate := l.Rate("rate", 0); rate > 0 {
+		apart := backoff.Config{Strategy: backoff.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
+		spaced, _, err := apart.Schedules()
+		if err != nil {
+			return argv.Usagef("%s: %w", l.Origin("rate"), err)
+		}
+		w.poller.Schedule, w.poller.Throttled = backoff.Max(w.poller.Schedule, spaced), backoff.Max(w.poller.Throttled, spaced)
+	}
+	return l.Err()
 }
 
 func nothingToWaitFor(l *argv.Line) error {
@@ -82,7 +110,7 @@ func nothingToWaitFor(l *argv.Line) error {
 }
 
 // readOutput reads what is shown, and what goes to stdout.
-func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
+func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
 	face := report.Face(l.Choice("progress"))
 	if l.On("quiet") {
 		face = report.None
@@ -105,28 +133,26 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line) error {
 	w.resultFile = l.String("result-file")
 	w.showStderr = l.On("show-stderr") && w.command != nil
 	w.passExitCode = l.On("pass-exit-code")
-	return w.readPrint(ctx, l)
+	return w.readPrint(ctx, l, kinds)
 }
 
-func (w *wait) readPrint(ctx context.Context, l *argv.Line) error {
-	if !l.Has("print") {
-		return nil
+func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
+	for g := range l.All("print") {
+		e, err := expr.CompileValue(g.Value)
+		for _, kind := range kinds {
+			if err == nil {
+				err = applies(e.Uses(), kind)
+			}
+		}
+		if err != nil {
+			return badExpression(g.Origin, err)
+		}
+		w.output.Print = append(w.output.Print, func(o *status.Observation) (report.Value, error) {
+			inTime, cancel := w.withDeadline(ctx)
+			defer cancel()
+			return printed(inTime, e, o)
+		})
 	}
-	if n := len(l.Strings("print")); n > 1 {
-		return argv.Usagef("--print is given %d times, but only one value can be printed", n)
-	}
-	e, err := compileValue(l, "print")
-	if err == nil {
-		err = applies(e.Uses(), w.kind)
-	}
-	if err != nil {
-		return badExpression(l.Origin("print"), err)
-	}
-	w.output.Print = []func(*status.Observation) (report.Value, error){func(o *status.Observation) (report.Value, error) {
-		inTime, cancel := w.withDeadline(ctx)
-		defer cancel()
-		return printed(inTime, e, o)
-	}}
 	return nil
 }
 

@@ -41,6 +41,7 @@ const (
 func exitCode(err error) ExitCode {
 	var signal *signals.Error
 	var said *exitError
+	var cannot *poll.Error
 	switch {
 	case err == nil:
 		return ExitSuccess
@@ -50,6 +51,8 @@ func exitCode(err error) ExitCode {
 		return ExitTimeout
 	case errors.As(err, &said):
 		return said.code
+	case errors.As(err, &cannot):
+		return outcomeCode(cannot.Outcome)
 	case argv.IsUsage(err):
 		return ExitUsage
 	}

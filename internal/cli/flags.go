@@ -16,6 +16,7 @@ const (
 	groupWaiting    = "Waiting"
 	groupLearning   = "Learning (from past runs of the same operation)"
 	groupLimits     = "Limits"
+	groupSeveral    = "Several targets"
 	groupHTTP       = "HTTP (as curl's)"
 	groupCommand    = "Command"
 	groupOutput     = "Output"
@@ -37,7 +38,7 @@ func waitFlags() argv.Flags {
 		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
 		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
-	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), argv.Flags{
+	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), severalFlags(), argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Group: groupHTTP, Usage: "a request header; @FILE reads several"},
@@ -65,7 +66,8 @@ func waitFlags() argv.Flags {
 		{Name: "show-stderr", Distinctive: true, Group: groupCommand, Usage: "pass the command's stderr through as it comes"},
 		{Name: "pass-exit-code", Distinctive: true, Group: groupCommand, Usage: "when the wait fails, exit with the command's code"},
 
-		{Name: "print", Value: "EXPR", Group: groupOutput, Usage: "print this value, not the whole answer"},
+		{Name: "name", Value: "LABEL", Group: groupOutput, Default: "from the target", Usage: "what the target is called"},
+		{Name: "print", Value: "EXPR", Many: true, Group: groupOutput, Usage: "print this value, not the whole answer"},
 		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
@@ -78,8 +80,25 @@ func waitFlags() argv.Flags {
 	})
 }
 
+// severalFlags returns the options of a wait for several targets.
+func severalFlags() argv.Flags {
+	return argv.Flags{
+		{Name: "targets", Value: "FILE", Group: groupSeveral, Usage: "wait for each entry, or fill {} with it; - is stdin"},
+		{Name: "all", Hidden: true}, // the default
+		{Name: "any", Group: groupSeveral, Usage: "one SUCCESS is enough"},
+		{Name: "at-least", Value: "N|P%", Distinctive: true, Group: groupSeveral, Default: "all", Usage: "so many SUCCESS are enough"},
+		{Name: "fail-fast", Group: groupSeveral, Usage: "end once too many have failed"},
+		{Name: "expect", Value: "N", Group: groupSeveral, Default: "1", Usage: "fewer targets are an error; 0 allows none"},
+		{Name: "target-timeout", Value: "D", Distinctive: true, Group: groupSeveral, Default: "0 = none", Usage: "for each target, within --timeout"},
+		{Name: "parallel-max", Value: "N", Distinctive: true, Group: groupSeveral, Default: "50", Usage: "attempts at once"},
+		{Name: "parallel-max-host", Value: "N", Distinctive: true, Group: groupSeveral, Default: "6; commands: processors", Usage: "of them to one host"},
+		{Name: "rate", Value: "N/U", Group: groupSeveral, Default: "50/s", Usage: "attempts at one host, e.g. 10/m; 0 = no limit"},
+	}
+}
+
 func waitConflicts() []argv.Conflict {
 	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+		{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
 		{Flag: "quiet", Other: "progress", Unless: "none"},
 		{Flag: "show-stderr", Other: "progress", Only: "json"},
 	})
@@ -97,6 +116,13 @@ func flagSynonyms() map[string]string {
 		"connect-timeout": "attempt-timeout", "fail-if": "error-if", "success-if": "until",
 		"for": "until", "while": "not-ready-if", "quiet-stderr": "quiet", "silence": "quiet",
 		"method": "request", "headers": "header", "body": "data",
+		"parallel": "parallel-max", "P": "parallel-max", "j": "parallel-max", "jobs": "parallel-max",
+		"max-procs": "parallel-max", "max-parallel": "parallel-max", "concurrency": "parallel-max",
+		"threads": "parallel-max", "workers": "parallel-max",
+		"one": "any", "any-of": "any", "first": "any", "min": "at-least", "quorum": "at-least",
+		"input": "targets", "file": "targets", "urls": "targets", "arg-file": "targets",
+		"rate-limit": "rate", "max-rate": "rate", "rps": "rate", "halt": "fail-fast", "fail-early": "fail-fast",
+		"per-target-timeout": "target-timeout", "label": "name",
 	}
 }
 

@@ -23,11 +23,8 @@ import (
 
 // kindOf returns what kind of target the operands name.
 func kindOf(l *argv.Line) (status.Kind, error) {
-	switch {
-	case l.IsCommand():
+	if l.IsCommand() {
 		return status.KindCommand, nil
-	case len(l.Operands) > 1:
-		return 0, argv.Usagef("%d URLs are given, but poll waits for one", len(l.Operands))
 	}
 	return kindOfURL(l.Operands[0])
 }
@@ -112,8 +109,8 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 	if probe.Header, err = readHeaders(l, r.world); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*poll.HTTP, *argv.Line, World) error{body, credentials, connection} {
-		if err := step(probe, l, r.world); err != nil {
+	for _, step := range []func(*poll.HTTP, *argv.Line) error{r.readBody, readUser, r.readConnection} {
+		if err := step(probe, l); err != nil {
 			return nil, err
 		}
 	}
@@ -156,23 +153,31 @@ func maxRedirects(l *argv.Line) int {
 	}
 }
 
-func connection(probe *poll.HTTP, l *argv.Line, _ World) error {
+// readConnection reads how to connect. Requests that connect alike share a transport.
+func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 	if l.Has("key") && !l.Has("cert") {
 		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key"))
 	}
-	transport, err := poll.Connect{
+	connect := poll.Connect{
 		Insecure:   l.On("insecure"),
 		CACert:     l.String("cacert"),
 		Cert:       l.String("cert"),
 		Key:        l.String("key"),
 		UnixSocket: l.String("unix-socket"),
-	}.Transport()
+	}
+	if known := r.transports[connect]; known != nil {
+		probe.Transport = known
+		return nil
+	}
+	transport, err := connect.Transport()
 	if err != nil {
 		if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
 			err = fmt.Errorf("%s: %w", given, err)
 		}
 		return argv.Usagef("%w", err)
 	}
+	transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
+	put(&r.transports, connect, transport)
 	probe.Transport = transport
 	return nil
 }
@@ -189,8 +194,8 @@ func certificates(l *argv.Line) string {
 	return strings.Join(set, ", ")
 }
 
-// credentials reads -u. Errors do not repeat what is in it.
-func credentials(probe *poll.HTTP, l *argv.Line, _ World) error {
+// readUser reads -u, and -A. Errors do not repeat what is in it.
+func readUser(probe *poll.HTTP, l *argv.Line) error {
 	if l.Has("user-agent") {
 		probe.Header.Set("User-Agent", l.String("user-agent"))
 	}
@@ -206,37 +211,42 @@ func credentials(probe *poll.HTTP, l *argv.Line, _ World) error {
 }
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) (err error) {
+func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) error {
 	if l.Has("user") || !l.On("netrc") {
 		return nil
 	}
-	if probe.User, err = netrc(probe.URL, r.world); err != nil {
-		return argv.Usagef("%s: %w", l.Origin("netrc"), err)
+	u, err := url.Parse(probe.URL)
+	if err != nil || u.User != nil {
+		return nil // the check of the probe reports it, or the URL has its own
 	}
+	login, known := r.logins[u.Hostname()]
+	if !known {
+		if login, err = netrc(u.Hostname(), r.world); err != nil {
+			return argv.Usagef("%s: %w", l.Origin("netrc"), err)
+		}
+		put(&r.logins, u.Hostname(), login)
+	}
+	probe.User = login
 	return nil
 }
 
-func netrc(target string, world World) (*url.Userinfo, error) {
-	u, err := url.Parse(target)
-	if err != nil || u.User != nil {
-		return nil, nil // the check of the probe reports it, or the URL has its own
-	}
+func netrc(host string, world World) (*url.Userinfo, error) {
 	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(world.getenv("HOME"), ".netrc")), maxLines)
 	if err != nil {
 		return nil, err
 	}
-	return readNetrc(string(text), u.Hostname())
+	return readNetrc(string(text), host)
 }
 
-// body reads -d as curl does: values are joined with "&", @FILE is read without its
+// readBody reads -d as curl does: values are joined with "&", @FILE is read without its
 // line breaks, and @- is stdin.
-func body(probe *poll.HTTP, l *argv.Line, world World) error {
+func (r *targetReader) readBody(probe *poll.HTTP, l *argv.Line) error {
 	if !l.Has("data") {
 		return nil
 	}
 	var parts [][]byte
 	for _, data := range l.Strings("data") {
-		part, isFile, err := world.readValue(l, "data", data, maxInput)
+		part, isFile, err := r.world.readValue(l, "data", data, maxInput)
 		if err != nil {
 			return err
 		}
@@ -308,14 +318,18 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 		return nil, cmp.Or(refuseStray(l), err)
 	}
 	c := &poll.Command{
-		Foreground:  l.On("foreground"),
-		Grace:       cmp.Or(r.grace, poll.NoGrace),
-		MaxBody:     l.Size("max-body", 0),
-		ReapOrphans: os.Getpid() == 1, // as process 1 of a container
-		Hurry:       r.world.Hurry,
+		Foreground: l.On("foreground") && !r.several,
+		Grace:      cmp.Or(r.grace, poll.NoGrace),
+		MaxBody:    l.Size("max-body", 0),
+		// As process 1 of a container. One that reaps for one target would reap the
+		// programs of others.
+		ReapOrphans: os.Getpid() == 1 && !r.several,
 	}
-	nest(ctx, r.world, c)
-	if l.On("stdin") {
+	if r.nested == nil {
+		r.nested = nest(ctx, r.world, c.Grace)
+	}
+	c.Hurry, c.Env = r.nested.Hurry, r.nested.Env
+	if l.On("stdin") && !r.several {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -329,8 +343,13 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error {
 	t.command.Args = args
 	t.poller.Probe = t.command
+	if r.programs[args[0]] {
+		return nil
+	}
 	var err error
-	t.advice, err = checkProgram(l, *t.command)
+	if t.missing, t.advice, err = checkProgram(l, *t.command); err == nil && t.missing == nil {
+		put(&r.programs, args[0], true)
+	}
 	return err
 }
 
@@ -338,8 +357,8 @@ func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error 
 // environment are for other waits.
 func refuseGroup(l *argv.Line, group, why string) error {
 	for _, g := range l.Given {
-		if g.Flag.Group == group && !g.Variable && !g.Off() {
-			return argv.Usagef("--%s %s", g.Flag.Name, why)
+		if g.Flag.Group == group && g.Typed() && !g.Off() {
+			return argv.Usagef("%s %s", g.Origin, why)
 		}
 	}
 	return nil
@@ -348,12 +367,13 @@ func refuseGroup(l *argv.Line, group, why string) error {
 // killAfter is the variable that tells a command how long after TERM it is killed.
 const killAfter = "POLL_KILL_AFTER"
 
-// nest prepares a command for running under another poll, and for running one
-// itself. Both polls stop what they run at the same moment. If the outer one killed
+// nest returns what prepares commands for running under another poll, and for running one
+// themselves. Both polls stop what they run at the same moment. If the outer one killed
 // first, the command of the inner one, which has its own process group, would be
 // left running.
-func nest(ctx context.Context, world World, c *poll.Command) {
-	grace := max(c.Grace, 0)
+func nest(ctx context.Context, world World, grace time.Duration) *poll.Command {
+	c := &poll.Command{Hurry: world.Hurry}
+	grace = max(grace, 0)
 	outer, err := time.ParseDuration(world.getenv(killAfter))
 	nested := err == nil && outer >= 0
 	if nested {
@@ -363,11 +383,12 @@ func nest(ctx context.Context, world World, c *poll.Command) {
 		c.Hurry = hurried(ctx, world.Hurry, nested, grace)
 	}
 	c.Env = append(os.Environ(), killAfter+"="+grace.String())
+	return c
 }
 
 // hurried returns what hurries the end of a command: a value when hurry is closed,
 // and its own close soon after. Under another poll it also closes when the grace
-// has passed since the end of ctx.
+// has passed since the end of ctx. Of several commands one gets the value.
 func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time.Duration) <-chan struct{} {
 	sooner := make(chan struct{}, 1)
 	go func() {

@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -22,14 +24,29 @@ type target struct {
 	config  backoff.Config     // of the poller's schedules
 	http    *poll.HTTP         // the probe, if it is a request
 	command *poll.Command      // the probe, if it is a command
-	advice  string             // about a program that does not exist
+	missing *status.Failure    // why its program cannot be run, nil if it can
+	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
 }
 
-// A targetReader reads targets.
+// A targetReader reads targets, and makes once what several of them have in common.
 type targetReader struct {
-	world World
-	grace time.Duration // for commands
+	world   World
+	grace   time.Duration // for commands
+	several bool          // there may be more than one
+	perHost int           // connections to one host that are kept, 0 for as many as for one target
+
+	rules      map[ruleText]status.Rule
+	transports map[poll.Connect]*http.Transport
+	logins     map[string]*url.Userinfo // by host, of ~/.netrc
+	programs   map[string]bool          // that can be run
+	nested     *poll.Command            // what all commands have in common; nil until there is one
+}
+
+// A ruleText is a condition as it is written.
+type ruleText struct {
+	status    status.Status
+	condition string
 }
 
 // read reads and checks everything about the target that the operands name, but for its
@@ -44,34 +61,64 @@ func (r *targetReader) read(ctx context.Context, l *argv.Line) (target, error) {
 		err = r.aim(l, &t, l.Operands)
 	}
 	if err = l.ErrOr(err); err == nil {
-		err = t.readRules(l)
+		err = r.readRules(l, &t)
 	}
 	if err = l.ErrOr(err); err == nil {
-		err = t.readSchedule(l)
+		err = r.readSchedule(l, &t)
 	}
 	return t, l.ErrOr(err)
 }
 
 // readRules reads the conditions, which have to be about what the target answers.
-func (t *target) readRules(l *argv.Line) error {
+func (r *targetReader) readRules(l *argv.Line, t *target) error {
 	for _, kind := range status.RuleKinds() {
-		for _, condition := range l.Strings(kind.Name) {
-			rule, err := status.NewRule(kind.Status, condition)
-			if err == nil {
-				err = depends(rule.Expr)
-			}
+		for g := range l.All(kind.Name) {
+			rule, err := r.rule(ruleText{kind.Status, g.Value})
 			if err == nil {
 				err = applies(rule.Expr.Uses(), t.kind)
 			}
+			if err != nil && r.isForOthers(t, g) {
+				continue
+			}
 			if err != nil {
-				return badExpression(l.Origin(kind.Name), err)
+				return badExpression(g.Origin, err)
 			}
 			rule.Origin = "--" + kind.Name
 			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 		}
 	}
 	t.poller.Rules.Strict = l.On("strict")
-	return t.readPreset(l)
+	return r.readPreset(l, t)
+}
+
+// isForOthers reports whether a condition that a target cannot have is meant for others: a
+// TCP address gives no answer, so among several targets what is said of all their answers
+// is not said of it.
+func (r *targetReader) isForOthers(t *target, g *argv.Given) bool {
+	return r.several && t.kind == status.KindTCP && g.Inherited
+}
+
+// rule compiles a condition.
+func (r *targetReader) rule(text ruleText) (status.Rule, error) {
+	if rule, known := r.rules[text]; known {
+		return rule, nil
+	}
+	rule, err := status.NewRule(text.status, text.condition)
+	if err == nil {
+		err = depends(rule.Expr)
+	}
+	if err == nil {
+		put(&r.rules, text, rule)
+	}
+	return rule, err
+}
+
+// put puts a value into a map, which it makes if it has to.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = make(map[K]V)
+	}
+	(*m)[key] = value
 }
 
 // depends refuses a condition that reads nothing of an attempt: it would end the
@@ -105,21 +152,24 @@ func applies(uses expr.Uses, kind status.Kind) error {
 	return nil
 }
 
-func (t *target) readPreset(l *argv.Line) error {
-	name := l.String("preset")
-	if name == "" {
+func (r *targetReader) readPreset(l *argv.Line, t *target) error {
+	g := l.Last("preset")
+	if g == nil {
 		return nil
 	}
-	preset, ok := status.LookupPreset(name)
+	preset, ok := status.LookupPreset(g.Value)
 	if !ok {
-		return unknownPreset(l.Origin("preset"), name)
+		return unknownPreset(g.Origin, g.Value)
 	}
 	if err := applies(expr.Uses{JSON: true}, t.kind); err != nil {
-		return argv.Usagef("%s: %w", l.Origin("preset"), err)
+		if r.isForOthers(t, g) {
+			return nil
+		}
+		return argv.Usagef("%s: %w", g.Origin, err)
 	}
 	rules, err := preset.Compile(t.kind)
 	if err != nil {
-		return fmt.Errorf("compile preset %s: %w", name, err)
+		return fmt.Errorf("compile preset %s: %w", g.Value, err)
 	}
 	t.poller.Rules.Preset = rules
 	return nil
@@ -138,7 +188,7 @@ func unknownPreset(origin, name string) error {
 }
 
 // readSchedule reads the waits, and the limits of attempts.
-func (t *target) readSchedule(l *argv.Line) (err error) {
+func (r *targetReader) readSchedule(l *argv.Line, t *target) (err error) {
 	if t.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
 		return err
 	}
@@ -153,6 +203,10 @@ func (t *target) readSchedule(l *argv.Line) (err error) {
 		attemptTimeout = 0
 	}
 	t.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
+	t.poller.Timeout = l.Duration("target-timeout", 0)
+	if own := l.Last("timeout"); own != nil && own.Typed() && r.several {
+		t.poller.Timeout = l.Duration("timeout", 0) // the entry's
+	}
 	t.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
 	t.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
 	t.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -23,9 +24,18 @@ import (
 // usageText formats an error for the terminal. What was typed may contain anything.
 func usageText(err error) string {
 	var b strings.Builder
+	if all, ok := errors.AsType[*targets.Problems](err); ok {
+		for _, p := range all.Shown {
+			b.WriteString(problemText(&p))
+		}
+		if more := all.Total - len(all.Shown); more > 0 {
+			fmt.Fprintf(&b, "poll: and %s\n", words.Count(more, "further error"))
+		}
+		return b.String()
+	}
 	fmt.Fprintf(&b, "poll: %s\n", term.Line(err.Error()))
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		b.WriteString(caret(e))
+		b.WriteString(caret(e.Source, e.Column-1, e.Hint))
 	}
 	if e, ok := errors.AsType[*argv.UsageError](err); ok {
 		for _, hint := range e.Hints {
@@ -33,6 +43,19 @@ func usageText(err error) string {
 		}
 	}
 	return b.String()
+}
+
+// problemText formats what is wrong at a place of a targets file.
+func problemText(p *targets.Problem) string {
+	text := "poll: " + term.Line(p.Error()) + "\n"
+	hint := term.Line(p.Hint)
+	switch {
+	case p.Source != "":
+		return text + caret(p.Source, p.Caret, hint)
+	case hint != "":
+		return text + "  hint: " + hint + "\n"
+	}
+	return text
 }
 
 // badExpression names the flag or variable that an expression came from.
@@ -51,11 +74,12 @@ func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
 	return e, nil
 }
 
-func caret(e *expr.Error) string {
-	line, column := window(strings.Map(flat, e.Source), e.Column-1)
+// caret shows a place in a source, in characters from 0, and a hint below it.
+func caret(source string, at int, hint string) string {
+	line, column := window(strings.Map(flat, source), at)
 	text := fmt.Sprintf("  %s\n  %s^\n", line, strings.Repeat(" ", column))
-	if e.Hint != "" {
-		text += "  hint: " + e.Hint + "\n"
+	if hint != "" {
+		text += "  hint: " + hint + "\n"
 	}
 	return text
 }
@@ -171,22 +195,23 @@ func refuseDocument(word string, given func(flag string) bool) error {
 
 // checkProgram reports whether a program that does not exist was meant as something
 // else: a URL without its scheme, or something that is never a program. A program
-// that is only missing is left to the run, which reports it with the advice.
-func checkProgram(l *argv.Line, c poll.Command) (advice string, err error) {
-	missing := c.Check()
-	if missing == nil {
-		return "", nil
+// that only cannot be run is returned as missing, with advice.
+func checkProgram(l *argv.Line, c poll.Command) (missing *status.Failure, advice string, err error) {
+	wrong := c.Check()
+	if wrong == nil {
+		return nil, "", nil
 	}
 	if err := refuseNoProgram(c.Args[0]); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if typed, meant := meantURL(c.Args); meant != "" {
-		return "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
+		return nil, "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
 	}
-	if f, ok := errors.AsType[*status.Failure](missing); ok && f.Kind == status.FailureNotFound {
+	missing, _ = errors.AsType[*status.Failure](wrong)
+	if missing != nil && missing.Kind == status.FailureNotFound {
 		advice = adviceOn(c.Args[0], l.Subcommands())
 	}
-	return advice, nil
+	return missing, advice, nil
 }
 
 // refuseNoProgram refuses a word in place of a program that cannot be one and may

@@ -26,8 +26,9 @@ func waitCommand(world World) *argv.Command {
 			{Line: `url=$(poll --preset replicate --print '.output[0]' "$prediction") || exit`},
 		},
 		Usage: []string{
-			"poll [flags] URL                    http, https or tcp; flags may follow it",
+			"poll [flags] URL [URL...]           http, https or tcp; flags may follow",
 			"poll [flags] [--] COMMAND [ARG...]  all after COMMAND belongs to it",
+			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  entries fill {} of it",
 		},
 		Flags: waitFlags(),
 		After: "Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
@@ -43,6 +44,9 @@ func waitCommand(world World) *argv.Command {
 			if err := w.prepare(ctx, l); err != nil {
 				return err
 			}
+			if w.group != nil {
+				return w.runSeveral(ctx)
+			}
 			_, err := w.run(ctx)
 			return err
 		},
@@ -51,7 +55,8 @@ func waitCommand(world World) *argv.Command {
 
 // A wait is what the command line says about waiting, checked.
 type wait struct {
-	target // the one that is waited for
+	target        // the one that is waited for
+	group  *group // or several; nil for one
 
 	world          World
 	start          time.Time

@@ -1,0 +1,213 @@
+package argv
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration reads a duration that is not negative.
+func (l *Line) Duration(name string, def time.Duration) time.Duration {
+	return value(l, name, def, func(s string) (time.Duration, error) {
+		d, err := ParseDuration(s)
+		if err != nil && len(l.Operands) > 0 && isUnit(s, l.Operands[0]) {
+			return 0, Usagef("%s needs its unit in the same word: %s%s", s, s, l.Operands[0])
+		}
+		return d, err
+	})
+}
+
+func isUnit(number, word string) bool {
+	_, err := time.ParseDuration(number + word)
+	return err == nil && len(word) <= len("ms")
+}
+
+// ParseDuration reads a duration with its unit. A bare 0 needs none.
+func ParseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	n, isNumber := number(s)
+	switch {
+	case d < 0 || isNumber && n < 0:
+		return 0, Usagef("%s is negative", s)
+	case err == nil:
+		return d, nil
+	case isNumber:
+		return 0, Usagef("%s needs a unit, e.g. %ss", s, s)
+	case overflows(s):
+		return 0, Usagef("%s is more than 292 years", s) // what a Duration holds
+	}
+	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s)
+}
+
+// overflows reports whether s is well-formed but too long: it would parse with
+// every number replaced by 1.
+func overflows(s string) bool {
+	_, err := time.ParseDuration(regexp.MustCompile(`[0-9.]+`).ReplaceAllString(s, "1"))
+	return err == nil
+}
+
+// Count reads a whole number that is at least least.
+func (l *Line) Count(name string, least, def int) int {
+	return value(l, name, def, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return n, Usagef("%s is too large", s)
+		case err != nil:
+			return n, Usagef("%q is not a whole number", s)
+		case n < least:
+			return n, Usagef("%d is less than %d", n, least)
+		}
+		return n, nil
+	})
+}
+
+// Uint64 reads a whole number; it is 0 if the flag is not set.
+func (l *Line) Uint64(name string) uint64 {
+	return value(l, name, 0, func(s string) (uint64, error) {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			return 0, Usagef("%q is not a whole number of at least 0", s)
+		}
+		return n, nil
+	})
+}
+
+func number(s string) (n float64, ok bool) {
+	n, err := strconv.ParseFloat(s, 64)
+	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
+}
+
+// Number reads a number that is at least least.
+func (l *Line) Number(name string, least, def float64) float64 {
+	return value(l, name, def, func(s string) (float64, error) {
+		n, ok := number(s)
+		switch {
+		case !ok:
+			return 0, Usagef("%q is not a number", s)
+		case n < least:
+			return 0, Usagef("%v is less than %v", n, least)
+		}
+		return n, nil
+	})
+}
+
+// Percent reads "10%" as 0.1. The value has to be more than 0.
+func (l *Line) Percent(name string) float64 {
+	return value(l, name, 0, func(s string) (float64, error) {
+		digits, hasUnit := strings.CutSuffix(s, "%")
+		n, ok := number(digits)
+		switch {
+		case !ok:
+			return 0, Usagef("%q is not a percentage, e.g. 10%%", s)
+		case !hasUnit:
+			return 0, Usagef("%s needs a %%, e.g. 10%%", s)
+		case n <= 0:
+			return 0, Usagef("%s is not more than 0%%", s)
+		}
+		return n / 100, nil
+	})
+}
+
+// Size reads a number of bytes, with a unit or without.
+func (l *Line) Size(name string, def int64) int64 { return value(l, name, def, parseSize) }
+
+// Rate reads a number of events in a time, as curl's --rate does, and returns how many
+// that are in a second. 0 means no limit.
+func (l *Line) Rate(name string, def float64) float64 { return value(l, name, def, parseRate) }
+
+func parseRate(s string) (float64, error) {
+	count, per, hasUnit := strings.Cut(s, "/")
+	n, ok := number(count)
+	switch {
+	case !ok:
+		return 0, Usagef("%q is not a rate, e.g. 50/s, 10/m or 5/10s", s)
+	case n < 0:
+		return 0, Usagef("%s is negative", s)
+	case n == 0:
+		return 0, nil
+	case !hasUnit: // for curl it is a number an hour
+		return 0, Usagef("%s needs a unit of time, e.g. %s/s, %s/m or %s/h", s, s, s, s)
+	}
+	digits := strings.TrimRight(per, "smhd")
+	unit := map[string]float64{"s": 1, "m": 60, "h": 3600, "d": 86400}[per[len(digits):]]
+	units, ok := number(cmp.Or(digits, "1"))
+	switch {
+	case unit == 0 || !ok:
+		err := Usagef("%q is not a rate: its unit is s, m, h or d, e.g. 10/m or 5/10s", s)
+		if per != "" && strings.ContainsAny(per[:1], "smhd") {
+			err.Hint("did you mean %s/%s?", count, per[:1])
+		}
+		return 0, err
+	case units <= 0:
+		return 0, Usagef("%s is in no time", s)
+	}
+	return n / (units * unit), nil
+}
+
+// Share reads "N" as a number, and "N%" as that share of total, rounded up. Both are at
+// least 1 and at most total; total is said to be of things.
+func (l *Line) Share(name string, total int, things string) int {
+	return value(l, name, total, func(s string) (int, error) {
+		digits, isShare := strings.CutSuffix(s, "%")
+		n, ok := number(digits)
+		switch {
+		case !ok || !isShare && n != math.Trunc(n):
+			return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
+		case n <= 0:
+			return 0, Usagef("%s is not more than 0", s)
+		case isShare && n > 100:
+			return 0, Usagef("%s is more than all %s", s, things)
+		case isShare:
+			n = math.Ceil(n * float64(total) / 100)
+		case n > float64(total):
+			return 0, Usagef("%s of %d %s is more than all", s, total, things)
+		}
+		return int(n), nil
+	})
+}
+
+// parseSize reads powers of 1024 (KiB, K) and of 1000 (kB).
+func parseSize(s string) (int64, error) {
+	digits, factor := s, 1.0
+	for _, unit := range []struct {
+		name  string
+		bytes float64
+	}{
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30},
+		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
+		{"K", 1 << 10}, {"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"B", 1},
+	} {
+		if rest, ok := strings.CutSuffix(s, unit.name); ok {
+			digits, factor = strings.TrimSpace(rest), unit.bytes
+			break
+		}
+	}
+	n, ok := number(digits)
+	switch {
+	case !ok:
+		return 0, Usagef("%q is not a size, e.g. 64MiB", s)
+	case n < 0:
+		return 0, Usagef("%s is negative", s)
+	case n*factor >= math.MaxInt64:
+		return 0, Usagef("%s is too large", s)
+	}
+	return int64(n * factor), nil
+}
+
+// Choice reads one of the words that the flag takes; if it is not set, its
+// default.
+func (l *Line) Choice(name string) string {
+	f := l.command.Flags.Lookup(name)
+	return value(l, name, f.Default, func(s string) (string, error) {
+		if !slices.Contains(f.Words, s) {
+			return f.Default, notOneOf(s, f.Words)
+		}
+		return s, nil
+	})
+}

@@ -1,0 +1,306 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	defaultRate         = 50 // attempts a second at one place
+	defaultParallel     = 50
+	defaultParallelHost = 6
+)
+
+// A group is several targets that are waited for together.
+type group struct {
+	poll.Group
+	targets []target
+	results map[int]report.Result // of the targets that have succeeded, until their end is told
+	codes   map[poll.Ending]ExitCode
+	held    []int // targets whose histories others held when they ended
+}
+
+// readSeveral reads everything where there may be several targets.
+func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
+	if err := refuseForSeveral(l); err != nil {
+		return err
+	}
+	g := &group{results: make(map[int]report.Result), codes: make(map[poll.Ending]ExitCode)}
+	g.readLimits(l)
+	expect := l.Count("expect", 0, 1)
+	if err := l.Err(); err != nil {
+		return err // before anything is read
+	}
+	reader := newSeveralReader(w, l)
+	if err := reader.read(ctx); err != nil {
+		return err
+	}
+	g.targets = reader.targets
+	if n := len(g.targets); n < expect {
+		return tooFew(l, n, expect)
+	}
+	g.readGoal(l)
+	g.Start, g.Timeout = w.start, w.timeout
+	w.group = g
+	if err := l.ErrOr(w.readOutput(ctx, l, slices.Collect(maps.Keys(reader.kinds)))); err != nil {
+		return err
+	}
+	w.describe(l, reader)
+	return nil
+}
+
+// refuseForSeveral refuses what is for one target.
+func refuseForSeveral(l *argv.Line) error {
+	for _, flag := range []struct{ name, why, instead string }{
+		{"name", "each of several targets has its own", `in a targets file: {"name": "db", "url": "tcp://db:5432"}`},
+		{"foreground", "several cannot use the terminal at once", ""},
+		{"stdin", "several cannot share it", "sh -c 'exec COMMAND <FILE' gives each a file of its own"},
+		{"pass-exit-code", "several have no one exit code", "--json has that of each"},
+		{"result-file", "several have no one result", ""},
+		{"show-stderr", "lines of several would be mixed", "-v shows what each wrote"},
+	} {
+		if l.Typed(flag.name) == nil {
+			continue
+		}
+		err := argv.Usagef("--%s is for one target: %s", flag.name, flag.why)
+		if flag.instead != "" {
+			err.Hint("%s", flag.instead)
+		}
+		return err
+	}
+	if l.String("targets") != "-" {
+		return nil
+	}
+	for _, name := range []string{"data", "header"} {
+		for given := range l.All(name) {
+			if given.Value == "@-" {
+				return argv.Usagef("%s - and %s @- would both read stdin", l.Origin("targets"), given.Origin).Hint("put one of them into a file")
+			}
+		}
+	}
+	return nil
+}
+
+// tooFew says that there are not as many targets as are expected.
+func tooFew(l *argv.Line, have, want int) error {
+	if have > 0 {
+		return argv.Usagef("%s %d: there are fewer, %s", l.Origin("expect"), want, words.Count(have, "target"))
+	}
+	where := l.String("targets")
+	if where == "-" {
+		where = "stdin"
+	}
+	err := argv.Usagef("%s names no target", where)
+	if want == 1 {
+		err.Hint("--expect 0 if there may be none")
+	}
+	return err
+}
+
+// readLimits reads how much is done at once, and how often.
+func (g *group) readLimits(l *argv.Line) {
+	g.Parallel = l.Count("parallel-max", 1, defaultParallel)
+	host := l.Count("parallel-max-host", 1, defaultParallelHost)
+	programs := host
+	if !l.Has("parallel-max-host") {
+		programs = runtime.GOMAXPROCS(0)
+	}
+	g.ParallelPlace = func(place string) int {
+		if hasScheme(place) {
+			return host
+		}
+		return programs
+	}
+	rate := l.Rate("rate", defaultRate)
+	g.Limiter = &poll.Pacer{PerSecond: rate, Known: l.Has("rate")}
+	g.Rand = plan.Source(l)
+}
+
+// readGoal reads how many targets have to succeed.
+func (g *group) readGoal(l *argv.Line) {
+	n := len(g.targets)
+	switch {
+	case n == 0:
+	case l.On("any"):
+		g.AtLeast = 1
+	case l.Has("at-least"):
+		g.AtLeast = l.Share("at-least", n, "targets")
+	}
+	g.FailFast = l.On("fail-fast")
+}
+
+// describe says what is waited for, and what is to be known before it begins.
+func (w *wait) describe(l *argv.Line, reader *severalReader) {
+	g := w.group
+	n := len(g.targets)
+	w.report.Targets, w.report.Timeout = n, w.timeout
+	w.report.Goal = goalWords(n, g.AtLeast)
+	w.output.PerTarget = !l.On("any")
+	for _, note := range []string{reader.repeated(), g.slowly(l)} {
+		if note != "" {
+			w.report.Opening = append(w.report.Opening, note)
+		}
+	}
+}
+
+func goalWords(n, need int) string {
+	of := words.Count(n, "target")
+	switch {
+	case need == 0 || need == n:
+		return "all of " + of
+	case need == 1:
+		return "any of " + of
+	}
+	return fmt.Sprintf("at least %d of %s", need, of)
+}
+
+// slowly says how seldom a target is looked at, if the rate makes that less often than
+// the schedule would.
+func (g *group) slowly(l *argv.Line) string {
+	rate := l.Rate("rate", defaultRate)
+	if rate == 0 {
+		return ""
+	}
+	there := make(map[string]int)
+	most := 0
+	for _, t := range g.targets {
+		place := placeOf(t.poller.Probe)
+		there[place]++
+		most = max(most, there[place])
+	}
+	every := time.Duration(float64(most) / rate * float64(time.Second))
+	longest := l.Duration("max-wait", 20*time.Second)
+	if most == 0 || longest == 0 || every <= 2*longest {
+		return ""
+	}
+	return fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(l.String("rate"), "50/s"), words.Short(every))
+}
+
+// runSeveral waits for all targets, reports what happens and writes the results to
+// stdout. The error determines the exit code.
+func (w *wait) runSeveral(ctx context.Context) error {
+	g := w.group
+	reporter := report.New(w.report)
+	defer reporter.Close()
+	if len(g.targets) == 0 { // and none had to be
+		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{}})
+	}
+	ctx, abort := context.WithCancelCause(ctx)
+	defer abort(nil)
+	w.output.Lost = abort
+	inTime, cancel := w.withDeadline(ctx)
+	defer cancel()
+	for event := range g.Events(ctx, w.pollers()) {
+		switch event.Kind {
+		case poll.EventGoal:
+			return w.reached(ctx, reporter, event)
+		case poll.EventEnd:
+			if err := w.endOne(inTime, reporter, event); err != nil {
+				return err
+			}
+			continue
+		case poll.EventAttempt, poll.EventStart, poll.EventWait:
+			g.targets[event.N-1].learns.Observe(event)
+		}
+		reporter.Event(event)
+	}
+	return nil
+}
+
+// pollers returns the targets, whose results are settled before they count.
+func (w *wait) pollers() func(yield func(poll.Poller) bool) {
+	return func(yield func(poll.Poller) bool) {
+		for i := range w.group.targets {
+			p := w.group.targets[i].poller
+			p.Settle = func(o poll.Outcome) poll.Outcome {
+				result := w.output.Settle(o)
+				w.group.results[i+1] = result
+				return result.Outcome
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// endOne reports how a target ended and writes its result.
+func (w *wait) endOne(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
+	g, n := w.group, event.N
+	outcome := *event.Outcome
+	learns := g.targets[n-1].learns
+	if learns.Save(ctx, outcome) {
+		g.held = append(g.held, n)
+	}
+	result, settled := g.results[n]
+	if !settled {
+		result = w.output.Settle(outcome)
+	}
+	delete(g.results, n)
+	result.Outcome.Notes = slices.Concat(outcome.Notes, learns.Warnings())
+	event.Outcome = &result.Outcome
+	reporter.Event(event)
+	code := outcomeCode(outcome)
+	if _, known := g.codes[outcome.Ending]; !known {
+		g.codes[outcome.Ending] = code
+	}
+	return w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) })
+}
+
+// reached reports how all ended and ends stdout.
+func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
+	g := w.group
+	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
+	reporter.Event(event)
+	reporter.Close()
+	code := g.code(*event.Summary)
+	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
+	for _, n := range g.held {
+		g.targets[n-1].learns.SaveLater(ctx, time.Until(w.deadline()))
+	}
+	if err != nil {
+		return err
+	}
+	if code != ExitSuccess {
+		return &exitError{code}
+	}
+	return nil
+}
+
+// code returns the exit code of all: that of the targets that decided.
+func (g *group) code(s poll.Summary) ExitCode {
+	switch code, known := g.codes[s.Ending]; {
+	case s.Ending == poll.Succeeded:
+		return ExitSuccess
+	case s.Ending == poll.Interrupted && s.Cause != nil:
+		return exitCode(s.Cause)
+	case known:
+		return code
+	}
+	return ExitError
+}
+
+// placeOf returns what a probe puts load on, as a group knows it.
+func placeOf(probe poll.Probe) string {
+	switch probe := probe.(type) {
+	case poll.Placer:
+		return probe.Place()
+	case *poll.HTTP:
+		scheme, rest, _ := strings.Cut(probe.URL, "://")
+		host, _, _ := strings.Cut(rest, "/")
+		return strings.ToLower(scheme + "://" + host[strings.LastIndexByte(host, '@')+1:])
+	}
+	return ""
+}
