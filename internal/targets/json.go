@@ -4,37 +4,23 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strconv"
 	"strings"
 )
 
-// maxSkipped is how deep lists and objects may be nested in what no entry can hold.
-const maxSkipped = 1000
-
-// A syntaxError is an error after which the rest of a text means nothing.
-type syntaxError struct {
-	at            int // in the file, in bytes
-	message, hint string
-}
-
-func (e *syntaxError) Error() string { return e.message }
-
 // readJSON reads a list, or values one after the other, from a byte of the file on. After
-// an error it goes on at the next line that begins an object, unless it is in a list.
+// an error it goes on at the next line that begins an object, unless that is in a list.
 func (f *File) readJSON(at int) {
-	for {
+	isList := f.text[at] == '['
+	for at >= 0 {
 		r := jsonReader{File: f, base: at, decoder: json.NewDecoder(strings.NewReader(f.text[at:]))}
-		r.decoder.UseNumber()
-		e, bad := errors.AsType[*syntaxError](r.read())
-		if !bad {
+		bad := r.read(isList)
+		if bad < 0 {
 			return
 		}
-		f.rejectSyntax(e.at, e.message, e.hint)
-		next := strings.Index(f.text[e.at:], "\n{")
-		if next < 0 || r.inList {
+		at = strings.Index(f.text[bad:], "\n{")
+		if at += bad + 1; at == bad || isList {
 			return
 		}
-		at = e.at + next + 1
 	}
 }
 
@@ -43,162 +29,179 @@ type jsonReader struct {
 	*File
 	decoder *json.Decoder
 	base    int // where the decoder began
-	inList  bool
 }
 
-// read takes all entries. After the last one the error is [io.EOF].
-func (r *jsonReader) read() error {
-	token, at, err := r.token()
-	if token == json.Delim('[') {
-		r.inList = true
-		for err == nil && r.decoder.More() && !r.full(at) {
-			var n node
-			if n, err = r.next(maxNesting); err == nil {
-				r.entry(n)
-			}
-		}
-		if err == nil {
-			_, _, err = r.token()
-		}
-		if err == io.EOF {
-			return r.unclosed()
-		}
-		if err != nil {
-			return err
-		}
-		if _, at, err = r.token(); err == nil {
-			return &syntaxError{at, "the list has ended, and more follows", "jq -s add makes one list of several"}
-		}
-		return err
+// read takes all entries. It returns where an error is, -1 if there is none.
+func (r *jsonReader) read(isList bool) int {
+	if isList {
+		r.decoder.Token() // the bracket
 	}
-	for ; err == nil && !r.full(at); token, at, err = r.token() {
-		n, err := r.value(token, at, maxNesting)
-		if err != nil {
-			return err
+	for !isList || r.decoder.More() {
+		at := r.next()
+		if at < len(r.text) && r.full(at) {
+			return -1
 		}
-		r.entry(n)
+		var raw json.RawMessage
+		if err := r.decoder.Decode(&raw); err == io.EOF && !isList {
+			return -1
+		} else if err != nil {
+			return r.reject(at, err)
+		}
+		value := jsonText{r.text, at}
+		r.entry(at, value.node(maxNesting))
 	}
-	return err
+	if _, err := r.decoder.Token(); err != nil {
+		return r.reject(r.next(), err)
+	}
+	if at := r.next(); at < len(r.text) {
+		r.rejectSyntax(at, "the list has ended, and more follows", "jq -s add makes one list of several")
+		return at
+	}
+	return -1
 }
 
-func (r *jsonReader) unclosed() error {
-	return &syntaxError{max(0, len(strings.TrimRight(r.text, " \t\r\n"))-1), "the file ends before this list or object does", ""}
+// next returns where the next value begins, or the end of the list.
+func (r *jsonReader) next() int {
+	rest := r.text[r.base+int(r.decoder.InputOffset()):]
+	return len(r.text) - len(strings.TrimLeft(rest, " \t\r\n,"))
 }
 
-// token returns the next token and where it begins.
-func (r *jsonReader) token() (json.Token, int, error) {
-	before := r.base + int(r.decoder.InputOffset())
-	token, err := r.decoder.Token()
-	at := len(r.text) - len(strings.TrimLeft(r.text[before:], " \t\r\n,:"))
+// reject notes the error of the value at a byte, and returns where it is.
+func (r *jsonReader) reject(at int, err error) int {
+	message := err.Error()
+	var raw json.RawMessage
+	if e, ok := errors.AsType[*json.SyntaxError](json.Unmarshal([]byte(r.text[at:]), &raw)); ok &&
+		!strings.HasSuffix(e.Error(), " after top-level value") { // else it is a comma that is missing
+		message = e.Error()
+		at += max(0, int(e.Offset)-1)
+	}
+	if at >= len(r.text) || strings.HasPrefix(message, "unexpected end") {
+		at, message = len(strings.TrimRight(r.text, " \t\r\n"))-1, "the file ends before this is closed"
+	}
+	message, hint := wordsJSON(message, strings.TrimRight(r.text[:at], " \t\r\n"))
+	r.rejectSyntax(at, message, hint)
+	return at
+}
+
+// wordsJSON says in other words what the library says of a place, with a hint.
+func wordsJSON(said, before string) (message, hint string) {
+	message, needed := strings.CutSuffix(said, " looking for beginning of value")
+	if key, isKey := strings.CutSuffix(said, " looking for beginning of object key string"); isKey {
+		message, needed = key, true
+	}
 	switch {
-	case err == io.EOF || err == nil:
-		return token, at, err
-	case err == io.ErrUnexpectedEOF:
-		return nil, at, &syntaxError{at, "this value is not closed", ""}
+	case needed && strings.HasSuffix(before, ",") && strings.ContainsAny(message, "]}"):
+		return message + " after a comma", "no comma comes before ] and }"
+	case needed:
+		return message, "in JSON every text is in double quotes; in a YAML list each entry begins with \"- \""
+	case strings.Contains(said, " after "):
+		return message, "a comma is missing, or a text is not in double quotes"
 	}
-	message := strings.NewReplacer(" looking for beginning of value", ", where a value should be",
-		" looking for beginning of object key string", ", where a key in quotes should be").Replace(err.Error())
-	return nil, at, &syntaxError{at, message, hintJSON(r.text[:at])}
+	return message, ""
 }
 
-// hintJSON guesses what is wrong after some text.
-func hintJSON(before string) string {
-	if strings.HasSuffix(strings.TrimRight(before, " \t\r\n"), ",") {
-		return "in JSON no comma stands before ] or }, and texts are in double quotes"
-	}
-	return "in JSON texts are in double quotes; a list in YAML has each entry on a line after \"- \""
+// A jsonText is a text with a valid value in it, and where that begins.
+type jsonText struct {
+	text string
+	at   int
 }
 
-// next reads a value in a list or an object.
-func (r *jsonReader) next(nesting int) (node, error) {
-	token, at, err := r.token()
-	if err == io.EOF {
-		err = r.unclosed()
-	}
-	if err != nil {
-		return node{}, err
-	}
-	return r.value(token, at, nesting)
-}
-
-// value reads the value that a token begins. Lists and objects that are nested deeper
-// than an entry can be are skipped.
-func (r *jsonReader) value(token json.Token, at, nesting int) (node, error) {
-	n := node{Value: Value{at: at, form: formPlain}}
-	switch token := token.(type) {
-	case string:
-		n.Text, n.form = token, formDouble
-	case json.Number:
-		n.Text = token.String()
-	case bool:
-		n.Text = strconv.FormatBool(token)
-	case nil:
-		n.kind, n.form = kindNull, formNone
-	case json.Delim:
-		n.form = formNone
+// node reads a value and goes on behind it. What is nested deeper than an entry can be is
+// not looked at.
+func (t *jsonText) node(nesting int) node {
+	t.space()
+	n := node{Value: Value{at: t.at, form: formNone}}
+	switch t.text[t.at] {
+	case '[', '{':
 		if nesting == 0 {
 			n.kind, n.Text = kindBad, "it is nested too deep for an entry"
-			return n, r.skip()
+			t.skip()
+		} else {
+			t.inside(&n, nesting-1)
 		}
-		err := r.inside(&n, token, nesting-1)
-		return n, err
+	case '"':
+		n.Text, n.form = t.string(), formDouble
+	default:
+		for t.at < len(t.text) && !strings.ContainsRune(",]} \t\r\n", rune(t.text[t.at])) {
+			t.at++
+		}
+		n.Text, n.form = t.text[n.at:t.at], formPlain
+		if n.Text == "null" {
+			n.kind, n.form = kindNull, formNone
+		}
 	}
-	return n, nil
+	return n
 }
 
-// inside reads what is in a list or an object.
-func (r *jsonReader) inside(n *node, open json.Delim, nesting int) error {
+// inside reads what is in a list or an object, and drops what is beyond the limit.
+func (t *jsonText) inside(n *node, nesting int) {
 	n.kind = kindList
-	if open == '{' {
+	if t.text[t.at] == '{' {
 		n.kind = kindObject
 	}
-	for r.decoder.More() {
-		var m member
-		if open == '{' {
-			token, at, err := r.token()
-			if err != nil {
-				return err
-			}
-			key, _ := token.(string)
-			m.key = Value{key, at, formDouble}
-		}
-		var err error
-		if m.value, err = r.next(nesting); err != nil {
-			return err
-		}
-		if len(n.items)+len(n.members) == maxValues {
+	for t.at++; ; {
+		switch t.space(); t.text[t.at] {
+		case ']', '}':
+			t.at++
+			return
+		case ',':
+			t.at++
 			continue
 		}
-		if open == '{' {
-			n.members = append(n.members, m)
-		} else {
-			n.items = append(n.items, m.value)
+		var key Value
+		if n.kind == kindObject {
+			key = Value{at: t.at, form: formDouble}
+			key.Text = t.string()
+			t.space()
+			t.at++ // the colon
+		}
+		switch value := t.node(nesting); {
+		case len(n.items)+len(n.members) > maxValues: // enough to be refused
+		case n.kind == kindObject:
+			n.members = append(n.members, member{key, value})
+		default:
+			n.items = append(n.items, value)
 		}
 	}
-	_, _, err := r.token()
-	if err == io.EOF {
-		err = r.unclosed()
-	}
-	return err
 }
 
-// skip reads to the end of the list or object that was begun.
-func (r *jsonReader) skip() error {
-	for depth := 1; depth > 0; {
-		token, at, err := r.token()
-		switch {
-		case err == io.EOF:
-			return r.unclosed()
-		case err != nil:
-			return err
-		case token == json.Delim('[') || token == json.Delim('{'):
-			depth++
-		case token == json.Delim(']') || token == json.Delim('}'):
-			depth--
-		}
-		if depth > maxSkipped {
-			return &syntaxError{at, "it is nested too deep", ""}
+func (t *jsonText) space() {
+	for t.at < len(t.text) && strings.IndexByte(" \t\r\n", t.text[t.at]) >= 0 {
+		t.at++
+	}
+}
+
+// string reads a string.
+func (t *jsonText) string() (s string) {
+	start, escaped := t.at, false
+	for t.at++; t.text[t.at] != '"'; t.at++ {
+		if t.text[t.at] == '\\' {
+			t.at++
+			escaped = true
 		}
 	}
-	return nil
+	t.at++
+	if !escaped {
+		return t.text[start+1 : t.at-1]
+	}
+	json.Unmarshal([]byte(t.text[start:t.at]), &s) // it is valid
+	return s
+}
+
+// skip goes behind a list or an object.
+func (t *jsonText) skip() {
+	for depth := 0; ; t.at++ {
+		switch t.text[t.at] {
+		case '"':
+			t.string()
+			t.at--
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				t.at++
+				return
+			}
+		}
+	}
 }

@@ -87,22 +87,24 @@ func (v *Value) inSource(file string, offset int) int {
 		at += strings.IndexByte(file[at:]+"\n", '\n')
 		skipSpace()
 	}
-	blank := false
-	for i < min(offset, len(v.Text)) && at < len(file) {
-		rest := file[at:]
-		if !blank && endsLine(rest) {
+	offset = min(offset, len(v.Text))
+	for blank := false; at < len(file); blank = isBlank(file[at-1]) {
+		isEnd := !blank && endsLine(file[at:])
+		size, decoded := v.form.next(file[at:])
+		switch {
+		case i >= offset && (isEnd || decoded):
+			return at
+		case isEnd:
 			skipSpace()
-			continue
-		}
-		blank = isBlank(rest[0])
-		size, decoded := v.form.next(rest)
-		at += size
-		if decoded {
-			_, size = utf8.DecodeRuneInString(v.Text[i:])
-			i += size
+		default:
+			at = min(at+size, len(file))
+			if decoded {
+				_, size = utf8.DecodeRuneInString(v.Text[i:])
+				i += size
+			}
 		}
 	}
-	return min(at, len(file))
+	return len(file)
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

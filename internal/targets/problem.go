@@ -13,6 +13,7 @@ const maxShown = 20
 
 // Problems is the error of a targets file.
 type Problems struct {
+	File  string
 	Shown []Problem // the first 20 in the order of the file
 	Total int
 }
@@ -72,7 +73,7 @@ func (f *File) Err() error {
 	if f.found == 0 {
 		return nil
 	}
-	p := &Problems{Total: f.found}
+	p := &Problems{File: f.config.Name, Total: f.found}
 	for i := range f.findings {
 		p.Shown = append(p.Shown, f.describe(&f.findings[i]))
 	}
@@ -82,7 +83,7 @@ func (f *File) Err() error {
 // Reject notes that something is wrong with an entry as a whole or, if it has one of its
 // own, with its URL.
 func (f *File) Reject(e *Entry, message, hint string) {
-	f.find(finding{Value: e.at, message: message, hint: hint})
+	f.findIn(e.key, e.at, 0, message, hint)
 }
 
 // RejectSetting notes that something is wrong with one of the values of a setting, at an
@@ -120,8 +121,7 @@ func (f *File) findIn(key string, v Value, offset int, message, hint string) {
 	} else {
 		c.shown = showText
 	}
-	isURL := f.config.Template == nil && (key == "" || key == keyURL || key == keyCommand)
-	if isURL || f.config.Flags[key].Secret {
+	if f.isSecret(key) {
 		c.shown = showNothing
 	}
 	f.find(c)
@@ -189,8 +189,12 @@ func (f *File) line(at int) (start, end int) {
 	return start, at + strings.IndexByte(f.text[at:]+"\n", '\n')
 }
 
-// mask replaces the letters of a line by x, but for the keys that an entry may have.
+// mask replaces the letters of a line by x, but for the keys that an entry may have. A
+// line of YAML with a value that is no secret is left as it is.
 func (f *File) mask(line string) string {
+	if m := yamlKey().FindStringSubmatch(line); m != nil && f.isKey(m[1]) && !f.isSecret(m[1]) {
+		return line
+	}
 	return wordOrSign().ReplaceAllStringFunc(line, func(s string) string {
 		if f.isKey(s) {
 			return s
@@ -198,6 +202,16 @@ func (f *File) mask(line string) string {
 		return strings.Repeat("x", utf8.RuneCountInString(s))
 	})
 }
+
+// isSecret reports whether the value of a key may be a secret. That of "" is the text of
+// an entry.
+func (f *File) isSecret(key string) bool {
+	isTarget := f.config.Template == nil && key == "" || key == keyURL || key == keyCommand
+	return isTarget || f.config.Flags[key].Secret
+}
+
+// yamlKey matches a line of YAML that begins with a key.
+func yamlKey() *regexp.Regexp { return regexp.MustCompile(`^ *(?:- +)?([a-z-]+): `) }
 
 // wordOrSign matches a word, and any sign that has no meaning in JSON or YAML.
 func wordOrSign() *regexp.Regexp {

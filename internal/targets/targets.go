@@ -55,8 +55,8 @@ type File struct {
 
 	config    Config
 	text      string
-	positions *index            // made when it is needed
-	known     map[string]*Entry // by identity
+	positions *index // made when it is needed
+	known     map[identity]*Entry
 	named     map[string]*Entry
 	count     int       // of all entries, also wrong ones
 	findings  []finding // the first, in the order of the file
@@ -79,18 +79,9 @@ type Entry struct {
 	// Settings are the flags that the entry sets, in its order.
 	Settings []Setting
 
-	start int   // where it begins, in bytes
-	at    Value // its text, or that of its url
-}
-
-// Setting returns what the entry sets a flag to, nil if it does not set it.
-func (e *Entry) Setting(flag string) *Setting {
-	for i := range e.Settings {
-		if e.Settings[i].Flag == flag {
-			return &e.Settings[i]
-		}
-	}
-	return nil
+	start int    // where it begins, in bytes
+	at    Value  // its text, or that of its url
+	key   string // the key of that text, "" if it is the entry
 }
 
 // A Setting is a flag with its values: one, unless the flag may be repeated. That of a
@@ -98,7 +89,6 @@ func (e *Entry) Setting(flag string) *Setting {
 type Setting struct {
 	Flag   string
 	Values []Value
-	at     Value // the key
 }
 
 // Texts returns the values.
@@ -131,13 +121,20 @@ const (
 // Read reads the text of a file. [File.Err] says what is wrong with it; what else the
 // caller finds wrong with an entry is added by [File.Reject] and [File.RejectSetting].
 func Read(text []byte, c Config) *File {
-	f := &File{config: c, known: map[string]*Entry{}, named: map[string]*Entry{}}
+	f := &File{config: c}
 	if c.Name == "-" {
 		f.config.Name = "stdin"
 	}
-	if !f.decode(text) {
-		return f
+	if f.decode(text) {
+		f.readFormat()
 	}
+	return f
+}
+
+// readFormat reads the text in the format that it has.
+func (f *File) readFormat() {
+	likely := min(strings.Count(f.text, "\n"), 1<<16)
+	f.known, f.named = make(map[identity]*Entry, likely), make(map[string]*Entry, likely)
 	switch format, at := f.detect(); format {
 	case formatJSON:
 		f.readJSON(at)
@@ -146,7 +143,6 @@ func Read(text []byte, c Config) *File {
 	default:
 		f.readLines()
 	}
-	return f
 }
 
 // index returns the index of the text.
@@ -159,12 +155,12 @@ func (f *File) index() *index {
 
 // add takes an entry, unless it repeats another or has the name of another.
 func (f *File) add(e *Entry) {
-	key := identity(e)
-	if first := f.known[key]; first != nil {
+	id := e.identity()
+	if first := f.known[id]; first != nil {
 		f.Repeats = append(f.Repeats, Repeat{e.Line, first.Line})
 		return
 	}
-	f.known[key] = e
+	f.known[id] = e
 	if e.Name != "" {
 		if other := f.named[e.Name]; other != nil {
 			f.rejectAt(e.start, fmt.Sprintf("the target of line %d has the same name, and is not the same", other.Line),
@@ -176,15 +172,24 @@ func (f *File) add(e *Entry) {
 	f.Entries = append(f.Entries, e)
 }
 
-// identity is equal for two entries that are the same target.
-func identity(e *Entry) string {
-	if len(e.Settings) == 0 && e.Command == nil {
-		return e.Name + "\x00" + e.URL
+// An identity is equal for two entries that are the same target.
+type identity struct{ name, target, settings string }
+
+func (e *Entry) identity() identity {
+	id := identity{e.Name, e.URL, ""}
+	if e.URL == "" {
+		id.target = strings.Join(e.Command, "\x00")
 	}
-	var b strings.Builder
-	b.WriteString(e.Name + "\x00" + e.URL + "\x00" + strings.Join(e.Command, "\x00"))
-	for _, s := range slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) }) {
-		b.WriteString("\x01" + s.Flag + "\x00" + strings.Join(s.Texts(), "\x00"))
+	byName := func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) }
+	settings := e.Settings
+	if !slices.IsSortedFunc(settings, byName) {
+		settings = slices.SortedFunc(slices.Values(settings), byName)
 	}
-	return b.String()
+	for _, s := range settings {
+		id.settings += "\x01" + s.Flag
+		for _, v := range s.Values {
+			id.settings += "\x00" + v.Text
+		}
+	}
+	return id
 }

@@ -66,16 +66,6 @@ func ParseCommand(args []string) (*Template, error) {
 	return &Template{args: args}, nil
 }
 
-// uses reports whether the template has a hole for a field.
-func (t *Template) uses(field string) bool {
-	for _, f := range t.holes() {
-		if f == field {
-			return true
-		}
-	}
-	return false
-}
-
 // holes returns the fields of the holes, "" for the item.
 func (t *Template) holes() []string {
 	switch {

@@ -97,7 +97,7 @@ func (f *File) readLines() {
 				`in YAML each entry begins with "- ": - `+text[:strings.IndexByte(text, ':')]+": ...")
 			return
 		default:
-			f.entry(node{kind: kindText, Value: Value{Text: text, at: start}})
+			f.entry(start, node{kind: kindText, Value: Value{Text: text, at: start}})
 		}
 	}
 }

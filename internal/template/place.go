@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -18,25 +19,34 @@ const (
 	inAuthority       // all of host and port
 )
 
-// placeOf says which part of a URL lies between two others.
-func placeOf(before, after string) place {
-	if strings.ContainsAny(before, "?#") {
+// placeOf says which part of a URL a byte of it is in.
+func placeOf(u string, at int) place {
+	start, end := pathOf(u)
+	switch {
+	case at >= end:
 		return inQuery
-	}
-	authority, absolute := afterScheme(before)
-	if !absolute || strings.Contains(authority, "/") {
+	case at >= start:
 		return inPath
 	}
-	rest := after[:strings.IndexAny(after+"/", "/?#")]
+	scheme := strings.Index(u, "://") + len("://")
+	before, after := u[scheme:at], u[at+1:start]
 	switch {
-	case authority == "" && rest == "":
+	case before+after == "":
 		return inAuthority
-	case strings.Contains(rest, "@"):
-		return inHost
-	case strings.Contains(authority[strings.LastIndexAny(authority, "@]")+1:], ":"):
+	case !strings.Contains(after, "@") && strings.Contains(before[strings.LastIndexAny(before, "@]")+1:], ":"):
 		return inPort
 	}
 	return inHost
+}
+
+// pathOf returns where the path of a URL begins and ends.
+func pathOf(u string) (start, end int) {
+	end = strings.IndexAny(u+"?", "?#")
+	scheme, rest, absolute := strings.Cut(u[:end], "://")
+	if !absolute || strings.Contains(scheme, "/") {
+		return 0, end
+	}
+	return end - len(rest) + strings.IndexByte(rest+"/", '/'), end
 }
 
 // escape escapes text for its place, or says why it cannot stand there.
@@ -94,12 +104,9 @@ func isAuthority(text string) bool {
 // dotSegments counts the segments of a URL's path that are removed when it is resolved,
 // with the ones before them (RFC 3986 section 5.2.4).
 func dotSegments(u string) int {
-	path, absolute := afterScheme(u[:strings.IndexAny(u+"?", "?#")])
-	if absolute {
-		_, path, _ = strings.Cut(path, "/")
-	}
+	start, end := pathOf(u)
 	n := 0
-	for segment := range strings.SplitSeq(path, "/") {
+	for segment := range strings.SplitSeq(u[start:end], "/") {
 		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {
 			n++
 		}
@@ -107,14 +114,17 @@ func dotSegments(u string) int {
 	return n
 }
 
-// afterScheme returns what comes after the scheme of a URL and its "://"; all of a URL
-// without these.
-func afterScheme(u string) (rest string, absolute bool) {
-	scheme, rest, found := strings.Cut(u, "://")
-	if !found || strings.Contains(scheme, "/") {
-		return u, false
+// escapeUnsafe escapes what stands in no path (RFC 3986 section 3.3).
+func escapeUnsafe(path string) string {
+	var b strings.Builder
+	for i := range len(path) {
+		if c := path[i]; c >= 0x80 || strings.IndexByte(" \"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
 	}
-	return rest, true
+	return b.String()
 }
 
 // splitsEscape reports whether text ends within a character that is escaped with "%".

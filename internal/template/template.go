@@ -33,16 +33,33 @@ func ParseURL(s string) (*URL, error) {
 		}
 		u.holes, s = append(u.holes, strings.TrimSpace(rest[:end])), rest[end+1:]
 	}
-	u.sample = strings.Join(u.texts, "0")
-	u.dots = dotSegments(u.sample)
-	for i := range u.holes {
-		before := strings.Join(u.texts[:i+1], "0")
-		if splitsEscape(before) {
+	if first := u.texts[0]; len(u.holes) > 0 && !strings.HasPrefix(first, "/") && !strings.Contains(first, "://") {
+		return nil, errors.New("a { of the URL stands in its scheme")
+	}
+	u.escapePath()
+	u.dots = dotSegments(u.Sample())
+	at := 0
+	for _, text := range u.texts[:len(u.holes)] {
+		at += len(text)
+		if splitsEscape(u.Sample()[:at]) {
 			return nil, errors.New("a { of the URL stands within a character that is escaped with %")
 		}
-		u.places = append(u.places, placeOf(before, u.rest(i)))
+		u.places = append(u.places, placeOf(u.Sample(), at))
+		at++
 	}
 	return u, nil
+}
+
+// escapePath escapes what has to be escaped in the path of the template itself. Otherwise
+// [url.URL] would escape all of the path again, and make slashes of those in a value.
+func (u *URL) escapePath() {
+	start, end := pathOf(strings.Join(u.texts, "0"))
+	for i, text := range u.texts {
+		from, to := min(max(start, 0), len(text)), min(max(end, 0), len(text))
+		u.texts[i] = text[:from] + escapeUnsafe(text[from:to]) + text[to:]
+		start, end = start-len(text)-1, end-len(text)-1
+	}
+	u.sample = strings.Join(u.texts, "0")
 }
 
 // Holes returns what stands in the braces, in order and without space around it.
@@ -112,7 +129,7 @@ func Arg(arg, item string) (string, error) {
 // an item says.
 func Args(args []string) error {
 	if strings.Contains(args[0], Item) {
-		return errors.New("{} is no program: items fill the arguments of a command")
+		return ErrProgram
 	}
 	shell, script, found := false, false, false
 	for _, arg := range args {
@@ -132,6 +149,8 @@ func Args(args []string) error {
 }
 
 var (
+	// ErrProgram is the error of an [Item] in the program of a command.
+	ErrProgram = errors.New("{} is no program: items fill the arguments of a command")
 	// ErrNoItem is the error of a command without an [Item].
 	ErrNoItem = errors.New("no argument of the command has a {}")
 	// ErrScript is the error of a shell's script with an [Item].

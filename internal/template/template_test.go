@@ -1,0 +1,246 @@
+package template
+
+import (
+	"errors"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// fill fills every hole with the same value.
+func (u *URL) fill(slashes bool, value string) (string, error) {
+	return u.Fill(slashes, func(int) (string, error) { return value, nil })
+}
+
+func TestFill(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ template, value, want, slashes string }{
+		// In the path, with and without slashes of the value.
+		{"https://h/{}", "a", "https://h/a", "="},
+		{"https://h/{}/z", "a/b", "https://h/a%2Fb/z", "https://h/a/b/z"},
+		{"https://h/{}", "/a", "https://h/%2Fa", "https://h/a"},
+		{"https://h/x{}", "//evil/a", "https://h/x%2F%2Fevil%2Fa", "https://h/xevil/a"},
+		{"/{}", "//evil/a", "/%2F%2Fevil%2Fa", "/evil/a"},
+		{"https://h/v/{}", "..", "!leads out of its place in the path", "="},
+		{"https://h/v/{}", ".", "!leads out of its place in the path", "="},
+		{"https://h/v/.{}", ".", "!leads out of its place in the path", "="},
+		{"https://h/v/{}{}", ".", "!leads out of its place in the path", "="},
+		{"https://h/v/{}%2e", ".", "!leads out of its place in the path", "="},
+		{"https://h/v/{}{}{}", ".", "https://h/v/...", "="},
+		{"https://h/v/x{}", "..", "https://h/v/x..", "="},
+		{"https://h/../{}", "a", "https://h/../a", "="},
+		{"https://h/../{}", "..", "!leads out of its place in the path", "="},
+		{"https://h/v/{}", "a/../..", "https://h/v/a%2F..%2F..", "!leads out of its place in the path"},
+		{"https://h/v/{}/w", "../..", "https://h/v/..%2F../w", "!leads out of its place in the path"},
+		{"/v/{}/http://x", "..", "!leads out of its place in the path", "="},
+		{"https://h/v/{}", "%2e%2e", "https://h/v/%252e%252e", "="},
+		{"https://h/v/{}", "a?b=c#d;e,f:g@h&i", "https://h/v/a%3Fb=c%23d%3Be%2Cf:g@h&i", "="},
+		{"https://h/v/{}", "a b\r\nX: y\x00\\é", "https://h/v/a%20b%0D%0AX:%20y%00%5C%C3%A9", "="},
+		{"https://h/v/{}", "{}", "https://h/v/%7B%7D", "="},
+		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é", "https://h/%C3%A9%22%7Cx%20y/a/b?é"},
+		{"https://é/{}/é", "a/b", "https://é/a%2Fb/%C3%A9", "https://é/a/b/%C3%A9"},
+		// In the query and the fragment.
+		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1", "="},
+		{"https://h?{}", "a=b", "https://h?a%3Db", "="},
+		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c", "="},
+		// In the host and the port.
+		{"https://{}.h/x", "eu-1", "https://eu-1.h/x", "="},
+		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x", "="},
+		{"https://{}.h/x", "evil/", "!is no part of a host name", "="},
+		{"https://{}.h", "evil:1", "!is no part of a host name", "="},
+		{"https://{}.h", "me@evil", "!is no part of a host name", "="},
+		{"https://h{}?x", "é", "!is no part of a host name", "="},
+		{"https://h{}#x", "%2e", "!is no part of a host name", "="},
+		{"https://{}@h/", "evil/", "!is no part of a host name", "="},
+		{"https://h:{}/x", "80", "https://h:80/x", "="},
+		{"https://[::1]:{}/x", "80", "https://[::1]:80/x", "="},
+		{"https://h:{}/x", "80@evil", "!is no port", "="},
+		{"https://h:8{}/x", "-1", "!is no port", "="},
+		{"https://u:{}@h/x", "a1", "https://u:a1@h/x", "="},
+		{"https://u:p@{}:80/x", "a1", "https://u:p@a1:80/x", "="},
+		{"tcp://{}", "db:5432", "tcp://db:5432", "="},
+		{"http://{}/x", "10.0.0.1", "http://10.0.0.1/x", "="},
+		{"http://{}/x", "[::1]:80", "http://[::1]:80/x", "="},
+		{"http://{}?x", "[fe80::1]", "http://[fe80::1]?x", "="},
+		{"http://{}/x", "::1", "!is no host, with or without a port", "="},
+		{"http://{}/x", "h:", "!is no host, with or without a port", "="},
+		{"http://{}/x", ":80", "!is no host, with or without a port", "="},
+		{"http://{}/x", "h:65536", "!is no host, with or without a port", "="},
+		{"http://{}/x", "h:+80", "!is no host, with or without a port", "="},
+		{"http://{}/x", "[::1", "!is no host, with or without a port", "="},
+		{"http://{}/x", "[::1]80", "!is no host, with or without a port", "="},
+		{"http://{}/x", "[::1]:", "!is no host, with or without a port", "="},
+		{"http://{}/x", "[127.0.0.1]", "!is no host, with or without a port", "="},
+		{"http://{}/x", "[fe80::1%eth0]", "!is no host, with or without a port", "="},
+		{"http://{}/x", "me@h", "!is no host, with or without a port", "="},
+		{"http://{}/x", "h/y", "!is no host, with or without a port", "="},
+		// Nowhere.
+		{"https://h/{}", "", "!is empty", "="},
+		{"https://h/?x={}", "", "!is empty", "="},
+		{"https://{}/", "", "!is empty", "="},
+		{"https://h/x", "a", "https://h/x", "="},
+	} {
+		u, err := ParseURL(test.template)
+		if err != nil {
+			t.Errorf("%s: %v", test.template, err)
+			continue
+		}
+		if test.slashes == "=" {
+			test.slashes = test.want
+		}
+		for slashes, want := range map[bool]string{false: test.want, true: test.slashes} {
+			have, err := u.fill(slashes, test.value)
+			if err != nil {
+				have = "!" + strings.TrimPrefix(err.Error(), " ")
+			}
+			if have != want {
+				t.Errorf("%s with %q, slashes %t: have %s, want %s", test.template, test.value, slashes, have, want)
+			}
+		}
+	}
+}
+
+// A misfit says which value does not fit, and an error of a value is passed on.
+func TestFill_errors(t *testing.T) {
+	t.Parallel()
+	u, err := ParseURL("https://{ .host }/{.path}")
+	if err != nil || !slices.Equal(u.Holes(), []string{".host", ".path"}) || u.Sample() != "https://0/0" {
+		t.Fatal(err, u.Holes(), u.Sample())
+	}
+	_, err = u.Fill(true, func(hole int) (string, error) { return []string{"h", ".."}[hole], nil })
+	if misfit, ok := errors.AsType[*Misfit](err); !ok || misfit.Hole != ".path" || err.Error() != ".path leads out of its place in the path" {
+		t.Errorf("have %v", err)
+	}
+	none := errors.New("none")
+	if _, err := u.Fill(true, func(hole int) (string, error) { return "h", none }); err != none {
+		t.Errorf("have %v", err)
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	t.Parallel()
+	for template, want := range map[string]string{
+		"https://h/{":           "a { of the URL is not closed",
+		"https://h/{.a}/{.b":    "a { of the URL is not closed",
+		"{}":                    "a { of the URL stands in its scheme",
+		"{}://h":                "a { of the URL stands in its scheme",
+		"h{}/://h":              "a { of the URL stands in its scheme",
+		"https://h/%{}":         "a { of the URL stands within a character that is escaped with %",
+		"https://h/%2{}":        "a { of the URL stands within a character that is escaped with %",
+		"https://h/{}%{}":       "a { of the URL stands within a character that is escaped with %",
+		"https://h/%20{}%2F{}x": "",
+	} {
+		_, err := ParseURL(template)
+		if have := ""; err != nil && err.Error() != want || err == nil && have != want {
+			t.Errorf("%s: have %v, want %q", template, err, want)
+		}
+	}
+}
+
+func TestArgs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		args string
+		want error
+	}{
+		{"get {}", nil},
+		{"get --name={}", nil},
+		{"get a", ErrNoItem},
+		{"get {.metadata.name}", ErrNoItem},
+		{"{} a", ErrProgram},
+		{"./{} {}", ErrProgram},
+		{"sh -c {}", ErrScript},
+		{"sh -c x{}y", ErrScript},
+		{"/bin/bash -euc {} x", ErrScript},
+		{"env A=b sh -e -c {}", ErrScript},
+		{"docker exec x bash -lc {}", ErrScript},
+		{`C:\sh.exe -c {}`, ErrScript},
+		{"sh -c script sh {}", nil},
+		{"sh {}", nil},
+		{"grep -c {}", nil},
+		{"sh --rc {}", nil},
+		{"sh - {}", nil},
+	} {
+		if have := Args(strings.Fields(test.args)); have != test.want {
+			t.Errorf("%s: have %v, want %v", test.args, have, test.want)
+		}
+	}
+}
+
+func TestArg(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ arg, item, want string }{
+		{"{}", "a b", "a b"},
+		{"x{}y{}", "$(a)", "x$(a)y$(a)"},
+		{"{.x} {}", "a", "{.x} a"},
+		{"{{}}", "a", "{a}"},
+		{"{}", "{}", "{}"},
+		{"-{}", "-a", "--a"},
+		{"--n={}", "-a", "--n=-a"},
+		{"a{}", "-a", "a-a"},
+		{"{}", "-a", "!"},
+		{"{}{}", "-", "!"},
+		{"-a", "-b", "-a"},
+		{"", "-b", ""},
+	} {
+		have, err := Arg(test.arg, test.item)
+		if err != nil {
+			have = "!"
+		}
+		if have != test.want {
+			t.Errorf("%q with %q: have %q, want %q", test.arg, test.item, have, test.want)
+		}
+	}
+}
+
+// Whatever is filled in, a URL keeps the origin of its template, unless a hole is there,
+// the segments of its path and the parameters of its query, and the value can be read
+// back from its place.
+func FuzzFill(f *testing.F) {
+	for _, value := range []string{"a", "..", ".", "a/b", "//evil", "%2e%2e", "a?b#c", "x&y=z", "\r\nHost: evil", "h:1", "[::1]:80", "me@evil", `\evil`, "é\xff", "-"} {
+		for _, template := range []string{"https://h/{}", "https://h:1/v/{}/w/{}?x={}&y=1#{}", "http://{}/x", "https://{}.h/", "https://h:{}/", "/v/.{}", "https://h?{}", "/{} ", "{}://h"} {
+			f.Add(template, value)
+		}
+	}
+	f.Fuzz(func(t *testing.T, template, value string) {
+		u, err := ParseURL(template)
+		if err != nil {
+			return
+		}
+		sample, err := url.Parse(u.Sample())
+		if err != nil || strings.HasPrefix(template, "/") == (sample.Host != "") || sample.Opaque != "" {
+			return
+		}
+		filled, err := u.fill(false, value)
+		if err != nil {
+			return
+		}
+		have, err := url.Parse(filled)
+		if err != nil {
+			if slices.ContainsFunc(u.places, func(p place) bool { return p == inHost || p == inPort }) {
+				return // such as a port of too many digits, or half an address
+			}
+			t.Fatalf("%q with %q: %q: %v", template, value, filled, err)
+		}
+		inOrigin := slices.ContainsFunc(u.places, func(p place) bool { return p == inHost || p == inPort || p == inAuthority })
+		if have.Scheme != sample.Scheme || !inOrigin && (have.Host != sample.Host || have.User.String() != sample.User.String()) ||
+			inOrigin && strings.ContainsAny(strings.Replace(have.Host, sample.Host, "", 1), "/?#@\\% \r\n") {
+			t.Fatalf("%q with %q: %q has another origin", template, value, filled)
+		}
+		if a, b := strings.Count(sample.EscapedPath(), "/"), strings.Count(have.EscapedPath(), "/"); a != b {
+			t.Fatalf("%q with %q: %q has %d segments, want %d", template, value, filled, b, a)
+		}
+		if a, b := sample.JoinPath(), have.JoinPath(); strings.Count(a.EscapedPath(), "/") != strings.Count(b.EscapedPath(), "/") {
+			t.Fatalf("%q with %q: %q leads to %q, want %q", template, value, filled, b, a)
+		}
+		if !slices.Contains(u.places, inQuery) {
+			if have.RawQuery != sample.RawQuery || have.Fragment != sample.Fragment {
+				t.Fatalf("%q with %q: %q has another query", template, value, filled)
+			}
+		} else if a, b := len(sample.Query()), len(have.Query()); a != b && !strings.Contains(sample.RawQuery+sample.RawFragment, "0=") {
+			t.Fatalf("%q with %q: %q has %d parameters, want %d: %v", template, value, filled, b, a, slices.Collect(maps.Keys(have.Query())))
+		}
+	})
+}
