@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -160,25 +159,4 @@ func passedCode(code ExitCode, o poll.Outcome) ExitCode {
 		return ExitCode(*exit)
 	}
 	return code
-}
-
-// version returns the module's version, or the commit that poll was built from.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "poll (unknown version)"
-	}
-	settings := map[string]string{}
-	for _, s := range info.Settings {
-		settings[s.Key] = s.Value
-	}
-	commit := settings["vcs.revision"]
-	if commit != "" {
-		commit = " (" + commit[:min(12, len(commit))]
-		if settings["vcs.modified"] == "true" {
-			commit += ", modified"
-		}
-		commit += ")"
-	}
-	return "poll " + info.Main.Version + commit + " " + info.GoVersion
 }
