@@ -1,5 +1,6 @@
-// Command release builds the archives of a release into dist/. It has to run in
-// the root of the module.
+// Command release builds what a release consists of into dist/: archives, packages,
+// an image, a formula, install.sh, a list of what is inside, and the checksums of
+// all. It has to run in the root of the module.
 package main
 
 import (
@@ -9,147 +10,125 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// dist is where a release is written: nothing else stays there.
 const dist = "dist"
 
-// A target is a system to build for.
-type target struct{ os, arch string }
-
-func targets() []target {
-	return []target{
-		{"linux", "amd64"}, {"linux", "arm64"},
-		{"darwin", "amd64"}, {"darwin", "arm64"},
-		{"windows", "amd64"}, {"windows", "arm64"},
-	}
+// A release is a version of the program, and what is known of it.
+type release struct {
+	version string // as the program says it, "v1.2.3"
+	commit  string
+	at      time.Time // of the commit: nothing in a release is younger
+	work    string    // programs, each in a directory of its own, and what goes with them
 }
 
 func main() {
-	if err := release(os.Args[1:]); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func release(args []string) error {
-	version, at, err := commit()
-	if err != nil {
-		return err
-	}
-	if len(args) > 0 {
-		version = args[0]
-	}
+func run(args []string) error {
 	work, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(work)
-	shared, err := documents(work)
+	r, err := newRelease(args, work)
 	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dist); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dist, 0o755); err != nil {
 		return err
 	}
-	var sums bytes.Buffer
-	for _, t := range targets() {
-		name, data, err := t.archive(work, version, shared, at)
-		if err != nil {
-			return fmt.Errorf("%s/%s: %w", t.os, t.arch, err)
-		}
-		if err := os.WriteFile(filepath.Join(dist, name), data, 0o644); err != nil {
+	for _, step := range []func() error{
+		r.build, r.documents, r.components, r.archives, r.packages, r.image, r.installers, r.checksums,
+	} {
+		if err := step(); err != nil {
 			return err
 		}
-		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(data), name)
-		fmt.Printf("%s, %.1f MB\n", filepath.Join(dist, name), float64(len(data))/1e6)
 	}
-	return os.WriteFile(filepath.Join(dist, "SHA256SUMS"), sums.Bytes(), 0o644)
+	return nil
 }
 
-// commit returns the version to release, and the time of its commit.
-func commit() (version string, at time.Time, err error) {
-	if version, err = output("git", "describe", "--tags", "--always", "--dirty"); err != nil {
-		return "", at, err
+// versionForm is what semantic versioning allows, less build metadata, which file
+// names and tags of images cannot hold.
+var versionForm = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$`)
+
+func newRelease(args []string, work string) (*release, error) {
+	r := release{work: work}
+	var err error
+	switch len(args) {
+	case 0:
+		r.version, err = output("git", "describe", "--tags", "--exact-match", "--match=v*")
+	case 1:
+		r.version = args[0]
+	default:
+		err = fmt.Errorf("%d versions are given", len(args))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !versionForm.MatchString(r.version) {
+		return nil, fmt.Errorf("%q is not a version such as v1.2.3 or v1.2.3-rc.1", r.version)
+	}
+	if r.commit, err = output("git", "rev-parse", "HEAD"); err != nil {
+		return nil, err
 	}
 	seconds, err := output("git", "log", "-1", "--format=%ct")
 	if err != nil {
-		return "", at, err
-	}
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	return version, time.Unix(n, 0), err
-}
-
-// documents returns the files that are the same on all systems.
-func documents(work string) ([]file, error) {
-	var files []file
-	for _, name := range []string{"README.md", "LICENSE", "CHANGELOG.md"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, 0o644, data})
-	}
-	poll := filepath.Join(work, "poll")
-	if _, err := output("go", "build", "-o", poll, "."); err != nil {
 		return nil, err
 	}
-	for _, made := range []struct {
-		name string
-		args []string
-	}{
-		{"completions/poll.bash", []string{"completion", "bash"}},
-		{"completions/_poll", []string{"completion", "zsh"}},
-		{"completions/poll.fish", []string{"completion", "fish"}},
-		{"man/man1/poll.1", []string{"man"}},
-	} {
-		data, err := exec.Command(poll, made.args...).Output()
-		if err != nil {
-			return nil, fmt.Errorf("make %s: %w", made.name, err)
-		}
-		files = append(files, file{made.name, 0o644, data})
-	}
-	return files, nil
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	r.at = time.Unix(n, 0)
+	return &r, err
 }
 
-// archive builds the program and packs it with the shared files.
-func (t target) archive(work, version string, shared []file, at time.Time) (name string, data []byte, err error) {
-	name = fmt.Sprintf("poll_%s_%s_%s", version, t.os, t.arch)
-	program, suffix, write := "poll", ".tar.gz", writeTar
-	if t.os == "windows" {
-		program, suffix, write = "poll.exe", ".zip", writeZip
-	}
-	built, err := t.build(filepath.Join(work, name))
+// add writes a file of the release.
+func (r *release) add(name string, data []byte) error {
+	return os.WriteFile(filepath.Join(dist, name), data, 0o644)
+}
+
+// sum returns the checksum of a file of the release.
+func (r *release) sum(name string) (string, error) {
+	data, err := os.ReadFile(filepath.Join(dist, name))
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+}
+
+// checksums writes the checksum of every file of the release, and prints their sizes.
+func (r *release) checksums() error {
+	files, err := readDir(dist, "")
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	files := []file{{name + "/" + program, 0o755, built}}
-	for _, f := range shared {
-		f.name = name + "/" + f.name
-		files = append(files, f)
+	var sums bytes.Buffer
+	for _, f := range files {
+		sum, err := r.sum(f.name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&sums, "%s  %s\n", sum, f.name)
+		fmt.Printf("%6.2f MB  %s\n", float64(len(f.data))/1e6, filepath.Join(dist, f.name))
 	}
-	var packed bytes.Buffer
-	if err := write(&packed, files, at); err != nil {
-		return "", nil, err
-	}
-	return name + suffix, packed.Bytes(), nil
-}
-
-func (t target) build(to string) ([]byte, error) {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", to, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return os.ReadFile(to)
+	return r.add("SHA256SUMS", sums.Bytes())
 }
 
 func output(line ...string) (string, error) {
-	out, err := exec.Command(line[0], line[1:]...).Output()
+	cmd := exec.Command(line[0], line[1:]...)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", strings.Join(line, " "), err)
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(line, " "), err, said.Bytes())
 	}
 	return strings.TrimSpace(string(out)), nil
 }
