@@ -25,17 +25,18 @@ import (
 //     about it says 2>&1.
 //   - The commands of a block are one script: a variable lives on, and after
 //     "exit" nothing is run.
-//   - https://api.example.com is a server on the loopback interface. What it
-//     answers, and the files of the directory, stand in testdata/readme.txtar:
-//     its first part has lines METHOD PATH ANSWER..., with answers as
-//     package httpscript reads them; they begin anew with each block.
+//   - https://api.example.com is a server on the loopback interface, and so is
+//     tcp://db.example.com:5432. What it answers, and the files of the directory, of
+//     which some are programs, stand in testdata/readme.txtar: its first part has lines
+//     METHOD PATH ANSWER..., with answers as package httpscript reads them; they begin
+//     anew with each block.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range []string{"README.md", "docs/waiting.md", "docs/learning.md"} {
+	for _, page := range []string{"README.md", "docs/many.md", "docs/waiting.md", "docs/learning.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
 		if err != nil {
 			t.Fatal(err)
@@ -88,27 +89,32 @@ func consoleBlocks(text string) []consoleBlock {
 	return blocks
 }
 
-// exampleAPI is where the examples look.
-const exampleAPI = "https://api.example.com"
+// Where the examples look.
+const (
+	exampleAPI = "https://api.example.com"
+	exampleDB  = "tcp://db.example.com:5432"
+)
 
 // runBlock runs a script in a fresh world and returns what it printed.
 func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for _, f := range world.Files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(httpscript.Start(listener, routes(t, string(world.Comment))).Close)
-	url := "http://" + listener.Addr().String()
-	cmd := exec.Command("sh", "-c", strings.ReplaceAll(script, exampleAPI, url))
+	addr := listener.Addr().String()
+	here := strings.NewReplacer(exampleAPI, "http://"+addr, exampleDB, "tcp://"+addr)
+	there := strings.NewReplacer("http://"+addr, exampleAPI, "tcp://"+addr, exampleDB)
+	dir := t.TempDir()
+	for _, f := range world.Files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(here.Replace(string(f.Data))), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("sh", "-c", here.Replace(script))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce}
+	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	ended := cmd.Run()
@@ -117,7 +123,7 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 			t.Logf("it ended with %v and said:\n%s", ended, &stderr)
 		}
 	})
-	return strings.ReplaceAll(stdout.String(), url, exampleAPI)
+	return there.Replace(stdout.String())
 }
 
 // routes is the API that the examples look at.
