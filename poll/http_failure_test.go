@@ -63,38 +63,44 @@ func TestErrorsSayNoSecrets(t *testing.T) {
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		err  error
-		want string
+		err   error
+		want  string
+		class status.FailureClass
 	}{
-		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused"},
-		{&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, "the proxy: connection refused"},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset"},
-		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network unreachable"},
-		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out"},
-		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com"},
-		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "timed out looking up api.example.com"},
-		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com"},
-		{io.EOF, "connection closed without an answer"},
-		{errors.New("http2: client connection lost"), "the HTTP/2 connection broke"},
-		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "the server reset the HTTP/2 stream (INTERNAL_ERROR)"},
-		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "the server reset the HTTP/2 stream"},
-		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "the HTTP/2 answer is malformed"},
-		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), "the server closed the HTTP/2 connection (NO_ERROR)"},
-		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "the server closed the HTTP/2 connection (ENHANCE_YOUR_CALM)"},
-		{errors.New("http2: Transport received Server's graceful shutdown GOAWAY"), "the server is closing the HTTP/2 connection (GOAWAY)"},
-		{errors.New("connection error: PROTOCOL_ERROR"), "the HTTP/2 connection is broken (PROTOCOL_ERROR)"},
-		{errors.New("net/http: server replied with more than declared Content-Length; truncated"), "the answer is longer than its header says"},
+		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused", status.FailureRefused},
+		{&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, "the proxy: connection refused", 0},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset", status.FailureReset},
+		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network unreachable", 0},
+		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out", status.FailureTimeout},
+		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", status.FailureDNS},
+		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "timed out looking up api.example.com", status.FailureTimeout},
+		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com", 0},
+		{io.EOF, "connection closed without an answer", status.FailureReset},
+		{errors.New("http2: client connection lost"), "the HTTP/2 connection broke", 0},
+		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "the server reset the HTTP/2 stream (INTERNAL_ERROR)", status.FailureReset},
+		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "the server reset the HTTP/2 stream", status.FailureReset},
+		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "the HTTP/2 answer is malformed", 0},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), "the server closed the HTTP/2 connection (NO_ERROR)", status.FailureReset},
+		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "the server closed the HTTP/2 connection (ENHANCE_YOUR_CALM)", status.FailureReset},
+		{errors.New("http2: Transport received Server's graceful shutdown GOAWAY"), "the server is closing the HTTP/2 connection (GOAWAY)", 0},
+		{errors.New("connection error: PROTOCOL_ERROR"), "the HTTP/2 connection is broken (PROTOCOL_ERROR)", 0},
+		{errors.New("net/http: server replied with more than declared Content-Length; truncated"), "the answer is longer than its header says", 0},
 		{&net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}},
-			"the proxy: the address or its port is malformed"},
-		{errors.New("boom"), "request failed: boom"},
+			"the proxy: the address or its port is malformed", 0},
+		{errors.New("boom"), "request failed: boom", 0},
+		{&net.OpError{Op: "proxyconnect", Err: &net.DNSError{Name: "proxy", IsNotFound: true}}, "the proxy: no such host proxy", 0},
+		{&net.OpError{Op: "proxyconnect", Err: syscall.ETIMEDOUT}, "the proxy: timed out", status.FailureTimeout},
+		{&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "no such socket", status.FailureRefused},
+		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port", status.FailureTLS},
+		{errors.New("tls: no cipher suite supported"), "request failed: tls: no cipher suite supported", status.FailureTLS},
 	} {
 		h := HTTP{
 			URL:       "https://api.example.com/",
 			Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, test.err }),
 		}
 		o := h.Probe(t.Context(), Attempt{Number: 1})
-		if o.Failure.Reason != test.want || o.Failure.Kind != status.FailureTransient {
-			t.Errorf("%v: have %q, want %q", test.err, o.Failure.Reason, test.want)
+		if o.Failure.Reason != test.want || o.Failure.Kind != status.FailureTransient || o.Failure.Class != test.class {
+			t.Errorf("%v: have %q (%s), want %q (%s)", test.err, o.Failure.Reason, o.Failure.Class, test.want, test.class)
 		}
 	}
 }

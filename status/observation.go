@@ -1,6 +1,7 @@
 package status
 
 import (
+	"fmt"
 	"net/http"
 	"time"
 )
@@ -120,6 +121,7 @@ func (q Quota) PerSecond() float64 { return float64(q.Remaining) / q.Reset.Secon
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
 	Kind   FailureKind
+	Class  FailureClass
 	Reason string // in words, free of secrets: "connection refused"
 	Err    error  // the cause, nil if the reason says it all
 	Advice Advice // what can be done about it
@@ -144,7 +146,7 @@ const (
 	// otherwise.
 	FailureThrottled
 	// FailureHopeless will not pass: certificate not trusted, redirect loop. It is ERROR
-	// whatever the rules say.
+	// unless a rule that names $error says otherwise.
 	FailureHopeless
 	// FailureNotFound and FailureNotExecutable mean that the program cannot be
 	// run. They are ERROR, and the run ends without counting that attempt.
@@ -157,6 +159,32 @@ const (
 	// signal) before it had an answer. It decides nothing.
 	FailureStopped
 )
+
+// A FailureClass says what happened to an attempt without an answer. An expression calls
+// its name $error.
+type FailureClass uint8
+
+// The classes of failure.
+const (
+	FailureOther   FailureClass = iota // none of the others
+	FailureRefused                     // nothing listens there: the connection was refused, or there is no such socket
+	FailureTimeout                     // a connection, an answer, or the end of a command took too long
+	FailureDNS                         // there is no such host; a lookup that fails is FailureTimeout or FailureOther
+	FailureTLS                         // no TLS connection: a certificate that is not trusted, no TLS on that port
+	FailureReset                       // the connection was closed before the answer was complete
+)
+
+// String returns the name of the class: "refused".
+func (c FailureClass) String() string {
+	names := [...]string{
+		FailureOther: "other", FailureRefused: "refused", FailureTimeout: "timeout",
+		FailureDNS: "dns", FailureTLS: "tls", FailureReset: "reset",
+	}
+	if int(c) < len(names) {
+		return names[c]
+	}
+	return fmt.Sprintf("FailureClass(%d)", uint8(c))
+}
 
 // Following places an HTTP answer in the life of an operation that one request
 // starts and others follow.

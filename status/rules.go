@@ -76,14 +76,15 @@ type Rules struct {
 // Classify judges o. The first of these that applies decides:
 //
 //  1. The probe cannot work (certificate not trusted, redirect loop, program
-//     that cannot be run, a start whose answer was lost): ERROR.
+//     that cannot be run, a start whose answer was lost): ERROR. For a certificate or a
+//     redirect loop, the rules in Own that name $error are asked first.
 //  2. Own, in the order of [RuleKinds].
 //  3. Preset, in the same order; then the rules for the Azure status document,
 //     if one is followed.
 //  4. The answer itself, by the table in the package documentation.
 //
 // A rule for SUCCESS or ERROR that reads the document is asked only about a good
-// answer, unless it names $status, $exit, $stdout, $stderr, $body or $header. A
+// answer, unless it names $status, $exit, $stdout, $stderr, $body, $header or $error. A
 // rule whose result is unknown does not match.
 //
 // Once ctx is done, Classify abandons rules that take long.
@@ -100,13 +101,18 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
+	e := evaluation{ctx: ctx, observation: o}
 	if f := o.Failure; f != nil {
 		switch f.Kind {
-		case FailureHopeless, FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
+		case FailureHopeless:
+			if v, ok := e.firstMatch(r.Own); ok {
+				return v
+			}
+			fallthrough
+		case FailureNotFound, FailureNotExecutable, FailureMayHaveStarted:
 			return Verdict{Status: Error, Reason: f.Reason, Advice: f.Advice}
 		}
 	}
-	e := evaluation{ctx: ctx, observation: o}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
 		if v, ok := e.firstMatch(rules); ok {
 			return v
@@ -133,8 +139,8 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 // An Answer is the result of one rule for one observation.
 type Answer struct {
 	Rule *Rule
-	// Asked is false if the rule is asked only about good answers and this was not one.
-	// Result is then empty.
+	// Asked is false if the rule is asked only about good answers and this was not one, or
+	// if it does not name $error and nothing else could decide. Result is then empty.
 	Asked  bool
 	Result expr.Result
 }
@@ -169,7 +175,9 @@ func (e *evaluation) firstMatch(rules []Rule) (Verdict, bool) {
 func (e *evaluation) ask(rule *Rule) Answer {
 	u := rule.Expr.Uses()
 	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
-	a := Answer{Rule: rule, Asked: !ofDocument || e.observation.Good()}
+	f := e.observation.Failure
+	hopeless := f != nil && f.Kind == FailureHopeless
+	a := Answer{Rule: rule, Asked: (!ofDocument || e.observation.Good()) && (!hopeless || u.Error)}
 	if a.Asked {
 		if e.env == nil {
 			e.env = Environment(e.observation)
@@ -192,6 +200,9 @@ func (e *evaluation) matched(a Answer) Verdict {
 	e.env.Header = e.observation.Header
 	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
+	}
+	if f := e.observation.Failure; f != nil && a.Rule.Expr.Uses().Error {
+		reason += ": " + f.Reason
 	}
 	return Verdict{
 		Status:  a.Rule.Status,
@@ -231,18 +242,18 @@ func (e *evaluation) want() string {
 // Environment returns what an expression can see of o.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
-		Doc:        expr.NewDoc(o.Body),
-		Exit:       o.Exit,
-		Status:     o.Code,
-		Header:     o.Header,
-		Body:       o.Body,
-		Stderr:     o.Stderr,
-		Unanswered: o.Failure != nil,
-		Attempt:    o.Attempt,
-		Elapsed:    o.Elapsed,
+		Doc:     expr.NewDoc(o.Body),
+		Exit:    o.Exit,
+		Status:  o.Code,
+		Header:  o.Header,
+		Body:    o.Body,
+		Stderr:  o.Stderr,
+		Attempt: o.Attempt,
+		Elapsed: o.Elapsed,
 	}
 	switch {
 	case o.Failure != nil:
+		env.Error = o.Failure.Class.String()
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")

@@ -242,6 +242,40 @@ func TestFinalVerdicts(t *testing.T) {
 	}
 }
 
+func TestError(t *testing.T) {
+	t.Parallel()
+	class := func(class status.FailureClass) status.Observation {
+		return with(failed(status.FailureTransient), func(o *status.Observation) { o.Failure.Class = class })
+	}
+	distrusted := with(failed(status.FailureHopeless), func(o *status.Observation) { o.Failure.Class = status.FailureTLS })
+	lost := with(failed(status.FailureMayHaveStarted), func(o *status.Observation) { o.Failure.Class = status.FailureReset })
+	for name, test := range map[string]struct {
+		o      status.Observation
+		rule   string
+		want   status.Status
+		reason string
+	}{
+		"refused":              {class(status.FailureRefused), `until $error == "refused"`, status.Success, `$error is "refused": no answer`},
+		"another failure":      {class(status.FailureTimeout), `until $error == "refused"`, status.NotReady, "no answer"},
+		"any failure":          {class(status.FailureOther), `until $error != null`, status.Success, `$error is "other" (!= null): no answer`},
+		"an answer":            {answered(200, "{}"), `until $error != null`, status.NotReady, `$error is null, want != null`},
+		"a bad answer":         {answered(503, ""), `until $error != null`, status.NotReady, "HTTP 503 Service Unavailable"},
+		"fatal":                {class(status.FailureDNS), `error-if $error == "dns"`, status.Error, `$error is "dns": no answer`},
+		"or the document":      {class(status.FailureReset), `until .gone or $error == "reset"`, status.Success, `$error is "reset": no answer`},
+		"a bad document":       {answered(500, `{"gone":true}`), `until .gone or $error == "reset"`, status.Success, ".gone is true"},
+		"not trusted":          {distrusted, `until $attempt >= 0`, status.Error, "no answer"},
+		"not trusted, but so":  {distrusted, `until $error == "tls"`, status.Success, `$error is "tls": no answer`},
+		"not trusted, not so":  {distrusted, `until $error == "refused"`, status.Error, "no answer"},
+		"not trusted, not yet": {distrusted, `not-ready-if $error == "tls"`, status.NotReady, `$error is "tls": no answer`},
+		"a start in the dark":  {lost, `until $error == "reset"`, status.Error, "no answer"},
+	} {
+		have := status.Rules{Own: rules(t, test.rule)}.Classify(t.Context(), test.o)
+		if have.Status != test.want || have.Reason != test.reason {
+			t.Errorf("%s: have %s (%s), want %s (%s)", name, have.Status, have.Reason, test.want, test.reason)
+		}
+	}
+}
+
 func TestTheVerdictNamesItsRule(t *testing.T) {
 	t.Parallel()
 	have := status.Rules{Own: rules(t, `until .state == "done"`)}.Classify(t.Context(), answered(200, `{"state":"done"}`))

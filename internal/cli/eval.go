@@ -9,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -36,6 +37,7 @@ func evalCommand(world World) *argv.Command {
 			}
 			return argv.Completion{Kind: argv.OfferFiles}
 		},
+		Conflicts:   argv.Conflicting("error", "status", "exit", "header"),
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -54,11 +56,21 @@ func evalFlags() argv.Flags {
 		{Name: "exit", Value: "CODE", Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
+		{Name: "error", Value: "WORD", Words: failureClasses(), Usage: "$error: there was no answer, because of WORD"},
 		{Name: "attempt", Value: "N", Default: "1", Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the time since the start"},
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
+}
+
+// failureClasses returns the values of $error.
+func failureClasses() []string {
+	var names []string
+	for class := status.FailureOther; class <= status.FailureReset; class++ {
+		names = append(names, class.String())
+	}
+	return names
 }
 
 // A question is a condition, a value, or both, to evaluate for one answer.
@@ -74,6 +86,10 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 		return q, err
 	}
 	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0)}
+	if l.Has("error") {
+		q.env.Error = l.Choice("error")
+		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
+	}
 	if l.Has("exit") {
 		q.env.Exit = new(l.Count("exit", 0, 0))
 	}
@@ -140,6 +156,10 @@ func oneStdin(l *argv.Line, file []string) error {
 func (q question) readAnswer(world World) error {
 	name := "-"
 	switch {
+	case q.env.Error != "" && len(q.file) == 0:
+		return nil
+	case q.env.Error != "":
+		return argv.Usagef("with --error there is no answer, but a FILE is given")
 	case len(q.file) == 1:
 		name = q.file[0]
 	case !needsAnswer(q.condition) && !needsAnswer(q.value):

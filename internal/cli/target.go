@@ -138,8 +138,9 @@ func depends(condition *expr.Expr) error {
 // silently always be false, or true.
 func applies(uses expr.Uses, kind status.Kind) error {
 	switch {
-	case kind == status.KindTCP && (uses.JSON || uses.IsJSON || uses.Answer()):
-		return argv.Usagef("a TCP address gives no answer to test").Hint("without a condition, a connection is SUCCESS")
+	case kind == status.KindTCP && uses != (expr.Uses{Error: uses.Error, Attempt: uses.Attempt, Elapsed: uses.Elapsed}):
+		return argv.Usagef("a TCP address gives no answer to test").
+			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
 	case uses.Exit && kind != status.KindCommand:
 		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
 	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:

@@ -26,6 +26,7 @@ type testCase struct {
 type testVars struct {
 	Exit    *int    `json:"exit"`
 	Status  *int    `json:"status"`
+	Error   string  `json:"error"`
 	Attempt int     `json:"attempt"`
 	Elapsed float64 `json:"elapsed"`
 	Stdout  *string `json:"stdout"`
@@ -39,7 +40,10 @@ func (c *testCase) env() *expr.Env {
 		env.Header.Set(k, v)
 	}
 	if v := c.Vars; v != nil {
-		env.Exit, env.Status, env.Attempt = v.Exit, v.Status, v.Attempt
+		env.Exit, env.Status, env.Attempt, env.Error = v.Exit, v.Status, v.Attempt, v.Error
+		if env.Error != "" {
+			env.Doc, env.Body, env.Stdout, env.Header = expr.Unreadable("there was no answer"), nil, nil, nil
+		}
 		env.Elapsed = time.Duration(v.Elapsed * float64(time.Second))
 		if v.Stdout != nil {
 			env.Stdout = []byte(*v.Stdout)

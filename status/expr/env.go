@@ -26,10 +26,10 @@ type Env struct {
 	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
 
-	// Unanswered says that the attempt got no answer. What is nil above is then unknown,
-	// not missing, for the same reason as Doc: "$status != 503" is not true of a
-	// connection that was refused.
-	Unanswered bool
+	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
+	// is null if Error is "". With it, what is nil above is unknown, not missing, for the
+	// same reason as Doc: "$status != 503" is not true of a connection that was refused.
+	Error string
 
 	// Context, once done, abandons an evaluation that takes long: the outcome is then
 	// unknown, see [Result.Abandoned]. Nil never does.
@@ -49,12 +49,14 @@ type Uses struct {
 	Body    bool // $body
 	Stdout  bool // $stdout
 	Stderr  bool // $stderr
+	Error   bool // $error
 	Attempt bool // $attempt
 	Elapsed bool // $elapsed
 }
 
 // Answer reports whether the expression names the answer itself: one of $exit, $status,
-// $header, $body, $stdout and $stderr. Such an expression is meant for bad answers, too.
+// $header, $body, $stdout and $stderr, or $error. Such an expression is meant for bad
+// answers, too.
 func (u Uses) Answer() bool {
-	return u.Exit || u.Status || u.Header || u.Body || u.Stdout || u.Stderr
+	return u.Exit || u.Status || u.Header || u.Body || u.Stdout || u.Stderr || u.Error
 }

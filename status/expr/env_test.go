@@ -7,7 +7,7 @@ import (
 
 func TestWithoutAnAnswerItsVariablesAreUnknown(t *testing.T) {
 	t.Parallel()
-	env := &Env{Unanswered: true, Doc: Unreadable("there was no answer (connection refused)")}
+	env := &Env{Error: "refused", Doc: Unreadable("there was no answer (connection refused)")}
 	for _, src := range []string{
 		`$status != 503`, `$exit != 0`, `$header.X == null`, `$body != "x"`, `$stdout != "x"`, `$stderr == null`, `.state != "done"`,
 	} {

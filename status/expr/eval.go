@@ -163,6 +163,10 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 		}
 	case syntax.VarStderr:
 		v = output(env.Stderr, nil, env.Exit != nil)
+	case syntax.VarError:
+		if v = parseValue("null"); env.Error != "" {
+			v = text(env.Error)
+		}
 	case syntax.VarAttempt:
 		v = integer(env.Attempt)
 	case syntax.VarElapsed:
@@ -170,7 +174,7 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 	case syntax.VarIsJSON:
 		v = boolean(env.Doc.read().count == 1)
 	}
-	if v.kind == KindMissing && env.Unanswered {
+	if v.kind == KindMissing && env.Error != "" {
 		return unknown(fault{code: faultDocument})
 	}
 	return v

@@ -282,7 +282,7 @@ func mayBeAbsent(n syntax.Node) bool {
 	case *syntax.Path, *syntax.Alternative:
 		return true
 	case *syntax.Variable:
-		return n.Name == syntax.VarHeader
+		return n.Name == syntax.VarHeader || n.Name == syntax.VarError
 	}
 	return false
 }

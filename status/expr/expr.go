@@ -39,7 +39,7 @@ func (x *Expr) Uses() Uses {
 		JSON: has(syntax.VarJSON), IsJSON: has(syntax.VarIsJSON),
 		Exit: has(syntax.VarExit), Status: has(syntax.VarStatus), Header: has(syntax.VarHeader),
 		Body: has(syntax.VarBody), Stdout: has(syntax.VarStdout), Stderr: has(syntax.VarStderr),
-		Attempt: has(syntax.VarAttempt), Elapsed: has(syntax.VarElapsed),
+		Error: has(syntax.VarError), Attempt: has(syntax.VarAttempt), Elapsed: has(syntax.VarElapsed),
 	}
 }
 

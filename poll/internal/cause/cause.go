@@ -18,12 +18,12 @@ var (
 // long is NOT_READY for the reason timedOut; one that the run or its caller ended decides
 // nothing.
 func Failure(ctx context.Context, timedOut string) *status.Failure {
-	kind, reason, why := status.FailureStopped, "stopped before there was an answer", context.Cause(ctx)
+	f := &status.Failure{Kind: status.FailureStopped, Reason: "stopped before there was an answer", Err: context.Cause(ctx)}
 	switch {
-	case errors.Is(why, ErrAttemptTimeout):
-		kind, reason = status.FailureTransient, timedOut
+	case errors.Is(f.Err, ErrAttemptTimeout):
+		f.Kind, f.Class, f.Reason = status.FailureTransient, status.FailureTimeout, timedOut
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		reason = "the last attempt had no answer by then"
+		f.Reason = "the last attempt had no answer by then"
 	}
-	return &status.Failure{Kind: kind, Reason: reason, Err: why}
+	return f
 }

@@ -40,6 +40,29 @@ func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
 
+// A diagnosis says what went wrong, in words that are free of secrets. Without words it is
+// not known.
+type diagnosis struct {
+	words string
+	class status.FailureClass
+}
+
+func (d diagnosis) failure(kind status.FailureKind, cause error) *status.Failure {
+	f := fail(kind, d.words, cause)
+	f.Class = d.class
+	return f
+}
+
+// ofProxy is the diagnosis of a failure on the way to the proxy, which says nothing of the
+// server.
+func (d diagnosis) ofProxy() diagnosis {
+	d.words = "the proxy: " + d.words
+	if d.class != status.FailureTimeout {
+		d.class = status.FailureOther
+	}
+	return d
+}
+
 // Hopeless is the failure of a request that cannot be sent.
 func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
 
@@ -48,7 +71,9 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	if ctx.Err() != nil {
 		return cutOff(ctx, "", true, time.Since(began))
 	}
-	return fail(status.FailureTransient, cmp.Or(networkWords(err), "cannot connect"), err)
+	d := network(err)
+	d.words = cmp.Or(d.words, "cannot connect")
+	return d.failure(status.FailureTransient, err)
 }
 
 // cutOff is the failure of an attempt that was ended from outside. whose is "the proxy: "
@@ -77,35 +102,36 @@ func (e *sendError) Unwrap() error { return e.err }
 func (c *client) unanswered(
 	ctx context.Context, err error, last call, redirects []redirect, took time.Duration,
 ) *answer {
-	unsent, whose := true, ""
-	if e, ok := errors.AsType[*sendError](err); ok {
-		unsent = !e.left
-		if e.atProxy {
-			whose = "the proxy: "
-		}
-	}
+	sent, _ := errors.AsType[*sendError](err)
+	unsent, atProxy := sent == nil || !sent.left, sent != nil && sent.atProxy
 	a := failed(nil, redirects)
 	a.unsent = unsent
 	if ctx.Err() != nil {
+		whose := ""
+		if atProxy {
+			whose = "the proxy: "
+		}
 		a.Failure = cutOff(ctx, whose, unsent, took)
 		return a
 	}
-	kind, words := status.FailureTransient, ""
+	kind, d := status.FailureTransient, diagnosis{}
 	distrusted := certificateWords(err)
 	switch e, refused := errors.AsType[*proxyError](err); {
 	case distrusted != "":
-		kind, words = status.FailureHopeless, distrusted
+		kind, d = status.FailureHopeless, diagnosis{distrusted, status.FailureTLS}
 	case refused:
-		kind, words = e.kind(), e.Error()
+		kind, d.words = e.kind(), e.Error()
 		a.Hint, a.Exhausted, a.Remarks = e.answer.Hint, e.answer.Exhausted, e.answer.Remarks
 	default:
-		words = c.explain(err, last.at.url)
+		d = c.explain(err, last.at.url)
 	}
-	words = whose + words
+	if atProxy {
+		d = d.ofProxy()
+	}
 	if len(redirects) > 0 {
-		words += ", after a redirect to " + urlName(last.at.url)
+		d.words += ", after a redirect to " + urlName(last.at.url)
 	}
-	a.Failure = fail(kind, words, err)
+	a.Failure = d.failure(kind, err)
 	if distrusted != "" {
 		a.Failure.Advice.Code = status.AdviceTrust
 	}
@@ -114,21 +140,27 @@ func (c *client) unanswered(
 
 // explain says what an error of net/http means. The words of net/http can hold the URL
 // with its query, the proxy's password, or bytes of the answer.
-func (c *client) explain(err error, at *url.URL) string {
-	words := cmp.Or(networkWords(err), protocolWords(err))
-	if words == "" {
+func (c *client) explain(err error, at *url.URL) diagnosis {
+	d := network(err)
+	if d.words == "" {
+		d = protocol(err)
+	}
+	if d.words == "" {
 		innermost := err
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			innermost = e.Err // without the request that it names
 		}
 		secrets := redactor{secrets: slices.Clip(c.secrets.secrets), renewed: c.secrets.renewed}
 		secrets.addURL(at)
-		words = "request failed: " + secrets.clean(innermost.Error())
+		d.words = "request failed: " + secrets.clean(innermost.Error())
+		if strings.Contains(innermost.Error(), "tls: ") { // crypto/tls has no types for most of its errors
+			d.class = status.FailureTLS
+		}
 	}
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
-		words = "the proxy: " + words
+		d = d.ofProxy()
 	}
-	return words
+	return d
 }
 
 // neverConnected reports whether err came before there was a connection.
@@ -140,68 +172,70 @@ func neverConnected(err error) bool {
 	return ok && (op.Op == "dial" || op.Op == "proxyconnect") || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// networkWords says what went wrong below HTTP, "" if it is not known.
-func networkWords(err error) string {
+// network says what went wrong below HTTP.
+func network(err error) diagnosis {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		switch {
 		case e.IsNotFound:
-			return "no such host " + e.Name
+			return diagnosis{"no such host " + e.Name, status.FailureDNS}
 		case e.IsTimeout:
-			return "timed out looking up " + e.Name
+			return diagnosis{"timed out looking up " + e.Name, status.FailureTimeout}
 		}
-		return "cannot look up " + e.Name
+		return diagnosis{words: "cannot look up " + e.Name}
 	}
 	if _, ok := errors.AsType[*net.AddrError](err); ok {
-		return "the address or its port is malformed"
+		return diagnosis{words: "the address or its port is malformed"}
 	}
 	for _, known := range []struct {
 		errno syscall.Errno
 		words string
+		class status.FailureClass
 	}{
-		{syscall.ECONNREFUSED, "connection refused"},
-		{syscall.ECONNRESET, "connection reset"},
-		{syscall.EPIPE, "connection closed by the server"},
-		{syscall.EHOSTUNREACH, "no route to host"},
-		{syscall.ENETUNREACH, "network unreachable"},
-		{syscall.ETIMEDOUT, "timed out"},
-		{syscall.ECONNABORTED, "connection aborted"},
-		{syscall.ENOENT, "no such socket"},
-		{syscall.EACCES, "permission denied"},
+		{syscall.ECONNREFUSED, "connection refused", status.FailureRefused},
+		{syscall.ECONNRESET, "connection reset", status.FailureReset},
+		{syscall.EPIPE, "connection closed by the server", status.FailureReset},
+		{syscall.EHOSTUNREACH, "no route to host", 0},
+		{syscall.ENETUNREACH, "network unreachable", 0},
+		{syscall.ETIMEDOUT, "timed out", status.FailureTimeout},
+		{syscall.ECONNABORTED, "connection aborted", status.FailureReset},
+		{syscall.ENOENT, "no such socket", status.FailureRefused},
+		{syscall.EACCES, "permission denied", 0},
 	} {
 		if errors.Is(err, known.errno) {
-			return known.words
+			return diagnosis{known.words, known.class}
 		}
 	}
 	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return "timed out"
+		return diagnosis{"timed out", status.FailureTimeout}
 	}
-	return ""
+	return diagnosis{}
 }
 
-// protocolWords says what went wrong in TLS or HTTP, "" if it is not known.
-func protocolWords(err error) string {
+// protocol says what went wrong in TLS or HTTP.
+func protocol(err error) diagnosis {
 	if e, ok := errors.AsType[tls.AlertError](err); ok {
-		return e.Error()
+		return diagnosis{e.Error(), status.FailureTLS}
 	}
 	if e, ok := errors.AsType[plainError](err); ok {
-		return e.Error()
+		return diagnosis{words: e.Error()}
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "the server does not speak TLS on this port"
+		return diagnosis{"the server does not speak TLS on this port", status.FailureTLS}
 	}
 	if isBrokenCoding(err) {
-		return "the answer's compression is broken"
+		return diagnosis{words: "the answer's compression is broken"}
 	}
 	if e, ok := errors.AsType[*sendError](err); ok && e.begun && errors.Is(err, io.ErrUnexpectedEOF) {
+		words := fmt.Sprintf("the answer breaks off after %d bytes", e.got)
 		if e.want > 0 {
-			return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
+			words = fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
 		}
-		return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
+		return diagnosis{words, status.FailureReset}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return "connection closed without an answer"
+		return diagnosis{"connection closed without an answer", status.FailureReset}
 	}
-	return textWords(err.Error())
+	return untyped(err.Error())
 }
 
 // http2Errors tells errors of HTTP/2 by their text. A group matches the name of the error
@@ -209,46 +243,50 @@ func protocolWords(err error) string {
 var http2Errors = []struct {
 	pattern func() *regexp.Regexp
 	words   string
+	class   status.FailureClass
 }{
-	{lazily(`stream error: stream ID \d+; ([A-Z0-9_]*)(?s:.*); received from peer`), "the server reset the HTTP/2 stream"},
-	{lazily(`stream error: stream ID ()`), "the HTTP/2 answer is malformed"},
-	{lazily(`connection error: ([A-Z0-9_]*)`), "the HTTP/2 connection is broken"},
-	{lazily(`GOAWAY(?s:.*?)ErrCode.([A-Z0-9_]*)`), "the server closed the HTTP/2 connection"},
-	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway)},
+	{lazily(`stream error: stream ID \d+; ([A-Z0-9_]*)(?s:.*); received from peer`), "the server reset the HTTP/2 stream", status.FailureReset},
+	{lazily(`stream error: stream ID ()`), "the HTTP/2 answer is malformed", 0},
+	{lazily(`connection error: ([A-Z0-9_]*)`), "the HTTP/2 connection is broken", 0},
+	{lazily(`GOAWAY(?s:.*?)ErrCode.([A-Z0-9_]*)`), "the server closed the HTTP/2 connection", status.FailureReset},
+	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway), 0},
 }
 
-// textWords recognizes errors by their text where net/http has no type for them. It does
+// untyped recognizes errors by their text where net/http has no type for them. It does
 // not repeat what a server wrote beside the code of an HTTP/2 error.
-func textWords(text string) string {
+func untyped(text string) diagnosis {
 	for _, known := range http2Errors {
 		switch match := known.pattern().FindStringSubmatch(text); {
 		case match == nil:
 		case match[1] == "":
-			return known.words
+			return diagnosis{known.words, known.class}
 		default:
-			return known.words + " (" + match[1] + ")"
+			return diagnosis{known.words + " (" + match[1] + ")", known.class}
 		}
 	}
-	for _, known := range []struct{ text, words string }{
-		{"server gave HTTP response to HTTPS client", "the server does not speak TLS on this port"},
-		{"response headers exceeded", "the header of the answer is too long"},
-		{"malformed HTTP", "what came is not an HTTP answer"},
-		{"malformed MIME header", "the header of the answer is malformed"},
-		{"bad Content-Length", "the header of the answer is malformed"},
-		{"multiple Content-Length", "the header of the answer is malformed"},
-		{"more than declared", "the answer is longer than its header says"},
-		{"chunk", "the answer's chunks are malformed"},
-		{"server closed idle connection", "connection closed by the server"},
-		{"cannot rewind body", "connection closed by the server"},
-		{"transport connection broken", "connection broken"},
-		{"http2: ", "the HTTP/2 connection broke"},
-		{"tls: handshake failure", "TLS handshake failed"},
+	for _, known := range []struct {
+		text, words string
+		class       status.FailureClass
+	}{
+		{"server gave HTTP response to HTTPS client", "the server does not speak TLS on this port", status.FailureTLS},
+		{"response headers exceeded", "the header of the answer is too long", 0},
+		{"malformed HTTP", "what came is not an HTTP answer", 0},
+		{"malformed MIME header", "the header of the answer is malformed", 0},
+		{"bad Content-Length", "the header of the answer is malformed", 0},
+		{"multiple Content-Length", "the header of the answer is malformed", 0},
+		{"more than declared", "the answer is longer than its header says", 0},
+		{"chunk", "the answer's chunks are malformed", 0},
+		{"server closed idle connection", "connection closed by the server", status.FailureReset},
+		{"cannot rewind body", "connection closed by the server", status.FailureReset},
+		{"transport connection broken", "connection broken", status.FailureReset},
+		{"http2: ", "the HTTP/2 connection broke", 0},
+		{"tls: handshake failure", "TLS handshake failed", status.FailureTLS},
 	} {
 		if strings.Contains(text, known.text) {
-			return known.words
+			return diagnosis{known.words, known.class}
 		}
 	}
-	return ""
+	return diagnosis{}
 }
 
 // certificateWords says why the server's certificate is not trusted, "" if that

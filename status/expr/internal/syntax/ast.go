@@ -111,12 +111,13 @@ const (
 	VarBody
 	VarStdout
 	VarStderr
+	VarError
 	VarAttempt
 	VarElapsed
 )
 
 // variables spells the variables, by their number.
-var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "attempt", "elapsed"}
+var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "error", "attempt", "elapsed"}
 
 // String returns the name without its $.
 func (v VarName) String() string { return variables[v] }

@@ -305,7 +305,7 @@ func variableHint(name string) string {
 		return "a path begins with its dot: .state"
 	}
 	h, _ := find(variableHabits, like(name))
-	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $attempt $elapsed $isjson $json")
+	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $error $attempt $elapsed $isjson $json")
 }
 
 // refuseFunction fails for a call of something that is not a function.
