@@ -80,6 +80,9 @@ type HTTP struct {
 	//   - a URL, or a path, with expressions in braces: "https://host/v1/{.name}". The
 	//     values are escaped as their place in the URL requires.
 	Follow string
+	// LookupEnv, such as [os.LookupEnv], finds what Follow names $ENV.NAME, which may stand
+	// in the query of a URL: the rest of a URL is shown. Nil finds none.
+	LookupEnv func(name string) (value string, ok bool)
 	// NoConditional turns off conditional requests (If-None-Match, If-Modified-Since).
 	NoConditional bool
 	// LocationTrusted sends the credentials, and the body after a redirect, to every

@@ -25,8 +25,8 @@ type Rule struct {
 }
 
 // NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
-func NewRule(s Status, condition string) (Rule, error) {
-	x, err := expr.Compile(condition)
+func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
+	x, err := expr.Compile(condition, opts...)
 	if err != nil {
 		return Rule{}, err
 	}

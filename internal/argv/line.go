@@ -44,9 +44,12 @@ func (l *Line) Subcommands() []string { return l.program.Names() }
 // Write writes a command's result to stdout.
 func (l *Line) Write(ctx context.Context, text string) error { return l.program.Write(ctx, text) }
 
+// LookupEnv returns the value of a variable, and whether it is set.
+func (l *Line) LookupEnv(name string) (string, bool) { return l.program.Lookup(name) }
+
 // Getenv returns the value of a variable, "" if it is not set.
 func (l *Line) Getenv(name string) string {
-	value, _ := l.program.Lookup(name)
+	value, _ := l.LookupEnv(name)
 	return value
 }
 

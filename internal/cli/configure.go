@@ -138,7 +138,7 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind
 
 func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
 	for g := range l.All("print") {
-		e, err := expr.CompileValue(g.Value)
+		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
 		for _, kind := range kinds {
 			if err == nil {
 				err = applies(e.Uses(), kind)

@@ -127,7 +127,7 @@ func (q *question) readOperands(l *argv.Line) (err error) {
 	if len(q.file) == 0 {
 		return argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
 	}
-	if q.condition, err = expr.Compile(q.file[0]); err != nil {
+	if q.condition, err = expr.Compile(q.file[0], expr.WithEnviron(l.LookupEnv)); err != nil {
 		return badExpression("EXPR", err)
 	}
 	q.file = q.file[1:]

@@ -104,6 +104,7 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 		NoConditional:   l.On("no-conditional"),
 		LocationTrusted: l.On("location-trusted"),
 		Follow:          l.String("follow"),
+		LookupEnv:       l.LookupEnv,
 	}
 	var err error
 	if probe.Header, err = readHeaders(l, r.world); err != nil {

@@ -103,7 +103,7 @@ func (r *targetReader) rule(text ruleText) (status.Rule, error) {
 	if rule, known := r.rules[text]; known {
 		return rule, nil
 	}
-	rule, err := status.NewRule(text.status, text.condition)
+	rule, err := status.NewRule(text.status, text.condition, expr.WithEnviron(r.world.Lookup))
 	if err == nil {
 		err = depends(rule.Expr)
 	}

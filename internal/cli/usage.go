@@ -67,7 +67,7 @@ func badExpression(origin string, err error) error {
 }
 
 func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {
-	e, err := expr.CompileValue(l.String(flag))
+	e, err := expr.CompileValue(l.String(flag), expr.WithEnviron(l.LookupEnv))
 	if err != nil {
 		return nil, badExpression(l.Origin(flag), err)
 	}

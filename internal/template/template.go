@@ -68,6 +68,9 @@ func (u *URL) Holes() []string { return u.holes }
 // Sample returns the URL with a 0 in place of each pair of braces.
 func (u *URL) Sample() string { return u.sample }
 
+// InQuery reports whether a hole stands in the query or the fragment, which are not shown.
+func (u *URL) InQuery(hole int) bool { return u.places[hole] == inQuery }
+
 // rest is the sample behind a hole.
 func (u *URL) rest(hole int) string { return strings.Join(u.texts[hole+1:], "0") }
 

@@ -70,7 +70,11 @@ func runExample(kind, src string, env *expr.Env) string {
 	if kind == "value" {
 		compile = expr.CompileValue
 	}
-	x, err := compile(src)
+	environ := map[string]string{"SHA": "4a5f0c1", "BUILD": "42"}
+	x, err := compile(src, expr.WithEnviron(func(name string) (string, bool) {
+		value, ok := environ[name]
+		return value, ok
+	}))
 	if err != nil {
 		if kind == "condition" {
 			return "error"

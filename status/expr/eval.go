@@ -188,7 +188,7 @@ var constantKinds = [...]Kind{
 
 // constantValue is the value of a constant.
 func constantValue(c *syntax.Constant) value {
-	return value{kind: constantKinds[c.Kind], raw: c.Raw, str: c.Text}
+	return value{kind: constantKinds[c.Kind], raw: c.Raw, str: c.Text, hidden: c.Secret}
 }
 
 func optional(n *int) value {

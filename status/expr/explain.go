@@ -157,6 +157,9 @@ func (x *explainer) predicate(n *syntax.Call, subject string, negated bool) expl
 	if negated {
 		wanted = "not " + wanted
 	}
+	if t.truth() == True && slices.ContainsFunc(n.Args, func(arg syntax.Constant) bool { return arg.Secret }) {
+		return x.fact(True, negated, subject+" | "+x.source(n), wanted)
+	}
 	return x.verdict(t.truth(), negated, subject, v.preview(), wanted, false)
 }
 
@@ -182,6 +185,9 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 		}
 	}
 	wanted := op.Spell(negated) + " " + x.operand(other, right)
+	if right.hidden && coincide(n.Op, t) { // so that the subject tells the value of the other
+		return x.fact(t, negated, x.source(subject)+" "+op.Spell(t == False)+" "+x.source(other), wanted)
+	}
 	plain := op == syntax.OpEqual && !negated
 	why := x.verdict(t, negated, x.source(subject), x.describe(subject, left), wanted, !plain)
 	if (t == True) != negated && op.Spell(negated) == "!=" && (left.kind == KindMissing) != (right.kind == KindMissing) {
@@ -191,6 +197,19 @@ func (x *explainer) comparison(n *syntax.Comparison, negated bool) explanation {
 		x.note(&why, x.source(subject)+" is missing, which is != "+x.source(other))
 	}
 	return why
+}
+
+// coincide reports whether a comparison found that one side is, or is a part of, the other.
+func coincide(op syntax.CompareOp, t Tri) bool {
+	return (t == True) != (op == syntax.OpNotEqual || op == syntax.OpNotMatch)
+}
+
+// fact states what is so and, if it is not what was wanted, what was wanted.
+func (x *explainer) fact(t Tri, negated bool, fact, wanted string) explanation {
+	if (t == True) == negated && !x.brief {
+		fact += ", want " + wanted
+	}
+	return x.say(t, fact)
 }
 
 // conversion says what to write if a value only has the wrong type for a comparison.

@@ -13,16 +13,33 @@ type Expr struct {
 	program syntax.Program
 }
 
+// An Option is an option for Compile and CompileValue.
+type Option func(*options)
+
+type options struct{ environ syntax.Environ }
+
+// WithEnviron lets an expression name variables of the environment, as $ENV.NAME. lookup,
+// such as [os.LookupEnv], finds a variable. It is called while the expression is compiled.
+// A variable that is not set, or empty, is an error. The value is never shown: not in an
+// error, an explanation, a note or a hint. But an expression may yield it.
+func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
+	return func(o *options) { o.environ = lookup }
+}
+
 // Compile compiles a condition. One that is true of every answer, such as a list, is an
 // error. Every error is an [*Error].
-func Compile(src string) (*Expr, error) { return compile(src, true) }
+func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
 // CompileValue compiles an expression for its value. It accepts conditions, and also
 // lists: items.#(ok==true)#.name. Every error is an [*Error].
-func CompileValue(src string) (*Expr, error) { return compile(src, false) }
+func CompileValue(src string, opts ...Option) (*Expr, error) { return compile(src, false, opts) }
 
-func compile(src string, condition bool) (*Expr, error) {
-	p, err := syntax.Parse(src, condition)
+func compile(src string, condition bool, opts []Option) (*Expr, error) {
+	var o options
+	for _, option := range opts {
+		option(&o)
+	}
+	p, err := syntax.Parse(src, condition, o.environ)
 	if err != nil {
 		return nil, (*Error)(err)
 	}
@@ -31,6 +48,10 @@ func compile(src string, condition bool) (*Expr, error) {
 
 // String returns the source of the expression.
 func (x *Expr) String() string { return x.src }
+
+// NamesEnviron reports whether the expression names a variable of the environment, whose
+// value it may yield.
+func (x *Expr) NamesEnviron() bool { return x.program.Secret }
 
 // Uses says what the expression reads.
 func (x *Expr) Uses() Uses {

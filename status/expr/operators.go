@@ -36,6 +36,9 @@ func (e *evaluator) compare(n *syntax.Comparison) value {
 func misfit(n *syntax.Comparison, code faultCode, left, right value) (fault, syntax.Node, value) {
 	side, v, other := n.Left, left, right
 	_, constant := syntax.LiteralOf(n.Left)
+	if right, ok := syntax.LiteralOf(n.Right); ok && right.Secret { // text, but perhaps of a number
+		constant = true
+	}
 	if n.Op == syntax.OpIn || code == faultText && left.kind == KindString || code == faultOrder && constant {
 		side, v, other = n.Right, right, left
 	}

@@ -127,7 +127,7 @@ func compileHint(t *testing.T, src string) {
 }
 
 // instead is what the error of an expression says to write.
-func instead(src string, compile func(string) (*expr.Expr, error)) string {
+func instead(src string, compile func(string, ...expr.Option) (*expr.Expr, error)) string {
 	_, err := compile(src)
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		return e.Instead

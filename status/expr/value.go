@@ -99,7 +99,7 @@ func (v Value) Text() string {
 // decoded only if necessary.
 type value struct {
 	kind   Kind
-	hidden bool   // holds text of a header, which is never shown
+	hidden bool   // holds text of a header or of the environment, which is never shown
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
 	fault  *fault // why the value is unknown

@@ -40,6 +40,7 @@ type Request struct {
 	MaxBody         int64
 	MaxRedirects    int
 	Follow          string
+	LookupEnv       func(name string) (string, bool)
 	NoConditional   bool
 	LocationTrusted bool
 	Transport       http.RoundTripper

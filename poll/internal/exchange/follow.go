@@ -22,7 +22,7 @@ type follow struct {
 }
 
 // parseFollow parses poll.HTTP's Follow.
-func parseFollow(s string) (follow, error) {
+func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	switch {
 	case s == "" || s == "auto":
 		return follow{}, nil
@@ -31,18 +31,25 @@ func parseFollow(s string) (follow, error) {
 	case instead(s) != "":
 		return follow{}, fmt.Errorf("%s is no place to look at: write %s", s, instead(s))
 	case isTemplate(s):
-		t, err := parseTemplate(s)
+		t, err := parseTemplate(s, opts...)
 		return follow{source: s, template: t}, err
 	}
-	x, err := expr.CompileValue(s)
-	if err != nil {
+	x, err := expr.CompileValue(s, opts...)
+	switch {
+	case err != nil:
 		return follow{}, hintTemplate(s, err)
+	case x.NamesEnviron():
+		return follow{}, errShown
 	}
 	if x.Uses() == (expr.Uses{}) {
 		return follow{}, fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 	}
 	return follow{source: s, value: x}, nil
 }
+
+// errShown refuses a secret in a URL.
+const errShown plainError = "a variable of the environment can stand only in the query of a URL in braces, " +
+	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown"
 
 // instead says what to write for a word that would name a field by mistake, "" for any
 // other word. The mistake would show only after the start was sent.
@@ -198,16 +205,19 @@ func isTemplate(s string) bool {
 	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") || strings.HasPrefix(s, "/")
 }
 
-func parseTemplate(s string) (*urlTemplate, error) {
+func parseTemplate(s string, opts ...expr.Option) (*urlTemplate, error) {
 	u, err := template.ParseURL(s)
 	if err != nil {
 		return nil, err
 	}
 	t := &urlTemplate{URL: u}
-	for _, hole := range u.Holes() {
-		x, err := expr.CompileValue(hole)
-		if err != nil {
+	for i, hole := range u.Holes() {
+		x, err := expr.CompileValue(hole, opts...)
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("in braces: %w", err)
+		case x.NamesEnviron() && !u.InQuery(i):
+			return nil, errShown
 		}
 		t.values = append(t.values, x)
 	}

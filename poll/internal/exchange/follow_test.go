@@ -80,6 +80,16 @@ func TestFollowWords(t *testing.T) {
 	if _, err := parseFollow("https://h/?token=s3cret&id={"); err == nil || strings.Contains(err.Error(), "s3cret") {
 		t.Errorf("have %v", err)
 	}
+	secret := expr.WithEnviron(func(string) (string, bool) { return "s3cret", true })
+	for source, refused := range map[string]bool{
+		"https://h/{.id}?key={$ENV.KEY}": false, "/{.id}?key={$ENV.KEY}": false,
+		"https://h/{$ENV.KEY}/{.id}": true, "https://{$ENV.KEY}/{.id}": true, ".url // $ENV.KEY": true,
+	} {
+		_, err := parseFollow(source, secret)
+		if refused != (err != nil) || err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", source, err)
+		}
+	}
 	f, err := parseFollow("https://h:{.port}/?token=s3cret")
 	if err != nil {
 		t.Fatal(err)

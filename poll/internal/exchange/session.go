@@ -40,7 +40,7 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseFollow(r.Follow)
+	f, err := parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv))
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,8 @@ type Constant struct {
 	Kind ConstantKind
 	Raw  string // JSON text; "" for a string
 	Text string // the characters of a string
+	// Secret is true for a variable of the environment. Its text is never shown.
+	Secret bool
 }
 
 // A ConstantKind is the type of a constant.

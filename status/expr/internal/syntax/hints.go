@@ -18,7 +18,7 @@ const (
 	hintEach        = "test the elements with any(...) or all(...)"
 	hintJoin        = "two conditions need and or or between them"
 	hintAnd         = "two conditions need and between them"
-	hintEnvironment = "an expression does not read the environment; let the shell put the value in"
+	hintEnvironment = "write $ENV.NAME for a variable of the environment"
 	hintShell       = "did the shell replace a $variable? put the whole expression in single quotes"
 	hintAnyQuery    = "use any(.items[]; ...) for that"
 )
@@ -252,6 +252,8 @@ func (l *lexer) refuseConstant(pos int, s string) {
 		message, hint = "this is not a JSON list", "write "+strings.ReplaceAll(s, "'", `"`)
 	case s[0] == '[' && strings.Contains(s[1:], "[]"):
 		message, hint = "a list cannot be built", hintElements
+	case s[0] == '[' && strings.Contains(inside, "$"):
+		message, hint = "a list holds no variables", "write .state | IN($ENV.A, $ENV.B), or compare with one after the other"
 	case s[0] == '[' && strings.ContainsAny(inside, ".|"):
 		message, hint = "a list cannot be built", "compare the parts one by one"
 	case s[0] == '[':
@@ -305,7 +307,7 @@ func variableHint(name string) string {
 		return "a path begins with its dot: .state"
 	}
 	h, _ := find(variableHabits, like(name))
-	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $error $attempt $elapsed $isjson $json")
+	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $error $attempt $elapsed $isjson $json $ENV.NAME")
 }
 
 // refuseFunction fails for a call of something that is not a function.

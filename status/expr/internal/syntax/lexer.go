@@ -64,10 +64,14 @@ type lexer struct {
 	prev token
 	err  *Error
 
+	environ Environ
 	lastEnd int  // where the token before prev ended
 	depth   int  // of queries in queries
 	lists   bool // the brackets of a list that is not a constant are operators, as in jq
 }
+
+// An Environ finds the value of a variable of the environment; nil finds none.
+type Environ func(name string) (value string, ok bool)
 
 // An Error says why an expression cannot be read; expr.Error describes the fields.
 type Error struct {
@@ -230,12 +234,16 @@ func (l *lexer) operator(t *token) {
 	}
 }
 
-// variable reads $name, $header.Name and $json with its path.
+// variable reads $name, $header.Name, $ENV.NAME and $json with its path.
 func (l *lexer) variable(t *token) {
 	start := l.pos
 	end := l.wordEnd(start + 1)
 	name := l.src[start+1 : end]
 	l.pos = end
+	if name == "ENV" {
+		t.kind, t.lit = tokLiteral, l.environment(start)
+		return
+	}
 	v := slices.Index(variables[:], name)
 	if v < 0 {
 		l.fail(start, variableHint(name), "there is no variable $%s", name)
@@ -244,14 +252,35 @@ func (l *lexer) variable(t *token) {
 	t.kind, t.variable = tokVariable, VarName(v)
 	switch t.variable {
 	case VarHeader:
-		t.text = l.headerName(start)
+		t.text = l.member("-")
+		if t.text == "" {
+			l.fail(start, `write $header.Retry-After or $header["Retry-After"]`, "$header needs the name of a header")
+		}
 	case VarJSON:
 		t.kind, t.path = tokPath, l.jsonPath(start)
 	}
 }
 
-// headerName reads the name after $header: .Name or ["Name"].
-func (l *lexer) headerName(start int) string {
+// environment reads the name after $ENV, and the value of the variable.
+func (l *lexer) environment(start int) Constant {
+	name, value, ok := l.member(""), "", false
+	if l.environ != nil && name != "" {
+		value, ok = l.environ(name)
+	}
+	switch {
+	case name == "":
+		l.fail(start, hintEnvironment, "$ENV needs the name of a variable")
+	case !ok:
+		l.fail(start, "a variable of the shell has to be exported: export "+name, "$ENV.%s is not set", name)
+	case value == "": // which every text begins with and contains
+		l.fail(start, `set it, or write "" for empty text`, "$ENV.%s is empty", name)
+	}
+	return Constant{Kind: String, Text: value, Secret: true}
+}
+
+// member reads the name after a variable, .name or ["name"], "" if there is none. Besides
+// letters, digits and _ a name after a dot may hold the other characters.
+func (l *lexer) member(other string) string {
 	switch {
 	case l.at(l.pos) == '[' && isQuote(l.at(rawjson.SkipSpace(l.src, l.pos+1))):
 		open := l.pos
@@ -261,13 +290,10 @@ func (l *lexer) headerName(start int) string {
 		return name
 	case l.at(l.pos) == '.':
 		from := l.pos + 1
-		for l.pos = from; isWordByte(l.at(l.pos)) || l.at(l.pos) == '-'; l.pos++ {
+		for l.pos = from; l.pos < len(l.src) && (isWordByte(l.src[l.pos]) || strings.IndexByte(other, l.src[l.pos]) >= 0); l.pos++ {
 		}
-		if l.pos > from {
-			return l.src[from:l.pos]
-		}
+		return l.src[from:l.pos]
 	}
-	l.fail(start, `write $header.Retry-After or $header["Retry-After"]`, "$header needs the name of a header")
 	return ""
 }
 

@@ -11,6 +11,7 @@ func (p *parser) operand() Node {
 	t := p.tok
 	switch t.kind {
 	case tokLiteral:
+		p.secret = p.secret || t.lit.Secret
 		p.advance()
 		return &Literal{t.Span, t.lit}
 	case tokVariable:
@@ -201,7 +202,8 @@ func (p *parser) existsArgument(c *Call) {
 
 func (p *parser) testArguments(c *Call) {
 	start := p.tok
-	pattern := p.constantArgument("test", `a pattern in quotes, such as "^v2"`, String).Text
+	c.Args = []Constant{p.constantArgument("test", `a pattern in quotes, such as "^v2"`, String)}
+	pattern := c.Args[0].Text
 	if p.accept(";") {
 		at := p.tok.From
 		switch p.constantArgument("test", `flags in quotes, such as "i"`, String).Text {
@@ -212,7 +214,7 @@ func (p *parser) testArguments(c *Call) {
 			p.fail(at, `"i" ignores case; (?s) and (?m) can stand in the pattern`, "the only flag is \"i\"")
 		}
 	}
-	c.Pattern = p.regexp(pattern, start.From)
+	c.Pattern = p.regexp(pattern, start)
 }
 
 // constantArgument parses a constant, of one of the kinds if any are given; errors call

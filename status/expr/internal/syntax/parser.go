@@ -21,30 +21,40 @@ type parser struct {
 	piped bool // on the right side of a pipe, where bare functions may stand
 	inner bool // where "." is not the document: there, or in any(...)
 	uses  reads
+
+	secret bool // see [Program]
 }
 
 // A Program is a parsed expression.
 type Program struct {
-	Root  Node
-	Uses  reads
-	Slots int // for the values of the hoisted nodes in it
+	Root   Node
+	Uses   reads
+	Slots  int  // for the values of the hoisted nodes in it
+	Secret bool // it names a variable of the environment
 }
 
 // Parse parses a whole expression and marks the nodes to hoist; if condition is true, it
 // refuses what is true of every answer. An error says what to write instead.
-func Parse(src string, condition bool) (Program, *Error) {
-	root, uses, err := parse(src, condition)
-	if err != nil {
-		return Program{}, suggested(err, condition)
+func Parse(src string, condition bool, environ Environ) (Program, *Error) {
+	p := &parser{lexer: lexer{src: src, environ: environ}}
+	root := p.parse(condition)
+	if p.err != nil {
+		return Program{}, suggested(p.err, condition)
 	}
 	var h hoister
 	h.hoist(&root)
-	return Program{root, uses, h.slots}, nil
+	return Program{root, p.uses, h.slots, p.secret}, nil
 }
 
-// parse parses a whole expression.
+// parse parses a whole expression, in which every variable of the environment is set.
 func parse(src string, condition bool) (Node, reads, *Error) {
-	p := &parser{lexer: lexer{src: src}}
+	p := &parser{lexer: lexer{src: src, environ: func(string) (string, bool) { return "x", true }}}
+	n := p.parse(condition)
+	return n, p.uses, p.err
+}
+
+func (p *parser) parse(condition bool) Node {
+	src := p.src
 	switch {
 	case len(src) > maxSource:
 		p.fail(0, "", "the expression is longer than %d KiB", maxSource>>10)
@@ -60,9 +70,9 @@ func parse(src string, condition bool) (Node, reads, *Error) {
 		p.condition(n)
 	}
 	if p.err != nil {
-		return nil, 0, p.err
+		return nil
 	}
-	return n, p.uses, nil
+	return n
 }
 
 func (p *parser) advance() { p.tok = p.next() }
@@ -264,7 +274,7 @@ func (p *parser) right(c *Comparison) {
 		if !isConstant || constant.Kind != String {
 			p.fail(start.From, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.Op)
 		} else {
-			c.Pattern = p.regexp(constant.Text, start.From)
+			c.Pattern = p.regexp(constant.Text, start)
 		}
 	case c.Op == OpIn && isConstant && constant.Kind != Array:
 		p.fail(start.From, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
@@ -280,20 +290,27 @@ func (p *parser) unquoted(t token) {
 	if strings.ContainsAny(word, `#@\*?|[`) {
 		p.fail(t.From, "begin it with a dot: ."+strings.TrimLeft(word, "."), "a path on the right begins with a dot")
 	}
-	p.fail(t.From, `write "`+word+`" for text, .`+word+" for the JSON field", "%s is not quoted", word)
+	hint := `write "` + word + `" for text, .` + word + " for the JSON field"
+	if name, ok := strings.CutPrefix(word, "env."); ok {
+		hint += ", $ENV." + name + " for a variable of the environment"
+	}
+	p.fail(t.From, hint, "%s is not quoted", word)
 }
 
-// regexp compiles a pattern, which begins at offset pos.
-func (p *parser) regexp(pattern string, pos int) *regexp.Regexp {
+// regexp compiles the pattern that a token holds.
+func (p *parser) regexp(pattern string, t token) *regexp.Regexp {
 	re, err := regexp.Compile(pattern)
 	if err == nil {
 		return re
 	}
-	hint := ""
+	hint, message := "", strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	if t.lit.Secret {
+		message = "the value of " + t.Of(p.src) // the error repeats parts of it
+	}
 	if strings.Contains(pattern, "(?=") || strings.Contains(pattern, "(?!") || strings.Contains(pattern, "(?<") {
 		hint = "patterns are Go's (RE2), which has no look-around; join two patterns with and"
 	}
-	p.fail(pos, hint, "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	p.fail(t.From, hint, "the pattern is malformed: %s", message)
 	return nil
 }
 
@@ -340,7 +357,7 @@ func (p *parser) conditionLiteral(x *Literal) {
 	case Object:
 		p.fail(x.From, "", "an object is always true")
 	case String:
-		if isQuestion(x.Text) {
+		if !x.Secret && isQuestion(x.Text) {
 			p.fail(x.From, "the quotes are part of the expression; without them it is "+x.Text, "%s is text, and text is always true", text)
 			return
 		}

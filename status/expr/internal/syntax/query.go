@@ -167,7 +167,11 @@ func (p *pathLexer) wordOperand(q *Query, op int) {
 		}
 		p.fail(op, hint, "a comparison with null never matches in a query")
 	case "":
-		p.fail(start, "", "a value is missing in the query")
+		hint := ""
+		if p.at(start) == '$' {
+			hint = hintAnyQuery
+		}
+		p.fail(start, hint, "a value is missing in the query")
 	default:
 		p.fail(start, `write "`+word+`" for text; to compare two fields use any(.items[]; .a == .b)`, "%s is not quoted", word)
 	}
