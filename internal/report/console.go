@@ -11,6 +11,8 @@ import (
 type console struct {
 	w     io.Writer
 	drawn string // what drew the status lines on the terminal, "" for none
+	hold  bool   // what is said above status lines may wait until they are drawn again
+	held  strings.Builder
 }
 
 // eraseLines goes to the first column and clears everything after it: the status
@@ -31,17 +33,31 @@ func drawing(lines []string) string {
 // say writes whole lines above the status lines, in one Write, so that nothing comes
 // in between.
 func (c *console) say(text string) {
-	if text != "" && c.drawn != "" {
-		text = eraseLines + text + c.drawn
+	switch {
+	case text == "" || c.drawn == "":
+		c.write(text)
+	case c.hold:
+		c.held.WriteString(text)
+	default:
+		c.write(eraseLines + text + c.drawn)
 	}
-	c.write(text)
 }
 
 // draw replaces the status lines. Together they must be fewer than the rows of the
 // terminal.
 func (c *console) draw(lines ...string) {
+	before := ""
+	if c.held.Len() > 0 {
+		before = eraseLines + c.takeHeld()
+	}
 	c.drawn = drawing(lines)
-	c.write(c.drawn)
+	c.write(before + c.drawn)
+}
+
+// takeHeld returns what was said and not written.
+func (c *console) takeHeld() string {
+	defer c.held.Reset()
+	return c.held.String()
 }
 
 // around calls write, which writes whole lines to the same terminal in another way,
@@ -59,6 +75,7 @@ func (c *console) erase() { c.finish("") }
 
 // finish writes the last lines, in place of the status lines.
 func (c *console) finish(text string) {
+	text = c.takeHeld() + text
 	if c.drawn != "" {
 		text = eraseLines + text
 	}

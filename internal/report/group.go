@@ -14,7 +14,7 @@ const maxRows = 20
 // A group is what is known of several targets so far. An event costs the same however
 // many there are.
 type group struct {
-	size           int
+	size           int       // targets, also those that have no event yet
 	targets        []*target // by their numbers, which begin at 1; nil before the first event
 	oldest, newest *target   // of those that have not ended
 	reasons        reasons
@@ -50,7 +50,7 @@ func newGroup(size int) *group {
 func (g *group) at(t time.Time) time.Duration { return max(0, t.Sub(g.began)) }
 
 // few reports whether each target is shown.
-func (g *group) few() bool { return max(g.size, len(g.targets)) <= maxRows }
+func (g *group) few() bool { return g.size <= maxRows }
 
 // update brings the group up to date. It returns the target that ev is about, nil for
 // none.
@@ -88,6 +88,7 @@ func (g *group) target(ev poll.Event) *target {
 	for len(g.targets) < ev.N {
 		g.targets = append(g.targets, nil)
 	}
+	g.size = max(g.size, len(g.targets))
 	t := g.targets[ev.N-1]
 	if t == nil {
 		t = &target{n: int32(ev.N), name: ev.Target, began: g.at(ev.At.Add(-ev.Elapsed)), older: g.newest}
@@ -224,8 +225,19 @@ func (r *rate) perSecond(now time.Duration) float64 {
 // A place is what is known of a place where attempts are held back.
 type place struct {
 	poll.Place
-	told   time.Time // when a log last told of it
-	untold int       // how many times it was not told since
+	told   time.Time     // when a log last told of it
+	pause  time.Duration // until it does so again
+	untold int           // how many times it was not told since
+}
+
+// closed returns the places where no attempt is made now.
+func (g *group) closed(now time.Time) (all []*place) {
+	for _, p := range g.places {
+		if p.ClosedUntil.After(now) {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // place notes what an event says of a place.

@@ -27,11 +27,12 @@ type groupLive struct {
 	r     *Reporter
 	above groupLog
 	drawn time.Time
+	said  int // columns of the longest words so far, so that names do not jump
 }
 
 func (v *groupLive) event(ev poll.Event) {
-	v.r.inBackground()
 	if ev.Kind == poll.EventGoal {
+		v.r.inBackground()
 		v.r.con.finish(v.last(ev.At) + v.r.groupClosing(ev.Summary))
 		return
 	}
@@ -166,20 +167,13 @@ func (v *groupLive) overview(now time.Time) []string {
 
 // places returns a line for each of the first places that are closed.
 func (v *groupLive) places(now time.Time, most int) (lines []string) {
-	closed := 0
-	for _, p := range v.r.group.places {
-		if !p.ClosedUntil.After(now) {
-			continue
+	closed := v.r.group.closed(now)
+	for i, p := range closed[:min(len(closed), most)] {
+		text := "  " + p.words(now)
+		if more := len(closed) - most; i == most-1 && more > 0 {
+			text += fmt.Sprintf(" (and %d more)", more)
 		}
-		if closed++; closed <= most {
-			lines = append(lines, "  "+p.words(now))
-		}
-	}
-	if closed > most {
-		lines[most-1] += fmt.Sprintf(" (and %d more)", closed-most)
-	}
-	for i, text := range lines {
-		lines[i] = term.Cut(text, v.r.width(), v.r.glyphs.ellipsis)
+		lines = append(lines, term.Cut(text, v.r.width(), v.r.glyphs.ellipsis))
 	}
 	return lines
 }
@@ -233,12 +227,16 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	return row
 }
 
-// Below leastDetails columns for name and words, a table has no room for attempt and
-// elapsed.
-const leastDetails = 36
+const (
+	// Below leastDetails columns for name and words, a table has no room for attempt and
+	// elapsed.
+	leastDetails = 36
+	// mostName is how many columns a name may have where half of the room is less.
+	mostName = 80
+)
 
 // table returns a row for each target, in columns of one width. Half of the room is for
-// the names, if they are that long.
+// the names, if they are that long, and more if the words are short.
 func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 	var rows []tableRow
 	var nameColumns, attemptColumns, elapsedColumns int
@@ -248,7 +246,7 @@ func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 		}
 		row := v.row(t, now)
 		rows = append(rows, row)
-		nameColumns = max(nameColumns, term.Width(row.name))
+		nameColumns, v.said = max(nameColumns, term.Width(row.name)), max(v.said, term.Width(row.words))
 		attemptColumns, elapsedColumns = max(attemptColumns, len(row.attempt)), max(elapsedColumns, len(row.elapsed))
 	}
 	gap := gapOf(v.r.width())
@@ -258,7 +256,7 @@ func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 		details = 0
 	}
 	room -= details
-	nameColumns = min(nameColumns, max(room/2, 0))
+	nameColumns = min(nameColumns, max(room/2, min(room-max(v.said, leastWords), mostName), 0))
 	for _, row := range rows {
 		name := term.CutMiddle(row.name, nameColumns, v.r.glyphs.ellipsis)
 		text := v.r.cfg.Palette.Paint(row.tone, row.mark) + " " + name + strings.Repeat(" ", nameColumns-term.Width(name)) +

@@ -12,8 +12,11 @@ import (
 const (
 	// maxFailures is how many targets that failed are reported at once.
 	maxFailures = 20
-	// placePause is the shortest time between two reports of a place.
-	placePause = 10 * time.Second
+	// maxPlaces is how many places are reported at once.
+	maxPlaces = 20
+	// placePause is the shortest time between two reports of a place. It doubles with
+	// each, up to maxPlacePause.
+	placePause, maxPlacePause = 10 * time.Second, 5 * time.Minute
 )
 
 // groupLog is the face for a log of several targets, and for the lines above what is
@@ -105,7 +108,10 @@ func (l *groupLog) line(ev poll.Event, what, text string) {
 
 // place tells that a place was closed or slowed down, but not at once each time.
 func (l *groupLog) place(p *place, ev poll.Event) {
-	if !p.told.IsZero() && ev.At.Sub(p.told) < placePause {
+	if p.told.IsZero() && len(l.r.group.places) > maxPlaces {
+		return
+	}
+	if !p.told.IsZero() && ev.At.Sub(p.told) < p.pause {
 		p.untold++
 		return
 	}
@@ -113,7 +119,7 @@ func (l *groupLog) place(p *place, ev poll.Event) {
 	if p.untold > 0 {
 		text += fmt.Sprintf(", and %s since the last report", words.Count(p.untold, "time"))
 	}
-	p.told, p.untold = ev.At, 0
+	p.told, p.untold, p.pause = ev.At, 0, min(max(placePause, 2*p.pause), maxPlacePause)
 	ev.Attempt = 0
 	l.line(ev, "place", text)
 }
@@ -143,6 +149,9 @@ func (l *groupLog) tick(now time.Time) {
 	text := g.countWords(l.r.cfg.Palette)
 	if pace := g.rate.perSecond(g.at(now)); pace > 0 {
 		text += "; " + perSecond(pace)
+	}
+	if closed := g.closed(now); len(closed) > 0 {
+		text += fmt.Sprintf("; %s closed", words.Count(len(closed), "place"))
 	}
 	for _, one := range g.commonest(1) {
 		text += fmt.Sprintf("; %d: %s", one.waiting, one.text(l.r.glyphs.ellipsis))

@@ -172,25 +172,33 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 }
 
-// A place that is closed again and again is told of seldom, and then how often.
+// A place that is closed again and again is told of more and more seldom, and then how
+// often that was. Of many places only the first are told of.
 func TestGroupLines_places(t *testing.T) {
 	t.Parallel()
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Targets: 2})
 	began := time.Now()
-	for second := range 25 {
+	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
-		for _, name := range []string{"https://a:443", "https://b:443"} {
+		for n := range 2 * maxPlaces {
 			r.Event(poll.Event{Kind: poll.EventPlace, At: at, Elapsed: at.Sub(began),
-				Place: &poll.Place{Name: name, ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
+				Place: &poll.Place{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
 		}
 	}
+	r.face.tick(began.Add(75 * time.Second))
 	r.Close()
-	if n := strings.Count(err.String(), "closed for 2s: HTTP 429"); n != 2*3 {
-		t.Errorf("%d lines, want 6:\n%s", n, err)
+	have := err.String()
+	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != 4*maxPlaces {
+		t.Errorf("%d lines, want %d:\n%s", n, 4*maxPlaces, have)
 	}
-	if n := strings.Count(err.String(), ", and 9 times since the last report"); n != 2*2 {
-		t.Errorf("%d of them count, want 4:\n%s", n, err)
+	for _, untold := range []string{"9 times", "19 times", "39 times"} {
+		if n := strings.Count(have, ", and "+untold+" since the last report"); n != maxPlaces {
+			t.Errorf("%d of them tell of %s, want %d:\n%s", n, untold, maxPlaces, have)
+		}
+	}
+	if !strings.Contains(have, "2 waiting; 40 places closed\n") {
+		t.Errorf("the heartbeat does not count them:\n%s", have)
 	}
 }
 

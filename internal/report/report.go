@@ -158,6 +158,7 @@ func (r *Reporter) newFace(rows log) face {
 	case r.cfg.Face == JSON:
 		return &jsonLines{r}
 	case r.group != nil && r.cfg.Face == Live:
+		r.con.hold = true // there may be many lines a second
 		return &groupLive{r: r, above: groupLog{log: rows}}
 	case r.group != nil:
 		return &groupLog{log: rows}
