@@ -134,8 +134,15 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 		for _, ev := range events {
 			if ev.Kind == poll.EventEnd {
 				r.face.tick(time.Now())
+				before := m.text()
 				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0); err != nil {
 					t.Fatal(err)
+				}
+				above, _, _ := strings.Cut(before, " https://api.example.com/jobs/41 ")
+				above = above[:strings.LastIndex(above, "\n")+1]
+				table := before[len(above):]
+				if text := m.text(); !strings.HasPrefix(text, above+"{") || !strings.HasSuffix(text, "}\n"+table) {
+					t.Errorf("after a result:\n%s\nbefore:\n%s", text, before)
 				}
 			}
 			r.Event(ev)
@@ -148,4 +155,52 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 			t.Errorf("the table is not there once:\n%s", m.text())
 		}
 	})
+}
+
+// What is said above the status lines leaves nothing of them there, and they have fewer
+// rows than the terminal.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	for _, hold := range []bool{false, true} {
+		m := newTerminal(t, 20, 4)
+		c := &console{w: m, hold: hold}
+		c.draw("one, which is long", "two", "three")
+		c.say("x\n")
+		c.draw("1", "2")
+		c.say("y\n")
+		c.around(func() { fmt.Fprint(m, "z\n") })
+		if have, want := m.text(), "x\ny\nz\n1\n2\n"; have != want {
+			t.Errorf("hold %v: have %q, want %q", hold, have, want)
+		}
+		c.say("w\n")
+		c.finish("the end\n")
+		if have, want := m.text(), "x\ny\nz\nw\nthe end\n"; have != want {
+			t.Errorf("hold %v: have %q, want %q", hold, have, want)
+		}
+	}
+}
+
+func TestGroupLive_height(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{3, 20, 25} {
+		for height := 1; height < 30; height++ {
+			synctest.Test(t, func(t *testing.T) {
+				m := newTerminal(t, 100, height)
+				r := New(Config{Streams: m.streams(), Targets: size})
+				for _, ev := range manyJobs(size)[:2*size] {
+					r.Event(ev)
+				}
+				r.face.tick(time.Now())
+				inTable := height-otherLines >= size && size <= maxRows
+				if have := !strings.Contains(m.text(), " done  "); have != inTable {
+					t.Errorf("height %d, %d targets: a table: %v, want %v:\n%s", height, size, have, inTable, m.text())
+				}
+				r.Clear()
+				if have := strings.Count(m.text(), "\n"); have != 1 {
+					t.Errorf("height %d, %d targets: left over:\n%s", height, size, m.text())
+				}
+				r.Close()
+			})
+		}
+	}
 }

@@ -41,24 +41,26 @@ type reasons struct {
 // numberPlace stands for a number in a key. Text that passed the sanitizer has none.
 const numberPlace = '\x00'
 
+// others stands for the reasons beyond maxReasons.
+const others = "other reasons"
+
 // find returns the reason that a line says, a new one if it is the first to say it.
 func (r *reasons) find(line string) *reason {
 	r.key, r.cut = r.key[:0], r.cut[:0]
 	for i := 0; i < len(line); {
-		end := number(line, i)
-		if end == i {
-			r.key = append(r.key, line[i])
-			i++
-			continue
+		end, varies := word(line, i)
+		if varies {
+			r.key = append(r.key, numberPlace)
+			r.cut = append(r.cut, line[i:end])
+		} else {
+			r.key = append(r.key, line[i:end]...)
 		}
-		r.key = append(r.key, numberPlace)
-		r.cut = append(r.cut, line[i:end])
 		i = end
 	}
 	found := r.byKey[string(r.key)]
 	switch {
-	case found == nil && len(r.byKey) >= maxReasons:
-		return r.find("other reasons")
+	case found == nil && len(r.byKey) >= maxReasons && line != others:
+		return r.find(others)
 	case found == nil:
 		return r.add()
 	}
@@ -93,30 +95,29 @@ func (r *reasons) release(one *reason) {
 // leastID is how long a word with digits must be to be taken for an identifier.
 const leastID = 8
 
-// number returns the end of the number at line[i], which is i if there is none. A long
-// word with digits is one, and so is 1m30s or 10.0.0.7. The code of an answer is none.
-func number(line string, i int) int {
-	if begins := i == 0 || !inWord(line[i-1]); begins {
-		end, digits := i, false
-		for end < len(line) && inWord(line[end]) {
+// word returns the end of what begins at line[i], at least one byte, and whether it is
+// something that differs between targets: a long word with digits, 41, 1m30s or 10.0.0.7.
+// The code of an answer is not.
+func word(line string, i int) (end int, varies bool) {
+	if i == 0 || !inWord(line[i-1]) {
+		digits := false
+		for end = i; end < len(line) && inWord(line[end]); end++ {
 			digits = digits || isDigit(line[end])
-			end++
 		}
 		if digits && end-i >= leastID {
-			return end
+			return end, true
 		}
 	}
-	if !isDigit(line[i]) || strings.HasSuffix(line[:i], "HTTP ") || strings.HasSuffix(line[:i], "exit ") {
-		return i
+	if !isDigit(line[i]) {
+		return i + 1, false
 	}
-	end := i
-	for end < len(line) && (isDigit(line[end]) || isLetter(line[end]) || line[end] == '.') {
+	for end = i; end < len(line) && (isDigit(line[end]) || isLetter(line[end]) || line[end] == '.'); {
 		end++
 	}
 	for line[end-1] == '.' {
 		end--
 	}
-	return end
+	return end, !strings.HasSuffix(line[:i], "HTTP ") && !strings.HasSuffix(line[:i], "exit ")
 }
 
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
