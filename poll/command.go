@@ -58,6 +58,9 @@ type Command struct {
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
 	MaxBody int64
+	// Bodies bounds the memory of the answers of all probes with the same one; nil means
+	// no bound but MaxBody.
+	Bodies *Bodies
 	// Stderr gets the program's standard error as it comes, from another goroutine; nil
 	// means nobody. After an error it gets nothing more in that attempt. While a Write
 	// blocks, the attempt cannot end.
@@ -78,8 +81,8 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 	return c.Session().Probe(ctx, a)
 }
 
-// Session returns the probe of one run, which keeps its buffers and the place where
-// the program was found. Its Probe must not be called twice at once.
+// Session returns the probe of one run, which keeps the place where the program was found.
+// Its Probe must not be called twice at once.
 func (c Command) Session() Probe { return commandSession{process.NewSession(process.Command(c))} }
 
 type commandSession struct{ *process.Session }

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -433,5 +434,22 @@ func TestCommandRefusesANegativeLimit(t *testing.T) {
 	c.MaxBody = -1
 	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "limit of the body is negative") {
 		t.Errorf("have %v", err)
+	}
+}
+
+// A command that waits for a place is not taken for one whose output is held open.
+func TestBodiesOfCommands(t *testing.T) {
+	t.Parallel()
+	var bodies poll.Bodies
+	flood := helper("flood", "1", "3000000")
+	flood.Grace, flood.Bodies = poll.NoGrace, &bodies
+	all := slices.Repeat([]poll.Poller{{Probe: flood, Immediate: true}}, 6)
+	for e := range (&poll.Group{Parallel: 6}).Events(t.Context(), slices.Values(all)) {
+		if e.Kind == poll.EventAttempt {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if e.Kind == poll.EventEnd && len(e.Outcome.Observation.Body) != 3_000_000 {
+			t.Errorf("%s with %d bytes", e.Outcome.Reason, len(e.Outcome.Observation.Body))
+		}
 	}
 }

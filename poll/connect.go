@@ -61,7 +61,8 @@ func (c Connect) Transport() (*http.Transport, error) {
 		TLSHandshakeTimeout:    30 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20, // net/http's own limit is ten times that
 		IdleConnTimeout:        5 * time.Minute,
-		MaxIdleConnsPerHost:    2,
+		MaxIdleConnsPerHost:    100, // a request needs no new connection while fewer are at work
+		MaxIdleConns:           1000,
 		// Without pings, every further attempt would use a connection that died silently,
 		// and time out. Over HTTP/1 a timeout ends the connection.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
@@ -52,6 +53,15 @@ type Starter interface {
 type Finisher interface {
 	Result(last status.Observation) (look func(context.Context) status.Observation, what string)
 }
+
+// Bodies bounds the memory that the answers of several probes take together. The zero
+// value is ready for use, and must not be copied.
+//
+// At most two answers longer than 1 MiB are held at once, each until it was judged. An
+// attempt with another one reads no further until one of them is let go, or its context
+// ends. Answers of up to 1 MiB are only bounded by the number of attempts at once. For a
+// conditional request, an answer is kept if it has at most 32 KiB.
+type Bodies = body.Budget
 
 // A Targeter is a Probe that names what it looks at, without secrets.
 type Targeter interface {

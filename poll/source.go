@@ -9,9 +9,10 @@ import (
 // share it judge each of its answers by their own rules; the first of them sets the
 // schedule. One attempt of a source is the steps plan, begin, look and settle.
 type source struct {
-	runs []*run // that have not ended
-	next plan
-	due  time.Time
+	runs    []*run // that have not ended
+	session Probe
+	next    plan
+	due     time.Time
 
 	// Of a source in a group:
 	n       int // its number, from 1
@@ -43,6 +44,7 @@ func (s *source) open(e *emitter) {
 		s.runs = nil
 		return
 	}
+	s.session = first.probe
 	for _, r := range s.runs[1:] {
 		r.probe, r.began = first.probe, r.Start
 	}
@@ -85,6 +87,9 @@ func (s *source) look() {
 	}
 }
 
+// A holder is a session that holds a place of [Bodies] for its last answer.
+type holder interface{ Release() }
+
 // settle emits what the attempt was judged to be. Only the runs that go on remain.
 func (s *source) settle(e *emitter) {
 	on := s.runs[:0]
@@ -103,6 +108,9 @@ func (s *source) settle(e *emitter) {
 	}
 	clear(s.runs[len(on):])
 	s.runs = on
+	if h, ok := s.session.(holder); ok {
+		h.Release()
+	}
 }
 
 // stop ends the runs, since their context is done or their deadline has come.

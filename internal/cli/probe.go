@@ -100,6 +100,7 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 	probe := &poll.HTTP{
 		Method:          l.String("request"),
 		MaxBody:         l.Size("max-body", 0),
+		Bodies:          r.bodies,
 		MaxRedirects:    maxRedirects(l),
 		NoConditional:   l.On("no-conditional"),
 		LocationTrusted: l.On("location-trusted"),
@@ -322,6 +323,7 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 		Foreground: l.On("foreground") && !r.several,
 		Grace:      cmp.Or(r.grace, poll.NoGrace),
 		MaxBody:    l.Size("max-body", 0),
+		Bodies:     r.bodies,
 		// As process 1 of a container. One that reaps for one target would reap the
 		// programs of others.
 		ReapOrphans: os.Getpid() == 1 && !r.several,

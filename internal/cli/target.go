@@ -35,6 +35,7 @@ type targetReader struct {
 	grace   time.Duration // for commands
 	several bool          // there may be more than one
 	perHost int           // connections to one host that are kept, 0 for as many as for one target
+	bodies  *poll.Bodies  // nil for one target
 
 	rules      map[ruleText]status.Rule
 	transports map[poll.Connect]*http.Transport

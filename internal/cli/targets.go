@@ -58,13 +58,16 @@ type source struct {
 
 func newSeveralReader(w *wait, l *argv.Line) *severalReader {
 	return &severalReader{
-		targetReader: targetReader{world: w.world, grace: w.grace, several: true},
-		line:         l,
-		bases:        make(map[string]*base),
-		requests:     make(map[string]*poll.HTTP),
-		sources:      make(map[source]poll.Probe),
-		names:        make(map[string]bool),
-		kinds:        make(map[status.Kind]bool),
+		targetReader: targetReader{
+			world: w.world, grace: w.grace, several: true,
+			perHost: l.Count("parallel-max", 1, defaultParallel), bodies: new(poll.Bodies),
+		},
+		line:     l,
+		bases:    make(map[string]*base),
+		requests: make(map[string]*poll.HTTP),
+		sources:  make(map[source]poll.Probe),
+		names:    make(map[string]bool),
+		kinds:    make(map[status.Kind]bool),
 	}
 }
 

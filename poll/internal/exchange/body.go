@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bufio"
-	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"compress/zlib"
@@ -12,6 +11,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/pollcli/poll/poll/internal/body"
 )
 
 // maxCodings is how many content codings an answer may have, as in curl.
@@ -116,18 +117,18 @@ func isBrokenCoding(err error) bool {
 // read reads the body of an answer, keeps up to limit bytes of it, and decodes it unless
 // it is wanted as it is. After a 101 the connection goes on in another protocol, without
 // a body.
-func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs bool) error {
+func (a *answer) read(req *http.Request, resp *http.Response, into body.Buffer, asIs bool) error {
 	if resp.StatusCode < http.StatusOK {
 		return nil
 	}
-	body, decoded, err := io.Reader(resp.Body), resp.Uncompressed, error(nil)
+	from, decoded, err := io.Reader(resp.Body), resp.Uncompressed, error(nil)
 	if !asIs {
-		body, decoded, err = decode(req.Context(), resp)
+		from, decoded, err = decode(req.Context(), resp)
 	}
 	if err != nil {
 		return err
 	}
-	a.Body, a.Size, err = readBody(body, resp.ContentLength, limit, decoded)
+	a.Body, a.Size, err = readBody(req.Context(), from, resp.ContentLength, into, decoded)
 	a.Truncated = a.Size > int64(len(a.Body))
 	if err == nil && a.code == http.StatusPartialContent && req.Header.Get("Range") == "" {
 		return plainError("HTTP 206 Partial Content, and the whole was asked for")
@@ -135,44 +136,28 @@ func (a *answer) read(req *http.Request, resp *http.Response, limit int64, asIs 
 	return err
 }
 
-// readBody reads a body to its end, keeps up to limit bytes of it and returns its whole
-// size. length is the announced length, -1 if unknown.
+// readBody reads a body to its end, keeps the beginning of it and returns its whole size.
+// length is the announced length, -1 if unknown.
 //
 // A decoded body is not read past the limit, since a small answer can decompress to any
 // size. The size is then limit+1.
-func readBody(body io.Reader, length, limit int64, decoded bool) (kept []byte, size int64, err error) {
-	kept, err = readUpTo(body, limit, min(max(length, 0), limit, 1<<20)+bytes.MinRead)
-	size = int64(len(kept))
-	if err != nil {
+func readBody(
+	ctx context.Context, from io.Reader, length int64, into body.Buffer, decoded bool,
+) (kept []byte, size int64, err error) {
+	into.Kept = []byte{}
+	end, err := into.ReadFrom(ctx, from, length)
+	size = int64(len(into.Kept))
+	switch {
+	case err != nil:
 		return nil, size, err
+	case end:
+		return into.Kept, size, nil
+	case decoded:
+		from = io.LimitReader(from, 1)
 	}
-	rest := body
-	if decoded {
-		rest = io.LimitReader(body, 1)
-	}
-	more, err := io.Copy(io.Discard, rest)
+	more, err := io.Copy(io.Discard, from)
 	if err != nil {
-		kept = nil
+		into.Kept = nil
 	}
-	return kept, size + more, err
-}
-
-// readUpTo reads up to limit bytes. The buffer begins with that much room and is
-// doubled as it fills, but is never longer than the limit.
-func readUpTo(r io.Reader, limit, room int64) ([]byte, error) {
-	buf := make([]byte, 0, min(room, limit))
-	for int64(len(buf)) < limit {
-		if len(buf) == cap(buf) {
-			buf = append(make([]byte, 0, min(2*int64(cap(buf)), limit)), buf...)
-		}
-		n, err := r.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			return buf, nil
-		}
-		if err != nil {
-			return buf, err
-		}
-	}
-	return buf, nil
+	return into.Kept, size + more, err
 }

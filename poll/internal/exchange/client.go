@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 )
@@ -38,6 +39,7 @@ type Request struct {
 	Refresh         func(ctx context.Context, refused bool) (http.Header, error)
 	User            *url.Userinfo
 	MaxBody         int64
+	Bodies          *body.Budget
 	MaxRedirects    int
 	Follow          string
 	LookupEnv       func(name string) (string, bool)
@@ -55,6 +57,7 @@ type client struct {
 	cookies   cookies
 	// elsewhere is the transport to places that are not trusted, nil until one is asked.
 	elsewhere http.RoundTripper
+	hold      body.Hold // of Bodies, for the last answer
 }
 
 // newClient checks the request, except for Follow. Its errors hold no secrets.
@@ -86,7 +89,7 @@ func newClient(r Request) (*client, error) {
 	if r.Transport == nil {
 		r.Transport = http.DefaultTransport
 	}
-	c := &client{Request: r}
+	c := &client{Request: r, hold: body.Hold{Budget: r.Bodies}}
 	c.setCredentials(u)
 	return c, nil
 }
@@ -251,7 +254,7 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
 	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
-	if err := a.read(req, resp, c.MaxBody, asIs); err != nil {
+	if err := a.read(req, resp, body.Buffer{Limit: c.MaxBody, Hold: &c.hold}, asIs); err != nil {
 		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
 	}
 	hint.Read(&a.Observation, received)

@@ -62,10 +62,16 @@ func mayCountSeconds(etag string, modified time.Time) bool {
 
 // A cache keeps the last answer that had validators.
 type cache struct {
+	most          int // bytes of an answer that is kept; 0 = no limit
 	requests      int // since the start, conditional or not
 	kept          *answer
-	unconditional bool // the request under way
+	validators    validators // of kept
+	unconditional bool       // the request under way
 }
+
+// maxShared is how long an answer may be that is kept where answers share a budget, in
+// bytes: there may be thousands of them.
+const maxShared = 32 << 10
 
 // begin is called before each request, except those after redirects.
 func (c *cache) begin(lastLook bool) {
@@ -78,7 +84,7 @@ func (c *cache) ask(at place) validators {
 	if c == nil || c.unconditional || c.kept == nil || !c.kept.from.same(at) {
 		return validators{}
 	}
-	return validatorsOf(c.kept.Header)
+	return c.validators
 }
 
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the 304
@@ -94,7 +100,10 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 		return &answer{Observation: o, code: c.kept.code, from: c.kept.from, redirects: c.kept.redirects}
 	}
 	c.kept = nil
-	if a.code == http.StatusOK && validatorsOf(a.Header) != (validators{}) {
+	if a.code != http.StatusOK || c.most > 0 && len(a.Body) > c.most {
+		return nil
+	}
+	if c.validators = validatorsOf(a.Header); c.validators != (validators{}) {
 		c.kept = a
 	}
 	return nil

@@ -48,6 +48,9 @@ func NewSession(r Request) (*Session, error) {
 	s.startDue = s.starts()
 	if !r.NoConditional && !asksByItself(c.Header) {
 		s.cache = &cache{}
+		if r.Bodies != nil {
+			s.cache.most = maxShared
+		}
 	}
 	return s, nil
 }
@@ -74,8 +77,12 @@ func (s *Session) Place() string {
 	return s.at.origin()
 }
 
+// Release gives back what the last answer holds of the Bodies.
+func (s *Session) Release() { s.client.hold.Release() }
+
 // look makes one attempt with the header fields as they are.
 func (s *Session) look(ctx context.Context, last bool) status.Observation {
+	s.Release()
 	switch {
 	case s.startDue:
 		return s.start(ctx)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
@@ -41,6 +42,7 @@ type Command struct {
 	Foreground  bool
 	Grace       time.Duration
 	MaxBody     int64
+	Bodies      *body.Budget
 	Stderr      io.Writer
 	ReapOrphans bool
 	Hurry       <-chan struct{}
@@ -54,8 +56,8 @@ type Attempt struct {
 	LastLook bool
 }
 
-// A Session is a command in one run. It keeps its buffers, and the place where
-// the program was found, from one attempt to the next.
+// A Session is a command in one run. It keeps the place where the program was found from
+// one attempt to the next.
 type Session struct {
 	Command // with its defaults; here a Grace of 0 means none
 
@@ -98,16 +100,16 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	// lock and end it meanwhile.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c, failure := s.start(a)
+	s.Release()
+	c, failure := s.start(ctx, a)
 	if failure != nil {
 		obs.Failure = failure
 		return obs
 	}
 	defer c.process.Release()
 	why := s.attend(ctx, c)
-	obs.Body, obs.Size = s.outputs.stdout.take()
+	obs.Body, obs.Size, obs.Stderr = s.outputs.take()
 	obs.Truncated = obs.Size > int64(len(obs.Body))
-	obs.Stderr = s.outputs.stderr.take()
 	switch {
 	case errors.Is(why, errWantsTerminal):
 		obs.Failure = &status.Failure{Kind: status.FailureHopeless, Reason: why.Error(), Err: why}
@@ -125,6 +127,9 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	return obs
 }
 
+// Release gives back what the last answer holds of the Bodies.
+func (s *Session) Release() { s.outputs.hold.Release() }
+
 // endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := cause.ErrAttemptTimeout.Error()
@@ -136,7 +141,7 @@ func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 
 // start starts the program and the copying of its outputs. Only the first attempt can
 // report that the program cannot be run at all.
-func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
+func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *status.Failure) {
 	if s.path == "" {
 		s.path, failure = s.look()
 	}
@@ -148,7 +153,7 @@ func (s *Session) start(a Attempt) (c *child, failure *status.Failure) {
 			Env:         s.environment(a),
 			SysProcAttr: sysProcAttr(!s.Foreground),
 		}
-		err := s.outputs.start(cmd, s.Command)
+		err := s.outputs.start(ctx, cmd, s.Command)
 		if err == nil {
 			return newChild(cmd.Process, !s.Foreground), nil
 		}

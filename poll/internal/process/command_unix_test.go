@@ -18,7 +18,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 20 { // a select with two choices takes either
-		c, failure := s.start(Attempt{Number: 1})
+		c, failure := s.start(t.Context(), Attempt{Number: 1})
 		if failure != nil {
 			t.Fatal(failure.Reason)
 		}
@@ -26,7 +26,7 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 		if stopped := s.attend(ctx, c); stopped != nil || c.exit != 5 {
 			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
 		}
-		if body, _ := s.outputs.stdout.take(); string(body) != "answer\n" {
+		if body, _, _ := s.outputs.take(); string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.process.Release()
@@ -51,7 +51,7 @@ func TestCommandDrains(t *testing.T) {
 			s := NewSession(Command{Args: []string{"sh", "-c", test.script}, Grace: -1})
 			s.drains = test.drains
 			ctx, cancel := context.WithCancel(t.Context())
-			c, failure := s.start(Attempt{Number: 1})
+			c, failure := s.start(t.Context(), Attempt{Number: 1})
 			if failure != nil {
 				t.Fatal(failure.Reason)
 			}
@@ -59,7 +59,7 @@ func TestCommandDrains(t *testing.T) {
 			<-c.exited
 			cancel()
 			s.settle(ctx, c)
-			if body, _ := s.outputs.stdout.take(); string(body) != test.want {
+			if body, _, _ := s.outputs.take(); string(body) != test.want {
 				t.Errorf("have %q, want %q", body, test.want)
 			}
 		})

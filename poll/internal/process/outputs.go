@@ -2,10 +2,14 @@ package process
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"sync/atomic"
+
+	"github.com/pollcli/poll/poll/internal/body"
 )
 
 const (
@@ -13,10 +17,21 @@ const (
 	tailSize  = 64 << 10 // what is kept of stderr
 )
 
+// buffers are what outputs are read into.
+type buffers struct {
+	chunk [chunkSize]byte
+	ring  [tailSize]byte
+}
+
+// idle are the buffers that no attempt uses: thousands of sessions wait without any.
+var idle = sync.Pool{New: func() any { return new(buffers) }}
+
 // outputs are what a command writes, attempt after attempt.
 type outputs struct {
-	stdout head
-	stderr tail
+	hold    body.Hold // of the Bodies, for the last answer
+	stdout  head
+	stderr  tail
+	buffers *buffers // during an attempt
 
 	readers [2]*os.File
 	stdin   *os.File      // the end that is written to, nil for none
@@ -26,7 +41,7 @@ type outputs struct {
 }
 
 // start starts cmd with its outputs and its input connected.
-func (o *outputs) start(cmd *exec.Cmd, c Command) (err error) {
+func (o *outputs) start(ctx context.Context, cmd *exec.Cmd, c Command) (err error) {
 	var theirs [3]*os.File // the child's ends
 	o.readers, o.stdin = [2]*os.File{}, nil
 	defer func() {
@@ -50,20 +65,19 @@ func (o *outputs) start(cmd *exec.Cmd, c Command) (err error) {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	o.copy(c)
+	o.copy(ctx, c)
 	return nil
 }
 
 // copy starts the copying.
-func (o *outputs) copy(c Command) {
-	if o.stdout.chunk == nil {
-		o.stdout.chunk, o.stderr.ring = make([]byte, chunkSize), make([]byte, tailSize)
-	}
+func (o *outputs) copy(ctx context.Context, c Command) {
+	o.buffers = idle.Get().(*buffers)
 	o.done = make(chan struct{})
 	o.held.Store(false)
 	o.running.Store(int32(len(o.readers)))
-	o.stdout = head{chunk: o.stdout.chunk, max: c.MaxBody}
-	o.stderr = tail{ring: o.stderr.ring, also: c.Stderr}
+	o.hold.Budget = c.Bodies
+	o.stdout = head{ctx: ctx, chunk: o.buffers.chunk[:], Buffer: body.Buffer{Limit: c.MaxBody, Hold: &o.hold}}
+	o.stderr = tail{ring: o.buffers.ring[:], also: c.Stderr}
 	go o.drain(o.readers[0], &o.stdout)
 	go o.drain(o.readers[1], &o.stderr)
 	if o.stdin != nil {
@@ -99,8 +113,8 @@ func (o *outputs) drain(r *os.File, s sink) {
 	}
 }
 
-// cut ends the copying; what has been written so far is read. It reports
-// whether somebody still held an output open.
+// cut ends the copying; what has been written so far is read, for which a long answer may
+// have to wait for a place. It reports whether somebody still held an output open.
 func (o *outputs) cut() (held bool) {
 	if o.stdin != nil {
 		o.stdin.Close()
@@ -116,11 +130,21 @@ func (o *outputs) cut() (held bool) {
 	return o.held.Load()
 }
 
+// take returns what was kept of both outputs, which is then the caller's, and the size of
+// the whole standard output.
+func (o *outputs) take() (stdout []byte, size int64, stderr []byte) {
+	stdout, size, stderr = o.stdout.Kept, o.stdout.size, o.stderr.take()
+	o.stdout, o.stderr = head{}, tail{}
+	idle.Put(o.buffers)
+	o.buffers = nil
+	return stdout, size, stderr
+}
+
 // A head keeps the beginning of what is written to it and counts the rest.
 type head struct {
+	body.Buffer
+	ctx   context.Context // ends the waiting for a place
 	chunk []byte
-	max   int64
-	kept  []byte
 	size  int64
 }
 
@@ -129,21 +153,8 @@ func (h *head) room() []byte { return h.chunk }
 // Write keeps what there is room for.
 func (h *head) Write(p []byte) (int, error) {
 	h.size += int64(len(p))
-	keep := p[:min(int64(len(p)), max(0, h.max-int64(len(h.kept))))]
-	if need := len(h.kept) + len(keep); need > cap(h.kept) && h.kept != nil {
-		// Doubling copies less than append's growth, and never passes the limit.
-		grown := make([]byte, len(h.kept), min(int64(max(2*cap(h.kept), need)), h.max))
-		copy(grown, h.kept)
-		h.kept = grown
-	}
-	h.kept = append(h.kept, keep...)
+	h.Buffer.Write(h.ctx, p)
 	return len(p), nil
-}
-
-// take returns what was kept, which is then the caller's, and the size of the whole.
-func (h *head) take() (kept []byte, size int64) {
-	kept, h.kept = h.kept, nil
-	return kept, h.size
 }
 
 // A tail keeps the end of what is written to it.

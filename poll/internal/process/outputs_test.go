@@ -3,23 +3,20 @@ package process
 import (
 	"bytes"
 	"testing"
+
+	"github.com/pollcli/poll/poll/internal/body"
 )
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	var want []byte
-	h := head{max: 1000}
-	for i := range 50 {
-		p := bytes.Repeat([]byte{byte(i)}, i)
-		want = append(want, p...)
-		h.Write(p)
-		if most := 1000; cap(h.kept) > most+most/8 {
-			t.Fatalf("have room for %d bytes, want about %d at most", cap(h.kept), most)
+	h := head{ctx: t.Context(), Buffer: body.Buffer{Limit: 5}}
+	for _, text := range []string{"abc", "", "def", "g"} {
+		if n, err := h.Write([]byte(text)); n != len(text) || err != nil {
+			t.Errorf("%q: have %d, %v", text, n, err)
 		}
 	}
-	kept, size := h.take()
-	if !bytes.Equal(kept, want[:1000]) || size != int64(len(want)) {
-		t.Errorf("have %d of %d bytes, want the first 1000 of %d", len(kept), size, len(want))
+	if string(h.Kept) != "abcde" || h.size != 7 {
+		t.Errorf("have %q of %d bytes", h.Kept, h.size)
 	}
 }
 

@@ -1,0 +1,114 @@
+package body
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+)
+
+// text returns so many bytes.
+func text(size int) []byte { return bytes.Repeat([]byte("0123456789"), size/10+1)[:size] }
+
+// However long an answer, and whatever it announces, its buffer is no longer than what is
+// kept of it, and as long as the answer if it announced its length.
+func TestReadFrom(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		length, limit int
+		announced     int64
+		kept          int
+		end           bool
+		room          int // at most
+	}{
+		{0, 10, -1, 0, true, 10},
+		{0, 10, 0, 0, true, 0},
+		{9, 10, -1, 9, true, 10},
+		{10, 10, -1, 10, false, 10},
+		{11, 10, -1, 10, false, 10},
+		{300, 1 << 20, 300, 300, true, 300},
+		{300, 1 << 20, 0, 300, true, 1024},
+		{300, 1 << 20, 299, 300, true, 598},
+		{300, 1 << 20, 1 << 40, 300, true, free},
+		{300, 300, 300, 300, false, 300},
+		{100_000, 1 << 20, -1, 100_000, true, 1 << 17},
+		{3 << 20, 1<<20 + 1, -1, 1<<20 + 1, false, 1<<20 + 1},
+		{3 << 20, 8 << 20, 3 << 20, 3 << 20, true, 3 << 20},
+		{3 << 20, 8 << 20, 5 << 20, 3 << 20, true, 5 << 20},
+	} {
+		all := text(test.length)
+		b := Buffer{Limit: int64(test.limit), Hold: &Hold{}}
+		end, err := b.ReadFrom(t.Context(), iotest.HalfReader(bytes.NewReader(all)), test.announced)
+		if err != nil || end != test.end || !bytes.Equal(b.Kept, all[:test.kept]) || cap(b.Kept) > test.room {
+			t.Errorf("%+v: have %d bytes in %d, %t, %v", test, len(b.Kept), cap(b.Kept), end, err)
+		}
+	}
+	b := Buffer{Limit: 10}
+	_, err := b.ReadFrom(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader([]byte("abc")))), 10)
+	if !errors.Is(err, iotest.ErrTimeout) || string(b.Kept) != "a" {
+		t.Errorf("have %q, %v", b.Kept, err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{1, 7, 1000, free - 1, free, 3 * free} {
+		b := Buffer{Limit: 2*free + 7, Hold: &Hold{}}
+		all := text(5 * free)
+		for rest := all; len(rest) > 0; {
+			n := min(size, len(rest))
+			b.Write(t.Context(), rest[:n])
+			rest = rest[n:]
+		}
+		if !bytes.Equal(b.Kept, all[:b.Limit]) || int64(cap(b.Kept)) > b.Limit {
+			t.Errorf("by %d: have %d bytes in %d", size, len(b.Kept), cap(b.Kept))
+		}
+	}
+}
+
+// Few answers are long at once. The others wait until their context ends, or a place is
+// given back; short ones need none.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var budget Budget
+		read := func(ctx context.Context, size int) (*Hold, error) {
+			h := &Hold{Budget: &budget}
+			b := Buffer{Limit: 64 * free, Hold: h}
+			_, err := b.ReadFrom(ctx, bytes.NewReader(text(size)), -1)
+			return h, err
+		}
+		var held []*Hold
+		for range places {
+			h, err := read(t.Context(), 5*free)
+			if err != nil || !h.taken {
+				t.Fatal(h, err)
+			}
+			held = append(held, h)
+		}
+		if h, err := read(t.Context(), free); err != nil || h.taken {
+			t.Error("a short answer:", h, err)
+		}
+		begun := time.Now()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("enough"))
+		defer cancel()
+		if h, err := read(ctx, free+1); err == nil || err.Error() != "enough" || h.taken || time.Since(begun) != time.Second {
+			t.Error("without a place:", err, time.Since(begun))
+		}
+		b := Buffer{Limit: 2 * free, Hold: &Hold{Budget: &budget}}
+		if b.Write(ctx, text(free+1)); len(b.Kept) != 0 {
+			t.Errorf("without a place, %d bytes are kept", len(b.Kept))
+		}
+		time.AfterFunc(time.Minute, held[0].Release)
+		if h, err := read(t.Context(), free+1); err != nil || !h.taken || time.Since(begun) != time.Minute+time.Second {
+			t.Error("with a place again:", err, time.Since(begun))
+		}
+		held[0].Release() // it holds none any more
+		if len(budget.long) != places {
+			t.Errorf("%d places are taken", len(budget.long))
+		}
+	})
+}
