@@ -60,9 +60,9 @@ func run(args []string) error {
 	return nil
 }
 
-// versionForm is what semantic versioning allows, less build metadata, which file
-// names and tags of images cannot hold.
-var versionForm = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z]+([.-][0-9A-Za-z]+)*)?$`)
+// versionForm is what modules, packages of all formats and tags of images can hold,
+// and put in order: apk takes rc1, and not rc.1.
+var versionForm = regexp.MustCompile(`^v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(alpha|beta|pre|rc)\d+)?$`)
 
 func newRelease(args []string, work string) (*release, error) {
 	r := release{work: work}
@@ -79,7 +79,7 @@ func newRelease(args []string, work string) (*release, error) {
 		return nil, err
 	}
 	if !versionForm.MatchString(r.version) {
-		return nil, fmt.Errorf("%q is not a version such as v1.2.3 or v1.2.3-rc.1", r.version)
+		return nil, fmt.Errorf("%q is not a version such as v1.2.3 or v1.2.3-rc1", r.version)
 	}
 	if r.commit, err = output("git", "rev-parse", "HEAD"); err != nil {
 		return nil, err
