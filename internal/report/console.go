@@ -19,13 +19,19 @@ type console struct {
 // lines, or the rows they were wrapped into when the terminal got narrower.
 const eraseLines = "\r\x1b[J"
 
+// These switch off and on that the terminal goes on in the next row after the last column
+// (DECAWM).
+const wrapOff, wrapOn = "\x1b[?7l", "\x1b[?7h"
+
 // drawing returns what draws status lines. The rest of each row is cleared
 // afterwards, so that nothing flickers; the cursor is left in the first column of
 // the first row, where it stays if the terminal gets narrower and wraps the lines.
+// A terminal that got narrower before they came, over a network perhaps, cuts several
+// lines off: if it wrapped them, the first row would be further up.
 func drawing(lines []string) string {
 	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
 	if up := len(lines) - 1; up > 0 {
-		text += fmt.Sprintf("\x1b[%dA", up)
+		return wrapOff + text + fmt.Sprintf("\x1b[%dA", up) + wrapOn
 	}
 	return text
 }
@@ -78,6 +84,9 @@ func (c *console) finish(text string) {
 	text = c.takeHeld() + text
 	if c.drawn != "" {
 		text = eraseLines + text
+	}
+	if strings.HasPrefix(c.drawn, wrapOff) {
+		text = wrapOn + text // Ctrl-C may have kept the end of a drawing from the terminal
 	}
 	c.drawn = ""
 	c.write(text)

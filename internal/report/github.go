@@ -42,7 +42,7 @@ func (r *Reporter) tellGitHub(ev poll.Event) {
 	if s := ev.Summary; s != nil && s.Ending == poll.Succeeded {
 		told.annotations = nil
 	} else if s != nil {
-		told.annotations = append(told.annotations, annotation(r.goal(), unprefixed(r.groupClosing(s))))
+		told.annotations = append(told.annotations, annotation(r.cfg.Goal, unprefixed(r.groupClosing(s))))
 	}
 	if r.cfg.Face != JSON {
 		r.con.say(strings.Join(told.annotations, ""))

@@ -25,7 +25,7 @@ func BenchmarkGroup(b *testing.B) {
 			}
 			answer := httpAnswer(200, string(make([]byte, 300)))
 			before := heap()
-			r := New(Config{Streams: s, Face: face, Targets: targets})
+			r := New(Config{Streams: s, Face: face, Targets: targets, Goal: allOf(targets)})
 			n, began := 0, time.Now()
 			for b.Loop() {
 				i := n % targets

@@ -130,7 +130,7 @@ func (v *groupLive) counts() (pieces []piece) {
 // summary is what is below a table.
 func (v *groupLive) summary(now time.Time) []string {
 	g := v.r.group
-	pieces := slices.Concat([]piece{v.elapsed(now)}, v.counts(), []piece{plain("(" + v.r.goal() + ")")})
+	pieces := slices.Concat([]piece{v.elapsed(now)}, v.counts(), []piece{plain("(" + v.r.cfg.Goal + ")")})
 	text := v.r.glyphs.frame(g.at(now)) + " " + line(v.r.width()-2, "  ", pieces...)
 	return append([]string{text}, v.places(now, 1)...)
 }
@@ -142,11 +142,11 @@ func (v *groupLive) overview(now time.Time) []string {
 	done := plain(fmt.Sprintf("%d of %d done", g.done(), g.size))
 	pace := plain("")
 	if n := g.rate.perSecond(g.at(now)); n > 0 {
-		pace = plain(perSecond(n))
+		pace = plain(rateWords(n) + " attempts/s")
 	}
 	lines := []string{
 		v.r.glyphs.frame(g.at(now)) + " " + line(width-2, "  ", bar, done, v.elapsed(now), pace),
-		"  " + line(width-2, "  ", append(v.counts(), plain("("+v.r.goal()+")"))...),
+		"  " + line(width-2, "  ", append(v.counts(), plain("("+v.r.cfg.Goal+")"))...),
 	}
 	most := g.commonest(shownReasons)
 	for _, one := range most {

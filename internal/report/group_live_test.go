@@ -23,7 +23,7 @@ func TestGroupLive_golden(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					m := newTerminal(t, width, 30)
 					r := New(Config{Streams: m.streams(), Palette: m.streams().Palette(term.ColorAuto),
-						Until: []string{`.state=="done"`}, Targets: groupSize(events), Timeout: 10 * time.Second})
+						Until: []string{`.state=="done"`}, Targets: groupSize(events), Goal: allOf(groupSize(events)), Timeout: 10 * time.Second})
 					picture := ""
 					replay(r, events, func(n int) {
 						if n == atEvent(events) {
@@ -56,7 +56,7 @@ func TestGroupLive_resize(t *testing.T) {
 					m.resize(width)
 				}
 			}()
-			r := New(Config{Streams: m.streams(), Targets: size, Heartbeat: new(time.Duration(0))})
+			r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size), Heartbeat: new(time.Duration(0))})
 			replay(r, events[:len(events)-size], nil)
 			<-resized
 			time.Sleep(time.Second)
@@ -78,7 +78,7 @@ func TestGroupLive_redraw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 100, 50)
-		r := New(Config{Streams: m.streams(), Targets: 5000})
+		r := New(Config{Streams: m.streams(), Targets: 5000, Goal: allOf(5000)})
 		began := time.Now()
 		for n := range 5000 {
 			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), Attempt: 1, At: time.Now(), Elapsed: time.Since(began)})
@@ -104,7 +104,7 @@ func TestGroupLive_background(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newTerminal(t, 100, 50)
 		events := manyJobs(4)
-		r := New(Config{Streams: m.streams(), Targets: 4})
+		r := New(Config{Streams: m.streams(), Targets: 4, Goal: allOf(4)})
 		half := len(events) / 2
 		before := 0
 		replay(r, events, func(n int) {
@@ -128,7 +128,7 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 		m := newTerminal(t, 300, 50)
 		s := m.streams()
 		s.Out, s.OutIsTerminal = m, true
-		r := New(Config{Streams: s, Targets: 3})
+		r := New(Config{Streams: s, Targets: 3, Goal: allOf(3)})
 		events := groups()["some"]
 		out := Output{PerTarget: true}
 		for _, ev := range events {
@@ -186,7 +186,7 @@ func TestGroupLive_height(t *testing.T) {
 		for height := 1; height < 30; height++ {
 			synctest.Test(t, func(t *testing.T) {
 				m := newTerminal(t, 100, height)
-				r := New(Config{Streams: m.streams(), Targets: size})
+				r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size)})
 				for _, ev := range manyJobs(size)[:2*size] {
 					r.Event(ev)
 				}

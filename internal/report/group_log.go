@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
@@ -27,18 +28,19 @@ type groupLog struct {
 	log
 	opened   bool
 	failures int
+	said     map[int]*logged // of the targets whose attempts are all reported
 }
 
 func (l *groupLog) event(ev poll.Event) {
 	r, g := l.r, l.r.group
 	quiet := r.cfg.Face == None
 	if !l.opened && !quiet {
-		l.say(r.opening(r.goal(), r.cfg.Timeout, 0))
+		l.say(r.opening(r.cfg.Goal, r.cfg.Timeout, 0))
 	}
 	l.opened = true
 	switch {
 	case ev.Kind == poll.EventAttempt && r.cfg.Verbose && !quiet:
-		l.target(ev, ev.Verdict.Status.String(), verdictWords(ev))
+		l.attempt(ev)
 	case ev.Kind == poll.EventEnd:
 		l.end(ev, quiet)
 	case ev.Kind == poll.EventPlace && !quiet:
@@ -46,6 +48,20 @@ func (l *groupLog) event(ev poll.Event) {
 	case ev.Kind == poll.EventGoal && (!quiet || ev.Summary.Ending != poll.Succeeded):
 		l.say(r.groupClosing(ev.Summary))
 	}
+}
+
+// attempt reports an attempt and its grounds.
+func (l *groupLog) attempt(ev poll.Event) {
+	said := l.said[ev.N]
+	if said == nil {
+		if l.said == nil {
+			l.said = make(map[int]*logged)
+		}
+		said = new(logged)
+		l.said[ev.N] = said
+	}
+	l.target(ev, ev.Verdict.Status.String(), strings.Join(append([]string{verdictWords(ev)}, hints(ev.Verdict)...), "; "))
+	l.details(said, ev)
 }
 
 // end reports how a target ended.
@@ -134,7 +150,7 @@ func (p *place) words(now time.Time) string {
 		}
 	}
 	if p.Rate > 0 {
-		text += " rate cut to " + perSecond(p.Rate)
+		text += " rate cut to " + rateWords(p.Rate) + "/s"
 	}
 	if p.Reason != "" {
 		text += ": " + p.Reason
@@ -148,7 +164,7 @@ func (l *groupLog) tick(now time.Time) {
 	g := l.r.group
 	text := g.countWords(l.r.cfg.Palette)
 	if pace := g.rate.perSecond(g.at(now)); pace > 0 {
-		text += "; " + perSecond(pace)
+		text += "; " + rateWords(pace) + " attempts/s"
 	}
 	if closed := g.closed(now); len(closed) > 0 {
 		text += fmt.Sprintf("; %s closed", words.Count(len(closed), "place"))

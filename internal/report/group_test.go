@@ -110,6 +110,8 @@ func manyJobs(n int) []poll.Event {
 	return together(poll.Summary{Ending: poll.Failed, Need: n}, runs...)
 }
 
+func allOf(n int) string { return fmt.Sprintf("all of %d targets", n) }
+
 func groupSize(events []poll.Event) int { return events[len(events)-1].Summary.Targets }
 
 func TestGroupFaces_golden(t *testing.T) {
@@ -123,7 +125,7 @@ func TestGroupFaces_golden(t *testing.T) {
 		} {
 			t.Run(face+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				cfg.Targets, cfg.Timeout = groupSize(events), 10*time.Second
+				cfg.Targets, cfg.Goal, cfg.Timeout = groupSize(events), allOf(groupSize(events)), 10*time.Second
 				if name == "any" {
 					cfg.Goal = "any of 2 targets"
 				}
@@ -142,7 +144,7 @@ func TestGroupLines_bounded(t *testing.T) {
 	t.Parallel()
 	events := manyJobs(1000)
 	for _, face := range []Face{Lines, None} {
-		have := show(events, Config{Face: face, Targets: 1000})
+		have := show(events, Config{Face: face, Targets: 1000, Goal: allOf(1000)})
 		if n := strings.Count(have, "\n"); n > 40 {
 			t.Errorf("%s: %d lines for 1000 targets:\n%s", face, n, have)
 		}
@@ -156,7 +158,7 @@ func TestGroupLines_bounded(t *testing.T) {
 func TestGroupLines_heartbeat(t *testing.T) {
 	t.Parallel()
 	s, _, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0)), Targets: 25})
+	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0)), Targets: 25, Goal: allOf(25)})
 	events := manyJobs(25)
 	for _, ev := range events {
 		if ev.Elapsed > 4500*time.Millisecond {
@@ -166,7 +168,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 	before := len(err.String())
 	r.face.tick(events[0].At.Add(4500 * time.Millisecond))
-	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 15/s; 4: .progress is …, want == 100\n"
+	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 15 attempts/s; 4: .progress is …, want == 100\n"
 	if have := err.String()[before:]; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
@@ -177,7 +179,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 func TestGroupLines_places(t *testing.T) {
 	t.Parallel()
 	s, _, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines, Targets: 2})
+	r := New(Config{Streams: s, Face: Lines, Targets: 2, Goal: allOf(2)})
 	began := time.Now()
 	for second := range 75 {
 		at := began.Add(time.Duration(second) * time.Second)
@@ -212,7 +214,7 @@ func TestGroupClosing(t *testing.T) {
 		}
 		runs = append(runs, jobRun(fmt.Sprintf("job-%d", i), 1, []string{reason}, timedOut))
 	}
-	have := show(together(poll.Summary{Ending: poll.TimedOut, Need: 100}, runs...), Config{Face: None, Targets: 100})
+	have := show(together(poll.Summary{Ending: poll.TimedOut, Need: 100}, runs...), Config{Face: None, Targets: 100, Goal: allOf(100)})
 	_, have, _ = strings.Cut(have, "until the end\n")
 	golden(t, "group/closing.txt", have)
 }

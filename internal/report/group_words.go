@@ -31,14 +31,6 @@ func decisive(o *poll.Outcome) string {
 	return o.Reason
 }
 
-// goal returns the goal in words.
-func (r *Reporter) goal() string {
-	if r.cfg.Goal != "" {
-		return oneLine(r.cfg.Goal)
-	}
-	return "all of " + words.Count(r.cfg.Targets, "target")
-}
-
 // A count is a number of targets in some state, by its word.
 type count struct {
 	n    int
@@ -157,9 +149,9 @@ func (r *Reporter) groupClosing(s *poll.Summary) string {
 // verdict says whether the goal was reached and, unless all targets succeeded, how they
 // ended.
 func (r *Reporter) verdict(s *poll.Summary) string {
-	text := "goal reached: " + r.goal()
+	text := "goal reached: " + r.cfg.Goal
 	if s.Ending != poll.Succeeded {
-		text = "goal not reached: " + r.goal()
+		text = "goal not reached: " + r.cfg.Goal
 	}
 	if s.Ending == poll.Interrupted && s.Cause != nil {
 		text = s.Cause.Error() + "; " + text
@@ -170,8 +162,8 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	return text + " (" + r.group.countWords(term.Palette{}) + ")"
 }
 
-// perSecond says how many attempts there are a second.
-func perSecond(n float64) string { return words.Number(roundRate(n)) + "/s" }
+// rateWords formats a number of attempts a second.
+func rateWords(n float64) string { return words.Number(roundRate(n)) }
 
 // roundRate rounds a number of attempts a second to two digits, and to whole ones.
 func roundRate(n float64) float64 {

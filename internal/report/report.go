@@ -14,7 +14,7 @@
 //   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
 //     reason that changes at every attempt is reported at once only so often.
 //   - Escape sequences are written only for colours, where colours are on, and
-//     by the live face. No terminal mode is changed, the cursor is never hidden.
+//     by the live face. No terminal mode stays changed, the cursor is never hidden.
 //   - The end tells status, attempts, time and reason; for a failure also the
 //     answer, and what would have decided.
 //   - A failed write to stderr (closed or full) never ends the run.
@@ -70,11 +70,11 @@ type Config struct {
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
 
-	// Targets is how many targets are waited for together, whose events are those of a
-	// [poll.Group]; 0 for a single wait.
-	Targets int
-	Goal    string        // of the targets, in words: "any of 3 targets"
-	Timeout time.Duration // of all targets together, 0 for none
+	// Goal says in words what is waited for if that is several targets, "any of 3
+	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.
+	Goal    string
+	Targets int           // how many there are
+	Timeout time.Duration // of all of them together, 0 for none
 }
 
 // A Reporter shows the events of a run, or of the runs of a group. Its methods may be
@@ -133,7 +133,7 @@ func New(cfg Config) *Reporter {
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err},
 		glyphs: glyphsOf(cfg.Streams.Unicode)}
-	if cfg.Targets > 0 {
+	if cfg.Goal != "" {
 		r.group = newGroup(cfg.Targets)
 	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)

@@ -62,7 +62,7 @@ func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
 		counts[endingWord(poll.Ending(e))] = n
 	}
 	return groupEnd{
-		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.goal(),
+		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.cfg.Goal,
 		Need: s.Need, Counts: counts, Attempts: s.Attempts, Elapsed: seconds(s.Elapsed),
 	}
 }

@@ -15,7 +15,7 @@ import (
 func written(t *testing.T, events []poll.Event, out Output) string {
 	t.Helper()
 	s, stdout, _ := term.Buffers("")
-	r := New(Config{Streams: s, Face: None, Targets: groupSize(events)})
+	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
 	for _, ev := range events {
 		if ev.Kind == poll.EventEnd {
 			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), int(ev.Outcome.Ending)); err != nil {
@@ -106,7 +106,7 @@ func TestResults_lost(t *testing.T) {
 		s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
 		var lost error
 		out := Output{PerTarget: true, Lost: func(err error) { lost = err }}
-		r := New(Config{Streams: s, Face: None, Targets: 2})
+		r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
 		result := out.Settle(success(httpAnswer(200, "{}")))
 		if err := r.WriteTarget(1, result, 0); err != nil {
 			t.Errorf("the first: %v", err)
