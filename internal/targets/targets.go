@@ -14,7 +14,7 @@ import (
 
 const (
 	// MaxSize is how large a targets file may be, in bytes.
-	MaxSize = 64 << 20
+	MaxSize = 16 << 20
 	// maxYAML is how large a YAML list may be. Its parser takes 100 times as much memory.
 	maxYAML = 4 << 20
 	// maxText is the longest item, name or URL. Linux takes arguments twice as long.

@@ -66,7 +66,7 @@ func TestRead(t *testing.T) {
 		{"a comment is a line", "http://h/{}", "a#b\na # b\n#c\n", "1:1 a#b: http://h/a%23b\n2:1 a # b: http://h/a%20%23%20b\n"},
 		{"items for a command", "kubectl get {} -o json {}", "job/a\n", "1:1 job/a: [\"kubectl\" \"get\" \"job/a\" \"-o\" \"json\" \"job/a\"]\n"},
 		{"items that are no flags", "get --name={} -{}", "-x\n", "1:1 -x: [\"get\" \"--name=-x\" \"--x\"]\n"},
-		{"an item that would be a flag", "get {}", "a\n--all\n", "1:1 a: [\"get\" \"a\"]\n2:1: the argument 1 begins with -, and would be read as a flag\n"},
+		{"an item that would be a flag", "get {}", "a\n--all\n", "1:1 a: [\"get\" \"a\"]\n2:1: argument 1 of the command begins with -, and would be read as a flag\n"},
 		{"a plain file of hyphens is not YAML", "get x{}", "-a\n--\n", "1:1 -a: [\"get\" \"x-a\"]\n2:1 --: [\"get\" \"x--\"]\n"},
 		{"NDJSON", "", `{"url":"http://a","name":"x","until":[".a==\"b\"",".c"],"timeout":"1m"}` + "\n\n" + `{"command":["true","a b"],"strict":true}`,
 			"1:1 x: http://a until=[\".a==\\\"b\\\"\" \".c\"] timeout=[\"1m\"]\n3:1 [\"true\" \"a b\"] strict=[\"true\"]\n"},
@@ -157,7 +157,7 @@ func TestRead_limits(t *testing.T) {
 		{"a long line", "http://h/" + many("a", 70000), "the text is longer than 64 KiB"},
 		{"a long name", "- {url: 'http://h', name: " + many("a", 70000) + "}", "name: the text is longer than 64 KiB"},
 		{"a large YAML file", "- a\n" + many("#", 4<<20), "more than 4 MiB is not read"},
-		{"a large file", many("#", 64<<20+1), "larger than 64 MiB"},
+		{"a large file", many("#", MaxSize+1), "larger than 16 MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -90,7 +90,7 @@ func (t *Template) fill(e *Entry, value func(field string) (string, error)) (err
 	e.Command = make([]string, len(t.args))
 	for i, arg := range t.args {
 		if e.Command[i], err = template.Arg(arg, item); err != nil {
-			return fmt.Errorf("the argument %d %w", i, err)
+			return fmt.Errorf("argument %d of the command %w", i, err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -9,7 +10,7 @@ import (
 func (f *File) decode(text []byte) bool {
 	const bom = "\ufeff"
 	if len(text) > MaxSize {
-		f.rejectFile("it is larger than 64 MiB, the most that is read", "")
+		f.rejectFile(fmt.Sprintf("it is larger than %d MiB, the most that is read", MaxSize>>20), "")
 		return false
 	}
 	f.text = strings.TrimPrefix(string(text), bom)
