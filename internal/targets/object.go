@@ -15,8 +15,10 @@ const (
 	keyCommand = "command"
 )
 
-// maxKeys is how many keys an object has.
-const maxKeys = 100
+const (
+	maxKeys = 100 // of an object
+	maxKey  = 64  // the longest key, in bytes
+)
 
 // readObject reads an entry that is an object.
 func (f *File) readObject(e *Entry, n node) {
@@ -24,7 +26,9 @@ func (f *File) readObject(e *Entry, n node) {
 	for _, m := range n.members {
 		switch key := m.key.Text; {
 		case m.key.form == formNone:
-			f.rejectAt(m.key.at, "a key is a text on one line", "")
+			f.rejectAt(m.key.at, "a key is a text", "")
+		case len(key) > maxKey:
+			f.rejectAt(m.key.at, "an entry has no such key", "")
 		case slices.Contains(o.seen, key):
 			f.rejectKey(m.key, "it is given twice", o.hintTwice(key))
 		case len(o.seen) == maxKeys:
@@ -197,8 +201,12 @@ func (o *object) unknown(key Value) {
 	}
 }
 
-// meant says what an unknown key may have been meant to be.
+// meant says what an unknown key may have been meant to be, unless that will not be
+// shown: what is piped here may have many such keys.
 func (o *object) meant(key string) string {
+	if len(o.findings) == maxShown {
+		return ""
+	}
 	synonym := o.config.Synonyms[key]
 	if flag, isFlag := o.config.Flags[synonym]; isFlag && !flag.Common {
 		return "did you mean " + synonym + "?"

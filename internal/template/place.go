@@ -95,7 +95,7 @@ func isAuthority(text string) bool {
 			return false
 		}
 	}
-	if _, err := strconv.ParseUint(port, 10, 16); hasPort && (err != nil || port[0] == '+') {
+	if _, err := strconv.ParseUint(port, 10, 16); hasPort && err != nil {
 		return false
 	}
 	return host != "" && !strings.ContainsFunc(host, notInHost)
