@@ -63,7 +63,7 @@ func (v *groupLive) tick(now time.Time) {
 }
 
 // leastColumns is how wide a terminal must be for more than a few digits.
-const leastColumns = 20
+const leastColumns = 24
 
 func (v *groupLive) lines(now time.Time) []string {
 	switch g := v.r.group; {
@@ -191,85 +191,4 @@ func (g *group) commonest(most int) []*reason {
 		return cmp.Or(cmp.Compare(b.waiting, a.waiting), cmp.Compare(a.key, b.key))
 	})
 	return all[:min(len(all), most)]
-}
-
-// A tableRow is a target in a table, as plain text.
-type tableRow struct {
-	mark, name, status, attempt, elapsed, words string
-	tone                                        term.Tone // of mark and status
-}
-
-func (v *groupLive) row(t *target, now time.Time) tableRow {
-	glyphs := v.r.glyphs
-	row := tableRow{
-		mark: " ", name: oneLine(t.name), status: t.status.String(), tone: toneOf(t.status.String()),
-		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)), words: t.words,
-	}
-	if t.words == "" && t.reason != nil {
-		row.words = t.reason.text(glyphs.ellipsis)
-	}
-	switch {
-	case t.over && t.ending == poll.Succeeded:
-		row.mark = glyphs.good
-	case t.over && t.ending == poll.Cancelled:
-		row.mark, row.status, row.tone = glyphs.empty, "cancelled", term.Faint
-	case t.over:
-		row.mark, row.tone = glyphs.bad, term.Bad
-		if !endedByVerdict(t.ending) {
-			row.words = strings.TrimSuffix(t.ending.String()+": "+row.words, ": ")
-		}
-	case t.busy:
-		row.mark = glyphs.frame(v.r.group.at(now))
-	}
-	if row.status == "" {
-		row.status = "waiting"
-	}
-	return row
-}
-
-const (
-	// Below leastDetails columns for name and words, a table has no room for attempt and
-	// elapsed.
-	leastDetails = 36
-	// mostName is how many columns a name may have where half of the room is less.
-	mostName = 80
-)
-
-// table returns a row for each target, in columns of one width. Half of the room is for
-// the names, if they are that long, and more if the words are short.
-func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
-	var rows []tableRow
-	var nameColumns, attemptColumns, elapsedColumns int
-	for _, t := range targets {
-		if t == nil {
-			continue // its first event is yet to come
-		}
-		row := v.row(t, now)
-		rows = append(rows, row)
-		nameColumns, v.said = max(nameColumns, term.Width(row.name)), max(v.said, term.Width(row.words))
-		attemptColumns, elapsedColumns = max(attemptColumns, len(row.attempt)), max(elapsedColumns, len(row.elapsed))
-	}
-	gap := gapOf(v.r.width())
-	room := v.r.width() - len("x ") - statusWidth - 2*len(gap)
-	details := 2*len(gap) + attemptColumns + elapsedColumns
-	if room-details < leastDetails {
-		details = 0
-	}
-	room -= details
-	nameColumns = min(nameColumns, max(room/2, min(room-max(v.said, leastWords), mostName), 0))
-	for _, row := range rows {
-		name := term.CutMiddle(row.name, nameColumns, v.r.glyphs.ellipsis)
-		text := v.r.cfg.Palette.Paint(row.tone, row.mark) + " " + name + strings.Repeat(" ", nameColumns-term.Width(name)) +
-			gap + v.r.cfg.Palette.Paint(row.tone, row.status) + strings.Repeat(" ", statusWidth-len(row.status))
-		if details > 0 {
-			text += fmt.Sprintf("%s%-*s%s%*s", gap, attemptColumns, row.attempt, gap, elapsedColumns, row.elapsed)
-		}
-		if room < 0 { // without colours, since escape sequences cannot be cut
-			text = term.Cut(row.mark+" "+row.status+" "+row.name, v.r.width(), "")
-		} else {
-			text += gap + term.Cut(row.words, room-nameColumns, v.r.glyphs.ellipsis)
-		}
-		lines = append(lines, strings.TrimRight(text, " "))
-	}
-	return lines
 }

@@ -64,20 +64,22 @@ func (g *group) countWords(p term.Palette) string {
 	return strings.Join(parts, ", ")
 }
 
-// missing says which targets are not done, grouped by how they ended and why.
-func (r *Reporter) missing() string {
-	g := r.group
+// A lack is how some targets ended that are not done, and why.
+type lack struct {
+	ending  poll.Ending
+	reason  *reason // nil for those that were cancelled
+	targets int
+	names   []string // the first of them
+}
+
+// lacks returns how targets ended that are not done, that of most targets first.
+func (g *group) lacks() []*lack {
 	type kind struct {
 		ending poll.Ending
 		reason *reason
 	}
-	type members struct {
-		kind
-		n     int
-		names []string
-	}
-	var all []*members
-	byKind := make(map[kind]*members)
+	var all []*lack
+	byKind := make(map[kind]*lack)
 	for _, t := range g.targets {
 		if t == nil || !t.over || t.ending == poll.Succeeded {
 			continue
@@ -86,29 +88,39 @@ func (r *Reporter) missing() string {
 		if t.ending == poll.Cancelled {
 			k.reason = nil
 		}
-		m := byKind[k]
-		if m == nil {
-			m = &members{kind: k}
-			byKind[k] = m
-			all = append(all, m)
+		one := byKind[k]
+		if one == nil {
+			one = &lack{ending: k.ending, reason: k.reason}
+			byKind[k] = one
+			all = append(all, one)
 		}
-		if m.n++; m.n <= closingNames && t.ending != poll.Cancelled {
-			m.names = append(m.names, term.CutMiddle(oneLine(t.name), nameWidth, r.glyphs.ellipsis))
+		if one.targets++; k.reason != nil && one.targets <= closingNames {
+			one.names = append(one.names, t.name)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *members) int { return cmp.Compare(b.n, a.n) })
+	slices.SortStableFunc(all, func(a, b *lack) int { return cmp.Compare(b.targets, a.targets) })
+	return all
+}
+
+// missing says which targets are not done, grouped by how they ended and why.
+func (r *Reporter) missing() string {
+	g := r.group
 	text := fmt.Sprintf("poll: %d of %s not done:\n", g.size-g.done(), words.Count(g.size, "target"))
 	rest := 0
-	for i, m := range all {
+	for i, one := range g.lacks() {
 		if i >= closingReasons {
-			rest += m.n
+			rest += one.targets
 			continue
 		}
-		text += "poll: " + strconv.Itoa(m.n) + " " + r.kindWords(m.ending, m.reason)
-		if len(m.names) > 0 {
-			text += ": " + strings.Join(m.names, ", ")
+		text += fmt.Sprintf("poll: %d %s", one.targets, r.lackWords(one))
+		for i, name := range one.names {
+			sep := ", "
+			if i == 0 {
+				sep = ": "
+			}
+			text += sep + term.CutMiddle(oneLine(name), nameWidth, r.glyphs.ellipsis)
 		}
-		if more := m.n - len(m.names); more > 0 && len(m.names) > 0 {
+		if more := one.targets - len(one.names); more > 0 && len(one.names) > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		text += "\n"
@@ -119,17 +131,17 @@ func (r *Reporter) missing() string {
 	return text
 }
 
-// kindWords says how targets ended, and why.
-func (r *Reporter) kindWords(e poll.Ending, why *reason) string {
-	how := r.cfg.Palette.Paint(term.Bad, e.String())
-	if why == nil {
+// lackWords says how targets ended, and why.
+func (r *Reporter) lackWords(l *lack) string {
+	how := r.cfg.Palette.Paint(term.Bad, l.ending.String())
+	if l.reason == nil {
 		return how
 	}
-	text := why.text(r.glyphs.ellipsis)
+	text := l.reason.text(r.glyphs.ellipsis)
 	switch {
 	case text == "":
-		return how + " without an answer"
-	case endedByVerdict(e), e == poll.HintTooLong, strings.HasPrefix(text, "the last "):
+		return how + " before the first answer"
+	case endedByVerdict(l.ending), l.ending == poll.HintTooLong, strings.HasPrefix(text, "the last "):
 		return how + ", " + text
 	}
 	return how + ", last " + text

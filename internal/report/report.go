@@ -6,13 +6,15 @@
 //
 //   - stdout carries the result and nothing else; everything else goes to stderr.
 //   - A line of poll's own begins with "poll: " or is a row of the columns
-//     elapsed, #attempt, STATUS, words. Lower case, no full stop.
+//     elapsed, #attempt, STATUS, words, above several status lines on a narrow
+//     terminal only STATUS, words. Lower case, no full stop.
 //   - Text from outside passes package term's sanitizer: as words inside a row,
 //     or as a block whose lines begin with "| ". No query values, header values
 //     or arguments are ever shown; an event does not contain them.
 //   - A status is shown by its own word (NOT_READY), always with the reason.
 //   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
-//     reason that changes at every attempt is reported at once only so often.
+//     reason that changes at every attempt is reported at once only so often, and of
+//     many targets only the first failures are.
 //   - Escape sequences are written only for colours, where colours are on, and
 //     by the live face. No terminal mode stays changed, the cursor is never hidden.
 //   - The end tells status, attempts, time and reason; for a failure also the
