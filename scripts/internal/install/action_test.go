@@ -49,13 +49,14 @@ func TestAction(t *testing.T) {
 		code             int
 		said, installed  string
 	}{
-		"its own release":              {heading: "## v1.2.3 (2026-12-01)", said: "poll v1.2.3", installed: "v1.2.3"},
-		"between releases":             {heading: "## Unreleased", code: 2, said: needsGo},
-		"no such release":              {heading: "## v1.2.4", code: 2, said: needsGo},
-		"no release for the system":    {heading: "## v1.2.3", change: func(r *published) { r.systems = nil; r.sumUp() }, code: 2, said: needsGo},
-		"a release that is asked for":  {heading: "## Unreleased", version: "v1.2.3", said: "poll v1.2.3", installed: "v1.2.3"},
-		"the latest":                   {heading: "## v1.0.0", version: "latest", said: "poll v1.2.3", installed: "v1.2.3"},
-		"asked for, and there is none": {heading: "## v1.2.3", version: "v1.2.4", code: 2, said: "::error title=poll::poll v1.2.4 cannot be installed"},
+		"its own release":             {heading: "## v1.2.3 (2026-12-01)", said: "poll v1.2.3", installed: "v1.2.3"},
+		"between releases":            {heading: "## Unreleased", code: 2, said: needsGo},
+		"no such release":             {heading: "## v1.2.4", code: 2, said: needsGo},
+		"no release for the system":   {heading: "## v1.2.3", change: func(r *published) { r.systems = nil; r.sumUp() }, code: 2, said: needsGo},
+		"a release that is asked for": {heading: "## Unreleased", version: "v1.2.3", said: "poll v1.2.3", installed: "v1.2.3"},
+		"the latest":                  {heading: "## v1.0.0", version: "latest", said: "poll v1.2.3", installed: "v1.2.3"},
+		"asked for, and there is none": {heading: "## v1.2.3", version: "v1.2.4", code: 2,
+			said: "::error title=poll::poll v1.2.4 cannot be installed"},
 		"not what was released": {heading: "## v1.2.3", change: func(r *published) {
 			r.damage("linux_amd64", func(archive []byte) []byte { return append(archive, 0) })
 		}, code: 2, said: "::error title=poll::poll v1.2.3 cannot be installed"},

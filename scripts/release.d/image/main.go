@@ -101,7 +101,10 @@ func imageOf(program []byte, platform v1.Platform, at time.Time) (v1.Image, erro
 		return nil, err
 	}
 	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err := mutate.Append(base, mutate.Addendum{Layer: layer, History: v1.History{Created: v1.Time{Time: at}, CreatedBy: "scripts/release"}})
+	image, err := mutate.Append(base, mutate.Addendum{
+		Layer:   layer,
+		History: v1.History{Created: v1.Time{Time: at}, CreatedBy: "scripts/release"},
+	})
 	if err != nil {
 		return nil, err
 	}
