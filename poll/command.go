@@ -83,9 +83,16 @@ func (c Command) Probe(ctx context.Context, a Attempt) status.Observation {
 
 // Session returns the probe of one run, which keeps the place where the program was found.
 // Its Probe must not be called twice at once.
-func (c Command) Session() Probe { return commandSession{process.NewSession(process.Command(c))} }
+func (c Command) Session() Probe {
+	return commandSession{process.NewSession(process.Command(c)), c.Place()}
+}
 
-type commandSession struct{ *process.Session }
+type commandSession struct {
+	*process.Session
+	place string
+}
+
+func (s commandSession) Place() string { return s.place }
 
 func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Session.Probe(ctx, process.Attempt(a))

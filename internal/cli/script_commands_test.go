@@ -55,21 +55,39 @@ func codeOf(ended error) (code int, err error) {
 
 // outcome checks the object of --json.
 func outcome(ts *testscript.TestScript, neg bool, args []string) {
+	object(ts, "outcome.schema.json", args)
+}
+
+// summary checks the object of --json for several targets.
+func summary(ts *testscript.TestScript, neg bool, args []string) {
+	object(ts, "summary.schema.json", args)
+}
+
+func object(ts *testscript.TestScript, schema string, args []string) {
 	text := ts.ReadFile("stdout")
 	if strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
 		ts.Fatalf("stdout is not one line")
 	}
-	ts.Check(valid("outcome.schema.json", text))
+	ts.Check(valid(schema, text))
 	var value any
 	ts.Check(json.Unmarshal([]byte(text), &value))
 	ts.Check(holds(value, args))
 }
 
+// targetResults checks the results of several targets.
+func targetResults(ts *testscript.TestScript, neg bool, args []string) {
+	lines(ts, "stdout", "target.schema.json", args)
+}
+
 // events checks the objects of --progress json.
 func events(ts *testscript.TestScript, neg bool, args []string) {
-	var list []any
-	for line := range strings.Lines(ts.ReadFile("stderr")) {
-		ts.Check(valid("event.schema.json", line))
+	lines(ts, "stderr", "event.schema.json", args)
+}
+
+func lines(ts *testscript.TestScript, file, schema string, args []string) {
+	list := []any{}
+	for line := range strings.Lines(ts.ReadFile(file)) {
+		ts.Check(valid(schema, line))
 		var value any
 		ts.Check(json.Unmarshal([]byte(line), &value))
 		list = append(list, value)

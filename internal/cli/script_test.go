@@ -41,8 +41,13 @@ func runPoll() {
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls and -unix, too
 //	requests NAME [N]             print what was asked of it; N requests, no more
 //	gap NAME N D                  request N came no sooner than D after the one before
+//	peak NAME N                   as many requests were under way at once, but at least 2
+//	port URL                      set $PORT to its tcp:// address
 //	outcome EXPR...               stdout is one valid --json outcome, and each of
 //	                              these gojq expressions is true of it
+//	summary EXPR...               the same of the object of several targets
+//	targets EXPR...               each line of stdout is the result of one of several
+//	                              targets, and each is true of the list of them
 //	events EXPR...                stderr is one valid event a line, and each is
 //	                              true of the list of them
 //	scrub FILE NEW                copy FILE to NEW with X for times, ports, versions
@@ -68,7 +73,11 @@ func TestScript(t *testing.T) {
 			"serve":    serve,
 			"requests": requests,
 			"gap":      gap,
+			"peak":     peak,
+			"port":     port,
 			"outcome":  outcome,
+			"summary":  summary,
+			"targets":  targetResults,
 			"events":   events,
 			"scrub":    scrub,
 			"clean":    clean,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -181,6 +182,11 @@ func (r *severalReader) read(ctx context.Context) error {
 	if err := r.refuseUnused(); err != nil {
 		return err
 	}
+	if !r.learns() {
+		if err := learning.RefuseUnlearned(r.line); err != nil {
+			return err
+		}
+	}
 	return r.cannotRun()
 }
 
@@ -340,6 +346,10 @@ func (r *severalReader) learn(b *base, t *target, e *targets.Entry) error {
 		return nil
 	}
 	l := b.line
+	if g.Inherited && !strings.Contains(g.Value, "{}") {
+		err := argv.Usagef("%s %s: several targets need {} in it", g.Origin, g.Value)
+		return &lineError{err.Hint("each then learns apart: %s %s-{}", g.Origin, g.Value)}
+	}
 	if g.Inherited {
 		name := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
 		filled := *g
@@ -362,13 +372,9 @@ func (r *severalReader) reject(e *targets.Entry, err error) {
 	bad, isExpression := errors.AsType[*expr.Error](err)
 	for i := range e.Settings {
 		s := &e.Settings[i]
-		message, ofThis := strings.CutPrefix(err.Error(), s.Flag)
-		switch {
-		case !ofThis:
-			continue
-		case strings.HasPrefix(message, ": "), strings.HasPrefix(message, " is "), isExpression && message[0] == ',':
-			message = strings.TrimPrefix(message, ":")[1:]
-		default:
+		rest, ofThis := strings.CutPrefix(err.Error(), s.Flag)
+		message := aboutSetting(rest)
+		if !ofThis || message == "" {
 			continue
 		}
 		if !isExpression {
@@ -382,12 +388,28 @@ func (r *severalReader) reject(e *targets.Entry, err error) {
 	r.file.Reject(e, err.Error(), hint)
 }
 
+// aboutSetting returns what an error says of the setting whose name it begins with, given
+// what follows the name, "" if that was not the whole name.
+func aboutSetting(rest string) string {
+	for _, joint := range []struct{ is, becomes string }{{": ", ""}, {", ", ""}, {" is ", "is "}, {" needs ", "needs "}, {" and ", "it and "}} {
+		if message, ok := strings.CutPrefix(rest, joint.is); ok {
+			return joint.becomes + message
+		}
+	}
+	return ""
+}
+
 // refuseUnused refuses flags that were typed and are for none of the targets.
 func (r *severalReader) refuseUnused() error {
 	if len(r.targets) == 0 || r.kinds[status.KindHTTP] {
 		return nil
 	}
 	return refuseGroup(r.line, groupHTTP, "is for http and https, and no target is")
+}
+
+// learns reports whether any target learns from past runs.
+func (r *severalReader) learns() bool {
+	return slices.ContainsFunc(r.targets, func(t target) bool { return t.learns != nil })
 }
 
 // repeated says which targets were given more than once, "" if none was.

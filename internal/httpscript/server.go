@@ -40,6 +40,11 @@ func (r Request) String() string {
 // ServeConn answers the requests of one connection until next returns nil, then
 // closes it.
 func ServeConn(conn net.Conn, next func(Request) *Answer) {
+	serve(conn, next, func() {})
+}
+
+// serve is ServeConn; answered is called after each answer.
+func serve(conn net.Conn, next func(Request) *Answer, answered func()) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	for {
@@ -52,7 +57,9 @@ func ServeConn(conn net.Conn, next func(Request) *Answer) {
 			return
 		}
 		a := next(Request{time.Now(), r.Method, r.Host, r.URL.RequestURI(), r.Header, body})
-		if a == nil || !a.write(conn, r.Method) {
+		goesOn := a != nil && a.write(conn, r.Method)
+		answered()
+		if !goesOn {
 			return
 		}
 	}
@@ -66,6 +73,8 @@ type Server struct {
 	mu       sync.Mutex
 	requests []Request
 	conns    []net.Conn
+	now      int // requests under way
+	peak     int
 }
 
 // Start starts a server; Close ends it. Requests are passed to next one at a time;
@@ -81,7 +90,7 @@ func Start(listener net.Listener, next func(Request) *Answer) *Server {
 			s.mu.Lock()
 			s.conns = append(s.conns, conn)
 			s.mu.Unlock()
-			go ServeConn(conn, s.answer)
+			go serve(conn, s.answer, s.answered)
 		}
 	}()
 	return s
@@ -91,7 +100,22 @@ func (s *Server) answer(r Request) *Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
+	s.now++
+	s.peak = max(s.peak, s.now)
 	return s.next(r)
+}
+
+func (s *Server) answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now--
+}
+
+// Peak returns the largest number of requests that were under way at once.
+func (s *Server) Peak() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.peak
 }
 
 // InTurn returns the answers of texts in turn, then the last one again and again.
