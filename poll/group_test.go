@@ -440,6 +440,28 @@ func TestGroupIsBrokenOff(t *testing.T) {
 	}
 }
 
+// A result that turns out to be of no use does not count, and the others are waited for.
+func TestGroupSettlesBeforeItCounts(t *testing.T) {
+	t.Parallel()
+	useless := after("a", time.Second)
+	useless.Settle = func(o poll.Outcome) poll.Outcome {
+		o.Ending, o.Status, o.Reason = poll.Failed, status.Error, o.Observation.Target+" is useless"
+		return o
+	}
+	broken := failing("b", time.Second/2)
+	broken.Settle = func(o poll.Outcome) poll.Outcome {
+		t.Error("a failure is settled")
+		return o
+	}
+	have := ends(groupTimeline(t, poll.Group{AtLeast: 1}, useless, broken, after("c", 2*time.Second)))
+	wantTimeline(t, have, `
+2: 500ms   end     failed ERROR after 1: broken
+1: 1s      end     failed ERROR after 1: a is useless
+3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
+2s      goal    succeeded 1/1 of 3, 3 attempts: 1 succeeded 2 failed
+`)
+}
+
 func TestGroupOfNothing(t *testing.T) {
 	t.Parallel()
 	var g poll.Group

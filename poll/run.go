@@ -144,7 +144,7 @@ func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
 
 // answered judges what an attempt saw.
 func (r *run) answered(o status.Observation, took time.Duration) {
-	o.Attempt, o.Elapsed = r.attempts, time.Since(r.Start)-took
+	o.Attempt, o.Elapsed, o.Target = r.attempts, time.Since(r.Start)-took, r.Target
 	r.judge(&o, took)
 	if !r.began.IsZero() {
 		return

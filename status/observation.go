@@ -28,6 +28,9 @@ type Observation struct {
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
+	// Target is what the run calls what is looked at; it sets this, too. An expression calls
+	// it $name.
+	Target string
 
 	// Body is the answer: the response body, or the command's stdout.
 	Body []byte

@@ -250,6 +250,7 @@ func Environment(o *Observation) *expr.Env {
 		Stderr:  o.Stderr,
 		Attempt: o.Attempt,
 		Elapsed: o.Elapsed,
+		Name:    o.Target,
 	}
 	switch {
 	case o.Failure != nil:

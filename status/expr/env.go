@@ -37,6 +37,9 @@ type Env struct {
 
 	Attempt int           // $attempt, counted from 1
 	Elapsed time.Duration // $elapsed, since the start of the run
+
+	// Name is $name, what the target is called, missing if it is "".
+	Name string
 }
 
 // Uses says what an expression reads.

@@ -169,6 +169,10 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 		}
 	case syntax.VarAttempt:
 		v = integer(env.Attempt)
+	case syntax.VarTarget:
+		if env.Name != "" {
+			v = text(env.Name)
+		}
 	case syntax.VarElapsed:
 		v = number(words.Number(words.InSeconds(env.Elapsed)))
 	case syntax.VarIsJSON:

@@ -172,7 +172,7 @@ func TestVariables(t *testing.T) {
 	t.Parallel()
 	exit, status := 3, 503
 	command := &expr.Env{Exit: &exit, Stdout: []byte("ready\r\n\n"), Stderr: nil, Attempt: 2, Elapsed: 1500 * time.Millisecond}
-	web := &expr.Env{Status: &status, Body: []byte("down\n"), Header: http.Header{"Retry-After": {"5", "6"}}, Elapsed: time.Hour + time.Nanosecond}
+	web := &expr.Env{Status: &status, Body: []byte("down\n"), Header: http.Header{"Retry-After": {"5", "6"}}, Elapsed: time.Hour + time.Nanosecond, Name: "the job"}
 	for _, test := range []struct {
 		env       *expr.Env
 		src, want string
@@ -188,6 +188,8 @@ func TestVariables(t *testing.T) {
 		{&expr.Env{Exit: &exit}, `$body == "" and $stdout == "" and $stderr == ""`, "true"},
 		{&expr.Env{Status: &status}, `$body == "" and $stdout == null`, "true"},
 		{web, `$elapsed > 1h`, "true"},
+		{web, `$name == "the job"`, "true"},
+		{command, `$name == null`, "true"},
 		{nil, `$attempt == 0 and $header.X == null`, "true"},
 	} {
 		r := mustCompile(t, test.src).Eval(test.env)

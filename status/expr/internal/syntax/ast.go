@@ -116,10 +116,11 @@ const (
 	VarError
 	VarAttempt
 	VarElapsed
+	VarTarget
 )
 
 // variables spells the variables, by their number.
-var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "error", "attempt", "elapsed"}
+var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "error", "attempt", "elapsed", "name"}
 
 // String returns the name without its $.
 func (v VarName) String() string { return variables[v] }

@@ -307,7 +307,7 @@ func variableHint(name string) string {
 		return "a path begins with its dot: .state"
 	}
 	h, _ := find(variableHabits, like(name))
-	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $error $attempt $elapsed $isjson $json $ENV.NAME")
+	return cmp.Or(h.hint, "variables are $exit $status $header.Name $body $stdout $stderr $error $attempt $elapsed $name $isjson $json $ENV.NAME")
 }
 
 // refuseFunction fails for a call of something that is not a function.
