@@ -142,7 +142,7 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	case out.JSON:
 		byNumber := func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) }
 		slices.SortFunc(r.results.rows, byNumber)
-		d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: slices.Concat([]TargetResult{}, r.results.rows)}
+		d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: append([]TargetResult{}, r.results.rows...)}
 		var c content
 		if winner != nil {
 			line := targetResult(r.results.number, *winner, 0)
