@@ -149,6 +149,9 @@ func (g *group) end(t *target, o *poll.Outcome) {
 	g.waiting[t.status]--
 	g.ended[o.Ending]++
 	g.setReason(t, oneLine(decisive(o)))
+	if t.reason.advice == nil && o.Ending != poll.Succeeded {
+		t.reason.advice = advice(o)
+	}
 	t.over, t.busy = true, false
 	t.status, t.ending, t.attempt, t.elapsed = o.Status, o.Ending, int32(o.Attempts), o.Elapsed
 	if t.older != nil {

@@ -13,6 +13,8 @@ import (
 const (
 	// maxFailures is how many targets that failed are reported at once.
 	maxFailures = 20
+	// maxHinted is how many reasons are reported because of their hints.
+	maxHinted = 3
 	// maxPlaces is how many places are reported at once.
 	maxPlaces = 20
 	// placePause is the shortest time between two reports of a place. It doubles with
@@ -28,6 +30,7 @@ type groupLog struct {
 	log
 	opened   bool
 	failures int
+	hinted   int
 	said     map[int]*logged // of the targets whose attempts are all reported
 }
 
@@ -41,6 +44,8 @@ func (l *groupLog) event(ev poll.Event) {
 	switch {
 	case ev.Kind == poll.EventAttempt && r.cfg.Verbose && !quiet:
 		l.attempt(ev)
+	case ev.Kind == poll.EventAttempt && len(ev.Verdict.Hints) > 0 && !quiet:
+		l.hint(g.targets[ev.N-1].reason, ev)
 	case ev.Kind == poll.EventEnd:
 		l.end(ev, quiet)
 	case ev.Kind == poll.EventPlace && !quiet:
@@ -48,6 +53,27 @@ func (l *groupLog) event(ev poll.Event) {
 	case ev.Kind == poll.EventGoal && (!quiet || ev.Summary.Ending != poll.Succeeded):
 		l.say(r.groupClosing(ev.Summary))
 	}
+}
+
+// hint reports an attempt after which it is known what may have been meant. That is
+// likely the same for the other targets with this reason.
+func (l *groupLog) hint(why *reason, ev poll.Event) {
+	if why.hinted || l.hinted >= maxHinted {
+		return
+	}
+	why.hinted = true
+	l.hinted++
+	if l.width() > 0 { // a row with the verdict would have no room for it
+		l.line(ev, "note", strings.Join(hints(ev.Verdict), "; "))
+		return
+	}
+	l.verdict(ev)
+}
+
+// verdict reports what an attempt saw.
+func (l *groupLog) verdict(ev poll.Event) {
+	text := strings.Join(append([]string{verdictWords(ev)}, hints(ev.Verdict)...), "; ")
+	l.target(ev, ev.Verdict.Status.String(), text)
 }
 
 // attempt reports an attempt and its grounds.
@@ -60,7 +86,7 @@ func (l *groupLog) attempt(ev poll.Event) {
 		said = new(logged)
 		l.said[ev.N] = said
 	}
-	l.target(ev, ev.Verdict.Status.String(), strings.Join(append([]string{verdictWords(ev)}, hints(ev.Verdict)...), "; "))
+	l.verdict(ev)
 	l.details(said, ev)
 }
 

@@ -95,7 +95,8 @@ func groups() map[string][]poll.Event {
 		"interrupted": together(poll.Summary{Ending: poll.Interrupted, Cause: fmt.Errorf("ended by SIGINT"), Need: 2},
 			jobRun(jobName(41), 1, queued, succeeded),
 			jobRun(jobName(42), 1, refused, poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT; last: connection refused"})),
-		"many": manyJobs(25),
+		"many":       manyJobs(25),
+		"misspelled": misspelled(),
 	}
 }
 
@@ -108,6 +109,20 @@ func manyJobs(n int) []poll.Event {
 		runs = append(runs, jobRun(jobName(i), 1+i%5, reasons, o))
 	}
 	return together(poll.Summary{Ending: poll.Failed, Need: n}, runs...)
+}
+
+// misspelled is a group whose condition reads what no answer has.
+func misspelled() []poll.Event {
+	var runs [][]poll.Event
+	for n := range 3 {
+		v := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`, Hints: []string{"did you mean .state?"}}
+		run := newRecording(jobName(41+n), 3*time.Second, 0)
+		run.wait(time.Second, nil).attempt(v, httpAnswer(200, `{"state":"queued"}`))
+		run.now = 3 * time.Second
+		o := poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: " + v.Reason, Verdict: v, Notes: []string{"--until was never decidable"}}
+		runs = append(runs, run.end(o))
+	}
+	return together(poll.Summary{Ending: poll.TimedOut, Need: 3}, runs...)
 }
 
 func allOf(n int) string { return fmt.Sprintf("all of %d targets", n) }

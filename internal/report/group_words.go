@@ -18,6 +18,7 @@ import (
 const (
 	closingReasons = 5
 	closingNames   = 10
+	closingAdvice  = 3  // lines for each reason
 	nameWidth      = 60 // columns of a name among others
 )
 
@@ -106,7 +107,7 @@ func (g *group) lacks() []*lack {
 func (r *Reporter) missing() string {
 	g := r.group
 	text := fmt.Sprintf("poll: %d of %s not done:\n", g.size-g.done(), words.Count(g.size, "target"))
-	rest := 0
+	rest, told := 0, make(map[string]bool)
 	for i, one := range g.lacks() {
 		if i >= closingReasons {
 			rest += one.targets
@@ -124,11 +125,25 @@ func (r *Reporter) missing() string {
 			text += fmt.Sprintf(" and %d more", more)
 		}
 		text += "\n"
+		for _, s := range one.advice() {
+			if !told[s] {
+				text += "poll: " + s + "\n"
+			}
+			told[s] = true
+		}
 	}
 	if rest > 0 {
 		text += fmt.Sprintf("poll: %d for other reasons\n", rest)
 	}
 	return text
+}
+
+// advice returns what the first of the targets was told.
+func (l *lack) advice() []string {
+	if l.reason == nil {
+		return nil
+	}
+	return l.reason.advice[:min(len(l.reason.advice), closingAdvice)]
 }
 
 // lackWords says how targets ended, and why.

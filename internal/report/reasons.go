@@ -13,6 +13,8 @@ type reason struct {
 	numbers []string // as in the first of them, and "" where another one differed
 	targets int      // that have it now, or ended with it
 	waiting int      // of them, those that have not ended
+	hinted  bool     // what may have been meant was reported
+	advice  []string // of the first target that ended so
 }
 
 // text returns the reason with a mark for each number that differs.
