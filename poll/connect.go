@@ -44,7 +44,8 @@ type Connect struct {
 	Routes string
 }
 
-// Transport returns a transport that connects as c says. An error names the file or the
+// Transport returns a transport that connects as c says, for any number of probes at once:
+// it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file or the
 // route that cannot be used, or wraps [ErrProxy] and names the variable.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()

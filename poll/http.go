@@ -47,7 +47,8 @@ type HTTP struct {
 	// Header it is sent as application/x-www-form-urlencoded, as curl does.
 	Body []byte
 	// Header is sent in addition to "Accept: */*" and "User-Agent: poll", or in place of
-	// them. A header without values is not sent. Host sets the request's host.
+	// them. A header without values is not sent. Host sets the request's host. It must not
+	// be changed during a run.
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
 	// the same names, such as an Authorization that expires; none if nothing has changed.

@@ -119,14 +119,16 @@ func (c *client) setCredentials(given *url.URL) {
 	c.given = newPlace(given, true, guarded)
 }
 
-// checkHeader returns header with the canonical form of each name.
+// checkHeader returns header with the canonical form of each name: header itself if all
+// have it, which thousands of targets can share.
 func checkHeader(header http.Header) (http.Header, error) {
-	out := make(http.Header, len(header))
+	canonical := true
 	for name, values := range header {
 		if !isToken(name) {
 			return nil, fmt.Errorf("%q is no header name", name)
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
+		canonical = canonical && key == name
 		for _, v := range values {
 			// net/http also refuses control characters (RFC 9110 section 5.5), but only
 			// at each attempt. A malformed host (section 7.2) it would send as an empty
@@ -138,6 +140,13 @@ func checkHeader(header http.Header) (http.Header, error) {
 				return nil, errors.New("the value of header Host is no host")
 			}
 		}
+	}
+	if canonical {
+		return header, nil
+	}
+	out := make(http.Header, len(header))
+	for name, values := range header {
+		key := textproto.CanonicalMIMEHeaderKey(name)
 		out[key] = append(out[key], values...)
 	}
 	return out, nil
@@ -295,12 +304,12 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 }
 
 func (c *client) setHeader(req *http.Request, next call) {
-	header := req.Header
-	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
+	header, own := req.Header, []string{"*/*", "poll", "gzip"}
+	header["Accept"], header["User-Agent"] = own[0:1:1], own[1:2:2]
 	if next.method != http.MethodHead && len(c.Header["Range"]) == 0 {
 		// If it is set here, net/http leaves the body alone. It would undo only one of
 		// several gzips.
-		header["Accept-Encoding"] = []string{"gzip"}
+		header["Accept-Encoding"] = own[2:3:3]
 	}
 	if next.body != nil {
 		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
@@ -316,7 +325,7 @@ func (c *client) setHeader(req *http.Request, next call) {
 		case len(values) == 0:
 			delete(header, name)
 		default:
-			header[name] = values
+			header[name] = slices.Clip(values)
 		}
 	}
 }

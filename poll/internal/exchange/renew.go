@@ -50,8 +50,10 @@ func (s *Session) renew(ctx context.Context, refused bool) (changed bool, remark
 		return false, ""
 	}
 	c := s.client
-	c.Header = maps.Clone(c.Header)
-	maps.Copy(c.Header, fresh)
+	renewed := make(http.Header, len(c.Header)+len(fresh))
+	maps.Copy(renewed, c.Header)
+	maps.Copy(renewed, fresh)
+	c.Header = renewed
 	for name, values := range fresh {
 		if !goesAnywhere(name) {
 			c.secrets.addRenewed(values...)
