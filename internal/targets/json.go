@@ -36,12 +36,12 @@ func (r *jsonReader) read(isList bool) int {
 	if isList {
 		r.decoder.Token() // the bracket
 	}
+	var raw json.RawMessage
 	for !isList || r.decoder.More() {
 		at := r.next()
 		if at < len(r.text) && r.full(at) {
 			return -1
 		}
-		var raw json.RawMessage
 		if err := r.decoder.Decode(&raw); err == io.EOF && !isList {
 			return -1
 		} else if err != nil {
@@ -137,7 +137,7 @@ func (t *jsonText) node(nesting int) node {
 func (t *jsonText) inside(n *node, nesting int) {
 	n.kind = kindList
 	if t.text[t.at] == '{' {
-		n.kind = kindObject
+		n.kind, n.members = kindObject, make([]member, 0, 4)
 	}
 	for t.at++; ; {
 		switch t.space(); t.text[t.at] {
@@ -172,7 +172,7 @@ func (t *jsonText) space() {
 }
 
 // string reads a string.
-func (t *jsonText) string() (s string) {
+func (t *jsonText) string() string {
 	start, escaped := t.at, false
 	for t.at++; t.text[t.at] != '"'; t.at++ {
 		if t.text[t.at] == '\\' {
@@ -184,6 +184,7 @@ func (t *jsonText) string() (s string) {
 	if !escaped {
 		return t.text[start+1 : t.at-1]
 	}
+	var s string
 	json.Unmarshal([]byte(t.text[start:t.at]), &s) // it is valid
 	return s
 }

@@ -22,7 +22,7 @@ const (
 
 // readObject reads an entry that is an object.
 func (f *File) readObject(e *Entry, n node) {
-	o := object{File: f, entry: e}
+	o := object{File: f, entry: e, seen: make([]string, 0, 8)}
 	for _, m := range n.members {
 		switch key := m.key.Text; {
 		case m.key.form == formNone:
@@ -120,12 +120,11 @@ func (o *object) command(m member) []string {
 
 // values returns the values of a key: a text, or those of a list.
 func (o *object) values(m member, many bool) []Value {
-	nodes := []node{m.value}
-	if m.value.kind == kindList && many {
-		nodes = m.value.items
+	if m.value.kind != kindList || !many {
+		m.value.items = []node{m.value}
 	}
-	var values []Value
-	for i, n := range nodes {
+	values := make([]Value, 0, len(m.value.items))
+	for i, n := range m.value.items {
 		switch {
 		case i == maxValues:
 			o.rejectKey(m.key, fmt.Sprintf("it has more than %d values", maxValues), "")

@@ -183,7 +183,8 @@ func (e *Entry) identity() identity {
 	byName := func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) }
 	settings := e.Settings
 	if !slices.IsSortedFunc(settings, byName) {
-		settings = slices.SortedFunc(slices.Values(settings), byName)
+		settings = slices.Clone(settings)
+		slices.SortFunc(settings, byName)
 	}
 	for _, s := range settings {
 		id.settings += "\x01" + s.Flag

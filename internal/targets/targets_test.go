@@ -157,6 +157,7 @@ func TestRead_limits(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"a bomb", "- &a [" + many("x,", 9) + "]\n- &b [" + many("*a,", 9) + "]\n- &c [" + many("*b,", 9) + "]\n- {url: 'http://h', until: *c}\n", "a list"},
 		{"aliases", "- {url: 'http://h', until: &a " + values + "}\n" + many("- {url: 'http://h', until: *a}\n", 200), "stand for too many values"},
+		{"aliases of entries", "- &a {url: 'http://h', until: " + values + "}\n" + many("- *a\n", 200), "stand for too many values"},
 		{"a list of 1,000 values", "- {url: 'http://h', until: " + values + "}\n", ""},
 		{"a list of 1,001 values", "- {url: 'http://h', until: [" + many("a,", 1001) + "]}\n", "until: it has more than 1000 values"},
 		{"the same in JSON", `{"url":"http://h","until":[` + many(`"a",`, 1000) + `1]}`, "until: it has more than 1000 values"},

@@ -54,6 +54,7 @@ func strayBreak(text string) int {
 type yamlReader struct {
 	*File
 	line    int // the lines before what is read
+	inAlias int // how many aliases led to what is looked at
 	aliased int // values that aliases stood for
 }
 
@@ -98,7 +99,11 @@ func (r *yamlReader) node(y *yaml.Node, nesting int) node {
 	bad := func(why string) node { return node{Value: Value{why, at, formNone}, kind: kindBad} }
 	if y.Kind == yaml.AliasNode {
 		y = y.Alias
-		if r.aliased += 1 + len(y.Content); r.aliased > maxAliased {
+		r.inAlias++
+		defer func() { r.inAlias-- }()
+	}
+	if r.inAlias > 0 {
+		if r.aliased++; r.aliased > maxAliased {
 			return bad("the aliases of the file stand for too many values")
 		}
 	}

@@ -93,6 +93,7 @@ func (m *Misfit) Error() string { return m.Hole + " " + m.Problem }
 // An error of value is returned as it is; a value that does not fit is a [*Misfit].
 func (u *URL) Fill(slashes bool, value func(hole int) (string, error)) (string, error) {
 	var b strings.Builder
+	b.Grow(len(u.sample) + 16*len(u.holes))
 	for i, hole := range u.holes {
 		b.WriteString(u.texts[i])
 		text, err := value(i)
