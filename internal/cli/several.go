@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/words"
@@ -26,8 +27,9 @@ const (
 // A group is several targets that are waited for together.
 type group struct {
 	poll.Group
-	targets []target
-	results map[int]report.Result // of the targets that have succeeded, until their end is told
+	pollers []poll.Poller              // until they are waited for
+	learns  map[int]*learning.Recorder // by number, of the targets that learn
+	results map[int]report.Result      // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
 	held    []int // targets whose histories others held when they ended
 }
@@ -47,8 +49,8 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 	if err := reader.read(ctx); err != nil {
 		return err
 	}
-	g.targets = reader.targets
-	if n := len(g.targets); n < expect {
+	g.pollers, g.learns = reader.pollers, reader.learns
+	if n := len(g.pollers); n < expect {
 		return tooFew(l, n, expect)
 	}
 	g.readGoal(l)
@@ -130,7 +132,7 @@ func (g *group) readLimits(l *argv.Line) {
 
 // readGoal reads how many targets have to succeed.
 func (g *group) readGoal(l *argv.Line) {
-	n := len(g.targets)
+	n := len(g.pollers)
 	switch {
 	case n == 0:
 	case l.On("any"):
@@ -144,7 +146,7 @@ func (g *group) readGoal(l *argv.Line) {
 // describe says what is waited for, and what is to be known before it begins.
 func (w *wait) describe(l *argv.Line, reader *severalReader) {
 	g := w.group
-	n := len(g.targets)
+	n := len(g.pollers)
 	w.report.Targets, w.report.Timeout = n, w.timeout
 	w.report.Goal = goalWords(n, g.AtLeast)
 	w.output.PerTarget = !l.On("any")
@@ -175,8 +177,15 @@ func (g *group) slowly(l *argv.Line) string {
 	}
 	there := make(map[string]int)
 	most := 0
-	for _, t := range g.targets {
-		place := placeOf(t.poller.Probe)
+	seen := make(map[*poll.HTTP]bool, len(g.pollers))
+	for _, p := range g.pollers {
+		if request, ok := p.Probe.(*poll.HTTP); ok {
+			if seen[request] {
+				continue // it is made once for several
+			}
+			seen[request] = true
+		}
+		place := placeOf(p.Probe)
 		there[place]++
 		most = max(most, there[place])
 	}
@@ -194,7 +203,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	g := w.group
 	reporter := report.New(w.report)
 	defer reporter.Close()
-	if len(g.targets) == 0 { // and none had to be
+	if len(g.pollers) == 0 { // and none had to be
 		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{}})
 	}
 	ctx, abort := context.WithCancelCause(ctx)
@@ -212,7 +221,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 			}
 			continue
 		case poll.EventAttempt, poll.EventStart, poll.EventWait:
-			g.targets[event.N-1].learns.Observe(event)
+			g.learns[event.N].Observe(event)
 		}
 		reporter.Event(event)
 	}
@@ -222,8 +231,9 @@ func (w *wait) runSeveral(ctx context.Context) error {
 // pollers returns the targets, whose results are settled before they count.
 func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 	return func(yield func(poll.Poller) bool) {
-		for i := range w.group.targets {
-			p := w.group.targets[i].poller
+		pollers := w.group.pollers
+		w.group.pollers = nil // the group has its own
+		for i, p := range pollers {
 			p.Settle = func(o poll.Outcome) poll.Outcome {
 				result := w.output.Settle(o)
 				w.group.results[i+1] = result
@@ -240,7 +250,7 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 func (w *wait) endOne(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
 	g, n := w.group, event.N
 	outcome := *event.Outcome
-	learns := g.targets[n-1].learns
+	learns := g.learns[n]
 	if learns.Save(ctx, outcome) {
 		g.held = append(g.held, n)
 	}
@@ -268,7 +278,7 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	code := g.code(*event.Summary)
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
 	for _, n := range g.held {
-		g.targets[n-1].learns.SaveLater(ctx, time.Until(w.deadline()))
+		g.learns[n].SaveLater(ctx, time.Until(w.deadline()))
 	}
 	if err != nil {
 		return err

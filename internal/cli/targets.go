@@ -30,14 +30,16 @@ type severalReader struct {
 	targetReader
 	line     *argv.Line
 	file     *targets.File // nil if the operands are the targets
-	bases    map[string]*base
+	bases    map[baseKey]*base
 	requests map[string]*poll.HTTP // by what they are made of
 	sources  map[source]poll.Probe
 	names    map[string]bool
 	kinds    map[status.Kind]bool
 	again    []string // operands that repeat others
 
-	targets []target
+	pollers []poll.Poller
+	learns  map[int]*learning.Recorder // by number, of the targets that learn
+	missing []error                    // programs that cannot be run
 }
 
 // A base is what targets of one kind with the same settings have in common: all but what
@@ -45,6 +47,12 @@ type severalReader struct {
 type base struct {
 	target
 	line *argv.Line // with the settings
+}
+
+// A baseKey says which base it is.
+type baseKey struct {
+	kind     status.Kind
+	settings string
 }
 
 // A source is what targets have to have in common to be asked about by one request.
@@ -64,7 +72,7 @@ func newSeveralReader(w *wait, l *argv.Line) *severalReader {
 			perHost: l.Count("parallel-max", 1, defaultParallel), bodies: new(poll.Bodies),
 		},
 		line:     l,
-		bases:    make(map[string]*base),
+		bases:    make(map[baseKey]*base),
 		requests: make(map[string]*poll.HTTP),
 		sources:  make(map[source]poll.Probe),
 		names:    make(map[string]bool),
@@ -160,6 +168,7 @@ func (r *severalReader) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.pollers = make([]poll.Poller, 0, len(entries))
 	for i, e := range entries {
 		t, err := r.readEntry(ctx, e)
 		var all *lineError
@@ -171,7 +180,7 @@ func (r *severalReader) read(ctx context.Context) error {
 		case err != nil:
 			r.reject(e, err)
 		default:
-			r.targets = append(r.targets, t)
+			r.add(&t)
 		}
 	}
 	if r.file != nil {
@@ -182,31 +191,32 @@ func (r *severalReader) read(ctx context.Context) error {
 	if err := r.refuseUnused(); err != nil {
 		return err
 	}
-	if !r.learns() {
+	if len(r.learns) == 0 {
 		if err := learning.RefuseUnlearned(r.line); err != nil {
 			return err
 		}
 	}
-	return r.cannotRun()
+	return errors.Join(r.missing...)
 }
 
-// cannotRun returns an error if programs cannot be run. Nothing is begun then.
-func (r *severalReader) cannotRun() error {
-	var missing []error
-	said := make(map[string]bool)
-	for _, t := range r.targets {
-		if t.missing == nil || said[t.missing.Reason] {
-			continue
-		}
-		said[t.missing.Reason] = true
-		o := poll.Outcome{Target: t.poller.Target, Ending: poll.CannotRun, Reason: t.missing.Reason,
-			Observation: &status.Observation{Kind: status.KindCommand, Failure: t.missing}}
-		if t.advice != "" {
-			o.Reason += "; " + t.advice
-		}
-		missing = append(missing, &poll.Error{Outcome: o})
+// add takes a target.
+func (r *severalReader) add(t *target) {
+	r.pollers = append(r.pollers, t.poller)
+	if t.learns != nil {
+		put(&r.learns, len(r.pollers), t.learns)
 	}
-	return errors.Join(missing...)
+	if t.missing == nil {
+		return
+	}
+	o := poll.Outcome{Target: t.poller.Target, Ending: poll.CannotRun, Reason: t.missing.Reason,
+		Observation: &status.Observation{Kind: status.KindCommand, Failure: t.missing}}
+	if t.advice != "" {
+		o.Reason += "; " + t.advice
+	}
+	isSame := func(e error) bool { return e.(*poll.Error).Outcome.Reason == o.Reason }
+	if !slices.ContainsFunc(r.missing, isSame) {
+		r.missing = append(r.missing, &poll.Error{Outcome: o})
+	}
 }
 
 // A lineError is wrong on the command line, for all targets.
@@ -238,7 +248,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 
 // base returns what all targets of a kind with these settings have in common.
 func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*base, error) {
-	key := fmt.Sprint(kind) + settingsKey(settings, func(string) bool { return true })
+	key := baseKey{kind, settingsKey(settings, func(string) bool { return true })}
 	if b := r.bases[key]; b != nil {
 		return b, nil
 	}
@@ -309,7 +319,7 @@ func (r *severalReader) aim(b *base, t *target, e *targets.Entry) error {
 	if err := r.aimHTTP(b.line, t, e.URL); err != nil {
 		return err
 	}
-	if isSafe(t.http) {
+	if isSafe(t.http) && !b.line.Has("learn") { // what is learned sets the schedule
 		r.sources[key] = t.poller.Probe
 	}
 	return nil
@@ -401,15 +411,10 @@ func aboutSetting(rest string) string {
 
 // refuseUnused refuses flags that were typed and are for none of the targets.
 func (r *severalReader) refuseUnused() error {
-	if len(r.targets) == 0 || r.kinds[status.KindHTTP] {
+	if len(r.pollers) == 0 || r.kinds[status.KindHTTP] {
 		return nil
 	}
 	return refuseGroup(r.line, groupHTTP, "is for http and https, and no target is")
-}
-
-// learns reports whether any target learns from past runs.
-func (r *severalReader) learns() bool {
-	return slices.ContainsFunc(r.targets, func(t target) bool { return t.learns != nil })
 }
 
 // repeated says which targets were given more than once, "" if none was.

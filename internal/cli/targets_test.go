@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// readTargets reads what is waited for, and waits for nothing.
+func readTargets(tb testing.TB, stdin string, args ...string) *group {
+	tb.Helper()
+	streams, _, _ := term.Buffers(stdin)
+	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
+	p := world.program()
+	var g *group
+	p.Main.Run = func(ctx context.Context, l *argv.Line) error {
+		w := newWait(l, world)
+		err := w.read(ctx, l)
+		g = w.group
+		return err
+	}
+	if _, err := p.Run(tb.Context(), args); err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+// What targets have in common is there once: a condition that is compiled, a transport, a
+// schedule, a request that is the same.
+func TestTargets_share(t *testing.T) {
+	t.Parallel()
+	g := readTargets(t, `
+{"url":"http://a/1"}
+{"url":"http://a/2"}
+{"name":"own","url":"http://a/2","until":".x"}
+{"name":"same","url":"http://a/2","until":".x"}
+{"name":"other","url":"http://a/2","until":".y"}
+{"url":"http://a/3","header":"X: 1","until":".x"}
+`, "--targets=-", "--until=.done", "--interval=1s")
+	var requests []*poll.HTTP
+	for _, p := range g.pollers {
+		requests = append(requests, p.Probe.(*poll.HTTP))
+	}
+	for i, same := range []int{0, 1, 1, 1, 1, 5} {
+		if requests[i] != requests[same] {
+			t.Errorf("target %d does not share the request of target %d", i+1, same+1)
+		}
+		if requests[i].Transport != requests[0].Transport {
+			t.Errorf("target %d has a transport of its own", i+1)
+		}
+	}
+	if requests[0] == requests[1] || requests[1] == requests[5] {
+		t.Error("different requests are one")
+	}
+	rule := func(i int) any { return g.pollers[i].Rules.Own[0].Expr }
+	if rule(0) != rule(1) || rule(2) != rule(3) || rule(2) != rule(5) || rule(0) == rule(2) || rule(2) == rule(4) {
+		t.Error("equal conditions are compiled more than once, or others are the same")
+	}
+}
+
+// BenchmarkTargets reads 10,000 entries. An entry without keys costs little beside its URL.
+func BenchmarkTargets(b *testing.B) {
+	for name, entry := range map[string]string{
+		"lines":      "http://127.0.0.1:8080/jobs/%d\n",
+		"equal keys": `{"url":"http://127.0.0.1:8080/jobs/%d","until":".state==\"done\"","interval":"5s"}` + "\n",
+		"own keys":   `{"url":"http://127.0.0.1:8080/jobs/%[1]d","until":".state==\"done\"","header":"X-Id: %[1]d"}` + "\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			const n = 10_000
+			var file strings.Builder
+			for i := range n {
+				fmt.Fprintf(&file, entry, i)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				if g := readTargets(b, file.String(), "--targets=-"); len(g.pollers) != n {
+					b.Fatal(len(g.pollers))
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/target")
+		})
+	}
+}
