@@ -59,6 +59,15 @@ func manMore() map[string]string {
 		"success-threshold": "For services that are unstable while they start.",
 		"max-attempts":      "The first one counts, too.",
 		"max-body":          "The rest of a longer answer is read and discarded, and what was kept is not parsed as JSON.",
+		"targets": "Plain lines, NDJSON, or a list in JSON or YAML. An entry is a URL, or a text for {} of the URL or of the command's " +
+			"arguments; or an object with name, url or command, fields for {.field} of the URL, and flags of its own. " +
+			"All of it is checked before the first attempt.",
+		"at-least":          "A share is rounded up.",
+		"fail-fast":         "Otherwise the targets that may still succeed are waited for even so.",
+		"target-timeout":    "In a targets file the key timeout sets it for one.",
+		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one.",
+		"rate":              "N/U as curl's: U is s, m, h or d, or several of them, as in 5/10s. A given rate is kept to 95%. One target is limited only if it is given.",
+		"name":              "$name is the same in --print. In a targets file the key name sets it.",
 		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
 			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
 		"max-wait":  "The cap applies to jitter, too, but not to a wait that the server asks for.",
@@ -77,7 +86,7 @@ func manMore() map[string]string {
 		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
 			"If poll itself runs under another poll, its grace is at most three quarters of the other's, so that nothing is left running.",
 		"pass-exit-code": "Only a nonzero exit code of a command that ended by itself is passed on.",
-		"print":          "Text is printed as it is, other values as JSON, followed by a newline. A missing value makes the wait fail.",
+		"print":          "Text is printed as it is, other values as JSON, followed by a newline. A missing value makes the wait fail. Several values have tabs between them.",
 		"json":           "It is printed whatever the outcome and holds the exit code, the answer and a timeline.",
 		"progress": "Live redraws one line on a terminal; lines, for logs, reports when something changes; json writes one event per line. " +
 			"Auto is live on a terminal and lines elsewhere.",
