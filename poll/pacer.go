@@ -38,8 +38,8 @@ const (
 	// knownShare is the share of a known rate that is used. A limit without any burst
 	// refuses far less at 95% than at 99%.
 	knownShare = 0.95
-	// cutTo is the share that a refusal leaves of the rate, or of what was really sent in
-	// the last second if that is less.
+	// cutTo is the share that a refusal leaves of the rate, or of what was really sent a
+	// second if that is less.
 	cutTo = 0.5
 	// growth is the share of a rate that is added to it in a second. It is not compounded
 	// until the rate has doubled, in 33 seconds: near the limit, a steady growth meets it
@@ -169,7 +169,11 @@ func (c *pacing) reserve(now time.Time) time.Time {
 			return at
 		}
 	}
-	c.last = latest(now, latest(c.closed, c.next()))
+	next := c.next()
+	if now.Sub(next) > maxLate { // it was idle
+		next = now
+	}
+	c.last = latest(c.closed, next)
 	return c.last
 }
 
@@ -202,7 +206,7 @@ func (c *pacing) release(at time.Time) {
 
 // cut lowers the rate.
 func (c *pacing) cut(now time.Time) {
-	sent := max(1, c.sent.count(now)) // at least the attempt that was refused
+	sent := max(1, c.sent.perSecond(now)) // at least the attempt that was refused
 	c.base = max(cutTo*min(sent, c.rate(now)), leastRate)
 	c.since = now
 	c.void(now)
@@ -264,22 +268,32 @@ func earliest(a, b time.Time) time.Time {
 type window struct {
 	begun        time.Time
 	here, before float64
+	isFirst      bool // there is no second before it
 }
+
+// shortWindow is the shortest time by which a rate is judged.
+const shortWindow = 50 * time.Millisecond
 
 func (w *window) add(now time.Time) {
 	w.turn(now)
 	w.here++
 }
 
-func (w *window) count(now time.Time) float64 {
+// perSecond returns the attempts of the last second. Those of a first second are counted
+// as if it went on like that: ten in the first tenth of it are a hundred a second.
+func (w *window) perSecond(now time.Time) float64 {
 	w.turn(now)
-	return w.here + w.before*(1-now.Sub(w.begun).Seconds())
+	age := now.Sub(w.begun)
+	if w.isFirst {
+		return max(w.here, (w.here-1)/max(age, shortWindow).Seconds())
+	}
+	return w.here + w.before*(1-age.Seconds())
 }
 
 func (w *window) turn(now time.Time) {
 	switch age := now.Sub(w.begun); {
 	case age >= 2*time.Second:
-		*w = window{begun: now}
+		*w = window{begun: now, isFirst: true}
 	case age >= time.Second:
 		*w = window{begun: w.begun.Add(time.Second), before: w.here}
 	}
