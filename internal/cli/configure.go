@@ -126,6 +126,9 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind
 	if l.Has("heartbeat") {
 		w.report.Heartbeat = new(l.Duration("heartbeat", 0))
 	}
+	if l.On("gone") {
+		w.report.Until = append(w.report.Until, "gone")
+	}
 	if name := l.String("preset"); name != "" {
 		w.report.Until = append(w.report.Until, "preset "+name)
 	}

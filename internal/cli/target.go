@@ -88,8 +88,30 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 		}
 	}
+	if err := r.readGone(l, t); err != nil {
+		return err
+	}
 	t.poller.Rules.Strict = l.On("strict")
 	return r.readPreset(l, t)
+}
+
+// readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
+// connection resets the next request.
+func (r *targetReader) readGone(l *argv.Line, t *target) error {
+	condition := `$error in ["refused", "dns"]`
+	switch {
+	case !l.On("gone"):
+		return nil
+	case t.kind == status.KindCommand:
+		return argv.Usagef("--gone is for a URL, but the target is a command").
+			Hint(`say how it tells: --until '$exit != 0 and $stderr contains "not found"'`)
+	case t.kind == status.KindHTTP:
+		condition += " or $status in [404, 410]"
+	}
+	rule, err := r.rule(ruleText{status.Success, condition})
+	rule.Origin = "--gone"
+	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
+	return err
 }
 
 // isForOthers reports whether a condition that a target cannot have is meant for others: a
