@@ -46,7 +46,8 @@ var floors = []struct {
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr", leaf}},
-	{"status/expr", []string{"status/expr/internal/syntax", "status/expr/internal/rawjson", leaf}},
+	{"status/expr", []string{"status/expr/internal/jq", "status/expr/internal/syntax", "status/expr/internal/rawjson", leaf}},
+	{"status/expr/internal/jq", nil},
 	{"status/expr/internal/syntax", []string{"status/expr/internal/rawjson"}},
 	{"status/expr/internal/rawjson", nil},
 	{"backoff/learn", []string{"backoff"}},
@@ -62,6 +63,7 @@ var floors = []struct {
 var only = map[string][]string{
 	"github.com/urfave/cli/v3":         {"internal/argv"},
 	"github.com/tidwall/gjson":         {"status/expr", "status/expr/internal/syntax", "status/expr/internal/rawjson"},
+	"github.com/itchyny/gojq":          {"status/expr/internal/jq"},
 	"github.com/fatih/color":           {"internal/term"},
 	"github.com/mattn/go-colorable":    {"internal/term"},
 	"github.com/mattn/go-runewidth":    {"internal/term"},

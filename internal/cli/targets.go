@@ -392,7 +392,10 @@ func (r *severalReader) reject(e *targets.Entry, err error) {
 			return
 		}
 		value := max(0, slices.Index(s.Texts(), bad.Source))
-		r.file.RejectSetting(s, value, bad.Offset, bad.Message, bad.Hint)
+		if hint = bad.Hint; bad.JQ != "" {
+			hint = strings.TrimPrefix(hint+"; or let jq decide: "+bad.JQ, "; ")
+		}
+		r.file.RejectSetting(s, value, bad.Offset, bad.Message, hint)
 		return
 	}
 	r.file.Reject(e, err.Error(), hint)

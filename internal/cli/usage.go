@@ -61,9 +61,25 @@ func problemText(p *targets.Problem) string {
 // badExpression names the flag or variable that an expression came from.
 func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
-		return argv.Usagef("%s, %w", origin, e) // which begins with a column
+		usage := argv.Usagef("%s, %w", origin, e) // which begins with a column
+		if e.JQ != "" {
+			usage.Hint("or let jq decide: %s", jqSetting(origin, e.JQ))
+		}
+		return usage
 	}
 	return argv.Usagef("%s: %w", origin, err)
+}
+
+// jqSetting is what to type to set a flag or a variable to an expression in jq.
+func jqSetting(origin, expression string) string {
+	quoted := "'" + strings.ReplaceAll(expression, "'", `'\''`) + "'"
+	switch {
+	case strings.HasPrefix(origin, "-"):
+		return origin + " " + quoted
+	case find(`^[A-Z]+_[A-Z_]+$`, origin) != nil:
+		return origin + "=" + quoted
+	}
+	return quoted
 }
 
 func compileValue(l *argv.Line, flag string) (*expr.Expr, error) {

@@ -23,6 +23,9 @@
 //	            | "in" | "contains" | "startswith" | "endswith"
 //	operand     = literal | path | variable | function | "(" pipe ")"
 //
+// An expression that begins with "jq:" is a program in jq, of which only true and false
+// are outcomes; anything else is unknown.
+//
 // docs/conditions.md shows the language by examples.
 //
 // gjson finds the values, with precautions: a document is checked before it is read

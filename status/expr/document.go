@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -20,6 +21,9 @@ type Doc struct {
 	count   int    // of its documents, 0 if it cannot be read
 	root    value  // the document, if it is one
 	problem string // why it is not one document
+
+	decoding sync.Once
+	tree     any // the document for gojq
 }
 
 const byteOrderMark = "\ufeff"
@@ -57,6 +61,18 @@ func (d *Doc) read() *Doc {
 		}
 	})
 	return d
+}
+
+// decoded is the document, which is one, as gojq takes it. It must not be changed.
+func (d *Doc) decoded() any {
+	d.decoding.Do(func() {
+		decoder := json.NewDecoder(strings.NewReader(d.value().raw))
+		decoder.UseNumber()
+		if err := decoder.Decode(&d.tree); err != nil {
+			panic(err) // what was found valid is not
+		}
+	})
+	return d.tree
 }
 
 // value is the document as one value, unknown if it is not exactly one.

@@ -11,7 +11,7 @@ import (
 
 // environ has a secret in each variable.
 func environ() expr.Option {
-	variables := map[string]string{"SHA": "s3cret", "PATTERN": "^s3c", "MIN": "42", "OPEN": "s3cret(", "EMPTY": ""}
+	variables := map[string]string{"SHA": "s3cret", "PATTERN": "^s3c", "MIN": "42", "OPEN": "s3cret(", "QUESTION": `.s3cret == "s3cret"`, "EMPTY": ""}
 	return expr.WithEnviron(func(name string) (string, bool) {
 		value, ok := variables[name]
 		return value, ok
@@ -79,6 +79,7 @@ func TestEnvironErrors(t *testing.T) {
 		`.sha =~ $ENV.OPEN`:         `column 9: the pattern is malformed: the value of $ENV.OPEN: `,
 		`.sha | test($ENV.OPEN)`:    `column 13: the pattern is malformed: the value of $ENV.OPEN: `,
 		`$ENV.SHA`:                  `column 1: $ENV.SHA is text, and text is always true: compare it with a field: .state == $ENV.SHA`,
+		`$ENV.QUESTION`:             `column 1: $ENV.QUESTION is text, and text is always true: compare it with a field: .state == $ENV.QUESTION`,
 		`.sha in [$ENV.SHA, "a"]`:   `column 9: a list holds no variables: write .state | IN($ENV.A, $ENV.B), or compare with one after the other`,
 		`items.#(sha==$ENV.SHA).ok`: `column 14: a value is missing in the query: use any(.items[]; ...) for that`,
 		`.a | has($ENV.SHA) == 1 1`: `column 25: unexpected 1: two conditions need and between them`,

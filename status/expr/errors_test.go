@@ -58,5 +58,8 @@ func renderError(t *testing.T, src string) string {
 	if e.Hint != "" {
 		text += "hint: " + e.Hint + "\n"
 	}
+	if e.JQ != "" {
+		text += "or let jq decide: " + e.JQ + "\n"
+	}
 	return text + "\n"
 }

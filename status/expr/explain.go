@@ -49,6 +49,10 @@ func (r Result) explain() (x *explainer) {
 			x.explanation = x.say(r.Tri, x.reason(why))
 		}
 	}()
+	if r.expr.jq != nil {
+		x.explanation = x.explainJQ(r)
+		return x
+	}
 	x.explanation = x.condition(r.expr.program.Root, false)
 	return x
 }

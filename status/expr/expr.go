@@ -2,15 +2,20 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
+	"github.com/pollcli/poll/status/expr/internal/jq"
 	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.
 type Expr struct {
 	src     string
-	program syntax.Program
+	program syntax.Program // unless it is in jq
+
+	jq        *jq.Program
+	condition bool // it was compiled as one
 }
 
 // An Option is an option for Compile and CompileValue.
@@ -26,7 +31,8 @@ func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 	return func(o *options) { o.environ = lookup }
 }
 
-// Compile compiles a condition. One that is true of every answer, such as a list, is an
+// Compile compiles a condition: of the language of this package or, if it begins with
+// "jq:", of jq. One that is true of every answer, such as a list, is an
 // error. Every error is an [*Error].
 func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
@@ -39,11 +45,16 @@ func compile(src string, condition bool, opts []Option) (*Expr, error) {
 	for _, option := range opts {
 		option(&o)
 	}
+	if isJQ(src) {
+		return compileJQ(src, condition, o)
+	}
 	p, err := syntax.Parse(src, condition, o.environ)
 	if err != nil {
-		return nil, (*Error)(err)
+		e := &Error{Source: src, Offset: err.Offset, Column: err.Column, Message: err.Message, Hint: err.Hint}
+		e.suggest(condition, o)
+		return nil, e
 	}
-	return &Expr{src, p}, nil
+	return &Expr{src: src, program: p, condition: condition}, nil
 }
 
 // String returns the source of the expression.
@@ -51,11 +62,21 @@ func (x *Expr) String() string { return x.src }
 
 // NamesEnviron reports whether the expression names a variable of the environment, whose
 // value it may yield.
-func (x *Expr) NamesEnviron() bool { return x.program.Secret }
+func (x *Expr) NamesEnviron() bool {
+	if x.jq != nil {
+		return x.jq.Reads.Environ
+	}
+	return x.program.Secret
+}
 
 // Uses says what the expression reads.
 func (x *Expr) Uses() Uses {
 	has := x.program.Uses.Has
+	if x.jq != nil {
+		has = func(v syntax.VarName) bool {
+			return v == syntax.VarJSON && x.jq.Reads.Input || slices.Contains(x.jq.Reads.Variables, v.String())
+		}
+	}
 	return Uses{
 		JSON: has(syntax.VarJSON), IsJSON: has(syntax.VarIsJSON),
 		Exit: has(syntax.VarExit), Status: has(syntax.VarStatus), Header: has(syntax.VarHeader),
@@ -67,7 +88,8 @@ func (x *Expr) Uses() Uses {
 // Eval evaluates the expression. It never fails and never panics: what cannot be decided
 // is Unknown. It reads nothing but env, so except for the context it is a pure function;
 // a nil env is an empty one. It takes at most the time of reading the answer, times the
-// length of the expression.
+// length of the expression. This does not hold for a program in jq, which takes at most 10
+// seconds and can read the clock.
 func (x *Expr) Eval(env *Env) (r Result) {
 	if env == nil {
 		env = &Env{}
@@ -79,7 +101,11 @@ func (x *Expr) Eval(env *Env) (r Result) {
 		}
 	}()
 	e := newEvaluator(x, env)
-	r.value = e.value(x.program.Root)
+	if x.jq != nil {
+		r.value = e.evalJQ()
+	} else {
+		r.value = e.value(x.program.Root)
+	}
 	r.Tri = r.value.truth()
 	return r
 }
@@ -97,6 +123,9 @@ type Error struct {
 	// Instead is an expression that means what Source means in jq, which Hint then shows;
 	// "" if none is known.
 	Instead string
+	// JQ is the expression that lets jq decide, "jq: " and the Source, if that is a program
+	// in jq that can decide; otherwise "".
+	JQ string
 }
 
 // Error returns the column and the message, without the hint.

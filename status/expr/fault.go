@@ -7,13 +7,14 @@ import (
 )
 
 // A fault says why a value is unknown. It holds no text, since a list may have a million
-// of them: words are made on demand.
+// of them: words are made on demand, except for a program in jq.
 type fault struct {
 	code    faultCode
 	got     Kind        // of the value that could not be used
 	want    Kind        // of the other side of a comparison
 	subject syntax.Span // the source of that value, empty if it is "."
 	use     syntax.Span // what it was to be used for
+	said    string      // faultJQ: what is wrong
 }
 
 // A faultCode is a kind of fault.
@@ -38,6 +39,7 @@ const (
 	faultHas                 // has of the wrong kind of key
 	faultLength              // the length of a boolean
 	faultOrder               // an order between different types
+	faultJQ                  // a program in jq gives no value
 )
 
 // faultWords continue ".x is a string, " with what is wrong. USE stands for what the
@@ -69,6 +71,8 @@ func (f *fault) words(src string, doc *Doc) string {
 		return "the evaluation took longer than the attempt may"
 	case faultInternal:
 		return "poll failed to evaluate it, which is a defect of poll"
+	case faultJQ:
+		return "it " + f.said
 	}
 	return subjectOf(f.subject, src) + " is " + f.got.noun() + ", " + faultWords[f.code].joint + f.reason(src)
 }

@@ -25,7 +25,7 @@ const (
 // It is empty for a match. It shows names of members, never their values, and evaluates
 // the expression once more.
 func (r Result) Hints(nearOnly bool) []string {
-	if r.expr == nil || r.Tri == True || r.Abandoned() {
+	if r.expr == nil || r.expr.jq != nil || r.Tri == True || r.Abandoned() {
 		return nil
 	}
 	h := &hinter{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src, nearOnly: nearOnly, whole: "the document"}

@@ -42,7 +42,7 @@ func misfit(n *syntax.Comparison, code faultCode, left, right value) (fault, syn
 	if n.Op == syntax.OpIn || code == faultText && left.kind == KindString || code == faultOrder && constant {
 		side, v, other = n.Right, right, left
 	}
-	return fault{code, v.kind, other.kind, side.Where(), n.OpSpan}, side, v
+	return fault{code: code, got: v.kind, want: other.kind, subject: side.Where(), use: n.OpSpan}, side, v
 }
 
 // compareValues compares two known values.

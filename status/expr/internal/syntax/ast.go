@@ -1,6 +1,9 @@
 package syntax
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 // A Node is a part of a parsed expression.
 type Node interface{ Where() Span }
@@ -124,6 +127,12 @@ var variables = [...]string{"json", "isjson", "exit", "status", "header", "body"
 
 // String returns the name without its $.
 func (v VarName) String() string { return variables[v] }
+
+// VariableNames returns the names of the variables, without their $.
+func VariableNames() []string { return slices.Clone(variables[:]) }
+
+// VariableOf is the variable of one of these names.
+func VariableOf(name string) VarName { return VarName(slices.Index(variables[:], name)) }
 
 // A reads is the set of variables that an expression reads; $json stands for any path.
 type reads uint16

@@ -2,6 +2,5 @@
 // with its paths lowered to lookups in a document, or returns an [Error] that says what
 // to write instead.
 //
-// Most errors come from habits of other languages: see habit. A refused expression is
-// read once more as a jq program, and translated if its meaning is known.
+// Most errors come from habits of other languages: see habit.
 package syntax

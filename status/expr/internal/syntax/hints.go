@@ -181,44 +181,28 @@ var unitHabits = []habit{
 
 // jqFunctions are jq's built-in functions that the language does not have.
 var jqFunctions = []habit{
-	// of lists and objects
 	{"first last nth", "write .[0] for the first element and .[-1] for the last, such as .items[0]", noJQ},
-	{"reverse", "such as .items.@reverse for a list", noJQ},
 	{"keys", `use has("name"), or .@keys for the list`, noLanguage},
-	{"keys_unsorted", `use has("name"), or .@keys for the list`, noJQ},
 	{"map select", hintElements, noLanguage},
-	{"to_entries from_entries with_entries map_values", `use has("name"), .@keys for the keys, or any(.object[]; ...) for the values`, noJQ},
-	{"add combinations transpose toarray join walk limit skip until while repeat range recurse recurse_down " +
-		"INDEX JOIN del delpaths setpath pick", hintElements, noJQ},
+	{"add unique unique_by group_by sort sort_by min max min_by max_by", hintElements, noJQ},
 	{"isempty", "compare the length, such as (.items | length) == 0", noJQ},
-	{"index rindex indices bsearch", `such as .tags contains "stable"`, noJQ},
-	{"in inside", `such as .state in ["a", "b"]`, noJQ},
-	{"flatten", "such as .items.@flatten for a list", noJQ},
-	{"min max min_by max_by", "the greatest is less than 5 if all are: all(.items[]; .n < 5)", noJQ},
-	{"unique unique_by group_by sort sort_by", `test the elements, such as all(.items[]; .state == "done")`, noJQ},
-	{"path paths leaf_paths getpath tostream fromstream truncate_stream", "write the path itself, such as .items[0].name", noJQ},
-	// of text and types
-	{"match capture scan sub gsub split splits", `such as .name =~ "pattern"`, noJQ},
-	{"ltrimstr rtrimstr trimstr trim ltrim rtrim explode implode ascii utf8bytelength",
-		`test the text as it is, such as .name startswith "x", or .name =~ "pattern"`, noJQ},
-	{"tojson format", "tostring makes text of what is none", noJQ},
-	{"toboolean", `compare the text, such as .ready == "true"`, noJQ},
+	{"index rindex indices in inside", `such as .tags contains "stable", or .state in ["a", "b"]`, noJQ},
+	{"match capture scan sub gsub split splits ltrimstr rtrimstr trim ltrim rtrim", `such as .name =~ "pattern", or .name startswith "x"`, noJQ},
 	{"values nulls", "compare with null, such as .error != null", noJQ},
 	{"arrays objects iterables booleans numbers strings scalars scalars_or_empty finites normals",
 		`compare the type, such as (.items | type) == "array"`, noJQ},
-	{"isvalid error", "nothing stops an expression: what would is unknown, and does not match", noJQ},
-	{"empty", "an expression always has a value, such as null or false", noJQ},
-	// of times and numbers
 	{"now date dateadd datesub fromdate fromdateiso8601 todate todateiso8601 gmtime localtime mktime strftime strflocaltime strptime",
 		`times compare as text, such as .updated_at > "2026-11-20T00:00:00Z"; $elapsed is the age of the wait`, noJQ},
-	{"abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim floor " +
-		"fma fmax fmin fmod frexp gamma hypot j0 j1 jn ldexp lgamma lgamma_r log log10 log1p log2 logb modf nearbyint nextafter " +
-		"nexttoward pow pow10 remainder rint round scalb scalbln significand sin sinh sqrt tan tanh tgamma trunc y0 y1 yn " +
-		"infinite nan isfinite isinfinite isnan isnormal", "poll does not calculate: compare the number as it is", noJQ},
-	// of programs
 	{"env", hintEnvironment, noJQ},
-	{"builtins debug halt halt_error input inputs input_filename input_line_number stderr modulemeta get_search_list " +
-		"get_jq_origin get_prog_origin have_decnum have_literal_numbers", "an expression is one question to one answer", noJQ},
+	{"reverse keys_unsorted to_entries from_entries with_entries map_values combinations transpose toarray join walk limit skip " +
+		"until while repeat range recurse recurse_down INDEX JOIN del delpaths setpath pick bsearch flatten path paths leaf_paths " +
+		"getpath tostream fromstream truncate_stream trimstr explode implode ascii utf8bytelength tojson format toboolean isvalid " +
+		"error empty abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 " +
+		"fabs fdim floor fma fmax fmin fmod frexp gamma hypot j0 j1 jn ldexp lgamma lgamma_r log log10 log1p log2 logb modf " +
+		"nearbyint nextafter nexttoward pow pow10 remainder rint round scalb scalbln significand sin sinh sqrt tan tanh tgamma " +
+		"trunc y0 y1 yn infinite nan isfinite isinfinite isnan isnormal builtins debug halt halt_error input inputs " +
+		"input_filename input_line_number stderr modulemeta get_search_list get_jq_origin get_prog_origin have_decnum " +
+		"have_literal_numbers", "", noJQ},
 }
 
 // refuseCharacter fails for a character that begins nothing.
@@ -344,7 +328,7 @@ func (p *parser) refuseBuiltin(t token) {
 	}
 	field := "." + t.Of(p.src)
 	if h, ok := find(jqFunctions, is(name)); ok {
-		p.fail(t.From, h.hint+"; "+field+" is the field", noJQ, name)
+		p.fail(t.From, strings.TrimPrefix(h.hint+"; "+field+" is the field", "; "), noJQ, name)
 	}
 	p.fail(t.From, "write "+field+" for the field", "%s is a function", name)
 }

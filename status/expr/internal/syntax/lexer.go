@@ -65,9 +65,8 @@ type lexer struct {
 	err  *Error
 
 	environ Environ
-	lastEnd int  // where the token before prev ended
-	depth   int  // of queries in queries
-	lists   bool // the brackets of a list that is not a constant are operators, as in jq
+	lastEnd int // where the token before prev ended
+	depth   int // of queries in queries
 }
 
 // An Environ finds the value of a variable of the environment; nil finds none.
@@ -75,12 +74,10 @@ type Environ func(name string) (value string, ok bool)
 
 // An Error says why an expression cannot be read; expr.Error describes the fields.
 type Error struct {
-	Source  string
 	Offset  int
 	Column  int
 	Message string
 	Hint    string
-	Instead string
 }
 
 // fail notes the first error.
@@ -88,7 +85,7 @@ func (l *lexer) fail(pos int, hint, format string, args ...any) {
 	if l.err == nil {
 		pos = min(max(pos, 0), len(l.src))
 		column := utf8.RuneCountInString(l.src[:pos]) + 1
-		l.err = &Error{Source: l.src, Offset: pos, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint}
+		l.err = &Error{Offset: pos, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint}
 	}
 	l.pos = len(l.src)
 }
@@ -132,9 +129,6 @@ func (l *lexer) cut(t *token) {
 		t.kind, t.path = tokPath, l.path()
 	case c == '$':
 		l.variable(t)
-	case l.lists && (c == ']' || c == '[' && !l.isConstant()):
-		t.kind, t.text = tokOperator, l.src[l.pos:l.pos+1]
-		l.pos++
 	case c == '[' || c == '{':
 		t.kind, t.lit = tokLiteral, l.constant()
 	case l.startsName(l.pos):

@@ -129,12 +129,6 @@ func parseQuantity(word string) (string, bool) {
 	return "", false
 }
 
-// isConstant reports whether a JSON list or object begins at l.pos.
-func (l *lexer) isConstant() bool {
-	_, f := rawjson.Scan(l.src, l.pos, maxNesting)
-	return f == rawjson.NoFlaw
-}
-
 // constant reads the JSON list or object at l.pos.
 func (l *lexer) constant() Constant {
 	start := l.pos

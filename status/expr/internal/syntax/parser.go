@@ -39,20 +39,17 @@ func Parse(src string, condition bool, environ Environ) (Program, *Error) {
 	p := &parser{lexer: lexer{src: src, environ: environ}}
 	root := p.parse(condition)
 	if p.err != nil {
-		return Program{}, suggested(p.err, condition)
+		if !condition {
+			p.err.Hint = valueHint(p.err.Hint)
+		}
+		return Program{}, p.err
 	}
 	var h hoister
 	h.hoist(&root)
 	return Program{root, p.uses, h.slots, p.secret}, nil
 }
 
-// parse parses a whole expression, in which every variable of the environment is set.
-func parse(src string, condition bool) (Node, reads, *Error) {
-	p := &parser{lexer: lexer{src: src, environ: func(string) (string, bool) { return "x", true }}}
-	n := p.parse(condition)
-	return n, p.uses, p.err
-}
-
+// parse parses a whole expression.
 func (p *parser) parse(condition bool) Node {
 	src := p.src
 	switch {
@@ -369,12 +366,13 @@ func (p *parser) conditionLiteral(x *Literal) {
 
 // isQuestion reports whether a text is a condition rather than a word.
 func isQuestion(text string) bool {
-	if len(text) > maxTranslated {
+	const most = 2 << 10 // bytes
+	if len(text) > most {
 		return false
 	}
-	n, uses, err := parse(text, true)
-	path, isPath := n.(*Path)
-	return err == nil && uses != 0 && !(isPath && path.bare)
+	p := &parser{lexer: lexer{src: text}}
+	path, isPath := p.parse(true).(*Path)
+	return p.err == nil && p.uses != 0 && !(isPath && path.bare)
 }
 
 // hintList says how to test whether a list has members.
