@@ -51,12 +51,11 @@ type HTTP struct {
 	// be changed during a run.
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
-	// the same names, such as an Authorization that expires; none if nothing has changed.
-	// It is called before each attempt and, with refused true, after an answer of 401:
-	// if something has changed then, the 401 is NOT_READY and not ERROR. An error, which
-	// must hold no secret, is a remark on the attempt, and the fields stay as they are.
-	// Nil means that Header holds for the whole run. Runs of the same HTTP may call it
-	// at once.
+	// the same names, such as an Authorization that expires. It is called before each
+	// attempt and, with refused true, after an answer of 401: if what it returns is new,
+	// that 401 is NOT_READY and not ERROR. An error, which must hold no secret, becomes a
+	// remark on the attempt; fields that are not returned stay as they are. Runs of the
+	// same HTTP may call it at once. Nil means that Header holds for the whole run.
 	Refresh func(ctx context.Context, refused bool) (http.Header, error)
 	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
 	// means none. An Authorization in Header overrides both.

@@ -95,7 +95,7 @@ func TestHTTPRefresh(t *testing.T) {
 			has:      func(bool) (string, error) { return "", errors.New("it is gone") },
 			verdicts: "ERROR",
 			seen:     "api.example.com old",
-			said:     "the header is not renewed: it is gone",
+			said:     "not all of the header is renewed: it is gone",
 		},
 		"malformed": {
 			right:    func() string { return "old" },

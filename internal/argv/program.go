@@ -27,6 +27,9 @@ type Program struct {
 	// Synonyms maps the names that other programs give to flags to those used
 	// here.
 	Synonyms map[string]string
+	// Foreign maps flags of other programs that have no counterpart to what to write
+	// instead.
+	Foreign map[string]string
 
 	// IsOperand reports whether a word is an operand of the main command. The
 	// first word that is not begins a command, whose words are its own.

@@ -52,9 +52,12 @@ func IsUsage(err error) bool {
 
 func (r *reader) unknownFlag(spelled string) error {
 	err := Usagef("unknown flag %s", spelled)
-	name, program := strings.TrimLeft(spelled, "-"), r.program.Name
-	if meant := r.program.Synonyms[name]; r.command.Flags.Lookup(meant) != nil {
-		return err.Hint("%s calls it --%s", program, meant)
+	name, program := strings.TrimLeft(spelled, "-"), r.program
+	if meant := program.Synonyms[name]; r.command.Flags.Lookup(meant) != nil {
+		return err.Hint("%s calls it --%s", program.Name, meant)
+	}
+	if instead := program.Foreign[name]; instead != "" && r.command == program.Main {
+		return err.Hint("%s", instead)
 	}
 	var shown []string
 	for _, f := range r.command.Flags {
@@ -65,10 +68,10 @@ func (r *reader) unknownFlag(spelled string) error {
 	if meant := words.Nearest(name, shown); meant != "" {
 		return err.Hint("did you mean --%s?", meant)
 	}
-	if r.command != r.program.Main {
-		return err.Hint("%s %s --help lists its flags", program, r.command.Name)
+	if r.command != program.Main {
+		return err.Hint("%s %s --help lists its flags", program.Name, r.command.Name)
 	}
-	return err.Hint("%[1]s --help lists the flags; a command's own flags come after it: %[1]s [flags] -- COMMAND %[2]s", program, spelled)
+	return err.Hint("%[1]s --help lists the flags; a command's own flags come after it: %[1]s [flags] -- COMMAND %[2]s", program.Name, spelled)
 }
 
 // refuseEmpty refuses an empty value for a flag that has no use for it. It is

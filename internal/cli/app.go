@@ -41,6 +41,7 @@ func (w World) program() *argv.Program {
 		Variables: "POLL_",
 		Main:      waitCommand(w),
 		Synonyms:  flagSynonyms(),
+		Foreign:   foreignFlags(),
 		IsOperand: hasScheme,
 		Refuse:    refuseDocument,
 		Surplus:   "only flags and URLs may follow a URL",

@@ -108,7 +108,7 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 		LookupEnv:       l.LookupEnv,
 	}
 	var err error
-	if probe.Header, err = readHeaders(l, r.world); err != nil {
+	if probe.Header, probe.Refresh, err = renewedHeaders(l, r.world); err != nil {
 		return nil, err
 	}
 	for _, step := range []func(*poll.HTTP, *argv.Line) error{r.readBody, readUser, r.readConnection} {
@@ -166,6 +166,8 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 		Cert:       l.String("cert"),
 		Key:        l.String("key"),
 		UnixSocket: l.String("unix-socket"),
+		Proxy:      proxyOf(l),
+		Routes:     routesOf(l),
 	}
 	if known := r.transports[connect]; known != nil {
 		probe.Transport = known
@@ -240,24 +242,16 @@ func netrc(host string, world World) (*url.Userinfo, error) {
 	return readNetrc(string(text), host)
 }
 
-// readBody reads -d as curl does: values are joined with "&", @FILE is read without its
-// line breaks, and @- is stdin.
+// readBody reads the body. JSON is sent as such unless -H names another type.
 func (r *targetReader) readBody(probe *poll.HTTP, l *argv.Line) error {
-	if !l.Has("data") {
-		return nil
-	}
-	var parts [][]byte
-	for _, data := range l.Strings("data") {
-		part, isFile, err := r.world.readValue(l, "data", data, maxInput)
-		if err != nil {
-			return err
-		}
-		if isFile {
-			part = withoutBreaks(part)
-		}
-		parts = append(parts, part)
+	parts, err := dataParts(l, r.world)
+	if err != nil || parts == nil {
+		return err
 	}
 	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is a body
+	if _, said := probe.Header["Content-Type"]; !said && isJSONDocument(probe.Body) {
+		probe.Header.Set("Content-Type", "application/json")
+	}
 	return nil
 }
 
@@ -265,28 +259,6 @@ func (r *targetReader) readBody(probe *poll.HTTP, l *argv.Line) error {
 // or not.
 func withoutBreaks(text []byte) []byte {
 	return slices.DeleteFunc(text, func(b byte) bool { return b == '\n' || b == '\r' || b == 0 })
-}
-
-// readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
-// "Name:" for a header not to send, and @FILE for a file with one header per line.
-func readHeaders(l *argv.Line, world World) (http.Header, error) {
-	fields := http.Header{}
-	for _, line := range l.Strings("header") {
-		lines := []string{line}
-		text, isFile, err := world.readValue(l, "header", line, maxLines)
-		if err != nil {
-			return nil, err
-		}
-		if isFile {
-			lines = strings.FieldsFunc(string(text), func(r rune) bool { return r == '\n' || r == '\r' })
-		}
-		for _, one := range lines {
-			if err := addHeader(fields, one); err != nil {
-				return nil, argv.Usagef("%s: %w", l.Origin("header"), err)
-			}
-		}
-	}
-	return fields, nil
 }
 
 // addHeader adds a line to header. Even a malformed line may be a secret, so errors

@@ -1,9 +1,11 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/pollcli/poll/status"
 )
@@ -36,30 +38,30 @@ func (s *Session) Look(ctx context.Context, last bool) status.Observation {
 	return o
 }
 
-// renew takes header fields that have changed, if there are any. The remark says why they
-// could not be asked for, "" if they could.
+// renew takes header fields that have changed, if there are any. The remark says why some
+// could not be asked for, "" if all could.
 func (s *Session) renew(ctx context.Context, refused bool) (changed bool, remark string) {
-	fresh, err := s.client.Refresh(ctx, refused)
-	if err == nil {
-		fresh, err = checkHeader(fresh)
-	}
-	if err != nil {
-		return false, "the header is not renewed: " + s.client.secrets.clean(err.Error())
-	}
-	if len(fresh) == 0 {
-		return false, ""
-	}
 	c := s.client
-	renewed := make(http.Header, len(c.Header)+len(fresh))
-	maps.Copy(renewed, c.Header)
-	maps.Copy(renewed, fresh)
-	c.Header = renewed
-	for name, values := range fresh {
+	fields, err := c.Refresh(ctx, refused)
+	fields, malformed := checkHeader(fields)
+	if err = cmp.Or(err, malformed); err != nil {
+		remark = "not all of the header is renewed: " + c.secrets.clean(err.Error())
+	}
+	for name, values := range fields {
+		if slices.Equal(c.Header[name], values) {
+			continue
+		}
+		if !changed {
+			before := c.Header // which may be shared, or nil
+			changed, c.Header = true, make(http.Header, len(before)+1)
+			maps.Copy(c.Header, before)
+		}
+		c.Header[name] = values
 		if !goesAnywhere(name) {
 			c.secrets.addRenewed(values...)
 			c.given.guarded = c.given.guarded || name != "Host" && len(values) > 0
 		}
 	}
 	s.at.guarded = s.at.guarded || s.at.trusted && c.given.guarded
-	return true, ""
+	return changed, remark
 }

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"testing"
+
+	"github.com/pollcli/poll/internal/argv"
+)
+
+func TestRoutesAndProxy(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flag, value, want string // "" for an error
+	}{
+		{"--resolve", "www.test:443:10.0.0.7", "www.test:443=10.0.0.7:443"},
+		{"--resolve", "+www.test:443:10.0.0.7,[fe80::1]", "www.test:443=10.0.0.7:443 www.test:443=[fe80::1]:443"},
+		{"--resolve", "*:443:10.0.0.7", ":443=10.0.0.7:443"},
+		{"--resolve", "[::1]:443:fe80::1", "[::1]:443=[fe80::1]:443"},
+		{"--resolve", "www.test:443", ""},
+		{"--resolve", "www.test:443:other.test", ""},
+		{"--resolve", "www.test:70000:10.0.0.7", ""},
+		{"--resolve", "-www.test:443", ""},
+		{"--connect-to", "www.test:443:other.test:8443", "www.test:443=other.test:8443"},
+		{"--connect-to", "::other.test:", ":=other.test:"},
+		{"--connect-to", "[::1]:443:[::2]:8443", "[::1]:443=[::2]:8443"},
+		{"--connect-to", "www.test:443:other.test", ""},
+		{"--connect-to", "a b:443:other.test:443", ""},
+		{"--connect-to", "a=b:443:other.test:443", ""},
+		{"-x", "proxy.test", "http://proxy.test:1080"},
+		{"-x", "proxy.test:3128", "http://proxy.test:3128"},
+		{"-x", "https://me:pw@proxy.test", "https://me:pw@proxy.test"},
+		{"-x", "socks5h://[::1]", "socks5h://[::1]:1080"},
+		{"-x", "", "direct"},
+		{"-x", "ftp://proxy.test", ""},
+		{"-x", "http://me:pw%@proxy.test", ""},
+	} {
+		var have string
+		p := argv.Program{
+			Lookup: func(string) (string, bool) { return "", false },
+			Main: &argv.Command{Flags: waitFlags(), Run: func(_ context.Context, l *argv.Line) error {
+				have = routesOf(l) + proxyOf(l)
+				return l.Err()
+			}},
+		}
+		if _, err := p.Run(t.Context(), []string{test.flag, test.value}); err != nil {
+			have = ""
+		}
+		if have != test.want {
+			t.Errorf("%s %s: have %q, want %q", test.flag, test.value, have, test.want)
+		}
+	}
+}
