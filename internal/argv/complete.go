@@ -59,6 +59,9 @@ func (p *Program) Complete(words []string) Completion {
 		if rest, _ = r.read(rest); r.isProgram {
 			return Completion{Kind: OfferRest, Start: start}
 		}
+		if len(r.Then) > 0 {
+			return Completion{Kind: OfferRest, Start: start + 1}
+		}
 	}
 	c := r.offer(current)
 	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool { return !strings.HasPrefix(w.Word, current[c.Start:]) })
@@ -130,6 +133,8 @@ func (r *reader) operand(current string) Completion {
 	switch {
 	case r.command.Arguments != nil:
 		return r.command.Arguments(r.Operands)
+	case r.Then != nil:
+		return Completion{Kind: OfferCommands}
 	case r.command != r.program.Main || len(r.Operands) > 0:
 		return Completion{Kind: OfferWords}
 	case r.verbatim || len(r.seen) > 0:

@@ -16,9 +16,10 @@ type reader struct {
 	// Operands are those of the command, or a program and its arguments.
 	Operands  []string
 	isProgram bool
-	verbatim  bool  // after "--"
-	surplus   bool  // after a "--" that operands came before
-	waiting   *Flag // the flag that the last word is, if its value is missing
+	// Then is a program and its arguments: what comes after "--" behind operands.
+	Then     []string
+	verbatim bool  // after "--"
+	waiting  *Flag // the flag that the last word is, if its value is missing
 }
 
 func (r *reader) has(name string) bool {
@@ -37,11 +38,13 @@ func (r *reader) give(f *Flag, value string) {
 func (r *reader) read(args []string) (rest []string, err error) {
 	word := args[0]
 	switch {
+	case word == "--" && !r.verbatim && r.command == r.program.Main && len(r.Operands) > 0:
+		return nil, r.readThen(args[1:])
 	case word == "--" && !r.verbatim:
-		r.verbatim, r.surplus = true, len(r.Operands) > 0
+		r.verbatim = true
 	case isFlag(word) && !r.verbatim:
 		return r.readFlag(args)
-	case r.command != r.program.Main || r.program.IsOperand(word) && !r.surplus:
+	case r.command != r.program.Main || r.program.IsOperand(word):
 		r.Operands = append(r.Operands, word)
 	case len(r.Operands) > 0:
 		err = r.refuse(word)
@@ -52,6 +55,16 @@ func (r *reader) read(args []string) (rest []string, err error) {
 		return r.readCommand(args)
 	}
 	return args[1:], err
+}
+
+// readThen takes all words behind the operands and "--".
+func (r *reader) readThen(words []string) error {
+	r.verbatim, r.Then = true, words
+	if len(words) == 0 {
+		return Usagef("no program follows --").
+			Hint("leave -- out, or set the variable that the program is taken from")
+	}
+	return nil
 }
 
 func (r *reader) refuse(word string) error {

@@ -62,6 +62,9 @@ func (r *reader) show() string {
 	case len(r.Operands) > 0:
 		fmt.Fprintf(&b, "url %q", r.Operands)
 	}
+	if len(r.Then) > 0 {
+		fmt.Fprintf(&b, " then %q", r.Then)
+	}
 	return strings.TrimSpace(b.String())
 }
 
@@ -108,7 +111,9 @@ func TestRead(t *testing.T) {
 		{"flags on both sides", []string{"-q", "http://h", "--timeout=5s"}, `quiet=true timeout=5s url ["http://h"]`},
 		{"two URLs", []string{"http://a", "-q", "http://b"}, `quiet=true url ["http://a" "http://b"]`},
 		{"a URL behind dashes", []string{"--", "http://h"}, `url ["http://h"]`},
-		{"a URL before dashes", []string{"http://h", "--"}, `url ["http://h"]`},
+		{"a URL and a program", []string{"http://h", "-q", "--", "app", "--", "-v"}, `quiet=true url ["http://h"] then ["app" "--" "-v"]`},
+		{"URLs and a program", []string{"http://a", "http://b", "--", "--odd"}, `url ["http://a" "http://b"] then ["--odd"]`},
+		{"a URL and a program like a subcommand", []string{"http://h", "--", "demo"}, `url ["http://h"] then ["demo"]`},
 
 		{"a command", []string{"ls", "-l", "--timeout", "x"}, `cmd ["ls" "-l" "--timeout" "x"]`},
 		{"a command behind dashes", []string{"-q", "--", "ls", "--", "-v"}, `quiet=true cmd ["ls" "--" "-v"]`},

@@ -25,8 +25,9 @@ type World struct {
 	// Hurry is closed when the user has asked to end a second time.
 	Hurry <-chan struct{}
 
-	guard *guard // nil for none
-	began time.Time
+	guard   *guard // nil for none
+	release func() // stops catching signals; nil if none are caught
+	began   time.Time
 }
 
 func (w World) getenv(name string) string {
@@ -44,7 +45,7 @@ func (w World) program() *argv.Program {
 		Foreign:   foreignFlags(),
 		IsOperand: hasScheme,
 		Refuse:    refuseDocument,
-		Surplus:   "only flags and URLs may follow a URL",
+		Surplus:   "only URLs and flags may follow a URL, or -- and a program",
 		Describe:  describeOperand,
 		Lookup:    w.Lookup,
 		Write: func(ctx context.Context, text string) error {

@@ -53,6 +53,9 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
+	if err := w.readThen(l); err != nil {
+		return err
+	}
 	switch {
 	case isSeveral(l):
 		return w.readSeveral(ctx, l)

@@ -16,7 +16,6 @@ import (
 	"github.com/pollcli/poll/internal/signals"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // An ExitCode is the exit code of the process. The codes are part of the
@@ -66,10 +65,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	case poll.Failed:
 		return ExitError
 	case poll.CannotRun:
-		if o.Observation.Failure.Kind == status.FailureNotExecutable {
-			return ExitNotExecutable
-		}
-		return ExitNotFound
+		return unrunnableCode(o.Observation.Failure)
 	case poll.HintTooLong:
 		return ExitThrottled
 	case poll.AttemptsExhausted:
@@ -109,8 +105,8 @@ func Main(w World) {
 	debug.SetTraceback("crash")
 	// Signals stay caught until the exit: as process 1, Go would exit with 2 on a
 	// signal that comes after the run.
-	ctx, hurry, _ := signals.Catch(context.Background())
-	w.Hurry = hurry
+	ctx, hurry, release := signals.Catch(context.Background())
+	w.Hurry, w.release = hurry, release
 	w.guard = newGuard(ctx, hurry, w.Streams)
 	go w.guard.watch()
 	Exit(ctx, Run(ctx, w))

@@ -28,6 +28,7 @@ func waitCommand(world World) *argv.Command {
 			"poll [flags] URL [URL...]           http, https or tcp; flags may follow",
 			"poll [flags] [--] COMMAND [ARG...]  all after COMMAND belongs to it",
 			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  entries fill {} of it",
+			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
 		},
 		Flags: waitFlags(),
 		After: "Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
@@ -44,10 +45,10 @@ func waitCommand(world World) *argv.Command {
 				return err
 			}
 			if w.group != nil {
-				return w.runSeveral(ctx)
+				return w.then(ctx, l, w.runSeveral(ctx))
 			}
 			_, err := w.run(ctx)
-			return err
+			return w.then(ctx, l, err)
 		},
 	}
 }

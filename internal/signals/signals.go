@@ -27,7 +27,8 @@ func (e *Error) ExitCode() int { return 128 + int(e.Signal) }
 // SIGPIPE is caught and dropped, so that a write to a closed pipe is an error. It
 // is not ignored, since child processes would inherit that.
 //
-// release stops catching signals and cancels the context.
+// release stops catching signals, which then have their default action, and cancels the
+// context: with an [*Error] if a signal came before, so that none is lost.
 func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	caught := make(chan os.Signal, 8)
@@ -40,13 +41,23 @@ func Catch(parent context.Context) (ctx context.Context, hurry <-chan struct{}, 
 	}
 	pipes := catchPipes()
 	second := make(chan struct{})
-	quit := make(chan struct{})
-	go watch(caught, quit, cancel, second)
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		watch(caught, quit, cancel, second)
+	}()
 	return ctx, second, func() {
 		signal.Stop(caught)
 		pipes()
 		close(quit)
-		cancel(context.Canceled)
+		<-done
+		select {
+		case s := <-caught:
+			sig, _ := s.(syscall.Signal)
+			cancel(&Error{sig})
+		default:
+			cancel(context.Canceled)
+		}
 	}
 }
 
