@@ -52,7 +52,7 @@ func (c *Command) synopsis() string { return strings.TrimSpace(c.Name + " " + c.
 func (fs Flags) help(b *strings.Builder) {
 	last := ""
 	for _, f := range fs {
-		if f.Hidden {
+		if f.Hidden || f.Rare {
 			continue
 		}
 		if heading := cmp.Or(f.Group, "Flags"); heading != last {

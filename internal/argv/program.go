@@ -208,6 +208,7 @@ type Flag struct {
 	Default string // in words, "" for none
 	Group   string // its heading in help
 	Hidden  bool   // accepted, not shown
+	Rare    bool   // shown in the manual and by completion, but not in the help
 	// Distinctive is true for a name that hardly any other program uses for a
 	// flag, so that it is misplaced among the words of a command. With Words,
 	// only one of those values makes it so.

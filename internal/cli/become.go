@@ -32,13 +32,14 @@ func (w *wait) readThen(l *argv.Line) error {
 		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(l.Then[0])).
 			Hint("URLs come before --")
 	}
-	missing, _ := errors.AsType[*status.Failure](poll.Command{Args: l.Then}.Check())
+	missing, advice, err := checkProgram(l, poll.Command{Args: l.Then})
+	if err != nil {
+		return err
+	}
 	if missing != nil {
 		said := argv.Usagef("%s: nothing is waited for", missing.Reason)
-		if missing.Kind == status.FailureNotFound {
-			if advice := adviceOn(l.Then[0], nil); advice != "" {
-				said.Hint("%s", advice)
-			}
+		if advice != "" {
+			said.Hint("%s", advice)
 		}
 		io.WriteString(w.world.Streams.Err, usageText(said))
 		return &exitError{unrunnableCode(missing)}

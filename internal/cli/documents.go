@@ -76,8 +76,16 @@ func manMore() map[string]string {
 		"overshoot": "This is --factor 1 + PCT without a cap, unless --max-wait is given. With 10%, the end is noticed at most a tenth too late.",
 		"jitter":    "Full is between 0 and the wait, equal between half of it and all of it, decorrelated between the base and three times the wait before. Auto is none, but equal after THROTTLED.",
 		"request":   "A request other than GET, HEAD and OPTIONS starts the operation: see \"Starting and following\".",
-		"data":      "Several values are joined with &.",
-		"netrc":     "The variable NETRC names another file.",
+		"data": "Several values are joined with &. An object or array in JSON is sent as application/json, " +
+			"anything else as application/x-www-form-urlencoded, unless -H names a Content-Type.",
+		"header": "A file is read again when it has changed, and once more before a 401 is final, " +
+			"so that a token may be renewed while poll waits. While it is missing or incomplete, what it said last holds.",
+		"cookie":        "Several are joined. What answers set is sent back to the same origin until the end of the run; -H Cookie: turns that off.",
+		"oauth2-bearer": "An Authorization of -H wins over it. For a token that is renewed, see -H @FILE.",
+		"proxy":         "http, https, socks5 or socks5h, with USER:PASS@ if it asks for that. NO_PROXY does not count for it.",
+		"resolve":       "Several ADDRESSes with commas in between are tried in order; a HOST of * is any. No proxy is used for it.",
+		"connect-to":    "An empty HOST or PORT on the left is any, on the right the same. Certificates are still checked for the first host.",
+		"netrc":         "The variable NETRC names another file.",
 		"location-trusted": "Without it, credentials, a client certificate and most headers are sent to the first origin only, " +
 			"and a redirect that would take the body to another origin, or credentials from https to http, is an ERROR.",
 		"follow": "Auto follows Azure-AsyncOperation, Operation-Location and Location. None repeats the same request, for GraphQL and JSON-RPC. " +

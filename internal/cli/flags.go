@@ -17,7 +17,7 @@ const (
 	groupLearning   = "Learning (from past runs of the same operation)"
 	groupLimits     = "Limits"
 	groupSeveral    = "Several targets"
-	groupHTTP       = "HTTP (as curl's)"
+	groupHTTP       = "HTTP (as curl's; more of them: poll man)"
 	groupCommand    = "Command"
 	groupOutput     = "Output"
 )
@@ -42,12 +42,12 @@ func waitFlags() argv.Flags {
 	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), severalFlags(), argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
-		{Name: "data-raw", Value: "DATA", Many: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the same, but @ is plain text"},
-		{Name: "data-binary", Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the same, with the line breaks of the file"},
+		{Name: "data-raw", Value: "DATA", Many: true, MayBeEmpty: true, Rare: true, Group: groupHTTP, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Rare: true, Group: groupHTTP, Usage: "a request body; of @FILE with its line breaks"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Group: groupHTTP, Usage: "a request header; @FILE reads several"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", Group: groupHTTP, Usage: "basic authentication"},
-		{Name: "oauth2-bearer", Value: "TOKEN", Group: groupHTTP, Usage: "the header Authorization: Bearer TOKEN"},
-		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", Many: true, Group: groupHTTP, Usage: "a cookie to send"},
+		{Name: "oauth2-bearer", Value: "TOKEN", Rare: true, Group: groupHTTP, Usage: "the header Authorization: Bearer TOKEN"},
+		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", Many: true, Rare: true, Group: groupHTTP, Usage: "a cookie to send"},
 		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", MayBeEmpty: true, Group: groupHTTP, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, Group: groupHTTP, Usage: "take the password from ~/.netrc"},
 		{Name: "insecure", Aliases: []string{"k"}, Group: groupHTTP, Usage: "accept any certificate"},
@@ -55,9 +55,9 @@ func waitFlags() argv.Flags {
 		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", Group: groupHTTP, Usage: "client certificate (PEM)"},
 		{Name: "key", Value: "FILE", Group: groupHTTP, Usage: "its key, if not in the same file"},
 		{Name: "unix-socket", Value: "PATH", Group: groupHTTP, Usage: "connect to this socket"},
-		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", MayBeEmpty: true, Group: groupHTTP, Default: "from the environment", Usage: "or none, if empty"},
-		{Name: "resolve", Value: "H:PORT:ADDR", Many: true, Group: groupHTTP, Usage: "connect to this address for the host"},
-		{Name: "connect-to", Value: "H:P:H:P", Many: true, Group: groupHTTP, Usage: "connect to the second host and port for the first"},
+		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", MayBeEmpty: true, Rare: true, Group: groupHTTP, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
+		{Name: "resolve", Value: "HOST:PORT:ADDRESS", Many: true, Rare: true, Group: groupHTTP, Usage: "connect to this address for the host"},
+		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", Many: true, Rare: true, Group: groupHTTP, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
 		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "what to poll after the start: none, EXPR"},
