@@ -39,7 +39,8 @@ func (r *reader) read(args []string) (rest []string, err error) {
 	word := args[0]
 	switch {
 	case word == "--" && !r.verbatim && r.command == r.program.Main && len(r.Operands) > 0:
-		return nil, r.readThen(args[1:])
+		r.verbatim, r.Then = true, args[1:]
+		return nil, nil
 	case word == "--" && !r.verbatim:
 		r.verbatim = true
 	case isFlag(word) && !r.verbatim:
@@ -55,16 +56,6 @@ func (r *reader) read(args []string) (rest []string, err error) {
 		return r.readCommand(args)
 	}
 	return args[1:], err
-}
-
-// readThen takes all words behind the operands and "--".
-func (r *reader) readThen(words []string) error {
-	r.verbatim, r.Then = true, words
-	if len(words) == 0 {
-		return Usagef("no program follows --").
-			Hint("leave -- out, or set the variable that the program is taken from")
-	}
-	return nil
 }
 
 func (r *reader) refuse(word string) error {

@@ -88,7 +88,7 @@ func TestReadme_complete(t *testing.T) {
 			t.Errorf("the table has no --%s", f.Name)
 		}
 	}
-	for _, word := range regexp.MustCompile("`--([a-z-]+)").FindAllStringSubmatch(table, -1) {
+	for _, word := range regexp.MustCompile("`--([a-z0-9-]+)").FindAllStringSubmatch(table, -1) {
 		if known.Lookup(word[1]) == nil {
 			t.Errorf("the table has --%s, which is no flag", word[1])
 		}
