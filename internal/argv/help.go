@@ -75,21 +75,36 @@ func (f *Flag) explained() string {
 	return f.Usage + " [" + f.Default + "]"
 }
 
-// HelpCommand returns the subcommand that shows the help of the others; example
-// is the name of one of them.
+// HelpCommand returns the subcommand that shows the help of the others, of a topic or of
+// a flag; example is the name of one of them.
 func (p *Program) HelpCommand(example string) *Command {
-	return &Command{
-		Name:        "help",
-		Operands:    "[NAME]",
-		Summary:     "help on " + p.Name + ", or on one of these",
-		About:       fmt.Sprintf("%[1]s help shows the help of %[1]s or, with a NAME, of that subcommand.", p.Name),
+	var topics strings.Builder
+	for _, t := range p.Topics {
+		fmt.Fprintf(&topics, "\n  %-*s %s", commandWidth, t.Name, t.Summary)
+	}
+	c := &Command{
+		Name:     "help",
+		Operands: "[NAME]",
+		Summary:  "help on " + p.Name + ", one of these, a topic or a flag",
+		About: fmt.Sprintf("%[1]s help shows the help of %[1]s or, with a NAME, that of a subcommand, a topic\n"+
+			"or a flag.", p.Name),
 		Examples:    []Example{{p.Name + " help", ""}, {p.Name + " help " + example, ""}},
 		Flags:       Flags{HelpFlag()},
 		MaxOperands: 1,
 		Surplus:     "takes one name",
-		Arguments:   OfferFirst(p.OfferCommands),
-		Run:         p.showHelp,
+		Arguments: OfferFirst(func() []Candidate {
+			list := p.OfferCommands()
+			for _, t := range p.Topics {
+				list = append(list, Candidate{t.Name, t.Summary})
+			}
+			return list
+		}),
+		Run: p.showHelp,
 	}
+	if len(p.Topics) > 0 {
+		c.After = "Topics:" + topics.String()
+	}
+	return c
 }
 
 func (p *Program) showHelp(ctx context.Context, l *Line) error {
@@ -100,8 +115,18 @@ func (p *Program) showHelp(ctx context.Context, l *Line) error {
 	if c := p.find(name); c != nil {
 		return p.Write(ctx, p.Help(c))
 	}
-	err := Usagef("there is no subcommand %q", name)
-	if meant := words.Nearest(name, p.Names()); meant != "" {
+	names := p.Names()
+	for _, t := range p.Topics {
+		if t.Name == name {
+			return p.Write(ctx, t.Text())
+		}
+		names = append(names, t.Name)
+	}
+	if f := p.Main.Flags.Lookup(strings.TrimLeft(name, "-")); f != nil && !f.Hidden {
+		return p.Write(ctx, fmt.Sprintf("  %-*s %s\n", flagWidth, f.spelled(), f.explained()))
+	}
+	err := Usagef("there is no subcommand, topic or flag %q", name)
+	if meant := words.Nearest(name, names); meant != "" {
 		return err.Hint("did you mean %s help %s?", p.Name, meant)
 	}
 	return err.Hint("%s help lists them", p.Name)

@@ -24,6 +24,8 @@ type Program struct {
 	Main      *Command
 	// Subcommands are the subcommands, in the order in which help lists them.
 	Subcommands []Constructor
+	// Topics are what the help explains besides the commands.
+	Topics []Topic
 	// Synonyms maps the names that other programs give to flags to those used
 	// here.
 	Synonyms map[string]string
@@ -45,6 +47,12 @@ type Program struct {
 
 	Lookup func(name string) (value string, ok bool) // of a variable
 	Write  func(ctx context.Context, text string) error
+}
+
+// A Topic is a page of the help that is not about one command.
+type Topic struct {
+	Name, Summary string
+	Text          func() string
 }
 
 // A Constructor makes a subcommand. Building its table of flags takes time, so

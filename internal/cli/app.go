@@ -61,9 +61,11 @@ func (w World) program() *argv.Program {
 		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
 		{Name: "presets", New: presetsCommand},
 		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
-		{Name: "man", New: func() *argv.Command { return manCommand(p) }},
-		{Name: "help", New: func() *argv.Command { return p.HelpCommand("eval") }},
+		{Name: "man", New: func() *argv.Command { return manCommand(w, p) }},
+		{Name: "version", New: versionCommand},
+		{Name: "help", New: func() *argv.Command { return p.HelpCommand("conditions") }},
 	}
+	p.Topics = w.topics()
 	return p
 }
 

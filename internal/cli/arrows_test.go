@@ -27,13 +27,15 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "docs", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/targets", []string{fills, leaf}},
 	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},
 	{"internal/newfile", nil},
+	{"internal/prose", nil},
+	{"docs", nil},
 	{"internal/signals", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
 	{"internal/chart", []string{"internal/term", leaf}},

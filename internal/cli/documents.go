@@ -7,27 +7,37 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/prose"
 	"github.com/pollcli/poll/status"
 )
 
-// manTemplate is the manual page in the macros of man(7). Three comments mark where
-// the lists generated from the tables go.
+// manTemplate is the manual page in the macros of man(7). Comments mark where the
+// lists that are made of the tables go, and the pages of the documentation.
 //
 //go:embed man/poll.1
 var manTemplate string
 
-func manCommand(p *argv.Program) *argv.Command {
+func manCommand(w World, p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man writes the manual page, for man(1). It explains how a wait works, and\n" +
-			"says more about each flag and exit code than the help.",
+		About: "poll man shows the manual page, on a terminal by man(1). Elsewhere it writes the\n" +
+			"source for that. The page says how a wait works, and more about each flag than\nthe help.",
 		Examples: []argv.Example{
-			{Line: "poll man | man -l -"},
+			{Line: "poll man"},
 			{Line: "poll man >~/.local/share/man/man1/poll.1"},
 		},
 		Flags: argv.Flags{argv.HelpFlag()},
-		Run:   func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, manPage(p)) },
+		Run: func(ctx context.Context, l *argv.Line) error {
+			page := manPage(p)
+			switch {
+			case !w.Streams.OutIsTerminal:
+				return l.Write(ctx, page)
+			case !w.Streams.Dumb && w.showManual(page):
+				return nil
+			}
+			return l.Write(ctx, prose.Roff(page, w.Streams.OutWidth()))
+		},
 	}
 }
 
@@ -36,6 +46,8 @@ func manPage(p *argv.Program) string {
 		".\\\" @options\n", p.Main.Flags.Man(manMore()),
 		".\\\" @subcommands\n", p.ManCommands(),
 		".\\\" @presets\n", manPresets(),
+		".\\\" @exit-codes\n", prose.Man(pageOf("exit-codes"), argv.Roff),
+		".\\\" @environment\n", prose.Man(pageOf("environment"), argv.Roff),
 	).Replace(manTemplate)
 }
 

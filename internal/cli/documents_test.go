@@ -27,7 +27,7 @@ func TestManPage_isComplete(t *testing.T) {
 		ExitSuccess, ExitError, ExitUsage, ExitAttempts, ExitThrottled,
 		ExitTimeout, ExitInternal, ExitNotExecutable, ExitNotFound,
 	} {
-		wanted = append(wanted, fmt.Sprintf(".B %d\n", code))
+		wanted = append(wanted, fmt.Sprintf("\n\\fB%d\\fR\n", code))
 	}
 	for _, want := range wanted {
 		if !strings.Contains(page, want) {

@@ -84,7 +84,7 @@ func waitFlags() argv.Flags {
 		{Name: "heartbeat", Value: "D", Distinctive: true, Group: groupOutput, Default: "30s, growing to 5m", Usage: "report at least this often"},
 		{Name: "color", Value: "WHEN", Group: groupOutput, Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
 		{Name: "help", Aliases: []string{"h"}, Group: groupOutput, Usage: "this text"},
-		{Name: "version", Group: groupOutput, Usage: "the version"},
+		{Name: "version", Aliases: []string{"V"}, Group: groupOutput, Usage: "the version"},
 	})
 }
 

@@ -256,8 +256,6 @@ func adviceOn(program string, subcommands []string) string {
 	switch {
 	case filepath.Base(program) != program:
 		return ""
-	case program == "version":
-		return "did you mean poll --version"
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	case strings.ContainsFunc(program, unicode.IsSpace):

@@ -31,7 +31,8 @@ func waitCommand(world World) *argv.Command {
 			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
 		},
 		Flags: waitFlags(),
-		After: "Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
+		After: "poll help TOPIC says more: conditions, waiting, many, exit-codes, environment.\n" +
+			"Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
 			"Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past\n" +
 			"the deadline, 124 timeout, 125 poll failed, 126/127 cannot run, 128+n signal n.",
 		MaxOperands: argv.Any,

@@ -1,0 +1,9 @@
+// Package docs holds the pages that poll shows as topics of its help.
+package docs
+
+import "embed"
+
+// Pages are the pages, in Markdown.
+//
+//go:embed conditions.md environment.md exit-codes.md many.md waiting.md
+var Pages embed.FS
