@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -86,13 +85,19 @@ func Run(ctx context.Context, w World) ExitCode {
 	if !argv.IsUsage(err) {
 		return w.finish(err)
 	}
-	fmt.Fprint(w.Streams.Err, usageText(err))
+	w.refuse("usage", err)
 	if line.Subcommand() == "" && line.On("json") {
 		if err := report.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
 			return w.finish(err)
 		}
 	}
 	return ExitUsage
+}
+
+// refuse says why nothing is attempted.
+func (w World) refuse(what string, err error) {
+	text := usageText(err)
+	io.WriteString(w.Streams.Err, text+report.Annotation(w.getenv, what, strings.TrimSpace(text)))
 }
 
 // A file may be endless, so reading is limited: for a body, an answer or a

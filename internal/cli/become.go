@@ -41,7 +41,7 @@ func (w *wait) readThen(l *argv.Line) error {
 		if advice != "" {
 			said.Hint("%s", advice)
 		}
-		io.WriteString(w.world.Streams.Err, usageText(said))
+		w.world.refuse("cannot run", said)
 		return &exitError{unrunnableCode(missing)}
 	}
 	streams := *w.world.Streams

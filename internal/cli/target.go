@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
@@ -200,15 +203,35 @@ func (r *targetReader) readPreset(l *argv.Line, t *target) error {
 }
 
 func unknownPreset(origin, name string) error {
-	var names []string
+	err := argv.Usagef("%s: there is no preset %q", origin, name)
+	var names, related []string
 	for _, c := range offeredPresets() {
 		names = append(names, c.Word)
+		if isAbout(c.Word+" "+c.About, name) {
+			related = append(related, c.Word)
+		}
 	}
-	err := argv.Usagef("%s: there is no preset %q", origin, name).Meant(name, names)
-	if len(err.Hints) == 0 {
+	const most = 6
+	switch n := len(related); {
+	case n > most:
+		return err.Hint("there are %s and %d more: poll presets lists them", strings.Join(related[:most-1], ", "), n-most+1)
+	case n > 1:
+		return err.Hint("did you mean %s or %s?", strings.Join(related[:n-1], ", "), related[n-1])
+	case n == 1:
+		return err.Hint("did you mean %s?", related[0])
+	}
+	if err.Meant(name, names); len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")
 	}
 	return err
+}
+
+// isAbout reports whether a word of a text begins with a name, as that of a service.
+func isAbout(text, name string) bool {
+	const least = 3 // letters, for a name to tell anything
+	return len(name) >= least && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), func(word string) bool { return strings.HasPrefix(word, strings.ToLower(name)) })
 }
 
 // readSchedule reads the waits, and the limits of attempts.

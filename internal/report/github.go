@@ -70,6 +70,15 @@ func (g *github) add(o *poll.Outcome) {
 	}
 }
 
+// Annotation returns what GitHub Actions shows of a failure before there is a run, "" if
+// that is not where poll runs.
+func Annotation(getenv func(string) string, what, message string) string {
+	if getenv("GITHUB_ACTIONS") != "true" {
+		return ""
+	}
+	return annotation(what, message)
+}
+
 // annotation returns a failure as a workflow command:
 // https://docs.github.com/actions/reference/workflow-commands-for-github-actions
 func annotation(what, message string) string {
