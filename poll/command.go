@@ -33,7 +33,7 @@ const (
 // during the attempt.
 //
 // An attempt does not change the Command, so several runs may use it at once. No reason
-// or error contains an argument of the command.
+// or error contains an argument of the command, and its Target only plain words.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
 	// without a slash is looked up in PATH, one with a slash is relative to Dir.
@@ -98,16 +98,54 @@ func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation
 	return s.Session.Probe(ctx, process.Attempt(a))
 }
 
-// Target returns the name of the program.
+// Target returns the name of the program and the plain words behind it, such as "kubectl
+// get pod web-0". It ends before the first word that may hold a secret: a flag, since its
+// value may follow, a word with any of =:@ or another mark, and one that looks like a
+// token.
 func (c Command) Target() string {
+	if len(c.Args) == 0 {
+		return ""
+	}
+	name := TargetName(c.Args[0])
+	for _, word := range c.Args[1:] {
+		if !isPlain(word) || len(name)+1+len(word) > mostName {
+			break
+		}
+		name += " " + word
+	}
+	return name
+}
+
+// mostName is how long the name of a command may become, in bytes.
+const mostName = 60
+
+// isPlain reports whether a word of a command is a name, and not a flag, an expression or
+// a token: those have many letters and digits without a mark in between.
+func isPlain(word string) bool {
+	const longest = 20
+	run := 0
+	for i, r := range word {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+			if run++; run >= longest {
+				return false
+			}
+		case r == '.', r == '/', r == '-' && i > 0:
+			run = 0
+		default:
+			return false
+		}
+	}
+	return word != ""
+}
+
+// Place returns the name of the program.
+func (c Command) Place() string {
 	if len(c.Args) == 0 {
 		return ""
 	}
 	return TargetName(c.Args[0])
 }
-
-// Place returns what Target does.
-func (c Command) Place() string { return c.Target() }
 
 // Check reports why the program cannot be run, without running it; nil means that it
 // seems to be fine. For a program that is missing or not executable the error is a

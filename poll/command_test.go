@@ -453,3 +453,34 @@ func TestBodiesOfCommands(t *testing.T) {
 		}
 	}
 }
+
+// A command is called by its first plain words, but never by what may be a secret.
+func TestCommandTarget(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"":                       nil,
+		"kubectl get pod web-0":  {"/usr/bin/kubectl", "get", "pod", "web-0", "-o", "json"},
+		"kubectl get jobs/build": {"kubectl", "get", "jobs/build"},
+		"tool login":             {"tool", "login", "me:s3cret", "later"},
+		"tool set":               {"tool", "set", "token=s3cret"},
+		"tool as":                {"tool", "as", "me@host"},
+		"tool":                   {"tool", "--token", "s3cret"},
+		"sh":                     {"sh", "-c", "echo s3cret"},
+		"echo":                   {"echo", "a b"},
+		"vault lookup":           {"vault", "lookup", "s.AbCdEfGhIjKlMnOpQrStUvWx"},
+		"aws describe 123e4567-e89b-12d3-a456-426614174000": {"aws", "describe", "123e4567-e89b-12d3-a456-426614174000"},
+		"a bbbbbbbbbbbbbbbbbbb":                             {"a", "bbbbbbbbbbbbbbbbbbb", "bbbbbbbbbbbbbbbbbbbb", "c"},
+		"a":                                                 {"a", "", "c"},
+	} {
+		c := poll.Command{Args: args}
+		if have := c.Target(); have != want {
+			t.Errorf("%q: have %q, want %q", args, have, want)
+		}
+		if have, _, _ := strings.Cut(want, " "); c.Place() != have {
+			t.Errorf("%q: have the place %q, want %q", args, c.Place(), have)
+		}
+	}
+	if long := (poll.Command{Args: append([]string{"a"}, slices.Repeat([]string{"word"}, 50)...)}).Target(); len(long) > 60 {
+		t.Errorf("have a name of %d bytes", len(long))
+	}
+}
