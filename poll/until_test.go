@@ -155,7 +155,7 @@ func TestARunIsNamedByItsProbe(t *testing.T) {
 	for want, p := range map[string]poll.Poller{
 		"https://h/jobs": {Probe: poll.HTTP{URL: "https://h/jobs?id=7&token=s3cret"}},
 		"tcp://h:1":      {Probe: poll.TCP{Address: "h:1"}},
-		"go":             {Probe: poll.Command{Args: []string{"/usr/local/bin/go", "s3cret"}}},
+		"go":             {Probe: poll.Command{Args: []string{"/usr/local/bin/go", "-key", "s3cret"}}},
 		"mine":           {Probe: poll.TCP{Address: "h:1"}, Target: "mine"},
 		"":               {Probe: &operation{}},
 	} {
