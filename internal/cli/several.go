@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -205,6 +206,10 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	defer reporter.Close()
 	if len(g.pollers) == 0 { // and none had to be
 		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{}})
+	}
+	if _, set := w.world.Lookup("GOGC"); !set {
+		// What thousands of targets keep while they wait would otherwise be doubled.
+		defer debug.SetGCPercent(debug.SetGCPercent(50))
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)

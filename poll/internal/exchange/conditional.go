@@ -64,9 +64,14 @@ func mayCountSeconds(etag string, modified time.Time) bool {
 type cache struct {
 	most          int // bytes of an answer that is kept; 0 = no limit
 	requests      int // since the start, conditional or not
-	kept          *answer
-	validators    validators // of kept
-	unconditional bool       // the request under way
+	kept          *valid
+	unconditional bool // the request under way
+}
+
+// valid is an answer with its validators.
+type valid struct {
+	*answer
+	validators
 }
 
 // maxShared is how long an answer may be that is kept where answers share a budget, in
@@ -84,7 +89,7 @@ func (c *cache) ask(at place) validators {
 	if c == nil || c.unconditional || c.kept == nil || !c.kept.from.same(at) {
 		return validators{}
 	}
-	return c.validators
+	return c.kept.validators
 }
 
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the 304
@@ -103,8 +108,8 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 	if a.code != http.StatusOK || c.most > 0 && len(a.Body) > c.most {
 		return nil
 	}
-	if c.validators = validatorsOf(a.Header); c.validators != (validators{}) {
-		c.kept = a
+	if v := validatorsOf(a.Header); v != (validators{}) {
+		c.kept = &valid{a, v}
 	}
 	return nil
 }
