@@ -220,18 +220,6 @@ func TestJQEnds(t *testing.T) {
 	}
 }
 
-// What takes too much memory ends, too.
-func TestJQMemory(t *testing.T) {
-	x, err := expr.Compile(`jq: def f: 1 + f; f == 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{}`))})
-	if why := strings.Join(r.Explain(1), ""); r.Tri != expr.Unknown || !strings.HasSuffix(why, "MiB of memory") {
-		t.Errorf("have %s, %q", r.Tri, why)
-	}
-}
-
 // TestJQHints asks poll by what the errors of refused programs say for jq, and gojq by
 // the program itself: both decide alike, where there is one answer, true or false.
 func TestJQHints(t *testing.T) {

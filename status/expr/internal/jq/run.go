@@ -10,17 +10,17 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// Limits of one run.
+// limits bound a run.
+type limits struct {
+	time   time.Duration
+	memory uint64 // bytes that the heap may grow meanwhile
+}
+
 const (
 	maxTime   = 10 * time.Second
-	maxMemory = 512 << 20 // bytes that the heap may grow meanwhile
-	maxDepth  = 10_000    // of a value
+	maxMemory = 512 << 20
+	maxDepth  = 10_000 // of a value
 	grace     = 50 * time.Millisecond
-)
-
-var (
-	errTime   = fmt.Errorf("took longer than %s", maxTime)
-	errMemory = fmt.Errorf("took more than %d MiB of memory", maxMemory>>20)
 )
 
 // ErrAbandoned is the error of a run that ctx ended.
@@ -37,13 +37,17 @@ type result struct {
 // or once it has made the heap grow by 512 MiB, as far as gojq can be interrupted: between
 // its instructions, but not within a function.
 func (p *Program) Run(ctx context.Context, input any, values []any) (json string, err error) {
+	return p.runWithin(ctx, limits{maxTime, maxMemory}, input, values)
+}
+
+func (p *Program) runWithin(ctx context.Context, most limits, input any, values []any) (json string, err error) {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := time.AfterFunc(maxTime, func() { cancel(errTime) })
+	limit := time.AfterFunc(most.time, func() { cancel(fmt.Errorf("took longer than %s", most.time)) })
 	defer limit.Stop()
 	done := make(chan result, 1)
 	go func() { done <- p.run(running, input, values) }()
-	r := await(running, cancel, done)
+	r := await(running, cancel, most.memory, done)
 	switch cause := context.Cause(running); {
 	case ctx.Err() != nil && r.err != nil:
 		return "", ErrAbandoned
@@ -56,7 +60,7 @@ func (p *Program) Run(ctx context.Context, input any, values []any) (json string
 }
 
 // await waits for a result, and cancels the run if it takes too much memory.
-func await(ctx context.Context, cancel context.CancelCauseFunc, done <-chan result) result {
+func await(ctx context.Context, cancel context.CancelCauseFunc, memory uint64, done <-chan result) result {
 	const interval = 10 * time.Millisecond
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -70,8 +74,8 @@ func await(ctx context.Context, cancel context.CancelCauseFunc, done <-chan resu
 			if before == 0 {
 				before = now
 			}
-			if now > before+maxMemory {
-				cancel(errMemory)
+			if now > before+memory {
+				cancel(fmt.Errorf("took more than %d MiB of memory", memory>>20))
 			}
 		case <-ctx.Done():
 			select {
