@@ -20,7 +20,7 @@ const (
 	// Succeeded: the operation is done.
 	Succeeded Ending = iota
 	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, or a failed
-	// [Checker].
+	// [Checker], or a caller's context that was canceled with a [Permanent] cause.
 	Failed
 	// CannotRun: the program was not found or cannot be executed.
 	CannotRun
@@ -146,6 +146,9 @@ func (r *run) outcome(ending Ending) Outcome {
 	if ending == Interrupted || ending == TimedOut {
 		o.Cause = context.Cause(r.caller)
 	}
+	if ending == Failed && !(r.decided() && o.Status == status.Error) {
+		o.Status, o.Cause = status.Error, r.broken()
+	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
 	}
@@ -202,8 +205,10 @@ func (r *run) reason(ending Ending, o Outcome) string {
 			limit = max(0, limit).Round(time.Millisecond)
 		}
 		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
-	case Interrupted:
-		return fmt.Sprintf("%v%s", o.Cause, last)
+	case Interrupted, Failed:
+		if o.Cause != nil {
+			return fmt.Sprintf("%v%s", o.Cause, last)
+		}
 	case Cancelled:
 		why := strings.TrimPrefix(context.Cause(r.ctx).Error(), Cancelled.String()+": ")
 		return why + last

@@ -109,7 +109,7 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 			o.Hint = &status.Hint{Wait: e.wait, Source: "the probe"}
 		}
 	}
-	if _, ok := errors.AsType[*permanentError](err); ok {
+	if isPermanent(err) {
 		o.Failure.Kind = status.FailureHopeless
 	} else if ctx.Err() != nil {
 		o.Failure = cause.Failure(ctx, ErrAttemptTimeout.Error())
@@ -117,13 +117,19 @@ func Observe(ctx context.Context, body []byte, err error) status.Observation {
 	return o
 }
 
-// Permanent marks an error that further attempts cannot mend: the verdict is ERROR.
-// Permanent(nil) is nil.
+// Permanent marks an error that further attempts cannot mend: the verdict is ERROR. As the
+// cause with which the context of a run is canceled, it ends the run as Failed and not as
+// Interrupted. Permanent(nil) is nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
 	}
 	return &permanentError{err}
+}
+
+func isPermanent(err error) bool {
+	_, ok := errors.AsType[*permanentError](err)
+	return ok
 }
 
 type permanentError struct{ error }

@@ -238,9 +238,20 @@ func (r *run) interrupted() bool {
 	return err != nil && !errors.Is(err, context.DeadlineExceeded)
 }
 
+// broken returns the cause with which the caller said that the operation has failed; nil if
+// it did not.
+func (r *run) broken() error {
+	if cause := context.Cause(r.caller); r.interrupted() && isPermanent(cause) {
+		return cause
+	}
+	return nil
+}
+
 // stopped returns how a run ends whose context is done, or whose deadline has come.
 func (r *run) stopped() Ending {
 	switch {
+	case r.broken() != nil:
+		return Failed
 	case r.interrupted():
 		return Interrupted
 	case errors.Is(context.Cause(r.ctx), Cancelled):

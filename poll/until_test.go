@@ -164,3 +164,45 @@ func TestARunIsNamedByItsProbe(t *testing.T) {
 		}
 	}
 }
+
+// A context that is canceled with a Permanent cause says that the operation has failed.
+func TestPermanentCause(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		after  time.Duration
+		look   time.Duration
+		reason string
+		tries  int
+	}{
+		"before the first attempt": {0, 0, "the server is gone", 0},
+		"between two attempts":     {90 * time.Second, 0, "the server is gone; last: not yet", 1},
+		"during an attempt":        {61 * time.Second, 5 * time.Second, "the server is gone; last: stopped before there was an answer", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				gone := errors.New("the server is gone")
+				time.AfterFunc(test.after, func() { cancel(poll.Permanent(gone)) })
+				if test.after == 0 {
+					cancel(poll.Permanent(gone))
+				}
+				probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+					select {
+					case <-time.After(test.look):
+					case <-ctx.Done():
+					}
+					return poll.Observe(ctx, nil, errors.New("not yet"))
+				})
+				p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Minute)}
+				o, err := p.Run(ctx)
+				if o.Ending != poll.Failed || o.Status != status.Error || o.Reason != test.reason || o.Attempts != test.tries {
+					t.Errorf("have %v, %v, %q after %d attempts", o.Ending, o.Status, o.Reason, o.Attempts)
+				}
+				if !errors.Is(err, gone) || !errors.Is(err, poll.Failed) || o.Elapsed != test.after {
+					t.Errorf("have %v after %v", err, o.Elapsed)
+				}
+			})
+		})
+	}
+}

@@ -27,7 +27,7 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "docs", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/targets", []string{fills, leaf}},
@@ -35,6 +35,7 @@ var floors = []struct {
 	{"internal/table", []string{leaf}},
 	{"internal/newfile", nil},
 	{"internal/prose", nil},
+	{"internal/exitwatch", nil},
 	{"docs", nil},
 	{"internal/signals", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
@@ -75,7 +76,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":           {"internal/history"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/term":                {"internal/term"},
-	"golang.org/x/sys":                 {"internal/signals", "internal/term", "poll/internal/process"},
+	"golang.org/x/sys":                 {"internal/exitwatch", "internal/signals", "internal/term", "poll/internal/process"},
 }
 
 // systems are those whose files are looked at: a file for another system may

@@ -72,6 +72,7 @@ func manMore() map[string]string {
 		"preset":            "Its rules are evaluated after your own.",
 		"success-threshold": "For services that are unstable while they start.",
 		"max-attempts":      "The first one counts, too.",
+		"pid":               "It is for a server that was started in the background, as tail(1) has it, and may be repeated: any one that has ended is enough.",
 		"max-body":          "The rest of a longer answer is read and discarded, and what was kept is not parsed as JSON.",
 		"targets": "Plain lines, NDJSON, or a list in JSON or YAML. An entry is a URL, or a text for {} of the URL or of the command's " +
 			"arguments; or an object with name, url or command, fields for {.field} of the URL, and flags of its own. " +

@@ -38,6 +38,7 @@ func waitFlags() argv.Flags {
 		{Name: "timeout", Value: "D", Default: "10m", Group: groupLimits, Usage: "for everything; 0 = none"},
 		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
+		{Name: "pid", Value: "PID", Many: true, Group: groupLimits, Usage: "ERROR as soon as this process has ended"},
 		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
 	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), severalFlags(), argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},

@@ -45,10 +45,15 @@ func waitCommand(world World) *argv.Command {
 			if err := w.prepare(ctx, l); err != nil {
 				return err
 			}
-			if w.group != nil {
-				return w.then(ctx, l, w.runSeveral(ctx))
+			watching, stop, err := watchProcesses(ctx, l)
+			if err != nil {
+				return err
 			}
-			_, err := w.run(ctx)
+			defer stop()
+			if w.group != nil {
+				return w.then(ctx, l, w.runSeveral(watching))
+			}
+			_, err = w.run(watching)
 			return w.then(ctx, l, err)
 		},
 	}

@@ -1,0 +1,71 @@
+//go:build unix
+
+package exitwatch
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	for name, kill := range map[string]syscall.Signal{"ended": syscall.SIGTERM, "killed": syscall.SIGKILL} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			child := exec.Command("sleep", "60")
+			if err := child.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer child.Process.Kill()
+			ended, err := Notify(child.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-ended:
+				t.Fatal("it is said to have ended, but runs")
+			case <-time.After(20 * time.Millisecond):
+			}
+			child.Process.Signal(kill)
+			// Nobody has waited for it: it is a zombie.
+			wait(t, ended)
+			again, err := Notify(child.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wait(t, again)
+			child.Wait()
+			if gone, err := Notify(child.Process.Pid); err != nil {
+				t.Error(err)
+			} else {
+				wait(t, gone)
+			}
+		})
+	}
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	if look(os.Getpid()) == nil {
+		t.Error("this process is said to have ended")
+	}
+	child := exec.Command("true")
+	if err := child.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if look(child.Process.Pid) != nil {
+		t.Error("a process that has ended is waited for")
+	}
+}
+
+func wait(t *testing.T, ended <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Fatal("its end is not noticed")
+	}
+}
