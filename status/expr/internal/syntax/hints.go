@@ -3,7 +3,6 @@ package syntax
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,9 +48,6 @@ func find(habits []habit, fits func(word string) bool) (habit, bool) {
 	}
 	return habit{}, false
 }
-
-// oneOf reports whether a word is in a list separated by blanks.
-func oneOf(word, list string) bool { return slices.Contains(strings.Fields(list), word) }
 
 // is fits s itself.
 func is(s string) func(string) bool { return func(word string) bool { return word == s } }
