@@ -250,12 +250,17 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	defer d.stop(nil)
 	req := c.request(ctx, next)
 	transport := c.transport(next.at)
+	_, standard := transport.(*http.Transport)
+	if !standard { // it may change the URL, though it should not
+		u := *req.URL
+		req.URL = &u
+	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
-	if _, standard := transport.(*http.Transport); !standard { // its bodies may not end with their context
+	if !standard { // its bodies may not end with their context
 		defer context.AfterFunc(ctx, func() { resp.Body.Close() })()
 	}
 	received := time.Now()
