@@ -67,7 +67,8 @@ func newRun(ctx context.Context, p Poller) *run {
 	if p.Rand == nil {
 		p.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	r := &run{Poller: p, caller: ctx, ctx: ctx, probe: p.Probe, state: state{last: &judged{}, complete: &judged{}}}
+	none := &judged{}
+	r := &run{Poller: p, caller: ctx, ctx: ctx, probe: p.Probe, state: state{last: none, complete: none}}
 	r.deadline, _ = ctx.Deadline()
 	if own := r.Start.Add(p.Timeout); p.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
 		r.deadline = own

@@ -143,8 +143,8 @@ func (r *run) slim() {
 	o.Header, o.Remarks, v.Answers = nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
-		r.tally.Forget(o.Kind)
 	}
+	r.tally.Forget()
 	slim := &judged{observation: &o, verdict: v, took: r.last.took}
 	if r.complete == r.last {
 		r.complete = slim

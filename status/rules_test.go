@@ -367,8 +367,11 @@ func TestTally(t *testing.T) {
 			t.Parallel()
 			asked := status.Rules{Own: rules(t, test.rules...)}
 			var tally status.Tally
+			var forgetful status.Tally
 			for _, o := range test.o {
 				tally.Add(asked.Classify(t.Context(), o))
+				forgetful.Add(asked.Classify(t.Context(), o))
+				forgetful.Forget()
 			}
 			have := tally.Notes(test.o[0].Kind)
 			if len(have) != len(test.want) {
@@ -378,6 +381,9 @@ func TestTally(t *testing.T) {
 				if !strings.Contains(have[i], test.want[i]) {
 					t.Errorf("have %q, want %q", have[i], test.want[i])
 				}
+			}
+			if also := forgetful.Notes(test.o[0].Kind); !slices.Equal(have, also) {
+				t.Errorf("after Forget: have %q, want %q", also, have)
 			}
 		})
 	}
@@ -409,15 +415,25 @@ func TestTallyHints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := status.Rules{Own: rules(t, test.rules...)}
-			var tally status.Tally
+			var tally, forgetful status.Tally
 			for i, o := range test.o {
 				tally.Add(asked.Classify(t.Context(), o))
+				forgetful.Add(asked.Classify(t.Context(), o))
+				forgetful.FirstHints(o.Kind)
+				forgetful.Forget()
 				if have := strings.Join(tally.FirstHints(o.Kind), ";;"); have != test.first[i] {
 					t.Errorf("at answer %d: have %q, want %q", i+1, have, test.first[i])
 				}
 			}
 			if have := strings.Join(tally.Hints(test.o[0].Kind), ";;"); have != test.last {
 				t.Errorf("at the end: have %q, want %q", have, test.last)
+			}
+			want := test.last
+			if name == "as it was last" {
+				want = state // which is what was found first
+			}
+			if have := strings.Join(forgetful.Hints(test.o[0].Kind), ";;"); have != want {
+				t.Errorf("at the end, after Forget: have %q, want %q", have, want)
 			}
 		})
 	}

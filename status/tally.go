@@ -17,25 +17,29 @@ type ruleCount struct {
 	rule    *Rule
 	asked   bool
 	decided bool
-	last    expr.Result // of the last time it was asked
 	hinted  bool        // later answers need not be searched for hints
-	why     string      // what a note says of a forgotten last, "" if it was not forgotten
-	said    []string    // the hints on a forgotten last
+	last    expr.Result // of the last time it was asked
+
+	forgotten bool     // last was dropped; what is known of it is:
+	why       string   // why the rule was not decided
+	said      []string // the hints on the first answer that had any
 }
 
-// Forget drops the answers that the rules were asked about last, but not what the notes
-// and the hints say of them.
-func (t *Tally) Forget(kind Kind) {
+// Forget drops the answers that the rules were asked about last. What the notes and the
+// hints say from now on is what [Tally.FirstHints] has found, and why a rule that was
+// never decided was not.
+func (t *Tally) Forget() {
 	for _, c := range t.rules {
-		if c.asked && c.why == "" {
-			c.said, c.why, c.last = c.hints(kind), c.explained(), expr.Result{}
+		if c.asked && !c.decided && c.why == "" {
+			c.why = c.explained()
 		}
+		c.forgotten, c.last = c.asked, expr.Result{}
 	}
 }
 
 // explained says why the rule was not decided when it was asked last.
 func (c *ruleCount) explained() string {
-	if c.why != "" {
+	if c.forgotten {
 		return c.why
 	}
 	return append(c.last.Explain(1), "its value was unknown")[0]
@@ -54,7 +58,7 @@ func (t *Tally) Add(v Verdict) {
 			t.rules = append(t.rules, &ruleCount{rule: a.Rule})
 		}
 		if c := t.rules[at]; a.Asked {
-			c.asked, c.last, c.why = true, a.Result, ""
+			c.asked, c.last, c.forgotten = true, a.Result, false
 			c.decided = c.decided || a.Result.Tri != expr.Unknown
 		}
 	}
@@ -79,6 +83,9 @@ func (t *Tally) hints(kind Kind, onlyFirst bool) []string {
 			continue
 		}
 		more := c.hints(kind)
+		if onlyFirst {
+			c.said = more
+		}
 		c.hinted = c.hinted || len(more) > 0 || c.asked && c.last.Readable()
 		for _, hint := range more {
 			if !slices.Contains(hints, hint) {
@@ -93,7 +100,7 @@ func (t *Tally) hints(kind Kind, onlyFirst bool) []string {
 // alone. Members that tell of errors are often absent, so a rule for ERROR gets a hint
 // only if a name is nearly right.
 func (c *ruleCount) hints(kind Kind) []string {
-	if c.why != "" {
+	if c.forgotten {
 		return c.said
 	}
 	result := c.last
