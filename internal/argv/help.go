@@ -39,6 +39,9 @@ func (p *Program) Help(c *Command) string {
 			fmt.Fprintf(&b, "  %-*s %s\n", commandWidth, s.synopsis(), s.Summary)
 		}
 	}
+	if c.Before != "" {
+		fmt.Fprintf(&b, "\n%s\n", c.Before)
+	}
 	c.Flags.help(&b)
 	if c.After != "" {
 		fmt.Fprintf(&b, "\n%s\n", c.After)

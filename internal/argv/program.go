@@ -70,6 +70,7 @@ type Command struct {
 	About    string // a paragraph, for its own help
 	Examples []Example
 	Usage    []string // the lines below "Usage:", if Operands is not enough
+	Before   string   // what its help says before the flags
 	Flags    Flags
 	After    string // what its help ends with
 

@@ -54,15 +54,15 @@ func (w World) program() *argv.Program {
 	p.Subcommands = []argv.Constructor{
 		{Name: "demo", New: func() *argv.Command { return demoCommand(w) }},
 		{Name: "eval", New: func() *argv.Command { return interruptible(evalCommand(w)) }},
+		{Name: "presets", New: presetsCommand},
+		{Name: "help", New: func() *argv.Command { return p.HelpCommand("conditions") }},
+		{Name: "man", New: func() *argv.Command { return manCommand(w, p) }},
+		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
+		{Name: "version", New: versionCommand},
+		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
 		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
 		{Name: "tune", New: plan.TuneCommand},
 		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
-		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
-		{Name: "presets", New: presetsCommand},
-		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
-		{Name: "man", New: func() *argv.Command { return manCommand(w, p) }},
-		{Name: "version", New: versionCommand},
-		{Name: "help", New: func() *argv.Command { return p.HelpCommand("conditions") }},
 	}
 	p.Topics = w.topics()
 	return p

@@ -17,7 +17,7 @@ const (
 	groupLearning   = "Learning (from past runs of the same operation)"
 	groupLimits     = "Limits"
 	groupSeveral    = "Several targets"
-	groupHTTP       = "HTTP (as curl's; more of them: poll man)"
+	groupHTTP       = "HTTP (as curl's)"
 	groupCommand    = "Command"
 	groupOutput     = "Output"
 )
@@ -39,7 +39,7 @@ func waitFlags() argv.Flags {
 		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},
 		{Name: "max-attempts", Value: "N", Distinctive: true, Group: groupLimits, Default: "0 = no limit", Usage: "attempts in all"},
 		{Name: "pid", Value: "PID", Many: true, Group: groupLimits, Usage: "ERROR as soon as this process has ended"},
-		{Name: "max-body", Value: "SIZE", Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
+		{Name: "max-body", Value: "SIZE", Rare: true, Group: groupLimits, Default: "64MiB", Usage: "keep at most this much of an answer"},
 	}, plan.Flags(groupWaiting), learning.Flags(groupLearning), severalFlags(), argv.Flags{
 		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", Offers: offeredMethods, Group: groupHTTP, Usage: "the method; GET, or POST with -d"},
 		{Name: "data", Aliases: []string{"d"}, Value: "DATA", Many: true, FromFile: true, MayBeEmpty: true, Group: groupHTTP, Usage: "the request body; @FILE reads it, @- from stdin"},
@@ -59,10 +59,10 @@ func waitFlags() argv.Flags {
 		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", MayBeEmpty: true, Rare: true, Group: groupHTTP, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
 		{Name: "resolve", Value: "HOST:PORT:ADDRESS", Many: true, Rare: true, Group: groupHTTP, Usage: "connect to this address for the host"},
 		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", Many: true, Rare: true, Group: groupHTTP, Usage: "connect to the second host and port for the first"},
-		{Name: "max-redirs", Value: "N", Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
-		{Name: "location-trusted", Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
+		{Name: "max-redirs", Value: "N", Rare: true, Group: groupHTTP, Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
+		{Name: "location-trusted", Rare: true, Group: groupHTTP, Usage: "send credentials and body to other origins, too"},
 		{Name: "follow", Value: "WHERE", Offers: offeredFollows, Distinctive: true, Group: groupHTTP, Default: "auto", Usage: "what to poll after the start: none, EXPR"},
-		{Name: "no-conditional", Distinctive: true, Group: groupHTTP, Usage: "never send If-None-Match / If-Modified-Since"},
+		{Name: "no-conditional", Distinctive: true, Rare: true, Group: groupHTTP, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
 		{Name: "fail", Aliases: []string{"f"}, Hidden: true},
@@ -97,10 +97,10 @@ func severalFlags() argv.Flags {
 		{Name: "any", Group: groupSeveral, Usage: "one SUCCESS is enough"},
 		{Name: "at-least", Value: "N|P%", Distinctive: true, Group: groupSeveral, Default: "all", Usage: "so many SUCCESS are enough"},
 		{Name: "fail-fast", Group: groupSeveral, Usage: "end once too many have failed"},
-		{Name: "expect", Value: "N", Group: groupSeveral, Default: "1", Usage: "fewer targets are an error; 0 allows none"},
+		{Name: "expect", Value: "N", Rare: true, Group: groupSeveral, Default: "1", Usage: "fewer targets are an error; 0 allows none"},
 		{Name: "target-timeout", Value: "D", Distinctive: true, Group: groupSeveral, Default: "0 = none", Usage: "for each target, within --timeout"},
 		{Name: "parallel-max", Value: "N", Distinctive: true, Group: groupSeveral, Default: "50", Usage: "attempts at once"},
-		{Name: "parallel-max-host", Value: "N", Distinctive: true, Group: groupSeveral, Default: "6; commands: processors", Usage: "of them to one host"},
+		{Name: "parallel-max-host", Value: "N", Distinctive: true, Rare: true, Group: groupSeveral, Default: "6; commands: processors", Usage: "of them to one host"},
 		{Name: "rate", Value: "N/U", Group: groupSeveral, Default: "50/s", Usage: "attempts at one host, e.g. 10/m; 0 = no limit"},
 	}
 }

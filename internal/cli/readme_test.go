@@ -4,21 +4,51 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
 
 	"github.com/pollcli/poll/internal/httpscript"
 )
 
-// TestReadme runs the examples of README.md and of pages in docs: each block
-// that begins with ```console, in a shell and a directory of its own.
+// pages returns the names of README.md and of the pages in docs.
+func pages(t *testing.T) []string {
+	t.Helper()
+	inDocs, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(inDocs) == 0 {
+		t.Fatalf("no pages in docs: %v", err)
+	}
+	names := []string{"README.md"}
+	for _, name := range inDocs {
+		names = append(names, "docs/"+filepath.Base(name))
+	}
+	return names
+}
+
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestReadme runs the examples of README.md and of pages in docs, each in a shell and
+// a directory of its own: blocks that begin with ```console, and what begins with "poll"
+// in blocks of make, YAML and ini.
 //
 //   - "$ " begins a command, "> " continues it. All other lines are what the
 //     commands print on stdout, to the letter. stderr is not compared; a block
@@ -36,57 +66,165 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range []string{"README.md", "docs/many.md", "docs/waiting.md", "docs/learning.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(page)))
-		if err != nil {
-			t.Fatal(err)
+	run := map[string]int{}
+	for _, name := range pages(t) {
+		for _, b := range blocks(page(t, name)) {
+			for _, example := range b.examples(t) {
+				run[b.language]++
+				first, _, _ := strings.Cut(example.script, "\n")
+				t.Run(first, func(t *testing.T) {
+					t.Parallel()
+					if diff := cmp.Diff(example.output, runBlock(t, world, example.script)); diff != "" {
+						t.Errorf("%s, line %d (-want +got):\n%s", name, b.line, diff)
+					}
+				})
+			}
 		}
-		blocks := consoleBlocks(string(text))
-		if len(blocks) == 0 {
-			t.Fatalf("%s has no examples", page)
-		}
-		for _, b := range blocks {
-			name, _, _ := strings.Cut(b.script, "\n")
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				if diff := cmp.Diff(b.output, runBlock(t, world, b.script)); diff != "" {
-					t.Errorf("%s, line %d (-want +got):\n%s", page, b.line, diff)
-				}
-			})
+	}
+	want := map[string]int{"console": 25, "make": 1, "yaml": 4, "ini": 1}
+	for language, n := range want {
+		if run[language] < n {
+			t.Errorf("%d examples in blocks of %s, want at least %d", run[language], language, n)
 		}
 	}
 }
 
-// A consoleBlock is an example: what was typed, and what came of it.
-type consoleBlock struct {
+// A block is one between lines of ```, and what language it is in.
+type block struct {
 	line           int
-	script, output string
+	language, text string
 }
 
-func consoleBlocks(text string) []consoleBlock {
-	var blocks []consoleBlock
+func blocks(text string) []block {
+	var list []block
 	inside := false
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
+		language, fence := strings.CutPrefix(strings.TrimSpace(line), "```")
 		switch {
-		case strings.HasPrefix(line, "```"):
-			inside = strings.TrimSpace(line) == "```console"
-			if inside {
-				blocks = append(blocks, consoleBlock{line: number})
-			}
+		case fence && !inside:
+			list = append(list, block{line: number, language: language})
+			inside = true
+		case fence:
+			inside = false
 		case inside:
-			b := &blocks[len(blocks)-1]
-			if command, ok := strings.CutPrefix(line, "$ "); ok {
-				b.script += command
-			} else if command, ok := strings.CutPrefix(line, "> "); ok {
-				b.script += command
-			} else {
-				b.output += line
+			list[len(list)-1].text += line
+		}
+	}
+	return list
+}
+
+// An example is what is typed, and what comes of it.
+type example struct{ script, output string }
+
+func (b block) examples(t *testing.T) []example {
+	t.Helper()
+	var scripts []string
+	switch b.language {
+	case "console":
+		return []example{consoleExample(b.text)}
+	case "make":
+		scripts = []string{"cat >Makefile <<'END'\n" + b.text + "END\nmake --silent"}
+	case "ini":
+		for line := range strings.Lines(b.text) {
+			if command, ok := strings.CutPrefix(line, "ExecStartPre="); ok {
+				scripts = append(scripts, strings.TrimSpace(command))
+			}
+		}
+	case "yaml":
+		var document any
+		if err := yaml.Unmarshal([]byte(b.text), &document); err != nil {
+			t.Errorf("line %d: %v", b.line, err)
+		}
+		scripts = yamlScripts(document)
+	}
+	var list []example
+	for _, script := range scripts {
+		list = append(list, example{script: "{\n" + script + "\n} >answer && echo done", output: "done\n"})
+	}
+	return list
+}
+
+func consoleExample(text string) (e example) {
+	for line := range strings.Lines(text) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			e.script += command
+		} else if command, ok := strings.CutPrefix(line, "> "); ok {
+			e.script += command
+		} else {
+			e.output += line
+		}
+	}
+	return e
+}
+
+// yamlScripts returns what a CI service, Compose or the action would run: all texts and
+// lists that begin with poll, and each use of the action.
+func yamlScripts(value any) (scripts []string) {
+	switch v := value.(type) {
+	case string:
+		if strings.HasPrefix(v, "poll ") {
+			return []string{v}
+		}
+	case []any:
+		if len(v) > 0 && v[0] == "poll" {
+			script := ""
+			for _, word := range v {
+				script += fmt.Sprintf("'%v' ", word)
+			}
+			return []string{script}
+		}
+		for _, item := range v {
+			scripts = append(scripts, yamlScripts(item)...)
+		}
+	case map[string]any:
+		if uses, _ := v["uses"].(string); strings.HasPrefix(uses, "pollcli/poll@") {
+			script := "export GITHUB_OUTPUT=outputs\n"
+			for name, input := range v["with"].(map[string]any) {
+				script += fmt.Sprintf("export INPUT_%s='%v'\n", strings.ToUpper(strings.ReplaceAll(name, "-", "_")), input)
+			}
+			return []string{script + `"$ROOT/scripts/action" run "$(command -v poll)"`}
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			scripts = append(scripts, yamlScripts(v[name])...)
+		}
+	}
+	return scripts
+}
+
+// TestReadme_links follows the links of README.md and of pages in docs to files and to
+// headings.
+func TestReadme_links(t *testing.T) {
+	t.Parallel()
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, name := range append(pages(t), "CONTRIBUTING.md") {
+		for _, found := range link.FindAllStringSubmatch(page(t, name), -1) {
+			file, heading, _ := strings.Cut(found[1], "#")
+			if strings.Contains(file, "://") {
+				continue
+			}
+			target := name
+			if file != "" {
+				target = path.Join(path.Dir(name), file)
+			}
+			if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(target))); err != nil {
+				t.Errorf("%s links to %s: %v", name, found[1], err)
+			} else if heading != "" && !slices.Contains(anchors(page(t, target)), heading) {
+				t.Errorf("%s links to %s, and %s has no such heading", name, found[1], target)
 			}
 		}
 	}
-	return blocks
+}
+
+// anchors returns the names that GitHub gives to the headings of a page.
+func anchors(text string) (names []string) {
+	dropped := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		plain := dropped.ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return names
 }
 
 // Where the examples look.
@@ -106,6 +244,10 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	addr := listener.Addr().String()
 	here := strings.NewReplacer(exampleAPI, "http://"+addr, exampleDB, "tcp://"+addr)
 	there := strings.NewReplacer("http://"+addr, exampleAPI, "tcp://"+addr, exampleDB)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	for _, f := range world.Files {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), []byte(here.Replace(string(f.Data))), 0o777); err != nil {
@@ -114,7 +256,8 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	}
 	cmd := exec.Command("sh", "-c", here.Replace(script))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce}
+	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce,
+		"ROOT=" + root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL=" + here.Replace(exampleAPI) + "/jobs/42"}
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	ended := cmd.Run()

@@ -30,8 +30,16 @@ func waitCommand(world World) *argv.Command {
 			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  entries fill {} of it",
 			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
 		},
+		Before: "Expressions (poll help conditions):\n" +
+			"  .state  .items[0].name  .meta[\"a/b\"]  .items.#  .a // \"default\"\n" +
+			"  == != < <= > >=  in [\"a\", \"b\"]  contains  startswith  endswith  =~ 'regexp'\n" +
+			"  and  or  not  (...)  any(.items[]; .ok)  all(...)  count(...) > 2\n" +
+			"  .a | length   also type tonumber tostring fromjson ascii_upcase has test ...\n" +
+			"  $status $header.Age $body $error; $exit $stdout $stderr; $elapsed $ENV.SHA\n" +
+			"  jq: [.items[].size] | add > 100   what follows jq: may be any jq program",
 		Flags: waitFlags(),
-		After: "poll help TOPIC says more: conditions, waiting, many, exit-codes, environment.\n" +
+		After: "Help on: conditions, waiting, many, exit-codes, environment, and each flag\n" +
+			"(poll help many, poll help until). poll man has all flags.\n" +
 			"Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
 			"Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past\n" +
 			"the deadline, 124 timeout, 125 poll failed, 126/127 cannot run, 128+n signal n.",

@@ -22,7 +22,7 @@ import (
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "schedule",
-		Summary: "when a wait would poll",
+		Summary: "see when a wait would poll",
 		About: "poll schedule shows when poll, given the same flags, would make its attempts:\n" +
 			"the wait before each (with jitter, its mean and bounds) and the time at which it\n" +
 			"starts. It assumes that attempts take no time, and that no answer asks for\n" +

@@ -23,7 +23,7 @@ import (
 func SimulateCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
 		Name:    "simulate",
-		Summary: "what jitter does to a contended service",
+		Summary: "model many clients of one service",
 		About: "poll simulate lets clients contend for a service in virtual time, and measures\n" +
 			"how long it takes until all are done and how much work that makes. Model queue:\n" +
 			"the service takes one client at a time; one that finds it busy waits and asks\n" +

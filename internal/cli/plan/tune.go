@@ -18,7 +18,7 @@ import (
 func TuneCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "tune",
-		Summary: "choose the growth factor for a goal",
+		Summary: "choose how fast waits grow",
 		About: "poll tune chooses the factor of exponential waits for a goal: waits that are a\n" +
 			"fraction of the time already waited (--overshoot), or a given wait at a given\n" +
 			"time (--wait, --at). It shows how many attempts that makes until --timeout, how\n" +
