@@ -1,9 +1,15 @@
 package exchange
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/body"
 )
 
 func TestValidatorsOf(t *testing.T) {
@@ -40,6 +46,59 @@ func FuzzValidators(f *testing.F) {
 		have := validatorsOf(headerOf("ETag: "+etag, "Last-Modified: "+modified, "Date: "+date))
 		if have.etag != "" && have.etag != etag || have.lastModified != "" && have.lastModified != modified {
 			t.Errorf("have %+v of %q and %q", have, etag, modified)
+		}
+	})
+}
+
+// Where answers share a budget, a long one is asked for as a whole each time.
+func TestCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]string{maxShared: `"a"`, maxShared + 1: ""} {
+		var asked string
+		server := roundTrip(func(r *http.Request) (*http.Response, error) {
+			asked = r.Header.Get("If-None-Match")
+			text := io.NopCloser(strings.NewReader(strings.Repeat("x", size)))
+			return &http.Response{StatusCode: 200, Header: http.Header{"Etag": {`"a"`}}, ContentLength: -1, Body: text}, nil
+		})
+		s, err := NewSession(Request{URL: "http://h/", Transport: server, Bodies: &body.Budget{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Look(t.Context(), false)
+		if s.Look(t.Context(), false); asked != want {
+			t.Errorf("after %d bytes: asked with %q, want %q", size, asked, want)
+		}
+	}
+}
+
+// The place of a long answer is free again when the next attempt begins.
+func TestLookReleases(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		size := 2 << 20
+		server := roundTrip(func(*http.Request) (*http.Response, error) {
+			text := io.NopCloser(strings.NewReader(strings.Repeat("x", size)))
+			return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: text}, nil
+		})
+		var budget body.Budget
+		var sessions [3]*Session
+		for i := range sessions {
+			sessions[i], _ = NewSession(Request{URL: "http://h/", Transport: server, Bodies: &budget})
+		}
+		long := func(i int) bool {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			o := sessions[i].Look(ctx, false)
+			return o.Good()
+		}
+		if !long(0) || !long(1) || long(2) {
+			t.Error("not two places")
+		}
+		size = 1
+		sessions[0].Look(t.Context(), false)
+		size = 2 << 20
+		if !long(2) {
+			t.Error("the place is not free again")
 		}
 	})
 }
