@@ -95,7 +95,7 @@ func severalFlags() argv.Flags {
 		{Name: "targets", Value: "FILE", Group: groupSeveral, Usage: "wait for each entry, or fill {} with it; - is stdin"},
 		{Name: "all", Hidden: true}, // the default
 		{Name: "any", Group: groupSeveral, Usage: "one SUCCESS is enough"},
-		{Name: "at-least", Value: "N|P%", Distinctive: true, Group: groupSeveral, Default: "all", Usage: "so many SUCCESS are enough"},
+		{Name: "at-least", Value: "N|P%", Distinctive: true, Group: groupSeveral, Default: "all", Usage: "this many have to succeed"},
 		{Name: "fail-fast", Group: groupSeveral, Usage: "end once too many have failed"},
 		{Name: "expect", Value: "N", Rare: true, Group: groupSeveral, Default: "1", Usage: "fewer targets are an error; 0 allows none"},
 		{Name: "target-timeout", Value: "D", Distinctive: true, Group: groupSeveral, Default: "0 = none", Usage: "for each target, within --timeout"},

@@ -26,8 +26,8 @@ func waitCommand(world World) *argv.Command {
 		},
 		Usage: []string{
 			"poll [flags] URL [URL...]           http, https or tcp; flags may follow",
-			"poll [flags] [--] COMMAND [ARG...]  all after COMMAND belongs to it",
-			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  entries fill {} of it",
+			"poll [flags] [--] COMMAND [ARG...]  what follows COMMAND is its own",
+			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  {} is an entry",
 			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
 		},
 		Before: "Expressions (poll help conditions):\n" +
