@@ -296,15 +296,10 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 
 // code returns the exit code of all: that of the targets that decided.
 func (g *group) code(s poll.Summary) ExitCode {
-	switch code, known := g.codes[s.Ending]; {
-	case s.Ending == poll.Succeeded:
+	if s.Ending == poll.Succeeded {
 		return ExitSuccess
-	case s.Ending == poll.Interrupted && s.Cause != nil:
-		return exitCode(s.Cause)
-	case known:
-		return code
 	}
-	return ExitError
+	return cmp.Or(g.codes[s.Ending], ExitError)
 }
 
 // placeOf returns what a probe puts load on, as a group knows it.
