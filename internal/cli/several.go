@@ -23,6 +23,9 @@ const (
 	defaultRate         = 50 // attempts a second at one place
 	defaultParallel     = 50
 	defaultParallelHost = 6
+
+	// savingTime is how long the histories of all targets may take, once one was held.
+	savingTime = 2 * time.Second
 )
 
 // A group is several targets that are waited for together.
@@ -32,7 +35,7 @@ type group struct {
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
 	results map[int]report.Result      // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
-	held    []int // targets whose histories others held when they ended
+	held    []int // targets that are remembered at the end, since others held a history
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -256,7 +259,7 @@ func (w *wait) endOne(ctx context.Context, reporter *report.Reporter, event poll
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
-	if learns.Save(ctx, outcome) {
+	if len(g.held) == 0 && learns.Save(ctx, outcome) || len(g.held) > 0 && learns.Take(ctx, outcome) {
 		g.held = append(g.held, n)
 	}
 	result, settled := g.results[n]
@@ -282,8 +285,11 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	reporter.Close()
 	code := g.code(*event.Summary)
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
+	patience := time.Now().Add(savingTime)
 	for _, n := range g.held {
-		g.learns[n].SaveLater(ctx, time.Until(w.deadline()))
+		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || n == g.held[0] {
+			g.learns[n].SaveLater(ctx, left)
+		}
 	}
 	if err != nil {
 		return err

@@ -310,19 +310,18 @@ func (r *severalReader) aim(b *base, t *target, e *targets.Entry) error {
 		return r.aimTCP(t, e.URL)
 	}
 	key := source{b.http, e.URL, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
-	if probe := r.sources[key]; probe != nil {
+	mayShare := isSafe(b.http) && !b.line.Has("learn") // what is learned sets the schedule
+	if probe := r.sources[key]; probe != nil && mayShare {
 		t.poller.Probe = probe
 		return nil
 	}
 	request := *b.http
 	t.http = &request
-	if err := r.aimHTTP(b.line, t, e.URL); err != nil {
-		return err
-	}
-	if isSafe(t.http) && !b.line.Has("learn") { // what is learned sets the schedule
+	err := r.aimHTTP(b.line, t, e.URL)
+	if err == nil && mayShare {
 		r.sources[key] = t.poller.Probe
 	}
-	return nil
+	return err
 }
 
 // isSafe reports whether one request may stand for several that are equal: it starts

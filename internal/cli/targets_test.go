@@ -42,12 +42,13 @@ func TestTargets_share(t *testing.T) {
 {"name":"same","url":"http://a/2","until":".x"}
 {"name":"other","url":"http://a/2","until":".y"}
 {"url":"http://a/3","header":"X: 1","until":".x"}
-`, "--targets=-", "--until=.done", "--interval=1s")
+{"name":"learns","url":"http://a/2","learn":"own"}
+`, "--targets=-", "--until=.done", "--interval=1s", "--history="+t.TempDir())
 	var requests []*poll.HTTP
 	for _, p := range g.pollers {
 		requests = append(requests, p.Probe.(*poll.HTTP))
 	}
-	for i, same := range []int{0, 1, 1, 1, 1, 5} {
+	for i, same := range []int{0, 1, 1, 1, 1, 5, 6} {
 		if requests[i] != requests[same] {
 			t.Errorf("target %d does not share the request of target %d", i+1, same+1)
 		}
@@ -55,7 +56,7 @@ func TestTargets_share(t *testing.T) {
 			t.Errorf("target %d has a transport of its own", i+1)
 		}
 	}
-	if requests[0] == requests[1] || requests[1] == requests[5] {
+	if requests[0] == requests[1] || requests[1] == requests[5] || requests[1] == requests[6] {
 		t.Error("different requests are one")
 	}
 	rule := func(i int) any { return g.pollers[i].Rules.Own[0].Expr }

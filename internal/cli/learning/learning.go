@@ -196,17 +196,23 @@ const (
 	lockTimeoutLeast  = 100 * time.Millisecond // even after the deadline
 )
 
-// Save remembers the run that has ended. It reports whether others hold the
-// history, so that it has to be tried again.
-func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
+// Take takes the run that has ended, and reports whether there is something to
+// remember of it, with SaveLater.
+func (r *Recorder) Take(ctx context.Context, o poll.Outcome) bool {
 	if r == nil {
 		return false
 	}
 	run, ok := r.record(ctx, o)
-	if !ok || r.store.Dir == "" {
+	r.run = run
+	return ok && r.store.Dir != ""
+}
+
+// Save remembers the run that has ended. It reports whether others hold the
+// history, so that it has to be tried again.
+func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
+	if !r.Take(ctx, o) {
 		return false
 	}
-	r.run = run
 	err := r.add(ctx, lockTimeoutBefore)
 	if errors.Is(err, history.ErrHeld) {
 		return true
