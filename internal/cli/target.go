@@ -79,10 +79,9 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 		for g := range l.All(kind.Name) {
 			rule, err := r.rule(ruleText{kind.Status, g.Value})
 			if err == nil {
-				err = applies(rule.Expr.Uses(), t.kind)
-			}
-			if err != nil && r.isForOthers(t, g) {
-				continue
+				if err = applies(rule.Expr.Uses(), t.kind); err != nil && r.isForOthers(t, g) {
+					continue
+				}
 			}
 			if err != nil {
 				return badExpression(g.Origin, err)

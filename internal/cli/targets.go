@@ -416,6 +416,12 @@ func (r *severalReader) refuseUnused() error {
 	if len(r.pollers) == 0 || r.kinds[status.KindHTTP] {
 		return nil
 	}
+	if !r.kinds[status.KindCommand] { // conditions on answers are for others, if there are any
+		alone := targetReader{world: r.world}
+		if err := alone.readRules(r.line, &target{kind: status.KindTCP}); err != nil {
+			return err
+		}
+	}
 	return refuseGroup(r.line, groupHTTP, "is for http and https, and no target is")
 }
 
