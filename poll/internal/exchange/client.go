@@ -211,8 +211,8 @@ type answer struct {
 func (c *client) do(ctx context.Context, next call) *answer {
 	began := time.Now()
 	var redirects []redirect
-	for {
-		a, err := c.send(ctx, next)
+	for sent := began; ; sent = time.Now() {
+		a, err := c.send(ctx, next, sent)
 		if err != nil {
 			return c.unanswered(ctx, err, next, redirects, time.Since(began))
 		}
@@ -245,7 +245,7 @@ func failed(f *status.Failure, redirects []redirect) *answer {
 }
 
 // send makes one request and reads its answer.
-func (c *client) send(ctx context.Context, next call) (*answer, error) {
+func (c *client) send(ctx context.Context, next call, sent time.Time) (*answer, error) {
 	ctx, d := deliver(ctx)
 	defer d.stop(nil)
 	req := c.request(ctx, next)
@@ -256,8 +256,11 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 		req.URL = &u
 	}
 	resp, err := transport.RoundTrip(req)
+	encrypted := next.at.url.Scheme == "https"
 	if err != nil {
-		return nil, d.failed(err)
+		e := d.failed(err)
+		e.stages = d.stages(sent, time.Now(), false, encrypted)
+		return nil, e
 	}
 	defer resp.Body.Close()
 	if !standard { // its bodies may not end with their context
@@ -265,11 +268,14 @@ func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	}
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
+	a.Stages = d.stages(sent, received, true, encrypted)
 	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
 	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, body.Buffer{Limit: c.MaxBody, Hold: &c.hold}, asIs); err != nil {
-		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
+		a.Stages.Note(status.StageBody, received, time.Now())
+		a.Stages.Unfinished = true
+		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength, stages: a.Stages}
 	}
 	hint.Read(&a.Observation, received)
 	c.cookies.keep(a.from, resp.Header)

@@ -101,7 +101,7 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
 		o := c.kept.Observation
 		o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
-		o.NotModified = true
+		o.Stages, o.NotModified = a.Stages, true
 		return &answer{Observation: o, code: c.kept.code, from: c.kept.from, redirects: c.kept.redirects}
 	}
 	c.kept = nil
