@@ -38,7 +38,7 @@ var floors = []struct {
 	{"internal/exitwatch", nil},
 	{"docs", nil},
 	{"internal/signals", nil},
-	{"internal/report", []string{"internal/term", leaf, "poll", "status"}},
+	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
 	{"internal/history", []string{"backoff/learn"}},

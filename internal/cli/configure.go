@@ -139,7 +139,42 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind
 	w.resultFile = l.String("result-file")
 	w.showStderr = l.On("show-stderr") && w.command != nil
 	w.passExitCode = l.On("pass-exit-code")
+	if err := w.readShow(l, kinds); err != nil {
+		return err
+	}
 	return w.readPrint(ctx, l, kinds)
+}
+
+// readShow reads what is shown of each answer. Of several targets it need not apply to all.
+func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
+	for g := range l.All("show") {
+		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
+		switch {
+		case err != nil:
+		case e.NamesEnviron():
+			err = argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+		default:
+			err = depends(e)
+		}
+		if err == nil {
+			err = appliesToSome(e.Uses(), kinds)
+		}
+		if err != nil {
+			return badExpression(g.Origin, err)
+		}
+		w.report.Show = append(w.report.Show, e)
+	}
+	return nil
+}
+
+// appliesToSome refuses an expression that no target can answer.
+func appliesToSome(uses expr.Uses, kinds []status.Kind) (err error) {
+	for _, kind := range kinds {
+		if err = applies(uses, kind); err == nil {
+			return nil
+		}
+	}
+	return err
 }
 
 func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {

@@ -77,6 +77,7 @@ func waitFlags() argv.Flags {
 
 		{Name: "name", Value: "LABEL", Group: groupOutput, Default: "from the target", Usage: "what the target is called"},
 		{Name: "print", Value: "EXPR", Many: true, Group: groupOutput, Usage: "print this value, not the whole answer"},
+		{Name: "show", Value: "EXPR", Many: true, Group: groupOutput, Usage: "show a value of each answer, a progress as a bar"},
 		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
 		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
@@ -132,6 +133,7 @@ func flagSynonyms() map[string]string {
 		"input": "targets", "file": "targets", "urls": "targets", "arg-file": "targets",
 		"rate-limit": "rate", "max-rate": "rate", "rps": "rate", "halt": "fail-fast", "fail-early": "fail-fast",
 		"per-target-timeout": "target-timeout", "label": "name",
+		"watch": "show", "progress-expr": "show", "percent": "show", "display": "show",
 	}
 }
 

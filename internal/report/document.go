@@ -27,7 +27,9 @@ type Document struct {
 	content
 	Notes []string `json:"notes,omitempty"`
 	prediction
-	Timeline []Moment `json:"timeline"`
+	Stages   *jsonStages `json:"stages,omitempty"`  // of the last attempt at a server
+	Latency  *latency    `json:"latency,omitempty"` // of the attempts in the timeline
+	Timeline []Moment    `json:"timeline"`
 }
 
 // A content is what an answer holds, in JSON.
@@ -65,6 +67,11 @@ func (r *Reporter) document(result Result, exit int) Document {
 	r.mu.Lock()
 	if r.run != nil {
 		d.Timeline = append(d.Timeline, r.run.timeline.moments()...)
+	}
+	if r.run != nil && r.run.attempt != nil {
+		if d.Stages = stagesOf(r.run.attempt.Observation); d.Stages != nil {
+			d.Latency = new(latencyOf(d.Timeline))
+		}
 	}
 	r.mu.Unlock()
 	d.setValue(result.values)

@@ -17,28 +17,57 @@ type Forecast interface {
 }
 
 // usually says how long a run takes, with the range of four runs in five: "usually
-// 8m (5m to 11m, 34 runs)". It is called once, since a quantile takes time to
-// compute.
+// 8m (5m to 11m, 34 runs)".
 func usually(f Forecast) string {
-	if f == nil {
-		return ""
-	}
 	return fmt.Sprintf("usually %s (%s to %s, %s)", rough(f.Quantile(0.5)),
 		rough(f.Quantile(0.1)), rough(f.Quantile(0.9)), words.Count(f.Runs(), "run"))
 }
 
-// forecast adds how many past runs were over at this age: "; 62% were over by now".
-// It is empty without a forecast.
-func (r *Reporter) forecast(age time.Duration) string {
-	if f := r.cfg.Forecast; f != nil && percentDone(f, age) > 0 {
-		return fmt.Sprintf("%s; %d%% were over by now", r.usually, percentDone(f, age))
-	}
-	return r.usually
+// A remaining is the forecast of one moment.
+type remaining struct {
+	age  time.Duration
+	text string
 }
 
-// percentDone stays below 100: past runs never prove that this one is over.
-func percentDone(f Forecast, age time.Duration) int {
-	return min(99, int(math.Round(100*done(f, age))))
+// late is from which chance on that a run is over it is called late: what is said of the
+// few that take longer is too rough.
+const late = 0.98
+
+// left says how long a run that is not over at this age usually goes on, by the median of
+// those: "about 3m left". It is computed once a second at most.
+func (r *Reporter) left(age time.Duration) string {
+	if age = age.Truncate(time.Second); r.remaining.text != "" && r.remaining.age == age {
+		return r.remaining.text
+	}
+	f, text := r.cfg.Forecast, "later than usual"
+	if over := done(f, age); over < late {
+		text = "about " + rough(max(0, f.Quantile((1+over)/2)-f.Age(age))) + " left"
+	}
+	r.remaining = remaining{age, text}
+	return text
+}
+
+// forecast says how long the run may go on: "about 3m left (usually 8m)". It is empty
+// without a forecast.
+func (r *Reporter) forecast(age time.Duration) string {
+	if r.cfg.Forecast == nil {
+		return ""
+	}
+	return r.left(age) + " (usually " + r.median + ")"
+}
+
+// outlook says at the beginning how long such runs take and, of an operation that began
+// before, how long this one may go on.
+func (r *Reporter) outlook() string {
+	f := r.cfg.Forecast
+	if f == nil {
+		return ""
+	}
+	text := usually(f)
+	if done(f, 0) > 0 {
+		text += "; " + r.left(0)
+	}
+	return text
 }
 
 // done returns the chance that a run is over after a wait of age.

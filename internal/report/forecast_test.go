@@ -46,7 +46,7 @@ func TestForecast_lines(t *testing.T) {
 func TestForecast_age(t *testing.T) {
 	t.Parallel()
 	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
-	if want := "poll: usually 8m (1m40s to 14m, 34 runs); 25% were over by now\n"; !strings.Contains(have, want) {
+	if want := "poll: usually 8m (1m40s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
 }
@@ -121,10 +121,10 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 		r = New(Config{Streams: screen.streams(), Face: Live, Forecast: forecast})
 		replay(r, startedLate(), nil)
 		r.Close()
-		if early := screen.drawings[3*60*10]; !strings.Contains(early, " 0%") {
+		if early := screen.drawings[3*60*10]; !strings.Contains(early, "about 8m left (usually 8m)") {
 			t.Errorf("before the start: %s", early)
 		}
-		if halfway := screen.drawings[8*60*10]; !strings.Contains(halfway, "25%") {
+		if halfway := screen.drawings[8*60*10]; !strings.Contains(halfway, "about 6m left (usually 8m)") {
 			t.Errorf("4 minutes after it: %s", halfway)
 		}
 	})

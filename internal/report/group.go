@@ -38,7 +38,9 @@ type target struct {
 	older, younger           *target // that have not ended
 	began, lookedAt, elapsed time.Duration
 	status                   status.Status
+	reading                  *reading // by the last answer, only of few targets; nil for nothing
 	ending                   poll.Ending
+	scale                    scale
 	busy, over               bool
 }
 

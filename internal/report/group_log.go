@@ -72,8 +72,7 @@ func (l *groupLog) hint(why *reason, ev poll.Event) {
 
 // verdict reports what an attempt saw.
 func (l *groupLog) verdict(ev poll.Event) {
-	text := strings.Join(append([]string{verdictWords(ev)}, hints(ev.Verdict)...), "; ")
-	l.target(ev, ev.Verdict.Status.String(), text)
+	l.target(ev, ev.Verdict.Status.String(), l.saw(ev))
 }
 
 // attempt reports an attempt and its grounds.

@@ -13,6 +13,7 @@ import (
 // A tableRow is a target in a table, as plain text.
 type tableRow struct {
 	mark, name, status, attempt, elapsed, words string
+	bar                                         piece     // empty for none
 	tone                                        term.Tone // of mark and status
 }
 
@@ -21,10 +22,12 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	row := tableRow{
 		mark: " ", name: oneLine(t.name), status: t.status.String(), tone: toneOf(t.status.String()),
 		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)), words: t.words,
+		bar: v.r.progressBar(t.reading),
 	}
 	if t.words == "" && t.reason != nil {
 		row.words = t.reason.text(glyphs.ellipsis)
 	}
+	row.words = before(t.reading.others(), row.words)
 	switch {
 	case t.over && t.ending == poll.Succeeded:
 		row.mark = glyphs.good
@@ -56,7 +59,7 @@ const (
 // the names, if they are that long, and more if the words are short.
 func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 	var rows []tableRow
-	var nameColumns, attemptColumns, elapsedColumns int
+	var nameColumns, attemptColumns, elapsedColumns, barColumns int
 	for _, t := range targets {
 		if t == nil {
 			continue // its first event is yet to come
@@ -65,6 +68,7 @@ func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 		rows = append(rows, row)
 		nameColumns, v.said = max(nameColumns, term.Width(row.name)), max(v.said, term.Width(row.words))
 		attemptColumns, elapsedColumns = max(attemptColumns, len(row.attempt)), max(elapsedColumns, len(row.elapsed))
+		barColumns = max(barColumns, term.Width(row.bar.plain))
 	}
 	gap := gapOf(v.r.width())
 	room := v.r.width() - len("x ") - statusWidth - 2*len(gap)
@@ -73,6 +77,12 @@ func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 		details = 0
 	}
 	room -= details
+	if barColumns > 0 && room-barColumns-len(gap) < leastDetails {
+		barColumns = 0
+	}
+	if barColumns > 0 {
+		room -= barColumns + len(gap)
+	}
 	nameColumns = min(nameColumns, max(room/2, min(room-max(v.said, leastWords), mostName), 0))
 	paint, mark := v.r.cfg.Palette.Paint, v.r.glyphs.ellipsis
 	for _, row := range rows {
@@ -81,6 +91,9 @@ func (v *groupLive) table(targets []*target, now time.Time) (lines []string) {
 			gap + paint(row.tone, row.status) + strings.Repeat(" ", statusWidth-len(row.status))
 		if details > 0 {
 			text += fmt.Sprintf("%s%-*s%s%*s", gap, attemptColumns, row.attempt, gap, elapsedColumns, row.elapsed)
+		}
+		if barColumns > 0 {
+			text += gap + row.bar.painted + strings.Repeat(" ", barColumns-term.Width(row.bar.plain))
 		}
 		text += gap + term.Cut(row.words, room-nameColumns, mark)
 		lines = append(lines, strings.TrimRight(text, " "))

@@ -37,6 +37,8 @@ type jsonEvent struct {
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
 	Hint       *Seconds `json:"hint_s,omitempty"`
+	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
+	Show       []any    `json:"show,omitempty"`
 	Notes      []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
 	prediction
 	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
@@ -107,6 +109,12 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
 		o.Notes = hints(ev.Verdict)
 		o.Took = new(seconds(ev.Took))
+		if s := f.r.reading; s != nil {
+			o.Show = s.values
+			if s.label != "" {
+				o.Progress = new(math.Round(1000*s.share) / 1000)
+			}
+		}
 		if obs := ev.Observation; obs != nil {
 			o.Hint = hintSeconds(obs.Hint)
 			if obs.Failure != nil {

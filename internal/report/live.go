@@ -50,8 +50,7 @@ func (v *live) tick(now time.Time) {
 type statusLine struct {
 	spinner, status, attempt, maxAttempts, elapsed, timeout, phase, words string
 
-	percent string  // the chance of done, if there is a forecast
-	done    float64 // 0 to 1: the share of past runs, or of the timeout, that is over
+	bar piece // what the server says of its progress, empty for nothing
 }
 
 func (v *live) statusLine(u *run, now time.Time) statusLine {
@@ -62,6 +61,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
 		elapsed: words.Clock(elapsed),
 		phase:   phase(u, now),
+		bar:     v.r.progressBar(u.reading),
 	}
 	if u.attempt == nil {
 		s.words = oneLine(u.latest.Target)
@@ -71,20 +71,16 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 	if u.attempt == nil || !u.attempt.Verdict.TellsHint {
 		s.words += hintWords(u.latest)
 	}
+	s.words = before(u.reading.others(), s.words)
 	if n := u.latest.MaxAttempts; n > 0 {
 		s.maxAttempts = fmt.Sprintf("/%d", n)
 	}
 	if d := u.timeout(); d > 0 {
-		s.timeout = words.Short(d)
-		s.done = min(1, float64(elapsed)/float64(d))
+		s.timeout = "/" + words.Short(d)
 	}
-	if f := v.r.cfg.Forecast; f != nil {
-		age := u.age(now)
-		s.done = done(f, age)
-		s.percent = fmt.Sprintf("%d%%", percentDone(f, age))
-		usual := v.r.forecast(age)
+	if usual := v.r.forecast(u.age(now)); usual != "" {
 		if u.attempt != nil || u.latest.Hint != nil { // make room by dropping the target, which is in the opening line
-			usual = s.words + "; " + usual
+			usual = before(s.words, usual)
 		}
 		s.words = usual
 	}
@@ -133,18 +129,9 @@ func (v *live) layout(s statusLine, width int) string {
 		return text
 	}
 	attempt := s.attempt + c.Paint(term.Faint, part(s.maxAttempts, len(s.maxAttempts)))
-	timeout := part(s.timeout, len("/"+s.timeout))
-	elapsed := s.elapsed
-	switch bar := v.r.bar(s.done, barWidth).painted; {
-	case s.percent != "":
-		if timeout != "" {
-			elapsed += c.Paint(term.Faint, "/"+timeout)
-		}
-		elapsed += part(fmt.Sprintf(" %s %-3s", bar, s.percent), 1+barWidth+len(" 99%"))
-	case timeout != "" && part(bar, 1+barWidth) != "":
-		elapsed += " " + bar + " " + c.Paint(term.Faint, timeout)
-	case timeout != "":
-		elapsed += c.Paint(term.Faint, "/"+timeout)
+	elapsed := s.elapsed + c.Paint(term.Faint, part(s.timeout, len(s.timeout)))
+	if bar := part(s.bar.painted, 1+term.Width(s.bar.plain)); bar != "" {
+		elapsed += " " + bar
 	}
 	return s.spinner + " " + strings.Join([]string{paint(c, s.status, statusWidth), attempt, elapsed, phase, ""}, gap) +
 		term.Cut(s.words, left, v.r.glyphs.ellipsis)
@@ -158,8 +145,7 @@ func gapOf(width int) string {
 	return "  "
 }
 
-// bar shows a fraction: how much of the timeout is over, how many past runs were, or how
-// many targets are.
+// bar shows a share from 0 to 1.
 func (r *Reporter) bar(done float64, columns int) piece {
 	n, c := int(done*float64(columns)), r.cfg.Palette
 	full, empty := strings.Repeat(r.glyphs.full, n), strings.Repeat(r.glyphs.empty, columns-n)

@@ -312,13 +312,13 @@ func TestLive_stderr(t *testing.T) {
 
 func TestLayout(t *testing.T) {
 	t.Parallel()
-	p := statusLine{spinner: "⠋", status: "THROTTLED", attempt: "#123", maxAttempts: "/500", elapsed: "1h02m05s", timeout: "2h",
-		phase: "next 4.2s", words: "HTTP 429, as Retry-After asks", done: 0.5}
+	p := statusLine{spinner: "⠋", status: "THROTTLED", attempt: "#123", maxAttempts: "/500", elapsed: "1h02m05s", timeout: "/2h",
+		phase: "next 4.2s", words: "HTTP 429, as Retry-After asks"}
 	var b strings.Builder
 	for _, unicode := range []bool{true, false} {
 		v := &live{r: &Reporter{cfg: Config{Streams: &term.Streams{Unicode: unicode}}, glyphs: glyphsOf(unicode)}}
 		q := p
-		q.spinner = string(v.r.glyphs.spinner[0])
+		q.spinner, q.bar = string(v.r.glyphs.spinner[0]), v.r.progressBar(&reading{label: "62%", share: 0.62})
 		if !unicode {
 			q.phase = "next 26h12m"
 		}

@@ -32,7 +32,8 @@ type logged struct {
 	status  status.Status
 	rule    string
 	reason  string
-	changes int    // of the reason alone, reported at once
+	step    string // of the progress
+	changes int    // of the reason or the progress alone, reported at once
 	attempt int    // the last attempt reported
 	next    string // the URL of the attempts since one was redirected
 	body    string // the head of the last body shown
@@ -65,7 +66,7 @@ func (l *log) attempt(u *run, ev poll.Event) {
 		// It was ended from outside and decides nothing: the end reports it.
 	case l.r.cfg.Verbose, said.attempt == 0, ev.Verdict.Status != said.status, ev.Verdict.Rule != said.rule:
 		l.verdict(said, ev)
-	case verdictWords(ev) != said.reason && said.changes < maxChanges && l.r.cfg.Face != Live:
+	case (verdictWords(ev) != said.reason || l.r.reading.step() != said.step) && said.changes < maxChanges && l.r.cfg.Face != Live:
 		l.verdict(said, ev)
 		if said.changes++; said.changes == maxChanges {
 			quieter := "the reason changes often: from now on only the status is shown"
@@ -87,10 +88,14 @@ func (l *log) attempt(u *run, ev poll.Event) {
 // verdict reports what the attempt of ev saw.
 func (l *log) verdict(said *logged, ev poll.Event) {
 	said.status, said.rule = ev.Verdict.Status, ev.Verdict.Rule
-	said.reason, said.attempt = verdictWords(ev), ev.Attempt
-	// Hints are shown once: they do not make a later reason new.
-	text := strings.Join(append([]string{said.reason}, hints(ev.Verdict)...), "; ")
-	l.row(ev, ev.Verdict.Status.String(), text)
+	said.reason, said.attempt, said.step = verdictWords(ev), ev.Attempt, l.r.reading.step()
+	l.row(ev, ev.Verdict.Status.String(), l.saw(ev))
+}
+
+// saw says what an attempt saw. Hints are said once: they do not make a later reason new.
+func (l *log) saw(ev poll.Event) string {
+	text := strings.Join(append([]string{verdictWords(ev)}, hints(ev.Verdict)...), "; ")
+	return before(l.r.reading.words(), text)
 }
 
 // details reports the decision and its grounds.
@@ -131,6 +136,9 @@ func (l *log) answer(said *logged, ev poll.Event) {
 		what, body = what+", looks the same", ""
 	} else {
 		said.body = body
+	}
+	if stages := stageWords(o); stages != "" {
+		l.row(ev, "stages", stages)
 	}
 	l.row(ev, "answer", what)
 	l.say(body)
@@ -212,7 +220,7 @@ func (l *log) tick(now time.Time) {
 	what, text := "-", ""
 	if u.attempt != nil {
 		u.logged.reason, u.logged.attempt = verdictWords(*u.attempt), u.attempt.Attempt
-		what, text = u.status().String(), u.logged.reason+"; "
+		what, text = u.status().String(), before(u.reading.words(), u.logged.reason)+"; "
 	}
 	ev := u.latest
 	ev.Elapsed = u.elapsed(now)

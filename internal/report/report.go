@@ -11,6 +11,8 @@
 //   - Text from outside passes package term's sanitizer: as words inside a row,
 //     or as a block whose lines begin with "| ". No query values, header values
 //     or arguments are ever shown; an event does not contain them.
+//   - A bar shows what the server says of its progress, or how many targets have ended;
+//     never how much of the time is over.
 //   - A status is shown by its own word (NOT_READY), always with the reason.
 //   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
 //     reason that changes at every attempt is reported at once only so often, and of
@@ -29,6 +31,7 @@ import (
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A Face is a way to show events, by its word in --progress.
@@ -71,6 +74,11 @@ type Config struct {
 	Opening   []string            // further lines below the opening one
 	Forecast  Forecast            // how long such a run usually takes, nil if unknown
 	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
+	// Show are values of each answer to show. A number from 0 to 100 or from 0 to 1, and a
+	// text such as 62% or 3/10, is a progress: the first draws a bar. If there are none,
+	// usual members of a good answer are shown: progress, percent, percentComplete and
+	// progress_percentage.
+	Show []*expr.Expr
 
 	// Goal says in words what is waited for if that is several targets, "any of 3
 	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.
@@ -82,22 +90,26 @@ type Config struct {
 // A Reporter shows the events of a run, or of the runs of a group. Its methods may be
 // called from several goroutines.
 type Reporter struct {
-	cfg     Config
-	usually string // the forecast in words, "" for none
-	mu      sync.Mutex
-	con     *console
-	glyphs  glyphs
-	face    face
-	run     *run   // nil before the first event, and of several targets
-	group   *group // nil for a single wait
-	ended   bool   // the last event was shown
-	results results
-	github  github
-	child   *term.LineWriter // nil until Stderr was called
-	timer   *time.Timer
-	release func() // of the signal that suspends
-	cleared bool   // by Clear, since the last event
-	closed  bool
+	cfg       Config
+	mu        sync.Mutex
+	con       *console
+	glyphs    glyphs
+	face      face
+	run       *run   // nil before the first event, and of several targets
+	group     *group // nil for a single wait
+	ended     bool   // the last event was shown
+	median    string // of past runs, "" if there are none
+	remaining remaining
+	asked     []gauge
+	members   []gauge  // to look for if none are asked for
+	reading   *reading // by the attempt that is being reported, nil for nothing
+	results   results
+	github    github
+	child     *term.LineWriter // nil until Stderr was called
+	timer     *time.Timer
+	release   func() // of the signal that suspends
+	cleared   bool   // by Clear, since the last event
+	closed    bool
 }
 
 // glyphs are the characters drawn besides letters.
@@ -133,8 +145,12 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, usually: usually(cfg.Forecast), con: &console{w: cfg.Streams.Err},
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err},
 		glyphs: glyphsOf(cfg.Streams.Unicode)}
+	r.asked, r.members = gauges(cfg.Show)
+	if cfg.Forecast != nil {
+		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
+	}
 	if cfg.Goal != "" {
 		r.group = newGroup(cfg.Targets)
 	}
@@ -185,12 +201,13 @@ func (r *Reporter) Event(ev poll.Event) {
 	last := poll.EventEnd
 	if r.group != nil {
 		last = poll.EventGoal
-		r.group.update(ev)
+		r.showOf(r.group.update(ev), ev)
 	} else {
 		if r.run == nil {
 			r.run = new(run)
 		}
 		r.run.update(ev)
+		r.show(ev, &r.run.scale, &r.run.reading)
 	}
 	r.ended = ev.Kind == last
 	r.face.event(ev)

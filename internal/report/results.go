@@ -31,6 +31,8 @@ type TargetResult struct {
 	Reason   string  `json:"reason"`
 	Attempts int     `json:"attempts"`
 	Elapsed  Seconds `json:"elapsed_s"`
+	// Stages is how far the last attempt got of a target that did not succeed.
+	Stages *jsonStages `json:"stages,omitempty"`
 	content
 }
 
@@ -170,8 +172,12 @@ func targetResult(n int, result Result, exit int) TargetResult {
 		N: n, Name: term.Line(o.Target), Status: statusWord(o.Status), Ending: endingWord(o.Ending),
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
 	}
-	if o.Ending == poll.Cancelled {
+	switch o.Ending {
+	case poll.Succeeded:
+	case poll.Cancelled:
 		t.Exit = nil
+	default:
+		t.Stages = stagesOf(o.Observation)
 	}
 	t.setValue(result.values)
 	return t

@@ -21,6 +21,8 @@ type run struct {
 	waited   time.Duration // in total
 	statuses []statusCount // in the order of first sight
 	timeline timeline
+	reading  *reading // of the last answer that says anything, nil for nothing
+	scale    scale
 	logged   logged
 }
 

@@ -45,7 +45,7 @@ func (r *Reporter) opening(what string, timeout time.Duration, maxAttempts int) 
 	if maxAttempts > 0 {
 		text += ", at most " + words.Count(maxAttempts, "attempt")
 	}
-	for _, line := range append([]string{r.forecast(0)}, r.cfg.Opening...) {
+	for _, line := range append([]string{r.outlook()}, r.cfg.Opening...) {
 		if line != "" {
 			text += "\npoll: " + oneLine(line)
 		}
@@ -78,7 +78,7 @@ func hintWords(ev poll.Event) string {
 
 // closing returns the last words of a run. summary comes after the first line.
 func (r *Reporter) closing(o *poll.Outcome, summary string) string {
-	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary
+	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary + r.reach(o)
 	if o.Ending != poll.Succeeded && o.Observation != nil {
 		text += lastAnswer(o.Observation, r.child != nil)
 	}
@@ -127,9 +127,8 @@ func summary(u *run, p term.Palette) string {
 		}
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
 	}
-	short := func(d time.Duration) string { return words.Short(max(d, time.Millisecond)) } // less would show as 0s
 	average := u.took / time.Duration(u.attempts)
-	took := fmt.Sprintf("attempts took %s on average, at most %s", short(average), short(u.longest))
+	took := fmt.Sprintf("attempts took %s on average, at most %s", atLeastOne(average), atLeastOne(u.longest))
 	if u.waits > 0 {
 		took += fmt.Sprintf("; %s, %s in total", words.Count(u.waits, "wait"), words.Clock(u.waited))
 	}
