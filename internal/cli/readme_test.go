@@ -141,7 +141,7 @@ func (b block) examples(t *testing.T) []example {
 	}
 	var list []example
 	for _, script := range scripts {
-		list = append(list, example{script: "{\n" + script + "\n} >answer && echo done", output: "done\n"})
+		list = append(list, example{script: script + " >answer && echo done", output: "done\n"})
 	}
 	return list
 }

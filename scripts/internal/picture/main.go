@@ -85,19 +85,15 @@ func (h *history) add(at time.Duration, rows []row) {
 	for len(h.now) < len(rows) {
 		h.now = append(h.now, line{row: len(h.now), from: at})
 	}
-	for i := range h.now {
-		var cells row
-		if i < len(rows) {
-			cells = rows[i]
-		}
+	for i, cells := range rows {
 		last := &h.now[i]
 		if cells.String() == last.cells.String() {
 			continue
 		}
-		if len(last.cells) > 0 && at-last.from >= soon {
-			h.past = append(h.past, line{i, last.cells, last.from, at})
+		if len(last.cells) == 0 {
 			last.from = at
-		} else if len(last.cells) == 0 {
+		} else if at-last.from >= soon {
+			h.past = append(h.past, line{i, last.cells, last.from, at})
 			last.from = at
 		}
 		last.cells = append(row(nil), cells...)

@@ -19,10 +19,12 @@ func TestPlay(t *testing.T) {
 		seconds float64
 	}{
 		{"$ poll\r\n", 0.5},
-		{"\r\x1b[2mwaiting\x1b[22m  1\xe2", 0.5},
-		{"\x94\x80\x1b[J", 0},
+		{"\r\x1b[2mwaiting\x1b[22m  1\x1b[J", 0.5},
 		{"\r\x1b[2mwaiting\x1b[22m  2\x1b[J", 0.1}, // too soon to be seen
-		{"\r\x1b[2mwaiting\x1b[22m  3\x1b[J", 0.4},
+		{"\r\x1b[2mwaiting\x1b[22m  3\xe2", 0.4},
+		{"\x94\x80\x1b", 0}, // a character and a sequence in pieces
+		{"[J", 0},
+		{"\r\x1b[J", 0.5},
 		{"\r\x1b[J\x1b[1m\x1b[31m<ERROR>\x1b[0m ok\r\n", 0.5},
 	}
 	text, times := "Script started\n", ""
@@ -40,9 +42,9 @@ func TestPlay(t *testing.T) {
 	}
 	want := []string{
 		`1 1s-1.5s <tspan x="14.0" textLength="58.8" class="dim">waiting</tspan><tspan x="89.6" textLength="8.4">2</tspan>`,
-		`1 1.5s-2s <tspan x="14.0" textLength="58.8" class="dim">waiting</tspan><tspan x="89.6" textLength="8.4">3</tspan>`,
+		`1 1.5s-2s <tspan x="14.0" textLength="58.8" class="dim">waiting</tspan><tspan x="89.6" textLength="16.8">3─</tspan>`,
 		`0 500ms-0s <tspan x="14.0" textLength="50.4">$ poll</tspan>`,
-		`1 2s-0s <tspan x="14.0" textLength="58.8" class="bold red">&lt;ERROR&gt;</tspan><tspan x="81.2" textLength="16.8">ok</tspan>`,
+		`1 2.5s-0s <tspan x="14.0" textLength="58.8" class="bold red">&lt;ERROR&gt;</tspan><tspan x="81.2" textLength="16.8">ok</tspan>`,
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("(-want +have):\n%s", diff)

@@ -83,8 +83,7 @@ func (s *screen) put(char rune) {
 func (s *screen) control(parameters, final string) error {
 	switch {
 	case final == "J" && (parameters == "" || parameters == "0"):
-		if s.y < len(s.rows) {
-			s.rows = s.rows[:s.y+1]
+		if s.y < len(s.rows) { // it is the last row: the cursor never goes up
 			s.rows[s.y] = s.rows[s.y][:min(s.x, len(s.rows[s.y]))]
 		}
 	case final == "m" && (parameters == "" || parameters == "0" || parameters == "22"):
