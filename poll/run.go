@@ -242,7 +242,7 @@ func (r *run) interrupted() bool {
 // broken returns the cause with which the caller said that the operation has failed; nil if
 // it did not.
 func (r *run) broken() error {
-	if cause := context.Cause(r.caller); r.interrupted() && isPermanent(cause) {
+	if cause := context.Cause(r.caller); isPermanent(cause) {
 		return cause
 	}
 	return nil

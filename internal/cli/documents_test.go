@@ -93,6 +93,8 @@ func TestComplete(t *testing.T) {
 		{"a command's words", []string{"--timeout", "1s", "kubectl", "get", "p"}, "rest 2"},
 		{"a command's flags", []string{"curl", "--fa"}, "rest 0"},
 		{"a command's flags behind dashes", []string{"--", "curl", "--fa"}, "rest 1"},
+		{"a program behind a URL", []string{"-q", "http://localhost:1/", "--", "cu"}, "commands 0"},
+		{"the words of a program behind a URL", []string{"-q", "http://localhost:1/", "--", "curl", "--fa"}, "rest 3"},
 		{"a command that is named as a subcommand", []string{"--", "eval", "x"}, "rest 1"},
 		{"a subcommand's flag", []string{"eval", "--st"}, "words 0 --status --stderr"},
 		{"a subcommand's flag behind operands", []string{"eval", ".a", "f", "--exi"}, "words 0 --exit"},

@@ -54,7 +54,7 @@ func waitFlags() argv.Flags {
 		{Name: "insecure", Aliases: []string{"k"}, Group: groupHTTP, Usage: "accept any certificate"},
 		{Name: "cacert", Value: "FILE", Group: groupHTTP, Usage: "trust these certificate authorities"},
 		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", Group: groupHTTP, Usage: "client certificate (PEM)"},
-		{Name: "key", Value: "FILE", Group: groupHTTP, Usage: "its key, if not in the same file"},
+		{Name: "key", Value: "FILE", Rare: true, Group: groupHTTP, Usage: "its key, if not in the same file"},
 		{Name: "unix-socket", Value: "PATH", Group: groupHTTP, Usage: "connect to this socket"},
 		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", MayBeEmpty: true, Rare: true, Group: groupHTTP, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
 		{Name: "resolve", Value: "HOST:PORT:ADDRESS", Many: true, Rare: true, Group: groupHTTP, Usage: "connect to this address for the host"},

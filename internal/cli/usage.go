@@ -206,7 +206,7 @@ func refuseDocument(word string, given func(flag string) bool) error {
 		return nil
 	}
 	return argv.Usagef("--json takes no value: it prints the outcome as JSON").
-		Hint("curl's --json DATA is -d DATA -H 'Content-Type: application/json'")
+		Hint("curl's --json DATA is -d DATA here: JSON is sent as application/json")
 }
 
 // checkProgram reports whether a program that does not exist was meant as something

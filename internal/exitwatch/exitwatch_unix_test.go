@@ -5,6 +5,7 @@ package exitwatch
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -36,7 +37,14 @@ func TestNotify(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wait(t, again)
+			select {
+			case <-again:
+			default:
+				if runtime.GOOS == "linux" {
+					t.Error("a zombie is not known at once")
+				}
+				wait(t, again)
+			}
 			child.Wait()
 			if gone, err := Notify(child.Process.Pid); err != nil {
 				t.Error(err)

@@ -60,7 +60,6 @@ func (c *cookies) keep(from place, header http.Header) {
 			continue
 		}
 		pot.names[name] = true
-		cookie.Domain = "" // the host's own
 		kept = append(kept, cookie)
 	}
 	pot.jar.SetCookies(from.url, kept)
