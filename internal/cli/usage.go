@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/term"
@@ -253,9 +254,12 @@ func refuseNoProgram(word string) error {
 // adviceOn returns advice about a program that was not found.
 func adviceOn(program string, subcommands []string) string {
 	meant := words.Nearest(program, subcommands)
+	_, noTopic := docs.Pages.Open(program + ".md")
 	switch {
 	case filepath.Base(program) != program:
 		return ""
+	case noTopic == nil:
+		return "did you mean the topic: poll help " + program
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	case strings.ContainsFunc(program, unicode.IsSpace):
