@@ -194,11 +194,15 @@ func yamlScripts(value any) (scripts []string) {
 }
 
 // TestReadme_links follows the links of README.md and of pages in docs to files and to
-// headings.
+// headings; README.md links to every page.
 func TestReadme_links(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	index := page(t, "README.md")
 	for _, name := range append(pages(t), "CONTRIBUTING.md") {
+		if name != "README.md" && !strings.Contains(index, "("+name+")") {
+			t.Errorf("README.md does not link to %s", name)
+		}
 		for _, found := range link.FindAllStringSubmatch(page(t, name), -1) {
 			file, heading, _ := strings.Cut(found[1], "#")
 			if strings.Contains(file, "://") {
