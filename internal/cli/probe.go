@@ -31,7 +31,10 @@ func kindOf(l *argv.Line) (status.Kind, error) {
 
 // kindOfURL returns the kind of a URL by its scheme.
 func kindOfURL(text string) (status.Kind, error) {
-	scheme, _, _ := strings.Cut(text, "://")
+	scheme, _, hasScheme := strings.Cut(text, "://")
+	if !hasScheme {
+		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
+	}
 	switch strings.ToLower(scheme) {
 	case "http", "https":
 		return status.KindHTTP, nil

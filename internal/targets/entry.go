@@ -92,7 +92,7 @@ func (f *File) readText(e *Entry) {
 		return
 	case f.config.Template == nil && !strings.Contains(e.Item, "://"):
 		f.findIn("", e.at, 0, "the entry is no URL, and there is none that it could fill",
-			"give one: poll --targets FILE https://api.example.com/jobs/{}")
+			"a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}")
 		return
 	case f.config.Template == nil:
 		e.URL = e.Item
