@@ -206,8 +206,11 @@ func (c *pacing) release(at time.Time) {
 
 // cut lowers the rate.
 func (c *pacing) cut(now time.Time) {
-	sent := max(1, c.sent.perSecond(now)) // at least the attempt that was refused
-	c.base = max(cutTo*min(sent, c.rate(now)), leastRate)
+	rate := c.rate(now)
+	if now.Sub(c.closed) >= time.Second { // if it has just opened, little was sent for that reason
+		rate = min(rate, max(1, c.sent.perSecond(now))) // at least the attempt that was refused
+	}
+	c.base = max(cutTo*rate, leastRate)
 	c.since = now
 	c.void(now)
 }

@@ -185,6 +185,25 @@ func TestPacerIsCutSoon(t *testing.T) {
 `)
 }
 
+// What is refused right after a place has opened halves the rate: that little was sent is
+// no measure of what it allows.
+func TestPacerIsCutAfterItOpened(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, &poll.Pacer{PerSecond: 100, Rand: rand.New(rand.NewPCG(1, 2))}, func(l *ledger) {
+		l.place(l.limiter.Throttled(l.take(100), time.Second))
+		l.place(l.limiter.Throttled(l.take(1), time.Second))
+		l.place(l.limiter.Throttled(l.take(3), 0))
+	})
+	wantTimeline(t, have, `
+990ms  100 sent
+990ms  closed until 2.058s, 50/s
+2.058s 1 sent
+2.058s closed until 3.104s, 25/s
+3.184s 3 sent
+3.184s open, 12.5/s
+`)
+}
+
 // Attempts that begin late, since a timer was, do not make fewer.
 func TestPacerCatchesUp(t *testing.T) {
 	t.Parallel()

@@ -43,14 +43,18 @@ type siege struct {
 	mu      sync.Mutex
 	rand    *rand.Rand
 	looks   int         // so far
+	begun   time.Time   // the refusals
 	good    map[int]int // answers that say how a target is, by its number
 	done    map[int]bool
 	failed  map[int]bool
 	answers map[string]*httpscript.Answer
 }
 
-// The requests between which the server is hostile, and then refuses for load.
-const hostileFrom, hostileUntil, refusesUntil = 7000, 14000, 14200
+// The requests between which the server is hostile, and how long it then refuses for load.
+const (
+	hostileFrom, hostileUntil = 7000, 14000
+	refuses                   = 2 * time.Second
+)
 
 const (
 	runs  = `200:{"state":"running"}`
@@ -106,9 +110,12 @@ func (s *siege) answer(r httpscript.Request) *httpscript.Answer {
 	s.looks++
 	text := runs
 	switch {
-	case s.looks > hostileFrom && s.looks <= hostileUntil && s.rand.IntN(4) > 0:
+	case s.looks > hostileFrom && s.looks < hostileUntil && s.rand.IntN(4) > 0:
 		text = hostility[s.rand.IntN(len(hostility))]
-	case s.looks > hostileUntil && s.looks <= refusesUntil:
+	case s.looks == hostileUntil:
+		s.begun = time.Now()
+		text = busy
+	case s.looks > hostileUntil && time.Since(s.begun) < refuses:
 		text = busy
 	default:
 		if s.good[n]++; s.good[n] > n%4 {
