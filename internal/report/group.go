@@ -34,14 +34,19 @@ type target struct {
 	attempt                  int32
 	name                     string
 	reason                   *reason // nil before the first verdict
-	words                    string  // the reason in full, only of few targets
+	row                      *detail // only of few targets
 	older, younger           *target // that have not ended
 	began, lookedAt, elapsed time.Duration
 	status                   status.Status
-	reading                  *reading // by the last answer, only of few targets; nil for nothing
 	ending                   poll.Ending
 	scale                    scale
 	busy, over               bool
+}
+
+// A detail is what a target's own row shows besides.
+type detail struct {
+	words   string   // the reason in full
+	reading *reading // of the last answer, nil for nothing
 }
 
 func newGroup(size int) *group {
@@ -100,6 +105,9 @@ func (g *group) target(ev poll.Event) *target {
 			g.oldest = t
 		}
 		g.newest = t
+		if g.few() {
+			t.row = new(detail)
+		}
 		g.targets[ev.N-1] = t
 		g.waiting[status.None]++
 	}
@@ -138,8 +146,8 @@ func (g *group) setReason(t *target, words string) {
 	if before != nil {
 		g.reasons.release(before)
 	}
-	if g.few() {
-		t.words = words
+	if t.row != nil {
+		t.row.words = words
 	}
 }
 

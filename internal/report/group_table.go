@@ -21,13 +21,14 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	glyphs := v.r.glyphs
 	row := tableRow{
 		mark: " ", name: oneLine(t.name), status: t.status.String(), tone: toneOf(t.status.String()),
-		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)), words: t.words,
-		bar: v.r.progressBar(t.reading),
+		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)),
 	}
-	if t.words == "" && t.reason != nil {
+	switch {
+	case t.row != nil:
+		row.bar, row.words = v.r.progressBar(t.row.reading), before(t.row.reading.others(), t.row.words)
+	case t.reason != nil:
 		row.words = t.reason.text(glyphs.ellipsis)
 	}
-	row.words = before(t.reading.others(), row.words)
 	switch {
 	case t.over && t.ending == poll.Succeeded:
 		row.mark = glyphs.good

@@ -114,8 +114,8 @@ func (r *Reporter) showOf(t *target, ev poll.Event) {
 	switch {
 	case t == nil:
 		r.reading = nil
-	case r.group.few():
-		r.show(ev, &t.scale, &t.reading)
+	case t.row != nil:
+		r.show(ev, &t.scale, &t.row.reading)
 	case r.cfg.Verbose, r.cfg.Face == JSON:
 		r.show(ev, &t.scale, &passing)
 	}
