@@ -80,6 +80,9 @@ func TestLook(t *testing.T) {
 		"percent":                  {o: exitAnswer(0, `{"progress_percentage":0.5}`, ""), want: `0% ["0.5"]`},
 		"a text":                   {o: httpAnswer(200, `{"progress":"copying\u001b[31m\n"}`), want: `copying\x1b[31m ["copying\\x1b[31m"]`},
 		"done of total":            {o: httpAnswer(200, `{"progress":" 3 / 10 "}`), want: `3/10 ["3 / 10"]`},
+		"a percent as text":        {o: httpAnswer(200, `{"progress":"62 %"}`), want: `62% ["62 %"]`},
+		"a number as text":         {o: httpAnswer(200, `{"progress":"7"}`), want: `7 ["7"]`},
+		"too large to search":      {o: httpAnswer(200, `{"progress":5,"a":"`+strings.Repeat("x", 1<<20)+`"}`)},
 		"below the top":            {o: httpAnswer(200, `{"a":{"progress":5}}`)},
 		"null":                     {o: httpAnswer(200, `{"progress":null}`)},
 		"no object":                {o: httpAnswer(200, `"progress"`)},
@@ -110,6 +113,26 @@ func TestLook(t *testing.T) {
 		}
 		if have = strings.ReplaceAll(have, "%!q(<nil>)", "<nil>"); have != test.want {
 			t.Errorf("%s: have %s, want %s", name, have, test.want)
+		}
+	}
+}
+
+// A good answer that tells nothing ends what was shown, another attempt does not.
+func TestShow_latest(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines})
+	for _, test := range []struct {
+		o    *status.Observation
+		want string
+	}{
+		{httpAnswer(200, `{"progress":5}`), "5%"}, {httpAnswer(503, ""), "5%"}, {noAnswer("refused"), "5%"},
+		{httpAnswer(200, `{}`), ""}, {httpAnswer(200, `{"progress":6}`), "6%"},
+	} {
+		r.Event(poll.Event{Kind: poll.EventAttempt, Attempt: 1, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
+		r.Event(poll.Event{Kind: poll.EventWait, Attempt: 2, At: time.Now()})
+		if have := r.run.reading.words(); have != test.want || r.reading != nil {
+			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
 		}
 	}
 }

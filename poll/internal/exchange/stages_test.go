@@ -198,13 +198,17 @@ func TestWithDial(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stages := WithDial(t.Context())
+		failing := TimeDial(slowServer{resolve: time.Second, connect: time.Second, refuses: true}.dial)
+		if _, err := failing(ctx, "tcp", "name:1"); err == nil {
+			t.Fatal("have a connection")
+		}
 		conn, err := TimeDial(slowServer{resolve: time.Second, connect: time.Minute}.dial)(ctx, "tcp", "name:1")
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close()
 		time.Sleep(time.Hour)
-		if have := told(stages()); have != "name 1s, connect 1m0s" {
+		if have := told(stages()); have != "name 1s, connect 1m2s" {
 			t.Errorf("have %s", have)
 		}
 	})
