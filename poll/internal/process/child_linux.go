@@ -3,7 +3,6 @@ package process
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -24,14 +23,19 @@ func (c *child) ended() bool {
 // onlyZombies reports whether all members of a group have ended and wait to be reaped. In
 // many containers process 1 never reaps them.
 func onlyZombies(pgid int) bool {
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	proc, err := os.Open("/proc")
 	if err != nil {
 		return false
 	}
+	defer proc.Close()
+	names, _ := proc.Readdirnames(-1)
 	want := strconv.Itoa(pgid)
 	found := false
-	for _, name := range stats {
-		stat, err := os.ReadFile(name)
+	for _, name := range names {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		stat, err := os.ReadFile("/proc/" + name + "/stat")
 		if err != nil {
 			continue // it has ended meanwhile
 		}

@@ -108,9 +108,8 @@ func (c *child) tell(sig syscall.Signal) {
 }
 
 // empty reports whether the group of a program that has ended has no member left. Members
-// that wait to be reaped do not count, but finding them is costly: it is done only after
-// the longest pause.
-func (c *child) empty(pause time.Duration) bool {
+// that wait to be reaped do not count if thorough is true: finding them is costly.
+func (c *child) empty(thorough bool) bool {
 	if !c.group {
 		return true
 	}
@@ -121,7 +120,7 @@ func (c *child) empty(pause time.Duration) bool {
 	if errors.Is(syscall.Kill(-c.pid, 0), syscall.ESRCH) {
 		return true
 	}
-	return pause >= maxPause && onlyZombies(c.pid)
+	return thorough && onlyZombies(c.pid)
 }
 
 func signalName(sig syscall.Signal) string {

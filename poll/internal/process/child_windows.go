@@ -32,7 +32,7 @@ func (c *child) kill() { c.process.Kill() }
 
 func (c *child) reapOrphans() {}
 
-func (c *child) empty(time.Duration) bool { return true }
+func (c *child) empty(bool) bool { return true }
 
 // drainTime is the least time for reading what a program wrote before it ended: closing
 // the pipe loses it. It is little, so it is read quickly.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/bits"
 	"os"
 	"os/exec"
 	"runtime"
@@ -274,18 +275,23 @@ func newChild(p *os.Process, group bool) *child {
 // maxPause is the longest pause between two looks at a group.
 const maxPause = 32 * time.Millisecond
 
+// thorough is how many looks come before the first at all processes: an eighth of a
+// second's.
+const thorough = 8
+
 // gone waits until the program has ended and its group is empty. A value from hurry asks
 // them again to end. It reports false when d has passed or hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.NewTimer(d)
 	defer enough.Stop()
-	exited, pause := c.exited, time.Millisecond
+	exited, pause, looks := c.exited, time.Millisecond, 0
 	var look <-chan time.Time // at the group, when the program has ended
 	for {
 		select {
 		case <-exited:
 			exited = nil
 		case <-look:
+			looks++
 			pause = min(2*pause, maxPause)
 		case <-enough.C:
 			return false
@@ -297,8 +303,9 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 			continue
 		}
 		// Nothing reports when a group becomes empty, so it is looked at, often at first:
-		// most end at once.
-		if c.empty(pause) {
+		// most end at once. To find what only waits to be reaped, all processes have to be
+		// looked at. That is done ever more rarely: many groups may be stopped together.
+		if c.empty(looks >= thorough && bits.OnesCount(uint(looks)) == 1) {
 			return true
 		}
 		look = time.After(pause)
