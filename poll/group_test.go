@@ -483,3 +483,59 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
 `)
 }
+
+// moving is a session that goes to another place after its first attempt.
+type moving struct{ attempts int }
+
+func (m *moving) Place() string { return fmt.Sprint("place ", min(m.attempts, 1)) }
+
+func (m *moving) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	if m.attempts++; m.attempts < 3 {
+		return poll.Observe(ctx, nil, errors.New("busy"))
+	}
+	return poll.Observe(ctx, nil, nil)
+}
+
+// asked notes at which places slots are reserved.
+type asked struct {
+	*spaced
+	places []string
+}
+
+func (a *asked) Reserve(place string) poll.Slot {
+	a.places = append(a.places, place)
+	return a.spaced.Reserve(place)
+}
+
+func TestGroupFollowsATargetToAnotherPlace(t *testing.T) {
+	t.Parallel()
+	limiter := &asked{spaced: &spaced{interval: time.Second}}
+	groupTimeline(t, poll.Group{Limiter: limiter}, poll.Poller{Probe: &moving{}})
+	if have, want := strings.Join(limiter.places, ", "), "place 0, place 1, place 1"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {
+	t.Parallel()
+	probe := func(place string) poll.Probe {
+		return placed{place: place, ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+			if a.Elapsed > 5*time.Second && place == "p" {
+				return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
+			}
+			return poll.Observe(ctx, nil, errors.New("not yet"))
+		}}
+	}
+	target := func(name, place string, every time.Duration) poll.Poller {
+		return poll.Poller{Target: name, Probe: probe(place), Schedule: backoff.Fixed(every), MaxAttempts: 3}
+	}
+	g := poll.Group{Limiter: &spaced{interval: time.Millisecond}, Timeout: 10 * time.Minute, Rand: rand.New(zeros{})}
+	have := groupTimeline(t, g, target("a", "p", 9*time.Second), target("b", "p", 4*time.Second), target("c", "", 20*time.Second))
+	wantTimeline(t, sorted(ends(have)), `
+1: 8s      end     throttled past the deadline  after 0: p is closed for 1h (the probe), and 9m52s are left before the deadline
+2: 8s      end     throttled past the deadline THROTTLED after 2: busy, the probe asks for 1h, and 9m52s are left before the deadline
+8s      place   p the probe
+3: 1m0s    end     attempts exhausted NOT_READY after 3: attempts made: 3 of 3; last: not yet
+1m0s    goal    throttled past the deadline 0/3 of 3, 5 attempts: 2 throttled past the deadline 1 attempts exhausted
+`)
+}
