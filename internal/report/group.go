@@ -30,17 +30,17 @@ type group struct {
 
 // A target is what is known of one target. It is little, since there may be many.
 type target struct {
-	n                        int32
-	attempt                  int32
-	name                     string
-	reason                   *reason // nil before the first verdict
-	row                      *detail // only of few targets
-	older, younger           *target // that have not ended
-	began, lookedAt, elapsed time.Duration
-	status                   status.Status
-	ending                   poll.Ending
-	scale                    scale
-	busy, over               bool
+	n              int32
+	attempt        int32
+	name           string
+	reason         *reason // nil before the first verdict
+	row            *detail // only of few targets
+	older, younger *target // that have not ended
+	began, elapsed time.Duration
+	status         status.Status
+	ending         poll.Ending
+	scale          scale
+	busy, over     bool
 }
 
 // A detail is what a target's own row shows besides.
