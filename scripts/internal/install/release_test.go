@@ -53,8 +53,8 @@ func (r *published) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	path := request.URL.Path
 	r.mu.Lock()
 	r.requests = append(r.requests, path)
-	r.mu.Unlock()
 	data, ok := r.files[path]
+	r.mu.Unlock()
 	switch {
 	case r.broken:
 		http.Error(w, "it broke", http.StatusInternalServerError)
@@ -113,6 +113,8 @@ func (r *published) pack(system, program string) {
 
 // damage changes an archive, and not its checksum.
 func (r *published) damage(system string, change func([]byte) []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.files[r.archive(system)] = change(slices.Clone(r.files[r.archive(system)]))
 }
 
