@@ -41,7 +41,8 @@ func kindOfURL(text string) (status.Kind, error) {
 	case "tcp":
 		return status.KindTCP, nil
 	}
-	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
+	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).
+		Hint("tcp://HOST:PORT waits for the port, and a command for more: poll -- redis-cli ping")
 }
 
 // readProbe reads what the flags say of a probe of that kind, but not yet what it looks

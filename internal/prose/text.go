@@ -88,7 +88,10 @@ func (p *printer) hang(text string, column, rest int) {
 	p.WriteByte('\n')
 }
 
-// table writes the last cell of each row in a column of its own, or below the others where
+// leastColumn is the room that the last column of a table needs at least.
+const leastColumn = 20
+
+// table writes the cells of each row in columns, or the last one below the others where
 // these are too wide. A head without words is left out.
 func (p *printer) table(rows [][]string) {
 	var widths []int
@@ -112,7 +115,9 @@ func (p *printer) table(rows [][]string) {
 		last := len(row) - 1
 		switch {
 		case strings.Join(row, "") == "":
-		case left > p.width/2:
+		case strings.Join(row[1:], "") == "":
+			p.WriteString(strings.Repeat(" ", indent) + row[0] + "\n")
+		case left > p.width-leastColumn:
 			p.wrap(strings.Join(row[:last], "  "), indent, indent)
 			p.wrap(row[last], 3*indent, 3*indent)
 		default:
