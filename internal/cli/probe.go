@@ -41,8 +41,13 @@ func kindOfURL(text string) (status.Kind, error) {
 	case "tcp":
 		return status.KindTCP, nil
 	}
-	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).
-		Hint("tcp://HOST:PORT waits for the port, and a command for more: poll -- redis-cli ping")
+	err := argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
+	if ask, known := map[string]string{
+		"redis": "redis-cli -h HOST ping", "postgres": "pg_isready -h HOST", "postgresql": "pg_isready -h HOST",
+	}[strings.ToLower(scheme)]; known {
+		err.Hint("poll tcp://HOST:PORT waits for its port, and poll -- %s until it answers", ask)
+	}
+	return 0, err
 }
 
 // readProbe reads what the flags say of a probe of that kind, but not yet what it looks

@@ -60,7 +60,7 @@ func TestScript(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:      "testdata/script",
-		Deadline: time.Now().Add(2 * time.Minute), // a wait would last for ten
+		Deadline: time.Now().Add(5 * time.Minute), // a wait would last for ten
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", raceAtOnce)
 			return nil
