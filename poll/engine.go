@@ -66,8 +66,6 @@ func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
 			place:  func(s *source) *int { return &s.held },
 		},
 		gates:   newGatekeeper(g.Limiter, g.ParallelPlace),
-		begun:   make(chan *source, g.Parallel),
-		done:    make(chan *source, g.Parallel),
 		summary: Summary{Endings: make(map[Ending]int)},
 	}
 	e.yield = func(ev Event) bool {
@@ -91,7 +89,9 @@ func (e *engine) close() {
 	for ; e.running > 0; e.running-- {
 		<-e.done
 	}
-	close(e.begun)
+	if e.begun != nil {
+		close(e.begun)
+	}
 	e.release()
 }
 
@@ -108,7 +108,7 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 		}
 		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
 		if isPointer {
-			if s := shared[p.Probe]; s != nil {
+			if s := shared[p.Probe]; s != nil && s.runs[0].deadline.Equal(r.deadline) {
 				s.runs = append(s.runs, r)
 				continue
 			}
@@ -119,6 +119,8 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 			shared[p.Probe] = s
 		}
 	}
+	e.Parallel = min(e.Parallel, max(1, len(e.sources)))
+	e.begun, e.done = make(chan *source, e.Parallel), make(chan *source, e.Parallel)
 	e.live = e.summary.Targets
 	e.summary.Need = e.AtLeast
 	if e.AtLeast <= 0 {
@@ -290,6 +292,8 @@ func (e *engine) settle(s *source) {
 	e.plan(s)
 	if place != g.told {
 		e.hold(g, place, now)
+	} else if s.waiting > 0 { // its place may have been closed meanwhile
+		e.shut(s, now)
 	}
 }
 
@@ -302,7 +306,7 @@ func (e *engine) report(s *source) Place {
 	}
 	for _, r := range s.runs {
 		o := r.last.observation
-		if r.last.verdict.Status != status.Throttled || o.Stopped() {
+		if r.last.verdict.Status != status.Throttled || o.Stopped() || o.Elsewhere {
 			continue
 		}
 		wait, reason := time.Duration(0), r.last.verdict.Reason
@@ -316,8 +320,8 @@ func (e *engine) report(s *source) Place {
 		place.Name, place.Reason = g.name, reason
 		return place
 	}
-	if quota := s.runs[0].last.observation.Quota; quota != nil {
-		place := e.Limiter.Remaining(s.slot, quota.Remaining, quota.Reset)
+	if o := s.runs[0].last.observation; o.Quota != nil && !o.Elsewhere {
+		place := e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
 		if place.ClosedUntil.After(g.told.ClosedUntil) { // a changed pace alone is not worth telling
 			place.Name, place.Reason = g.name, "nothing remains of its rate limit"
 			return place
@@ -333,23 +337,29 @@ func (e *engine) hold(g *gate, place Place, now time.Time) {
 	e.emit(Event{Kind: EventPlace, Run: e.ID, At: now, Elapsed: now.Sub(e.Start), Deadline: e.deadline(), Place: &place})
 	e.gates.release(g)
 	e.gates.update(g, now)
+	for _, other := range e.sources {
+		if other.gate == g && other.waiting > 0 {
+			e.shut(other, now)
+		}
+	}
+}
+
+// shut ends the targets of a source that waits, if its place is closed until their
+// deadline.
+func (e *engine) shut(s *source, now time.Time) {
+	place := s.gate.told
 	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
 		return
 	}
-	closed := fmt.Sprintf("%s is closed for %s (%s)", g.name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-	for _, s := range e.sources {
-		if s.gate != g || s.waiting == 0 {
-			continue
+	late := false
+	for _, r := range s.runs {
+		if !r.deadline.IsZero() && !place.ClosedUntil.Before(r.deadline) {
+			r.closed = fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
+			late = true
 		}
-		late := false
-		for _, r := range s.runs {
-			if !r.deadline.IsZero() && !place.ClosedUntil.Before(r.deadline) {
-				r.closed, late = closed, true
-			}
-		}
-		if late {
-			e.end(s, now)
-		}
+	}
+	if late {
+		e.end(s, now)
 	}
 }
 

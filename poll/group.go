@@ -13,8 +13,8 @@ import (
 // A Group waits for several targets at once. Each target is a [Poller]: its probe, rules,
 // schedule and limits. The zero value waits until all of them have succeeded.
 //
-// Targets with the same Probe, a pointer to one value, share its attempts, unless the
-// probe is a [Starter]: each judges the answers by its own rules, and the first of them
+// Targets with the same Probe, a pointer to one value, and the same deadline share its
+// attempts, unless the probe is a [Starter]: each judges the answers by its own rules, and the first of them
 // that is still waiting sets the schedule.
 type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the

@@ -539,3 +539,66 @@ func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {
 1m0s    goal    throttled past the deadline 0/3 of 3, 5 attempts: 2 throttled past the deadline 1 attempts exhausted
 `)
 }
+
+func TestGroupEndsTargetsWhosePlaceWasClosedDuringTheirAttempt(t *testing.T) {
+	t.Parallel()
+	refused := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
+	}}
+	slow := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+		sleep(ctx, 5*time.Second)
+		return poll.Observe(ctx, nil, errors.New("not yet"))
+	}}
+	g := poll.Group{Limiter: &spaced{}, Timeout: time.Minute, Rand: rand.New(zeros{})}
+	have := groupTimeline(t, g,
+		poll.Poller{Target: "slow", Probe: slow, Immediate: true},
+		poll.Poller{Target: "refused", Probe: refused, InitialDelay: time.Second, Immediate: true})
+	wantTimeline(t, ends(have), `
+2: 1s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 59s are left before the deadline
+1s      place   p the probe
+1: 5s      end     throttled past the deadline NOT_READY after 1: p is closed for 59m56s (the probe), and 55s are left before the deadline
+5s      goal    throttled past the deadline 0/2 of 2, 2 attempts: 2 throttled past the deadline
+`)
+}
+
+// What another origin answered, to which a redirect led, says nothing of the place.
+func TestGroupDoesNotCloseAPlaceForAnother(t *testing.T) {
+	t.Parallel()
+	redirected := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		o := poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
+		o.Elsewhere, o.Quota = true, &status.Quota{Reset: time.Hour}
+		return o
+	}}
+	fine := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, nil, nil) }}
+	g := poll.Group{Limiter: &spaced{}, Timeout: time.Minute}
+	have := groupTimeline(t, g, poll.Poller{Probe: redirected, Immediate: true}, poll.Poller{Probe: fine, InitialDelay: time.Second, Immediate: true})
+	wantTimeline(t, ends(have), `
+1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 1m are left before the deadline
+2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
+1s      goal    throttled past the deadline 1/2 of 2, 2 attempts: 1 succeeded 1 throttled past the deadline
+`)
+}
+
+// Each deadline holds, although the probe is the same.
+func TestGroupSharesAttemptsUntilOneDeadline(t *testing.T) {
+	t.Parallel()
+	probe := &slowProbe{}
+	target := func(name string, timeout time.Duration) poll.Poller {
+		return poll.Poller{Target: name, Probe: probe, Immediate: true, Timeout: timeout}
+	}
+	have := groupTimeline(t, poll.Group{}, target("long", 10*time.Second), target("short", time.Second))
+	wantTimeline(t, ends(have), `
+2: 1s      end     timed out NOT_READY after 1: timed out after 1s; last: the last attempt had no answer by then
+1: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
+4s      goal    timed out 1/2 of 2, 2 attempts: 1 succeeded 1 timed out
+`)
+}
+
+type slowProbe struct{}
+
+func (*slowProbe) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	if !sleep(ctx, 4*time.Second) {
+		return poll.Observe(ctx, nil, errors.New("cut off"))
+	}
+	return poll.Observe(ctx, nil, nil)
+}

@@ -84,6 +84,9 @@ type Observation struct {
 	// redirect led to; "" for no doubt. A rule can still decide.
 	Doubt string
 
+	// Elsewhere is true if another origin gave the answer, to which a redirect led.
+	Elsewhere bool
+
 	// Remarks are details that decide nothing, such as an absurd header that was
 	// ignored or a URL that was followed.
 	Remarks []string

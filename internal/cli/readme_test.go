@@ -37,15 +37,6 @@ func pages(t *testing.T) []string {
 	return names
 }
 
-func page(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // TestReadme runs the examples of README.md and of pages in docs, each in a shell and
 // a directory of its own: blocks that begin with ```console, and what begins with "poll"
 // in blocks of make, YAML and ini.

@@ -224,7 +224,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		case poll.EventGoal:
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
-			if err := w.endOne(inTime, reporter, event); err != nil {
+			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
 				return err
 			}
 			continue
@@ -254,12 +254,13 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 	}
 }
 
-// endOne reports how a target ended and writes its result.
-func (w *wait) endOne(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
+// endOne reports how a target ended and writes its result. The deadline does not break that
+// off: the guard does, if nobody reads.
+func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, event poll.Event) error {
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
-	if len(g.held) == 0 && learns.Save(ctx, outcome) || len(g.held) > 0 && learns.Take(ctx, outcome) {
+	if len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome) {
 		g.held = append(g.held, n)
 	}
 	result, settled := g.results[n]

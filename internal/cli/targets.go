@@ -33,7 +33,7 @@ type severalReader struct {
 	bases    map[baseKey]*base
 	requests map[string]*poll.HTTP // by what they are made of
 	sources  map[source]poll.Probe
-	names    map[string]bool
+	names    map[string]int // how often each was given
 	kinds    map[status.Kind]bool
 	again    []string // operands that repeat others
 
@@ -75,7 +75,7 @@ func newSeveralReader(w *wait, l *argv.Line) *severalReader {
 		bases:    make(map[baseKey]*base),
 		requests: make(map[string]*poll.HTTP),
 		sources:  make(map[source]poll.Probe),
-		names:    make(map[string]bool),
+		names:    make(map[string]int),
 		kinds:    make(map[status.Kind]bool),
 	}
 }
@@ -340,10 +340,11 @@ func (r *severalReader) name(e *targets.Entry, t *target) string {
 		}
 	}
 	unique := name
-	for n := 2; r.names[unique]; n++ {
-		unique = fmt.Sprintf("%s (%d)", name, n)
+	for r.names[unique] > 0 {
+		r.names[name]++
+		unique = fmt.Sprintf("%s (%d)", name, r.names[name])
 	}
-	r.names[unique] = true
+	r.names[unique]++
 	return unique
 }
 

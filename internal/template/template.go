@@ -135,7 +135,7 @@ func Args(args []string) error {
 	if strings.Contains(args[0], Item) {
 		return ErrProgram
 	}
-	shell, script, found := false, false, false
+	shell, script, found := false, false, false // script: the next operand is one
 	for _, arg := range args {
 		if strings.Contains(arg, Item) {
 			if script {
@@ -143,8 +143,9 @@ func Args(args []string) error {
 			}
 			found = true
 		}
-		script = shell && scriptFlag(arg)
-		shell = isShell(arg) || shell && !script
+		isFlag := strings.HasPrefix(arg, "-")
+		script = shell && scriptFlag(arg) || script && isFlag
+		shell = isShell(arg) || shell && (isFlag || !script)
 	}
 	if !found {
 		return ErrNoItem
@@ -164,7 +165,7 @@ var (
 // isShell reports whether a word is a shell that takes a script after -c.
 func isShell(word string) bool {
 	switch strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe") {
-	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish":
+	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "su", "script":
 		return true
 	}
 	return false

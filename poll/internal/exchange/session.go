@@ -212,6 +212,7 @@ func observe(got *answer) status.Observation {
 	if o.Failure != nil {
 		return o
 	}
+	o.Elsewhere = len(got.redirects) > 0 && !sameOrigin(got.redirects[0].from.url, got.from.url)
 	for _, r := range got.redirects {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))+withheld(r.from, r.to))
 	}
