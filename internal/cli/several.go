@@ -212,7 +212,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	}
 	if _, set := w.world.Lookup("GOGC"); !set {
 		// What thousands of targets keep while they wait would otherwise be doubled.
-		defer debug.SetGCPercent(debug.SetGCPercent(50))
+		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
 	ctx, abort := context.WithCancelCause(ctx)
 	defer abort(nil)
