@@ -36,7 +36,7 @@ type engine struct {
 	waiting  queue[*source] // until they are due
 	held     queue[*source] // by a gate, although a deadline of their own comes before the group's
 	gates    *gatekeeper
-	earliest time.Time // deadline of a target
+	earliest time.Time // the first deadline of a target
 	live     int       // targets that have not ended
 
 	workers, running int
@@ -212,28 +212,11 @@ func (e *engine) wake(now time.Time) {
 	}
 }
 
-// end ends the targets of a source that waits, or is held back, as far as their deadline
-// has come. The others go on.
+// end ends the targets of a source that waits, or is held back.
 func (e *engine) end(s *source, now time.Time) {
 	e.withdraw(s, now)
-	on := s.runs[:0]
-	for _, r := range s.runs {
-		if r.closed == "" && (r.deadline.IsZero() || r.deadline.After(now)) {
-			on = append(on, r)
-			continue
-		}
-		ending := r.stopped()
-		if r.closed != "" {
-			ending = HintTooLong
-		}
-		e.emit(r.endEvent(r.outcome(ending)))
-	}
-	clear(s.runs[len(on):])
-	if s.runs = on; len(on) > 0 {
-		e.waiting.put(s)
-	} else {
-		e.gates.leave(s)
-	}
+	s.stop(&e.emitter)
+	e.gates.leave(s)
 }
 
 // withdraw takes a source out of all queues.
@@ -337,6 +320,9 @@ func (e *engine) hold(g *gate, place Place, now time.Time) {
 	e.emit(Event{Kind: EventPlace, Run: e.ID, At: now, Elapsed: now.Sub(e.Start), Deadline: e.deadline(), Place: &place})
 	e.gates.release(g)
 	e.gates.update(g, now)
+	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
+		return
+	}
 	for _, other := range e.sources {
 		if other.gate == g && other.waiting > 0 {
 			e.shut(other, now)
@@ -347,20 +333,14 @@ func (e *engine) hold(g *gate, place Place, now time.Time) {
 // shut ends the targets of a source that waits, if its place is closed until their
 // deadline.
 func (e *engine) shut(s *source, now time.Time) {
-	place := s.gate.told
-	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
+	place, deadline := s.gate.told, s.deadline()
+	if deadline.IsZero() || place.ClosedUntil.Before(deadline) {
 		return
 	}
-	late := false
 	for _, r := range s.runs {
-		if !r.deadline.IsZero() && !place.ClosedUntil.Before(r.deadline) {
-			r.closed = fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-			late = true
-		}
+		r.closed = fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
 	}
-	if late {
-		e.end(s, now)
-	}
+	e.end(s, now)
 }
 
 // next returns when something is to be done, unless only an attempt can end.

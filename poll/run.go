@@ -248,9 +248,12 @@ func (r *run) broken() error {
 	return nil
 }
 
-// stopped returns how a run ends whose context is done, or whose deadline has come.
+// stopped returns how a run ends whose context is done, whose deadline has come, or whose
+// place is closed until then.
 func (r *run) stopped() Ending {
 	switch {
+	case r.closed != "":
+		return HintTooLong
 	case r.broken() != nil:
 		return Failed
 	case r.interrupted():

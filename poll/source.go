@@ -121,16 +121,9 @@ func (s *source) stop(e *emitter) {
 	s.runs = nil
 }
 
-// deadline returns the earliest deadline of the runs, zero for none.
-func (s *source) deadline() time.Time {
-	var first time.Time
-	for _, r := range s.runs {
-		if first.IsZero() || !r.deadline.IsZero() && r.deadline.Before(first) {
-			first = r.deadline
-		}
-	}
-	return first
-}
+// deadline returns the deadline of the runs, zero for none: those that share a source
+// have the same.
+func (s *source) deadline() time.Time { return s.runs[0].deadline }
 
 // keptBody is how much is kept of an answer that did not end a run in a group, in bytes.
 // It is enough for what is told of the last answer.
