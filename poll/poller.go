@@ -21,6 +21,10 @@ type Poller struct {
 	Target string
 	// ID identifies the run in its events and its outcome. 0 gives each run a random ID.
 	ID RunID
+	// Elements makes every element of the answers a target of its own, to which Rules, the
+	// limits and the thresholds apply. It is for the targets of a [Group]. Nil means that the
+	// answer is about one operation.
+	Elements *Elements
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
 	// connection, and a [ProbeFunc] without a failure as SUCCESS.
 	Rules status.Rules

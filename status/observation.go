@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A Kind says what was probed.
@@ -38,6 +40,15 @@ type Observation struct {
 	// more than len(Body), the answer was longer than the limit and Truncated is true.
 	Size      int64
 	Truncated bool
+
+	// Pages are the further pages of an answer that is a list on several, without Body,
+	// which is the first.
+	Pages [][]byte
+	// Within is the answer, or the page of it, that Body is an element of. Nil means that
+	// Body is the answer itself. An expression calls Within $json, and Body ".".
+	Within *expr.Doc
+	// Presence says whether the element is in the answer.
+	Presence Presence
 
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
 	// ended it; nil if the run ended it, and for other probes.
@@ -91,6 +102,16 @@ type Observation struct {
 	// ignored or a URL that was followed.
 	Remarks []string
 }
+
+// A Presence says whether an element is in an answer.
+type Presence uint8
+
+// The presences.
+const (
+	Present Presence = iota // it is, or what was looked at is no element
+	Missing                 // it is not: it never was, or not for long
+	Gone                    // it was, and is absent from two complete answers in a row; $gone is true
+)
 
 // Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, a
 // connection, or a custom probe without a failure.

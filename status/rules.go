@@ -252,6 +252,9 @@ func Environment(o *Observation) *expr.Env {
 		Elapsed: o.Elapsed,
 		Name:    o.Target,
 	}
+	if o.Within != nil {
+		env.Doc, env.Element, env.Gone = o.Within, env.Doc, o.Presence == Gone
+	}
 	switch {
 	case o.Failure != nil:
 		env.Error = o.Failure.Class.String()

@@ -11,6 +11,11 @@ import (
 type Env struct {
 	// Doc is the answer as JSON. Nil makes every path unknown.
 	Doc *Doc
+	// Element is what "." means, if that is an element of Doc, or was one; $json is then Doc.
+	// Nil means that "." is Doc, too.
+	Element *Doc
+	// Gone is $gone: the element was in earlier answers, and is no longer.
+	Gone bool
 
 	// Exit is $exit, the exit code of a command. Nil if there is none.
 	Exit *int
@@ -55,6 +60,8 @@ type Uses struct {
 	Error   bool // $error
 	Attempt bool // $attempt
 	Elapsed bool // $elapsed
+	Whole   bool // $json or .., which is the answer even where "." is an element of it
+	Gone    bool // $gone
 }
 
 // Answer reports whether the expression names the answer itself: one of $exit, $status,

@@ -125,6 +125,9 @@ func (e *evaluator) current() value {
 	if e.scope.inner {
 		return e.scope.dot
 	}
+	if e.env.Element != nil {
+		return e.env.Element.value()
+	}
 	return e.env.Doc.value()
 }
 
