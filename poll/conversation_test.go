@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -32,6 +33,7 @@ import (
 // the requests that must come and the answers that are given, and how the run
 // must end. See testdata/conversations/README.
 type conversation struct {
+	file   string // without its extension
 	name   string
 	probe  poll.HTTP
 	poller poll.Poller
@@ -61,6 +63,11 @@ const planted = "s3cret"
 
 func TestConversations(t *testing.T) {
 	t.Parallel()
+	converse(t, func(t *testing.T, c conversation) { c.run(t, (*poll.Poller).Events) })
+}
+
+// converse runs a test on each conversation in a bubble.
+func converse(t *testing.T, test func(t *testing.T, c conversation)) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no conversations: %v", err)
@@ -69,16 +76,17 @@ func TestConversations(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
 			for _, c := range readConversations(t, file) {
+				c.file = strings.TrimSuffix(filepath.Base(file), ".txt")
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, c.run)
+					synctest.Test(t, func(t *testing.T) { test(t, c) })
 				})
 			}
 		})
 	}
 }
 
-func (c conversation) run(t *testing.T) {
+func (c conversation) run(t *testing.T, events func(*poll.Poller, context.Context) iter.Seq[poll.Event]) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	peer := &peer{t: t, turns: c.turns, start: time.Now(), stop: cancel}
@@ -93,7 +101,7 @@ func (c conversation) run(t *testing.T) {
 	var said []string
 	var verdicts []string
 	var outcome poll.Outcome
-	for e := range p.Events(ctx) {
+	for e := range events(&p, ctx) {
 		said = append(said, e.Target, line(e))
 		switch e.Kind {
 		case poll.EventAttempt:

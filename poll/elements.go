@@ -23,6 +23,10 @@ type Elements struct {
 	Expect    int
 	MayBeNone bool
 
+	// Past holds, by key, the states of elements that this run goes on from; see
+	// [Poller.Past]. They are known from the beginning.
+	Past map[string]State
+
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
 	// ended. It is called whenever that are fewer. Nil means that the Poller's Probe always
 	// asks about all.

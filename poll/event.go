@@ -78,6 +78,8 @@ type Event struct {
 	// the run, 0 if the verdict never does (EventAttempt).
 	Streak, Threshold int
 
+	of *run // whose State it is
+
 	// Outcome is the result of the run (EventEnd).
 	Outcome *Outcome
 
@@ -108,6 +110,7 @@ func (r *run) event(kind EventKind) Event {
 		Elapsed:     now.Sub(r.Start),
 		Deadline:    r.deadline,
 		Began:       r.began,
+		of:          r,
 	}
 }
 

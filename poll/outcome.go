@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,6 +88,9 @@ type Outcome struct {
 	// attempt. After SUCCESS its Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
+	// Resumed is true if the run had ended before: it goes on from a [State] that has Ended,
+	// which made no attempt and has no Observation.
+	Resumed bool
 	// Notes tell what kept the run undecided: a verdict that was not seen often enough,
 	// and rules that were never asked or never decidable, with what to write instead.
 	Notes []string
@@ -147,7 +151,7 @@ func (r *run) outcome(ending Ending) Outcome {
 		o.Cause = context.Cause(r.caller)
 	}
 	if ending == Failed && !(r.decided() && o.Status == status.Error) {
-		o.Status, o.Cause = status.Error, r.broken()
+		o.Status, o.Cause = status.Error, cmp.Or(r.refused, r.broken())
 	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
@@ -200,7 +204,7 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	case AttemptsExhausted:
 		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
 	case TimedOut:
-		limit := r.deadline.Sub(r.Start)
+		limit := r.limit
 		if limit != r.Timeout { // it is ctx's, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}

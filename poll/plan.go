@@ -31,11 +31,13 @@ type plan struct {
 // plan computes the next wait: the schedule's own, or the server's if that is
 // longer, shortened so that an attempt fits before the deadline.
 func (r *run) plan() plan {
-	next := plan{wait: r.ownWait()}
-	if o := r.last.observation; o != nil && o.Hint != nil {
-		next.hint = o.Hint
-		spread := time.Duration(r.Rand.Float64() * hintSpread * float64(o.Hint.Wait))
-		next.wait = backoff.Add(max(next.wait, o.Hint.Wait), spread)
+	if !r.due.IsZero() { // of a run that goes on
+		return r.shorten(plan{wait: max(0, time.Until(r.due)), hint: r.hint()})
+	}
+	next := plan{wait: max(0, r.ownWait()-r.waited), hint: r.hint()}
+	if r.waited = 0; next.hint != nil {
+		spread := time.Duration(r.Rand.Float64() * hintSpread * float64(next.hint.Wait))
+		next.wait = backoff.Add(max(next.wait, next.hint.Wait), spread)
 	}
 	return r.shorten(next)
 }
@@ -47,8 +49,8 @@ func (r *run) shorten(next plan) plan {
 		return next
 	}
 	var least time.Duration
-	if o := r.last.observation; o != nil && o.Hint != nil && r.last.verdict.Status == status.Throttled {
-		least = o.Hint.Wait
+	if hint := r.hint(); hint != nil && r.last.verdict.Status == status.Throttled {
+		least = hint.Wait
 	}
 	left := time.Until(r.deadline)
 	if latest := max(left-reserve(left, r.took, r.crowd), least, 0); next.wait > latest {
@@ -75,7 +77,7 @@ func (r *run) ownWait() time.Duration {
 			schedule, throttled = r.Resend, backoff.Throttled(r.Resend)
 		}
 	}
-	if r.last.verdict.Status == status.Throttled && r.last.observation.Hint == nil {
+	if r.last.verdict.Status == status.Throttled && r.hint() == nil {
 		schedule = throttled
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)

@@ -61,6 +61,17 @@ type Poller struct {
 	// SUCCESS or ERROR end the run. 0 means 1.
 	SuccessThreshold, ErrorThreshold int
 
+	// Past is the [State] of an earlier run that this one goes on from; nil or the zero value
+	// is none. MaxAttempts counts the attempts of all runs, and every Elapsed is since the
+	// first began; so is Timeout where Start is zero. A Past that has Ended ends the run at
+	// once: its one event is an EventEnd, with [Outcome.Resumed].
+	Past *State
+	// Starting, unless it is nil, is given the State that a later run has to go on from if
+	// this one ends here, before each request that starts the operation is sent. An error
+	// means that this could not be kept: the request is not sent and the run has Failed. It
+	// is called on any goroutine, for several targets at once.
+	Starting func(State) error
+
 	// Settle, unless it is nil, is given the outcome of a run that has Succeeded, before
 	// that counts or is told. It returns the outcome to count and tell, which is a failure
 	// if the result turns out to be of no use.

@@ -18,6 +18,7 @@ type run struct {
 	ctx      context.Context // done with the caller's, or at the deadline of all
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
+	limit    time.Duration   // how long it was to the deadline at first
 	crowd    time.Duration   // how long the last looks of all at the same place take
 	state
 }
@@ -36,6 +37,16 @@ type state struct {
 	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
 	closed   string          // what keeps its place closed past the deadline, in words
+
+	// Of a wait that can be resumed:
+	session  Resumer       // the probe's session, nil if it is none
+	looked   time.Time     // when the last attempt ended
+	due      time.Time     // when the next one comes, once that is planned
+	lastLook bool          // it is the last one before the deadline
+	starting bool          // the operation is being started, and it is not known whether it was
+	refused  error         // why the request that starts it was not sent
+	waited   time.Duration // since the last attempt, when the run began
+	hinted   *status.Hint  // what remained then of the wait that the server asked for
 }
 
 // judged is an attempt that has ended.
@@ -55,6 +66,9 @@ func newRun(ctx context.Context, p Poller) *run {
 	}
 	p.SuccessThreshold = max(p.SuccessThreshold, 1)
 	p.ErrorThreshold = max(p.ErrorThreshold, 1)
+	if p.Start.IsZero() && p.Past != nil {
+		p.Start = p.Past.Start
+	}
 	if p.Start.IsZero() {
 		p.Start = time.Now()
 	}
@@ -73,6 +87,10 @@ func newRun(ctx context.Context, p Poller) *run {
 	if own := r.Start.Add(p.Timeout); p.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
 		r.deadline = own
 	}
+	r.limit = r.deadline.Sub(r.Start)
+	if r.Past != nil {
+		r.restore()
+	}
 	return r
 }
 
@@ -84,8 +102,10 @@ func (r *run) open() error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	r.began = time.Time{}
-	if !r.startDue() {
+	if err := r.restoreSession(); err != nil {
+		return err
+	}
+	if r.began.IsZero() && !r.startDue() {
 		r.began = r.Start
 	}
 	return nil
@@ -137,6 +157,9 @@ func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
 		defer cancel()
 	}
+	if err := r.announce(); err != nil {
+		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
+	}
 	begun := time.Now()
 	a := Attempt{Number: r.attempts, Elapsed: begun.Sub(r.Start), Previous: r.last.verdict.Status, LastLook: lastLook}
 	o := r.probe.Probe(ctx, a)
@@ -145,8 +168,14 @@ func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
 
 // answered judges what an attempt saw.
 func (r *run) answered(o status.Observation, took time.Duration) {
+	if r.refused != nil {
+		r.last = &judged{observation: &o}
+		return
+	}
 	o.Attempt, o.Elapsed, o.Target = r.attempts, time.Since(r.Start)-took, r.Target
 	r.judge(&o, took)
+	r.looked = time.Now()
+	r.starting = r.starting && o.Stopped() && !r.startDue()
 	if !r.began.IsZero() {
 		return
 	}
@@ -225,11 +254,14 @@ func (r *run) lookForResult(lastLook bool) {
 	r.last.took += took
 }
 
-// unrunnable reports whether the program cannot be run, so that there was no
-// attempt.
-func (r *run) unrunnable() bool {
+// unrunnable reports whether there was no attempt, and how the run ends then: the program
+// cannot be run, or the start must not be sent.
+func (r *run) unrunnable() (Ending, bool) {
+	if r.refused != nil {
+		return Failed, true
+	}
 	f := r.last.observation.Failure
-	return f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
+	return CannotRun, f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
 }
 
 // interrupted reports whether the caller's context was canceled. Its deadline is not an

@@ -2,6 +2,7 @@ package poll
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -36,6 +37,10 @@ func (e *emitter) emit(ev Event) {
 
 // open opens the session, or ends the runs if no attempt can succeed.
 func (s *source) open(e *emitter) {
+	s.skip(e)
+	if len(s.runs) == 0 {
+		return
+	}
 	first := s.runs[0]
 	if err := first.open(); err != nil {
 		for _, r := range s.runs {
@@ -46,8 +51,22 @@ func (s *source) open(e *emitter) {
 	}
 	s.session = first.probe
 	for _, r := range s.runs[1:] {
-		r.probe, r.began = first.probe, r.Start
+		r.probe = first.probe
+		if r.began.IsZero() && !r.startDue() {
+			r.began = r.Start
+		}
 	}
+}
+
+// skip ends the runs that go on from a past after which there is nothing to do.
+func (s *source) skip(e *emitter) {
+	s.runs = slices.DeleteFunc(s.runs, func(r *run) bool {
+		o, over := r.over()
+		if over {
+			e.emit(r.endEvent(o))
+		}
+		return over
+	})
 }
 
 // plan plans the next attempt and returns when it is due.
@@ -60,6 +79,9 @@ func (s *source) plan(e *emitter) time.Time {
 	}
 	waiting := first.waitEvent(s.next)
 	s.due = waiting.NextAt
+	for _, r := range s.runs {
+		r.due, r.lastLook = s.due, s.next.lastLook
+	}
 	e.emit(waiting)
 	for _, r := range s.runs[1:] {
 		e.emit(r.waitEvent(s.next))
@@ -70,6 +92,7 @@ func (s *source) plan(e *emitter) time.Time {
 // begin begins the attempt.
 func (s *source) begin(e *emitter) {
 	for _, r := range s.runs {
+		r.due, r.lastLook, r.waited = time.Time{}, false, 0
 		e.emit(r.startEvent(s.next))
 		r.attempts++
 	}
@@ -81,7 +104,7 @@ func (s *source) look() {
 	o, took := s.runs[0].look(s.next.lastLook)
 	for _, r := range s.runs {
 		r.answered(o, took)
-		if len(s.runs) == 1 && !r.unrunnable() {
+		if _, never := r.unrunnable(); len(s.runs) == 1 && !never {
 			r.lookForResult(s.next.lastLook)
 		}
 	}
@@ -94,9 +117,9 @@ type holder interface{ Release() }
 func (s *source) settle(e *emitter) {
 	on := s.runs[:0]
 	for _, r := range s.runs {
-		if r.unrunnable() {
+		if ending, never := r.unrunnable(); never {
 			r.attempts--
-			e.emit(r.endEvent(r.outcome(CannotRun)))
+			e.emit(r.endEvent(r.outcome(ending)))
 			continue
 		}
 		e.emit(r.attemptEvent())
