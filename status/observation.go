@@ -45,9 +45,11 @@ type Observation struct {
 	// which is the first.
 	Pages [][]byte
 	// Within is the answer, or the page of it, that Body is an element of. Nil means that
-	// Body is the answer itself. An expression calls Within $json, and Body ".".
+	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
+	// "."; Body then is JSON, as an [expr.Element] has it.
 	Within *expr.Doc
-	// Presence says whether the element is in the answer.
+	// Presence says whether the element is in the answer. Unless it is Present, there is no
+	// Body.
 	Presence Presence
 
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
@@ -112,6 +114,27 @@ const (
 	Missing                 // it is not: it never was, or not for long
 	Gone                    // it was, and is absent from two complete answers in a row; $gone is true
 )
+
+// absent reports whether what is observed is an element that the answer does not hold.
+func (o *Observation) absent() bool {
+	return o.Within != nil && o.Failure == nil && o.Presence != Present
+}
+
+// absence says how an element is absent.
+func (o *Observation) absence() string {
+	if o.Presence == Gone {
+		return "no longer in the answer"
+	}
+	return "not in the answer"
+}
+
+// element is the element as a document.
+func (o *Observation) element() *expr.Doc {
+	if o.absent() {
+		return expr.Unreadable("it is " + o.absence())
+	}
+	return expr.ElementDoc(o.Body)
+}
 
 // Good reports whether the attempt had a good answer: HTTP 2xx, exit code 0, a
 // connection, or a custom probe without a failure.

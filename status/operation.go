@@ -99,7 +99,7 @@ func withDetail(words string, env *expr.Env) string {
 // .status of "ok" is about the answer; what is inside is about the operation.
 func stated(env *expr.Env, code int) statement {
 	s := strongest(stateMembers(), env, code)
-	if s.stage > stageDone || !isTrue(envelope, env) {
+	if s.stage > stageDone || !isTrue(inEnvelope, env) {
 		return s
 	}
 	if inner := strongest(innerMembers(), env, code); inner.stage != stageUnknown {
@@ -126,8 +126,8 @@ var (
 	stateMembers = compiled(stateNames)
 	// innerMembers are the same inside an envelope.
 	innerMembers = compiled(within(".data"), within(".job"), within(".result"), within(".operation"))
-	// envelope is true if .status is about the answer, not about the operation in it.
-	envelope = compiled(`.status==$status||.Status==$status||.status=~'(?i)^(ok|success)$'||.Status=~'(?i)^(ok|success)$'`)
+	// inEnvelope is true if .status is about the answer, not about the operation in it.
+	inEnvelope = compiled(`.status==$status||.Status==$status||.status=~'(?i)^(ok|success)$'||.Status=~'(?i)^(ok|success)$'`)
 	// errorDetail say what went wrong.
 	errorDetail = compiled(".error.message .error .error.code .errors[0].message .errors[0] .message")
 	errorMember = compiled(".error")

@@ -22,6 +22,10 @@ type Preset struct {
 	// Detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
 	Detail []string
+	// Envelope is the path of one object in the answer for which Rules and Detail are made,
+	// such as .jobs[] or .pipelineExecution: an element is put there before they judge it. ""
+	// means that they are for the object itself.
+	Envelope string
 }
 
 // A PresetRule is a rule of a preset, not yet compiled.
@@ -73,6 +77,8 @@ func parsePreset(stanza string) Preset {
 			p.Example = value
 		case "note":
 			p.Note = value
+		case "envelope":
+			p.Envelope = value
 		case "detail":
 			p.Detail = append(p.Detail, value)
 		default:
@@ -100,6 +106,7 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
 	}
+	around := parseEnvelope(p.Envelope)
 	var rules []Rule
 	for _, r := range p.Rules {
 		x, err := expr.Compile(r.Expr)
@@ -109,13 +116,33 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 		if !kind.offers(x.Uses()) {
 			continue
 		}
-		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why}
+		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why, envelope: around}
 		if r.Status == Error {
 			rule.Detail = detail
 		}
 		rules = append(rules, rule)
 	}
 	return rules, nil
+}
+
+// An envelope is the JSON before and after an element that is put into one.
+type envelope struct{ before, after string }
+
+// parseEnvelope reads a path of names, each with or without [].
+func parseEnvelope(path string) (e envelope) {
+	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' }) {
+		name, isList := strings.CutSuffix(step, "[]")
+		e.before, e.after = e.before+`{"`+name+`":`, "}"+e.after
+		if isList {
+			e.before, e.after = e.before+"[", "]"+e.after
+		}
+	}
+	return e
+}
+
+// around returns the document of an element in the envelope.
+func (e envelope) around(element []byte) *expr.Doc {
+	return expr.ElementDoc(slices.Concat([]byte(e.before), element, []byte(e.after)))
 }
 
 func compileValues(sources []string) ([]*expr.Expr, error) {

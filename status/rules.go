@@ -22,6 +22,8 @@ type Rule struct {
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
 	Detail []*expr.Expr
+
+	envelope envelope // of an element
 }
 
 // NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
@@ -73,6 +75,18 @@ type Rules struct {
 	Strict bool
 }
 
+// OfElementOnly reports whether no rule reads anything but the element that is judged, its
+// name and whether it is gone: not the answer around it ($json, $body), nor its status, nor the
+// time. While both the status code of the answers and the JSON of the element stay the same,
+// so does the verdict.
+func (r Rules) OfElementOnly() bool {
+	return !slices.ContainsFunc(slices.Concat(r.Own, r.Preset), func(rule Rule) bool {
+		u := rule.Expr.Uses()
+		u.JSON, u.Gone = false, false
+		return u != expr.Uses{}
+	})
+}
+
 // Classify judges o. The first of these that applies decides:
 //
 //  1. The probe cannot work (certificate not trusted, redirect loop, program
@@ -86,6 +100,9 @@ type Rules struct {
 // A rule for SUCCESS or ERROR that reads the document is asked only about a good
 // answer, unless it names $status, $exit, $stdout, $stderr, $body, $header or $error. A
 // rule whose result is unknown does not match.
+//
+// An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
+// $gone matches: no other rule is asked.
 //
 // Once ctx is done, Classify abandons rules that take long.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
@@ -117,6 +134,9 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		if v, ok := e.firstMatch(rules); ok {
 			return v
 		}
+	}
+	if o.absent() {
+		return Verdict{Status: NotReady, Reason: "it is " + o.absence(), Answers: e.answers}
 	}
 	want, answers := e.want(), e.answers
 	var azure []Rule
@@ -150,6 +170,7 @@ type evaluation struct {
 	ctx         context.Context
 	observation *Observation
 	env         *expr.Env // made when the first rule is asked
+	enveloped   *expr.Env // the same for the rules of a preset with an envelope
 	answers     []Answer
 }
 
@@ -177,19 +198,34 @@ func (e *evaluation) ask(rule *Rule) Answer {
 	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
 	f := e.observation.Failure
 	hopeless := f != nil && f.Kind == FailureHopeless
-	a := Answer{Rule: rule, Asked: (!ofDocument || e.observation.Good()) && (!hopeless || u.Error)}
+	present := !e.observation.absent() || u.Gone && e.observation.Presence == Gone
+	a := Answer{Rule: rule, Asked: (!ofDocument || e.observation.Good()) && (!hopeless || u.Error) && present}
 	if a.Asked {
-		if e.env == nil {
-			e.env = Environment(e.observation)
-			e.env.Context, e.env.Header = e.ctx, nil
-		}
+		env := e.environment(rule)
 		if u.Header { // otherwise the result need not keep it
-			e.env.Header = e.observation.Header
+			env.Header = e.observation.Header
 		}
-		a.Result = rule.Expr.Eval(e.env)
+		a.Result = rule.Expr.Eval(env)
 	}
 	e.answers = append(e.answers, a)
 	return a
+}
+
+// environment returns what a rule can see.
+func (e *evaluation) environment(rule *Rule) *expr.Env {
+	if e.env == nil {
+		e.env = Environment(e.observation)
+		e.env.Context, e.env.Header = e.ctx, nil
+	}
+	if rule.envelope == (envelope{}) || e.env.Element == nil || e.observation.absent() {
+		return e.env
+	}
+	if e.enveloped == nil {
+		env := *e.env
+		env.Element = rule.envelope.around(e.observation.Body)
+		e.enveloped = &env
+	}
+	return e.enveloped
 }
 
 func (e *evaluation) matched(a Answer) Verdict {
@@ -197,8 +233,9 @@ func (e *evaluation) matched(a Answer) Verdict {
 	if reason == "" {
 		reason = strings.Join(a.Result.Explain(2), "; ")
 	}
-	e.env.Header = e.observation.Header
-	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
+	env := e.environment(a.Rule)
+	env.Header = e.observation.Header
+	if detail := firstText(a.Rule.Detail, env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
 	if f := e.observation.Failure; f != nil && a.Rule.Expr.Uses().Error {
@@ -242,7 +279,6 @@ func (e *evaluation) want() string {
 // Environment returns what an expression can see of o.
 func Environment(o *Observation) *expr.Env {
 	env := &expr.Env{
-		Doc:     expr.NewDoc(o.Body),
 		Exit:    o.Exit,
 		Status:  o.Code,
 		Header:  o.Header,
@@ -252,18 +288,20 @@ func Environment(o *Observation) *expr.Env {
 		Elapsed: o.Elapsed,
 		Name:    o.Target,
 	}
-	if o.Within != nil {
-		env.Doc, env.Element, env.Gone = o.Within, env.Doc, o.Presence == Gone
-	}
 	switch {
 	case o.Failure != nil:
 		env.Error = o.Failure.Class.String()
 		env.Doc = expr.Unreadable("there was no answer (" + o.Failure.Reason + ")")
 	case o.Truncated:
 		env.Doc = expr.Unreadable("the answer is longer than what is kept of it")
+	case o.Within != nil:
+		env.Doc, env.Element, env.Gone = o.Within, o.element(), o.Presence == Gone
+		env.Body = o.Within.Bytes()
+	default:
+		env.Doc = expr.NewDoc(o.Body)
 	}
 	if o.Kind == KindCommand {
-		env.Stdout = o.Body
+		env.Stdout = env.Body
 	}
 	return env
 }

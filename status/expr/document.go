@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/tidwall/gjson"
 
@@ -16,6 +17,7 @@ import (
 // expressions share it. It is safe for concurrent use.
 type Doc struct {
 	text string
+	part bool // of a document that was checked
 
 	once    sync.Once
 	count   int    // of its documents, 0 if it cannot be read
@@ -28,6 +30,9 @@ type Doc struct {
 
 const byteOrderMark = "\ufeff"
 
+// emptyBody is the problem of an answer without a document.
+const emptyBody = "the body is empty"
+
 // NewDoc returns the document of an answer. The body must not be changed while
 // the Doc, or a value read from it, is in use. A byte order mark at its start is
 // skipped.
@@ -35,6 +40,12 @@ func NewDoc(body []byte) *Doc {
 	// No copy: an answer may have 64 MiB, and this package never writes to it.
 	return &Doc{text: strings.TrimPrefix(viewString(body), byteOrderMark)}
 }
+
+// elementDoc is the document of an element, whose JSON is a part of another document.
+func elementDoc(raw string) *Doc { return &Doc{text: raw, part: true, count: 1, root: parseValue(raw)} }
+
+// Bytes returns the text of the document, without a byte order mark. It must not be changed.
+func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
 // Unreadable returns the document of an answer that cannot be JSON for a reason outside
 // its text, such as "the body was cut at 64 MiB". Every path on it is unknown for that
@@ -45,6 +56,9 @@ func Unreadable(reason string) *Doc { return &Doc{problem: reason} }
 func (d *Doc) read() *Doc {
 	if d == nil {
 		return &Doc{problem: "there is no answer"}
+	}
+	if d.part {
+		return d
 	}
 	d.once.Do(func() {
 		if d.problem != "" {
@@ -78,7 +92,7 @@ func (d *Doc) decoded() any {
 // value is the document as one value, unknown if it is not exactly one.
 func (d *Doc) value() value {
 	if d = d.read(); d.count != 1 {
-		return unknown(fault{code: faultDocument})
+		return unreadable(d)
 	}
 	return d.root
 }
@@ -86,7 +100,7 @@ func (d *Doc) value() value {
 // lines is the document as a list of documents, unknown if it cannot be read.
 func (d *Doc) lines() value {
 	if d = d.read(); d.count == 0 {
-		return unknown(fault{code: faultDocument})
+		return unreadable(d)
 	}
 	return value{kind: kindLines, raw: d.text}
 }
@@ -95,7 +109,7 @@ func (d *Doc) lines() value {
 func (d *Doc) check() (problem string) {
 	i := rawjson.SkipSpace(d.text, 0)
 	if i == len(d.text) {
-		return "the body is empty"
+		return emptyBody
 	}
 	for i < len(d.text) {
 		end, flaw := rawjson.Scan(d.text, i, rawjson.MaxDepth)

@@ -47,9 +47,17 @@ type Env struct {
 	Name string
 }
 
+// dot is the document that "." is.
+func (env *Env) dot() *Doc {
+	if env.Element != nil {
+		return env.Element
+	}
+	return env.Doc
+}
+
 // Uses says what an expression reads.
 type Uses struct {
-	JSON    bool // the document: any path, $json
+	JSON    bool // the document, or an element of it: any path, $json
 	IsJSON  bool // $isjson
 	Exit    bool // $exit
 	Status  bool // $status
@@ -60,8 +68,9 @@ type Uses struct {
 	Error   bool // $error
 	Attempt bool // $attempt
 	Elapsed bool // $elapsed
-	Whole   bool // $json or .., which is the answer even where "." is an element of it
 	Gone    bool // $gone
+	Whole   bool // $json or .., which is the answer even where "." is an element of it
+	Clock   bool // the time of day, which only a program in jq can read
 }
 
 // Answer reports whether the expression names the answer itself: one of $exit, $status,

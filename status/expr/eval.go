@@ -125,10 +125,7 @@ func (e *evaluator) current() value {
 	if e.scope.inner {
 		return e.scope.dot
 	}
-	if e.env.Element != nil {
-		return e.env.Element.value()
-	}
-	return e.env.Doc.value()
+	return e.env.dot().value()
 }
 
 // root is the value that a path begins at.
@@ -172,6 +169,8 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 		}
 	case syntax.VarAttempt:
 		v = integer(env.Attempt)
+	case syntax.VarGone:
+		v = boolean(env.Gone)
 	case syntax.VarTarget:
 		if env.Name != "" {
 			v = text(env.Name)
@@ -182,7 +181,7 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 		v = boolean(env.Doc.read().count == 1)
 	}
 	if v.kind == KindMissing && env.Error != "" {
-		return unknown(fault{code: faultDocument})
+		return unreadable(env.Doc)
 	}
 	return v
 }

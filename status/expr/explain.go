@@ -394,7 +394,7 @@ func (x *explainer) note(why *explanation, note string) {
 	why.notes = append(why.notes, rawjson.OneLine(x.prefix+note))
 }
 
-func (x *explainer) reason(f *fault) string { return f.words(x.src, x.env.Doc) }
+func (x *explainer) reason(f *fault) string { return f.words(x.src) }
 
 // source is the text of a node without parentheses around it.
 func (x *explainer) source(n syntax.Node) string { return syntax.Ungroup(n).Where().Of(x.src) }

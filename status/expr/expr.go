@@ -74,7 +74,12 @@ func (x *Expr) Uses() Uses {
 	has := x.program.Uses.Has
 	if x.jq != nil {
 		has = func(v syntax.VarName) bool {
-			return v == syntax.VarJSON && x.jq.Reads.Input || slices.Contains(x.jq.Reads.Variables, v.String())
+			if v == syntax.VarWhole {
+				v = syntax.VarJSON
+			} else if v == syntax.VarJSON && x.jq.Reads.Input {
+				return true
+			}
+			return slices.Contains(x.jq.Reads.Variables, v.String())
 		}
 	}
 	return Uses{
@@ -82,6 +87,7 @@ func (x *Expr) Uses() Uses {
 		Exit: has(syntax.VarExit), Status: has(syntax.VarStatus), Header: has(syntax.VarHeader),
 		Body: has(syntax.VarBody), Stdout: has(syntax.VarStdout), Stderr: has(syntax.VarStderr),
 		Error: has(syntax.VarError), Attempt: has(syntax.VarAttempt), Elapsed: has(syntax.VarElapsed),
+		Gone: has(syntax.VarGone), Whole: has(syntax.VarWhole), Clock: x.jq != nil && x.jq.Reads.Clock,
 	}
 }
 

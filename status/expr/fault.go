@@ -15,6 +15,7 @@ type fault struct {
 	subject syntax.Span // the source of that value, empty if it is "."
 	use     syntax.Span // what it was to be used for
 	said    string      // faultJQ: what is wrong
+	doc     *Doc        // faultDocument: what cannot be read
 }
 
 // A faultCode is a kind of fault.
@@ -63,10 +64,10 @@ var faultWords = [...]struct{ joint, reason string }{
 }
 
 // words describes the fault in a sentence.
-func (f *fault) words(src string, doc *Doc) string {
+func (f *fault) words(src string) string {
 	switch f.code {
 	case faultDocument:
-		return doc.read().problem
+		return f.doc.read().problem
 	case faultAbandoned:
 		return "the evaluation took longer than the attempt may"
 	case faultInternal:
@@ -100,6 +101,9 @@ func subjectOf(s syntax.Span, src string) string {
 
 // unknown is the value that stands for a fault.
 func unknown(f fault) value { return value{fault: &f} }
+
+// unreadable is the value of a document that cannot be read.
+func unreadable(d *Doc) value { return unknown(fault{code: faultDocument, doc: d}) }
 
 // failure is the fault of an evaluation that ended with a panic.
 func failure(p any) *fault {

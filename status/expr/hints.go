@@ -29,13 +29,16 @@ func (r Result) Hints(nearOnly bool) []string {
 		return nil
 	}
 	h := &hinter{evaluator: newEvaluator(r.expr, r.env), src: r.expr.src, nearOnly: nearOnly, whole: "the document"}
+	if r.env.Element != nil {
+		h.whole = "the element"
+	}
 	h.search(r.expr.program.Root)
 	return distinct(h.hints, maxHints)
 }
 
 // Readable reports whether the answer was JSON, so that paths could be followed.
 func (r Result) Readable() bool {
-	return r.env != nil && r.env.Doc.read().count > 0
+	return r.env != nil && r.env.dot().read().count > 0
 }
 
 // A hinter looks for paths that lead nowhere.

@@ -38,7 +38,7 @@ func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jq
 // jqValue runs a program. If there is not all that it reads, its operands may still decide,
 // by Kleene's logic.
 func (e *evaluator) jqValue(p *jq.Program) value {
-	if e.jqReadable(p.Reads) {
+	if e.jqUnreadable(p.Reads) == nil {
 		return e.jqRun(p)
 	}
 	operands, or := p.And, false
@@ -46,7 +46,7 @@ func (e *evaluator) jqValue(p *jq.Program) value {
 		operands, or = p.Or, true
 	}
 	if operands == nil {
-		return unknown(fault{code: faultDocument})
+		return unreadable(e.jqUnreadable(p.Reads))
 	}
 	result := boolean(!or)
 	for _, operand := range operands {
@@ -60,18 +60,27 @@ func (e *evaluator) jqValue(p *jq.Program) value {
 	return result
 }
 
-// jqReadable reports whether there is all that a program reads.
-func (e *evaluator) jqReadable(r jq.Reads) bool {
-	reads := r.Input
+// jqUnreadable is a document that a program reads and that cannot be read, or that says why a
+// variable cannot; nil if there is all that the program reads.
+func (e *evaluator) jqUnreadable(r jq.Reads) *Doc {
+	if dot := e.env.dot(); r.Input && dot.value().kind == KindUnknown {
+		return dot.read()
+	}
 	for _, name := range r.Variables {
-		n := syntax.VariableOf(name)
-		reads = reads || n == syntax.VarJSON
-		if n != syntax.VarJSON && n != syntax.VarHeader && e.variable(&syntax.Variable{Name: n}).kind == KindUnknown ||
-			n == syntax.VarHeader && e.env.Error != "" {
-			return false
+		unknown := false
+		switch n := syntax.VariableOf(name); n {
+		case syntax.VarJSON:
+			unknown = e.env.Doc.value().kind == KindUnknown
+		case syntax.VarHeader:
+			unknown = e.env.Error != ""
+		default:
+			unknown = e.variable(&syntax.Variable{Name: n}).kind == KindUnknown
+		}
+		if unknown {
+			return e.env.Doc.read()
 		}
 	}
-	return !reads || e.env.Doc.value().kind != KindUnknown
+	return nil
 }
 
 // jqRun runs a program that can read all that it reads.
@@ -82,7 +91,7 @@ func (e *evaluator) jqRun(p *jq.Program) value {
 	}
 	var input any
 	if p.Reads.Input {
-		input = e.env.Doc.decoded()
+		input = e.env.dot().decoded()
 	}
 	ctx := e.env.Context
 	if ctx == nil {

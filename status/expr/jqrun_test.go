@@ -179,7 +179,8 @@ func TestJQUses(t *testing.T) {
 	t.Parallel()
 	for src, want := range map[string]expr.Uses{
 		`jq: .a == 1`:                             {JSON: true},
-		`jq: $json.a == 1`:                        {JSON: true},
+		`jq: $json.a == 1`:                        {JSON: true, Whole: true},
+		`jq: $gone or .until < now`:               {JSON: true, Gone: true, Clock: true},
 		`jq: $status == 200`:                      {Status: true},
 		`jq: $status == 200 or .a`:                {Status: true, JSON: true},
 		`jq: $stderr | test("x") and true`:        {Stderr: true},

@@ -76,7 +76,7 @@ func listOf(n *syntax.Call) syntax.Span {
 func (e *evaluator) elements(n *syntax.Call, visit func(label string, element value) (more bool)) fault {
 	in := &iteration{evaluator: e, path: n.Each, visit: visit}
 	if n.Each == nil {
-		in.spread(e.current(), "", e.scope.subject, nil)
+		in.spread(e.current(), "", e.scope.subject, nil, nil)
 	} else {
 		in.follow(e.root(n.Each), n.Each.Lookups, "")
 	}
@@ -90,23 +90,43 @@ type iteration struct {
 	visit func(label string, element value) (more bool)
 	done  bool // visit wants no more
 	fault fault
+
+	listed bool   // a null is an empty list
+	name   string // the keys of the members on the way to an element, joined by slashes
+	member bool   // the element is a member of an object, or a part of one
 }
 
 // follow walks lookups up to the next [] and goes on for each of the elements.
 func (in *iteration) follow(v value, lookups []syntax.Lookup, label string) {
 	for i := range lookups {
-		if lookups[i].Kind == syntax.LookupEach {
-			list := in.walk(in.path, v, lookups[:i])
-			in.spread(list, label, syntax.Span{From: in.path.From, To: in.path.Before(lookups[i].From)}, lookups[i+1:])
-			return
+		if lookups[i].Kind != syntax.LookupEach {
+			continue
 		}
+		at, selects := i, (*syntax.Lookup)(nil)
+		if i > 0 && (lookups[i-1].Kind == syntax.LookupAll || lookups[i-1].Kind == syntax.LookupMap) {
+			at, selects = i-1, &lookups[i-1] // without making the list
+		}
+		list := in.walk(in.path, v, lookups[:at])
+		if selects != nil && list.kind != KindArray && list.kind != kindLines && !in.isEmpty(list) {
+			list, selects = in.walk(in.path, list, lookups[at:i]), nil
+		}
+		in.spread(list, label, syntax.Span{From: in.path.From, To: in.path.Before(lookups[i].From)}, selects, lookups[i+1:])
+		return
 	}
 	in.done = !in.visit(label, in.walk(in.path, v, lookups))
 }
 
-// spread goes on with the lookups for each element of a value that came from subject.
-func (in *iteration) spread(v value, label string, subject syntax.Span, lookups []syntax.Lookup) {
-	if v.kind != KindArray && v.kind != KindObject {
+// isEmpty reports whether a value that is no list stands for an empty one.
+func (in *iteration) isEmpty(v value) bool { return in.listed && v.kind == KindNull }
+
+// spread goes on with the lookups for each element of a value that came from subject, or, with
+// a lookup that selects, for what it finds in the elements.
+func (in *iteration) spread(v value, label string, subject syntax.Span, selects *syntax.Lookup, lookups []syntax.Lookup) {
+	switch {
+	case v.kind == KindArray || v.kind == KindObject || v.kind == kindLines:
+	case in.isEmpty(v):
+		return
+	default:
 		if v.kind != KindUnknown {
 			v = unknown(fault{code: faultEach, got: v.kind, subject: subject})
 		}
@@ -116,13 +136,30 @@ func (in *iteration) spread(v value, label string, subject syntax.Span, lookups 
 		return
 	}
 	in.tick(len(v.raw))
-	each(v, func(i int, key string, r gjson.Result) bool {
+	outer, n := in.name, -1
+	each(v, func(_ int, key string, r gjson.Result) bool {
 		in.tick(baseSteps)
 		element := fromResult(r)
+		if selects != nil {
+			if selects.Query != nil && !in.selects(in.path, selects.Query, r) {
+				return true
+			}
+			if element = in.walk(in.path, element, selects.Sub); element.kind <= KindMissing {
+				return true
+			}
+		}
+		n++
 		element.hidden = v.hidden
-		in.follow(element, lookups, in.label(label, v.kind, i, key))
+		if in.member = v.kind == KindObject; in.member && in.listed {
+			in.name = key
+			if outer != "" {
+				in.name = outer + "/" + key
+			}
+		}
+		in.follow(element, lookups, in.label(label, v.kind, n, key))
 		return !in.done
 	})
+	in.name = outer
 }
 
 // label says where an element is: [2], or ["key"].

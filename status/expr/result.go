@@ -32,7 +32,7 @@ func (r Result) Value() Value {
 		if r.expr == nil {
 			return Value{}
 		}
-		return Value{Reason: rawjson.OneLine(v.fault.words(r.expr.src, r.env.Doc))}
+		return Value{Reason: rawjson.OneLine(v.fault.words(r.expr.src))}
 	case KindMissing:
 		return Value{Kind: KindMissing, Reason: rawjson.OneLine(r.expr.src) + " is missing"}
 	case kindLines:

@@ -14,6 +14,7 @@ type Reads struct {
 	Input     bool     // the document; true if that is not certain
 	Variables []string // without their $, sorted
 	Environ   bool     // variables of the environment
+	Clock     bool     // the time of day
 }
 
 // variables are the names with their $.
@@ -38,6 +39,7 @@ func readsOf(query *gojq.Query, names map[string]bool) Reads {
 		switch node := node.(type) {
 		case *gojq.Func:
 			variable(node.Name)
+			r.Clock = r.Clock || node.Name == "now"
 		case *gojq.ObjectKeyVal:
 			variable(node.Key)
 		}

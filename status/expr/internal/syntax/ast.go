@@ -120,10 +120,15 @@ const (
 	VarAttempt
 	VarElapsed
 	VarTarget
+	VarGone
+
+	// VarWhole stands for $json and .., which are the answer even where "." is a part of it. It
+	// is no name.
+	VarWhole
 )
 
 // variables spells the variables, by their number.
-var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "error", "attempt", "elapsed", "name"}
+var variables = [...]string{"json", "isjson", "exit", "status", "header", "body", "stdout", "stderr", "error", "attempt", "elapsed", "name", "gone"}
 
 // String returns the name without its $.
 func (v VarName) String() string { return variables[v] }

@@ -65,8 +65,9 @@ type lexer struct {
 	err  *Error
 
 	environ Environ
-	lastEnd int // where the token before prev ended
-	depth   int // of queries in queries
+	lastEnd int  // where the token before prev ended
+	depth   int  // of queries in queries
+	list    bool // .. alone is the list of the documents
 }
 
 // An Environ finds the value of a variable of the environment; nil finds none.

@@ -98,6 +98,9 @@ func (p *parser) usePath(path *Path) {
 	if !p.inner || path.Root != RootDot {
 		p.uses.add(VarJSON)
 	}
+	if path.Root != RootDot {
+		p.uses.add(VarWhole)
+	}
 }
 
 // call parses a function with arguments, from its name on.

@@ -341,7 +341,7 @@ func (p *parser) condition(n Node) {
 }
 
 // usualComparisons are examples for the variables that are numbers.
-var usualComparisons = [...]string{
+var usualComparisons = [VarWhole]string{
 	VarExit: "$exit == 0", VarStatus: "$status == 200", VarAttempt: "$attempt >= 3", VarElapsed: "$elapsed > 5m",
 }
 

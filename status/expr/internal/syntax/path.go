@@ -78,7 +78,7 @@ const (
 
 // lower turns the steps of the path into lookups.
 func (p *Path) lower() {
-	if p.Root == RootLines && p.Steps[0].Loose {
+	if p.Root == RootLines && len(p.Steps) > 0 && p.Steps[0].Loose {
 		line := &p.Steps[0]
 		line.Kind = LookupLine
 		n, err := strconv.Atoi(line.Key)

@@ -61,7 +61,11 @@ func (p *pathLexer) lines() {
 	start := p.pos
 	p.path.Root = RootLines
 	p.pos += 2
-	if c := p.at(p.pos); c != '#' && !rawjson.IsDigit(c) {
+	c := p.at(p.pos)
+	if p.list && (c == '[' || rawjson.SkipSpace(p.src, p.pos) == len(p.src)) {
+		return
+	}
+	if c != '#' && !rawjson.IsDigit(c) {
 		p.fail(start, "..0.name is the first document of JSON lines, ..# their number; there is no recursive descent",
 			".. needs an index, # or #(...)")
 	}

@@ -1,0 +1,136 @@
+package status
+
+import (
+	"testing"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// elementRules compiles the rules of a user.
+func elementRules(t testing.TB, lines ...PresetRule) (rules Rules) {
+	t.Helper()
+	for _, line := range lines {
+		rule, err := NewRule(line.Status, line.Expr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules.Own = append(rules.Own, rule)
+	}
+	return rules
+}
+
+// observedElement is the element of an answer that the server gave with 200.
+func observedElement(element string, presence Presence) Observation {
+	page := expr.NewDoc([]byte(`{"limit":3,"jobs":[` + element + `]}`))
+	return Observation{Kind: KindHTTP, Code: new(200), Body: []byte(element), Within: page, Presence: presence, Target: "job-1"}
+}
+
+func TestClassifyElement(t *testing.T) {
+	t.Parallel()
+	until := func(condition string) PresetRule { return PresetRule{Status: Success, Expr: condition} }
+	failed := PresetRule{Status: Error, Expr: `.state == "failed"`}
+	done := until(`.state == "done"`)
+	for _, test := range []struct {
+		rules    []PresetRule
+		element  string
+		presence Presence
+		want     Status
+		reason   string
+	}{
+		{[]PresetRule{done, failed}, `{"state":"done"}`, Present, Success, `.state is "done"`},
+		{[]PresetRule{done, failed}, `{"state":"failed"}`, Present, Error, `.state is "failed"`},
+		{[]PresetRule{done, failed}, `{"state":"new"}`, Present, NotReady, `.state is "new", want == "done"`},
+		{[]PresetRule{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3 (>= $json.limit, which is 3)`},
+		{[]PresetRule{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
+		{[]PresetRule{until(`$name == "job-1"`)}, `1`, Present, Success, `$name is "job-1"`},
+		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
+		{nil, `{"state":"new"}`, Present, Success, `HTTP 200 OK`},
+
+		{[]PresetRule{done, failed}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]PresetRule{until(`.state != "running"`), until(`true`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
+		{nil, ``, Missing, NotReady, `it is not in the answer`},
+
+		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
+		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
+		{nil, ``, Gone, NotReady, `it is no longer in the answer`},
+		{[]PresetRule{until(`$gone`)}, ``, Gone, Success, `$gone is true`},
+		{[]PresetRule{until(`$gone or .state == "done"`)}, ``, Gone, Success, `$gone is true`},
+		{[]PresetRule{until(`$gone and .state == "done"`)}, ``, Gone, NotReady, `it is no longer in the answer`},
+		{[]PresetRule{until(`$gone`), {Status: Error, Expr: `$gone`}}, ``, Gone, Error, `$gone is true`},
+	} {
+		o := observedElement(test.element, test.presence)
+		v := elementRules(t, test.rules...).Classify(t.Context(), o)
+		if v.Status != test.want || v.Reason != test.reason {
+			t.Errorf("%s, %d by %v\nhave %v, %s\nwant %v, %s", test.element, test.presence, test.rules, v.Status, v.Reason, test.want, test.reason)
+		}
+	}
+}
+
+// What a document says about its operation is what the element says.
+func TestElementStates(t *testing.T) {
+	t.Parallel()
+	for element, want := range map[string]Status{
+		`{"status":"succeeded"}`: Success, `{"status":"failed"}`: Error, `{"status":"running"}`: NotReady,
+		`{"status":"done","error":{"code":1}}`: Error,
+	} {
+		o := observedElement(element, Present)
+		o.Following.Monitor = MonitorLocation
+		if v := (Rules{}).Classify(t.Context(), o); v.Status != want {
+			t.Errorf("%s is %v (%s), want %v", element, v.Status, v.Reason, want)
+		}
+	}
+}
+
+func TestOfElementOnly(t *testing.T) {
+	t.Parallel()
+	for condition, want := range map[string]bool{
+		`.a == 1`: true, `$gone or .a`: true, `$name == "x"`: true, `jq: .a == 1`: true, `true`: true,
+		`.a == $json.a`: false, `any(.a[]; . == $json.b)`: false, `..# == 1`: false, `$isjson`: false, `$status == 200`: false,
+		`$header.X == "1"`: false, `$body == ""`: false, `$stdout == ""`: false, `$stderr == ""`: false, `$exit == 0`: false,
+		`$error == "dns"`: false, `$attempt > 1`: false, `$elapsed > 5`: false, `jq: .a < now`: false, `jq: .a == $json.a`: false,
+	} {
+		rules := elementRules(t, PresetRule{Status: Success, Expr: condition})
+		if have := rules.OfElementOnly(); have != want {
+			t.Errorf("%s: %v, want %v", condition, have, want)
+		}
+		if have := (Rules{Preset: rules.Own}).OfElementOnly(); have != want {
+			t.Errorf("%s of a preset: %v, want %v", condition, have, want)
+		}
+	}
+	if !(Rules{}).OfElementOnly() {
+		t.Error("no rules: false")
+	}
+}
+
+// The rules of a preset judge an element where its envelope has it; the user's see it as it is.
+func TestEnvelope(t *testing.T) {
+	t.Parallel()
+	for envelope, condition := range map[string]string{
+		"": `.state == "up"`, ".jobs[]": `.jobs[0].state == "up"`, ".job": `.job.state == "up"`,
+		".a[].b[].c": `any(.a[].b[]; .c.state == "up") and .a.# == 1`,
+	} {
+		p := Preset{Name: "thing", Envelope: envelope, Detail: []string{condition[:len(condition)-len(` == "up"`)]}}
+		p.Rules = []PresetRule{{Status: Error, Expr: condition, Why: "it is up"}}
+		if envelope == ".a[].b[].c" {
+			p.Detail = []string{`.a[0].b[0].c.state`}
+		}
+		preset, err := p.Compile(KindHTTP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules := Rules{Preset: preset}
+		if v := rules.Classify(t.Context(), observedElement(`{"state":"up"}`, Present)); v.Status != Error || v.Reason != "it is up: up" {
+			t.Errorf("in %q: have %v, %s", envelope, v.Status, v.Reason)
+		}
+		for _, presence := range []Presence{Missing, Gone} {
+			if v := rules.Classify(t.Context(), observedElement("", presence)); v.Status != NotReady {
+				t.Errorf("in %q, %d: have %v, %s", envelope, presence, v.Status, v.Reason)
+			}
+		}
+		rules.Own = elementRules(t, PresetRule{Status: Success, Expr: `.state == "up"`}).Own
+		if v := rules.Classify(t.Context(), observedElement(`{"state":"up"}`, Present)); v.Status != Success {
+			t.Errorf("by the user's rule beside %q: have %v, %s", envelope, v.Status, v.Reason)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package expr_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+func mustEach(t testing.TB, src string) *expr.Each {
+	t.Helper()
+	x, err := expr.CompileEach(src)
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	return x
+}
+
+// spell writes elements as name=JSON.
+func spell(elements []expr.Element) string {
+	words := make([]string, len(elements))
+	for i, e := range elements {
+		if words[i] = e.Raw; e.Name != "" {
+			words[i] = e.Name + "=" + e.Raw
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func TestElements(t *testing.T) {
+	t.Parallel()
+	const list = ` { "items" : [ {"id":1}, "x" ,[2], null ] , "none":null, "empty":[], "text":"a", "nested":{"list":[1,2]} } `
+	const groups = `{"groups":[{"items":[1,2],"node":{"a":1}},{"items":[],"node":{}},{"items":[3],"node":null}]}`
+	const object = `{"jobs":{"a\"b":{"s":1},"é":{"s":2},"a\"b":{"s":3}}}`
+	const lines = "{\"n\":1,\"of\":[1]}\n\n {\"n\":2,\"of\":[2,3]}\n"
+	for _, test := range []struct{ each, doc, want string }{
+		{`.items`, list, `{"id":1} "x" [2] null`},
+		{`.items[]`, list, `{"id":1} "x" [2] null`},
+		{` .items `, list, `{"id":1} "x" [2] null`},
+		{`items`, list, `{"id":1} "x" [2] null`},
+		{`.["items"]`, list, `{"id":1} "x" [2] null`},
+		{`$json.items`, list, `{"id":1} "x" [2] null`},
+		{`.items[2]`, list, `2`},
+		{`.empty`, list, ``},
+		{`.none`, list, ``},
+		{`.none[].x[]`, list, ``},
+		{`.none.#(a==1)#`, list, ``},
+		{`.nested`, list, `list=[1,2]`},
+		{`.groups[].items[]`, groups, `1 2 3`},
+		{`.groups[].items`, groups, `[1,2] [] [3]`},
+		{`.groups[].node`, groups, `{"a":1} {} null`},
+		{`.groups[].node[]`, groups, `a=1`},
+		{`.groups.#.items`, groups, `[1,2] [] [3]`},
+		{`.groups.#.items[][]`, groups, `1 2 3`},
+		{`.groups.#(items.0>2)#`, groups, `{"items":[3],"node":null}`},
+		{`.groups.#(items.0!=9)#.node.a`, groups, `1`},
+		{`.groups.#(items.0>2)#|@reverse`, groups, `{"items":[3],"node":null}`},
+		{`.jobs`, object, `a"b={"s":1} é={"s":2}`},
+		{`.jobs[].s`, object, `a"b=1 é=2`},
+		{`.`, object, `jobs={"a\"b":{"s":1},"é":{"s":2},"a\"b":{"s":3}}`},
+		{`.[][]`, object, `jobs/a"b={"s":1} jobs/é={"s":2}`},
+		{`.`, `[1, 2]`, `1 2`},
+		{`.[]`, "\ufeff[1,2]\n", `1 2`},
+		{`.[]`, `{}`, ``},
+		{`.`, `null`, ``},
+		{`..`, lines, `{"n":1,"of":[1]} {"n":2,"of":[2,3]}`},
+		{`..[]`, lines, `{"n":1,"of":[1]} {"n":2,"of":[2,3]}`},
+		{`.. `, `{"n":1}`, `{"n":1}`},
+		{`..`, " \n", ``},
+		{`..[].of[]`, lines, `1 2 3`},
+		{`..#(n==2)#`, lines, `{"n":2,"of":[2,3]}`},
+		{`..0.of`, lines, `1`},
+	} {
+		elements, problem := mustEach(t, test.each).Elements(expr.NewDoc([]byte(test.doc)))
+		if have := spell(elements); have != test.want || problem != "" {
+			t.Errorf("%s of %s\nhave %s (%s)\nwant %s", test.each, test.doc, have, problem, test.want)
+		}
+	}
+}
+
+func TestElementsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	const doc = `{"jobs":[{"items":[1]},{}],"state":"ok","n":1}`
+	for _, test := range []struct{ each, doc, want string }{
+		{`.job`, doc, `the answer has no .job; did you mean .jobs?`},
+		{`.items`, `{"total":0}`, `the answer has no .items; the document has: total`},
+		{`.items[]`, `{}`, `the answer has no .items`},
+		{`.a.b`, `{"a":{}}`, `the answer has no .a.b`},
+		{`.state`, doc, `.state is a string, not a list`},
+		{`.state.x`, doc, `.state is a string, which has no field x`},
+		{`.n[]`, doc, `.n is a number, not a list`},
+		{`.jobs[].items`, doc, `an element of .jobs has no .items`},
+		{`.jobs[].items[]`, doc, `an element of .jobs has no .items`},
+		{`.jobs[].items[].x`, doc, `.jobs[].items[] is a number, which has no field x`},
+		{`.state.#(a==1)#`, doc, `.state is a string, not a list, for #(a==1)#`},
+		{`.`, `"a"`, `the answer is a string, not a list`},
+		{`.`, ``, `the body is empty`},
+		{`.`, `<html>`, `the body is not JSON (line 1, column 1: "<html>")`},
+		{`..`, `<html>`, `the body is not JSON (line 1, column 1: "<html>")`},
+		{`.items`, "{}\n{}\n", `the body holds 2 JSON documents: .. are its documents`},
+	} {
+		elements, problem := mustEach(t, test.each).Elements(expr.NewDoc([]byte(test.doc)))
+		if problem != test.want || elements != nil {
+			t.Errorf("%s of %s\nhave %s (%v)\nwant %s", test.each, test.doc, problem, elements, test.want)
+		}
+	}
+	if _, problem := mustEach(t, "..").Elements(expr.Unreadable("the body was cut")); problem != "the body was cut" {
+		t.Errorf("have %q", problem)
+	}
+}
+
+func TestEachErrors(t *testing.T) {
+	t.Parallel()
+	for src, want := range map[string]string{
+		``:                       `column 1: the expression is empty; write where the list is: .items`,
+		` `:                      `column 1: the expression is empty; write where the list is: .items`,
+		`.items | .x`:            `column 8: after a path nothing can follow here; to leave elements out write .items.#(name!="x")#`,
+		`.items[] | select(.x)`:  `column 10: after a path nothing can follow here; to leave elements out write .items.#(name!="x")#`,
+		`.items == 1`:            `column 8: after a path nothing can follow here; `,
+		`.items .x`:              `column 8: after a path nothing can follow here; `,
+		`any(.items[]; .x)`:      `column 1: a path is missing; write where the list is: .items`,
+		`$body`:                  `column 1: a path is missing; write where the list is: .items`,
+		`"items"`:                `column 1: a path is missing; write where the list is: .items`,
+		`items[]`:                `column 1: a path with [] begins with a dot; write .items[]`,
+		`.items.#`:               `column 8: # is the number of elements; leave it out`,
+		`.items.#(a==1)`:         `column 8: #(a==1) is the first element; write .items.#(a==1)# for all, or .items.#(a==1)[] for its members`,
+		`.items[`:                `column 7: the bracket [ is not closed; `,
+		` .é..x`:                 `column 5: there is a name missing between two dots; `,
+		`..x`:                    `column 1: .. needs an index, # or #(...); ..0.name is the first document of JSON lines, ..# their number; there is no recursive descent`,
+		` jq: .items[]`:          `column 1: where the elements are cannot be said in jq; write the path of the list: .items, or .groups[].items[]`,
+		strings.Repeat("a", 1e5): `column 1: the expression is longer than 16 KiB; `,
+	} {
+		x, err := expr.CompileEach(src)
+		e, ok := errors.AsType[*expr.Error](err)
+		if !ok || e.Error()+"; "+e.Hint != want {
+			t.Errorf("%.40s: have %v, %+v\nwant %s", src, x, e, want)
+			continue
+		}
+		checkError(t, src, err)
+	}
+}
+
+func TestKey(t *testing.T) {
+	t.Parallel()
+	const element = `{"id":9007199254740993,"f":1.0,"name":"a\u0062","empty":"","none":null,"list":[1],"meta":{"uid":"u"},"ok":true}`
+	elements, _ := mustEach(t, ".").Elements(expr.NewDoc([]byte("[" + element + "]")))
+	for src, want := range map[string]string{
+		`.id`: "9007199254740993 ", `.f`: "1.0 ", `.name`: "ab ", `.meta.uid`: "u ", `.list[0]`: "1 ", `(.id | tostring)`: "9007199254740993 ",
+		`.empty`: " .empty is empty", `.none`: " .none is null", `.key`: " .key is missing", `.list`: " .list is a list",
+		`.meta`: " .meta is an object", `.ok`: " .ok is a boolean", `.name.x`: " .name is a string, which has no field x",
+	} {
+		x, err := expr.CompileValue(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, problem := elements[0].Key(x)
+		if have := text + " " + problem; have != want {
+			t.Errorf("%s: have %q, want %q", src, have, want)
+		}
+	}
+}
+
+// In a condition on an element "." is the element, and $json the answer.
+func TestConditionsOnAnElement(t *testing.T) {
+	t.Parallel()
+	page := expr.NewDoc([]byte(`{"limit":2,"items":[{"n":1,"ok":true}]}`))
+	elements, _ := mustEach(t, ".items").Elements(page)
+	here := &expr.Env{Doc: page, Element: elements[0].Doc()}
+	gone := &expr.Env{Doc: page, Element: expr.Unreadable("it is no longer in the answer"), Gone: true}
+	broken := &expr.Env{Doc: expr.NewDoc([]byte("<")), Element: elements[0].Doc()}
+	for _, test := range []struct {
+		env  *expr.Env
+		src  string
+		want expr.Tri
+		why  string
+	}{
+		{here, `.n == 1`, expr.True, `.n is 1`},
+		{here, `n == 1`, expr.True, `n is 1`},
+		{here, `.n < $json.limit`, expr.True, `.n is 1 (< $json.limit, which is 2)`},
+		{here, `any($json.items[]; .n == 1)`, expr.True, `any($json.items[]; .n == 1): true at [0]: .n is 1`},
+		{here, `.limit == 2`, expr.False, `.limit is missing, want == 2`},
+		{here, `..#(limit==2)`, expr.True, `..#(limit==2) is {"limit":2,"items":[{"n":1,"ok":true}]}`},
+		{here, `has("n") and $isjson`, expr.True, ``},
+		{here, `$gone`, expr.False, `$gone is false, want true`},
+		{here, `jq: .n == 1 and $json.limit == 2 and ($gone | not)`, expr.True, ``},
+		{gone, `$gone`, expr.True, `$gone is true`},
+		{gone, `$gone or .n == 1`, expr.True, `$gone is true`},
+		{gone, `.n == 1`, expr.Unknown, `.n is unknown: it is no longer in the answer`},
+		{gone, `$json.limit == 2`, expr.True, ``},
+		{gone, `jq: .n == 1`, expr.Unknown, `jq: .n == 1 is unknown: it is no longer in the answer`},
+		{gone, `jq: .n == 1 or $gone`, expr.True, ``},
+		{gone, `jq: $json.limit == 2`, expr.True, ``},
+		{broken, `.n == 1`, expr.True, ``},
+		{broken, `$json.limit == 2`, expr.Unknown, `$json.limit is unknown: the body is not JSON (line 1, column 1: "<")`},
+		{broken, `jq: .n == $json.limit`, expr.Unknown, `jq: .n == $json.limit is unknown: the body is not JSON (line 1, column 1: "<")`},
+	} {
+		r := mustCompile(t, test.src).Eval(test.env)
+		if why := strings.Join(r.Explain(1), ""); r.Tri != test.want || test.why != "" && why != test.why {
+			t.Errorf("%s\nhave %v, %s\nwant %v, %s", test.src, r.Tri, why, test.want, test.why)
+		}
+	}
+	hints := mustCompile(t, `.OK`).Eval(here).Hints(false)
+	if have := fmt.Sprint(hints, mustCompile(t, `.x`).Eval(here).Hints(false)); have != "[did you mean .ok?] [the element has: n, ok]" {
+		t.Errorf("hints: %s", have)
+	}
+}
