@@ -1,6 +1,7 @@
 package poll_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -138,6 +139,9 @@ func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcom
 		switch word {
 		case "body":
 			have = string(outcome.Observation.Body)
+			ok = have == want
+		case "pages":
+			have = string(bytes.Join(outcome.Observation.Pages, []byte(" ")))
 			ok = have == want
 		case "size":
 			have = strconv.FormatInt(outcome.Observation.Size, 10)
@@ -399,6 +403,8 @@ func (c *conversation) set(text string) (err error) {
 		c.poller.Immediate = false
 	case "--follow":
 		c.probe.Follow = value
+	case "--next":
+		c.probe.Next = value
 	case "--no-conditional":
 		c.probe.NoConditional = true
 	case "--location-trusted":

@@ -61,8 +61,8 @@ type HTTP struct {
 	// means none. An Authorization in Header overrides both.
 	User *url.Userinfo
 
-	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
-	// counted, unless it is compressed. Zero means 64 MiB.
+	// MaxBody is how many bytes of an answer, with all its pages, are kept at most. The rest
+	// of the page is read and counted, unless it is compressed. Zero means 64 MiB.
 	MaxBody int64
 	// Bodies bounds the memory of the answers of all probes with the same one; nil means
 	// no bound but MaxBody.
@@ -81,9 +81,29 @@ type HTTP struct {
 	//   - an expression of package status/expr: its value in the first good answer is the
 	//     URL, relative to the one that gave the answer.
 	//   - a URL, or a path, with expressions in braces: "https://host/v1/{.name}". The
-	//     values are escaped as their place in the URL requires.
+	//     values are escaped as their place in the URL requires. Parameters alone,
+	//     "?id={.id}", take the place of those of the same name in the URL that gave the
+	//     answer.
 	Follow string
-	// LookupEnv, such as [os.LookupEnv], finds what Follow names $ENV.NAME, which may stand
+	// FollowEach means that the first good answer lists operations, and that Follow, an
+	// expression or a URL with expressions, is about each of them: "." is the element, and
+	// $json the answer. The session is then a [Forker], and does not follow by itself.
+	FollowEach bool
+	// Next says where the next page of a good answer is. All pages of a list are one
+	// attempt, of at most 1,000 requests, each made as the first one:
+	//
+	//   - "" or "none": nowhere. An answer is one page.
+	//   - "auto": where the Link header says, with rel="next" (RFC 8288).
+	//   - an expression of package status/expr: its value in a page is the URL or the path
+	//     of the next one, which begins with http://, https://, / or ?.
+	//   - a URL, a path or parameters, with expressions in braces, as in Follow:
+	//     "?page_token={.next}".
+	//
+	// If a value is null, false, "" or missing, the page is the last one. A page that cannot
+	// be had, or names an earlier one as the next, makes the whole attempt a failure, see
+	// [status.Observation.Page]. The answer to a request that starts operations is one page.
+	Next string
+	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
 	// in the query of a URL: the rest of a URL is shown. Nil finds none.
 	LookupEnv func(name string) (value string, ok bool)
 	// NoConditional turns off conditional requests (If-None-Match, If-Modified-Since).
@@ -98,7 +118,7 @@ type HTTP struct {
 }
 
 // Check returns an error if the request cannot be sent. It holds no secret; for an
-// expression in Follow it is or wraps an *expr.Error of package status/expr.
+// expression in Follow or Next it is or wraps an *expr.Error of package status/expr.
 func (h HTTP) Check() error {
 	_, err := exchange.NewSession(exchange.Request(h))
 	return err
@@ -108,7 +128,8 @@ func (h HTTP) Check() error {
 func (h HTTP) Target() string { return TargetName(h.URL) }
 
 // Session returns the probe of one run, which keeps the URL being followed and the
-// validators of the last answer. The probe is a [Starter] and a [Finisher].
+// validators of the last answer. The probe is a [Starter], a [Finisher] and, with
+// FollowEach, a [Forker].
 func (h HTTP) Session() Probe {
 	session, err := exchange.NewSession(exchange.Request(h))
 	if err != nil {
@@ -140,6 +161,16 @@ func (s httpSession) Check() error { return nil }
 // Probe makes one attempt.
 func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Look(ctx, a.LastLook)
+}
+
+// Fork returns the session that looks at an element of the last good answer, see
+// [HTTP.FollowEach].
+func (s httpSession) Fork(element []byte) (Probe, error) {
+	fork, err := s.Session.Fork(element)
+	if err != nil {
+		return nil, err
+	}
+	return httpSession{fork}, nil
 }
 
 // ErrUntrusted is the cause of a failure if the next request would have taken credentials

@@ -112,6 +112,8 @@ func started(o *Observation) Verdict {
 	switch {
 	case o.Following.Next != "":
 		return Verdict{Status: NotReady, Reason: "started, now following " + o.Following.Next}
+	case o.Following.Each:
+		return Verdict{Status: NotReady, Reason: "started, now following each element of the answer"}
 	case o.Following.Missing != "":
 		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.Following.Missing, Notes: o.Remarks}
 	}
@@ -126,7 +128,8 @@ func started(o *Observation) Verdict {
 // leadsNowhere reports whether the answer to the start leaves nothing to look at. A start
 // refused for load, or for credentials that were renewed since, is sent again.
 func (o *Observation) leadsNowhere() bool {
-	return o.Following.Start && o.Code != nil && o.Following.Next == "" && !o.RefusedForLoad() && !o.Renewed
+	f := &o.Following
+	return f.Start && o.Code != nil && f.Next == "" && !f.Each && !o.RefusedForLoad() && !o.Renewed
 }
 
 // RefusedForLoad reports whether an HTTP answer says that the request was not

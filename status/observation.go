@@ -44,6 +44,9 @@ type Observation struct {
 	// Pages are the further pages of an answer that is a list on several, without Body,
 	// which is the first.
 	Pages [][]byte
+	// Page is the number, from 1, of the page that failed, and with which all of the answer
+	// did: the other fields are about that page. It is 0 if none did.
+	Page int
 	// Within is the answer, or the page of it, that Body is an element of. Nil means that
 	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
 	// "."; Body then is JSON, as an [expr.Element] has it.
@@ -255,6 +258,8 @@ type Following struct {
 	// Missing says why an answer that should name a URL to follow names none; ""
 	// otherwise. Unless the request was to start the operation, it is then repeated.
 	Missing string
+	// Each is true if every element of the answer says where to look for it.
+	Each bool
 	// Untrusted is true if Missing is about another origin, or one without https.
 	Untrusted bool
 }

@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -107,6 +108,9 @@ func (r Rules) OfElementOnly() bool {
 // Once ctx is done, Classify abandons rules that take long.
 func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 	v := r.decide(ctx, &o)
+	if o.Page > 0 {
+		v.Reason = fmt.Sprintf("page %d of the list: %s", o.Page, v.Reason)
+	}
 	if o.leadsNowhere() && !v.Status.Ends() {
 		v.Status, v.Rule = Error, ""
 		v.Reason += "; the start is sent once, and its answer names nothing to follow"

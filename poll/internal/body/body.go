@@ -26,7 +26,17 @@ type Budget struct {
 // place for everyone.
 type Hold struct {
 	Budget *Budget
-	taken  bool
+	// Kept is how much is kept beside what is read now, in bytes, such as earlier pages.
+	Kept  int64
+	taken bool
+}
+
+// free is how much may still be kept without a place, in bytes.
+func (h *Hold) free() int64 {
+	if h == nil {
+		return free
+	}
+	return max(0, free-h.Kept)
 }
 
 // take waits for a place until ctx is done.
@@ -50,8 +60,9 @@ func (h *Hold) take(ctx context.Context) error {
 	}
 }
 
-// Release gives the place back, if one is held.
+// Release gives the place back, if one is held. Nothing is kept any more.
 func (h *Hold) Release() {
+	h.Kept = 0
 	if h.taken {
 		<-h.Budget.long
 		h.taken = false
@@ -68,6 +79,7 @@ type Buffer struct {
 // ReadFrom reads up to the limit or the end, of which it reports whether it was met. The
 // announced length, -1 if it is unknown, is not trusted, but saves room.
 func (b *Buffer) ReadFrom(ctx context.Context, r io.Reader, announced int64) (end bool, err error) {
+	free := int(b.Hold.free())
 	for b.left() > 0 {
 		room := b.Kept[len(b.Kept):cap(b.Kept)]
 		switch {
@@ -115,7 +127,7 @@ func (b *Buffer) left() int64 { return b.Limit - int64(len(b.Kept)) }
 // is unknown, and not believed beyond what is free before that much has come. Doubling
 // copies less than append's growth does, and never passes the limit.
 func (b *Buffer) grow(ctx context.Context, least, expected int64) error {
-	have := int64(cap(b.Kept))
+	have, free := int64(cap(b.Kept)), b.Hold.free()
 	if expected < 0 {
 		expected = first
 	}

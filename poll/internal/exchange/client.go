@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,6 +43,8 @@ type Request struct {
 	Bodies          *body.Budget
 	MaxRedirects    int
 	Follow          string
+	FollowEach      bool
+	Next            string
 	LookupEnv       func(name string) (string, bool)
 	NoConditional   bool
 	LocationTrusted bool
@@ -54,7 +57,7 @@ type client struct {
 	given     place
 	authorize func(*http.Request) // nil for none
 	secrets   redactor
-	cookies   cookies
+	cookies   *cookies
 	// elsewhere is the transport to places that are not trusted, nil until one is asked.
 	elsewhere http.RoundTripper
 	hold      body.Hold // of Bodies, for the last answer
@@ -89,7 +92,7 @@ func newClient(r Request) (*client, error) {
 	if r.Transport == nil {
 		r.Transport = http.DefaultTransport
 	}
-	c := &client{Request: r, hold: body.Hold{Budget: r.Bodies}}
+	c := &client{Request: r, cookies: &cookies{}, hold: body.Hold{Budget: r.Bodies}}
 	c.setCredentials(u)
 	return c, nil
 }
@@ -195,6 +198,7 @@ type call struct {
 	body   []byte
 	cache  *cache // makes a GET conditional; nil for never
 	start  bool   // it starts the operation
+	limit  int64  // of the body, in bytes; 0 means MaxBody
 }
 
 // An answer is the result of a call and of the redirects it met. Its Observation has no
@@ -272,7 +276,7 @@ func (c *client) send(ctx context.Context, next call, sent time.Time) (*answer, 
 	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
 	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
-	if err := a.read(req, resp, body.Buffer{Limit: c.MaxBody, Hold: &c.hold}, asIs); err != nil {
+	if err := a.read(req, resp, body.Buffer{Limit: cmp.Or(next.limit, c.MaxBody), Hold: &c.hold}, asIs); err != nil {
 		a.Stages.Note(status.StageBody, received, time.Now())
 		a.Stages.Unfinished = true
 		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength, stages: a.Stages}

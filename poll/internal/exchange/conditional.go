@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,7 +15,7 @@ import (
 //     second does not alter it. It is used only if it was at least minAge old
 //     when the answer was made;
 //   - an entity tag that may be made from such a date waits as long;
-//   - every unconditionalEvery-th request, and the last look, is unconditional.
+//   - every unconditionalEvery-th look, and the last one, is unconditional.
 const (
 	minAge             = 2 * time.Second
 	unconditionalEvery = 5
@@ -60,12 +61,14 @@ func mayCountSeconds(etag string, modified time.Time) bool {
 		strings.Contains(strings.ToLower(etag), strconv.FormatInt(modified.Unix(), 16))
 }
 
-// A cache keeps the last answer that had validators.
+// A cache keeps the last answer that had validators, and those of the further pages of a
+// list.
 type cache struct {
 	most          int // bytes of an answer that is kept; 0 = no limit
-	requests      int // since the start, conditional or not
-	kept          *valid
-	unconditional bool // the request under way
+	looks         int // since the start, conditional or not
+	kept          []*valid
+	page          int  // that is asked for, from 0
+	unconditional bool // the look under way
 }
 
 // valid is an answer with its validators.
@@ -74,22 +77,68 @@ type valid struct {
 	validators
 }
 
+// newCache returns the cache of a new session, nil if its requests are not to be
+// conditional.
+func (c *client) newCache() *cache {
+	switch {
+	case c.NoConditional || asksByItself(c.Header):
+		return nil
+	case c.Bodies != nil:
+		return &cache{most: maxShared}
+	}
+	return &cache{}
+}
+
 // maxShared is how long an answer may be that is kept where answers share a budget, in
 // bytes: there may be thousands of them.
 const maxShared = 32 << 10
 
-// begin is called before each request, except those after redirects.
+// begin is called before each look. Pages behind the last one that was asked for are
+// dropped.
 func (c *cache) begin(lastLook bool) {
-	c.requests++
-	c.unconditional = lastLook || c.requests%unconditionalEvery == 0
+	if c.page+1 < len(c.kept) {
+		clear(c.kept[c.page+1:])
+		c.kept = c.kept[:c.page+1]
+	}
+	c.page = 0
+	c.looks++
+	c.unconditional = lastLook || c.looks%unconditionalEvery == 0
+}
+
+// valid returns what is kept of the page that is asked for, nil if nothing is.
+func (c *cache) valid() *valid {
+	if c.page < len(c.kept) {
+		return c.kept[c.page]
+	}
+	return nil
+}
+
+// keep keeps the page that was asked for.
+func (c *cache) keep(v *valid) {
+	for len(c.kept) <= c.page {
+		c.kept = append(c.kept, nil)
+	}
+	c.kept[c.page] = v
 }
 
 // ask returns the validators for the request to a place.
 func (c *cache) ask(at place) validators {
-	if c == nil || c.unconditional || c.kept == nil || !c.kept.from.same(at) {
+	if c == nil || c.unconditional {
 		return validators{}
 	}
-	return c.kept.validators
+	if kept := c.valid(); kept != nil && kept.from.same(at) {
+		return kept.validators
+	}
+	return validators{}
+}
+
+// ask makes a call, of which a 304 confirms what is kept; remarks are those of the 304.
+func (c *client) ask(ctx context.Context, next call) (a *answer, remarks []string) {
+	a = c.do(ctx, next)
+	if confirmed := next.cache.settle(a); confirmed != nil {
+		return confirmed, a.Remarks
+	}
+	return a, nil
 }
 
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the 304
@@ -99,18 +148,22 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 		return nil
 	}
 	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
-		o := c.kept.Observation
+		kept := c.valid()
+		o := kept.Observation
 		o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 		o.Stages, o.NotModified = a.Stages, true
-		return &answer{Observation: o, code: c.kept.code, from: c.kept.from, redirects: c.kept.redirects}
+		return &answer{Observation: o, code: kept.code, from: kept.from, redirects: kept.redirects}
 	}
-	c.kept = nil
-	if a.code != http.StatusOK || c.most > 0 && len(a.Body) > c.most {
-		return nil
+	var kept *valid
+	// A further page is cut where the pages before it leave no room, which may be another
+	// place next time.
+	cut := a.Truncated && c.page > 0
+	if a.code == http.StatusOK && !cut && (c.most == 0 || len(a.Body) <= c.most) {
+		if v := validatorsOf(a.Header); v != (validators{}) {
+			kept = &valid{a, v}
+		}
 	}
-	if v := validatorsOf(a.Header); v != (validators{}) {
-		c.kept = &valid{a, v}
-	}
+	c.keep(kept)
 	return nil
 }
 

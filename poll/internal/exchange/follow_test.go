@@ -70,7 +70,7 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, err := f.template.expand(t.Context(), &answer{Observation: status.Observation{Body: []byte(doc)}})
+		have, err := f.template.expand(nil, &expr.Env{Doc: expr.NewDoc([]byte(doc))}, text)
 		if have != test.want || !strings.Contains(fmt.Sprint(err), test.problem) || (err == nil) != (test.problem == "") {
 			t.Errorf("%s: have %q %v, want %q %q", test.template, have, err, test.want, test.problem)
 		}

@@ -148,13 +148,19 @@ func isAmbiguous(code int, method string) bool {
 func (c *client) redirect(from call, a *answer) (r redirect, err error) {
 	r = redirect{code: a.code, from: a.from, toGET: becomesGET(a.code, from.method), start: from.start}
 	r.to, err = a.from.refer(a.Header.Get("Location"), c.LocationTrusted)
-	if err != nil || from.body == nil || r.toGET || c.LocationTrusted {
+	if err != nil || from.body == nil || r.toGET {
 		return r, err
 	}
-	if !sameOrigin(r.from.url, r.to.url) && !upgraded(r.from.url, r.to.url) {
-		return r, &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
+	return r, c.mayTakeBody(r.from, r.to)
+}
+
+// mayTakeBody returns an error unless a body that was sent to one place may be sent to
+// another, which an answer names.
+func (c *client) mayTakeBody(from, to place) error {
+	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
+		return nil
 	}
-	return r, nil
+	return &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
 }
 
 // goesAnywhere reports whether a user's header is also sent to other origins.

@@ -19,6 +19,7 @@ import (
 type Session struct {
 	client *client
 	follow follow
+	pager  pager
 	cache  *cache // nil if requests are not to be conditional
 
 	// startDue is true while the request that starts the operation is to be sent.
@@ -32,6 +33,12 @@ type Session struct {
 	monitor    status.Monitor
 	statement  string // the last one in the answers from there, "" for none
 	servesHTML bool   // a good answer from there was a page, without a redirect
+
+	// listed is the last good answer if its elements say where to look, nil before there is
+	// one.
+	listed *listing
+	// arrival is a remark on how the session came to at, for its first answer; "" for none.
+	arrival string
 }
 
 // NewSession returns the session of a request, or an error if it cannot be sent.
@@ -44,14 +51,15 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{client: c, follow: f, at: c.given, locationErr: errNotNamed}
-	s.startDue = s.starts()
-	if !r.NoConditional && !asksByItself(c.Header) {
-		s.cache = &cache{}
-		if r.Bodies != nil {
-			s.cache.most = maxShared
-		}
+	if r.FollowEach && !f.explicit() {
+		return nil, errors.New("what is followed for each element has to be an expression, or a URL with expressions in braces")
 	}
+	p, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{client: c, follow: f, pager: p, at: c.given, locationErr: errNotNamed, cache: c.newCache()}
+	s.startDue = s.starts()
 	return s, nil
 }
 
@@ -100,16 +108,15 @@ func (s *Session) look(ctx context.Context, last bool) status.Observation {
 		s.cache.begin(last)
 		next.cache = s.cache
 	}
-	got := s.client.do(ctx, next)
-	if confirmed := next.cache.settle(got); confirmed != nil {
-		o := s.observe(ctx, confirmed)
-		o.Remarks = got.Remarks
-		return o
-	}
+	got, remarks := s.client.ask(ctx, next)
 	o := s.observe(ctx, got)
-	if got.Failure == nil && isAmbiguous(got.code, next.method) {
+	switch {
+	case got.NotModified:
+		o.Remarks = remarks
+	case got.Failure == nil && isAmbiguous(got.code, next.method):
 		remarkRedirect(&o, got, "it names %s: send the request there if that is its new address")
 	}
+	s.readList(ctx, &o, got, next)
 	return o
 }
 
@@ -122,7 +129,9 @@ func (s *Session) start(ctx context.Context) status.Observation {
 		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
 			s.at, s.monitor = r.to, status.MonitorLocation
-			return s.observe(ctx, got)
+			o := s.observe(ctx, got)
+			s.readList(ctx, &o, got, call{method: http.MethodGet, at: s.at})
+			return o
 		}
 	}
 	o := observe(got)
@@ -138,7 +147,9 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	case f != nil && f.Kind == status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
 	case f != nil:
-	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit():
+	case c.FollowEach && o.Good():
+		s.listStarted(ctx, &o, got)
+	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
 		s.location, s.locationErr = got.from.refer(got.Header.Get("Location"), c.LocationTrusted)
 		s.findLink(ctx, &o, got)
 	case isAmbiguous(got.code, c.Method):
@@ -228,8 +239,11 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 		return o
 	}
 	o.Following.Earlier = s.statement
+	if s.arrival != "" {
+		o.Remarks, s.arrival = append(o.Remarks, s.arrival), ""
+	}
 	if !s.following {
-		if s.follow.explicit() && o.Good() {
+		if s.follow.explicit() && o.Good() && !s.client.FollowEach {
 			s.findLink(ctx, &o, got)
 			o.Following.Start = o.Following.Next != ""
 			if o.Following.Missing != "" {

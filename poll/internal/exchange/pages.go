@@ -1,0 +1,221 @@
+package exchange
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// maxPages is how many pages of a list one look reads at most.
+const maxPages = 1000
+
+// A pager says where the next page of a list is. The zero value: an answer is one page.
+type pager struct {
+	links bool // the Link header says it
+	reference
+}
+
+// parsePager parses poll.HTTP's Next.
+func parsePager(s string, opts ...expr.Option) (pager, error) {
+	switch {
+	case s == "" || s == "none":
+		return pager{}, nil
+	case s == "auto":
+		return pager{links: true}, nil
+	case instead(s) != "":
+		return pager{}, fmt.Errorf("%s is no next page: write %s", s, instead(s))
+	}
+	r, err := parseReference(s, opts...)
+	if err == nil && !r.varies() { // it is not shown, since a URL can hold secrets
+		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
+			"in a URL one in braces, as in ?page_token={.next}")
+	}
+	return pager{reference: r}, err
+}
+
+// pages reports whether an answer may have further pages.
+func (p pager) pages() bool { return p.links || p.explicit() }
+
+var (
+	// errLastPage means that a page names no next one.
+	errLastPage = errors.New("is the last page")
+	// errUnknownPage means that a page cannot be asked for the next one.
+	errUnknownPage = errors.New("cannot be read")
+)
+
+// next returns the place of the page after an answer, or [errLastPage].
+func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, err error) {
+	if !p.links {
+		return p.resolve(a.from, a.env(ctx), p.read, trustAll)
+	}
+	target, found := nextLink(a.Header["Link"])
+	if !found {
+		return place{}, errLastPage
+	}
+	if to, err = a.from.refer(target, trustAll); err != nil {
+		err = fmt.Errorf("its Link to the next page %w", err)
+	}
+	return to, err
+}
+
+// read reads the value that names the next page. Without a template that is the URL or the
+// path of it: of anything else, such as a cursor, it is not known which parameter it is.
+func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
+	got := x.Eval(env).Value()
+	switch got.Kind {
+	case expr.KindUnknown:
+		return "", &safeError{words: got.Reason, cause: errUnknownPage}
+	case expr.KindMissing, expr.KindNull:
+		return "", errLastPage
+	}
+	if got.Raw == "false" || got.Raw == `""` {
+		return "", errLastPage
+	}
+	value, err := textOf(x, got)
+	if err == nil && p.template == nil && !isURL(value) {
+		err = fmt.Errorf("the value of %s is neither a URL nor a path: if it is a parameter, ?NAME={%s} says which", x, x)
+	}
+	return value, err
+}
+
+// readList makes the observation of a good answer that of a whole list.
+func (s *Session) readList(ctx context.Context, o *status.Observation, first *answer, asked call) {
+	if s.pager.pages() && isList(first) && o.Following.Next == "" && o.Following.Missing == "" {
+		s.readPages(ctx, o, first, asked)
+	}
+	if s.client.FollowEach && o.Good() && o.Doubt == "" {
+		s.list(ctx, o, first)
+	}
+}
+
+// readPages adds the pages behind the first one of a list to its observation. If one of
+// them cannot be had, the observation is about that one.
+func (s *Session) readPages(ctx context.Context, o *status.Observation, first *answer, next call) {
+	began := time.Now()
+	last, seen := first, make(map[string]int)
+	for n := 1; !o.Truncated; n++ {
+		seen[next.at.identity()] = n
+		to, err := s.nextPage(ctx, n, last, next, seen)
+		if errors.Is(err, errLastPage) {
+			break
+		}
+		if err != nil {
+			failPage(o, failed(unread(ctx, err, time.Since(began)), nil), n)
+			return
+		}
+		if words := withheld(last.from, to); words != "" {
+			o.Remarks = append(o.Remarks, fmt.Sprintf("page %d of the list is at %s", n+1, urlName(to.url))+words)
+		}
+		s.client.hold.Kept += int64(len(last.Body))
+		next = s.callPage(n, last, next, to)
+		if next.limit <= 0 {
+			o.Truncated = true
+			break
+		}
+		last, _ = s.client.ask(ctx, next)
+		if last.Good() && !isList(last) {
+			last = failed(fail(status.FailureTransient, "it is no JSON", nil), last.redirects)
+		}
+		if !last.Good() {
+			failPage(o, last, n+1)
+			return
+		}
+		last.Truncated = last.Truncated || int64(len(last.Body)) > next.limit // as what a 304 confirms may be
+		addPage(o, last)
+	}
+	if o.Truncated {
+		o.Remarks = append(o.Remarks, fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", s.client.MaxBody))
+	}
+	if o.Quota != nil { // every look takes as much
+		n := len(o.Pages) + 1
+		o.Quota = &status.Quota{Remaining: (o.Quota.Remaining + n - 1) / n, Reset: o.Quota.Reset}
+	}
+}
+
+// callPage returns the call for the page after page n, which was asked for as said.
+func (s *Session) callPage(n int, last *answer, asked call, to place) call {
+	asked.at, asked.limit = to, s.client.MaxBody-s.client.hold.Kept
+	if slices.ContainsFunc(last.redirects, func(r redirect) bool { return r.toGET }) {
+		asked.method, asked.body = http.MethodGet, nil
+	}
+	if asked.cache != nil {
+		asked.cache.page = n
+	}
+	return asked
+}
+
+// identity tells whether the requests for two pages are the same.
+func (p place) identity() string { return p.origin() + p.url.RequestURI() }
+
+// nextPage returns the place of the page after page n, which was asked for as said.
+func (s *Session) nextPage(ctx context.Context, n int, last *answer, asked call, seen map[string]int) (to place, err error) {
+	to, err = s.pager.next(ctx, last, s.client.LocationTrusted)
+	if err == nil && len(asked.body) > 0 {
+		err = s.client.mayTakeBody(last.from, to)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	earlier, loop := seen[to.identity()]
+	switch {
+	case loop:
+		return place{}, fmt.Errorf("it names page %d as the next one: a loop", earlier)
+	case n == maxPages:
+		return place{}, fmt.Errorf("it names another one, and at most %d are read: ask for longer pages, or for fewer elements", maxPages)
+	case len(to.url.String()) > maxURL:
+		return place{}, fmt.Errorf("the URL of the next one is longer than %d bytes", maxURL)
+	}
+	return to, nil
+}
+
+// unread is the failure of a look at a list whose next page cannot be asked for. What cannot
+// be read may be readable later. All else is hopeless, a loop, too: a position in a list
+// moves on from page to page even while the list changes, so one that comes back is a
+// mistake of the server or of the expression, which each look would meet again.
+func unread(ctx context.Context, err error, took time.Duration) *status.Failure {
+	switch {
+	case ctx.Err() != nil:
+		return cutOff(ctx, "", false, took)
+	case errors.Is(err, errUnknownPage):
+		return fail(status.FailureTransient, err.Error(), err)
+	}
+	return fail(status.FailureHopeless, err.Error(), err)
+}
+
+// failPage makes an observation that of a page that cannot be had, or that of the last page
+// before one.
+func failPage(o *status.Observation, a *answer, n int) {
+	following, remarks := o.Following, o.Remarks
+	*o = observe(a)
+	o.Following, o.Remarks, o.Page = following, append(remarks, o.Remarks...), n
+}
+
+// addPage adds a page to the observation of the first one.
+func addPage(o *status.Observation, a *answer) {
+	o.Size += a.Size
+	o.NotModified = o.NotModified && a.NotModified
+	o.Stages = a.Stages
+	o.Exhausted = o.Exhausted || a.Exhausted
+	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
+		o.Hint = a.Hint
+	}
+	if a.Quota != nil {
+		o.Quota = a.Quota
+	}
+	if o.Truncated = a.Truncated; !a.Truncated {
+		o.Pages = append(o.Pages, a.Body)
+	}
+}
+
+// isList reports whether an answer is good, and looks like JSON that can be a list.
+func isList(a *answer) bool {
+	text := bytes.TrimLeft(bytes.TrimPrefix(a.Body, []byte("\ufeff")), " \t\r\n")
+	return a.Good() && len(text) > 0 && (text[0] == '{' || text[0] == '[')
+}
