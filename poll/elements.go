@@ -1,19 +1,28 @@
 package poll
 
-import "github.com/pollcli/poll/status/expr"
+import (
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"strings"
 
-// Elements says which elements of a probe's answers are waited for. The zero value of each
-// field but Each has a meaning.
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// Elements says which elements of a probe's answers are waited for. Only Each is required.
 //
 // The wait is over once all elements that are known have ended: at once if Known names them,
-// or Expect of them are known, and otherwise when two answers in a row show no other. An
-// element that an answer does not hold is NOT_READY.
+// or if Expect of them are known, and otherwise when two answers in a row show no other. An
+// element that an answer does not hold is NOT_READY. An answer that is not good, not
+// complete, or holds no list is judged as a whole, and so is one that has two elements of
+// one name, which is an ERROR.
 type Elements struct {
 	// Each is where the elements are in an answer.
 	Each *expr.Each
 	// Keys are the expressions whose values, joined by slashes, name an element. Nil means
-	// the first of .id, .name and .metadata.name that all have; a member of an object has its
-	// key.
+	// the key of a member of an object and otherwise the first of .id, .name and
+	// .metadata.name that all elements of the first answer have.
 	Keys []*expr.Expr
 	// Known names the elements that are waited for. Others are ignored. Nil means all that
 	// there are.
@@ -41,4 +50,102 @@ type Forker interface {
 	Probe
 	// Fork returns the session that looks at an element of the last answer from now on.
 	Fork(element []byte) (Probe, error)
+}
+
+// An element is an element of an answer.
+type element struct {
+	expr.Element
+	page int
+	doc  *expr.Doc // the page
+	sum  uint64    // the same for two elements only if they are equal
+}
+
+// A reader reads the elements of answers.
+type reader struct {
+	each *expr.Each
+	keys []*expr.Expr // nil if the member's key is the name, or if no answer had an element
+	seed maphash.Seed
+	last *expr.Doc // the last page
+}
+
+// read returns the elements of an answer, or says why they cannot be read.
+func (r *reader) read(o *status.Observation) ([]element, error) {
+	var elements []element
+	for page := range len(o.Pages) + 1 {
+		body := o.Body
+		if page > 0 {
+			body = o.Pages[page-1]
+		}
+		doc := expr.NewDoc(body)
+		found, problem := r.each.Elements(doc)
+		if problem != "" && page > 0 {
+			return nil, fmt.Errorf("page %d: %s", page+1, problem)
+		} else if problem != "" {
+			return nil, errors.New(problem)
+		}
+		if elements == nil {
+			elements = make([]element, 0, len(found)*(len(o.Pages)+1))
+		}
+		for _, e := range found {
+			elements = append(elements, element{e, page, doc, r.sum(e)})
+		}
+		r.last = doc
+	}
+	return elements, nil
+}
+
+// sum returns a hash of an element, never 0.
+func (r *reader) sum(e expr.Element) uint64 {
+	sum := maphash.String(r.seed, e.Raw)
+	if e.Name != "" {
+		sum = sum*31 + maphash.String(r.seed, e.Name)
+	}
+	return max(1, sum)
+}
+
+// choose chooses what names an element, if that is not given, by the first elements.
+func (r *reader) choose(elements []element) error {
+	if r.keys != nil || len(elements) == 0 || elements[0].Name != "" {
+		return nil
+	}
+	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
+		key, err := expr.CompileValue(source)
+		if err != nil {
+			panic(err)
+		}
+		r.keys = []*expr.Expr{key}
+		if !hasProblem(r, elements) {
+			return nil
+		}
+	}
+	r.keys = nil
+	return errors.New("not all elements have an .id, a .name or a .metadata.name")
+}
+
+func hasProblem(r *reader, elements []element) bool {
+	for i := range elements {
+		if _, err := r.key(&elements[i]); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// key returns the name of an element.
+func (r *reader) key(e *element) (string, error) {
+	if r.keys == nil {
+		return e.Name, nil
+	}
+	var name strings.Builder
+	for i, key := range r.keys {
+		if i > 0 {
+			name.WriteByte('/')
+		}
+		text, problem := e.Key(key)
+		if problem != "" {
+			return "", errors.New("an element has no name: " + problem)
+		}
+		name.WriteString(text)
+	}
+	return name.String(), nil
 }

@@ -37,7 +37,11 @@ type engine struct {
 	held     queue[*source] // by a gate, although a deadline of their own comes before the group's
 	gates    *gatekeeper
 	earliest time.Time // the first deadline of a target
-	live     int       // targets that have not ended
+	live     int       // targets that have not ended, and lists that are not over
+	failed   int       // targets, and lists, that have ended without success
+	lists    int       // that are not over
+	growing  int       // those of them that may find more targets
+	short    int       // how many more targets the lists should have had
 
 	workers, running int
 	begun, done      chan *source
@@ -72,6 +76,9 @@ func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
 		if ev.Kind == EventEnd {
 			e.live--
 			e.summary.Endings[ev.Outcome.Ending]++
+			if ev.Outcome.Ending != Succeeded {
+				e.failed++
+			}
 		}
 		return yield(ev)
 	}
@@ -98,14 +105,22 @@ func (e *engine) close() {
 // read makes the sources of the targets. Targets with the same probe have one.
 func (e *engine) read(targets iter.Seq[Poller]) {
 	shared := make(map[Probe]*source)
+	alone := 0
 	for p := range targets {
-		e.summary.Targets++
 		p.Start, p.Rand = e.Start, e.Rand
 		r := newRun(e.ctx, p)
-		r.caller, r.n = e.caller, e.summary.Targets
+		r.caller = e.caller
 		if !r.deadline.IsZero() && (e.earliest.IsZero() || r.deadline.Before(e.earliest)) {
 			e.earliest = r.deadline
 		}
+		if p.Elements != nil {
+			e.readList(r)
+			if p.Elements.Alone {
+				alone = e.Parallel
+			}
+			continue
+		}
+		r.n = e.number()
 		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
 		if isPointer {
 			if s := shared[p.Probe]; s != nil && s.runs[0].deadline.Equal(r.deadline) {
@@ -119,13 +134,26 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 			shared[p.Probe] = s
 		}
 	}
-	e.Parallel = min(e.Parallel, max(1, len(e.sources)))
+	e.Parallel = min(e.Parallel, max(1, len(e.sources), alone))
 	e.begun, e.done = make(chan *source, e.Parallel), make(chan *source, e.Parallel)
-	e.live = e.summary.Targets
-	e.summary.Need = e.AtLeast
-	if e.AtLeast <= 0 {
-		e.summary.Need = e.summary.Targets
+}
+
+// readList makes the source of a target whose answers hold elements.
+func (e *engine) readList(r *run) {
+	r.list = newList(r, e.number)
+	e.sources = append(e.sources, &source{n: len(e.sources) + 1, runs: []*run{r}, list: r.list})
+	e.live++
+	e.lists++
+	if r.Elements.Known == nil {
+		e.growing++
 	}
+}
+
+// number returns the number of a new target.
+func (e *engine) number() int {
+	e.live++
+	e.summary.Targets++
+	return e.summary.Targets
 }
 
 // wait is the loop. It ends with the last target.
@@ -177,6 +205,7 @@ func (e *engine) open(s *source) {
 func (e *engine) plan(s *source) {
 	if len(s.runs) == 0 {
 		e.gates.leave(s)
+		e.leaveList(s)
 		return
 	}
 	e.gates.assign(s)
@@ -186,6 +215,35 @@ func (e *engine) plan(s *source) {
 	}
 	s.plan(&e.emitter)
 	e.waiting.put(s)
+}
+
+// leaveList notes that a list is over, and looks at its elements alone if it is to.
+func (e *engine) leaveList(s *source) {
+	l := s.list
+	if l == nil {
+		return
+	}
+	s.list = nil
+	e.lists--
+	if l.Known == nil {
+		e.growing--
+	}
+	e.short += l.missing()
+	if l.run != nil { // it has not told so itself
+		e.live--
+	}
+	for _, r := range l.alone { // a State that is kept of the list has to come after theirs
+		own := &source{n: len(e.sources) + 1, runs: []*run{r}}
+		e.sources = append(e.sources, own)
+		e.open(own)
+		if r.Past == nil {
+			r.began = l.run.began
+		}
+		e.plan(own)
+	}
+	if l.alone != nil && l.run.attempts > 0 {
+		e.emit(l.run.attemptEvent())
+	}
 }
 
 // wake brings the sources that are due to their gates, and ends those that a gate has held
@@ -216,7 +274,7 @@ func (e *engine) wake(now time.Time) {
 func (e *engine) end(s *source, now time.Time) {
 	e.withdraw(s, now)
 	s.stop(&e.emitter)
-	e.gates.leave(s)
+	e.plan(s)
 }
 
 // withdraw takes a source out of all queues.
@@ -361,11 +419,12 @@ func (e *engine) next() (next time.Time, ok bool) {
 
 // decide ends the group once its goal was reached, or is out of reach.
 func (e *engine) decide() {
-	switch have, need := e.summary.Endings[Succeeded], e.summary.Need; {
+	switch have := e.summary.Endings[Succeeded]; {
 	case e.live == 0:
-	case have >= need:
+	case e.AtLeast > 0 && have >= e.AtLeast:
 		e.cancel(errReached)
-	case e.FailFast && have+e.live < need:
+	case !e.FailFast:
+	case e.AtLeast <= 0 && e.failed > 0, e.AtLeast > 0 && e.growing == 0 && have+e.live-e.lists < e.AtLeast:
 		e.cancel(errOutOfReach)
 	}
 }
@@ -378,14 +437,24 @@ func (e *engine) stop() {
 	}
 	for _, s := range e.sources {
 		if s.waiting > 0 {
-			s.stop(&e.emitter)
+			e.stopOne(s)
 		}
 	}
 	for e.running > 0 {
 		s := <-e.done
 		e.running--
 		s.settle(&e.emitter)
+		e.stopOne(s)
+	}
+}
+
+// stopOne ends the targets of a source that have not ended.
+func (e *engine) stopOne(s *source) {
+	if len(s.runs) > 0 {
 		s.stop(&e.emitter)
+	}
+	if l := s.list; l != nil {
+		e.short += l.missing()
 	}
 }
 
@@ -401,7 +470,10 @@ func (e *engine) goalEvent() Event {
 	s := &e.summary
 	s.Elapsed = now.Sub(e.Start)
 	s.Ending = Succeeded
-	if s.Targets == 0 || s.Endings[Succeeded] < s.Need {
+	if s.Need = e.AtLeast; e.AtLeast <= 0 {
+		s.Need = s.Targets + e.short
+	}
+	if len(e.sources) == 0 || s.Endings[Succeeded] < s.Need || e.AtLeast <= 0 && e.failed > 0 {
 		s.Ending = s.ending()
 	}
 	if s.Ending == Interrupted || s.Ending == TimedOut {

@@ -59,7 +59,7 @@ type Place struct {
 type Summary struct {
 	// Ending is Succeeded if the goal was reached. Otherwise it is the first of these that
 	// a target ended with: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted,
-	// TimedOut. A group without targets has Failed unless AtLeast is 0.
+	// TimedOut. A group without targets has Failed.
 	Ending Ending
 	// Targets counts the targets, Need how many of them had to succeed, and Endings how
 	// many ended in which way.

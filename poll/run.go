@@ -16,6 +16,7 @@ type run struct {
 	n        int             // its number in a group, 0 for none
 	caller   context.Context // the caller's
 	ctx      context.Context // done with the caller's, or at the deadline of all
+	list     *list           // that it judges answers for, nil for none
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	limit    time.Duration   // how long it was to the deadline at first
@@ -30,7 +31,7 @@ type state struct {
 	sent     int           // how many of those were to start the operation
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
-	tally    status.Tally
+	tally    *status.Tally
 	streak   int             // consecutive verdicts with the last one's status
 	last     *judged         // the last attempt
 	complete *judged         // the last attempt that ended by itself
@@ -82,7 +83,7 @@ func newRun(ctx context.Context, p Poller) *run {
 		p.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	none := &judged{}
-	r := &run{Poller: p, caller: ctx, ctx: ctx, probe: p.Probe, state: state{last: none, complete: none}}
+	r := &run{Poller: p, caller: ctx, ctx: ctx, probe: p.Probe, state: state{last: none, complete: none, tally: new(status.Tally)}}
 	r.deadline, _ = ctx.Deadline()
 	if own := r.Start.Add(p.Timeout); p.Timeout > 0 && (r.deadline.IsZero() || own.Before(r.deadline)) {
 		r.deadline = own
@@ -121,8 +122,11 @@ func (r *run) untilDeadline() (context.Context, context.CancelFunc) {
 
 // check reports why no attempt can succeed.
 func (r *run) check() error {
-	if r.Probe == nil {
+	switch {
+	case r.Probe == nil:
 		return errors.New("there is no probe")
+	case r.Elements != nil && r.list == nil:
+		return errors.New("the elements of an answer are waited for by a group")
 	}
 	c, ok := r.probe.(Checker)
 	if !ok {
@@ -195,20 +199,20 @@ func (r *run) startDue() bool {
 func (r *run) judge(o *status.Observation, took time.Duration) {
 	ctx, cancel := r.untilDeadline()
 	defer cancel()
-	before := r.last.verdict.Status
-	r.last = &judged{observation: o, took: took}
-	v := &r.last.verdict
-	if o.Stopped() {
+	j := &judged{observation: o, took: took}
+	v := &j.verdict
+	switch {
+	case o.Stopped():
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	} else {
-		rules := r.Rules
-		if r.done != nil {
-			rules = status.Rules{} // those are about the operation
-		}
-		*v = rules.Classify(ctx, *o)
+	case r.list != nil:
+		*v = r.list.classify(ctx, j)
+	case r.done != nil: // the rules are about the operation
+		*v = status.Rules{}.Classify(ctx, *o)
+	default:
+		*v = r.Rules.Classify(ctx, *o)
 	}
 	if o.Stopped() || v.Abandoned {
-		r.streak = 0
+		r.adopt(j)
 		return
 	}
 	r.tally.Add(*v)
@@ -222,14 +226,25 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 	default:
 		v.Reason = r.missing + ": " + v.Reason
 	}
-	if v.Status != before {
-		r.streak = 0
-	}
-	r.streak++
-	r.complete = r.last
+	r.adopt(j)
 	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
 		r.took.add(took)
 	}
+}
+
+// adopt makes j the last attempt.
+func (r *run) adopt(j *judged) {
+	before := r.last.verdict.Status
+	r.last = j
+	if j.observation.Stopped() || j.verdict.Abandoned {
+		r.streak = 0
+		return
+	}
+	if j.verdict.Status != before {
+		r.streak = 0
+	}
+	r.streak++
+	r.complete = j
 }
 
 // lookForResult probes the result from now on, if the last attempt said that the

@@ -11,6 +11,7 @@ import (
 // schedule. One attempt of a source is the steps plan, begin, look and settle.
 type source struct {
 	runs    []*run // that have not ended
+	list    *list  // nil unless the answers hold elements; runs is then the list's own
 	session Probe
 	next    plan
 	due     time.Time
@@ -37,6 +38,12 @@ func (e *emitter) emit(ev Event) {
 
 // open opens the session, or ends the runs if no attempt can succeed.
 func (s *source) open(e *emitter) {
+	if s.list != nil {
+		if s.session = s.list.open(e); s.session == nil {
+			s.runs = nil
+		}
+		return
+	}
 	s.skip(e)
 	if len(s.runs) == 0 {
 		return
@@ -96,6 +103,9 @@ func (s *source) begin(e *emitter) {
 		e.emit(r.startEvent(s.next))
 		r.attempts++
 	}
+	if s.list != nil {
+		s.list.begin()
+	}
 }
 
 // look makes the attempt, and judges it for every run. It emits nothing, so that it can
@@ -104,7 +114,7 @@ func (s *source) look() {
 	o, took := s.runs[0].look(s.next.lastLook)
 	for _, r := range s.runs {
 		r.answered(o, took)
-		if _, never := r.unrunnable(); len(s.runs) == 1 && !never {
+		if _, never := r.unrunnable(); len(s.runs) == 1 && s.list == nil && !never {
 			r.lookForResult(s.next.lastLook)
 		}
 	}
@@ -115,6 +125,13 @@ type holder interface{ Release() }
 
 // settle emits what the attempt was judged to be. Only the runs that go on remain.
 func (s *source) settle(e *emitter) {
+	defer s.release()
+	if s.list != nil {
+		if s.list.settle(e) {
+			s.runs = nil
+		}
+		return
+	}
 	on := s.runs[:0]
 	for _, r := range s.runs {
 		if ending, never := r.unrunnable(); never {
@@ -131,13 +148,24 @@ func (s *source) settle(e *emitter) {
 	}
 	clear(s.runs[len(on):])
 	s.runs = on
+}
+
+// release gives back what the last answer holds of [Bodies].
+func (s *source) release() {
 	if h, ok := s.session.(holder); ok {
 		h.Release()
 	}
 }
 
-// stop ends the runs, since their context is done or their deadline has come.
+// stop ends the runs, since their context is done or their deadline has come. Those of a
+// list whose deadline has not come go on.
 func (s *source) stop(e *emitter) {
+	if s.list != nil {
+		if s.list.stop(e) {
+			s.runs = nil
+		}
+		return
+	}
 	for _, r := range s.runs {
 		e.emit(r.endEvent(r.outcome(r.stopped())))
 	}
@@ -152,16 +180,21 @@ func (s *source) deadline() time.Time { return s.runs[0].deadline }
 // It is enough for what is told of the last answer.
 const keptBody = 8 << 10
 
-// slim drops what the end of a run in a group does not need of its last attempt. What was
-// told of that does not change.
-func (r *run) slim() {
-	o, v := *r.last.observation, r.last.verdict
-	o.Header, o.Remarks, v.Answers = nil, nil, nil
+// slim returns j without what the end of a run in a group does not need of it. What was
+// told of j does not change.
+func (j *judged) slim() *judged {
+	o, v := *j.observation, j.verdict
+	o.Header, o.Remarks, o.Pages, o.Within, v.Answers = nil, nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
+	return &judged{observation: &o, verdict: v, took: j.took}
+}
+
+// slim drops what the end of a run in a group does not need of its last attempt.
+func (r *run) slim() {
 	r.tally.Forget()
-	slim := &judged{observation: &o, verdict: v, took: r.last.took}
+	slim := r.last.slim()
 	if r.complete == r.last {
 		r.complete = slim
 	}

@@ -292,5 +292,6 @@ const (
 	AdviceTrust                         // trust the authority of the server's certificate, or do not verify it
 	AdviceTerminal                      // let the program have the terminal
 	AdviceFollow                        // say where to look after the start, or that the request starts nothing
+	AdviceKey                           // say what names an element
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 )

@@ -42,7 +42,7 @@ var floors = []struct {
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
 	{"internal/history", []string{"backoff/learn"}},
-	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "backoff"}},
+	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
 	{"poll/internal/hint", []string{"status"}},

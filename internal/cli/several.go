@@ -31,9 +31,9 @@ const (
 // A group is several targets that are waited for together.
 type group struct {
 	poll.Group
-	pollers []poll.Poller              // until they are waited for
-	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	results map[int]report.Result      // of the targets that have succeeded, until their end is told
+	pollers []poll.Poller                // until they are waited for
+	learns  map[int]*learning.Recorder   // by number, of the targets that learn
+	results map[poll.RunID]report.Result // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
 	held    []int // targets that are remembered at the end, since others held a history
 }
@@ -43,7 +43,7 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 	if err := refuseForSeveral(l); err != nil {
 		return err
 	}
-	g := &group{results: make(map[int]report.Result), codes: make(map[poll.Ending]ExitCode)}
+	g := &group{results: make(map[poll.RunID]report.Result), codes: make(map[poll.Ending]ExitCode)}
 	g.readLimits(l)
 	expect := l.Count("expect", 0, 1)
 	if err := l.Err(); err != nil {
@@ -241,10 +241,10 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 	return func(yield func(poll.Poller) bool) {
 		pollers := w.group.pollers
 		w.group.pollers = nil // the group has its own
-		for i, p := range pollers {
+		for _, p := range pollers {
 			p.Settle = func(o poll.Outcome) poll.Outcome {
 				result := w.output.Settle(o)
-				w.group.results[i+1] = result
+				w.group.results[o.Run] = result
 				return result.Outcome
 			}
 			if !yield(p) {
@@ -263,11 +263,11 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome) {
 		g.held = append(g.held, n)
 	}
-	result, settled := g.results[n]
+	result, settled := g.results[outcome.Run]
 	if !settled {
 		result = w.output.Settle(outcome)
 	}
-	delete(g.results, n)
+	delete(g.results, outcome.Run)
 	result.Outcome.Notes = slices.Concat(outcome.Notes, learns.Warnings())
 	event.Outcome = &result.Outcome
 	reporter.Event(event)
