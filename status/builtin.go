@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pollcli/poll/internal/words"
@@ -161,7 +162,7 @@ func throttled(reason string, hint *Hint) Verdict {
 
 // codeText names a status code: "HTTP 503 Service Unavailable".
 func codeText(code int) string {
-	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", code, http.StatusText(code)))
+	return strings.TrimSpace("HTTP " + strconv.Itoa(code) + " " + http.StatusText(code))
 }
 
 // The exit codes of a shell, env or sudo that could not run the command it was given

@@ -122,11 +122,11 @@ func (r Rules) Classify(ctx context.Context, o Observation) Verdict {
 }
 
 func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
-	e := evaluation{ctx: ctx, observation: o}
+	e := evaluation{ctx: ctx, answers: make([]Answer, 0, len(r.Own)+len(r.Preset))}
 	if f := o.Failure; f != nil {
 		switch f.Kind {
 		case FailureHopeless:
-			if v, ok := e.firstMatch(r.Own); ok {
+			if v, ok := e.firstMatch(o, r.Own); ok {
 				return v
 			}
 			fallthrough
@@ -135,7 +135,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 		}
 	}
 	for _, rules := range [][]Rule{r.Own, r.Preset} {
-		if v, ok := e.firstMatch(rules); ok {
+		if v, ok := e.firstMatch(o, rules); ok {
 			return v
 		}
 	}
@@ -147,7 +147,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if o.Following.Monitor == MonitorAzure {
 		azure = azureRules()
 	}
-	v, ok := e.firstMatch(azure)
+	v, ok := e.firstMatch(o, azure)
 	switch {
 	case !ok:
 		v = r.unmatched(o, want)
@@ -171,23 +171,22 @@ type Answer struct {
 
 // An evaluation asks rules about one observation.
 type evaluation struct {
-	ctx         context.Context
-	observation *Observation
-	env         *expr.Env // made when the first rule is asked
-	enveloped   *expr.Env // the same for the rules of a preset with an envelope
-	answers     []Answer
+	ctx       context.Context
+	env       *expr.Env // made when the first rule is asked
+	enveloped *expr.Env // the same for the rules of a preset with an envelope
+	answers   []Answer
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
-func (e *evaluation) firstMatch(rules []Rule) (Verdict, bool) {
+func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, kind := range RuleKinds() {
 		for i := range rules {
 			if rules[i].Status != kind.Status {
 				continue
 			}
-			switch a := e.ask(&rules[i]); {
+			switch a := e.ask(o, &rules[i]); {
 			case a.Result.Matched():
-				return e.matched(a), true
+				return e.matched(o, a), true
 			case a.Result.Abandoned():
 				reason := a.Rule.String() + ": " + a.Result.Value().Reason
 				return Verdict{Status: NotReady, Reason: reason, Abandoned: true, Answers: e.answers}, true
@@ -197,17 +196,17 @@ func (e *evaluation) firstMatch(rules []Rule) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-func (e *evaluation) ask(rule *Rule) Answer {
+func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	u := rule.Expr.Uses()
 	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
-	f := e.observation.Failure
+	f := o.Failure
 	hopeless := f != nil && f.Kind == FailureHopeless
-	present := !e.observation.absent() || u.Gone && e.observation.Presence == Gone
-	a := Answer{Rule: rule, Asked: (!ofDocument || e.observation.Good()) && (!hopeless || u.Error) && present}
+	present := !o.absent() || u.Gone && o.Presence == Gone
+	a := Answer{Rule: rule, Asked: (!ofDocument || o.Good()) && (!hopeless || u.Error) && present}
 	if a.Asked {
-		env := e.environment(rule)
+		env := e.environment(o, rule)
 		if u.Header { // otherwise the result need not keep it
-			env.Header = e.observation.Header
+			env.Header = o.Header
 		}
 		a.Result = rule.Expr.Eval(env)
 	}
@@ -216,40 +215,41 @@ func (e *evaluation) ask(rule *Rule) Answer {
 }
 
 // environment returns what a rule can see.
-func (e *evaluation) environment(rule *Rule) *expr.Env {
+func (e *evaluation) environment(o *Observation, rule *Rule) *expr.Env {
 	if e.env == nil {
-		e.env = Environment(e.observation)
+		e.env = Environment(o)
 		e.env.Context, e.env.Header = e.ctx, nil
 	}
-	if rule.envelope == (envelope{}) || e.env.Element == nil || e.observation.absent() {
+	if rule.envelope == (envelope{}) || e.env.Element == nil || o.absent() {
 		return e.env
 	}
 	if e.enveloped == nil {
 		env := *e.env
-		env.Element = rule.envelope.around(e.observation.Body)
+		env.Element = rule.envelope.around(o.Body)
 		e.enveloped = &env
 	}
 	return e.enveloped
 }
 
-func (e *evaluation) matched(a Answer) Verdict {
+func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 	reason := a.Rule.Why
+	lines, notes := a.Result.Account(2)
 	if reason == "" {
-		reason = strings.Join(a.Result.Explain(2), "; ")
+		reason = strings.Join(lines, "; ")
 	}
-	env := e.environment(a.Rule)
-	env.Header = e.observation.Header
+	env := e.environment(o, a.Rule)
+	env.Header = o.Header
 	if detail := firstText(a.Rule.Detail, env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
-	if f := e.observation.Failure; f != nil && a.Rule.Expr.Uses().Error {
+	if f := o.Failure; f != nil && a.Rule.Expr.Uses().Error {
 		reason += ": " + f.Reason
 	}
 	return Verdict{
 		Status:  a.Rule.Status,
 		Rule:    a.Rule.String(),
 		Reason:  reason,
-		Notes:   a.Result.Notes(),
+		Notes:   notes,
 		Answers: e.answers,
 	}
 }

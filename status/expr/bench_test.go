@@ -176,3 +176,51 @@ func BenchmarkExplain(b *testing.B) {
 		}
 	}
 }
+
+// listPage is an answer with 5,000 jobs in 1.4 MB.
+func listPage() []byte {
+	var b strings.Builder
+	b.WriteString(`{"total":5000,"jobs":[`)
+	for i := range 5000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"job-%05d","state":"running","created":"2026-11-20T09:%02d:00Z","owner":{"name":"ci","team":"platform"},`+
+			`"labels":["nightly","linux"],"progress":%d,"image":"registry.example.com/build/tools:2026.11","command":"make -j8 test","note":"a few words to fill the line up"}`,
+			i, i%60, i%100)
+	}
+	b.WriteString(`]}`)
+	return []byte(b.String())
+}
+
+// BenchmarkElements checks a page and splits it into elements; "keys" also reads their keys.
+func BenchmarkElements(b *testing.B) {
+	page, jobs := listPage(), mustEach(b, `.jobs`)
+	id, err := expr.CompileValue(`.id`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	run := func(b *testing.B, visit func(expr.Element)) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			elements, problem := jobs.Elements(expr.NewDoc(page))
+			if len(elements) != 5000 {
+				b.Fatal(problem)
+			}
+			for _, e := range elements {
+				visit(e)
+			}
+			n += len(elements)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/element")
+	}
+	b.Run("split", func(b *testing.B) { run(b, func(expr.Element) {}) })
+	b.Run("keys", func(b *testing.B) {
+		run(b, func(e expr.Element) {
+			if _, problem := e.Key(id); problem != "" {
+				b.Fatal(problem)
+			}
+		})
+	})
+}

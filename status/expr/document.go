@@ -8,8 +8,6 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/pollcli/poll/status/expr/internal/rawjson"
 )
 
@@ -69,13 +67,16 @@ func (d *Doc) read() *Doc {
 		case d.problem != "":
 			d.count = 0
 		case d.count == 1:
-			d.root = fromResult(gjson.Parse(strings.Trim(d.text, " \t\r\n")))
+			d.takeOne()
 		default:
 			d.problem = fmt.Sprintf("the body holds %d JSON documents: use ..0.name for the first, or ..#(name==\"x\")", d.count)
 		}
 	})
 	return d
 }
+
+// takeOne takes the text for one valid document.
+func (d *Doc) takeOne() { d.count, d.root = 1, parseValue(strings.TrimLeft(d.text, " \t\r\n")) }
 
 // decoded is the document, which is one, as gojq takes it. It must not be changed.
 func (d *Doc) decoded() any {

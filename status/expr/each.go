@@ -11,8 +11,9 @@ import (
 // An Each is a compiled expression for the elements of an answer. It is immutable and safe
 // for concurrent use.
 type Each struct {
-	list *Expr // the path, which ends in []
-	path *syntax.Path
+	list  *Expr // the path, with []
+	path  *syntax.Path
+	names []string // of the members that lead to the list, nil unless that is all of the path
 }
 
 // An Element is an element of an answer.
@@ -39,7 +40,7 @@ func CompileEach(source string) (*Each, error) {
 	if err != nil {
 		return nil, &Error{Source: source, Offset: err.Offset, Column: err.Column, Message: err.Message, Hint: err.Hint}
 	}
-	return &Each{&Expr{src: source, program: syntax.Program{Root: path}}, path}, nil
+	return &Each{&Expr{src: source, program: syntax.Program{Root: path}}, path, path.Names()}, nil
 }
 
 // String returns the source of the expression.
@@ -57,6 +58,9 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 	}()
 	if x.path.Root == syntax.RootLines && doc.read().problem == emptyBody {
 		return nil, ""
+	}
+	if elements, ok := x.split(doc); ok {
+		return elements, ""
 	}
 	e := newEvaluator(x.list, &Env{Doc: doc})
 	in := &iteration{evaluator: &e, path: x.path, listed: true}
@@ -76,6 +80,21 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 		return nil, rawjson.OneLine(x.problem(&in.fault, doc))
 	}
 	return elements, ""
+}
+
+// split reads the elements of a plain list while the document is checked. If it reports false,
+// nothing is known.
+func (x *Each) split(doc *Doc) (elements []Element, ok bool) {
+	if x.names == nil || doc == nil {
+		return nil, false
+	}
+	ok = rawjson.Split(doc.text, x.names, func(element string) {
+		elements = append(elements, Element{Raw: element, valid: true})
+	})
+	if ok && !doc.part {
+		doc.once.Do(doc.takeOne)
+	}
+	return elements, ok
 }
 
 // elementName is the name of the element that is visited.
@@ -128,7 +147,7 @@ func ElementDoc(raw []byte) *Doc { return elementDoc(viewString(raw)) }
 // text that is not empty, or a number as it is written. Otherwise problem says what it is:
 // ".id is missing".
 func (e Element) Key(x *Expr) (text, problem string) {
-	v := x.Eval(&Env{Element: e.Doc()}).Value()
+	v := e.eval(x).Value()
 	switch {
 	case v.Kind == KindUnknown:
 		return "", v.Reason
@@ -138,4 +157,24 @@ func (e Element) Key(x *Expr) (text, problem string) {
 		return v.Text(), ""
 	}
 	return "", x.src + " is " + v.Kind.noun()
+}
+
+// noEnv offers nothing; it is never changed.
+var noEnv = &Env{}
+
+// eval evaluates an expression for the element alone.
+func (e Element) eval(x *Expr) (r Result) {
+	if !e.valid || x.jq != nil {
+		return x.Eval(&Env{Element: e.Doc()})
+	}
+	r = Result{expr: x, env: noEnv}
+	defer func() {
+		if p := recover(); p != nil {
+			r.value = value{fault: failure(p)}
+		}
+	}()
+	in := newEvaluator(x, noEnv)
+	in.enter(parseValue(e.Raw), syntax.Span{})
+	r.value = in.value(x.program.Root)
+	return r
 }

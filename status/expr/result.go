@@ -49,10 +49,21 @@ func (r Result) Value() Value {
 // Values are cut to 60 characters, and those of headers are not shown. Explain evaluates
 // the expression once more.
 func (r Result) Explain(max int) []string {
-	if r.expr == nil || max <= 0 {
-		return nil
+	lines, _ := r.Account(max)
+	return lines
+}
+
+// Account returns what [Result.Explain] and [Result.Notes] do, for one more evaluation
+// instead of two.
+func (r Result) Account(max int) (lines, notes []string) {
+	if r.expr == nil {
+		return nil, nil
 	}
-	return distinct(r.explain().lines, max)
+	x := r.explain()
+	if r.Tri == True {
+		notes = distinct(x.notes, maxNotes)
+	}
+	return distinct(x.lines, max), notes
 }
 
 // Notes lists what is odd about a match, such as
@@ -61,10 +72,11 @@ func (r Result) Explain(max int) []string {
 //
 // It is empty for any other outcome.
 func (r Result) Notes() []string {
-	if r.expr == nil || r.Tri != True {
+	if r.Tri != True {
 		return nil
 	}
-	return distinct(r.explain().notes, maxNotes)
+	_, notes := r.Account(0)
+	return notes
 }
 
 const maxNotes = 5

@@ -30,7 +30,15 @@ func Valid(s string) bool {
 // objects nested up to maxDepth, which is MaxDepth or less, without recursion. Like
 // encoding/json it lets invalid UTF-8 pass.
 func Scan(s string, i, maxDepth int) (int, Flaw) {
-	var closing [MaxDepth]byte // the brackets that close what is open
+	var closing brackets
+	return scan(s, i, maxDepth, &closing)
+}
+
+// brackets are those that close what is open.
+type brackets [MaxDepth]byte
+
+// scan is Scan with room for brackets.
+func scan(s string, i, maxDepth int, closing *brackets) (int, Flaw) {
 	depth := 0
 	for {
 		var flaw Flaw

@@ -67,10 +67,25 @@ const previewSize = 60
 // Preview shows text in quotes, with unprintable characters escaped.
 func Preview(s string) string {
 	s, cut := Cut(s, previewSize)
-	if s = strconv.Quote(s); cut {
+	if isPlain(s) && !strings.ContainsAny(s, `"\`) {
+		s = `"` + s + `"`
+	} else {
+		s = strconv.Quote(s)
+	}
+	if cut {
 		return s + "..."
 	}
 	return s
+}
+
+// isPlain reports whether s is printable ASCII.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // PreviewJSON shows JSON text on one line.
@@ -87,6 +102,9 @@ func PreviewJSON(raw string) string {
 // OneLine makes text fit on a line: white space becomes blanks, and unprintable
 // characters become U+FFFD.
 func OneLine(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

@@ -206,6 +206,22 @@ func (p *Path) Each() (Step, bool) {
 	return Step{}, false
 }
 
+// Names returns the names of members that lead to the one list that the path iterates over,
+// each as JSON writes it without quotes; nil for any other path.
+func (p *Path) Names() []string {
+	names := []string{}
+	for i, s := range p.Steps {
+		switch last := i == len(p.Steps)-1; {
+		case last && s.Kind == LookupEach && p.Root != RootLines:
+			return names
+		case s.Kind != LookupFields || s.Loose || s.Pattern != nil || rawjson.Quote(s.Key) != `"`+s.Key+`"`:
+			return nil
+		}
+		names = append(names, s.Key)
+	}
+	return nil
+}
+
 // Before is the end of the part of the path before a step.
 func (p *Path) Before(step int) int {
 	end := p.From
