@@ -335,11 +335,6 @@ func (l *list) settle(e *emitter) (over bool) {
 		r.attempts--
 		return l.end(e, ending, true)
 	}
-	if !l.good {
-		for _, m := range l.waiting {
-			m.adopt(r.last)
-		}
-	}
 	joined := len(l.fresh) > 0
 	l.tellNumbers()
 	if l.alone != nil {
@@ -351,7 +346,13 @@ func (l *list) settle(e *emitter) (over bool) {
 	}
 	r.deadline = l.deadline
 	ending, over := r.ending()
-	if over && (ending == Failed || ending == HintTooLong) {
+	hopeless := over && (ending == Failed || ending == HintTooLong)
+	if !l.good || hopeless {
+		for _, m := range l.waiting {
+			m.adopt(r.last)
+		}
+	}
+	if hopeless {
 		return l.end(e, ending, true)
 	}
 	l.settleMembers(e)

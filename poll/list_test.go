@@ -2,6 +2,7 @@ package poll_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,13 +59,16 @@ func ofJobs(t *testing.T, elements poll.Elements, lists ...string) poll.Poller {
 	t.Helper()
 	for i, list := range lists {
 		var pages []string
-		for page := range strings.SplitSeq(list, "|") {
+		rest, cut := strings.CutPrefix(list, "!")
+		for page := range strings.SplitSeq(rest, "|") {
 			if !strings.ContainsAny(page, "[{") && (strings.Contains(page, "=") && !strings.HasPrefix(page, "=") || page == "") {
 				page = jobs(page)
 			}
 			pages = append(pages, page)
 		}
-		lists[i] = strings.Join(pages, "|")
+		if lists[i] = strings.Join(pages, "|"); cut {
+			lists[i] = "!" + lists[i]
+		}
 	}
 	each, err := expr.CompileEach(".jobs")
 	if err != nil {
@@ -140,6 +144,285 @@ func TestListTells(t *testing.T) {
 		}
 		if summary.Ending != poll.Failed || summary.Targets != 3 || summary.Need != 3 || summary.Attempts != 5 {
 			t.Errorf("%+v", summary)
+		}
+	})
+}
+
+func TestListEnds(t *testing.T) {
+	minute := poll.Group{Timeout: time.Minute}
+	for _, test := range []struct {
+		name     string
+		group    poll.Group
+		elements poll.Elements
+		lists    []string
+		change   func(*poll.Poller)
+		want     string // the ends
+		summary  string // the ending, the targets and what was needed
+	}{
+		{name: "as many as expected need no second answer", elements: poll.Elements{Expect: 2},
+			lists: []string{"a=done", "a=done b=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+2s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "more than expected are waited for", elements: poll.Elements{Expect: 1},
+			lists: []string{"a=run b=done", "a=run b=done", "a=done b=done"},
+			want: `1s 2 b ends after 1: succeeded: .state is "done"
+3s 1 a ends after 3: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "a list that grows once all have ended", lists: []string{"a=done", "a=done b=run", "a=done b=done", "a=done b=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+3s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "one that was new and done is confirmed, too", lists: []string{"a=done", "a=done b=done", "a=done b=done c=done", "c=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+2s 2 b ends after 1: succeeded: .state is "done"
+3s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "too few", elements: poll.Elements{Expect: 3}, group: poll.Group{Timeout: 2500 * time.Millisecond}, lists: []string{"a=done b=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+1s 2 b ends after 1: succeeded: .state is "done"
+2.475s 0 jobs ends after 4: timed out: timed out after 2.5s; last: 2 elements, 3 expected`, summary: "timed out 2/3"},
+		{name: "an empty list is no success", group: poll.Group{Timeout: 1500 * time.Millisecond}, lists: []string{`{"jobs":[]}`},
+			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: 0 elements`, summary: "timed out 0/1"},
+		{name: "there may be none", elements: poll.Elements{MayBeNone: true}, lists: []string{`{"jobs":null}`, "", ""}, summary: "succeeded 0/0"},
+		{name: "none at first", elements: poll.Elements{MayBeNone: true}, lists: []string{"", "a=run", "a=done", "a=done"},
+			want: `3s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "known ones", elements: poll.Elements{Known: []string{"b", "a"}}, lists: []string{"x=run a=done y=failed", "a=run b=done x=run x=done"},
+			want: `1s 2 a ends after 1: succeeded: .state is "done"
+2s 1 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "a missing one is not done", elements: poll.Elements{Known: []string{"a", "b"}}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+			lists: []string{"a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+3.475s 2 b ends after 5: timed out: timed out after 3.5s; last: it is not in the answer`, summary: "timed out 1/2"},
+		{name: "gone", lists: []string{"a=run b=run", "b=run", "!b=run", "refused", "b=run", "b=run", "", ""},
+			change: func(p *poll.Poller) {
+				p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone"), rule(t, status.Error, `.state == "failed"`)}
+			},
+			want: `5s 1 a ends after 5: succeeded: $gone is true
+8s 2 b ends after 8: succeeded: $gone is true`, summary: "succeeded 2/2"},
+		{name: "back again is not gone", lists: []string{"a=run", "", "a=run", "", "a=run", "", ""},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   `7s 1 a ends after 7: succeeded: $gone is true`, summary: "succeeded 1/1"},
+		{name: "two of one name", lists: []string{"a=run b=run", "a=done b=run b=done"},
+			want: `2s 0 jobs ends after 2: failed: two elements are named b
+2s 1 a ends after 2: failed: two elements are named b
+2s 2 b ends after 2: failed: two elements are named b`, summary: "failed 0/2"},
+		{name: "the same twice", lists: []string{"a=run a=run"},
+			want:    `1s 0 jobs ends after 1: failed: two elements are named a` + "\n1s 1 a ends after 1: failed: two elements are named a",
+			summary: "failed 0/1"},
+		{name: "one that moves to the next page", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=run|b=done c=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+1s 2 b ends after 1: succeeded: .state is "done"
+1s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "without a name", lists: []string{`{"jobs":[{"id":1},{"name":"b"}]}`},
+			want: `1s 0 jobs ends after 1: failed: not all elements have an .id, a .name or a .metadata.name`, summary: "failed 0/1"},
+		{name: "without the name that the others have", elements: poll.Elements{Expect: 3}, lists: []string{"a=run", `{"jobs":[{"id":"a"},{"name":"b"}]}`},
+			want: `2s 0 jobs ends after 2: failed: an element has no name: .id is missing
+2s 1 a ends after 2: failed: an element has no name: .id is missing`, summary: "failed 0/3"},
+		{name: "refused credentials", lists: []string{"a=run", "=401"},
+			want: `2s 0 jobs ends after 2: failed: HTTP 401 Unauthorized
+2s 1 a ends after 2: failed: HTTP 401 Unauthorized`, summary: "failed 0/1"},
+		{name: "no list", lists: []string{`{"items":[]}`}, group: poll.Group{Timeout: 1500 * time.Millisecond},
+			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: the answer has no .jobs; the document has: items`, summary: "timed out 0/1"},
+		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},
+			change: func(p *poll.Poller) { p.SuccessThreshold, p.ErrorThreshold = 3, 2 },
+			want: `2s 2 b ends after 2: failed: .state is "failed"
+3s 1 a ends after 3: succeeded: .state is "done"`, summary: "failed 1/2"},
+		{name: "a failed look breaks a streak", elements: poll.Elements{Expect: 1}, lists: []string{"a=done", "refused", "a=done", "a=done"},
+			change: func(p *poll.Poller) { p.SuccessThreshold = 2 },
+			want:   `4s 1 a ends after 4: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "attempts", lists: []string{"a=run", "a=run b=run", "a=run b=run c=done"}, elements: poll.Elements{Expect: 2},
+			change: func(p *poll.Poller) { p.MaxAttempts = 2 },
+			want: `2s 1 a ends after 2: attempts exhausted: attempts made: 2 of 2; last: .state is "run", want == "done"
+3s 2 b ends after 2: attempts exhausted: attempts made: 2 of 2; last: .state is "run", want == "done"
+3s 3 c ends after 1: succeeded: .state is "done"`, summary: "attempts exhausted 1/3"},
+		{name: "attempts at an empty list", lists: []string{""}, change: func(p *poll.Poller) { p.MaxAttempts = 3 },
+			want: `3s 0 jobs ends after 3: attempts exhausted: attempts made: 3 of 3; last: 0 elements`, summary: "attempts exhausted 0/1"},
+		{name: "a deadline of each", lists: []string{"a=run", "a=run b=run", "a=run b=run", "a=run b=run"},
+			change: func(p *poll.Poller) { p.Timeout = 3500 * time.Millisecond },
+			want: `3.475s 1 a ends after 5: timed out: timed out after 3.5s; last: .state is "run", want == "done"
+5.475s 2 b ends after 7: timed out: timed out after 3.5s; last: .state is "run", want == "done"`, summary: "timed out 0/2"},
+		{name: "one is enough", group: poll.Group{AtLeast: 1}, lists: []string{"a=run b=run c=run", "a=run b=done c=run"},
+			want: `2s 2 b ends after 2: succeeded: .state is "done"
+2s 1 a ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"
+2s 3 c ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 1/1"},
+		{name: "out of reach", group: poll.Group{FailFast: true}, lists: []string{"a=run b=failed c=run"},
+			want: `1s 2 b ends after 1: failed: .state is "failed"
+1s 1 a ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"
+1s 3 c ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"`, summary: "failed 0/3"},
+		{name: "still in reach", group: poll.Group{FailFast: true, AtLeast: 1}, lists: []string{"a=failed", "a=failed b=done"},
+			want: `1s 1 a ends after 1: failed: .state is "failed"
+2s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "out of reach of known ones", group: poll.Group{FailFast: true, AtLeast: 2}, elements: poll.Elements{Known: []string{"a", "b"}},
+			lists: []string{"a=failed b=run"},
+			want: `1s 1 a ends after 1: failed: .state is "failed"
+1s 2 b ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"`, summary: "failed 0/2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := test.group
+				if g.Timeout == 0 {
+					g.Timeout = minute.Timeout
+				}
+				p := ofJobs(t, test.elements, test.lists...)
+				if test.change != nil {
+					test.change(&p)
+				}
+				lines, s := told(g, p)
+				want := test.want
+				if want != "" {
+					want += "\n"
+				}
+				if got := endings(lines); got != want {
+					t.Errorf("got:\n%swant:\n%s", got, want)
+				}
+				if got := fmt.Sprintf("%v %d/%d", s.Ending, s.Endings[poll.Succeeded], s.Need); got != test.summary {
+					t.Errorf("summary %s, want %s", got, test.summary)
+				}
+			})
+		})
+	}
+}
+
+// A forker lists jobs, each of which it then looks at alone.
+type forker struct{ *script }
+
+// A script is what a forker was asked.
+type script struct {
+	list   string
+	states map[string][]string // of a job, one after the other
+	asked  []string
+	starts bool
+	begun  bool
+}
+
+func (f forker) StartDue() bool { return f.starts && !f.begun }
+
+func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	f.asked, f.begun = append(f.asked, "list"), true
+	o := poll.Observe(ctx, []byte(jobs(f.list)), nil)
+	o.Following.Start = f.starts
+	return o
+}
+
+func (f forker) Fork(element []byte) (poll.Probe, error) {
+	var job struct{ ID string }
+	if err := json.Unmarshal(element, &job); err != nil {
+		return nil, err
+	}
+	if job.ID == "bad" {
+		return nil, errors.New("it names nothing to look at")
+	}
+	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+		f.asked = append(f.asked, job.ID)
+		state := f.states[job.ID][0]
+		f.states[job.ID] = f.states[job.ID][1:]
+		return poll.Observe(ctx, fmt.Appendf(nil, `{"state":%q}`, state), nil)
+	}), nil
+}
+
+func TestListAlone(t *testing.T) {
+	for _, test := range []struct {
+		name, list string
+		elements   poll.Elements
+		want       string
+	}{
+		{name: "each", list: "a=queued b=queued bad=queued", want: `1 list; 0s 3 bad ends after 0: failed: it names nothing to look at
+1s 2 b ends after 1: succeeded: .state is "done"
+2s 1 a ends after 2: failed: .state is "failed"
+`},
+		{name: "known", list: "a=queued b=queued", elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
+`},
+		{name: "a start that lists too few", list: "a=queued", elements: poll.Elements{Expect: 2},
+			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
+0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{list: test.list, starts: true, states: map[string][]string{"a": {"run", "failed"}, "b": {"done"}}}
+				test.elements.Alone = true
+				p := ofJobs(t, test.elements)
+				p.Probe = forker{s}
+				lines, _ := told(poll.Group{Timeout: time.Minute}, p)
+				lists := strings.Count(strings.Join(s.asked, " "), "list")
+				if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
+					t.Errorf("got:\n%swant:\n%s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestListNarrows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		states := map[string][]string{"a": {"run", "run", "done"}, "b": {"done"}, "c": {"run", "failed"}}
+		var asked []string
+		ask := func(keys []string) poll.Probe {
+			return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				asked = append(asked, strings.Join(keys, "+"))
+				var answer []string
+				for _, key := range keys {
+					answer = append(answer, key+"="+states[key][0])
+					states[key] = states[key][1:]
+				}
+				return poll.Observe(ctx, []byte(jobs(strings.Join(answer, " "))), nil)
+			})
+		}
+		known := []string{"a", "b", "c"}
+		p := ofJobs(t, poll.Elements{Known: known, Narrow: ask})
+		p.Probe = ask(known)
+		_, s := told(poll.Group{Timeout: time.Minute}, p)
+		if got := strings.Join(asked, " "); got != "a+b+c a+c a" || s.Endings[poll.Succeeded] != 2 || s.Endings[poll.Failed] != 1 {
+			t.Errorf("asked about %s; %+v", got, s)
+		}
+	})
+}
+
+func TestListGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		past := map[string]poll.State{}
+		p := ofJobs(t, poll.Elements{}, "a=done b=run c=failed", "b=run")
+		g := poll.Group{Timeout: 2500 * time.Millisecond}
+		for ev := range g.Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if ev.N > 0 && ev.Kind == poll.EventEnd {
+				past[ev.Target] = ev.State()
+			}
+		}
+		asked := 0
+		later := ofJobs(t, poll.Elements{Past: past}, "a=run b=run c=run", "b=done c=run")
+		probe := later.Probe
+		later.Probe = poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+			asked++
+			return probe.Probe(ctx, a)
+		})
+		later.Schedule = backoff.Fixed(time.Second)
+		lines, s := told(poll.Group{Timeout: time.Minute}, later)
+		want := `0s 1 a ends after 1: succeeded: .state is "done"
+0s 3 c ends after 1: failed: .state is "failed"
+`
+		if got := endings(lines); !strings.HasPrefix(got, want) || s.Endings[poll.Succeeded] != 2 || s.Endings[poll.Failed] != 1 || asked != 3 {
+			t.Errorf("%d looks, %+v:\n%s", asked, s, got)
+		}
+	})
+}
+
+func TestListOfOnePoller(t *testing.T) {
+	p := ofJobs(t, poll.Elements{}, "a=done")
+	if _, err := p.Run(t.Context()); !errors.Is(err, poll.Failed) {
+		t.Errorf("a Poller with Elements runs alone: %v", err)
+	}
+}
+
+func TestListBrokenOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := poll.Group{}
+		n := 0
+		for range g.Events(t.Context(), slices.Values([]poll.Poller{ofJobs(t, poll.Elements{}, "a=run b=run")})) {
+			if n++; n == 5 {
+				break
+			}
+		}
+		if n != 5 {
+			t.Errorf("%d events", n)
 		}
 	})
 }
