@@ -58,15 +58,7 @@ func (m *member) observe(answer *status.Observation, began time.Time, presence s
 
 // slim drops what the end of the member does not need of how it was judged last.
 func (m *member) slim() {
-	if m.run == nil {
-		return
+	if m.run != nil {
+		m.own.observation, m.own.verdict.Answers = slim(m.own.observation), nil
 	}
-	slim := m.own.slim()
-	if m.last == m.own {
-		m.last = slim
-	}
-	if m.complete == m.own {
-		m.complete = slim
-	}
-	m.own = slim
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/status"
 )
 
 // A source is what is looked at: the session of a probe, with its schedule. The runs that
@@ -180,23 +182,19 @@ func (s *source) deadline() time.Time { return s.runs[0].deadline }
 // It is enough for what is told of the last answer.
 const keptBody = 8 << 10
 
-// slim returns j without what the end of a run in a group does not need of it. What was
-// told of j does not change.
-func (j *judged) slim() *judged {
-	o, v := *j.observation, j.verdict
-	o.Header, o.Remarks, o.Pages, o.Within, v.Answers = nil, nil, nil, nil, nil
+// slim returns an observation without what the end of a run in a group does not need of
+// it. What was told of it does not change.
+func slim(full *status.Observation) *status.Observation {
+	o := *full
+	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	return &judged{observation: &o, verdict: v, took: j.took}
+	return &o
 }
 
 // slim drops what the end of a run in a group does not need of its last attempt.
 func (r *run) slim() {
 	r.tally.Forget()
-	slim := r.last.slim()
-	if r.complete == r.last {
-		r.complete = slim
-	}
-	r.last = slim
+	r.last.observation, r.last.verdict.Answers = slim(r.last.observation), nil
 }
