@@ -35,6 +35,9 @@
 // context.DeadlineExceeded) hold after the deadline, and errors.Is(err, poll.Interrupted)
 // when ctx was canceled. [Poller.Events] reports every wait and attempt as it happens.
 //
+// What a wait keeps is a [State], with a JSON form: Past goes on with it in another process,
+// and [Poller.Step] makes one attempt of a wait that a workflow engine drives.
+//
 // A [Group] waits for many Pollers, until all of them, or as many as are needed, have
 // succeeded. Its attempts share a [Limiter], so that no place gets more of them than it
 // allows; a [Pacer] is one in memory.

@@ -37,7 +37,8 @@ type State struct {
 	Reason string
 	Streak int
 	Hint   *status.Hint
-	// Previous is the schedule's last wait, Took how long an attempt takes.
+	// Previous is the schedule's last wait, Took how long an attempt takes; 0 if that is not
+	// known.
 	Previous, Took time.Duration
 	// Due is when the next attempt comes, zero if that is not planned yet. LastLook is true
 	// if the wait before it was shortened so that it fits before the deadline.
@@ -184,7 +185,10 @@ func (r *run) save() State {
 	s := State{
 		Start: r.Start, Began: r.began, Attempts: r.attempts, Sent: r.sent, Starting: r.starting,
 		Last: r.looked, Status: r.last.verdict.Status, Reason: r.last.verdict.Reason, Streak: r.streak, Hint: r.hint(),
-		Previous: r.previous, Took: r.took.median(), Due: r.due, LastLook: r.lastLook,
+		Previous: r.previous, Due: r.due, LastLook: r.lastLook,
+	}
+	if r.took.n > 0 {
+		s.Took = max(r.took.median(), 1) // 0 would be none
 	}
 	if r.done != nil { // it is looked for again
 		s.Status, s.Streak = status.NotReady, 0

@@ -3,11 +3,18 @@ package poll_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // steps waits by steps. What they pass on goes through JSON.
@@ -59,4 +66,110 @@ func TestConversations_bySteps(t *testing.T) {
 		}
 		c.run(t, func(p *poll.Poller, ctx context.Context) iter.Seq[poll.Event] { return steps(t, p, ctx) })
 	})
+}
+
+// A step that comes too soon makes no attempt, and changes nothing.
+func TestAStepThatComesTooSoon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute)}
+		state, events := p.Step(t.Context(), poll.State{})
+		if len(events) != 1 || events[0].Kind != poll.EventWait || state.Attempts != 0 || time.Until(state.Due) != time.Minute {
+			t.Fatalf("%d events, state %+v", len(events), state)
+		}
+		time.Sleep(20 * time.Second)
+		again, events := p.Step(t.Context(), state)
+		if len(events) != 1 || events[0].Wait != 40*time.Second || !events[0].NextAt.Equal(state.Due) {
+			t.Errorf("events %+v", events)
+		}
+		if diff := cmp.Diff(state, again); diff != "" {
+			t.Errorf("state (-before +after):\n%s", diff)
+		}
+		time.Sleep(40 * time.Second)
+		again, events = p.Step(t.Context(), state)
+		if len(events) != 3 || again.Attempts != 1 || time.Until(again.Due) != time.Minute {
+			t.Errorf("%d events, state %+v", len(events), again)
+		}
+	})
+}
+
+// The deadline is that of the whole wait, even for a step that comes after it.
+func TestAStepAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute), Timeout: 90 * time.Second}
+		state, _ := p.Step(t.Context(), poll.State{})
+		time.Sleep(2 * time.Minute)
+		state, events := p.Step(t.Context(), state)
+		if o := events[0].Outcome; o == nil || o.Ending != poll.TimedOut || o.Reason != "timed out after 1m30s" || state.Ended {
+			t.Errorf("events %+v", events)
+		}
+	})
+}
+
+// An answer that a 304 would confirm is not kept, so no step asks whether it still holds.
+func TestStepsAreUnconditional(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		p := poll.Poller{Schedule: backoff.Fixed(time.Second), Timeout: 3500 * time.Millisecond, Probe: poll.HTTP{
+			URL: "https://api.example.com/", Transport: transport(func(r *http.Request) *http.Response {
+				asked++
+				if r.Header.Get("If-None-Match") != "" {
+					return &http.Response{StatusCode: 304, Body: http.NoBody}
+				}
+				return &http.Response{StatusCode: 202, Header: http.Header{"Etag": {`"a"`}}, Body: http.NoBody}
+			}),
+		}}
+		for e := range steps(t, &p, t.Context()) {
+			if o := e.Observation; o != nil && (o.NotModified || *o.Code != 202) {
+				t.Errorf("attempt %d: %+v", e.Attempt, o)
+			}
+		}
+		if asked < 3 {
+			t.Errorf("%d requests", asked)
+		}
+	})
+}
+
+type transport func(*http.Request) *http.Response
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
+
+// A workflow engine keeps the state, and comes again when it is time.
+func ExamplePoller_Step() {
+	looks := 0
+	p := poll.Poller{
+		Schedule: backoff.Fixed(time.Millisecond),
+		Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+			if looks++; looks < 3 {
+				return poll.Observe(ctx, nil, fmt.Errorf("%d of 3", looks))
+			}
+			return poll.Observe(ctx, []byte("done"), nil)
+		}),
+	}
+	kept := []byte(`{"v":1}`) // as in a database
+	for {
+		var state poll.State
+		if err := json.Unmarshal(kept, &state); err != nil {
+			fmt.Println(err)
+			return
+		}
+		state, events := p.Step(context.Background(), state)
+		if state.Attempts > 0 {
+			fmt.Println(state.Attempts, state.Status, state.Reason)
+		}
+		if state.Ended {
+			fmt.Println(state.Ending)
+			return
+		}
+		kept, _ = json.Marshal(state)
+		next := events[len(events)-1].NextAt
+		time.Sleep(time.Until(next)) // elsewhere, in another process
+	}
+	// Output:
+	// 1 NOT_READY 1 of 3
+	// 2 NOT_READY 2 of 3
+	// 3 SUCCESS the probe reports no failure
+	// succeeded
 }

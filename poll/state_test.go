@@ -1,0 +1,398 @@
+package poll_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A service starts a job by POST and answers about it at /jobs/1, done after 5 s. It
+// keeps what it was asked.
+type service struct {
+	requests []string
+	headers  []http.Header
+	began    time.Time
+	lost     bool // the answer to the POST
+}
+
+func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.requests, s.headers = append(s.requests, r.Method+" "+r.URL.RequestURI()), append(s.headers, r.Header)
+	code, header, text := 202, make(http.Header), ""
+	switch {
+	case r.Method == "POST" && s.lost:
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	case r.Method == "POST":
+		s.began = time.Now()
+		header.Set("Location", "/jobs/1?sig=x")
+		header.Set("Set-Cookie", "sid=s3cret")
+	default:
+		if time.Since(s.began) >= 5*time.Second {
+			code, text = 200, "result"
+		}
+	}
+	return &http.Response{StatusCode: code, Header: header, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
+}
+
+func (s *service) poller() poll.Poller {
+	return poll.Poller{
+		Probe: poll.HTTP{
+			URL: "https://me:s3cret@api.example.com/jobs", Method: "POST", Body: []byte("s3cret"), Transport: s,
+			Header: http.Header{"X-Api-Key": {"s3cret"}},
+		},
+		Schedule: backoff.Exponential{Base: time.Second, Factor: 2},
+	}
+}
+
+// last returns the last event of a run and the state after it, in JSON and back.
+func last(t *testing.T, ctx context.Context, p poll.Poller) (end poll.Event, state poll.State) {
+	t.Helper()
+	for e := range p.Events(ctx) {
+		end, state = e, e.State()
+	}
+	return end, reread(t, state)
+}
+
+func reread(t *testing.T, s poll.State) (again poll.State) {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(text, &again)
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if strings.Contains(string(text), "s3cret") {
+		t.Errorf("a secret is kept: %s", text)
+	}
+	return again
+}
+
+// A wait in slices, each with a time-out of its own, goes the way of one that is not cut.
+func TestAWaitInSlices(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		p.Timeout = 3500 * time.Millisecond
+		var state poll.State
+		var ends []string
+		for range 5 {
+			p.Past, p.Start = &state, time.Now()
+			var end poll.Event
+			end, state = last(t, t.Context(), p)
+			ends = append(ends, fmt.Sprintf("%s after %d: %s", end.Outcome.Ending, end.Attempt, end.Outcome.Reason))
+			if state.Ended {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		want := []string{
+			"timed out after 5: timed out after 3.5s; last: HTTP 202 Accepted",
+			"succeeded after 6: HTTP 200 OK",
+		}
+		if diff := cmp.Diff(want, ends); diff != "" {
+			t.Errorf("slices (-want +have):\n%s", diff)
+		}
+		if want := []string{"POST /jobs", "GET /jobs/1?sig=x", "GET /jobs/1?sig=x", "GET /jobs/1?sig=x", "GET /jobs/1?sig=x", "GET /jobs/1?sig=x"}; !slices.Equal(s.requests, want) {
+			t.Errorf("have requests %q, want %q", s.requests, want)
+		}
+		for i, h := range s.headers {
+			if h.Get("Authorization") == "" || h.Get("X-Api-Key") != "s3cret" {
+				t.Errorf("request %d had no credentials: %v", i, h)
+			}
+		}
+		if state.Elapsed != 7925*time.Millisecond || state.Reason != "HTTP 200 OK" || state.Attempts != 6 {
+			t.Errorf("state %+v, want 6 attempts in 7.925s", state)
+		}
+	})
+}
+
+// What was waited before a run counts for its first wait, whether that was planned or not.
+func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
+	t.Parallel()
+	hint := &status.Hint{Wait: time.Minute, Source: "Retry-After"}
+	for name, test := range map[string]struct {
+		change func(s *poll.State, now time.Time)
+		want   string
+	}{
+		"none was planned": {func(*poll.State, time.Time) {}, "15s #4"},
+		"it is over":       {func(s *poll.State, now time.Time) { s.Last = now.Add(-time.Hour) }, "0s #4"},
+		"it was planned":   {func(s *poll.State, now time.Time) { s.Due = now.Add(7 * time.Second) }, "7s #4"},
+		"it was due":       {func(s *poll.State, now time.Time) { s.Due = now.Add(-7 * time.Second) }, "0s #4"},
+		"a hint":           {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of what is left
+		"a hint that is over": {func(s *poll.State, now time.Time) {
+			s.Hint, s.Last = hint, now.Add(-time.Hour)
+		}, "0s #4"},
+		"throttled":             {func(s *poll.State, now time.Time) { s.Status = status.Throttled }, "35s #4"},
+		"throttled with a hint": {func(s *poll.State, now time.Time) { s.Status, s.Hint = status.Throttled, hint }, "57.75s #4"},
+		"a clock that went back": {func(s *poll.State, now time.Time) {
+			s.Last, s.Start, s.Began = now.Add(1e12), now.Add(1e12), now.Add(1e12)
+		}, "20s #4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				now := time.Now()
+				state := poll.State{
+					Start: now.Add(-time.Minute), Began: now.Add(-time.Minute), Last: now.Add(-5 * time.Second),
+					Attempts: 3, Previous: 20 * time.Second, Status: status.NotReady, Streak: 3,
+				}
+				test.change(&state, now)
+				state = reread(t, state)
+				p := poll.Poller{
+					Probe: &operation{}, Schedule: backoff.Fixed(20 * time.Second), Throttled: backoff.Fixed(40 * time.Second),
+					Past: &state, Rand: rand.New(half{}),
+				}
+				for e := range p.Events(t.Context()) {
+					if have := fmt.Sprintf("%s #%d", e.Wait, e.Attempt); have != test.want {
+						t.Errorf("have a wait of %s, want %s", have, test.want)
+					}
+					break
+				}
+			})
+		})
+	}
+}
+
+// A place that is closed past the deadline of a slice is not asked in it.
+func TestAHintThatOutlastsASlice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		op := &operation{answers: map[int]status.Observation{1: hinted(429, 25*time.Second), 2: answer(200)}}
+		p := poll.Poller{Probe: op, Schedule: backoff.Fixed(time.Second), Immediate: true, Timeout: 10 * time.Second}
+		var state poll.State
+		var have []string
+		for range 4 {
+			p.Past, p.Start, p.Rand = &state, time.Now(), rand.New(half{})
+			var end poll.Event
+			end, state = last(t, t.Context(), p)
+			have = append(have, fmt.Sprintf("%s after %d, %s", end.Outcome.Ending, end.Attempt, end.Elapsed))
+		}
+		want := []string{
+			"throttled past the deadline after 1, 0s", "timed out after 1, 10s", "timed out after 1, 20s", "succeeded after 2, 25s",
+		}
+		if diff := cmp.Diff(want, have); diff != "" {
+			t.Errorf("slices (-want +have):\n%s", diff)
+		}
+	})
+}
+
+// A wait that has ended makes one event and no attempt, alone and in a group.
+func TestAWaitThatHasEnded(t *testing.T) {
+	t.Parallel()
+	for _, past := range []poll.State{
+		{Attempts: 3, Status: status.Success, Reason: "HTTP 200 OK", Ended: true, Ending: poll.Succeeded, Elapsed: time.Minute},
+		{Attempts: 2, Status: status.Error, Reason: "HTTP 404 Not Found", Ended: true, Ending: poll.Failed, Elapsed: time.Second},
+	} {
+		past = reread(t, past)
+		p := poll.Poller{Probe: poll.HTTP{URL: "http://127.0.0.1:1/"}, Past: &past}
+		want := fmt.Sprintf("%s end %s %s after %d: %s, resumed: true\n", past.Elapsed, past.Ending, past.Status, past.Attempts, past.Reason)
+		have := ""
+		say := func(e poll.Event) {
+			have += fmt.Sprintf("%s %s %s %s after %d: %s, resumed: %t\n", e.Elapsed, e.Kind, e.Outcome.Ending, e.Outcome.Status,
+				e.Attempt, e.Outcome.Reason, e.Outcome.Resumed)
+			if diff := cmp.Diff(past, e.State()); diff != "" {
+				t.Errorf("state after it (-want +have):\n%s", diff)
+			}
+		}
+		for e := range p.Events(t.Context()) {
+			say(e)
+		}
+		state, events := p.Step(t.Context(), past)
+		say(events[0])
+		if !state.Ended || len(events) != 1 || have != want+want {
+			t.Errorf("have %s\nwant twice %s", have, want)
+		}
+		var summary *poll.Summary
+		group := poll.Group{}
+		for e := range group.Events(t.Context(), slices.Values([]poll.Poller{p, p})) {
+			if e.Kind != poll.EventEnd && e.Kind != poll.EventGoal {
+				t.Errorf("event %s", e.Kind)
+			}
+			summary = e.Summary
+		}
+		if summary.Endings[past.Ending] != 2 || summary.Ending != past.Ending || summary.Attempts != 0 {
+			t.Errorf("summary %+v, want %s", summary, past.Ending)
+		}
+	}
+}
+
+// Between the moment before a start is sent and the one when its answer is known, what is
+// kept says that the operation may have started; a wait that goes on from there sends nothing.
+func TestAStartIsAnnounced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		var announced []poll.State
+		p.Starting = func(state poll.State) error {
+			if len(s.requests) != 0 {
+				t.Errorf("announced after %q", s.requests)
+			}
+			announced = append(announced, reread(t, state))
+			return nil
+		}
+		p.MaxAttempts = 2
+		_, state := last(t, t.Context(), p)
+		if len(announced) != 1 || !announced[0].Starting || announced[0].Attempts != 1 || state.Starting {
+			t.Fatalf("announced %+v, then %+v", announced, state)
+		}
+		asked := len(s.requests)
+		p.Past = &announced[0]
+		end, state := last(t, t.Context(), p)
+		if o := end.Outcome; o.Ending != poll.Failed || o.Resumed || !strings.HasPrefix(o.Reason, "the operation may have started") || !state.Ended {
+			t.Errorf("outcome %+v, state %+v", o, state)
+		}
+		if len(s.requests) != asked {
+			t.Errorf("requests %q", s.requests[asked:])
+		}
+	})
+}
+
+// A start that cannot be announced is not sent, and the next run sends it.
+func TestAStartThatCannotBeAnnounced(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		errFull := errors.New("no space left")
+		var s service
+		p := s.poller()
+		p.Starting = func(poll.State) error { return errFull }
+		end, state := last(t, t.Context(), p)
+		if o := end.Outcome; o.Ending != poll.Failed || !errors.Is(o.Err(), errFull) || o.Reason != "no space left" || o.Attempts != 0 || o.Status != status.Error {
+			t.Errorf("outcome %+v", o)
+		}
+		var summary poll.Summary
+		group := poll.Group{Limiter: &poll.Pacer{}}
+		if summary, _ = group.Run(t.Context(), slices.Values([]poll.Poller{p})); summary.Endings[poll.Failed] != 1 {
+			t.Errorf("in a group: %+v", summary)
+		}
+		if len(s.requests) > 0 || state.Ended || state.Starting {
+			t.Errorf("requests %q, state %+v", s.requests, state)
+		}
+		p.Starting, p.Past = nil, &state
+		if end, _ = last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded {
+			t.Errorf("after that: %+v", end.Outcome)
+		}
+	})
+}
+
+// A start that was under way when the run was interrupted is not sent again.
+func TestAStartThatWasInterrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := service{lost: true}
+		p := s.poller()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		end, state := last(t, ctx, p)
+		if end.Outcome.Ending != poll.TimedOut || !state.Starting {
+			t.Errorf("%+v, state %+v", end.Outcome, state)
+		}
+		p.Past = &state
+		if end, _ = last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || len(s.requests) != 1 {
+			t.Errorf("%+v after %q", end.Outcome, s.requests)
+		}
+	})
+}
+
+// A session that cannot go on must not start the operation again.
+func TestASessionThatCannotGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
+		_, state := last(t, t.Context(), p)
+		p.Past, p.MaxAttempts = &state, 0
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.Attempt != 2 {
+			t.Errorf("%+v", end.Outcome)
+		}
+	})
+}
+
+// The streak, and the count of attempts, go over several runs.
+func TestCountsGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &operation{readyAt: 1}, Schedule: backoff.Fixed(time.Second), SuccessThreshold: 3, MaxAttempts: 2}
+		_, state := last(t, t.Context(), p)
+		p.Past = &state
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.AttemptsExhausted || end.Attempt != 2 {
+			t.Errorf("with no attempts left: %+v", end.Outcome)
+		}
+		p.MaxAttempts = 0
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded || end.Attempt != 3 {
+			t.Errorf("%+v, want SUCCESS with the third", end.Outcome)
+		}
+	})
+}
+
+func TestStatesThatMakeNoSense(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{}`:                              "version 0",
+		`{"v":2}`:                         "version 2",
+		`[]`:                              "cannot unmarshal",
+		`{"v":1,"status":"DONE"}`:         `unknown status "DONE"`,
+		`{"v":1,"ending":"timed out"}`:    `unknown ending "timed out"`,
+		`{"v":1,"attempts":-1}`:           "make no sense",
+		`{"v":1,"attempts":1,"sent":2}`:   "make no sense",
+		`{"v":1,"previous_s":-1}`:         "make no sense",
+		`{"v":1,"start":"the other day"}`: "parsing time",
+	} {
+		var s poll.State
+		if err := json.Unmarshal([]byte(text), &s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Whatever a State says, a wait that goes on from it ends, and its own State can be read.
+func FuzzState(f *testing.F) {
+	f.Add([]byte(`{"v":1}`))
+	f.Add([]byte(`{"v":1,"start":"2026-01-02T03:04:05Z","began":"9999-01-02T03:04:05Z","attempts":3,"sent":1,"last":"2026-01-02T03:04:05Z",` +
+		`"status":"THROTTLED","reason":"x","streak":3,"hint_s":1e300,"previous_s":1e18,"took_s":5,"due":"2026-01-02T03:04:05Z"}`))
+	f.Add([]byte(`{"v":1,"attempts":1,"session":{"at":"https://other.example.com/","trusted":true,"monitor":2,"result":"::"}}`))
+	f.Add([]byte(`{"v":1,"starting":true}`))
+	f.Add([]byte(`{"v":1,"status":"SUCCESS","ending":"succeeded","elapsed_s":1}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		var state poll.State
+		if json.Unmarshal(text, &state) != nil {
+			return
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		p := poll.Poller{Probe: poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST"}, Past: &state}
+		ends := 0
+		for e := range p.Events(ctx) {
+			if e.Kind == poll.EventEnd {
+				ends++
+			}
+			again, err := json.Marshal(e.State())
+			var back poll.State
+			if err == nil {
+				err = json.Unmarshal(again, &back)
+			}
+			if err != nil {
+				t.Errorf("%v: %s", err, again)
+			}
+		}
+		if ends != 1 {
+			t.Errorf("%d ends", ends)
+		}
+	})
+}
