@@ -27,7 +27,7 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/report", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/report", "internal/joblog", "internal/signals", "internal/term", "poll", leaf, "status", "status/expr", "backoff"}},
 	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/targets", []string{fills, leaf}},
@@ -41,7 +41,9 @@ var floors = []struct {
 	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
-	{"internal/history", []string{"backoff/learn"}},
+	{"internal/joblog", []string{"internal/lockedfile", "poll"}},
+	{"internal/history", []string{"internal/lockedfile", "backoff/learn"}},
+	{"internal/lockedfile", nil},
 	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
@@ -73,7 +75,7 @@ var only = map[string][]string{
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {"internal/history"},
+	"github.com/gofrs/flock":           {"internal/lockedfile"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/term":                {"internal/term"},
 	"golang.org/x/sys":                 {"internal/exitwatch", "internal/signals", "internal/term", "poll/internal/process"},

@@ -9,13 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/pollcli/poll/internal/lockedfile"
 )
 
 // ErrHeld reports that another process held the lock for too long.
-var ErrHeld = errors.New("another process holds")
+var ErrHeld = lockedfile.ErrHeld
 
 // Read returns the past runs, oldest first, and a warning if lines were skipped. A
 // history that does not exist has no runs.
@@ -81,18 +80,11 @@ func (s Store) Forget(ctx context.Context, name string) error {
 // locked calls f while no other process writes to the directory. The lock has its
 // own file, since the histories get replaced.
 func (s Store) locked(ctx context.Context, f func() error) error {
-	path := filepath.Join(s.Dir, ".lock")
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("lock: %s is not a regular file", path)
+	unlock, err := lockedfile.Lock(ctx, filepath.Join(s.Dir, ".lock"))
+	if err != nil {
+		return err
 	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|os.O_CREATE|safeFlags), flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, 2*time.Millisecond); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("%w %s", ErrHeld, path)
-		}
-		return fmt.Errorf("lock: %w", err)
-	}
-	defer lock.Unlock()
+	defer unlock()
 	return f()
 }
 
@@ -119,7 +111,7 @@ func add(path string, text []byte) error {
 
 // write appends all of text to the file, or nothing.
 func write(path string, text []byte) error {
-	f, err := openRegular(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	f, err := lockedfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -166,7 +158,7 @@ func shorten(path string, text []byte) error {
 // readEnd returns the last lines of a regular file, as many as a history may have,
 // and whether that is all of them.
 func readEnd(path string) (text []byte, all bool, err error) {
-	f, err := openRegular(path, os.O_RDONLY)
+	f, err := lockedfile.Open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, errors.Is(err, fs.ErrNotExist), err
 	}
@@ -185,25 +177,4 @@ func readEnd(path string) (text []byte, all bool, err error) {
 		text = lines
 	}
 	return text, false, err
-}
-
-// openRegular opens a regular file. If others may write to the directory, it may
-// have become anything.
-func openRegular(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|safeFlags, 0o600)
-	if err != nil {
-		if info, lstat := os.Lstat(path); lstat == nil && info.Mode().Type() == fs.ModeSymlink {
-			err = fmt.Errorf("%s is a symbolic link, not a regular file", path)
-		}
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package history
-
-const safeFlags = 0

@@ -1,0 +1,262 @@
+// Package joblog keeps what targets have come to in a file, so that a later run goes on with
+// them: it skips those that have ended, and starts no operation twice.
+//
+// A job log is a file of JSON lines, for its user alone, to which one process at a time
+// appends. The first line is a header; each other one is about a target: start, before a
+// request that starts its operation is sent; follow, once that was answered; wait, where a
+// run ended without it; and end. A line is written in one call. The last line counts of
+// those about a target. One without a line break, which a run left that was killed or that
+// found the disk full, is dropped.
+//
+// Header values and passwords are not in a job log, but the URLs that are followed are.
+package joblog
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/internal/lockedfile"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// syncEvery is how long a line may be in the memory of the system only. A start never is.
+	syncEvery = time.Second
+	// patience is how long another process may have the file that is about to end.
+	patience = 50 * time.Millisecond
+)
+
+// An Entry is what is known of a target, or of an element of its answers.
+type Entry struct {
+	ID   string // see Log.ID
+	Key  string // of an element, "" for the target itself
+	Name string // for people
+	Exit int    // the exit code, if the State has Ended
+	poll.State
+}
+
+// A Log is a job log that is open. Its methods may be called on any goroutine.
+type Log struct {
+	path   string
+	file   *os.File
+	unlock func() error
+	salt   []byte
+	past   map[string]map[string]Entry // by ID and Key, as they were when the file was opened
+
+	mu     sync.Mutex
+	size   int64 // of the whole lines
+	broken error // why nothing can be written any more
+	timer  *time.Timer
+}
+
+// Open opens a job log, and begins one if there is none. An error means that the file is
+// none, or another process has it; the file is then as it was.
+func Open(path string) (*Log, error) {
+	file, err := lockedfile.OpenOwn(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{path: path, file: file, past: make(map[string]map[string]Entry)}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if l.unlock, err = lockedfile.Lock(ctx, path); errors.Is(err, lockedfile.ErrHeld) {
+		err = fmt.Errorf("another process uses %s", path)
+	}
+	if err == nil {
+		if err = l.begin(); err != nil {
+			l.unlock()
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin reads the file, or writes the header of a new one, and cuts off what is no whole
+// line.
+func (l *Log) begin() error {
+	err := l.read()
+	switch {
+	case err == nil:
+		err = l.file.Truncate(l.size)
+	case errors.Is(err, errEmpty):
+		err = l.writeHeader()
+	}
+	if err != nil {
+		return err
+	}
+	return l.file.Chmod(0o600)
+}
+
+// writeHeader begins an empty file.
+func (l *Log) writeHeader() error {
+	l.salt = make([]byte, saltSize)
+	rand.Read(l.salt) // never fails
+	text, err := json.Marshal(header{Version: version, Salt: hex.EncodeToString(l.salt)})
+	if err == nil {
+		err = l.file.Truncate(0)
+	}
+	if err == nil {
+		err = l.append(append(text, '\n'))
+	}
+	if err == nil {
+		err = l.file.Sync()
+	}
+	if err != nil {
+		return err
+	}
+	if dir, err := os.Open(filepath.Dir(l.path)); err == nil { // its name is to stay, too
+		dir.Sync()
+		dir.Close()
+	}
+	return nil
+}
+
+// ID returns what a target is called in this log, given all that makes it this target. It
+// tells nothing of that to whoever cannot guess it, and is another one in every log.
+func (l *Log) ID(target []byte) string {
+	mac := hmac.New(sha256.New, l.salt)
+	mac.Write(target)
+	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// Len returns about how many targets and elements something was known when the log was
+// opened.
+func (l *Log) Len() (n int) {
+	for _, entries := range l.past {
+		n += len(entries)
+	}
+	return n
+}
+
+// Past returns what was known of a target and, by their keys, of the elements of its answers.
+func (l *Log) Past(id string) (target *Entry, elements map[string]Entry) {
+	for key, e := range l.past[id] {
+		if key == "" {
+			target = &e
+			continue
+		}
+		if elements == nil {
+			elements = make(map[string]Entry)
+		}
+		elements[key] = e
+	}
+	return target, elements
+}
+
+// Start notes that a request is about to start the operation of a target. It returns once
+// that will outlast a crash of the machine; after an error the request must not be sent.
+func (l *Log) Start(e Entry) error {
+	text, err := encode(eventStart, e)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.size
+	if err = l.append(text); err == nil {
+		if err = l.file.Sync(); err != nil {
+			l.cut(before)
+		}
+	}
+	return l.failed(err)
+}
+
+// Follow notes that a request that starts an operation was answered.
+func (l *Log) Follow(e Entry) error { return l.add(eventFollow, e, 0) }
+
+// End notes how a target ended, or what it had come to when the run ended without it.
+func (l *Log) End(e Entry) error {
+	switch {
+	case e.Ended:
+		return l.add(eventEnd, e, syncEvery)
+	case e.Starting:
+		return nil // as Start has noted
+	}
+	return l.add(eventWait, e, syncEvery)
+}
+
+// add writes a line, which is synced within a time.
+func (l *Log) add(event string, e Entry, within time.Duration) error {
+	text, err := encode(event, e)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.append(text); err != nil {
+		return l.failed(err)
+	}
+	switch {
+	case l.timer == nil:
+		l.timer = time.AfterFunc(within, l.sync)
+	case within < syncEvery:
+		l.timer.Reset(within)
+	}
+	return nil
+}
+
+func (l *Log) sync() {
+	l.mu.Lock()
+	l.timer = nil
+	l.mu.Unlock()
+	l.file.Sync()
+}
+
+// append writes all of a line, or nothing.
+func (l *Log) append(text []byte) error {
+	if l.broken != nil {
+		return l.broken
+	}
+	if _, err := l.file.Write(text); err != nil {
+		l.cut(l.size) // a full disk may have taken half of it
+		return err
+	}
+	l.size += int64(len(text))
+	return nil
+}
+
+// cut makes the file as long as it was.
+func (l *Log) cut(size int64) {
+	l.size = size
+	if err := l.file.Truncate(size); err != nil {
+		l.broken = err // what comes next would not be on a line of its own
+	}
+}
+
+// failed says what an error was about.
+func (l *Log) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("write job log %s: %w", l.path, err)
+}
+
+// Close makes what was written outlast a crash of the machine, and lets other processes use
+// the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	err := l.file.Sync()
+	l.broken = os.ErrClosed
+	return l.failed(errors.Join(err, l.file.Close(), l.unlock()))
+}

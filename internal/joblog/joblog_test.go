@@ -1,0 +1,283 @@
+package joblog_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/joblog"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func open(t *testing.T, path string) *joblog.Log {
+	t.Helper()
+	l, err := joblog.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func check(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+func ended(id, key string) joblog.Entry {
+	return joblog.Entry{ID: id, Key: key, Name: key, Exit: 1, State: poll.State{
+		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ended: true, Ending: poll.Failed, Elapsed: time.Minute,
+	}}
+}
+
+func waiting(id, key string) joblog.Entry {
+	return joblog.Entry{ID: id, Key: key, State: poll.State{Start: began, Attempts: 2, Status: status.NotReady, Session: []byte(`{"at":"x"}`)}}
+}
+
+func starting(id string) joblog.Entry {
+	return joblog.Entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
+}
+
+// sample writes a log with lines of every kind.
+func sample(t *testing.T, path string) (l *joblog.Log, want map[string]joblog.Entry) {
+	t.Helper()
+	l = open(t, path)
+	check(t,
+		l.Start(starting("a")), l.Follow(waiting("a", "")), l.End(ended("a", "")),
+		l.Start(starting("b")),
+		l.End(waiting("list", "")), l.End(waiting("list", "x")), l.End(ended("list", "x")), l.End(waiting("list", "y")),
+	)
+	return l, map[string]joblog.Entry{
+		"a/": ended("a", ""), "b/": starting("b"), "list/": waiting("list", ""), "list/x": ended("list", "x"), "list/y": waiting("list", "y"),
+	}
+}
+
+// known returns all that is known of the targets of the sample.
+func known(l *joblog.Log) map[string]joblog.Entry {
+	all := make(map[string]joblog.Entry)
+	for _, id := range []string{"a", "b", "list"} {
+		target, elements := l.Past(id)
+		if target != nil {
+			all[id+"/"] = *target
+		}
+		for key, e := range elements {
+			all[id+"/"+key] = e
+		}
+	}
+	return all
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l, want := sample(t, path)
+	id := l.ID([]byte("target"))
+	check(t, l.Close())
+	l = open(t, path)
+	defer l.Close()
+	if diff := cmp.Diff(want, known(l)); diff != "" || l.Len() != len(want) {
+		t.Errorf("%d are known (-want +have):\n%s", l.Len(), diff)
+	}
+	if l.ID([]byte("target")) != id || l.ID([]byte("other")) == id {
+		t.Error("IDs do not last")
+	}
+	other := open(t, path+"2")
+	defer other.Close()
+	if other.ID([]byte("target")) == id || other.Len() != 0 {
+		t.Error("two logs have the same IDs")
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// Wherever a log ends, a run reads all lines that are whole, and goes on behind them.
+func TestALogThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l, _ := sample(t, path)
+	check(t, l.Close())
+	text, err := os.ReadFile(path)
+	check(t, err)
+	for size := range len(text) + 1 {
+		check(t, os.WriteFile(path, text[:size], 0o600))
+		whole := text[:bytes.LastIndexByte(text[:size], '\n')+1]
+		l := open(t, path)
+		check(t, l.End(ended("b", "")), l.Close())
+		again, err := os.ReadFile(path)
+		check(t, err)
+		if len(whole) > 0 && !bytes.HasPrefix(again, whole) {
+			t.Fatalf("cut off after %d bytes: %s", size, again)
+		}
+		if want := max(1, bytes.Count(whole, []byte("\n"))) + 1; bytes.Count(again, []byte("\n")) != want {
+			t.Fatalf("cut off after %d bytes: %d lines, want %d:\n%s", size, bytes.Count(again, []byte("\n")), want, again)
+		}
+		l = open(t, path)
+		if have := known(l)["b/"]; !cmp.Equal(have, ended("b", "")) {
+			t.Fatalf("cut off after %d bytes: then %+v", size, have)
+		}
+		check(t, l.Close())
+	}
+}
+
+// A file that is no job log stays as it is.
+func TestFilesThatAreNoJobLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good")
+	l, _ := sample(t, good)
+	check(t, l.Close())
+	text, err := os.ReadFile(good)
+	check(t, err)
+	first, rest, _ := strings.Cut(string(text), "\n")
+	for content, want := range map[string]string{
+		"precious\n":                      "run.jsonl is no job log: it begins with something else",
+		"precious":                        "is no job log",
+		"\n":                              "is no job log",
+		"{}\n":                            "is no job log",
+		`{"joblog":1,"salt":"` + first:    "is no job log",
+		`{"joblog":2,"salt":"00"}` + "\n": "is a job log of version 2, and this program knows version 1 only",
+		`{"joblog":1,"salt":""}` + "\n":   "is no job log",
+		strings.Repeat("x", 2<<20):        "is no job log",
+		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
+		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
+		string(text) + "{}\n":             "run.jsonl:10: ",
+		string(text) + "\x00\x00\n":       "run.jsonl:10: not a line",
+		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:10: not a line",
+		first + "\n" + `{"event":"won","id":"a","state":{"v":1}}` + "\n":  `run.jsonl:2: unknown event "won"`,
+		first + "\n" + `{"event":"end","id":"a","state":{"v":1}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
+		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
+		first + "\n" + `{"event":"wait","state":{"v":1}}` + "\n":          "run.jsonl:2: a line for wait that makes no sense",
+	} {
+		path := filepath.Join(dir, "run.jsonl")
+		check(t, os.WriteFile(path, []byte(content), 0o640))
+		_, err := joblog.Open(path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, want %q", content, err, want)
+		}
+		after, err := os.ReadFile(path)
+		info, _ := os.Stat(path)
+		if err != nil || string(after) != content || info.Mode().Perm() != 0o640 {
+			t.Errorf("%.80q: has become %.80q, %v", content, after, info.Mode())
+		}
+		check(t, os.Remove(path))
+	}
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := open(t, path)
+	if _, err := joblog.Open(path); err == nil || err.Error() != "another process uses "+path {
+		t.Errorf("the second: %v", err)
+	}
+	check(t, l.End(ended("a", "")), l.Close())
+	if err := l.End(ended("a", "")); err == nil {
+		t.Error("a line after the end")
+	}
+	l = open(t, path)
+	check(t, l.Close())
+}
+
+// Other users cannot read a log, even if they could before it was one.
+func TestTheModeOfALog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	check(t, os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644))
+	l := open(t, path)
+	defer l.Close()
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// What an end says, holds: no later line makes a target go on.
+func TestNothingComesAfterAnEnd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := open(t, path)
+	check(t, l.End(ended("a", "")), l.End(waiting("a", "")), l.Close())
+	l = open(t, path)
+	defer l.Close()
+	if have, _ := l.Past("a"); have == nil || !have.Ended {
+		t.Errorf("%+v", have)
+	}
+}
+
+// Lines may come from several goroutines.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := open(t, path)
+	errs := make(chan error)
+	for i := range 20 {
+		go func() { errs <- l.Start(starting(fmt.Sprint(i))) }()
+		go func() { errs <- l.End(waiting(fmt.Sprint(i), "k")) }()
+	}
+	for range 40 {
+		check(t, <-errs)
+	}
+	check(t, l.Close())
+	l = open(t, path)
+	defer l.Close()
+	if l.Len() != 40 {
+		t.Errorf("%d are known, want 40", l.Len())
+	}
+}
+
+// Whatever a file holds, a log takes it as it is up to a whole line, or leaves it alone.
+func FuzzOpen(f *testing.F) {
+	const header = `{"joblog":1,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	f.Add([]byte(""))
+	f.Add([]byte(header[:30]))
+	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":1,"starting":true}}` + "\n" + `{"event":"en`))
+	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":1,"ending":"failed","status":"ERROR"}}` + "\n"))
+	f.Add([]byte("precious"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		check(t, os.WriteFile(path, text, 0o600))
+		l, err := joblog.Open(path)
+		if err == nil {
+			known := l.Len()
+			check(t, l.End(ended("new", "")), l.Close())
+			again, err := joblog.Open(path)
+			if err != nil || again.Len() < known || again.Len() > known+1 {
+				t.Fatalf("%v: %d are known, then %d", err, known, again.Len())
+			}
+			check(t, again.Close())
+		}
+		after, readErr := os.ReadFile(path)
+		whole := text[:bytes.LastIndexByte(text, '\n')+1]
+		if readErr != nil || err != nil && !bytes.Equal(after, text) || err == nil && !bytes.HasPrefix(after, whole) {
+			t.Errorf("%v: %q has become %q", err, text, after)
+		}
+	})
+}
+
+func TestPlacesThatAreNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	check(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, "link")))
+	for name, want := range map[string]string{
+		"dir": "is a directory", "link": "is a symbolic link, not a regular file", "no/such/place": "no such file or directory",
+	} {
+		if _, err := joblog.Open(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "elsewhere")); err == nil {
+		t.Error("a link was followed")
+	}
+}
