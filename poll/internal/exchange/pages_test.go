@@ -1,0 +1,311 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A reply is what a server answers: a code, a text, and lines of a header.
+type reply struct {
+	code   int
+	text   string
+	header []string
+}
+
+func replied(text string, header ...string) reply { return reply{http.StatusOK, text, header} }
+
+// serve returns a transport that answers so.
+func serve(answer func(*http.Request) reply) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		a := answer(r)
+		return &http.Response{
+			StatusCode: a.code, Header: headerOf(a.header...), ContentLength: -1, Request: r,
+			Body: io.NopCloser(strings.NewReader(a.text)),
+		}, nil
+	})
+}
+
+func newTestSession(t testing.TB, r Request) *Session {
+	t.Helper()
+	s, err := NewSession(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestParsePager(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
+		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
+		"no":                         "no is no next page: write none",
+		"true":                       "true is no next page: write auto",
+		"?page=2":                    "the same on every page",
+		"?key={$ENV.KEY}":            "the same on every page",
+		"/jobs?after={.next":         "is not closed",
+		`"2"`:                        "the same on every page",
+		".url + $ENV.KEY":            "",
+		"?after={.next}{":            "is not closed",
+		"/{$ENV.KEY}?after={.next}":  "can stand only in the query",
+		"?after={.next==}":           "in braces: ",
+		"https://h:x/?after={.next}": "malformed URL",
+	} {
+		p, err := parsePager(source, expr.WithEnviron(func(string) (string, bool) { return "s3cret", true }))
+		switch {
+		case source == ".url + $ENV.KEY": // whatever the language says of it
+			if err == nil {
+				t.Errorf("%s is accepted", source)
+			}
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: have error %v, want %q", source, err, want)
+		case want == "" && p.pages() != (source != "" && source != "none"):
+			t.Errorf("%q: pages %t", source, p.pages())
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: the error says a secret: %v", source, err)
+		}
+	}
+}
+
+func TestWithParameters(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][3]string{
+		{"", "a=1", "a=1"},
+		{"b=2", "a=1", "b=2&a=1"},
+		{"a=0&b=2&a=3", "a=1", "b=2&a=1"},
+		{"b=%2C&%61=0", "a=1", "b=%2C&a=1"},
+		{"%zz=1&&a", "a=1&c=2", "%zz=1&a=1&c=2"},
+		{"A=0", "a=1", "A=0&a=1"},
+	} {
+		if have := withParameters(test[0], test[1]); have != test[2] {
+			t.Errorf("%q with %q: have %q, want %q", test[0], test[1], have, test[2])
+		}
+	}
+}
+
+// A list has at most 1,000 pages.
+func TestTooManyPages(t *testing.T) {
+	t.Parallel()
+	for pages, want := range map[int]string{
+		1000: "",
+		1001: "it names another one, and at most 1000 are read: ask for longer pages, or for fewer elements",
+	} {
+		asked := 0
+		s := newTestSession(t, Request{URL: "http://h/?n=1", Next: ".next", Transport: serve(func(*http.Request) reply {
+			if asked++; asked == pages {
+				return replied("{}")
+			}
+			return replied(fmt.Sprintf(`{"next":"?n=%d"}`, asked+1))
+		})})
+		o := s.Look(t.Context(), false)
+		if have := reason(o); have != want || asked != 1000 {
+			t.Errorf("%d pages: %d are asked for, %q", pages, asked, have)
+		}
+		if want != "" && (o.Page != 1000 || o.Failure.Kind != status.FailureHopeless || o.Code != nil) {
+			t.Errorf("have %+v of page %d", o.Failure, o.Page)
+		}
+		if want == "" && len(o.Pages) != 999 {
+			t.Errorf("%d further pages", len(o.Pages))
+		}
+	}
+}
+
+func reason(o status.Observation) string {
+	if o.Failure == nil {
+		return ""
+	}
+	return o.Failure.Reason
+}
+
+// What pages say about asking again counts for the whole look.
+func TestPagesHint(t *testing.T) {
+	t.Parallel()
+	headers := map[string][]string{
+		"":     {"Link: <?2>; rel=next", "Retry-After: 3", "X-RateLimit-Remaining: 60", "X-RateLimit-Reset: 60", "X: first"},
+		"2":    {"Link: <?3>; rel=next", "Retry-After: 9", "X-RateLimit-Remaining: 58", "X-RateLimit-Reset: 50"},
+		"3":    {"Retry-After: 2", "X: last"},
+		"last": nil,
+	}
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		return replied(`{"n":"`+r.URL.RawQuery+`"}`, headers[r.URL.RawQuery]...)
+	})})
+	o := s.Look(t.Context(), false)
+	if o.Failure != nil || len(o.Pages) != 2 {
+		t.Fatalf("have %v with %d further pages", o.Failure, len(o.Pages))
+	}
+	if o.Hint == nil || o.Hint.Wait.Seconds() != 9 {
+		t.Errorf("have the hint %v", o.Hint)
+	}
+	want := &status.Quota{Remaining: 20, Reset: 50e9} // of 58 requests, three for each look
+	if diff := cmp.Diff(want, o.Quota); diff != "" {
+		t.Errorf("quota (-want +have):\n%s", diff)
+	}
+	if o.Size != int64(len(`{"n":""}{"n":"2"}{"n":"3"}`)) || o.Header.Get("X") != "first" {
+		t.Errorf("have size %d and header %v", o.Size, o.Header)
+	}
+}
+
+// NotModified means that every page is confirmed, and a page that is confirmed counts as
+// what it is long.
+func TestPagesNotModified(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{"": "[1]", "2": "[22]"}
+	changed := ""
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", MaxBody: 10, Transport: serve(func(r *http.Request) reply {
+		page := r.URL.RawQuery
+		text := texts[page]
+		header := []string{fmt.Sprintf("ETag: %q", text)}
+		if page == "" {
+			header = append(header, "Link: <?2>; rel=next")
+		}
+		if page != changed && r.Header.Get("If-None-Match") == fmt.Sprintf("%q", text) {
+			return reply{http.StatusNotModified, "", header[:1]}
+		}
+		return replied(text, header...)
+	})})
+	look := func() status.Observation { return s.Look(t.Context(), false) }
+	if o := look(); o.NotModified || o.Size != 7 {
+		t.Errorf("the first look: %t, %d bytes", o.NotModified, o.Size)
+	}
+	changed = "none"
+	if o := look(); !o.NotModified || o.Size != 7 || string(o.Body) != "[1]" || len(o.Pages) != 1 || string(o.Pages[0]) != "[22]" {
+		t.Errorf("nothing has changed: %+v", o)
+	}
+	changed = "2"
+	if o := look(); o.NotModified || len(o.Pages) != 1 {
+		t.Errorf("page 2 has changed: %+v", o)
+	}
+	texts[""] = "[55555555]"
+	if o := look(); o.NotModified || !o.Truncated || len(o.Pages) != 0 {
+		t.Errorf("page 1 leaves no room: %+v", o)
+	}
+	texts[""] = "[555]"
+	s.cache.looks = 0
+	if o := look(); o.Truncated || len(o.Pages) != 1 {
+		t.Errorf("there is room again: %+v", o)
+	}
+	changed, texts[""] = "none", "[77777]"
+	if o := look(); !o.Truncated || len(o.Pages) != 0 || o.Size != 11 {
+		t.Errorf("what is confirmed has no room: %+v", o)
+	}
+}
+
+// A page that was cut where the pages before it left no room is asked for as a whole when
+// there is room.
+func TestPagesCut(t *testing.T) {
+	t.Parallel()
+	first := "[55555555]"
+	asked := ""
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", MaxBody: 12, Transport: serve(func(r *http.Request) reply {
+		if r.URL.RawQuery == "" {
+			return replied(first, "Link: <?2>; rel=next")
+		}
+		asked = r.Header.Get("If-None-Match")
+		return replied("[22]", `ETag: "2"`)
+	})})
+	if o := s.Look(t.Context(), false); !o.Truncated || o.Size != 14 {
+		t.Errorf("have %+v", o)
+	}
+	first = "[1]"
+	if o := s.Look(t.Context(), false); o.Truncated || asked != "" || len(o.Pages) != 1 {
+		t.Errorf("asked with %q, have %+v", asked, o)
+	}
+}
+
+// What is kept of the pages of a list that has become shorter is dropped.
+func TestPagesDropped(t *testing.T) {
+	t.Parallel()
+	pages := 3
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		n := len(r.URL.RawQuery) + 1
+		if n == pages {
+			return replied("[]", `ETag: "a"`)
+		}
+		return replied("[]", `ETag: "a"`, "Link: <?"+strings.Repeat("x", n)+">; rel=next")
+	})})
+	for _, pages = range []int{3, 2, 1, 1} {
+		s.Look(t.Context(), false)
+	}
+	kept := s.cache.kept
+	if kept = kept[:cap(kept)]; kept[0] == nil || len(s.cache.kept) != 1 || kept[1] != nil || kept[2] != nil {
+		t.Errorf("have %v", kept)
+	}
+}
+
+// Pages of one list share one place of a budget, which they take once they are long
+// together.
+func TestPagesBudget(t *testing.T) {
+	t.Parallel()
+	for pages, want := range map[int]int{3: 2, 2: 3} { // of 400 kB
+		var budget body.Budget
+		request := Request{URL: "http://h/?1", Next: "auto", Bodies: &budget, Transport: serve(func(r *http.Request) reply {
+			text := "[" + strings.Repeat(" ", 400_000) + "]"
+			var n int
+			if fmt.Sscan(r.URL.RawQuery, &n); n == pages {
+				return replied(text)
+			}
+			return replied(text, fmt.Sprintf("Link: <?%d>; rel=next", n+1))
+		})}
+		var sessions [3]*Session
+		good := 0
+		for i := range sessions {
+			sessions[i] = newTestSession(t, request)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // a place that is free is taken nevertheless
+			if o := sessions[i].Look(ctx, false); o.Failure == nil {
+				good++
+			}
+		}
+		if good != want {
+			t.Errorf("%d pages: %d lists are held at once", pages, good)
+		}
+		sessions[0].Release()
+		if o := sessions[2].Look(t.Context(), false); o.Failure != nil || len(o.Pages) != pages-1 {
+			t.Errorf("%d pages: %v, %d further pages", pages, o.Failure, len(o.Pages))
+		}
+	}
+}
+
+// Whatever Link headers say, the credentials stay with their origin, and a look ends.
+func FuzzPages(f *testing.F) {
+	for _, link := range []string{
+		`<?page=2>; rel="next"`, `<https://evil.example/>; rel=next`, `<http://h/>; rel=next`, `<//evil.example/>; rel="prev next"`,
+		`<https://h:443/2>; title=", <"; rel=next`, `<https://h@evil.example/>; rel=next`, `<\\evil.example/x>; rel=next`, `<%>; rel=next, <`,
+	} {
+		f.Add(link, `</3>; rel="next"`)
+	}
+	f.Fuzz(func(t *testing.T, link, other string) {
+		requests := 0
+		s := newTestSession(t, Request{
+			URL: "https://h/list", Next: "auto", Header: http.Header{"Authorization": {"s3cret"}, "Cookie": {"s3cret"}},
+			Transport: serve(func(r *http.Request) reply {
+				origin := r.URL.Scheme + "://" + strings.ToLower(r.URL.Hostname()) + ":" + port(r.URL)
+				if (r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "") && origin != "https://h:443" {
+					t.Errorf("%q and %q: credentials are sent to %s", link, other, r.URL)
+				}
+				if requests++; requests%2 == 0 {
+					link, other = other, link
+				}
+				return replied(fmt.Sprintf("[%d]", requests), "Link: "+link)
+			}),
+		})
+		o := s.Look(t.Context(), false)
+		if requests > maxPages || o.Failure == nil && len(o.Pages) != requests-1 {
+			t.Errorf("%q and %q: %d requests, %d further pages, %v", link, other, requests, len(o.Pages), o.Failure)
+		}
+		if strings.Contains(reason(o)+strings.Join(o.Remarks, " "), "s3cret") {
+			t.Errorf("%q and %q: a secret is said", link, other)
+		}
+	})
+}
