@@ -163,6 +163,8 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Look(ctx, a.LastLook)
 }
 
+var _ Forker = httpSession{}
+
 // Fork returns the session that looks at an element of the last good answer, see
 // [HTTP.FollowEach].
 func (s httpSession) Fork(element []byte) (Probe, error) {

@@ -58,6 +58,25 @@ func ExampleHTTP_follow() {
 	// a { of the URL is not closed
 }
 
+// All pages of a list are one attempt.
+func ExampleHTTP_pages() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("after") == "" {
+			fmt.Fprint(w, `{"jobs":[{"id":1},{"id":2}],"cursor":"2=="}`)
+		} else {
+			fmt.Fprint(w, `{"jobs":[{"id":3}],"cursor":null}`)
+		}
+	}))
+	defer server.Close()
+
+	probe := poll.HTTP{URL: server.URL + "/jobs?state=all", Next: "?after={.cursor}"}
+	o := probe.Probe(context.Background(), poll.Attempt{Number: 1})
+	fmt.Printf("%s\n%s\n", o.Body, o.Pages[0])
+	// Output:
+	// {"jobs":[{"id":1},{"id":2}],"cursor":"2=="}
+	// {"jobs":[{"id":3}],"cursor":null}
+}
+
 func ExampleTargetName() {
 	fmt.Println(poll.TargetName("https://me:secret@api.example.com/jobs/42?token=secret"))
 	fmt.Println(poll.TargetName("/usr/local/bin/kubectl"))

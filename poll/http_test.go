@@ -44,6 +44,9 @@ func TestHTTPCheck(t *testing.T) {
 		{"path in the host", HTTP{URL: at, Header: http.Header{"Host": {"a/s3cret"}}}, "Host is no host"},
 		{"host and port", HTTP{URL: at, Header: http.Header{"Host": {"[::1]:80"}}}, ""},
 		{"limit", HTTP{URL: at, MaxBody: -1}, "limit"},
+		{"next page", HTTP{URL: at, Next: "?key=s3cret"}, "the same on every page"},
+		{"expression of the next page", HTTP{URL: at, Next: ".a =="}, "column 6"},
+		{"elements to follow", HTTP{URL: at, FollowEach: true}, "for each element"},
 	} {
 		err := test.h.Check()
 		if test.want == "" {

@@ -135,6 +135,16 @@ func TestClassify(t *testing.T) {
 		"start, condition true at once": {rules: []string{done}, o: with(answered(201, `{"state":"done"}`), func(o *status.Observation) {
 			o.Following.Start = true
 		}), want: status.Success},
+		"start whose elements are followed": {strict: true, o: with(answered(201, `[]`), func(o *status.Observation) {
+			o.Following.Start, o.Following.Each = true, true
+		}), want: status.NotReady, reason: "started, now following each element of the answer"},
+		"start whose elements are followed, not ready": {rules: []string{"not-ready-if $status==201"}, o: with(answered(201, `[]`), func(o *status.Observation) {
+			o.Following.Start, o.Following.Each = true, true
+		}), want: status.NotReady, reason: "$status is 201"},
+		"a page that failed":        {o: with(with(answered(503, ""), hint), page), want: status.Throttled, reason: "page 3 of the list: HTTP 503"},
+		"a page that failed, rule":  {rules: []string{"error-if $status==503"}, o: with(answered(503, ""), page), want: status.Error, reason: "page 3 of the list: $status is 503"},
+		"a page without an answer":  {o: with(failed(status.FailureTransient), page), want: status.NotReady, reason: "page 3 of the list: no answer"},
+		"a page that leads nowhere": {o: with(failed(status.FailureHopeless), page), want: status.Error, reason: "page 3 of the list: no answer"},
 		"start with nothing to follow": {rules: []string{done}, o: with(answered(200, `{"id":1}`), func(o *status.Observation) {
 			o.Following.Start = true
 		}), want: status.Error, reason: "names nothing to follow", advice: status.AdviceFollow},
@@ -487,6 +497,8 @@ func TestAStartThatIsNotImplemented(t *testing.T) {
 }
 
 func doubted(o *status.Observation) { o.Doubt = "a page" }
+
+func page(o *status.Observation) { o.Page = 3 }
 
 // Whoever said what to follow is told why it led nowhere, not only that it did.
 func TestAStartThatNamesNothingSaysWhy(t *testing.T) {

@@ -102,6 +102,12 @@ func TestBudget(t *testing.T) {
 		if b.Write(ctx, text(free+1)); len(b.Kept) != 0 {
 			t.Errorf("without a place, %d bytes are kept", len(b.Kept))
 		}
+		for _, size := range []int{300, 301} { // beside what earlier pages take
+			b := Buffer{Limit: 2 * free, Hold: &Hold{Budget: &budget, Kept: free - 300}}
+			if end, err := b.ReadFrom(ctx, bytes.NewReader(text(size)), -1); end != (size == 300) || end != (err == nil) {
+				t.Errorf("%d bytes of a further page: %t, %v", size, end, err)
+			}
+		}
 		time.AfterFunc(time.Minute, held[0].Release)
 		if h, err := read(t.Context(), free+1); err != nil || !h.taken || time.Since(begun) != time.Minute+time.Second {
 			t.Error("with a place again:", err, time.Since(begun))

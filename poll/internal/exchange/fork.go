@@ -19,7 +19,7 @@ type listing struct {
 // list notes that the elements of a good answer say where to look.
 func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) {
 	s.listed = &listing{got, got.env(ctx).Doc}
-	o.Following.Start, o.Following.Each = true, true
+	o.Following.Each = true
 }
 
 // listStarted notes the elements of the answer to a start, unless there are more on a page

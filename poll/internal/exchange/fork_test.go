@@ -18,7 +18,7 @@ func forkOf(t *testing.T, r Request, element string) (s, fork *Session) {
 	t.Helper()
 	r.FollowEach = true
 	s = newTestSession(t, r)
-	if o := s.Look(t.Context(), false); o.Failure != nil || !o.Following.Each || !o.Following.Start || s.StartDue() {
+	if o := s.Look(t.Context(), false); o.Failure != nil || !o.Following.Each || o.Following.Start != (r.Method == http.MethodPost) || s.StartDue() {
 		t.Fatalf("have %+v, %+v", o.Failure, o.Following)
 	}
 	fork, err := s.Fork([]byte(element))
