@@ -75,6 +75,6 @@ type table struct {
 
 func tables() []table {
 	return []table{
-		startUp(), commandAttempt(), httpAttempt(), memory(), size(), expressions(), sweep(), waits(), manyTargets(),
+		startUp(), commandAttempt(), httpAttempt(), memory(), size(), expressions(), sweep(), waits(), manyTargets(), oneLook(),
 	}
 }

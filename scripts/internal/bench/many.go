@@ -51,7 +51,7 @@ func manyTargets() table {
 
 // gather writes the targets: files with the words 1 to N, and with the URLs.
 func (w *workshop) gather() error {
-	for _, n := range []int{1, compared, 1000, 2000, crowd} {
+	for _, n := range []int{1, compared, 1000, 2000, listed, crowd} {
 		var words, urls strings.Builder
 		for i := 1; i <= n; i++ {
 			fmt.Fprintln(&words, i)

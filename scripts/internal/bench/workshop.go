@@ -97,6 +97,7 @@ func (w *workshop) serve() {
 	w.crowd = newVisits()
 	mux := http.NewServeMux()
 	mux.Handle("/many/", w.crowd)
+	mux.Handle("/list/", &lists{asked: make(map[string]int)})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write([]byte(`{"id":42,"state":"pending","progress":17}`))
