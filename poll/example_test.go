@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // Wait for a value that a function of one's own gets.
@@ -137,6 +139,42 @@ func ExamplePoller_learned() {
 	})
 	fmt.Println(state, err)
 	// Output: built <nil>
+}
+
+// Wait for all elements of a list.
+func ExampleElements() {
+	lists := []string{
+		`{"jobs": [{"id": 1, "state": "running"}, {"id": 2, "state": "done"}]}`,
+		`{"jobs": [{"id": 1, "state": "done"}, {"id": 2, "state": "done"}]}`,
+	}
+	looks := 0
+	probe := poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+		looks++
+		return poll.Observe(ctx, []byte(lists[min(looks, len(lists))-1]), nil)
+	})
+	each, err := expr.CompileEach(".jobs")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	done, err := status.NewRule(status.Success, `.state == "done"`)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p := poll.Poller{
+		Target: "jobs", Probe: probe, Elements: &poll.Elements{Each: each, Expect: 2},
+		Rules: status.Rules{Own: []status.Rule{done}}, Schedule: backoff.Fixed(time.Millisecond),
+	}
+	var g poll.Group
+	for e := range g.Events(context.Background(), slices.Values([]poll.Poller{p})) {
+		if e.Kind == poll.EventEnd {
+			fmt.Println(e.N, e.Target, e.Outcome.Ending, "after", e.Outcome.Attempts)
+		}
+	}
+	// Output:
+	// 2 2 succeeded after 1
+	// 1 1 succeeded after 2
 }
 
 // Ask rules about a document of one's own.

@@ -14,8 +14,14 @@ import (
 // schedule and limits. The zero value waits until all of them have succeeded.
 //
 // Targets with the same Probe, a pointer to one value, and the same deadline share its
-// attempts, unless the probe is a [Starter]: each judges the answers by its own rules, and the first of them
-// that is still waiting sets the schedule.
+// attempts, unless the probe is a [Starter]: each judges the answers by its own rules, and
+// the first of them that is still waiting sets the schedule.
+//
+// A Poller with [Elements] is a list: each element of its answers is a target. The events of
+// the list itself, a wait, a start and an attempt for each look, have no N. An element has
+// an EventAttempt only when its verdict is a new one or its JSON has changed, and one
+// EventEnd. The list has an EventEnd only if it is not known to be all that was to be waited
+// for: that counts in the Summary's Endings, and not as a target.
 type Group struct {
 	// AtLeast is how many targets must succeed. 0 means all. Once that many have, the
 	// others are [Cancelled].
@@ -58,7 +64,7 @@ type Place struct {
 // A Summary is the result of a [Group].
 type Summary struct {
 	// Ending is Succeeded if the goal was reached. Otherwise it is the first of these that
-	// a target ended with: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted,
+	// a target, or a list, ended with: Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted,
 	// TimedOut. A group without targets has Failed.
 	Ending Ending
 	// Targets counts the targets, Need how many of them had to succeed, and Endings how
