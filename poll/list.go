@@ -32,6 +32,7 @@ type list struct {
 	fresh   []*member          // those that the last look has found
 	told    []*member          // those whose verdict at the last look is to be told
 	answers int                // complete ones so far
+	code    int                // the HTTP status of the last one, 0 for none
 	good    bool               // the last answer was one of these
 
 	confirmed int    // how many complete answers in a row have shown nothing to wait for
@@ -156,8 +157,9 @@ func (l *list) fail(e *emitter, o Outcome) {
 	l.waiting = nil
 }
 
-// begin counts an attempt for all members.
+// begin begins a look, which is an attempt for all members.
 func (l *list) begin() {
+	l.good, l.told = false, l.told[:0]
 	for _, m := range l.waiting {
 		m.attempts++
 	}
@@ -167,7 +169,6 @@ func (l *list) begin() {
 func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	o := j.observation
 	defer func() { l.reader.last = nil }()
-	l.good, l.told = false, l.told[:0]
 	if !o.Good() {
 		return l.whole(ctx, o, "")
 	}
@@ -243,9 +244,15 @@ func (l *list) identify(elements []element) error {
 // judge judges all members that have not ended by a complete answer. It returns the verdict
 // on one that is THROTTLED, nil if none is.
 func (l *list) judge(ctx context.Context, answer *judged) (throttled *status.Verdict) {
+	code := 0
+	if c := answer.observation.Code; c != nil {
+		code = *c
+	}
+	skips := l.skips && code == l.code
+	l.code = code
 	for _, m := range l.waiting {
 		presence := m.appear(l.answers)
-		if l.skips && m.own != nil && m.sameAs(presence) {
+		if skips && m.own != nil && m.sameAs(presence) {
 			m.adopt(m.own)
 		} else {
 			l.judgeAnew(ctx, answer, m, presence)

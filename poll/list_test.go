@@ -25,6 +25,10 @@ func answers(bodies ...string) poll.Probe {
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
 		body := bodies[min(i, len(bodies)-1)]
 		i++
+		if body == "slow" {
+			<-ctx.Done()
+			return poll.Observe(ctx, nil, ctx.Err())
+		}
 		if body == "refused" {
 			return poll.Observe(ctx, nil, errors.New("connection refused"))
 		}
@@ -176,6 +180,9 @@ func TestListEnds(t *testing.T) {
 3s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+		{name: "an attempt that was cut off confirms nothing", lists: []string{"a=done", "slow", "a=done", "a=done"},
+			change: func(p *poll.Poller) { p.AttemptTimeout = time.Second },
+			want:   `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "too few", elements: poll.Elements{Expect: 3}, group: poll.Group{Timeout: 2500 * time.Millisecond}, lists: []string{"a=done b=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 1s 2 b ends after 1: succeeded: .state is "done"
@@ -425,4 +432,18 @@ func TestListBrokenOff(t *testing.T) {
 			t.Errorf("%d events", n)
 		}
 	})
+}
+
+func TestListInterrupted(t *testing.T) {
+	for _, list := range []string{"a=done", "a=run"} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(2500*time.Millisecond, cancel)
+			p := ofJobs(t, poll.Elements{}, list, "slow")
+			s, err := (&poll.Group{}).Run(ctx, slices.Values([]poll.Poller{p}))
+			if !errors.Is(err, poll.Interrupted) || s.Endings[poll.Interrupted] != 1 {
+				t.Errorf("%s: %v, %+v", list, err, s)
+			}
+		})
+	}
 }
