@@ -17,6 +17,10 @@ type Preset struct {
 	API     string   // the API, in one line
 	Example string   // a command line, quoted for a shell
 	Note    string   // what else a reader should know; "" for nothing
+	// Many are command lines that wait for many, those without --each one by one: NoList then
+	// says why.
+	Many   []string
+	NoList string
 	// Rules are in the order of [RuleKinds].
 	Rules []PresetRule
 	// Detail are expressions for the API's own words about a failure. The first
@@ -75,6 +79,10 @@ func parsePreset(stanza string) Preset {
 			p.API = value
 		case "example":
 			p.Example = value
+		case "many":
+			p.Many = append(p.Many, value)
+		case "no-list":
+			p.NoList = value
 		case "note":
 			p.Note = value
 		case "envelope":

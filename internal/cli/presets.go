@@ -17,7 +17,7 @@ func presetsCommand() *argv.Command {
 		Summary:  "list the built-in sets of rules, or explain one",
 		About: "poll presets lists the values of --preset and the API that each is for. With a\n" +
 			"NAME it shows the rules of that preset, in the order in which they are tried,\n" +
-			"and a command line to start from.",
+			"and command lines to start from, for one and for many.",
 		Examples:    []argv.Example{{Line: "poll presets"}, {Line: "poll presets k8s-deployment"}},
 		Flags:       argv.Flags{argv.HelpFlag()},
 		Arguments:   argv.OfferFirst(offeredPresets),
@@ -69,6 +69,7 @@ func explainPreset(p status.Preset) string {
 	if p.Example != "" {
 		fmt.Fprintf(&b, "\n  %s\n", p.Example)
 	}
+	b.WriteString(explainMany(p))
 	if p.Note != "" {
 		b.WriteString("\n" + fill(p.Note, "", ""))
 	}
@@ -88,8 +89,20 @@ func explainPreset(p status.Preset) string {
 	if len(p.Detail) > 0 {
 		remark += " The reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
 	}
+	if p.Envelope != "" {
+		remark += " With --each they see an element as " + strings.ReplaceAll(p.Envelope, "[]", "[0]") + "."
+	}
 	b.WriteString("\n" + fill(remark, "", ""))
 	return b.String()
+}
+
+// explainMany says how many are waited for at once.
+func explainMany(p status.Preset) string {
+	title := "Many at once"
+	if p.NoList != "" {
+		title += " (no list: " + p.NoList + ")"
+	}
+	return "\n" + title + ":\n\n  " + strings.Join(p.Many, "\n  ") + "\n"
 }
 
 // fill breaks a text into lines of at most 80 columns, at spaces outside double
