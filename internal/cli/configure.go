@@ -53,7 +53,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
-	if err := w.readThen(l); err != nil {
+	if err := cmp.Or(w.readThen(l), refuseForList(l)); err != nil {
 		return err
 	}
 	switch {
@@ -157,7 +157,7 @@ func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
 			err = depends(e)
 		}
 		if err == nil {
-			err = appliesToSome(e.Uses(), kinds)
+			err = appliesToSome(e.Uses(), kinds, l.Has("each"))
 		}
 		if err != nil {
 			return badExpression(g.Origin, err)
@@ -168,9 +168,9 @@ func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
 }
 
 // appliesToSome refuses an expression that no target can answer.
-func appliesToSome(uses expr.Uses, kinds []status.Kind) (err error) {
+func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error) {
 	for _, kind := range kinds {
-		if err = applies(uses, kind); err == nil {
+		if err = applies(uses, kind, element); err == nil {
 			return nil
 		}
 	}
@@ -182,7 +182,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind)
 		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
 		for _, kind := range kinds {
 			if err == nil {
-				err = applies(e.Uses(), kind)
+				err = applies(e.Uses(), kind, l.Has("each"))
 			}
 		}
 		if err != nil {

@@ -83,7 +83,7 @@ func refuseForURL(l *argv.Line, kind status.Kind) error {
 		}
 	}
 	if kind == status.KindTCP {
-		return refuseGroup(l, groupHTTP, "is for http and https, but the target is a TCP address")
+		return refuseHTTP(l, "is for http and https, but the target is a TCP address")
 	}
 	return nil
 }
@@ -166,14 +166,18 @@ func maxRedirects(l *argv.Line) int {
 
 // readConnection reads how to connect. Requests that connect alike share a transport.
 func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
-	if l.Has("key") && !l.Has("cert") {
-		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key"))
+	key := l.String("key")
+	if l.Has("each") {
+		key = "" // the expression for an element's name
+	} else if key != "" && !l.Has("cert") {
+		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key")).
+			Hint("with --each EXPR, --key EXPR names the elements of a list")
 	}
 	connect := poll.Connect{
 		Insecure:   l.On("insecure"),
 		CACert:     l.String("cacert"),
 		Cert:       l.String("cert"),
-		Key:        l.String("key"),
+		Key:        key,
 		UnixSocket: l.String("unix-socket"),
 		Proxy:      proxyOf(l),
 		Routes:     routesOf(l),
@@ -200,7 +204,7 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 func certificates(l *argv.Line) string {
 	var set []string
 	for _, name := range []string{"cacert", "cert", "key"} {
-		if l.Has(name) {
+		if l.Has(name) && isOfHTTP(l, l.Flag(name)) {
 			set = append(set, l.Origin(name))
 		}
 	}
@@ -297,7 +301,7 @@ func addHeader(header http.Header, line string) error {
 
 // readCommand reads what the flags say of a command.
 func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Command, error) {
-	if err := refuseGroup(l, groupHTTP, "is for a URL, but the target is a command"); err != nil {
+	if err := refuseHTTP(l, "is for a URL, but the target is a command"); err != nil {
 		return nil, cmp.Or(refuseStray(l), err)
 	}
 	c := &poll.Command{
@@ -337,11 +341,16 @@ func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error 
 	return err
 }
 
-// refuseGroup refuses the flags of a group that were typed. Those in the
+// isOfHTTP reports whether a flag is about a request. With --each, --key is not.
+func isOfHTTP(l *argv.Line, f *argv.Flag) bool {
+	return f.Group == groupHTTP || f.Name == "key" && !l.Has("each")
+}
+
+// refuseHTTP refuses flags about a request that were typed. Those in the
 // environment are for other waits.
-func refuseGroup(l *argv.Line, group, why string) error {
+func refuseHTTP(l *argv.Line, why string) error {
 	for _, g := range l.Given {
-		if g.Flag.Group == group && g.Typed() && !g.Off() {
+		if isOfHTTP(l, g.Flag) && g.Typed() && !g.Off() {
 			return argv.Usagef("%s %s", g.Origin, why)
 		}
 	}

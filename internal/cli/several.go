@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -54,10 +55,13 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	g.pollers, g.learns = reader.pollers, reader.learns
-	if n := len(g.pollers); n < expect {
+	n, open := reader.size()
+	if n < expect && !open {
 		return tooFew(l, n, expect)
 	}
-	g.readGoal(l)
+	if err := reader.readGoal(l, g); err != nil {
+		return err
+	}
 	g.Start, g.Timeout = w.start, w.timeout
 	w.group = g
 	if err := l.ErrOr(w.readOutput(ctx, l, slices.Collect(maps.Keys(reader.kinds)))); err != nil {
@@ -104,15 +108,19 @@ func tooFew(l *argv.Line, have, want int) error {
 	if have > 0 {
 		return argv.Usagef("%s %d: there are fewer, %s", l.Origin("expect"), want, words.Count(have, "target"))
 	}
-	where := l.String("targets")
-	if where == "-" {
-		where = "stdin"
-	}
-	err := argv.Usagef("%s names no target", where)
+	err := argv.Usagef("%s names no target", targetsFile(l))
 	if want == 1 {
 		err.Hint("--expect 0 if there may be none")
 	}
 	return err
+}
+
+// targetsFile returns what the file of --targets is called.
+func targetsFile(l *argv.Line) string {
+	if name := l.String("targets"); name != "-" {
+		return name
+	}
+	return "stdin"
 }
 
 // readLimits reads how much is done at once, and how often.
@@ -134,35 +142,59 @@ func (g *group) readLimits(l *argv.Line) {
 	g.Rand = plan.Source(l)
 }
 
+// size returns how many targets there are, or at least if the list is open: others may join.
+func (r *severalReader) size() (n int, open bool) {
+	if r.list != nil {
+		return r.list.size, !r.line.Has("targets")
+	}
+	return len(r.pollers), false
+}
+
 // readGoal reads how many targets have to succeed.
-func (g *group) readGoal(l *argv.Line) {
-	n := len(g.pollers)
+func (r *severalReader) readGoal(l *argv.Line, g *group) error {
+	g.FailFast = l.On("fail-fast")
+	n, open := r.size()
+	value, things := l.String("at-least"), "targets"
+	if r.list != nil {
+		things = "elements"
+	}
+	isShare := strings.HasSuffix(value, "%")
 	switch {
-	case n == 0:
+	case n == 0 && !open:
 	case l.On("any"):
 		g.AtLeast = 1
-	case l.Has("at-least"):
-		g.AtLeast = l.Share("at-least", n, "targets")
+	case value == "":
+	case open && isShare && n == 0:
+		return argv.Usagef("%s %s: of how many elements is not known", l.Origin("at-least"), value).
+			Hint("--expect N says how many there are at least, and --targets FILE which")
+	case open && !isShare:
+		g.AtLeast = l.Share("at-least", math.MaxInt, things)
+	default:
+		g.AtLeast = l.Share("at-least", n, things)
 	}
-	g.FailFast = l.On("fail-fast")
+	return nil
 }
 
 // describe says what is waited for, and what is to be known before it begins.
 func (w *wait) describe(l *argv.Line, reader *severalReader) {
 	g := w.group
-	n := len(g.pollers)
+	n, _ := reader.size()
 	w.report.Targets, w.report.Timeout = n, w.timeout
-	w.report.Goal = goalWords(n, g.AtLeast)
+	w.report.Goal = goalWords(n, g.AtLeast, "target")
+	note := g.slowly(l)
+	if own := reader.list; own != nil {
+		w.report.Goal, note = own.goal(g.AtLeast), own.note(l)
+	}
 	w.output.PerTarget = !l.On("any")
-	for _, note := range []string{reader.repeated(), g.slowly(l)} {
+	for _, note := range []string{reader.repeated(), note} {
 		if note != "" {
 			w.report.Opening = append(w.report.Opening, note)
 		}
 	}
 }
 
-func goalWords(n, need int) string {
-	of := words.Count(n, "target")
+func goalWords(n, need int, thing string) string {
+	of := words.Count(n, thing)
 	switch {
 	case need == 0 || need == n:
 		return "all of " + of
@@ -180,7 +212,7 @@ func (g *group) slowly(l *argv.Line) string {
 		return ""
 	}
 	there := make(map[string]int)
-	most := 0
+	most, busiest := 0, ""
 	seen := make(map[*poll.HTTP]bool, len(g.pollers))
 	for _, p := range g.pollers {
 		if request, ok := p.Probe.(*poll.HTTP); ok {
@@ -190,15 +222,20 @@ func (g *group) slowly(l *argv.Line) string {
 			seen[request] = true
 		}
 		place := placeOf(p.Probe)
-		there[place]++
-		most = max(most, there[place])
+		if there[place]++; there[place] > most {
+			most, busiest = there[place], place
+		}
 	}
 	every := time.Duration(float64(most) / rate * float64(time.Second))
 	longest := l.Duration("max-wait", 20*time.Second)
 	if most == 0 || longest == 0 || every <= 2*longest {
 		return ""
 	}
-	return fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(l.String("rate"), "50/s"), words.Short(every))
+	text := fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(l.String("rate"), "50/s"), words.Short(every))
+	if !strings.HasPrefix(busiest, "tcp:") {
+		text += "; --each asks for a list"
+	}
+	return text
 }
 
 // runSeveral waits for all targets, reports what happens and writes the results to

@@ -79,7 +79,7 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 		for g := range l.All(kind.Name) {
 			rule, err := r.rule(ruleText{kind.Status, g.Value})
 			if err == nil {
-				if err = applies(rule.Expr.Uses(), t.kind); err != nil && r.isForOthers(t, g) {
+				if err = applies(rule.Expr.Uses(), t.kind, l.Has("each")); err != nil && r.isForOthers(t, g) {
 					continue
 				}
 			}
@@ -160,9 +160,12 @@ func depends(condition *expr.Expr) error {
 }
 
 // applies refuses a rule on variables that the probe does not set: it would
-// silently always be false, or true.
-func applies(uses expr.Uses, kind status.Kind) error {
+// silently always be false, or true. It may be about an element of an answer.
+func applies(uses expr.Uses, kind status.Kind, element bool) error {
 	switch {
+	case uses.Gone && !element:
+		return argv.Usagef("$gone is about an element of a list, and there is no --each").
+			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
 	case kind == status.KindTCP && uses != (expr.Uses{Error: uses.Error, Attempt: uses.Attempt, Elapsed: uses.Elapsed}):
 		return argv.Usagef("a TCP address gives no answer to test").
 			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
@@ -187,7 +190,7 @@ func (r *targetReader) readPreset(l *argv.Line, t *target) error {
 	if !ok {
 		return unknownPreset(g.Origin, g.Value)
 	}
-	if err := applies(expr.Uses{JSON: true}, t.kind); err != nil {
+	if err := applies(expr.Uses{JSON: true}, t.kind, false); err != nil {
 		if r.isForOthers(t, g) {
 			return nil
 		}

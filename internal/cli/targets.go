@@ -21,7 +21,7 @@ import (
 // isSeveral reports whether the command line is for several targets, though it may turn
 // out to name one.
 func isSeveral(l *argv.Line) bool {
-	return l.Has("targets") || !l.IsCommand() && len(l.Operands) > 1
+	return l.Has("targets") || l.Has("each") || !l.IsCommand() && len(l.Operands) > 1
 }
 
 // A severalReader reads several targets. What entries have in common is read once, and
@@ -29,7 +29,9 @@ func isSeveral(l *argv.Line) bool {
 type severalReader struct {
 	targetReader
 	line     *argv.Line
-	file     *targets.File // nil if the operands are the targets
+	template *targets.Template // nil if there is none
+	file     *targets.File     // nil if the operands are the targets
+	list     *list             // nil without --each
 	bases    map[baseKey]*base
 	requests map[string]*poll.HTTP // by what they are made of
 	sources  map[source]poll.Probe
@@ -106,7 +108,7 @@ func (r *severalReader) readFile(l *argv.Line) ([]*targets.Entry, error) {
 		return nil, argv.Usagef("%s - reads stdin, which is a terminal", l.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
 	}
-	config := targets.Config{Name: name, Flags: entryFlags(), Synonyms: flagSynonyms()}
+	config := targets.Config{Name: name, Flags: entryFlags(), Synonyms: flagSynonyms(), Keys: r.list != nil}
 	var err error
 	if config.Template, err = readTemplate(l); err != nil {
 		return nil, err
@@ -115,13 +117,15 @@ func (r *severalReader) readFile(l *argv.Line) ([]*targets.Entry, error) {
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", l.Origin("targets"), err)
 	}
-	r.file = targets.Read(text, config)
+	r.file, r.template = targets.Read(text, config), config.Template
 	return r.file.Entries, nil
 }
 
 // readTemplate reads the URL or the command that entries fill, nil if there is none.
 func readTemplate(l *argv.Line) (t *targets.Template, err error) {
 	switch {
+	case l.Has("each") && !hasPlaceholder(l):
+		return nil, nil // the entries are keys of the answer
 	case l.IsCommand():
 		t, err = targets.ParseCommand(l.Operands)
 	case len(l.Operands) == 0:
@@ -131,6 +135,9 @@ func readTemplate(l *argv.Line) (t *targets.Template, err error) {
 			Hint("put the URLs into the file, too")
 	default:
 		t, err = targets.ParseURL(l.Operands[0])
+	}
+	if err == nil && l.Has("each") {
+		err = t.Batch(l.Count("batch", 1, 1))
 	}
 	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
 		wrong := argv.Usagef("%s", e.Message)
@@ -155,7 +162,7 @@ func entryFlags() map[string]targets.Flag {
 			Switch:     f.IsSwitch(),
 			MayBeEmpty: f.MayBeEmpty,
 			Secret:     slices.Contains([]string{"user", "header", "data"}, f.Name),
-			Common: slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group) ||
+			Common: slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group) && f.Name != "key" ||
 				slices.Contains([]string{"seed", "history"}, f.Name),
 		}
 	}
@@ -164,6 +171,9 @@ func entryFlags() map[string]targets.Flag {
 
 // read reads and checks all targets.
 func (r *severalReader) read(ctx context.Context) error {
+	if r.line.Has("each") {
+		return r.readLists(ctx)
+	}
 	entries, err := r.readEntries(r.line)
 	if err != nil {
 		return err
@@ -296,7 +306,7 @@ func settingsKey(settings []targets.Setting, wanted func(flag string) bool) stri
 
 // isOfRequest reports whether a flag is about the request.
 func (r *severalReader) isOfRequest(flag string) bool {
-	return flag == "max-body" || r.line.Flag(flag).Group == groupHTTP
+	return flag == "max-body" || isOfHTTP(r.line, r.line.Flag(flag))
 }
 
 // aim makes a target look at what its entry says.
@@ -423,7 +433,7 @@ func (r *severalReader) refuseUnused() error {
 			return err
 		}
 	}
-	return refuseGroup(r.line, groupHTTP, "is for http and https, and no target is")
+	return refuseHTTP(r.line, "is for http and https, and no target is")
 }
 
 // repeated says which targets were given more than once, "" if none was.

@@ -28,6 +28,7 @@ func waitCommand(world World) *argv.Command {
 			"poll [flags] URL [URL...]           http, https or tcp; flags may follow",
 			"poll [flags] [--] COMMAND [ARG...]  what follows COMMAND is its own",
 			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  {} is an entry",
+			"poll [flags] --each EXPR URL | [--] COMMAND...  for each element of a list",
 			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
 		},
 		Before: "Expressions (poll help conditions):\n" +

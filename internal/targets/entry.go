@@ -90,6 +90,9 @@ func (f *File) readText(e *Entry) {
 	switch {
 	case !f.checkText("", e.at):
 		return
+	case f.config.Template == nil && f.config.Keys:
+		e.Name = e.Item
+		return
 	case f.config.Template == nil && !strings.Contains(e.Item, "://"):
 		f.findIn("", e.at, 0, "the entry is no URL, and there is none that it could fill",
 			"a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}")
@@ -135,14 +138,15 @@ func hole(field string) string {
 func (f *File) fill(e *Entry, value func(field string) (v Value, problem string)) {
 	var last Value
 	key := ""
-	err := f.config.Template.fill(e, func(field string) (string, error) {
+	var err error
+	e.URL, e.Command, err = f.config.Template.fill(func(field string) ([]string, error) {
 		v, problem := value(field)
 		last, key = v, field
 		if problem != "" {
 			key = ""
-			return "", errors.New(problem)
+			return nil, errors.New(problem)
 		}
-		return v.Text, nil
+		return []string{v.Text}, nil
 	})
 	if err == nil {
 		return

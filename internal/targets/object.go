@@ -73,6 +73,8 @@ func (o *object) read(m member) {
 	case key == keyName:
 		o.name = o.oneLine(m)
 		o.entry.Name = o.name.Text
+	case o.config.Keys:
+		o.rejectKey(m.key, "an entry is the key of an element here, and only has a name", o.hintKeys(key))
 	case isField && isFlag && !flag.Common:
 		o.rejectKey(m.key, fmt.Sprintf("it could be the field {.%[1]s} of the URL or the flag --%[1]s", key),
 			"call the field something else, in the URL and here")
@@ -88,6 +90,18 @@ func (o *object) read(m member) {
 	default:
 		o.unknown(m.key)
 	}
+}
+
+// hintKeys says where a key of an entry belongs that is only the key of an element.
+func (o *object) hintKeys(key string) string {
+	_, isFlag := o.config.Flags[key]
+	switch {
+	case key == keyURL || key == keyCommand:
+		return "one URL or command of the command line is asked about all of them"
+	case isFlag:
+		return "all elements are judged alike, by the command line: --" + key
+	}
+	return "of objects that have more, jq -r '.[].id' takes the keys"
 }
 
 // oneLine returns the value of a key that takes one text on one line.
@@ -241,6 +255,9 @@ func (o *object) finish(n node) {
 	switch {
 	case o.config.Template != nil:
 		o.fill(e, o.field)
+	case o.config.Keys && len(o.seen) == 0:
+		o.rejectAt(n.at, "the entry has no name", "")
+	case o.config.Keys:
 	case !hasURL && !hasCommand:
 		o.rejectAt(n.at, "the entry has neither a url nor a command", "")
 	case hasURL && hasCommand:

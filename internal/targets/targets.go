@@ -33,6 +33,9 @@ type Config struct {
 	Synonyms map[string]string
 	// Template is what the entries fill. Without one, each is a target by itself.
 	Template *Template
+	// Keys makes each entry the key of an element in a list: a text, or an object with only a
+	// name.
+	Keys bool
 }
 
 // A Flag says what an entry may make of a flag.

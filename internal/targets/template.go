@@ -9,11 +9,15 @@ import (
 	"github.com/pollcli/poll/internal/template"
 )
 
+// Item stands in a template for the text of an entry.
+const Item = template.Item
+
 // A Template is a URL or a command that each entry fills.
 type Template struct {
 	url    *template.URL
 	fields []string // of url's holes; "" is the item
 	args   []string
+	lists  bool // it may be filled with several entries
 }
 
 // A TemplateError is an error in a template, with a hint, "" for none.
@@ -77,21 +81,46 @@ func (t *Template) holes() []string {
 	return t.fields
 }
 
-// fill sets the URL or the command of an entry. value returns what a hole stands for.
-func (t *Template) fill(e *Entry, value func(field string) (string, error)) (err error) {
-	if t.url != nil {
-		e.URL, err = t.url.Fill(false, func(hole int) (string, error) { return value(t.fields[hole]) })
-		return err
-	}
-	item, err := value("")
-	if err != nil {
-		return err
-	}
-	e.Command = make([]string, len(t.args))
-	for i, arg := range t.args {
-		if e.Command[i], err = template.Arg(arg, item); err != nil {
-			return fmt.Errorf("argument %d of the command %w", i, err)
+// Batch makes a template one that entries fill which only are keys, so many at once. The
+// error is a [*TemplateError].
+func (t *Template) Batch(most int) error {
+	t.lists = most > 1
+	for i, field := range t.fields {
+		switch {
+		case field != "":
+			return &TemplateError{"an entry is a key here, and has no field for " + hole(field), "write {} for the entry itself"}
+		case t.lists && !t.url.TakesList(i):
+			return &TemplateError{"in the host or the port there is no room for several entries", ""}
 		}
 	}
 	return nil
+}
+
+// Fill returns the URL that is filled with items, joined by commas, or the words of the
+// command: {} alone becomes a word for each of them.
+func (t *Template) Fill(items []string) (url string, command []string, err error) {
+	return t.fill(func(string) ([]string, error) { return items, nil })
+}
+
+// fill returns the filled URL or command. values returns what a hole stands for.
+func (t *Template) fill(values func(field string) ([]string, error)) (url string, command []string, err error) {
+	if t.url != nil {
+		url, err = t.url.FillLists(false, func(hole int) ([]string, error) { return values(t.fields[hole]) })
+		return url, nil, err
+	}
+	items, err := values("")
+	if err != nil {
+		return "", nil, err
+	}
+	for i, arg := range t.args {
+		filled, err := template.ArgList(arg, items)
+		if joined := t.lists && arg != template.Item && strings.Contains(arg, template.Item); joined && len(items) == 1 && strings.Contains(items[0], ",") {
+			err = errors.New("joins entries by commas, and this one holds a comma")
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("argument %d of the command %w", i, err)
+		}
+		command = append(command, filled...)
+	}
+	return "", command, nil
 }

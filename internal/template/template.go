@@ -71,6 +71,10 @@ func (u *URL) Sample() string { return u.sample }
 // InQuery reports whether a hole stands in the query or the fragment, which are not shown.
 func (u *URL) InQuery(hole int) bool { return u.places[hole] == inQuery }
 
+// TakesList reports whether a hole can hold several values: it is neither in the host nor in
+// the port.
+func (u *URL) TakesList(hole int) bool { return u.places[hole] == inPath || u.places[hole] == inQuery }
+
 // rest is the sample behind a hole.
 func (u *URL) rest(hole int) string { return strings.Join(u.texts[hole+1:], "0") }
 
@@ -92,23 +96,37 @@ func (m *Misfit) Error() string { return m.Hole + " " + m.Problem }
 //
 // An error of value is returned as it is; a value that does not fit is a [*Misfit].
 func (u *URL) Fill(slashes bool, value func(hole int) (string, error)) (string, error) {
+	return u.FillLists(slashes, func(hole int) ([]string, error) {
+		text, err := value(hole)
+		return []string{text}, err
+	})
+}
+
+// FillLists is Fill with several values for a hole. Each is escaped by itself, and commas
+// stand between them.
+func (u *URL) FillLists(slashes bool, values func(hole int) ([]string, error)) (string, error) {
 	var b strings.Builder
 	b.Grow(len(u.sample) + 16*len(u.holes))
 	for i, hole := range u.holes {
 		b.WriteString(u.texts[i])
-		text, err := value(i)
+		texts, err := values(i)
 		if err != nil {
 			return "", err
 		}
-		escaped, problem := u.places[i].escape(text, slashes)
-		if problem == "" && u.places[i] == inPath && strings.Contains(text, ".") &&
-			dotSegments(b.String()+escaped+u.rest(i)) > u.dots {
-			problem = "leads out of its place in the path"
+		for j, text := range texts {
+			escaped, problem := u.places[i].escape(text, slashes)
+			if problem == "" && u.places[i] == inPath && strings.Contains(text, ".") &&
+				dotSegments(b.String()+escaped+u.rest(i)) > u.dots {
+				problem = "leads out of its place in the path"
+			}
+			if problem != "" {
+				return "", &Misfit{hole, problem}
+			}
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(escaped)
 		}
-		if problem != "" {
-			return "", &Misfit{hole, problem}
-		}
-		b.WriteString(escaped)
 	}
 	b.WriteString(u.texts[len(u.holes)])
 	return b.String(), nil
@@ -126,6 +144,23 @@ func Arg(arg, item string) (string, error) {
 		return "", errors.New("begins with -, and would be read as a flag")
 	}
 	return filled, nil
+}
+
+// ArgList puts items into an argument: one that is an [Item] as a whole becomes an argument
+// for each of them, any other has them joined by commas.
+func ArgList(arg string, items []string) ([]string, error) {
+	if arg != Item {
+		filled, err := Arg(arg, strings.Join(items, ","))
+		return []string{filled}, err
+	}
+	args := make([]string, len(items))
+	for i, item := range items {
+		var err error
+		if args[i], err = Arg(arg, item); err != nil {
+			return nil, err
+		}
+	}
+	return args, nil
 }
 
 // Args checks the words of a command that items are put into: some argument has an

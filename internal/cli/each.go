@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/targets"
+	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A list is what the command line says about the elements of an answer, each of which is a
+// target.
+type list struct {
+	poll.Elements
+	known   bool // beforehand, by their keys
+	size    int  // how many there are then, and otherwise at least
+	batches int
+}
+
+// refuseForList refuses what cannot be said of a list, and what only can be said of one.
+func refuseForList(l *argv.Line) error {
+	if !l.Has("each") {
+		for _, name := range []string{"next", "batch"} {
+			if l.Typed(name) != nil {
+				return argv.Usagef("--%s is about a list, and needs --each EXPR, which says where its elements are", name)
+			}
+		}
+		return nil
+	}
+	each := l.Origin("each")
+	switch n := len(l.Operands); {
+	case n == 0:
+		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
+	case l.IsCommand() && l.Typed("next") != nil:
+		return argv.Usagef("--next is for http and https, but the target is a command").
+			Hint("a command gives the whole list at once; many have a flag for that, such as gh api --paginate --slurp")
+	case !l.IsCommand() && n > 1:
+		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
+	case !l.IsCommand() && strings.HasPrefix(strings.ToLower(l.Operands[0]), "tcp:"):
+		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
+	case l.Typed("batch") != nil && !(l.Has("targets") && hasPlaceholder(l)):
+		return argv.Usagef("--batch is how many entries of --targets FILE fill {} at once, and nothing is to be filled")
+	case l.On("gone"):
+		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
+			Hint("--until '$gone' waits until each element is no longer in the list")
+	case l.Has("learn"):
+		return argv.Usagef("%s: nothing is learned of the elements of a list", l.Origin("learn"))
+	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, l.Has):
+		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", each).
+			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
+	}
+	return nil
+}
+
+// hasPlaceholder reports whether entries fill the URL or the command.
+func hasPlaceholder(l *argv.Line) bool {
+	if !l.IsCommand() {
+		return strings.Contains(l.Operands[0], "{")
+	}
+	return slices.ContainsFunc(l.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
+}
+
+// readList reads what names the elements, and how many there are at least.
+func readList(l *argv.Line) (*list, error) {
+	each, err := expr.CompileEach(l.String("each"), expr.WithEnviron(l.LookupEnv))
+	if err != nil {
+		return nil, badExpression(l.Origin("each"), err)
+	}
+	own := &list{Elements: poll.Elements{Each: each}}
+	for g := range l.All("key") {
+		key, err := readKey(l, g)
+		if err != nil {
+			return nil, err
+		}
+		own.Keys = append(own.Keys, key)
+	}
+	own.Expect = l.Count("expect", 0, 0)
+	own.MayBeNone = l.Has("expect") && own.Expect == 0
+	own.size = own.Expect
+	own.Alone = l.Has("follow") && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
+	return own, l.Err()
+}
+
+// readKey reads a part of what names an element, unless it was meant as the key of a
+// certificate.
+func readKey(l *argv.Line, g *argv.Given) (*expr.Expr, error) {
+	key, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
+	if err == nil && key.Uses() == (expr.Uses{}) {
+		err = argv.Usagef("%s is the same for every element", key).Hint("a part of it is its name, such as .id")
+	}
+	if _, missing := os.Stat(g.Value); err == nil && l.Has("cert") && missing == nil {
+		err = argv.Usagef("%s is a file", g.Value)
+	}
+	if err == nil {
+		return key, nil
+	}
+	err = badExpression(g.Origin, err)
+	if usage, ok := errors.AsType[*argv.UsageError](err); ok && l.Has("cert") {
+		usage.Hint("with --each, --key names an element, such as .id; the key of the certificate may stand in the file of --cert")
+	}
+	return nil, err
+}
+
+// readLists reads the list, or with {} several that hold some of the keys each.
+func (r *severalReader) readLists(ctx context.Context) error {
+	l := r.line
+	batch := l.Count("batch", 1, 1)
+	var err error
+	if r.list, err = readList(l); l.ErrOr(err) != nil {
+		return l.ErrOr(err)
+	}
+	entry := targets.Entry{URL: l.Operands[0]}
+	if l.IsCommand() {
+		entry = targets.Entry{Command: l.Operands}
+	}
+	if !l.Has("targets") {
+		return r.addList(ctx, &entry, r.list.Elements, nil)
+	}
+	entries, err := r.readFile(l)
+	if err == nil && r.file.Err() != nil {
+		err = argv.Usagef("%w", r.file.Err())
+	}
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	keys := make([]string, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Item
+	}
+	r.list.known, r.list.size, r.list.Expect = true, len(keys), 0
+	if r.template == nil {
+		batch = len(keys)
+	}
+	r.list.batches = (len(keys) + batch - 1) / batch
+	for some := range slices.Chunk(keys, batch) {
+		elements := r.list.Elements
+		elements.Known = some
+		if r.template != nil {
+			if entry.URL, entry.Command, err = r.template.Fill(some); err != nil {
+				return argv.Usagef("%w", err)
+			}
+		}
+		if err := r.addList(ctx, &entry, elements, r.template); err != nil {
+			return err
+		}
+	}
+	return errors.Join(r.missing...)
+}
+
+// addList adds a list. With a template, it is asked about the elements that have not ended.
+func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
+	t, err := r.readEntry(ctx, e)
+	if line, ok := errors.AsType[*lineError](err); ok {
+		err = line.error
+	}
+	if err != nil {
+		return err
+	}
+	t.poller.Elements = &elements
+	if r.list.batches > 1 {
+		t.poller.Target = fmt.Sprintf("batch %d of %d", len(r.pollers)+1, r.list.batches)
+	}
+	if fills != nil {
+		elements.Narrow = func(keys []string) poll.Probe {
+			url, args, _ := fills.Fill(keys) // each of them was filled in before
+			if t.command != nil {
+				narrow := *t.command
+				narrow.Args = args
+				return &narrow
+			}
+			narrow := *t.http
+			narrow.URL = url
+			return &narrow
+		}
+	}
+	r.add(&t)
+	return errors.Join(r.missing...)
+}
+
+// goal says in words what is waited for.
+func (own *list) goal(need int) string {
+	of := " of " + own.Each.String()
+	if of == " of ." || of == " of .." {
+		of = " of the answer"
+	}
+	switch {
+	case own.known:
+		return goalWords(own.size, need, "element") + of
+	case need == 1:
+		return "any element" + of
+	case need > 1:
+		return "at least " + words.Count(need, "element") + of
+	case own.Expect > 1:
+		return fmt.Sprintf("all elements%s, at least %d", of, own.Expect)
+	}
+	return "all elements" + of
+}
+
+// note says which elements those are, "" if there is nothing to say.
+func (own *list) note(l *argv.Line) string {
+	switch {
+	case own.known && own.batches > 1:
+		return fmt.Sprintf("the elements are those of %s, %s at a time", targetsFile(l), l.String("batch"))
+	case own.known:
+		return "the elements are those of " + targetsFile(l)
+	case own.Expect > 0:
+		return ""
+	}
+	return "the list is complete once two answers in a row show nothing new"
+}
