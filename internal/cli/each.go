@@ -69,7 +69,7 @@ func hasPlaceholder(l *argv.Line) bool {
 
 // readList reads what names the elements, and how many there are at least.
 func readList(l *argv.Line) (*list, error) {
-	each, err := expr.CompileEach(l.String("each"), expr.WithEnviron(l.LookupEnv))
+	each, err := expr.CompileEach(l.String("each"))
 	if err != nil {
 		return nil, badExpression(l.Origin("each"), err)
 	}
@@ -84,8 +84,13 @@ func readList(l *argv.Line) (*list, error) {
 	own.Expect = l.Count("expect", 0, 0)
 	own.MayBeNone = l.Has("expect") && own.Expect == 0
 	own.size = own.Expect
-	own.Alone = l.Has("follow") && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
+	own.Alone = followsEach(l)
 	return own, l.Err()
+}
+
+// followsEach reports whether each element is looked at alone, where --follow says.
+func followsEach(l *argv.Line) bool {
+	return l.Has("each") && l.Has("follow") && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
 }
 
 // readKey reads a part of what names an element, unless it was meant as the key of a

@@ -114,7 +114,11 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 		NoConditional:   l.On("no-conditional"),
 		LocationTrusted: l.On("location-trusted"),
 		Follow:          l.String("follow"),
+		FollowEach:      followsEach(l),
 		LookupEnv:       l.LookupEnv,
+	}
+	if l.Has("each") {
+		probe.Next = cmp.Or(l.String("next"), "auto")
 	}
 	var err error
 	if probe.Header, probe.Refresh, err = renewedHeaders(l, r.world); err != nil {
@@ -145,7 +149,11 @@ func (r *targetReader) aimHTTP(l *argv.Line, t *target, address string) error {
 		return nil
 	}
 	plain := *probe
-	plain.Follow = ""
+	plain.Next = ""
+	if plain.Check() == nil {
+		return badExpression(l.Origin("next"), err)
+	}
+	plain.Follow, plain.FollowEach = "", false
 	if wrong := plain.Check(); wrong != nil {
 		return argv.Usagef("%w", wrong)
 	}
