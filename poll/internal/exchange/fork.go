@@ -25,15 +25,21 @@ func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) 
 // listStarted notes the elements of the answer to a start, unless there are more on a page
 // that follows it: the look that would have to be made again if that failed is the start.
 func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *answer) {
-	if s.pager.pages() && isList(got) {
-		if _, err := s.pager.next(ctx, got, s.client.LocationTrusted); !errors.Is(err, errLastPage) {
-			*o = failed(fail(status.FailureMayHaveStarted, "the operations have started, but their list goes on on another page, "+
-				"and only the first page of the answer to a start is read", nil), nil).Observation
-			o.Following.Start = true
-			return
-		}
+	if !s.pager.pages() || !isList(got) {
+		s.list(ctx, o, got)
+		return
 	}
-	s.list(ctx, o, got)
+	const started = "the operations have started, but "
+	switch _, err := s.pager.next(ctx, got, s.client.LocationTrusted); {
+	case errors.Is(err, errLastPage):
+		s.list(ctx, o, got)
+		return
+	case err == nil:
+		o.Failure = fail(status.FailureMayHaveStarted, started+
+			"their list goes on on another page, and only the first page of the answer to a start is read", nil)
+	default:
+		o.Failure = fail(status.FailureMayHaveStarted, started+"it is not known whether their list goes on: "+err.Error(), err)
+	}
 }
 
 // Fork returns the session that looks at an element of the last answer. It shares the

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"crypto/tls"
 	"net/http"
 	"net/url"
 	"strings"
@@ -182,5 +183,36 @@ func TestFork_apart(t *testing.T) {
 	want := map[string][]string{"/": {"old "}, "/1": {"old ", `new "/1"`}, "/2": {"old ", `new "/2"`}}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("requests (-want +have):\n%s", diff)
+	}
+}
+
+// Forks share a transport for other origins, and no memory that they write to.
+func TestFork_shares(t *testing.T) {
+	t.Parallel()
+	s := newTestSession(t, Request{
+		URL: "https://h/", Follow: ".", FollowEach: true,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{Certificates: make([]tls.Certificate, 1)}},
+	})
+	s.listed = &listing{answer: &answer{from: s.at}}
+	s.client.hold.Kept = 7
+	s.client.secrets.renewed = append(make([]string, 0, 9), "first")
+	var forks [2]*Session
+	for i, element := range []string{`"https://one/"`, `"https://two/"`} {
+		fork, err := s.Fork([]byte(element))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork.client.secrets.addRenewed("secret of " + element)
+		forks[i] = fork
+	}
+	one, two := forks[0].client, forks[1].client
+	if one.transport(forks[0].at) != two.transport(forks[1].at) || one.transport(forks[0].at) == one.Transport {
+		t.Error("they do not share one transport without the certificate")
+	}
+	if have := one.secrets.clean(`the first secret of "https://one/"`); !strings.HasPrefix(have, "the *** ***") {
+		t.Errorf("have %q", have)
+	}
+	if one.hold.Kept != 0 {
+		t.Error("a fork holds what the list holds")
 	}
 }

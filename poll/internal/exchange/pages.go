@@ -90,7 +90,7 @@ func (s *Session) readList(ctx context.Context, o *status.Observation, first *an
 	if s.pager.pages() && isList(first) && o.Following.Next == "" && o.Following.Missing == "" {
 		s.readPages(ctx, o, first, asked)
 	}
-	if s.client.FollowEach && o.Good() && o.Doubt == "" {
+	if s.client.FollowEach && o.Good() {
 		s.list(ctx, o, first)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -153,6 +154,67 @@ func TestPagesHint(t *testing.T) {
 	}
 	if o.Size != int64(len(`{"n":""}{"n":"2"}{"n":"3"}`)) || o.Header.Get("X") != "first" {
 		t.Errorf("have size %d and header %v", o.Size, o.Header)
+	}
+}
+
+// The last request says how far a look got, and any page that a limit is used up.
+func TestAddPage(t *testing.T) {
+	t.Parallel()
+	var o status.Observation
+	addPage(&o, &answer{Observation: status.Observation{Exhausted: true, Stages: status.Stages{Unfinished: true}}})
+	addPage(&o, &answer{Observation: status.Observation{Stages: status.Stages{Reused: true}}})
+	if !o.Exhausted || !o.Stages.Reused || o.Stages.Unfinished || len(o.Pages) != 2 {
+		t.Errorf("have %+v", o)
+	}
+}
+
+func TestFailPage(t *testing.T) {
+	t.Parallel()
+	o := status.Observation{Code: new(200), Following: status.Following{Monitor: status.MonitorLocation}, Remarks: []string{"one"}}
+	failPage(&o, &answer{Observation: status.Observation{Code: new(404), Remarks: []string{"three"}}}, 3)
+	want := status.Observation{
+		Code: new(404), Page: 3, Following: status.Following{Monitor: status.MonitorLocation}, Remarks: []string{"one", "three"},
+	}
+	if diff := cmp.Diff(want, o); diff != "" {
+		t.Errorf("(-want +have):\n%s", diff)
+	}
+}
+
+func TestIsList(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"[]": true, " \r\n\t{}": true, "\ufeff[]": true, "": false, " ": false, "<html>": false, "7": false, `"[]"`: false,
+	} {
+		if isList(&answer{Observation: status.Observation{Code: new(200), Body: []byte(text)}}) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+	if isList(&answer{Observation: status.Observation{Code: new(404), Body: []byte("[]")}}) {
+		t.Error("an answer that is not good is a list")
+	}
+}
+
+// Where a look ends while the next page is looked for, that decides nothing.
+func TestPages_stopped(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause.ErrDeadline)
+	if f := unread(ctx, errUnknownPage, 0); f.Kind != status.FailureStopped {
+		t.Errorf("have %+v", f)
+	}
+}
+
+// The URLs of pages do not grow without end.
+func TestPages_longURL(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		requests++
+		return replied("[]", "Link: <"+strings.Repeat("x", 1000)+"/>; rel=next")
+	})})
+	o := s.Look(t.Context(), false)
+	if want := "the URL of the next one is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
+		t.Errorf("after %d requests: have %q, want %q", requests, reason(o), want)
 	}
 }
 
