@@ -338,6 +338,11 @@ func TestListAlone(t *testing.T) {
 `},
 		{name: "known", list: "a=queued b=queued", elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
 `},
+		{name: "a start that does not list all", list: "a=queued", elements: poll.Elements{Known: []string{"a", "b"}},
+			want: `1 list; 0s 0 jobs ends after 1: failed: 2 elements; the request that starts them is sent once
+0s 1 a ends after 1: failed: 2 elements; the request that starts them is sent once
+0s 2 b ends after 1: failed: 2 elements; the request that starts them is sent once
+`},
 		{name: "a start that lists too few", list: "a=queued", elements: poll.Elements{Expect: 2},
 			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
@@ -446,4 +451,73 @@ func TestListInterrupted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What reads more than the element is judged at each look, but told only if that changes
+// something.
+func TestListTellsWhatIsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofJobs(t, poll.Elements{Expect: 1}, "a=run", "a=run", `{"jobs":[{"id":"a","state":"run"}],"over":true}`)
+		p.Rules.Own = []status.Rule{rule(t, status.Success, "$json.over == true")}
+		lines, _ := told(poll.Group{Timeout: time.Minute}, p)
+		want := `1s 0 jobs: NOT_READY 1 element
+1s 1 a: NOT_READY $json.over is missing, want == true
+2s 0 jobs: NOT_READY 1 element
+3s 0 jobs: NOT_READY 1 element
+3s 1 a: SUCCESS $json.over is true
+3s 1 a ends after 3: succeeded: $json.over is true`
+		if got := strings.Join(lines, "\n"); got != want {
+			t.Errorf("got:\n%s\nwant:\n%s", got, want)
+		}
+	})
+}
+
+func TestListHints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofJobs(t, poll.Elements{}, "a=run b=run")
+		p.Rules.Own = []status.Rule{rule(t, status.Success, `.State == "done"`)}
+		var hints []string
+		for ev := range (&poll.Group{Timeout: 3 * time.Second}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if ev.Kind == poll.EventAttempt {
+				hints = append(hints, ev.Verdict.Hints...)
+			}
+		}
+		if len(hints) != 1 || !strings.Contains(hints[0], ".state") {
+			t.Errorf("hints: %q", hints)
+		}
+	})
+}
+
+// A closing limiter closes its place after some attempts.
+type closing struct {
+	attempts int
+	until    time.Time
+}
+
+func (l *closing) Reserve(place string) poll.Slot {
+	if l.attempts > 0 {
+		return poll.Slot{Place: place}
+	}
+	return poll.Slot{Place: place, At: l.until}
+}
+func (l *closing) Release(poll.Slot)                                      {}
+func (l *closing) Confirm(poll.Slot) bool                                 { l.attempts--; return true }
+func (l *closing) Throttled(poll.Slot, time.Duration) (p poll.Place)      { return p }
+func (l *closing) Remaining(poll.Slot, int, time.Duration) (p poll.Place) { return p }
+func (l *closing) Rate(string) float64                                    { return 0 }
+
+// A list whose place is closed at the deadline of its first elements goes on with the others.
+func TestListHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := ofJobs(t, poll.Elements{}, "a=run", "a=run b=run", "a=done b=done")
+		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "the place"}, 5*time.Second
+		lines, _ := told(poll.Group{Timeout: time.Minute, Limiter: &closing{attempts: 2, until: began.Add(6 * time.Second)}}, p)
+		want := `5s 1 a ends after 2: timed out: timed out after 5s; last: .state is "run", want == "done"
+6s 2 b ends after 2: succeeded: .state is "done"
+`
+		if got := endings(lines); got != want {
+			t.Errorf("got:\n%swant:\n%s", got, want)
+		}
+	})
 }
