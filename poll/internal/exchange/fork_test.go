@@ -19,7 +19,8 @@ func forkOf(t *testing.T, r Request, element string) (s, fork *Session) {
 	t.Helper()
 	r.FollowEach = true
 	s = newTestSession(t, r)
-	if o := s.Look(t.Context(), false); o.Failure != nil || !o.Following.Each || o.Following.Start != (r.Method == http.MethodPost) || s.StartDue() {
+	o := s.Look(t.Context(), false)
+	if start := r.Method == http.MethodPost; o.Failure != nil || !o.Following.Each || o.Following.Start != start || s.StartDue() {
 		t.Fatalf("have %+v, %+v", o.Failure, o.Following)
 	}
 	fork, err := s.Fork([]byte(element))
@@ -58,7 +59,8 @@ func TestFork(t *testing.T) {
 				URL: "https://h/v1/jobs?key=k", Method: "POST", Body: []byte("x"), Follow: test.follow, LocationTrusted: test.trusted,
 				Header: http.Header{"Authorization": {secret}}, LookupEnv: func(string) (string, bool) { return secret, true },
 				Transport: serve(func(r *http.Request) reply {
-					asked = strings.Join([]string{r.Method, r.URL.String(), r.Header.Get("Authorization"), strings.TrimPrefix(r.Header.Get("Cookie"), "sid=")}, " ")
+					cookie := strings.TrimPrefix(r.Header.Get("Cookie"), "sid=")
+					asked = strings.Join([]string{r.Method, r.URL.String(), r.Header.Get("Authorization"), cookie}, " ")
 					if r.Body != nil && r.Method == http.MethodGet {
 						t.Error("the body is sent again")
 					}
@@ -146,6 +148,35 @@ func TestFork_list(t *testing.T) {
 	}
 	fork.Look(t.Context(), false)
 	if diff := cmp.Diff([]string{"/list", "/list?2", "/list", "/list?2", "/list?id=1"}, asked); diff != "" {
+		t.Errorf("requests (-want +have):\n%s", diff)
+	}
+}
+
+// A fork that goes on in another run looks at its element, and nothing else.
+func TestFork_resumed(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	request := Request{
+		URL: "https://h/jobs", Method: "POST", Follow: "/{.id}", FollowEach: true, Next: "auto",
+		Transport: serve(func(r *http.Request) reply {
+			asked = append(asked, r.Method+" "+r.URL.Path)
+			if r.Method == http.MethodPost {
+				return replied("[]")
+			}
+			return replied("[]", "Link: </more>; rel=next")
+		}),
+	}
+	_, fork := forkOf(t, request, `{"id":1}`)
+	resumed := newTestSession(t, request)
+	if err := resumed.Resume(fork.Save()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Session{fork, resumed} {
+		if o := s.Look(t.Context(), false); o.Following.Each || o.Following.Monitor != status.MonitorBuilt || o.Failure != nil {
+			t.Errorf("have %+v", o)
+		}
+	}
+	if diff := cmp.Diff([]string{"POST /jobs", "GET /1", "GET /1"}, asked); diff != "" {
 		t.Errorf("requests (-want +have):\n%s", diff)
 	}
 }

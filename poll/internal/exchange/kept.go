@@ -60,6 +60,9 @@ func (s *Session) Resume(text json.RawMessage) error {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
 		s.at, s.monitor, s.following = at, k.Monitor, true
+		if s.client.FollowEach && k.Monitor == status.MonitorBuilt { // a fork was there
+			s.client.FollowEach, s.pager = false, pager{}
+		}
 	}
 	if k.Result != "" {
 		s.location, s.locationErr = s.client.given.again(k.Result, k.ResultTrusted, s.client.LocationTrusted)

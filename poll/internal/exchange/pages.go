@@ -131,7 +131,8 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 		addPage(o, last)
 	}
 	if o.Truncated {
-		o.Remarks = append(o.Remarks, fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", s.client.MaxBody))
+		const words = "not all of the list is kept: its pages are longer than %d bytes"
+		o.Remarks = append(o.Remarks, fmt.Sprintf(words, s.client.MaxBody))
 	}
 	if o.Quota != nil { // every look takes as much
 		n := len(o.Pages) + 1
@@ -155,7 +156,9 @@ func (s *Session) callPage(n int, last *answer, asked call, to place) call {
 func (p place) identity() string { return p.origin() + p.url.RequestURI() }
 
 // nextPage returns the place of the page after page n, which was asked for as said.
-func (s *Session) nextPage(ctx context.Context, n int, last *answer, asked call, seen map[string]int) (to place, err error) {
+func (s *Session) nextPage(
+	ctx context.Context, n int, last *answer, asked call, seen map[string]int,
+) (to place, err error) {
 	to, err = s.pager.next(ctx, last, s.client.LocationTrusted)
 	if err == nil && len(asked.body) > 0 {
 		err = s.client.mayTakeBody(last.from, to)
@@ -168,7 +171,8 @@ func (s *Session) nextPage(ctx context.Context, n int, last *answer, asked call,
 	case loop:
 		return place{}, fmt.Errorf("it names page %d as the next one: a loop", earlier)
 	case n == maxPages:
-		return place{}, fmt.Errorf("it names another one, and at most %d are read: ask for longer pages, or for fewer elements", maxPages)
+		return place{}, fmt.Errorf("it names another one, and at most %d are read: "+
+			"ask for longer pages, or for fewer elements", maxPages)
 	case len(to.url.String()) > maxURL:
 		return place{}, fmt.Errorf("the URL of the next one is longer than %d bytes", maxURL)
 	}

@@ -52,7 +52,8 @@ func NewSession(r Request) (*Session, error) {
 		return nil, err
 	}
 	if r.FollowEach && !f.explicit() {
-		return nil, errors.New("what is followed for each element has to be an expression, or a URL with expressions in braces")
+		return nil, errors.New("what is followed for each element has to be an expression, " +
+			"or a URL with expressions in braces")
 	}
 	p, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
 	if err != nil {
