@@ -168,6 +168,9 @@ func (e Event) State() State {
 		return State{}
 	}
 	s := e.of.save()
+	if e.Kind == EventEnd && s.LastLook { // the next run has another deadline
+		s.Due, s.LastLook = time.Time{}, false
+	}
 	if o := e.Outcome; o != nil && (o.Ending == Succeeded || o.Ending == Failed) && e.of.refused == nil {
 		s = State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: o.Attempts, Sent: s.Sent, Status: o.Status, Reason: o.Reason,

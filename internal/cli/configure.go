@@ -53,7 +53,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
-	if err := cmp.Or(w.readThen(l), refuseForList(l)); err != nil {
+	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l)); err != nil {
 		return err
 	}
 	switch {
@@ -77,6 +77,13 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	w.reportLearning()
+	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}); err != nil {
+		return err
+	}
+	if past := w.poller.Past; past != nil {
+		w.report.Timeout = w.poller.Timeout
+		w.report.Opening = append(w.report.Opening, w.jobs.note())
+	}
 	return nil
 }
 

@@ -63,6 +63,9 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	case poll.Succeeded:
 		return ExitSuccess
 	case poll.Failed:
+		if errors.As(o.Cause, new(*unrecorded)) {
+			return ExitInternal
+		}
 		return ExitError
 	case poll.CannotRun:
 		return unrunnableCode(o.Observation.Failure)

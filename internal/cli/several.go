@@ -68,6 +68,17 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	w.describe(l, reader)
+	all := make([]*poll.Poller, len(g.pollers))
+	for i := range all {
+		all[i] = &g.pollers[i]
+	}
+	var err error
+	if w.jobs, err = openJobs(l, all, reader.lines); err != nil {
+		return err
+	}
+	if note := w.jobs.note(); note != "" {
+		w.report.Opening = append(w.report.Opening, note)
+	}
 	return nil
 }
 
@@ -257,6 +268,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
 	for event := range g.Events(ctx, w.pollers()) {
+		w.jobs.observe(event)
 		switch event.Kind {
 		case poll.EventGoal:
 			return w.reached(ctx, reporter, event)
@@ -312,7 +324,11 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if _, known := g.codes[outcome.Ending]; !known {
 		g.codes[outcome.Ending] = code
 	}
-	return w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) })
+	err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) })
+	if err == nil {
+		reporter.Delivered(result, w.jobs.end(event, code))
+	}
+	return err
 }
 
 // reached reports how all ended and ends stdout.

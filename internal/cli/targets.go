@@ -40,6 +40,7 @@ type severalReader struct {
 	again    []string // operands that repeat others
 
 	pollers []poll.Poller
+	lines   []*argv.Line               // of each the settings
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
 	missing []error                    // programs that cannot be run
 }
@@ -211,7 +212,7 @@ func (r *severalReader) read(ctx context.Context) error {
 
 // add takes a target.
 func (r *severalReader) add(t *target) {
-	r.pollers = append(r.pollers, t.poller)
+	r.pollers, r.lines = append(r.pollers, t.poller), append(r.lines, t.line)
 	if t.learns != nil {
 		put(&r.learns, len(r.pollers), t.learns)
 	}
@@ -252,7 +253,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 	if err := r.aim(b, &t, e); err != nil {
 		return t, err
 	}
-	t.poller.Target = r.name(e, &t)
+	t.poller.Target, t.line = r.name(e, &t), b.line
 	return t, r.learn(b, &t, e)
 }
 

@@ -60,9 +60,11 @@ func waitCommand(world World) *argv.Command {
 			}
 			defer stop()
 			if w.group != nil {
-				return w.then(ctx, l, w.runSeveral(watching))
+				err = w.runSeveral(watching)
+			} else {
+				_, err = w.run(watching)
 			}
-			_, err = w.run(watching)
+			w.jobs.close(w.world)
 			return w.then(ctx, l, err)
 		},
 	}
@@ -72,6 +74,7 @@ func waitCommand(world World) *argv.Command {
 type wait struct {
 	target        // the one that is waited for
 	group  *group // or several; nil for one
+	jobs   *jobs  // nil without --joblog
 
 	world          World
 	start          time.Time
@@ -104,6 +107,7 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 	}
 	for event := range w.poller.Events(ctx) {
 		w.learns.Observe(event)
+		w.jobs.observe(event)
 		if event.Kind == poll.EventEnd {
 			result, err = w.end(ctx, reporter, event)
 			continue
@@ -124,32 +128,39 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	held := w.learns.Save(inTime, outcome)
+	held := !outcome.Resumed && w.learns.Save(inTime, outcome)
 	result = w.output.Settle(outcome)
-	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
+	if result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings()); outcome.Resumed {
+		result.Outcome.Notes = append(result.Outcome.Notes, "that was in an earlier run, and its result is not printed again")
+	}
 	event.Outcome = &result.Outcome
 	if held {
 		reporter.Clear()
-		err = w.conclude(ctx, reporter, result)
+		err = w.conclude(ctx, reporter, result, event)
 		w.learns.SaveLater(ctx, time.Until(w.deadline()))
 		result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
 	}
 	reporter.Event(event)
 	reporter.Close()
 	if !held {
-		err = w.conclude(ctx, reporter, result)
+		err = w.conclude(ctx, reporter, result, event)
 	}
 	return result, err
 }
 
-// conclude writes the result and returns the error that determines the exit code.
-func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result report.Result) error {
+// conclude writes the result, notes the end, and returns the error that determines the exit
+// code.
+func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result report.Result, end poll.Event) error {
 	code := outcomeCode(result.Outcome)
 	if w.passExitCode {
 		code = passedCode(code, result.Outcome)
 	}
+	if result.Outcome.Resumed {
+		code = w.jobs.exit(end)
+	}
+	ended := w.jobs.end(end, code)
 	err := w.world.deliver(ctx, func() error {
-		if w.resultFile != "" {
+		if w.resultFile != "" && !result.Outcome.Resumed {
 			if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
 				return &report.ResultError{Err: err}
 			}
@@ -159,6 +170,7 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	if err != nil {
 		return err
 	}
+	ended()
 	if code != ExitSuccess {
 		return &exitError{code}
 	}

@@ -22,6 +22,7 @@ type Document struct {
 	Target     *string `json:"target"`
 	Attempts   int     `json:"attempts"`
 	Elapsed    Seconds `json:"elapsed_s"`
+	Resumed    bool    `json:"resumed,omitempty"` // it had ended in an earlier run
 	HTTPStatus *int    `json:"http_status,omitempty"`
 	ExitCode   *int    `json:"exit_code,omitempty"`
 	content
@@ -59,6 +60,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		Target:   new(o.Target),
 		Attempts: o.Attempts,
 		Elapsed:  seconds(o.Elapsed),
+		Resumed:  o.Resumed,
 		Notes:    remarks(&o),
 		Timeline: []Moment{},
 

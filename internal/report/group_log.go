@@ -92,11 +92,12 @@ func (l *groupLog) attempt(ev poll.Event) {
 // end reports how a target ended.
 func (l *groupLog) end(ev poll.Event, quiet bool) {
 	o := ev.Outcome
-	failed := missed(o.Ending)
+	failed := missed(o.Ending) && !o.Resumed
 	if failed {
 		l.failures++
 	}
 	switch {
+	case o.Resumed: // an earlier run did
 	case l.r.shown(): // in a row of its own
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
 	case failed && l.failures <= maxFailures, !failed && l.r.group.few() && !quiet:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (l *log) event(ev poll.Event) {
 		return
 	}
 	if !u.logged.opened && ev.Kind != poll.EventEnd {
-		l.say(l.r.opening(oneLine(u.latest.Target), u.timeout(), u.latest.MaxAttempts))
+		l.say(l.r.opening(oneLine(u.latest.Target), cmp.Or(l.r.cfg.Timeout, u.timeout()), u.latest.MaxAttempts))
 	}
 	u.logged.opened = true
 	switch ev.Kind {

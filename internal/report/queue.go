@@ -16,6 +16,7 @@ type queue struct {
 	mu      sync.Mutex
 	changed sync.Cond // of what follows
 	waiting []byte
+	written []func() // to be called once that is written
 	closing bool
 	idle    bool // everything is written
 	err     error
@@ -50,6 +51,18 @@ func (q *queue) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Then calls f once all that was queued so far is written, but not if that fails. It may do
+// so on another goroutine.
+func (q *queue) Then(f func()) {
+	q.mu.Lock()
+	if !q.idle {
+		q.written = append(q.written, f)
+		f = func() {}
+	}
+	q.mu.Unlock()
+	f()
+}
+
 // Close waits until everything is written, or a write has failed.
 func (q *queue) Close() error {
 	q.mu.Lock()
@@ -68,7 +81,7 @@ func (q *queue) run() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		for len(q.waiting) == 0 {
+		for len(q.waiting) == 0 && len(q.written) == 0 {
 			q.idle = true
 			q.changed.Broadcast()
 			if q.closing {
@@ -77,13 +90,28 @@ func (q *queue) run() error {
 			q.changed.Wait()
 		}
 		writing, q.waiting = q.waiting, writing[:0]
+		written := q.written
+		q.written = nil
 		q.changed.Broadcast()
 		q.mu.Unlock()
-		_, err := q.w.Write(writing)
+		err := q.write(writing, written)
 		q.mu.Lock()
 		if q.err = err; err != nil {
 			q.changed.Broadcast()
 			return err
 		}
 	}
+}
+
+// write writes what was queued, and tells that it did.
+func (q *queue) write(text []byte, written []func()) error {
+	if len(text) > 0 {
+		if _, err := q.w.Write(text); err != nil {
+			return err
+		}
+	}
+	for _, f := range written {
+		f()
+	}
+	return nil
 }

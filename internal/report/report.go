@@ -84,7 +84,7 @@ type Config struct {
 	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.
 	Goal    string
 	Targets int           // how many there are
-	Timeout time.Duration // of all of them together, 0 for none
+	Timeout time.Duration // of all of them together, 0 for none, or of a wait that goes on with an earlier one
 }
 
 // A Reporter shows the events of a run, or of the runs of a group. Its methods may be

@@ -15,8 +15,9 @@ import (
 type results struct {
 	queue  *queue // nil before the first line
 	rows   []TargetResult
-	winner *Result // that succeeded, where one is enough
-	number int     // the winner's
+	winner *Result  // that succeeded, where one is enough
+	number int      // the winner's
+	whole  []func() // to be called once what is written at the end is written
 }
 
 // A TargetResult is the result of one of several targets: a line of stdout and, without
@@ -31,6 +32,7 @@ type TargetResult struct {
 	Reason   string  `json:"reason"`
 	Attempts int     `json:"attempts"`
 	Elapsed  Seconds `json:"elapsed_s"`
+	Resumed  bool    `json:"resumed,omitempty"` // it had ended in an earlier run
 	// Stages is how far the last attempt got of a target that did not succeed.
 	Stages *jsonStages `json:"stages,omitempty"`
 	content
@@ -93,7 +95,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 			r.results.winner, r.results.number = &result, n
 		}
 		return nil
-	case out.JSON:
+	case out.JSON, o.Resumed:
 		return nil
 	case len(out.Print) > 1 && o.Ending != poll.Succeeded:
 		return nil
@@ -106,6 +108,20 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		line.setBody(o.Observation)
 	}
 	return r.writeLine(out, func(w io.Writer) error { return writeObject(w, line, line.content) })
+}
+
+// Delivered calls f once the result that [Reporter.WriteTarget] has taken last is on stdout,
+// at once if it does not go there. Where that fails it never does. It may call f on another
+// goroutine.
+func (r *Reporter) Delivered(result Result, f func()) {
+	switch out := result.output; {
+	case out.JSON, !out.PerTarget && result.Outcome.Ending == poll.Succeeded:
+		r.results.whole = append(r.results.whole, f)
+	case r.results.queue != nil:
+		r.results.queue.Then(f)
+	default:
+		f()
+	}
 }
 
 // writeLine writes a line of stdout. On the terminal where stderr is, too, it does not
@@ -139,6 +155,16 @@ func (out Output) lost(err error) {
 // and where one target was enough its result. Then it waits until all is written, and
 // closes stdout. exit is the exit code of the process. An error is a [*ResultError].
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
+	err := r.writeSummary(out, s, exit)
+	if err == nil {
+		for _, f := range r.results.whole {
+			f()
+		}
+	}
+	return err
+}
+
+func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
 	winner := r.results.winner
 	switch {
 	case out.JSON:
@@ -171,6 +197,7 @@ func targetResult(n int, result Result, exit int) TargetResult {
 	t := TargetResult{
 		N: n, Name: term.Line(o.Target), Status: statusWord(o.Status), Ending: endingWord(o.Ending),
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
+		Resumed: o.Resumed,
 	}
 	switch o.Ending {
 	case poll.Succeeded:

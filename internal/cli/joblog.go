@@ -1,0 +1,291 @@
+package cli
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"net/url"
+	"sync"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/joblog"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// jobs is what a wait keeps in its job log. Nil keeps nothing.
+type jobs struct {
+	log      *joblog.Log
+	ids      []string                // of the targets, by number; of lists none
+	lists    map[string]string       // the IDs of lists, by their names
+	elements string                  // the ID of what all lists have in common: that of their elements
+	open     map[string]joblog.Entry // of the lists, what is not written yet
+	exits    map[string]int          // of targets that had ended, by what they are called in the log
+
+	path    string
+	knows   int // targets that go on or had ended
+	ended   int // those that had
+	once    sync.Once
+	trouble error // the first one
+}
+
+// refuseResume refuses what needs a job log without one.
+func refuseResume(l *argv.Line) error {
+	switch {
+	case l.Has("joblog") && l.String("joblog") == "-":
+		return argv.Usagef("%s needs a file, which - is not", l.Origin("joblog"))
+	case !l.Has("joblog") && l.On("resume") && l.Typed("resume") != nil:
+		return argv.Usagef("--resume goes on with a job log, and needs --joblog FILE").
+			Hint("--joblog run.jsonl --resume begins that file, or goes on with it")
+	}
+	return nil
+}
+
+// openJobs opens the job log, if there is to be one. The targets go on with what it says of
+// them; lines are the settings of each.
+func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, error) {
+	if !l.Has("joblog") {
+		return nil, nil
+	}
+	path, origin := l.String("joblog"), l.Origin("joblog")
+	log, err := joblog.Open(path)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", origin, err)
+	}
+	if log.Len() > 0 && !l.On("resume") {
+		log.Close()
+		return nil, argv.Usagef("%s: %s has the targets of an earlier run", origin, path).
+			Hint("--resume goes on with them; another FILE begins anew")
+	}
+	j := &jobs{log: log, path: path, lists: make(map[string]string), open: make(map[string]joblog.Entry), exits: make(map[string]int)}
+	if j.attach(pollers, lines); j.knows == 0 && log.Len() > 0 {
+		log.Close()
+		return nil, argv.Usagef("%s: %s has other targets than these, or the same with other conditions", origin, path).
+			Hint("another FILE begins anew")
+	}
+	return j, nil
+}
+
+// attach makes the targets go on with what the log says, and tell it before they start
+// something.
+func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line) {
+	given := make(map[[sha256.Size]byte]int)
+	for i, p := range pollers {
+		sum := identity(lines[i], p.Probe)
+		if given[sum]++; given[sum] > 1 {
+			sum = sha256.Sum256(fmt.Append(sum[:], given[sum])) // they differ in what is no part of it
+		}
+		id := j.log.ID(sum[:])
+		past, _ := j.log.Past(id)
+		if past != nil {
+			p.Past = j.take(*past)
+			j.exits[id] = past.Exit
+		}
+		name := cmp.Or(p.Target, nameOf(p.Probe))
+		p.Starting = func(s poll.State) error {
+			if err := j.log.Start(joblog.Entry{ID: id, Name: name, State: s}); err != nil {
+				return &unrecorded{err}
+			}
+			return nil
+		}
+		if p.Elements == nil {
+			j.ids = append(j.ids, id)
+			continue
+		}
+		j.lists[name] = id
+		j.attachElements(p.Elements, lines[i], p.Probe)
+	}
+}
+
+// take returns the state of a target that the log knows.
+func (j *jobs) take(e joblog.Entry) *poll.State {
+	j.knows++
+	if e.Ended {
+		j.ended++
+	}
+	return &e.State
+}
+
+// note says what the targets go on with, "" if they are new.
+func (j *jobs) note() string {
+	switch {
+	case j == nil || j.knows == 0:
+		return ""
+	case j.ended > 0:
+		return fmt.Sprintf("%s: %d had ended before", j.path, j.ended)
+	}
+	return "goes on with " + j.path
+}
+
+// attachElements is attach for the elements of a list, which are the same in whatever
+// batches they are asked for.
+func (j *jobs) attachElements(list *poll.Elements, l *argv.Line, probe poll.Probe) {
+	sum := identity(l, templateOf(l, probe))
+	j.elements = j.log.ID(sum[:])
+	_, elements := j.log.Past(j.elements)
+	keys := list.Known
+	if keys == nil {
+		for key := range elements {
+			keys = append(keys, key)
+		}
+	}
+	for _, key := range keys {
+		if e, is := elements[key]; is {
+			put(&list.Past, key, *j.take(e))
+		}
+	}
+}
+
+func nameOf(probe poll.Probe) string {
+	if t, ok := probe.(poll.Targeter); ok {
+		return t.Target()
+	}
+	return ""
+}
+
+// templateOf returns a probe as the command line has it, before it is filled with the keys
+// of a batch.
+func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
+	switch probe := probe.(type) {
+	case *poll.HTTP:
+		template := *probe
+		template.URL = l.Operands[0]
+		return &template
+	case *poll.Command:
+		return &poll.Command{Args: l.Operands}
+	}
+	return probe
+}
+
+// identity returns what makes a target this one: what is looked at and by which conditions,
+// but no header and no password, since those are renewed, nor any limit.
+func identity(l *argv.Line, probe poll.Probe) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	switch probe := probe.(type) {
+	case *poll.HTTP:
+		write(h, "http", probe.Method, withoutUser(probe.URL), string(probe.Body), fmt.Sprint(probe.Body != nil))
+	case *poll.Command:
+		write(h, "command")
+		write(h, probe.Args...)
+	case poll.TCP:
+		write(h, "tcp", probe.Address)
+	}
+	for _, f := range waitFlags() {
+		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold"
+		if (isPart || f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each")) && l.Has(f.Name) {
+			write(h, f.Name)
+			write(h, l.Strings(f.Name)...)
+		}
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// write adds texts to a hash, so that no others have the same sum.
+func write(h hash.Hash, texts ...string) {
+	var size [8]byte
+	for _, text := range texts {
+		binary.BigEndian.PutUint64(size[:], uint64(len(text))+1)
+		h.Write(size[:])
+		h.Write([]byte(text))
+	}
+	h.Write(make([]byte, 8))
+}
+
+// withoutUser returns a URL without its user and password.
+func withoutUser(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	u.User = nil
+	return u.String()
+}
+
+// An unrecorded error means that a start was not sent, since the job log could not be
+// written.
+type unrecorded struct{ error }
+
+func (e *unrecorded) Error() string { return "nothing was started: " + e.error.Error() }
+func (e *unrecorded) Unwrap() error { return e.error }
+
+// entry returns what the log is to say of the target of an event.
+func (j *jobs) entry(ev poll.Event) joblog.Entry {
+	e := joblog.Entry{Name: ev.Target, State: ev.State()}
+	switch {
+	case len(j.lists) == 0:
+		e.ID = j.ids[max(ev.N, 1)-1]
+	case ev.N == 0:
+		e.ID = j.lists[ev.Target]
+	default:
+		e.ID, e.Key, e.Name = j.elements, ev.Target, ""
+	}
+	return e
+}
+
+// observe notes where an operation that was started is followed. What a list has come to is
+// kept until the end: no event tells of that.
+func (j *jobs) observe(ev poll.Event) {
+	if j == nil {
+		return
+	}
+	isList := ev.N == 0 && len(j.lists) > 0
+	switch {
+	case ev.Kind == poll.EventAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != ""):
+		e := j.entry(ev)
+		if e.Began.IsZero() { // it is to be started yet
+			j.failed(j.log.End(e))
+		} else {
+			j.failed(j.log.Follow(e))
+		}
+		delete(j.open, ev.Target)
+	case isList && (ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait):
+		j.open[ev.Target] = j.entry(ev)
+	case ev.Kind == poll.EventWait && len(j.lists) > 0 && ev.Attempt == 1: // an element that is looked at alone
+		if e := j.entry(ev); len(e.Session) > 0 {
+			j.failed(j.log.End(e))
+		}
+	}
+}
+
+// end notes how a target ended. What it returns does so: it is to be called once the result
+// was delivered, so that one that is lost is looked for again.
+func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
+	if j == nil || ev.Outcome.Resumed {
+		return func() {}
+	}
+	e := j.entry(ev)
+	e.Exit = int(code)
+	delete(j.open, ev.Target)
+	return func() {
+		if e.Attempts > 0 {
+			j.failed(j.log.End(e))
+		}
+	}
+}
+
+// exit returns the exit code of a target that had ended before.
+func (j *jobs) exit(ev poll.Event) ExitCode { return ExitCode(j.exits[j.entry(ev).ID]) }
+
+// failed keeps the first error.
+func (j *jobs) failed(err error) {
+	if err != nil {
+		j.once.Do(func() { j.trouble = err })
+	}
+}
+
+// close ends the job log. What it lacks is said on stderr.
+func (j *jobs) close(world World) {
+	if j == nil {
+		return
+	}
+	for _, e := range j.open {
+		j.failed(j.log.End(e))
+	}
+	j.failed(j.log.Close())
+	if j.trouble != nil {
+		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(j.trouble.Error()+"; what the file lacks is looked at again with --resume"))
+	}
+}
