@@ -309,7 +309,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
-	if len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome) {
+	if !outcome.Resumed && (len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome)) {
 		g.held = append(g.held, n)
 	}
 	result, settled := g.results[outcome.Run]
