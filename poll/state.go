@@ -190,6 +190,9 @@ func (r *run) save() State {
 		Last: r.looked, Status: r.last.verdict.Status, Reason: r.last.verdict.Reason, Streak: r.streak, Hint: r.hint(),
 		Previous: r.previous, Due: r.due, LastLook: r.lastLook,
 	}
+	if r.Past != nil && r.last.observation == nil {
+		s.Hint = r.Past.Hint // what remained of it counts from later than Last
+	}
 	if r.took.n > 0 {
 		s.Took = max(r.took.median(), 1) // 0 would be none
 	}
