@@ -185,7 +185,7 @@ func TestAHintThatOutlastsASlice(t *testing.T) {
 			have = append(have, fmt.Sprintf("%s after %d, %s", end.Outcome.Ending, end.Attempt, end.Elapsed))
 		}
 		want := []string{
-			"throttled past the deadline after 1, 0s", "timed out after 1, 10s", "timed out after 1, 20s", "succeeded after 2, 25s",
+			"throttled past the deadline after 1, 0s", "timed out after 1, 10s", "timed out after 1, 20s", "succeeded after 2, 25.25s",
 		}
 		if diff := cmp.Diff(want, have); diff != "" {
 			t.Errorf("slices (-want +have):\n%s", diff)
