@@ -149,3 +149,28 @@ func (r *reader) key(e *element) (string, error) {
 	}
 	return name.String(), nil
 }
+
+// Names returns what names each of the elements of an answer, as a wait does. An error says
+// which part of a name is missing, or that two are equal.
+func (e *Elements) Names(elements []expr.Element) ([]string, error) {
+	r := reader{each: e.Each, keys: e.Keys}
+	all := make([]element, len(elements))
+	for i := range elements {
+		all[i].Element = elements[i]
+	}
+	if err := r.choose(all); err != nil {
+		return nil, err
+	}
+	names, taken := make([]string, len(all)), make(map[string]bool, len(all))
+	for i := range all {
+		name, err := r.key(&all[i])
+		if err != nil {
+			return nil, err
+		}
+		if taken[name] {
+			return nil, fmt.Errorf("two elements are named %s", name)
+		}
+		names[i], taken[name] = name, true
+	}
+	return names, nil
+}

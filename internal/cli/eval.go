@@ -17,27 +17,35 @@ func evalCommand(world World) *argv.Command {
 	return &argv.Command{
 		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
-		Summary:  "try a condition on an answer in a file",
+		Usage: []string{
+			"poll eval [flags] EXPR [FILE|-]",
+			"poll eval [flags] --each EXPR --until EXPR [FILE|-]",
+		},
+		Summary: "try a condition on an answer in a file",
 		About: "poll eval prints whether a condition is true, false or unknown for an answer,\n" +
 			"and says why on stderr. FILE holds the answer: the JSON document, $body and\n" +
 			"$stdout. With -, or without FILE if EXPR needs an answer, it is read from stdin.\n" +
-			"Here EXPR alone decides; in a wait, only a good answer can be a SUCCESS.",
+			"Here EXPR alone decides; in a wait, only a good answer can be a SUCCESS.\n\n" +
+			"With --each it prints a line for each element of a list in the answer: its name,\n" +
+			"what a wait with these conditions makes of it, and why, with tabs between them.",
 		Examples: []argv.Example{
 			{Line: `poll eval '.state == "done"' answer.json`},
 			{Line: `kubectl get pod web-0 -o json | poll eval '.status.phase == "Running"'`},
 			{Line: `poll eval '$status == 404 or .items == []' --status 404 answer.json`},
 			{Line: `poll eval --print '.items[0].name' answer.json`},
+			{Line: `poll eval --each .jobs --until '.state == "done"' answer.json`},
 		},
 		Flags: evalFlags(),
 		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. With --print\n" +
-			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown.",
+			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown. With\n" +
+			"--each: 0 if all elements are SUCCESS, 1 if one is ERROR, 3 if a wait goes on.",
 		Arguments: func(before []string) argv.Completion {
 			if len(before) == 0 {
 				return argv.Completion{Kind: argv.OfferWords}
 			}
 			return argv.Completion{Kind: argv.OfferFiles}
 		},
-		Conflicts:   argv.Conflicting("error", "status", "exit", "header"),
+		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print")),
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -51,7 +59,7 @@ func evalCommand(world World) *argv.Command {
 }
 
 func evalFlags() argv.Flags {
-	return argv.Flags{
+	return slices.Concat(argv.Flags{
 		{Name: "status", Value: "CODE", Usage: "$status, the HTTP status code"},
 		{Name: "exit", Value: "CODE", Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
@@ -61,7 +69,7 @@ func evalFlags() argv.Flags {
 		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the time since the start"},
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
-	}
+	}, elementFlags())
 }
 
 // failureClasses returns the values of $error.
@@ -78,11 +86,12 @@ type question struct {
 	condition, value *expr.Expr
 	file             []string // of the answer, or none
 	env              *expr.Env
+	list             *listQuestion // instead of condition and value, nil for none
 }
 
 // readQuestion reads the command line, and the answer last.
 func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, err error) {
-	if err := q.readOperands(l); err != nil {
+	if err := q.readOperands(l, world); err != nil {
 		return q, err
 	}
 	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0)}
@@ -117,8 +126,15 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 
 // readOperands reads --print and the operands. With --print a single operand is the
 // file.
-func (q *question) readOperands(l *argv.Line) (err error) {
+func (q *question) readOperands(l *argv.Line, world World) (err error) {
 	q.file = l.Operands
+	if l.Has("each") {
+		q.list, err = readListQuestion(l, world)
+		return err
+	}
+	if err := refuseConditions(l); err != nil {
+		return err
+	}
 	if l.Has("print") {
 		if q.value, err = compileValue(l, "print"); err != nil || len(q.file) <= 1 {
 			return err
@@ -162,7 +178,7 @@ func (q question) readAnswer(world World) error {
 		return argv.Usagef("with --error there is no answer, but a FILE is given")
 	case len(q.file) == 1:
 		name = q.file[0]
-	case !needsAnswer(q.condition) && !needsAnswer(q.value):
+	case q.list == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
 	case world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
@@ -170,7 +186,7 @@ func (q question) readAnswer(world World) error {
 	body, err := world.readFile(name, maxInput)
 	if err != nil {
 		e := argv.Usagef("read the answer: %w", err)
-		if q.condition == nil {
+		if q.condition == nil && q.list == nil {
 			e.Hint("the operand after --print EXPR is a file: poll eval --print EXPR [FILE]")
 		}
 		return e
@@ -187,6 +203,9 @@ func needsAnswer(e *expr.Expr) bool {
 	return uses.JSON || uses.IsJSON || uses.Body || uses.Stdout
 }
 
+// maxReasons is how many lines of reasons, and of notes, are shown.
+const maxReasons = 5
+
 // The exit codes of eval that mean something else than for a wait.
 const (
 	exitFalse   = ExitError
@@ -195,6 +214,9 @@ const (
 
 // answer evaluates the expressions. The reasons go to stderr.
 func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
+	if q.list != nil {
+		return q.list.answer(ctx, l, q.env, stderr)
+	}
 	var out string
 	code := ExitSuccess
 	for _, e := range []*expr.Expr{q.condition, q.value} {
@@ -220,7 +242,6 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 
 // truth returns what stdout says about a condition. The reasons go to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
-	const maxReasons = 5
 	say := func(prefix string, lines []string) {
 		for _, line := range lines {
 			fmt.Fprintln(stderr, prefix+term.Line(line))

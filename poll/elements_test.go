@@ -1,0 +1,45 @@
+package poll
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		each, doc string
+		keys      []string
+		want      string
+	}{
+		{".", `[{"id":1},{"id":"b"}]`, nil, "[1 b] <nil>"},
+		{".", `[{"id":1,"name":"x"},{"name":"y"}]`, nil, "[x y] <nil>"},
+		{".", `{"x":{"id":1},"y":{"id":2}}`, nil, "[x y] <nil>"},
+		{".", `{"x":{"id":1},"y":{"id":2}}`, []string{".id"}, "[1 2] <nil>"},
+		{".", `[{"a":1,"b":2}]`, []string{".a", ".b"}, "[1/2] <nil>"},
+		{".", `[]`, nil, "[] <nil>"},
+		{".", `[{"id":1},{"id":null}]`, nil, "[] not all elements have an .id, a .name or a .metadata.name"},
+		{".", `[{"id":1},{"id":{}}]`, []string{".id"}, "[] an element has no name: .id is an object"},
+		{".", `[{"id":1},{"id":"1"}]`, nil, "[] two elements are named 1"},
+	} {
+		each, err := expr.CompileEach(test.each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := Elements{Each: each}
+		for _, source := range test.keys {
+			key, err := expr.CompileValue(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.Keys = append(e.Keys, key)
+		}
+		elements, _ := each.Elements(expr.NewDoc([]byte(test.doc)))
+		names, err := e.Names(elements)
+		if have := fmt.Sprint(names, err); have != test.want {
+			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
+		}
+	}
+}
