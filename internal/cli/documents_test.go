@@ -96,7 +96,7 @@ func TestComplete(t *testing.T) {
 		{"a program behind a URL", []string{"-q", "http://localhost:1/", "--", "cu"}, "commands 0"},
 		{"the words of a program behind a URL", []string{"-q", "http://localhost:1/", "--", "curl", "--fa"}, "rest 3"},
 		{"a command that is named as a subcommand", []string{"--", "eval", "x"}, "rest 1"},
-		{"a subcommand's flag", []string{"eval", "--st"}, "words 0 --status --stderr"},
+		{"a subcommand's flag", []string{"eval", "--st"}, "words 0 --status --stderr --strict"},
 		{"a subcommand's flag behind operands", []string{"eval", ".a", "f", "--exi"}, "words 0 --exit"},
 		{"a subcommand's operand", []string{"presets", "replic"}, "words 0 replicate"},
 		{"no second one", []string{"presets", "rds", "replic"}, "words 0"},

@@ -486,3 +486,63 @@ func normal(t *testing.T, v any) any {
 	}
 	return decode(t, string(raw))
 }
+
+// TestDifferentialElements compares what a condition is for the elements of a list with what
+// any and all make of it for the whole, and with gojq for each of them.
+func TestDifferentialElements(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 3))}
+	each, compared := mustEach(t, ".items"), 0
+	for range max(*pairs/5, 1) {
+		items := []any{}
+		for range 1 + g.IntN(4) {
+			items = append(items, g.document(2))
+		}
+		raw, err := json.Marshal(map[string]any{"items": items, "a": g.document(1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := g.condition(2)
+		whole := g.IntN(4) == 0 // it names the answer, too, which jq does not
+		if whole {
+			ours = "(" + ours + ") or .a == $json.items[0].b or $json.a"
+		}
+		x, err := expr.Compile(ours)
+		if err != nil {
+			continue
+		}
+		page := expr.NewDoc(raw)
+		elements, problem := each.Elements(page)
+		if len(elements) != len(items) {
+			t.Fatalf("have %d elements (%s) of %s", len(elements), problem, raw)
+		}
+		compared++
+		counts := map[expr.Tri]int{}
+		for _, e := range elements {
+			counts[x.Eval(&expr.Env{Doc: page, Element: e.Doc()}).Tri]++
+			if d := differ(e.Raw, ours, theirs); !whole && d != "" && d != "kleene" {
+				t.Errorf("seed %d: %s: %s on %s", seed, d, ours, e.Raw)
+			}
+		}
+		kleene := func(settles, otherwise expr.Tri) expr.Tri {
+			switch {
+			case counts[settles] > 0:
+				return settles
+			case counts[expr.Unknown] > 0:
+				return expr.Unknown
+			}
+			return otherwise
+		}
+		want := map[string]expr.Tri{"any": kleene(expr.True, expr.False), "all": kleene(expr.False, expr.True)}
+		for function, want := range want {
+			src := function + "(.items[]; " + ours + ")"
+			if have := mustCompile(t, src).Eval(&expr.Env{Doc: page}).Tri; have != want {
+				t.Errorf("seed %d: %s is %v, its elements say %v, on %s", seed, src, have, want, raw)
+			}
+		}
+	}
+	if compared < *pairs/20 {
+		t.Errorf("only %d conditions were compared", compared)
+	}
+}

@@ -1,0 +1,95 @@
+package expr_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/status/expr"
+)
+
+// FuzzEach checks that any expression for elements compiles or fails with an error that points
+// into it, that elements are parts of the answer in their order, and that they are what gojq
+// gives for the path, where it is one of jq.
+func FuzzEach(f *testing.F) {
+	docs := []string{
+		`{"a":[{"b":[1,null,"x"]},{"b":[]}],"items":[{"id":1},{"id":"2"}]}`, `[[1],[2,[3]]]`, `{"a":{"b":{"id":1},"c":null}}`, `null`, `"x"`, ``,
+		"{\"id\":1}\n{\"id\":2}\n", `{"a":[1,2}`, "\ufeff[1]", `{"items":null}`, `{"a":"\ud800","b":[{"c":1e400}]}`,
+	}
+	for i, src := range []string{
+		`.`, `.[]`, `.a`, `.a[].b`, `.a[].b[]`, `.items[]`, `..`, `..[]`, `..[].id`, `.a[0].b`, `.a[-1]["b"][]`, `.a.b.c`, `."a"[]`,
+		`.items.#(id==1)#`, `.items.#.id`, `.a.#.b[]`, `.a.@values`, `$json.a`, `..#(id>1)#`, `items`, `.items.#`, `.a | .b`, `jq: .a`, ` `,
+	} {
+		f.Add(src, docs[i%len(docs)])
+		f.Add(src, docs[0])
+	}
+	f.Fuzz(func(t *testing.T, src, body string) {
+		x, err := expr.CompileEach(src)
+		if err != nil {
+			checkError(t, src, err)
+			return
+		}
+		elements, problem := x.Elements(expr.NewDoc([]byte(body)))
+		if problem != "" && elements != nil || strings.ContainsAny(problem, "\x00\x1b\r\n") || strings.Contains(problem, "a defect of poll") {
+			t.Errorf("%d elements, and %q", len(elements), problem)
+		}
+		rest := body
+		for _, e := range elements {
+			if !json.Valid([]byte(e.Raw)) {
+				t.Errorf("%q of %q is not JSON", e.Raw, body)
+			}
+			if strings.ContainsAny(src, "#@") {
+				continue // they can make new lists
+			}
+			_, after, found := strings.Cut(rest, e.Raw)
+			if !found {
+				t.Fatalf("%q is not in %q", e.Raw, rest)
+			}
+			rest = after
+		}
+		compareElements(t, x, body)
+	})
+}
+
+// ofJQ matches the paths that are read as in jq.
+var ofJQ = regexp.MustCompile(`^\.$|^(\.[a-z_]+|\.?\[\]|\.?\[-?[0-9]{1,3}\])+$`)
+
+// compareElements compares elements with what gojq gives, for a document without keys that
+// occur twice.
+func compareElements(t *testing.T, x *expr.Each, body string) {
+	t.Helper()
+	src, doc := x.String(), any(nil)
+	if !ofJQ.MatchString(src) || src[0] != '.' || json.Unmarshal([]byte(body), &doc) != nil {
+		return
+	}
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := src
+	if !strings.Contains(src, "[]") {
+		program = "(" + src + ")[]"
+	}
+	want, stopped, err := runJQ(string(raw), "["+program+"]")
+	if err != nil {
+		return // a word of jq
+	}
+	elements, problem := x.Elements(expr.NewDoc(raw))
+	switch {
+	case problem != "" && stopped == nil && !strings.Contains(problem, " has no "):
+		t.Errorf("%s on %s: %s, gojq gives %v", src, raw, problem, want)
+	case problem != "":
+	case stopped != nil && !strings.Contains(stopped.Error(), "null"):
+		t.Errorf("%s on %s: %v, gojq stops: %v", src, raw, elements, stopped)
+	case stopped == nil:
+		have := []any{}
+		for _, e := range elements {
+			have = append(have, decode(t, e.Raw))
+		}
+		if want := normal(t, want); !reflect.DeepEqual(any(have), want) {
+			t.Errorf("%s on %s: %v, gojq gives %v", src, raw, have, want)
+		}
+	}
+}
