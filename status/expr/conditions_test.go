@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"reflect"
@@ -19,6 +20,8 @@ import (
 //	condition: its outcome
 //	value:     its value as JSON, or "missing"
 //	refused:   the message of the error
+//	elements:  the elements that a path leads to, or why there are none
+//	each:      the outcomes of a condition for the elements of .jobs
 func TestConditionsPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/conditions.md")
@@ -40,7 +43,7 @@ func TestConditionsPage(t *testing.T) {
 			}
 			examples++
 			src, want := splitExample(line)
-			if have := runExample(kind, src, env); !sameExample(kind, have, want) {
+			if have := runExample(t, kind, src, env); !sameExample(kind, have, want) {
 				t.Errorf("%s is %s, the page says %s", src, have, want)
 			}
 		}
@@ -65,7 +68,19 @@ func splitExample(line string) (src, want string) {
 }
 
 // runExample is the outcome, the value or the message.
-func runExample(kind, src string, env *expr.Env) string {
+func runExample(t *testing.T, kind, src string, env *expr.Env) string {
+	t.Helper()
+	switch kind {
+	case "elements":
+		return runElements(src, env)
+	case "each":
+		elements, _ := mustEach(t, ".jobs").Elements(env.Doc)
+		var outcomes []string
+		for _, e := range elements {
+			outcomes = append(outcomes, runExample(t, "condition", src, &expr.Env{Doc: env.Doc, Element: e.Doc()}))
+		}
+		return strings.Join(outcomes, " ")
+	}
 	compile := expr.Compile
 	if kind == "value" {
 		compile = expr.CompileValue
@@ -90,6 +105,17 @@ func runExample(kind, src string, env *expr.Env) string {
 		return v.Raw
 	}
 	return r.Value().Kind.String()
+}
+
+// runElements spells the elements, or what is wrong.
+func runElements(src string, env *expr.Env) string {
+	x, err := expr.CompileEach(src)
+	if err != nil {
+		_, message, _ := strings.Cut(err.Error(), ": ")
+		return message
+	}
+	elements, problem := x.Elements(env.Doc)
+	return cmp.Or(problem, spell(elements), "no elements")
 }
 
 func sameExample(kind, have, want string) bool {
