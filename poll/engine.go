@@ -242,7 +242,7 @@ func (e *engine) leaveList(s *source) {
 		}
 		e.plan(own)
 	}
-	if l.alone != nil && l.run.attempts > 0 {
+	if l.alone != nil && l.run.last.observation != nil { // it was looked at in this run
 		e.emit(l.run.attemptEvent())
 	}
 }

@@ -138,7 +138,7 @@ func (s *suite) runCases(chosen *regexp.Regexp) (failed int) {
 
 func cases() []testCase {
 	var all []testCase
-	for _, group := range [][]testCase{floods(), clocks(), kills(), crowds(), manyTargets()} {
+	for _, group := range [][]testCase{floods(), clocks(), kills(), crowds(), manyTargets(), resumed()} {
 		all = append(all, group...)
 	}
 	return all
