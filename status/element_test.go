@@ -119,7 +119,8 @@ func TestEnvelope(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rules := Rules{Preset: preset}
+		other := elementRules(t, PresetRule{Status: Error, Expr: `.state == "down"`})
+		rules := Rules{Own: other.Own, Preset: preset}
 		if v := rules.Classify(t.Context(), observedElement(`{"state":"up"}`, Present)); v.Status != Error || v.Reason != "it is up: up" {
 			t.Errorf("in %q: have %v, %s", envelope, v.Status, v.Reason)
 		}

@@ -3,6 +3,7 @@ package expr_test
 import (
 	"errors"
 	"fmt"
+	"log"
 	"strings"
 
 	"github.com/pollcli/poll/status/expr"
@@ -99,4 +100,32 @@ func ExampleUnreadable() {
 	result := x.Eval(&expr.Env{Doc: expr.Unreadable("the answer is longer than 64 MiB")})
 	fmt.Println(result.Tri, result.Explain(1))
 	// Output: unknown [.state is unknown: the answer is longer than 64 MiB]
+}
+
+func ExampleCompileEach() {
+	each, err := expr.CompileEach(".jobs")
+	if err != nil {
+		log.Fatal(err)
+	}
+	id, err := expr.CompileValue(".id")
+	if err != nil {
+		log.Fatal(err)
+	}
+	done, err := expr.Compile(`.step >= $json.steps`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	page := expr.NewDoc([]byte(`{"steps": 3, "jobs": [{"id": 41, "step": 3}, {"id": 42, "step": 1}]}`))
+	jobs, problem := each.Elements(page)
+	if problem != "" {
+		log.Fatal(problem)
+	}
+	for _, job := range jobs {
+		name, _ := job.Key(id)
+		result := done.Eval(&expr.Env{Doc: page, Element: job.Doc()})
+		fmt.Println(name, result.Tri)
+	}
+	// Output:
+	// 41 true
+	// 42 false
 }
