@@ -25,6 +25,8 @@ type group struct {
 	lastSeen       *status.Observation // several targets may share it
 	places         []*place            // in the order of first sight
 	placeOf        map[string]*place
+	lists          []*list // in the order of first sight
+	listOf         map[poll.RunID]*list
 	summary        *poll.Summary // nil until the end
 }
 
@@ -41,6 +43,8 @@ type target struct {
 	ending         poll.Ending
 	scale          scale
 	busy, over     bool
+	inList, seen   bool  // it is an element of the answers of a list; it was in one
+	behind         int32 // how many attempts of the list came before its first
 }
 
 // A detail is what a target's own row shows besides.
@@ -55,6 +59,9 @@ func newGroup(size int) *group {
 
 // at returns when something happened, since the start of the group.
 func (g *group) at(t time.Time) time.Duration { return max(0, t.Sub(g.began)) }
+
+// neverSeen is the reason of an element that no answer of a list has held.
+const neverSeen = "never seen"
 
 // few reports whether each target is shown.
 func (g *group) few() bool { return g.size <= maxRows }
@@ -73,16 +80,24 @@ func (g *group) update(ev poll.Event) *target {
 		g.summary = ev.Summary
 		return nil
 	}
+	if isOfList(ev) {
+		g.updateList(ev)
+		return nil
+	}
 	t := g.target(ev)
 	switch ev.Kind {
 	case poll.EventWait, poll.EventStart:
 		t.attempt, t.busy = int32(ev.Attempt), ev.Kind == poll.EventStart
 	case poll.EventAttempt:
 		t.attempt, t.busy = int32(ev.Attempt), false
-		if ev.Observation == nil || ev.Observation != g.lastSeen {
-			g.rate.add(g.at(ev.At))
+		if o := ev.Observation; o != nil && o.Within != nil {
+			t.inList, t.seen = true, t.seen || o.Presence == status.Present
+			t.behind = int32(g.lists[0].latest.Attempt - ev.Attempt)
 		}
-		g.lastSeen = ev.Observation
+		if o := ev.Observation; o == nil || o != g.lastSeen && o.Within == nil { // not one of a list
+			g.rate.add(g.at(ev.At))
+			g.lastSeen = o
+		}
 		g.judged(t, waitingStatus(ev.Verdict.Status), verdictWords(ev))
 	case poll.EventEnd:
 		g.end(t, ev.Outcome)
@@ -158,7 +173,12 @@ func (g *group) end(t *target, o *poll.Outcome) {
 	}
 	g.waiting[t.status]--
 	g.ended[o.Ending]++
-	g.setReason(t, oneLine(decisive(o)))
+	if unseen := t.inList && !t.seen && o.Observation.Presence == status.Missing; unseen {
+		g.setReason(t, neverSeen)
+		t.reason.advice = []string{"hint: an element's name is what --key reads in it, or else its .id, .name or .metadata.name"}
+	} else {
+		g.setReason(t, oneLine(decisive(o)))
+	}
 	if t.reason.advice == nil && o.Ending != poll.Succeeded {
 		t.reason.advice = advice(o)
 	}

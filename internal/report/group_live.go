@@ -132,7 +132,7 @@ func (v *groupLive) summary(now time.Time) []string {
 	g := v.r.group
 	pieces := slices.Concat([]piece{v.elapsed(now)}, v.counts(), []piece{plain("(" + v.r.cfg.Goal + ")")})
 	text := v.r.glyphs.frame(g.at(now)) + " " + line(v.r.width()-2, "  ", pieces...)
-	return append([]string{text}, v.places(now, 1)...)
+	return append(append([]string{text}, v.lists(now)...), v.places(now, 1)...)
 }
 
 // overview is what is shown of many targets.
@@ -154,7 +154,7 @@ func (v *groupLive) overview(now time.Time) []string {
 		text := fmt.Sprintf("  %*d  %s", n, one.waiting, one.text(v.r.glyphs.ellipsis))
 		lines = append(lines, term.Cut(text, width, v.r.glyphs.ellipsis))
 	}
-	lines = append(lines, v.places(now, shownPlaces)...)
+	lines = append(append(lines, v.lists(now)...), v.places(now, shownPlaces)...)
 	var oldest []*target
 	for t := g.oldest; t != nil && len(oldest) < shownOldest; t = t.younger {
 		oldest = append(oldest, t)
@@ -163,6 +163,15 @@ func (v *groupLive) overview(now time.Time) []string {
 		lines = append(lines, "  waiting longest:")
 	}
 	return append(lines, v.table(oldest, now)...)
+}
+
+// lists returns a line about the lists, or none.
+func (v *groupLive) lists(now time.Time) []string {
+	text := v.r.group.listWords(now)
+	if text == "" {
+		return nil
+	}
+	return []string{term.Cut("  "+text, v.r.width(), v.r.glyphs.ellipsis)}
 }
 
 // places returns a line for each of the first places that are closed.

@@ -37,6 +37,7 @@ type groupLog struct {
 func (l *groupLog) event(ev poll.Event) {
 	r, g := l.r, l.r.group
 	quiet := r.cfg.Face == None
+	ev.Elapsed = g.at(ev.At) // that of an element begins when it is first seen
 	if !l.opened && !quiet {
 		l.say(r.opening(r.cfg.Goal, r.cfg.Timeout, 0))
 	}
@@ -44,6 +45,11 @@ func (l *groupLog) event(ev poll.Event) {
 	switch {
 	case ev.Kind == poll.EventAttempt && r.cfg.Verbose && !quiet:
 		l.attempt(ev)
+	case ev.Kind == poll.EventAttempt && ev.N == 0:
+		if !quiet {
+			l.list(g.listOf[ev.Run], ev)
+		}
+	case ev.Kind == poll.EventEnd && ev.N == 0: // its elements are told of, and the list at the end
 	case ev.Kind == poll.EventAttempt && len(ev.Verdict.Hints) > 0 && !quiet:
 		l.hint(g.targets[ev.N-1].reason, ev)
 	case ev.Kind == poll.EventEnd:
@@ -98,7 +104,7 @@ func (l *groupLog) end(ev poll.Event, quiet bool) {
 	}
 	switch {
 	case o.Resumed: // an earlier run did
-	case l.r.shown(): // in a row of its own
+	case l.r.shown(), l.r.group.endedWithList(o): // in a row of its own, or all at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
 	case failed && l.failures <= maxFailures, !failed && l.r.group.few() && !quiet:
 		what := o.Status.String()
@@ -191,6 +197,9 @@ func (l *groupLog) tick(now time.Time) {
 	text := g.countWords(l.r.cfg.Palette)
 	if pace := g.rate.perSecond(g.at(now)); pace > 0 {
 		text += "; " + rateWords(pace) + " attempts/s"
+	}
+	if looks := g.listWords(now); looks != "" {
+		text = strings.TrimPrefix(text+"; "+looks, "; ")
 	}
 	if closed := g.closed(now); len(closed) > 0 {
 		text += fmt.Sprintf("; %s closed", words.Count(len(closed), "place"))

@@ -21,7 +21,7 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	glyphs := v.r.glyphs
 	row := tableRow{
 		mark: " ", name: oneLine(t.name), status: t.status.String(), tone: toneOf(t.status.String()),
-		attempt: fmt.Sprintf("#%d", t.attempt), elapsed: words.Clock(v.r.group.age(t, now)),
+		attempt: fmt.Sprintf("#%d", v.r.group.attempt(t)), elapsed: words.Clock(v.r.group.age(t, now)),
 	}
 	switch {
 	case t.row != nil:
@@ -39,7 +39,7 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 		if !endedByVerdict(t.ending) {
 			row.words = strings.TrimSuffix(t.ending.String()+": "+row.words, ": ")
 		}
-	case t.busy:
+	case t.busy, t.inList && v.r.group.lists[0].latest.Kind == poll.EventStart:
 		row.mark = glyphs.frame(v.r.group.at(now))
 	}
 	if row.status == "" {

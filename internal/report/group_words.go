@@ -106,7 +106,10 @@ func (g *group) lacks() []*lack {
 // missing says which targets are not done, grouped by how they ended and why.
 func (r *Reporter) missing() string {
 	g := r.group
-	text := fmt.Sprintf("poll: %d of %s not done:\n", g.size-g.done(), words.Count(g.size, "target"))
+	if g.size == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("poll: %d of %s not done:\n", g.size-g.done(), words.Count(g.size, r.thing()))
 	rest, told := 0, make(map[string]bool)
 	for i, one := range g.lacks() {
 		if i >= closingReasons {
@@ -138,6 +141,14 @@ func (r *Reporter) missing() string {
 	return text
 }
 
+// thing returns what a target is called.
+func (r *Reporter) thing() string {
+	if len(r.group.lists) > 0 {
+		return "element"
+	}
+	return "target"
+}
+
 // advice returns what the first of the targets was told.
 func (l *lack) advice() []string {
 	if l.reason == nil {
@@ -156,7 +167,7 @@ func (r *Reporter) lackWords(l *lack) string {
 	switch {
 	case text == "":
 		return how + " before the first answer"
-	case endedByVerdict(l.ending), l.ending == poll.HintTooLong, strings.HasPrefix(text, "the last "):
+	case endedByVerdict(l.ending), l.ending == poll.HintTooLong, strings.HasPrefix(text, "the last "), text == neverSeen:
 		return how + ", " + text
 	}
 	return how + ", last " + text
@@ -168,6 +179,7 @@ func (r *Reporter) groupClosing(s *poll.Summary) string {
 	text := ""
 	if s.Ending != poll.Succeeded {
 		text = r.missing()
+		text += r.failedLists(text)
 	}
 	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Elapsed: s.Elapsed, Reason: r.verdict(s)}
 	return text + "poll: " + ending(&o, r.cfg.Palette) + "\n"
@@ -182,8 +194,10 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	}
 	if s.Ending == poll.Interrupted && s.Cause != nil {
 		text = s.Cause.Error() + "; " + text
+	} else if why := r.group.listReason(); why != "" && s.Ending != poll.Succeeded {
+		text = why + "; " + text
 	}
-	if r.group.done() == r.group.size {
+	if r.group.done() == r.group.size || r.group.size == 0 {
 		return text
 	}
 	return text + " (" + r.group.countWords(term.Palette{}) + ")"

@@ -100,6 +100,8 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 		Elapsed: seconds(ev.Elapsed), prediction: predict(f.r.cfg.Forecast, ev.Age())}
 	if ev.N > 0 {
 		o.N, o.Name = ev.N, o.Target
+	} else if f.r.group != nil {
+		o.Name = o.Target // a list
 	}
 	switch ev.Kind {
 	case poll.EventWait:

@@ -228,7 +228,10 @@ func remarks(o *poll.Outcome) []string {
 }
 
 // hints returns what may have been meant where a rule read something missing.
-func hints(v status.Verdict) []string { return oneLines("hint: ", v.Hints) }
+func hints(v status.Verdict) []string {
+	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
+	return oneLines("hint: ", slices.DeleteFunc(slices.Clone(v.Hints), isSaid))
+}
 
 // oneLines returns each of the texts as a line with the prefix.
 func oneLines(prefix string, texts ...[]string) []string {
@@ -281,6 +284,8 @@ func remedy(a status.Advice) string {
 		return "to let it have the terminal: --foreground"
 	case status.AdviceFollow:
 		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
+	case status.AdviceKey:
+		return "to name the elements otherwise: --key EXPR, which may be repeated"
 	case status.AdviceFinalStates:
 		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
 	}
