@@ -203,7 +203,7 @@ func (own *list) goal(need int) string {
 	case need > 1:
 		return "at least " + words.Count(need, "element") + of
 	case own.Expect > 1:
-		return fmt.Sprintf("all elements%s, at least %d", of, own.Expect)
+		return fmt.Sprintf("all elements%s (%d or more)", of, own.Expect)
 	}
 	return "all elements" + of
 }

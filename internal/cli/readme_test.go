@@ -235,7 +235,13 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(httpscript.Start(listener, routes(t, string(world.Comment))).Close)
+	answer, err := routes(string(world.Comment), nil, func(r httpscript.Request) {
+		t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(httpscript.Start(listener, answer).Close)
 	addr := listener.Addr().String()
 	here := strings.NewReplacer(exampleAPI, "http://"+addr, exampleDB, "tcp://"+addr)
 	there := strings.NewReplacer("http://"+addr, exampleAPI, "tcp://"+addr, exampleDB)
@@ -264,9 +270,8 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	return there.Replace(stdout.String())
 }
 
-// routes is the API that the examples look at.
-func routes(t *testing.T, text string) func(httpscript.Request) *httpscript.Answer {
-	t.Helper()
+// routes is a server by lines METHOD PATH ANSWER..., whose answers are given in turn.
+func routes(text string, resolve func(string) string, unknown func(httpscript.Request)) (func(httpscript.Request) *httpscript.Answer, error) {
 	routes := map[string]func(httpscript.Request) *httpscript.Answer{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
@@ -274,18 +279,18 @@ func routes(t *testing.T, text string) func(httpscript.Request) *httpscript.Answ
 			continue
 		}
 		fields := shellWords(line)
-		next, err := httpscript.InTurn(fields[2:], nil)
+		next, err := httpscript.InTurn(fields[2:], resolve)
 		if err != nil {
-			t.Fatalf("%s: %v", line, err)
+			return nil, fmt.Errorf("%s: %w", line, err)
 		}
 		routes[fields[0]+" "+fields[1]] = next
 	}
 	return func(r httpscript.Request) *httpscript.Answer {
 		next, ok := routes[r.Method+" "+r.URI]
 		if !ok {
-			t.Errorf("nothing is said of %s %s in testdata/readme.txtar", r.Method, r.URI)
+			unknown(r)
 			return nil
 		}
 		return next(r)
-	}
+	}, nil
 }

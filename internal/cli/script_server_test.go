@@ -23,7 +23,9 @@ import (
 // then on; package httpscript says what an answer is:
 //
 //	serve [-tls|-unix] NAME ANSWER...
+//	serve -routes NAME FILE
 //
+// With -routes the file has lines METHOD PATH ANSWER..., and each path its own turns.
 // $NAME is its URL; the certificate of -tls is in the file NAME.pem, the socket
 // of -unix is NAME.sock.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
@@ -32,10 +34,19 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 		how, args = args[0], args[1:]
 	}
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: serve [-tls|-unix] NAME answer...")
+		ts.Fatalf("usage: serve [-tls|-unix|-routes] NAME answer...")
 	}
 	name := args[0]
-	next, err := httpscript.InTurn(args[1:], ts.MkAbs)
+	var next func(httpscript.Request) *httpscript.Answer
+	var err error
+	if how == "-routes" {
+		how = ""
+		next, err = routes(ts.ReadFile(args[1]), ts.MkAbs, func(r httpscript.Request) {
+			ts.Logf("%s: nothing is said of %s %s", name, r.Method, r.URI)
+		})
+	} else {
+		next, err = httpscript.InTurn(args[1:], ts.MkAbs)
+	}
 	ts.Check(err)
 	network, address := "tcp", "127.0.0.1:0"
 	if how == "-unix" {

@@ -38,7 +38,7 @@ func runPoll() {
 // program. Beside testscript's own commands there are, in script_commands_test.go,
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
-//	serve NAME ANSWER...          start a server, $NAME is its URL; -tls and -unix, too
+//	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
 //	requests NAME [N]             print what was asked of it; N requests, no more
 //	gap NAME N D                  request N came no sooner than D after the one before
 //	peak NAME N                   as many requests were under way at once, but at least 2

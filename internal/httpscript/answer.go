@@ -90,6 +90,8 @@ func (a *Answer) set(name, value string, resolve func(string) string) (err error
 		a.headers, err = strconv.Atoi(value)
 	case "cut":
 		a.cut, err = strconv.Atoi(value)
+	case "next":
+		a.header = append(a.header, fmt.Sprintf(`Link: <%s>; rel="next"`, value))
 	default:
 		a.header = append(a.header, name+": "+value)
 	}

@@ -25,6 +25,7 @@ func TestAnswer(t *testing.T) {
 		{text: "200:{\"a\":1}", want: ok + "Content-Length: 7\r\n\r\n{\"a\":1}", goesOn: true},
 		{text: `200:line\n`, want: ok + "Content-Length: 5\r\n\r\nline\n", goesOn: true},
 		{text: "200:@page", want: ok + "Content-Length: 9\r\n\r\nof a file", goesOn: true},
+		{text: "204,next=</b?page=2>", want: "HTTP/1.1 204 No Content\r\nLink: </b?page=2>; rel=\"next\"\r\n\r\n", goesOn: true},
 		{text: "204", want: "HTTP/1.1 204 No Content\r\n\r\n", goesOn: true},
 		{text: "200,A=b,C=<d:e, f>,Date={date +1m}", goesOn: true,
 			want: ok + "A: b\r\nC: d:e, f\r\nDate: Sat, 01 Jan 2000 00:01:00 GMT\r\nContent-Length: 0\r\n\r\n"},

@@ -26,5 +26,6 @@
 //	repeat=N   the body comes N times
 //	headers=N  N more headers, of about 64 bytes each
 //	cut=N      the connection is closed after N bytes of the body
+//	next=URL   the header Link names the next page
 //	drip=D     the body comes byte by byte, each after that pause
 package httpscript

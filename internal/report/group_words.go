@@ -135,6 +135,9 @@ func (r *Reporter) missing() string {
 			told[s] = true
 		}
 	}
+	if unknown := g.size - len(g.targets); unknown > 0 {
+		text += fmt.Sprintf("poll: %d %s\n", unknown, neverSeen)
+	}
 	if rest > 0 {
 		text += fmt.Sprintf("poll: %d for other reasons\n", rest)
 	}
