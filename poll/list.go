@@ -12,6 +12,7 @@ import (
 
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // A list is what a source has whose answers hold the states of several operations. A run
@@ -177,7 +178,9 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	}
 	elements, err := l.reader.read(o)
 	if err != nil {
-		return l.whole(ctx, o, err.Error())
+		without := *o
+		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
+		return l.whole(ctx, &without, err.Error())
 	}
 	l.answers++
 	if err := l.identify(elements); err != nil {

@@ -51,6 +51,10 @@ func TestClassifyElement(t *testing.T) {
 		{[]PresetRule{until(`$status == 200`), until(`!$gone`)}, ``, Missing, NotReady, `it is not in the answer`},
 		{nil, ``, Missing, NotReady, `it is not in the answer`},
 
+		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
+		{[]PresetRule{done, {Status: Error, Expr: `$json.limit == 3`}}, ``, Unknown, Error, `$json.limit is 3`},
+		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}" (contains "limit")`},
+
 		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{nil, ``, Gone, NotReady, `it is no longer in the answer`},

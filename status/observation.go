@@ -116,11 +116,12 @@ const (
 	Present Presence = iota // it is, or what was looked at is no element
 	Missing                 // it is not: it never was, or not for long
 	Gone                    // it was, and is absent from two complete answers in a row; $gone is true
+	Unknown                 // the answer holds no list, so no path from "." can be followed
 )
 
 // absent reports whether what is observed is an element that the answer does not hold.
 func (o *Observation) absent() bool {
-	return o.Within != nil && o.Failure == nil && o.Presence != Present
+	return o.Within != nil && o.Failure == nil && (o.Presence == Missing || o.Presence == Gone)
 }
 
 // absence says how an element is absent.
@@ -135,6 +136,9 @@ func (o *Observation) absence() string {
 func (o *Observation) element() *expr.Doc {
 	if o.absent() {
 		return expr.Unreadable("it is " + o.absence())
+	}
+	if o.Presence == Unknown {
+		return expr.Unreadable("the answer holds no list")
 	}
 	return expr.ElementDoc(o.Body)
 }

@@ -220,7 +220,7 @@ func (e *evaluation) environment(o *Observation, rule *Rule) *expr.Env {
 		e.env = Environment(o)
 		e.env.Context, e.env.Header = e.ctx, nil
 	}
-	if rule.envelope == (envelope{}) || e.env.Element == nil || o.absent() {
+	if rule.envelope == (envelope{}) || e.env.Element == nil || o.Presence != Present {
 		return e.env
 	}
 	if e.enveloped == nil {
