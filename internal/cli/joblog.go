@@ -72,8 +72,12 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, 
 // something.
 func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line) {
 	given := make(map[[sha256.Size]byte]int)
+	settings := make(map[*argv.Line][]byte) // many have the same
 	for i, p := range pollers {
-		sum := identity(lines[i], p.Probe)
+		if settings[lines[i]] == nil {
+			settings[lines[i]] = identityOf(lines[i])
+		}
+		sum := identity(settings[lines[i]], p.Probe)
 		if given[sum]++; given[sum] > 1 {
 			sum = sha256.Sum256(fmt.Append(sum[:], given[sum])) // they differ in what is no part of it
 		}
@@ -95,7 +99,7 @@ func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line) {
 			continue
 		}
 		j.lists[name] = id
-		j.attachElements(p.Elements, lines[i], p.Probe)
+		j.attachElements(p.Elements, identity(settings[lines[i]], templateOf(lines[i], p.Probe)))
 	}
 }
 
@@ -121,8 +125,7 @@ func (j *jobs) note() string {
 
 // attachElements is attach for the elements of a list, which are the same in whatever
 // batches they are asked for.
-func (j *jobs) attachElements(list *poll.Elements, l *argv.Line, probe poll.Probe) {
-	sum := identity(l, templateOf(l, probe))
+func (j *jobs) attachElements(list *poll.Elements, sum [sha256.Size]byte) {
 	j.elements = j.log.ID(sum[:])
 	_, elements := j.log.Past(j.elements)
 	keys := list.Known
@@ -159,10 +162,11 @@ func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
 	return probe
 }
 
-// identity returns what makes a target this one: what is looked at and by which conditions,
-// but no header and no password, since those are renewed, nor any limit.
-func identity(l *argv.Line, probe poll.Probe) (sum [sha256.Size]byte) {
+// identity returns what makes a target this one: what is looked at, but no header and no
+// password, since those are renewed, and the settings of identityOf.
+func identity(settings []byte, probe poll.Probe) (sum [sha256.Size]byte) {
 	h := sha256.New()
+	h.Write(settings)
 	switch probe := probe.(type) {
 	case *poll.HTTP:
 		write(h, "http", probe.Method, withoutUser(probe.URL), string(probe.Body), fmt.Sprint(probe.Body != nil))
@@ -172,6 +176,14 @@ func identity(l *argv.Line, probe poll.Probe) (sum [sha256.Size]byte) {
 	case poll.TCP:
 		write(h, "tcp", probe.Address)
 	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+// identityOf returns what settings have to do with which target it is: the conditions, and
+// what they are about, but no limit.
+func identityOf(l *argv.Line) []byte {
+	h := sha256.New()
 	for _, f := range waitFlags() {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold"
 		if (isPart || f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each")) && l.Has(f.Name) {
@@ -179,8 +191,7 @@ func identity(l *argv.Line, probe poll.Probe) (sum [sha256.Size]byte) {
 			write(h, l.Strings(f.Name)...)
 		}
 	}
-	h.Sum(sum[:0])
-	return sum
+	return h.Sum(nil)
 }
 
 // write adds texts to a hash, so that no others have the same sum.
