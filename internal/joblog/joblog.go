@@ -6,7 +6,8 @@
 // request that starts its operation is sent; follow, once that was answered; wait, where a
 // run ended without it; and end. A line is written in one call. The last line counts of
 // those about a target. One without a line break, which a run left that was killed or that
-// found the disk full, is dropped.
+// found the disk full, is dropped. A file with many lines of earlier runs is replaced by one
+// with a line for each target.
 //
 // Header values and passwords are not in a job log, but the URLs that are followed are.
 package joblog
@@ -55,6 +56,7 @@ type Log struct {
 
 	mu     sync.Mutex
 	size   int64 // of the whole lines
+	lines  int   // that were read
 	broken error // why nothing can be written any more
 	timer  *time.Timer
 }
@@ -78,7 +80,7 @@ func Open(path string) (*Log, error) {
 		}
 	}
 	if err != nil {
-		file.Close()
+		l.file.Close()
 		return nil, err
 	}
 	return l, nil
@@ -87,10 +89,15 @@ func Open(path string) (*Log, error) {
 // begin reads the file, or writes the header of a new one, and cuts off what is no whole
 // line.
 func (l *Log) begin() error {
+	if !lockedfile.IsAt(l.file, l.path) { // another process has shortened it meanwhile
+		return fmt.Errorf("another process uses %s", l.path)
+	}
 	err := l.read()
 	switch {
 	case err == nil:
-		err = l.file.Truncate(l.size)
+		if err = l.file.Truncate(l.size); err == nil && l.lines > longAfter+4*l.Len() {
+			l.shorten()
+		}
 	case errors.Is(err, errEmpty):
 		err = l.writeHeader()
 	}

@@ -281,3 +281,36 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 		t.Error("a link was followed")
 	}
 }
+
+// A log of many runs is shortened, and stays one file that one process uses.
+func TestALongLogIsShortened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "run.jsonl")
+	check(t, os.WriteFile(path+".next", []byte("left by a run that was killed"), 0o600))
+	l, want := sample(t, path)
+	for range 1100 {
+		check(t, l.End(waiting("list", "y")))
+	}
+	check(t, l.Close())
+	long, err := os.Stat(path)
+	check(t, err)
+	for range 2 {
+		l = open(t, path)
+		if diff := cmp.Diff(want, known(l)); diff != "" {
+			t.Errorf("known (-want +have):\n%s", diff)
+		}
+		if _, err := joblog.Open(path); err == nil || !strings.Contains(err.Error(), "another process uses") {
+			t.Errorf("a second one: %v", err)
+		}
+		check(t, l.End(waiting("list", "y")), l.Close())
+	}
+	short, err := os.Stat(path)
+	check(t, err)
+	if short.Size() > long.Size()/50 || short.Mode().Perm() != 0o600 {
+		t.Errorf("%d bytes have become %d, %v", long.Size(), short.Size(), short.Mode())
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("files: %v, %v", entries, err)
+	}
+}

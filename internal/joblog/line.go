@@ -113,6 +113,7 @@ func (l *Log) read() error {
 			return l.wrong(number, err)
 		}
 		l.size += int64(len(text))
+		l.lines++
 	}
 }
 

@@ -53,6 +53,13 @@ func OpenOwn(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
+// IsAt reports whether an open file is the one at a path, where it may have been replaced.
+func IsAt(f *os.File, path string) bool {
+	info, err := f.Stat()
+	now, gone := os.Lstat(path)
+	return err == nil && gone == nil && os.SameFile(info, now)
+}
+
 // Lock locks a file, which it creates if need be, and returns what unlocks it. It waits for
 // other processes until ctx is done; the error is then ErrHeld. On Windows the lock is
 // beside the file.

@@ -75,3 +75,43 @@ func TestQueue_lost(t *testing.T) {
 		}
 	})
 }
+
+// What is to come after something was written does so only then, and never if that fails.
+func TestQueue_then(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have bytes.Buffer
+		reads := make(chan error)
+		q := newQueue(writerFunc(func(p []byte) (int, error) {
+			if err := <-reads; err != nil {
+				return 0, err
+			}
+			return have.Write(p)
+		}), func(error) {})
+		said := ""
+		then := func(s string) { q.Then(func() { said += s + " after " + have.String() + "\n" }) }
+		then("nothing")
+		_, _ = q.Write([]byte("a"))
+		synctest.Wait()
+		then("a") // which is being written
+		_, _ = q.Write([]byte("b"))
+		then("b")
+		synctest.Wait()
+		if want := "nothing after \n"; said != want {
+			t.Errorf("before a reader comes: have %q, want %q", said, want)
+		}
+		reads <- nil
+		reads <- nil
+		synctest.Wait()
+		_, _ = q.Write([]byte("c"))
+		then("c")
+		reads <- errors.New("broken pipe")
+		if q.Close() == nil {
+			t.Error("no error")
+		}
+		synctest.Wait()
+		if want := "nothing after \na after ab\nb after ab\n"; said != want {
+			t.Errorf("have %q, want %q", said, want)
+		}
+	})
+}
