@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,11 +22,11 @@ func resumed() []testCase {
 	return []testCase{{"KILL at 200 random moments, --joblog", killedAndResumed}}
 }
 
-// An office starts operations by POST /ROUND/I and answers at /ROUND/I/status, or in a list
-// where they are started together. It counts what it is asked.
+// An office starts operations by POST /ROUND/I, or all of a round by POST /ROUND/list, and
+// answers at /ROUND/I/status. It counts what it is asked.
 type office struct {
 	*httpscript.Server
-	url string
+	url string // of all rounds
 
 	mu     sync.Mutex
 	starts map[string]int // by path
@@ -49,6 +50,9 @@ func (o *office) answer(r httpscript.Request) *httpscript.Answer {
 	path, isStatus := strings.CutSuffix(r.URI, "/status")
 	text := runs
 	switch {
+	case strings.HasSuffix(path, "/list"):
+		o.starts[path]++
+		text = `202:{"jobs":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6},{"id":7}]}`
 	case r.Method == "POST":
 		o.starts[path]++
 		text = "202,Location=" + path + "/status"
@@ -73,6 +77,9 @@ type round struct {
 	*office
 	log    string
 	args   []string
+	names  []string // of the targets: their URLs
+	url    string   // of the round
+	list   bool     // the targets are elements of a list
 	kills  int
 	ended  map[string]int // by the target, how often it had been looked at when its end was noted
 	unsure int            // ends because the operation may have started
@@ -89,11 +96,7 @@ func killedAndResumed(s *suite) (string, error) {
 	defer o.Close()
 	kills, rounds, unsure, twice := 0, 0, 0, 0
 	for ; kills < most; rounds++ {
-		r := &round{office: o, log: s.file(fmt.Sprintf("joblog-%d", rounds)), ended: map[string]int{}, shown: map[string]int{}}
-		r.args = args("-q -X POST --timeout 20s --interval 10ms --rate 0 --until .state==\"done\" --error-if .state==\"failed\" --resume --joblog", r.log)
-		for i := range 1 + 11*(rounds%2) {
-			r.args = append(r.args, fmt.Sprintf("%s/%d/%d", o.url, rounds, i))
-		}
+		r := s.newRound(o, rounds)
 		if err := s.runRound(r, min(25, most-kills)); err != nil {
 			return fmt.Sprintf("round %d, after %d kills", rounds, r.kills), err
 		}
@@ -105,6 +108,33 @@ func killedAndResumed(s *suite) (string, error) {
 		}
 	}
 	return fmt.Sprintf("%d kills in %d rounds: %d starts not sent again, %d results printed twice", kills, rounds, unsure, twice), nil
+}
+
+// newRound makes a round of one target, of twelve, or of the eight elements of a list.
+func (s *suite) newRound(o *office, n int) *round {
+	r := &round{
+		office: o, url: fmt.Sprintf("%s/%d", o.url, n), log: s.file(fmt.Sprintf("joblog-%d", n)),
+		ended: map[string]int{}, shown: map[string]int{}, list: n%3 == 2,
+	}
+	size := [...]int{1, 12, 8}[n%3]
+	for i := range size {
+		r.names = append(r.names, fmt.Sprintf("%s/%d", r.url, i))
+	}
+	r.args = args("-q -X POST --timeout 20s --interval 10ms --rate 0 --until .state==\"done\" --error-if .state==\"failed\" --resume --joblog", r.log)
+	if r.list {
+		r.args = append(r.args, "--each", ".jobs", "--follow", fmt.Sprintf("/%d/{.id}/status", n), r.url+"/list")
+	} else {
+		r.args = append(r.args, r.names...)
+	}
+	return r
+}
+
+// name returns the URL of a target that is called so.
+func (r *round) name(called string) string {
+	if strings.Contains(called, "/") {
+		return called
+	}
+	return r.url + "/" + called
 }
 
 // runRound runs the program until it ends by itself.
@@ -135,14 +165,14 @@ func (s *suite) runRound(r *round, most int) error {
 func (r *round) check(stdout string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	isOne := len(r.args) > 0 && strings.Count(strings.Join(r.args, " "), r.url) == 1
+	isOne := len(r.names) == 1
 	for line := range strings.Lines(stdout) {
 		var result struct{ Name string }
 		if json.Unmarshal([]byte(line), &result) == nil && strings.HasSuffix(line, "\n") {
-			r.shown[result.Name]++
+			r.shown[r.name(result.Name)]++
 		}
 		if isOne && strings.Contains(line, "state") {
-			r.shown[r.args[len(r.args)-1]]++
+			r.shown[r.names[0]]++
 		}
 	}
 	ends, err := r.ends()
@@ -151,7 +181,7 @@ func (r *round) check(stdout string) error {
 	}
 	var wrong []error
 	for name, reasons := range ends {
-		path := strings.TrimPrefix(name, r.url)
+		path := strings.TrimPrefix(name, r.office.url)
 		if len(reasons) != 1 {
 			wrong = append(wrong, fmt.Errorf("%s ended %d times", path, len(reasons)))
 		}
@@ -162,7 +192,8 @@ func (r *round) check(stdout string) error {
 		if r.ended[name] = r.looks[path]; !known && strings.Contains(reasons[0], "may have started") {
 			r.unsure++
 		}
-		if r.shown[name] == 0 && !(isOne && !strings.Contains(reasons[0], "done")) { // a failure of one target prints nothing
+		quiet := isOne && !strings.Contains(reasons[0], "done") || name == r.url+"/list" // a failure, and the list, print nothing
+		if r.shown[name] == 0 && !quiet {
 			wrong = append(wrong, fmt.Errorf("%s ended, and its result was not printed", path))
 		}
 	}
@@ -176,9 +207,10 @@ func (r *round) check(stdout string) error {
 
 // finish checks that all have ended.
 func (r *round) finish() error {
-	for _, arg := range r.args {
-		if _, ok := r.ended[arg]; !ok && strings.HasPrefix(arg, r.url) {
-			return fmt.Errorf("%s has not ended", arg)
+	_, none := r.ended[r.url+"/list"] // the list itself, so that nothing is known of its elements
+	for _, name := range r.names {
+		if _, ok := r.ended[name]; !ok && !none {
+			return fmt.Errorf("%s has not ended", name)
 		}
 	}
 	return os.Remove(r.log)
@@ -198,11 +230,12 @@ func (r *round) ends() (map[string][]string, error) {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		var line struct {
-			Event, Name string
-			State       struct{ Reason string }
+			Event, Name, Key string
+			State            struct{ Reason string }
 		}
 		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Event == "end" {
-			ends[line.Name] = append(ends[line.Name], line.State.Reason)
+			name := r.name(cmp.Or(line.Key, line.Name))
+			ends[name] = append(ends[name], line.State.Reason)
 		}
 	}
 	return ends, lines.Err()
