@@ -215,6 +215,8 @@ func (own *list) note(l *argv.Line) string {
 		return fmt.Sprintf("the elements are those of %s, %s at a time", targetsFile(l), l.String("batch"))
 	case own.known:
 		return "the elements are those of " + targetsFile(l)
+	case own.Alone:
+		return "the first answer lists the elements, and each is then asked about by itself"
 	case own.Expect > 0:
 		return ""
 	}
