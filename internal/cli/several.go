@@ -324,10 +324,8 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if _, known := g.codes[outcome.Ending]; !known {
 		g.codes[outcome.Ending] = code
 	}
-	if n > 0 { // a list has no result but its elements
-		if err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
-			return err
-		}
+	if err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
+		return err
 	}
 	reporter.Delivered(result, w.jobs.end(event, code))
 	return nil

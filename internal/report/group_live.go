@@ -140,12 +140,8 @@ func (v *groupLive) overview(now time.Time) []string {
 	g, width := v.r.group, v.r.width()
 	bar := v.r.bar(float64(g.over())/float64(max(1, g.size)), min(30, max(barWidth, width/4)))
 	done := plain(fmt.Sprintf("%d of %d done", g.done(), g.size))
-	pace := plain("")
-	if n := g.rate.perSecond(g.at(now)); n > 0 {
-		pace = plain(rateWords(n) + " attempts/s")
-	}
 	lines := []string{
-		v.r.glyphs.frame(g.at(now)) + " " + line(width-2, "  ", bar, done, v.elapsed(now), pace),
+		v.r.glyphs.frame(g.at(now)) + " " + line(width-2, "  ", bar, done, v.elapsed(now), plain(g.pace(now))),
 		"  " + line(width-2, "  ", append(v.counts(), plain("("+v.r.cfg.Goal+")"))...),
 	}
 	most := g.commonest(shownReasons)

@@ -195,8 +195,8 @@ func (l *groupLog) tick(now time.Time) {
 	l.beat()
 	g := l.r.group
 	text := g.countWords(l.r.cfg.Palette)
-	if pace := g.rate.perSecond(g.at(now)); pace > 0 {
-		text += "; " + rateWords(pace) + " attempts/s"
+	if pace := g.pace(now); pace != "" {
+		text += "; " + pace
 	}
 	if looks := g.listWords(now); looks != "" {
 		text = strings.TrimPrefix(text+"; "+looks, "; ")

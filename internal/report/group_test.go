@@ -97,6 +97,8 @@ func groups() map[string][]poll.Event {
 			jobRun(jobName(42), 1, refused, poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT; last: connection refused"})),
 		"many":       manyJobs(25),
 		"misspelled": misspelled(),
+		"list":       aList(),
+		"list-fails": aFailedList(),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/words"
@@ -204,6 +205,18 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 		return text
 	}
 	return text + " (" + r.group.countWords(term.Palette{}) + ")"
+}
+
+// pace says how many attempts a second there are, "" within the first.
+func (g *group) pace(now time.Time) string {
+	switch n := g.rate.perSecond(g.at(now)); n {
+	case 0:
+		return ""
+	case 1:
+		return "1 attempt/s"
+	default:
+		return rateWords(n) + " attempts/s"
+	}
 }
 
 // rateWords formats a number of attempts a second.

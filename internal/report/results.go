@@ -83,9 +83,13 @@ func endingWord(e poll.Ending) string {
 
 // WriteTarget takes the result of the target with number n, which would end a single
 // wait with exit. It writes it to stdout or keeps what [Reporter.WriteSummary] needs. It
-// waits only while much is still unread there. An error is a [*ResultError].
+// waits only while much is still unread there. A list, whose number is 0, has no result but
+// those of its elements. An error is a [*ResultError].
 func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	out, o := result.output, result.Outcome
+	if n == 0 {
+		return nil
+	}
 	if out.JSON {
 		r.results.rows = append(r.results.rows, targetResult(n, result, exit))
 	}

@@ -1,0 +1,170 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A listing records the events of a list that never was.
+type listing struct {
+	*recording
+	elements map[string]*recording
+	order    []string
+}
+
+func newListing(names ...string) *listing {
+	l := &listing{newRecording("https://api.example.com/jobs", 10*time.Second, 0), map[string]*recording{}, names}
+	for _, name := range names {
+		l.elements[name] = newRecording(name, 10*time.Second, 0)
+	}
+	return l
+}
+
+// look records an attempt at the list.
+func (l *listing) look(v status.Verdict, o *status.Observation) {
+	l.wait(time.Second, nil).attempt(v, o)
+}
+
+// element records what the last attempt said of an element.
+func (l *listing) element(name string, v status.Verdict, presence status.Presence) {
+	e := l.elements[name]
+	e.now, e.made = l.now, e.made+1
+	o := httpAnswer(200, `{"id":"`+name+`"}`)
+	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Attempt: e.made, Observation: o, Verdict: v, Took: 50 * time.Millisecond, Streak: 1, Threshold: 1}
+	e.event(e.last)
+	l.events = append(l.events, e.events[len(e.events)-1])
+}
+
+// ended records how an element ended.
+func (l *listing) ended(name string, o poll.Outcome) {
+	e := l.elements[name]
+	e.now = l.now
+	events := e.end(o)
+	ev := events[len(events)-1]
+	ev.N = l.number(name)
+	l.events = append(l.events, ev)
+}
+
+func (l *listing) number(name string) int {
+	for i, other := range l.order {
+		if other == name {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// goal records how it all ended.
+func (l *listing) goal(ending poll.Ending) []poll.Event {
+	s := &poll.Summary{Ending: ending, Targets: len(l.order), Need: len(l.order), Attempts: l.made, Elapsed: l.now}
+	return append(l.events, poll.Event{Kind: poll.EventGoal, At: l.began.Add(l.now), Elapsed: l.now, Attempt: l.made, Summary: s})
+}
+
+// aList is a list of which an element is done, one is not, one joins, and one is never seen.
+func aList() []poll.Event {
+	l := newListing("41", "42", "43", "44")
+	isDone := verdict(status.Success, until, `.state is "done"`)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	l.element("43", notReady("it is not in the answer"), status.Missing)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[1]}`))
+	l.element("41", isDone, status.Present)
+	l.ended("41", succeeded)
+	l.look(notReady("HTTP 503"), httpAnswer(503, "busy"))
+	l.look(notReady("4 elements"), httpAnswer(200, `{"jobs":[2]}`))
+	l.element("44", isDone, status.Present)
+	l.ended("44", succeeded)
+	l.wait(time.Second, nil)
+	for _, name := range []string{"42", "43"} {
+		o := timedOut
+		o.Reason = "timed out after 10s; last: " + l.elements[name].last.Verdict.Reason
+		l.ended(name, o)
+	}
+	return l.goal(poll.TimedOut)
+}
+
+// aFailedList is a list that cannot be waited for any more, and so neither can its elements.
+func aFailedList() []poll.Event {
+	l := newListing("41", "42")
+	l.look(notReady("2 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	twice := verdict(status.Error, "", "two elements are named 41")
+	twice.Advice = status.Advice{Code: status.AdviceKey}
+	l.look(twice, httpAnswer(200, `{"jobs":[{"id":41},{"id":41}]}`))
+	l.end(failed)
+	for _, name := range l.order {
+		o := failed
+		o.Verdict, o.Observation, o.Attempts = twice, l.last.Observation, 2
+		l.ended(name, o)
+	}
+	return l.goal(poll.Failed)
+}
+
+// What is said of a list is said once, however many elements it has, and does not count as
+// that of one.
+func TestList_words(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		events    []poll.Event
+		once, not []string
+	}{
+		"list": {aList(), []string{
+			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
+			"1 timed out, never seen: 43", "1 timed out, last .state is",
+		}, []string{"5 elements", "target"}},
+		"failed": {aFailedList(), []string{
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--key EXPR", "2 failed, two elements are named 41: 41, 42",
+			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
+		}, []string{"ERROR      41", "ERROR      42"}},
+	} {
+		have := show(test.events, Config{Face: Lines, Goal: "all elements of .jobs"})
+		for _, text := range test.once {
+			if n := strings.Count(have, text); n != 1 {
+				t.Errorf("%s: %q is said %d times:\n%s", name, text, n, have)
+			}
+		}
+		for _, text := range test.not {
+			if strings.Contains(have, text) {
+				t.Errorf("%s: %q is said:\n%s", name, text, have)
+			}
+		}
+	}
+}
+
+// An element that has not changed has no event, and is as old as its list.
+func TestList_attempts(t *testing.T) {
+	t.Parallel()
+	g := newGroup(0)
+	last := map[string]int{}
+	for _, ev := range aList() {
+		g.update(ev)
+		for _, target := range g.targets {
+			if target != nil && !target.over {
+				last[target.name] = g.attempt(target)
+			}
+		}
+	}
+	for name, want := range map[string]int{"41": 2, "42": 5, "43": 5, "44": 1} {
+		if last[name] != want {
+			t.Errorf("%s: the last attempt is %d, want %d", name, last[name], want)
+		}
+	}
+	if g.size != 4 || g.rate.second != 4 {
+		t.Errorf("have %d elements in %d s, want 4 in 4", g.size, g.rate.second)
+	}
+	n := 0
+	for _, count := range g.rate.counts {
+		n += count
+	}
+	if n != 4 {
+		t.Errorf("%d attempts are counted, want 4: those of the list", n)
+	}
+}
