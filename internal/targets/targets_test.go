@@ -316,3 +316,43 @@ func TestErr_order(t *testing.T) {
 		t.Errorf("have %v of %d, want %v of 30", have, p.Total, want)
 	}
 }
+
+// Entries may only be the keys of elements: texts, or objects with nothing but a name.
+func TestRead_keys(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"41\na b\nhttp://h/\n":            "41; a b; http://h/",
+		`[41, "x/1", {"name": "y"}]`:      "41; x/1; y",
+		"- 41\n- name: x\n":               "41; x",
+		"41\n41\n":                        "41; line 2 repeats line 1",
+		`{"name":"x","until":".a"}`:       "1:14: until: an entry is the key of an element here, and only has a name",
+		`{"url":"http://h/"}`:             "1:3: url: an entry is the key of an element here, and only has a name",
+		`{"id":7}`:                        "1:3: id: an entry is the key of an element here, and only has a name",
+		`{}`:                              "1:1: the entry has no name",
+		"- command: [a]\n  name: x\n":     "1:3: command: an entry is the key of an element here, and only has a name",
+		"[[1]]":                           "1:2: a text or an object is needed here, and this is a list",
+		"\"a\\u0007\"":                    "1:3: the text holds a control character",
+		"{\"name\":\"x\",\"name\":\"y\"}": "1:14: name: it is given twice",
+	} {
+		f := Read([]byte(text), Config{Name: "targets.yaml", Flags: someFlags(), Keys: true})
+		var have []string
+		for _, e := range f.Entries {
+			if e.Item != e.Name || e.URL != "" || e.Command != nil {
+				t.Errorf("%s: have %+v, want only a name", text, e)
+			}
+			have = append(have, e.Item)
+		}
+		for _, r := range f.Repeats {
+			have = append(have, fmt.Sprintf("line %d repeats line %d", r.Line, r.First))
+		}
+		if err := f.Err(); err != nil {
+			have = nil
+			for _, p := range err.(*Problems).Shown {
+				have = append(have, strings.TrimPrefix(p.Error(), "targets.yaml:"))
+			}
+		}
+		if joined := strings.Join(have, "; "); joined != want {
+			t.Errorf("%s: have %q, want %q", text, joined, want)
+		}
+	}
+}

@@ -53,3 +53,74 @@ func wordsOf(err error) string {
 	}
 	return strings.TrimPrefix(fmt.Sprint(err), "<nil>")
 }
+
+// Several entries fill a template at once: joined by commas, or each an argument.
+func TestTemplate_Fill(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ template, items, want string }{
+		{"http://h/jobs/{}?x=1", "1 2 3", "http://h/jobs/1,2,3?x=1"},
+		{"http://h/?ids={}&again={}", "a&b c,d", "http://h/?ids=a%26b,c%2Cd&again=a%26b,c%2Cd"},
+		{"http://h/a/{}/b", "x/y .hidden", "http://h/a/x%2Fy,.hidden/b"},
+		{"get {} -o json {}", "1 2", `["get" "1" "2" "-o" "json" "1" "2"]`},
+		{"get --ids={} -{}", "1 2", `["get" "--ids=1,2" "-1,2"]`},
+		{"get {}", "7", `["get" "7"]`},
+		{"get {}", "7 -x", "argument 1 of the command begins with -, and would be read as a flag"},
+		{"get x{}", "a,b", "argument 1 of the command joins entries by commas, and this one holds a comma"},
+		{"get {}", "a,b", `["get" "a,b"]`},
+		{"http://h/{}", "..", " leads out of its place in the path"},
+	} {
+		parsed, err := ParseURL(test.template)
+		if !strings.Contains(test.template, "://") {
+			parsed, err = ParseCommand(strings.Fields(test.template))
+		}
+		if err == nil {
+			err = parsed.Batch(2)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", test.template, err)
+		}
+		url, command, err := parsed.Fill(strings.Fields(test.items))
+		have := url
+		if err != nil {
+			have = err.Error()
+		} else if command != nil {
+			have = fmt.Sprintf("%q", command)
+		}
+		if have != test.want {
+			t.Errorf("%s with %s: have %q, want %q", test.template, test.items, have, test.want)
+		}
+	}
+}
+
+func TestTemplate_Batch(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		template string
+		most     int
+		want     string
+	}{
+		{"http://{}/", 1, ""},
+		{"http://{}/", 2, "in the host or the port there is no room for several entries; "},
+		{"http://h:{}/", 2, "in the host or the port there is no room for several entries; "},
+		{"http://h/{}?{}#{}", 2, ""},
+		{"http://h/{.id}", 1, "an entry is a key here, and has no field for {.id}; write {} for the entry itself"},
+	} {
+		parsed, err := ParseURL(test.template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := wordsOf(parsed.Batch(test.most)); have != test.want {
+			t.Errorf("%s, %d: have %q, want %q", test.template, test.most, have, test.want)
+		}
+	}
+	parsed, err := ParseCommand([]string{"get", "x{}"})
+	if err == nil {
+		err = parsed.Batch(1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, command, err := parsed.Fill([]string{"a,b"}); err != nil || command[1] != "xa,b" {
+		t.Errorf("one entry at a time: have %q, %v", command, err)
+	}
+}
