@@ -168,3 +168,65 @@ func TestList_attempts(t *testing.T) {
 		t.Errorf("%d attempts are counted, want 4: those of the list", n)
 	}
 }
+
+// What the lists are about is that of the one list or, of several, of the next of them.
+func TestList_next(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	waits := func(run poll.RunID, attempt int, in time.Duration) poll.Event {
+		return poll.Event{Kind: poll.EventWait, Run: run, At: now, Attempt: attempt, NextAt: now.Add(in)}
+	}
+	g := newGroup(0)
+	for _, step := range []struct {
+		ev   poll.Event
+		want string
+	}{
+		{waits(1, 7, 12*time.Second), "list: attempt 7 in 12s"},
+		{poll.Event{Kind: poll.EventStart, Run: 1, At: now, Attempt: 7}, "list: attempt 7 under way"},
+		{poll.Event{Kind: poll.EventAttempt, Run: 1, At: now, Attempt: 7, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
+		{waits(1, 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
+		{waits(2, 1, 3*time.Second), "2 lists: next attempt in 3s; HTTP 503"},
+		{waits(3, 1, 5*time.Second), "3 lists: next attempt in 3s; HTTP 503"},
+		{poll.Event{Kind: poll.EventStart, Run: 2, At: now, Attempt: 1}, "3 lists: 1 attempt under way; HTTP 503"},
+		{poll.Event{Kind: poll.EventEnd, Run: 1, At: now, Outcome: &poll.Outcome{}}, "2 lists: 1 attempt under way"},
+	} {
+		g.update(step.ev)
+		if have := g.listWords(now); have != step.want {
+			t.Errorf("after %s of list %d: have %q, want %q", step.ev.Kind, step.ev.Run, have, step.want)
+		}
+	}
+}
+
+// The ends of the first lists are told in full, and how many there are besides.
+func TestList_manyFail(t *testing.T) {
+	t.Parallel()
+	var events []poll.Event
+	for i := range 5 {
+		l := newRecording(jobName(i), time.Minute, 0)
+		l.wait(time.Second, nil).attempt(verdict(status.Error, "", "HTTP 401"), httpAnswer(401, "no"))
+		for _, ev := range l.end(failed) {
+			ev.Run = poll.RunID(i + 1)
+			events = append(events, ev)
+		}
+	}
+	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
+	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
+	if n := strings.Count(have, ": ERROR after 1 attempt"); n != maxEndedLists || !strings.Contains(have, "poll: and 2 further lists\n") {
+		t.Errorf("%d of 5 lists are told of:\n%s", n, have)
+	}
+}
+
+// An element that was seen is not one that never was.
+func TestList_seen(t *testing.T) {
+	t.Parallel()
+	l := newListing("41")
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady("it is not in the answer"), status.Missing)
+	l.ended("41", timedOut)
+	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
+	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
+		t.Errorf("have\n%s", have)
+	}
+}
