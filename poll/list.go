@@ -36,6 +36,8 @@ type list struct {
 	code    int                // the HTTP status of the last one, 0 for none
 	good    bool               // the last answer was one of these
 
+	none *judged // what a member was last before its first attempt
+
 	confirmed int    // how many complete answers in a row have shown nothing to wait for
 	decided   bool   // all members that have ended were judged SUCCESS or ERROR
 	asked     int    // how many of Known the probe asks about
@@ -46,7 +48,7 @@ type list struct {
 func newList(r *run, number func() int) *list {
 	l := &list{
 		Elements: *r.Elements, run: r, template: r.Poller, number: number, members: make(map[string]*member),
-		skips: r.Rules.OfElementOnly(), decided: true,
+		skips: r.Rules.OfElementOnly(), none: &judged{}, decided: true,
 	}
 	l.reader = reader{each: l.Each, keys: l.Keys, seed: maphash.MakeSeed()}
 	l.template.Elements, l.template.Probe, l.template.ID, l.template.Past, l.template.Starting = nil, nil, 0, nil, nil
@@ -79,6 +81,9 @@ func (l *list) join(key string) *member {
 	}
 	m := &member{name: p.Target, run: newRun(l.run.ctx, p)}
 	m.caller, m.tally, m.began = l.run.caller, l.run.tally, m.Start
+	if m.Past == nil {
+		m.last, m.complete = l.none, l.none
+	}
 	l.members[p.Target] = m
 	l.waiting = append(l.waiting, m)
 	l.fresh = append(l.fresh, m)

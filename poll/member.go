@@ -12,11 +12,12 @@ type member struct {
 	*run            // nil once it has ended
 	name     string // its key
 	own      *judged
-	now      *element // in the last complete answer, nil if it is not there
-	sum      uint64   // of the element by which own was judged, 0 for none
-	seen     int      // the number of the complete answer that held it last, 0 for none
-	page     int      // of that answer
-	absent   int      // how many complete answers in a row have not held it
+	kept     *status.Observation // own's between two looks
+	now      *element            // in the last complete answer, nil if it is not there
+	sum      uint64              // of the element by which own was judged, 0 for none
+	seen     int                 // the number of the complete answer that held it last, 0 for none
+	page     int                 // of that answer
+	absent   int                 // how many complete answers in a row have not held it
 	presence status.Presence
 }
 
@@ -58,7 +59,12 @@ func (m *member) observe(answer *status.Observation, began time.Time, presence s
 
 // slim drops what the end of the member does not need of how it was judged last.
 func (m *member) slim() {
-	if m.run != nil {
-		m.own.observation, m.own.verdict.Answers = slim(m.own.observation), nil
+	if m.run == nil {
+		return
 	}
+	if m.kept == nil {
+		m.kept = new(status.Observation)
+	}
+	*m.kept = slim(*m.own.observation)
+	m.own.observation, m.own.verdict.Answers = m.kept, nil
 }

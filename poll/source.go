@@ -184,17 +184,16 @@ const keptBody = 8 << 10
 
 // slim returns an observation without what the end of a run in a group does not need of
 // it. What was told of it does not change.
-func slim(full *status.Observation) *status.Observation {
-	o := *full
+func slim(o status.Observation) status.Observation {
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	return &o
+	return o
 }
 
 // slim drops what the end of a run in a group does not need of its last attempt.
 func (r *run) slim() {
 	r.tally.Forget()
-	r.last.observation, r.last.verdict.Answers = slim(r.last.observation), nil
+	r.last.observation, r.last.verdict.Answers = new(slim(*r.last.observation)), nil
 }

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 const (
@@ -23,8 +25,12 @@ func oneLook() table {
 	return table{
 		title: "One look for many",
 		about: fmt.Sprintf("A list of %d elements of %d B on loopback, beside a request for each. Reading the answer is not counted where the cost of an\n"+
-			"element is: it is that of a wait on the same answer with `--until '$status==299'`.", listed, element),
+			"element is: it is that of a wait on the same answer with `--until '$status==299'`. The floor checks the answer, splits it and\n"+
+			"reads the state of each element: gjson.Valid, ForEach and Get.", listed, element),
 		print: func(out io.Writer, w *workshop) error {
+			if err := w.gather(); err != nil {
+				return err
+			}
 			for _, part := range []struct {
 				contest
 				rounds int
@@ -53,19 +59,25 @@ func (l *lists) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Unlock()
 	n, _ := strconv.Atoi(r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:])
 	states := r.URL.Query()["state"]
+	answer := listAnswer(n, states[asked%len(states)])
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	w.Write(answer)
+}
+
+// listAnswer is a list of n jobs in a state.
+func listAnswer(n int, state string) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"jobs":[`)
 	for i := range n {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		head := fmt.Sprintf(`{"id":%d,"state":%q,"note":"`, i+1, states[asked%len(states)])
+		head := fmt.Sprintf(`{"id":%d,"state":%q,"note":"`, i+1, state)
 		b.WriteString(head + strings.Repeat("x", max(0, element-len(head)-2)) + `"}`)
 	}
 	b.WriteString(`]}`)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
-	w.Write(b.Bytes())
+	return b.Bytes()
 }
 
 // look is a line of poll that looks at a list so often.
@@ -106,9 +118,19 @@ func (w *workshop) elements() contest {
 			return (all - reading) / listed, err
 		}
 	}
+	answer := listAnswer(listed, "running")
+	floor := inside(20, func() error {
+		if !gjson.ValidBytes(answer) {
+			return errNoMatch
+		}
+		gjson.GetBytes(answer, "jobs").ForEach(func(_, job gjson.Result) bool { return job.Get("state").Str != "done" })
+		return nil
+	})
+	each := func() (float64, error) { all, err := floor(); return all / listed, err }
 	return contest{fmt.Sprintf("CPU of an element, %d of them; limits: 4 and 1 µs", listed), microseconds, []entry{
-		{"all have changed", w.poll, less("running", "waiting")},
-		{"none has changed", w.poll, less("running")},
+		{"poll, all have changed", w.poll, less("running", "waiting")},
+		{"poll, none has changed", w.poll, less("running")},
+		{"floor", w.poll, each},
 	}}
 }
 
@@ -128,11 +150,27 @@ func (w *workshop) longList() contest {
 	}}
 }
 
-// listOrEach waits for the same jobs by one list and by a request for each.
+// listOrEach looks at jobs by one list and by a request for each.
 func (w *workshop) listOrEach() contest {
-	return contest{fmt.Sprintf("CPU of a wait for %d jobs that are done at the second look; limit: a tenth", listed), milliseconds, []entry{
-		{"poll, `--each .jobs`: 2 requests", w.poll, once(1, slices.Concat(w.look(listed, "2", "running", "done"), []string{"--expect", strconv.Itoa(listed)})...)},
-		{fmt.Sprintf("poll, `--targets`: %d requests", 2*listed), w.poll, once(1, w.ask(strconv.Itoa(listed), "--interval", "0", "--max-attempts", "2")...)},
+	further := func(looks int, line func(looks string) []string) func() (float64, error) {
+		return func() (float64, error) {
+			many, err := cpu(line(strconv.Itoa(looks))...)
+			if err != nil {
+				return 0, err
+			}
+			one, err := cpu(line("1")...)
+			return (many - one) / float64(looks-1), err
+		}
+	}
+	list := func(states ...string) func() (float64, error) {
+		return further(41, func(looks string) []string { return w.look(listed, looks, states...) })
+	}
+	return contest{fmt.Sprintf("CPU of a further look at all of %d jobs; limit: a tenth", listed), milliseconds, []entry{
+		{"poll, `--each .jobs`: 1 request, none has changed", w.poll, list("running")},
+		{"the same, all have changed", w.poll, list("running", "waiting")},
+		{fmt.Sprintf("poll, `--targets FILE`: %d requests", listed), w.poll, further(3, func(looks string) []string {
+			return w.ask(strconv.Itoa(listed), "--interval", "0", "--max-attempts", looks)
+		})},
 	}}
 }
 
