@@ -33,6 +33,7 @@ type list struct {
 	fresh   []*member          // those that the last look has found
 	told    []*member          // those whose verdict at the last look is to be told
 	answers int                // complete ones so far
+	seen    int                // how many members they have held
 	code    int                // the HTTP status of the last one, 0 for none
 	good    bool               // the last answer was one of these
 
@@ -61,6 +62,7 @@ func newList(r *run, number func() int) *list {
 	if l.Known == nil {
 		for _, key := range slices.Sorted(maps.Keys(l.Past)) {
 			l.join(key).seen = -1
+			l.seen++
 		}
 	}
 	l.asked = len(l.waiting)
@@ -244,6 +246,9 @@ func (l *list) identify(elements []element) error {
 		if m.seen == l.answers && m.page == e.page { // on another page it has moved meanwhile
 			return fmt.Errorf("two elements are named %s", m.name)
 		}
+		if m.seen == 0 {
+			l.seen++
+		}
 		m.seen, m.page, m.now = l.answers, e.page, e
 	}
 	return nil
@@ -279,7 +284,9 @@ func (l *list) judgeAnew(ctx context.Context, answer *judged, m *member, presenc
 	began := l.run.Start.Add(answer.observation.Elapsed)
 	o := m.observe(answer.observation, began, presence, l.reader.last)
 	v := m.Rules.Classify(ctx, *o)
-	l.run.tally.Add(v)
+	if presence == status.Present {
+		l.run.tally.Add(v)
+	}
 	if v.Status != status.Success && len(l.told) == 0 {
 		v.Hints = l.run.tally.FirstHints(o.Kind)
 	}
@@ -333,13 +340,17 @@ func (l *list) missing() int {
 	return max(0, least-len(l.members))
 }
 
-// progress says how many elements are known, in words.
+// progress says how many elements have been seen, in words.
 func (l *list) progress() string {
-	known := words.Count(len(l.members), "element")
-	if n := l.missing(); n > 0 && l.Expect > 0 {
-		known += fmt.Sprintf(", %d expected", l.Expect)
+	expected := l.Expect
+	if l.Known != nil {
+		expected = len(l.Known)
 	}
-	return known
+	seen := words.Count(l.seen, "element")
+	if l.seen < expected {
+		seen += fmt.Sprintf(", %d expected", expected)
+	}
+	return seen
 }
 
 // settle emits what an attempt was judged to be. It reports whether the list is over; run

@@ -341,9 +341,9 @@ func TestListAlone(t *testing.T) {
 		{name: "known", list: "a=queued b=queued", elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
 `},
 		{name: "a start that does not list all", list: "a=queued", elements: poll.Elements{Known: []string{"a", "b"}},
-			want: `1 list; 0s 0 jobs ends after 1: failed: 2 elements; the request that starts them is sent once
-0s 1 a ends after 1: failed: 2 elements; the request that starts them is sent once
-0s 2 b ends after 1: failed: 2 elements; the request that starts them is sent once
+			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
+0s 1 a ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
+0s 2 b ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
 `},
 		{name: "a start that lists too few", list: "a=queued", elements: poll.Elements{Expect: 2},
 			want: `1 list; 0s 0 jobs ends after 1: failed: 1 element, 2 expected; the request that starts them is sent once
@@ -520,6 +520,18 @@ func TestListHeldBack(t *testing.T) {
 `
 		if got := endings(lines); got != want {
 			t.Errorf("got:\n%swant:\n%s", got, want)
+		}
+	})
+}
+
+// A condition that was not asked because no element was there is nobody's mistake.
+func TestListNotes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofJobs(t, poll.Elements{Known: []string{"a"}}, "b=run")
+		for ev := range (&poll.Group{Timeout: 3 * time.Second}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if ev.Kind == poll.EventEnd && len(ev.Outcome.Notes) > 0 {
+				t.Errorf("%s: %q", ev.Target, ev.Outcome.Notes)
+			}
 		}
 	})
 }

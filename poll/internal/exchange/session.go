@@ -51,7 +51,7 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.FollowEach && !f.explicit() {
+	if r.FollowEach && (!f.explicit() || !f.varies()) {
 		return nil, errors.New("what is followed for each element has to be an expression, " +
 			"or a URL with expressions in braces")
 	}
