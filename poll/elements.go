@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/status"
@@ -66,11 +67,13 @@ type reader struct {
 	keys []*expr.Expr // nil if the member's key is the name, or if no answer had an element
 	seed maphash.Seed
 	last *expr.Doc // the last page
+
+	elements []element // of the last answer; their memory is used again
 }
 
 // read returns the elements of an answer, or says why they cannot be read.
 func (r *reader) read(o *status.Observation) ([]element, error) {
-	var elements []element
+	elements := r.elements[:0]
 	for page := range len(o.Pages) + 1 {
 		body := o.Body
 		if page > 0 {
@@ -83,15 +86,20 @@ func (r *reader) read(o *status.Observation) ([]element, error) {
 		} else if problem != "" {
 			return nil, errors.New(problem)
 		}
-		if elements == nil {
-			elements = make([]element, 0, len(found)*(len(o.Pages)+1))
-		}
+		elements = slices.Grow(elements, len(found))
 		for _, e := range found {
 			elements = append(elements, element{e, page, doc, r.sum(e)})
 		}
 		r.last = doc
 	}
+	r.elements = elements
 	return elements, nil
+}
+
+// forget lets go of the last answer.
+func (r *reader) forget() {
+	clear(r.elements)
+	r.last = nil
 }
 
 // sum returns a hash of an element, never 0.

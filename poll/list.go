@@ -176,7 +176,7 @@ func (l *list) begin() {
 // classify judges an answer as a whole and, if it is complete, the members by it.
 func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	o := j.observation
-	defer func() { l.reader.last = nil }()
+	defer l.reader.forget()
 	if !o.Good() {
 		return l.whole(ctx, o, "")
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -296,6 +297,7 @@ type forker struct{ *script }
 
 // A script is what a forker was asked.
 type script struct {
+	mu     sync.Mutex
 	list   string
 	states map[string][]string // of a job, one after the other
 	asked  []string
@@ -321,6 +323,8 @@ func (f forker) Fork(element []byte) (poll.Probe, error) {
 		return nil, errors.New("it names nothing to look at")
 	}
 	return poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		f.asked = append(f.asked, job.ID)
 		state := f.states[job.ID][0]
 		f.states[job.ID] = f.states[job.ID][1:]

@@ -88,7 +88,11 @@ func (x *Each) split(doc *Doc) (elements []Element, ok bool) {
 	if x.names == nil || doc == nil {
 		return nil, false
 	}
+	const most = 1 << 13 // of the elements for which there is room before they are known
 	ok = rawjson.Split(doc.text, x.names, func(element string) {
+		if elements == nil {
+			elements = make([]Element, 0, min(len(doc.text)/len(element)+1, most))
+		}
 		elements = append(elements, Element{Raw: element, valid: true})
 	})
 	if ok && !doc.part {
