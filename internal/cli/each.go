@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
@@ -22,6 +23,7 @@ type list struct {
 	known   bool // beforehand, by their keys
 	size    int  // how many there are then, and otherwise at least
 	batches int
+	learns  *learning.Recorder // nil without --learn
 }
 
 // refuseForList refuses what cannot be said of a list, and what only can be said of one.
@@ -50,13 +52,18 @@ func refuseForList(l *argv.Line) error {
 	case l.On("gone"):
 		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
 			Hint("--until '$gone' waits until each element is no longer in the list")
-	case l.Has("learn"):
-		return argv.Usagef("%s: nothing is learned of the elements of a list", l.Origin("learn"))
+	case l.Has("learn") && l.Has("targets") && hasPlaceholder(l):
+		return argv.Usagef("%s: a history is of one list, and {} makes several", l.Origin("learn"))
+	case l.Has("learn") && followsEach(l):
+		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", l.Origin("learn"), l.Origin("follow"))
+	case l.Has("learn") && (l.Has("started-at") || l.Has("finished-at")):
+		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
+			Hint("without them, %s takes the time until the last element has ended", l.Origin("learn"))
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, l.Has):
 		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", each).
 			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 	}
-	return nil
+	return learning.RefuseUnlearned(l)
 }
 
 // hasPlaceholder reports whether entries fill the URL or the command.

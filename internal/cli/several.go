@@ -36,7 +36,7 @@ type group struct {
 	learns  map[int]*learning.Recorder   // by number, of the targets that learn
 	results map[poll.RunID]report.Result // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
-	held    []int // targets that are remembered at the end, since others held a history
+	held    []*learning.Recorder // that remember at the end, since others held a history
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -195,6 +195,8 @@ func (w *wait) describe(l *argv.Line, reader *severalReader) {
 	note := g.slowly(l)
 	if own := reader.list; own != nil {
 		w.report.Goal, note = own.goal(g.AtLeast), own.note(l)
+		w.learns = own.learns
+		w.reportLearning()
 	}
 	w.output.PerTarget = !l.On("any")
 	for _, note := range []string{reader.repeated(), note} {
@@ -269,8 +271,13 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	defer cancel()
 	for event := range g.Events(ctx, w.pollers()) {
 		w.jobs.observe(event)
+		w.learns.Observe(event) // of a list
 		switch event.Kind {
 		case poll.EventGoal:
+			if w.learns.SaveList(inTime, *event.Summary) {
+				g.held = append(g.held, w.learns)
+			}
+			reporter.Note(w.learns.Warnings()...)
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
 			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
@@ -310,7 +317,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	outcome := *event.Outcome
 	learns := g.learns[n]
 	if !outcome.Resumed && (len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome)) {
-		g.held = append(g.held, n)
+		g.held = append(g.held, learns)
 	}
 	result, settled := g.results[outcome.Run]
 	if !settled {
@@ -340,9 +347,9 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	code := g.code(*event.Summary)
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
 	patience := time.Now().Add(savingTime)
-	for _, n := range g.held {
-		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || n == g.held[0] {
-			g.learns[n].SaveLater(ctx, left)
+	for i, learns := range g.held {
+		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || i == 0 {
+			learns.SaveLater(ctx, left)
 		}
 	}
 	if err != nil {

@@ -213,7 +213,10 @@ func (r *severalReader) read(ctx context.Context) error {
 // add takes a target.
 func (r *severalReader) add(t *target) {
 	r.pollers, r.lines = append(r.pollers, t.poller), append(r.lines, t.line)
-	if t.learns != nil {
+	switch {
+	case r.list != nil:
+		r.list.learns = t.learns
+	case t.learns != nil:
 		put(&r.learns, len(r.pollers), t.learns)
 	}
 	if t.missing == nil {
@@ -367,7 +370,7 @@ func (r *severalReader) learn(b *base, t *target, e *targets.Entry) error {
 		return nil
 	}
 	l := b.line
-	if g.Inherited && !strings.Contains(g.Value, "{}") {
+	if g.Inherited && r.list == nil && !strings.Contains(g.Value, "{}") {
 		err := argv.Usagef("%s %s: several targets need {} in it", g.Origin, g.Value)
 		return &lineError{err.Hint("each then learns apart: %s %s-{}", g.Origin, g.Value)}
 	}

@@ -163,7 +163,7 @@ func (v *groupLive) overview(now time.Time) []string {
 
 // lists returns a line about the lists, or none.
 func (v *groupLive) lists(now time.Time) []string {
-	text := v.r.group.listWords(now)
+	text := v.r.listWords(now)
 	if text == "" {
 		return nil
 	}

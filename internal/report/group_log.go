@@ -198,7 +198,7 @@ func (l *groupLog) tick(now time.Time) {
 	if pace := g.pace(now); pace != "" {
 		text += "; " + pace
 	}
-	if looks := g.listWords(now); looks != "" {
+	if looks := l.r.listWords(now); looks != "" {
 		text = strings.TrimPrefix(text+"; "+looks, "; ")
 	}
 	if closed := g.closed(now); len(closed) > 0 {

@@ -186,7 +186,11 @@ func (r *Reporter) groupClosing(s *poll.Summary) string {
 		text += r.failedLists(text)
 	}
 	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Elapsed: s.Elapsed, Reason: r.verdict(s)}
-	return text + "poll: " + ending(&o, r.cfg.Palette) + "\n"
+	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
+	for _, note := range oneLines("poll: note: ", r.notes) {
+		text += note + "\n"
+	}
+	return text
 }
 
 // verdict says whether the goal was reached and, unless all targets succeeded, how they

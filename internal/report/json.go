@@ -97,11 +97,12 @@ func unprefixed(lines string) string {
 // ofRun returns an event of a run.
 func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
-		Elapsed: seconds(ev.Elapsed), prediction: predict(f.r.cfg.Forecast, ev.Age())}
-	if ev.N > 0 {
-		o.N, o.Name = ev.N, o.Target
-	} else if f.r.group != nil {
-		o.Name = o.Target // a list
+		Elapsed: seconds(ev.Elapsed)}
+	if o.N = ev.N; f.r.group != nil { // a list has no number
+		o.Name = o.Target
+	}
+	if ev.N == 0 {
+		o.prediction = predict(f.r.cfg.Forecast, ev.Age())
 	}
 	switch ev.Kind {
 	case poll.EventWait:

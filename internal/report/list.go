@@ -99,6 +99,18 @@ func (g *group) listWords(now time.Time) string {
 	return text
 }
 
+// listWords says what the lists are about, and how long the one that past runs are known of may
+// go on.
+func (r *Reporter) listWords(now time.Time) string {
+	text := r.group.listWords(now)
+	if text == "" || r.cfg.Forecast == nil {
+		return text
+	}
+	at := r.group.lists[0].latest
+	at.At = now
+	return text + "; " + r.forecast(at.Age())
+}
+
 // list reports an attempt at a list whose verdict is new.
 func (l *groupLog) list(own *list, ev poll.Event) {
 	live := l.r.cfg.Face == Live

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -228,5 +229,44 @@ func TestList_seen(t *testing.T) {
 	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
 	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
 		t.Errorf("have\n%s", have)
+	}
+}
+
+// A forecast is of the list, and not of its elements.
+func TestList_forecast(t *testing.T) {
+	t.Parallel()
+	events := aList()
+	config := Config{Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute}}
+	s, _, _ := term.Buffers("")
+	config.Streams, config.Face = s, Lines
+	r := New(config)
+	r.Event(events[0])
+	if have, want := r.listWords(events[0].Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+		t.Errorf("have %q, want it to end with %q", have, want)
+	}
+	r.Close()
+
+	s, _, objects := term.Buffers("")
+	config.Streams, config.Face = s, JSON
+	r = New(config)
+	r.Note("this run is not remembered")
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	schema, forecasts := readSchema(t, "event.schema.json"), 0
+	for line := range strings.Lines(objects.String()) {
+		if err := validate(schema, line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		ofList := !strings.Contains(line, `"n":`) && !strings.Contains(line, `"event":"goal"`)
+		if strings.Contains(line, "expected_s") != ofList {
+			t.Errorf("only the list's own events have a forecast: %s", line)
+		}
+		if ofList {
+			forecasts++
+		}
+	}
+	if !strings.Contains(objects.String(), `"notes":["this run is not remembered"]`) || forecasts == 0 {
+		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
 	}
 }

@@ -107,8 +107,9 @@ type Reporter struct {
 	github    github
 	child     *term.LineWriter // nil until Stderr was called
 	timer     *time.Timer
-	release   func() // of the signal that suspends
-	cleared   bool   // by Clear, since the last event
+	release   func()   // of the signal that suspends
+	notes     []string // for the last words on several targets
+	cleared   bool     // by Clear, since the last event
 	closed    bool
 }
 
@@ -213,6 +214,13 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.face.event(ev)
 	r.tellGitHub(ev)
 	r.rearm()
+}
+
+// Note adds to the last words on several targets.
+func (r *Reporter) Note(notes ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.notes = append(r.notes, notes...)
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized

@@ -57,6 +57,7 @@ type groupEnd struct {
 	Counts   map[string]int `json:"counts"` // of targets, by their endings
 	Attempts int            `json:"attempts"`
 	Elapsed  Seconds        `json:"elapsed_s"`
+	Notes    []string       `json:"notes,omitempty"` // on what was not remembered
 }
 
 // groupEnd describes how several targets ended.
@@ -68,6 +69,7 @@ func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
 	return groupEnd{
 		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.cfg.Goal,
 		Need: s.Need, Counts: counts, Attempts: s.Attempts, Elapsed: seconds(s.Elapsed),
+		Notes: oneLines("", r.notes),
 	}
 }
 

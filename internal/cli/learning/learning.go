@@ -133,7 +133,8 @@ type Recorder struct {
 	closed   bool // the store cannot be used, which has been reported
 	warnings []string
 	seen     completion
-	run      history.Record // which has ended
+	list     *listCompletion // nil for one operation
+	run      history.Record  // which has ended
 }
 
 // A Compiler compiles the expression of a flag.
@@ -143,6 +144,9 @@ type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
 func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Recorder, error) {
 	options := readOptions(l, config)
 	r := &Recorder{Name: l.String("learn"), age: options.Age}
+	if l.Has("each") {
+		r.list = new(listCompletion)
+	}
 	if err := l.ErrOr(r.readTimes(l, compile)); err != nil {
 		return nil, err
 	}
@@ -182,8 +186,13 @@ func (r *Recorder) close(so string, err error) {
 	}
 }
 
+// Observe takes an event of the run, or of a list and its elements.
 func (r *Recorder) Observe(ev poll.Event) {
-	if r != nil {
+	switch {
+	case r == nil:
+	case r.list != nil:
+		r.list.see(ev, &r.seen)
+	default:
 		r.seen.see(ev)
 	}
 }

@@ -1,0 +1,135 @@
+package learning
+
+import (
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A look is one at a list: what was made of it, and of the elements that were judged by it,
+// by their numbers from 1; NONE for those that were not.
+type look struct {
+	list     status.Status
+	elements []status.Status
+}
+
+// observeLooks makes a Recorder observe looks that ended 1, 2, 3 ... s after the start and
+// took 100 ms.
+func observeLooks(looks ...look) *Recorder {
+	r := &Recorder{list: new(listCompletion)}
+	began := time.Unix(0, 0)
+	streaks := make(map[int]int)
+	before := make(map[int]status.Status)
+	for i, l := range looks {
+		ev := poll.Event{Kind: poll.EventAttempt, Began: began, At: began.Add(time.Duration(i+1) * time.Second),
+			Took: 100 * time.Millisecond, Verdict: status.Verdict{Status: l.list}, Observation: new(status.Observation)}
+		r.Observe(ev)
+		for n, s := range l.elements {
+			if s == status.None {
+				continue
+			}
+			if before[n] != s {
+				streaks[n] = 0
+			}
+			before[n] = s
+			streaks[n]++
+			ev.N, ev.Verdict.Status, ev.Streak = n+1, s, streaks[n]
+			ev.Began = ev.At // of an element that joined just now
+			r.Observe(ev)
+		}
+	}
+	return r
+}
+
+func TestListCompletion(t *testing.T) {
+	t.Parallel()
+	const (
+		none, notReady, throttled = status.None, status.NotReady, status.Throttled
+		success, failure          = status.Success, status.Error
+	)
+	of := func(list status.Status, elements ...status.Status) look { return look{list, elements} }
+	for _, test := range []struct {
+		name   string
+		looks  []look
+		lo, hi time.Duration
+	}{
+		{"at once", []look{of(notReady, success, success)}, 0, time.Second},
+		{"not when the end was confirmed", []look{of(notReady, notReady), of(notReady, success), of(notReady), of(notReady)}, 900 * time.Millisecond, 2 * time.Second},
+		{"when the last one ended", []look{of(notReady, notReady, notReady), of(notReady, none, success), of(notReady), of(notReady, success)},
+			2900 * time.Millisecond, 4 * time.Second},
+		{"one that joined later", []look{of(notReady, success), of(notReady), of(notReady, none, success)}, 1900 * time.Millisecond, 3 * time.Second},
+		{"a failure", []look{of(notReady, notReady), of(notReady, failure)}, 900 * time.Millisecond, 2 * time.Second},
+		{"throttled says nothing", []look{of(notReady, notReady), of(throttled), of(throttled), of(notReady, success)}, 900 * time.Millisecond, 4 * time.Second},
+		{"one that throttles another", []look{of(notReady, notReady, notReady), of(throttled, throttled, success), of(notReady, success)},
+			900 * time.Millisecond, 3 * time.Second},
+		{"refused once", []look{of(notReady, notReady), of(failure), of(notReady, success)}, 900 * time.Millisecond, 3 * time.Second},
+		{"the first of those a threshold asks for", []look{of(notReady, notReady), of(notReady, success), of(notReady, success)}, 900 * time.Millisecond, 2 * time.Second},
+		{"one that was no end", []look{of(notReady, success), of(notReady, notReady), of(notReady, success)}, 1900 * time.Millisecond, 3 * time.Second},
+	} {
+		r := observeLooks(test.looks...)
+		o, ok := r.list.outcome(poll.Summary{Ending: poll.Succeeded}, &r.seen)
+		run, remembered := r.record(t.Context(), o)
+		if !ok || !remembered || run.Outcome != history.Success || run.Lo != test.lo || run.Hi != test.hi {
+			t.Errorf("%s: %s between %v and %v, want %v and %v", test.name, run.Outcome, run.Lo, run.Hi, test.lo, test.hi)
+		}
+	}
+}
+
+// A look that was stopped has not seen the list.
+func TestListCompletion_stopped(t *testing.T) {
+	t.Parallel()
+	r := observeLooks(look{list: status.NotReady})
+	r.Observe(poll.Event{Kind: poll.EventAttempt, Began: time.Unix(0, 0), At: time.Unix(5, 0), Verdict: status.Verdict{Status: status.NotReady},
+		Observation: &status.Observation{Failure: &status.Failure{Kind: status.FailureStopped}}})
+	r.list.outcome(poll.Summary{Ending: poll.TimedOut, Attempts: 2}, &r.seen)
+	if want := 900 * time.Millisecond; r.seen.unfinished != want {
+		t.Errorf("unfinished at %v, want %v", r.seen.unfinished, want)
+	}
+}
+
+func TestListCompletion_outcome(t *testing.T) {
+	t.Parallel()
+	failed := func(n int, by status.Status) poll.Event {
+		o := poll.Outcome{Ending: poll.Failed, Verdict: status.Verdict{Status: by, Rule: "--error-if .x"}, Observation: new(status.Observation)}
+		return poll.Event{Kind: poll.EventEnd, N: n, Outcome: &o}
+	}
+	both := []look{{status.NotReady, []status.Status{status.Error, status.NotReady}}, {status.NotReady, []status.Status{status.None, status.Success}}}
+	open := both[:1:1]
+	for name, test := range map[string]struct {
+		looks  []look
+		ends   []poll.Event
+		ending poll.Ending
+		others map[poll.Ending]int
+		want   history.Outcome // "" for nothing
+		lo, hi time.Duration
+	}{
+		"succeeded":             {looks: both, ending: poll.Succeeded, want: history.Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"had ended before":      {ending: poll.Succeeded},
+		"only confirmed":        {looks: []look{{list: status.NotReady}, {list: status.NotReady}}, ending: poll.Succeeded},
+		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: history.Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"the list is wrong":     {looks: both, ends: []poll.Event{failed(0, status.Error), failed(1, status.Error)}, ending: poll.Failed},
+		"ended from outside":    {looks: both, ends: []poll.Event{failed(1, status.NotReady)}, ending: poll.Failed},
+		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: history.Timeout, lo: 900 * time.Millisecond},
+		"timed out":             {looks: open, ending: poll.TimedOut, want: history.Timeout, lo: 900 * time.Millisecond},
+		"exhausted":             {looks: open, ending: poll.AttemptsExhausted, want: history.Timeout, lo: 900 * time.Millisecond},
+		"interrupted":           {looks: open, ending: poll.Interrupted, want: history.Interrupted, lo: 900 * time.Millisecond},
+		"nothing was seen":      {ending: poll.TimedOut},
+		"cannot run":            {ending: poll.CannotRun},
+	} {
+		r := observeLooks(test.looks...)
+		for _, ev := range test.ends {
+			r.Observe(ev)
+		}
+		o, ok := r.list.outcome(poll.Summary{Ending: test.ending, Attempts: len(test.looks), Endings: test.others}, &r.seen)
+		run, remembered := r.record(t.Context(), o)
+		if !ok || !remembered {
+			run = history.Record{}
+		}
+		if run.Outcome != test.want || run.Lo != test.lo || run.Hi != test.hi {
+			t.Errorf("%s: %q between %v and %v, want %q, %v and %v", name, run.Outcome, run.Lo, run.Hi, test.want, test.lo, test.hi)
+		}
+	}
+}
