@@ -287,9 +287,6 @@ func (l *list) judgeAnew(ctx context.Context, answer *judged, m *member, presenc
 	if presence == status.Present {
 		l.run.tally.Add(v)
 	}
-	if v.Status != status.Success && len(l.told) == 0 {
-		v.Hints = l.run.tally.FirstHints(o.Kind)
-	}
 	m.own = &judged{observation: o, verdict: v, took: answer.took}
 	m.adopt(m.own)
 	if m.sum = 0; m.now != nil && !v.Abandoned {
@@ -431,6 +428,9 @@ func (l *list) isComplete(joined bool) bool {
 	l.confirmed++
 	return l.Known != nil || l.Expect > 0 || l.confirmed > 1
 }
+
+// confirms reports whether the next look is only to confirm that nothing new is shown.
+func (l *list) confirms() bool { return l != nil && l.confirmed > 0 }
 
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {

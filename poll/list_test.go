@@ -163,6 +163,7 @@ func TestListEnds(t *testing.T) {
 		change   func(*poll.Poller)
 		want     string // the ends
 		summary  string // the ending, the targets and what was needed
+		over     time.Duration
 	}{
 		{name: "as many as expected need no second answer", elements: poll.Elements{Expect: 2},
 			lists: []string{"a=done", "a=done b=done"},
@@ -179,6 +180,9 @@ func TestListEnds(t *testing.T) {
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 2s 2 b ends after 1: succeeded: .state is "done"
 3s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "a look that confirms has a schedule of its own", lists: []string{"a=run", "a=done"},
+			change: func(p *poll.Poller) { p.Schedule, p.Resend = backoff.Fixed(20*time.Second), backoff.Fixed(time.Second) },
+			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 41 * time.Second},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "an attempt that was cut off confirms nothing", lists: []string{"a=done", "slow", "a=done", "a=done"},
@@ -284,6 +288,9 @@ func TestListEnds(t *testing.T) {
 				if got := endings(lines); got != want {
 					t.Errorf("got:\n%swant:\n%s", got, want)
 				}
+				if test.over > 0 && s.Elapsed != test.over {
+					t.Errorf("over after %v, want %v", s.Elapsed, test.over)
+				}
 				if got := fmt.Sprintf("%v %d/%d", s.Ending, s.Endings[poll.Succeeded], s.Need); got != test.summary {
 					t.Errorf("summary %s, want %s", got, test.summary)
 				}
@@ -340,7 +347,7 @@ func TestListAlone(t *testing.T) {
 	}{
 		{name: "each", list: "a=queued b=queued bad=queued", want: `1 list; 0s 3 bad ends after 0: failed: it names nothing to look at
 1s 2 b ends after 1: succeeded: .state is "done"
-2s 1 a ends after 2: failed: .state is "failed"
+3s 1 a ends after 3: failed: .state is "failed"
 `},
 		{name: "known", list: "a=queued b=queued", elements: poll.Elements{Known: []string{"b"}}, want: `1 list; 1s 1 b ends after 1: succeeded: .state is "done"
 `},
@@ -356,10 +363,10 @@ func TestListAlone(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{list: test.list, starts: true, states: map[string][]string{"a": {"run", "failed"}, "b": {"done"}}}
+				s := &script{list: test.list, starts: true, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
 				test.elements.Alone = true
 				p := ofJobs(t, test.elements)
-				p.Probe = forker{s}
+				p.Probe, p.ErrorThreshold = forker{s}, 2
 				lines, _ := told(poll.Group{Timeout: time.Minute}, p)
 				lists := strings.Count(strings.Join(s.asked, " "), "list")
 				if got := fmt.Sprintf("%d list; %s", lists, endings(lines)); got != test.want {
@@ -451,6 +458,7 @@ func TestListInterrupted(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(2500*time.Millisecond, cancel)
 			p := ofJobs(t, poll.Elements{}, list, "slow")
+			p.Timeout = 10 * time.Second
 			s, err := (&poll.Group{}).Run(ctx, slices.Values([]poll.Poller{p}))
 			if !errors.Is(err, poll.Interrupted) || s.Endings[poll.Interrupted] != 1 {
 				t.Errorf("%s: %v, %+v", list, err, s)
@@ -536,6 +544,23 @@ func TestListNotes(t *testing.T) {
 			if ev.Kind == poll.EventEnd && len(ev.Outcome.Notes) > 0 {
 				t.Errorf("%s: %q", ev.Target, ev.Outcome.Notes)
 			}
+		}
+	})
+}
+
+// A list that had failed in an earlier run fails those that had not ended, too.
+func TestListHadFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Past: map[string]poll.State{"a": {Ended: true, Ending: poll.Succeeded}}}, "a=done b=done")
+		p.Past = &poll.State{Attempts: 3, Ended: true, Ending: poll.Failed, Status: status.Error, Reason: "HTTP 401"}
+		var got []string
+		for ev := range (&poll.Group{}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if o := ev.Outcome; o != nil {
+				got = append(got, fmt.Sprint(ev.Target, " ", o.Ending, " ", o.Resumed, " ", o.Reason))
+			}
+		}
+		if want := []string{"a succeeded true ", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
+			t.Errorf("%q", got)
 		}
 	})
 }

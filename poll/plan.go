@@ -73,9 +73,9 @@ func (r *run) ownWait() time.Duration {
 	step := backoff.Step{N: r.attempts - r.sent, Elapsed: time.Since(r.began), Previous: r.previous}
 	if r.began.IsZero() {
 		step.N, step.Elapsed = r.sent-1, time.Since(r.Start)
-		if r.Resend != nil {
-			schedule, throttled = r.Resend, backoff.Throttled(r.Resend)
-		}
+	}
+	if (r.began.IsZero() || r.list.confirms()) && r.Resend != nil {
+		schedule, throttled = r.Resend, backoff.Throttled(r.Resend)
 	}
 	if r.last.verdict.Status == status.Throttled && r.hint() == nil {
 		schedule = throttled

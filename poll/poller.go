@@ -34,7 +34,8 @@ type Poller struct {
 	Schedule backoff.Schedule
 	// Resend gives the wait before a [Starter] tries again to start the operation, after
 	// a request that was refused for load or never left. The first try comes at once, and
-	// Schedule begins when one is answered. Nil means Schedule and Throttled.
+	// Schedule begins when one is answered. With Elements, it also gives the wait before a
+	// look that only confirms that a list is complete. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
