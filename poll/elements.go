@@ -113,7 +113,8 @@ func (r *reader) sum(e expr.Element) uint64 {
 
 // choose chooses what names an element, if that is not given, by the first elements.
 func (r *reader) choose(elements []element) error {
-	if r.keys != nil || len(elements) == 0 || elements[0].Name != "" {
+	isMember := func(e element) bool { return e.Name != "" }
+	if r.keys != nil || len(elements) == 0 || slices.ContainsFunc(elements, isMember) {
 		return nil
 	}
 	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
@@ -142,6 +143,9 @@ func hasProblem(r *reader, elements []element) bool {
 // key returns the name of an element.
 func (r *reader) key(e *element) (string, error) {
 	if r.keys == nil {
+		if e.Name == "" {
+			return "", errors.New("an element has no name: it is empty")
+		}
 		return e.Name, nil
 	}
 	var name strings.Builder

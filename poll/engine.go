@@ -140,7 +140,7 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 
 // readList makes the source of a target whose answers hold elements.
 func (e *engine) readList(r *run) {
-	r.list = newList(r, e.number)
+	r.list = newList(r, e.AtLeast, e.number)
 	e.sources = append(e.sources, &source{n: len(e.sources) + 1, runs: []*run{r}, list: r.list})
 	e.live++
 	e.lists++
@@ -454,8 +454,13 @@ func (e *engine) stopOne(s *source) {
 	if len(s.runs) > 0 {
 		s.stop(&e.emitter)
 	}
-	if l := s.list; l != nil {
-		e.short += l.missing()
+	if s.list == nil {
+		return
+	}
+	known := len(e.sources)
+	e.leaveList(s)
+	for _, own := range e.sources[known:] { // that it has just listed
+		e.stopOne(own)
 	}
 }
 

@@ -23,6 +23,7 @@ type list struct {
 	run      *run
 	template Poller     // of the members' runs
 	deadline time.Time  // of the list itself: that of the group
+	goal     int        // how many have to succeed, 0 for all
 	number   func() int // gives the next target's number
 	reader   reader
 	skips    bool // a member whose element has not changed need not be judged again
@@ -45,10 +46,11 @@ type list struct {
 	alone     []*run // of members that are looked at by themselves from now on
 }
 
-// newList makes the list of a run whose Poller has Elements.
-func newList(r *run, number func() int) *list {
+// newList makes the list of a run whose Poller has Elements, of which goal have to succeed, or
+// all if goal is 0.
+func newList(r *run, goal int, number func() int) *list {
 	l := &list{
-		Elements: *r.Elements, run: r, template: r.Poller, number: number, members: make(map[string]*member),
+		Elements: *r.Elements, run: r, template: r.Poller, goal: goal, number: number, members: make(map[string]*member),
 		skips: r.Rules.OfElementOnly(), none: &judged{}, decided: true,
 	}
 	l.reader = reader{each: l.Each, keys: l.Keys, seed: maphash.MakeSeed()}
@@ -61,8 +63,7 @@ func newList(r *run, number func() int) *list {
 	}
 	if l.Known == nil {
 		for _, key := range slices.Sorted(maps.Keys(l.Past)) {
-			l.join(key).seen = -1
-			l.seen++
+			l.join(key)
 		}
 	}
 	l.asked = len(l.waiting)
@@ -85,6 +86,10 @@ func (l *list) join(key string) *member {
 	m.caller, m.tally, m.began = l.run.caller, l.run.tally, m.Start
 	if m.Past == nil {
 		m.last, m.complete = l.none, l.none
+	}
+	if m.shown || m.Past != nil && m.Past.Ended {
+		m.shown = true
+		l.seen++
 	}
 	l.members[p.Target] = m
 	l.waiting = append(l.waiting, m)
@@ -126,7 +131,7 @@ func (l *list) open(e *emitter) Probe {
 		l.fail(e, r.cannotBegin(err))
 		return nil
 	}
-	if _, starts := r.probe.(Starter); starts && l.Alone && r.Past != nil && !r.startDue() {
+	if l.Alone && r.sent > 0 && !r.startDue() { // what was started was listed then
 		for _, m := range l.waiting {
 			m.Probe = r.Probe
 			l.alone = append(l.alone, m.run)
@@ -134,7 +139,7 @@ func (l *list) open(e *emitter) Probe {
 		return nil
 	}
 	l.narrow()
-	if len(l.waiting) == 0 && l.missing() == 0 && (l.Known != nil || l.Expect > 0) {
+	if len(l.waiting) == 0 && l.Known != nil {
 		return nil
 	}
 	return r.probe
@@ -191,7 +196,11 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	}
 	l.answers++
 	if err := l.identify(elements); err != nil {
-		return status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+		if _, moved := errors.AsType[*movedError](err); moved {
+			v.Status = status.NotReady
+		}
+		return v
 	}
 	l.good = true
 	if l.Alone {
@@ -243,15 +252,32 @@ func (l *list) identify(elements []element) error {
 		if m == nil {
 			continue // it is not waited for
 		}
-		if m.seen == l.answers && m.page == e.page { // on another page it has moved meanwhile
-			return fmt.Errorf("two elements are named %s", m.name)
+		if m.seen == l.answers {
+			if m.page == e.page {
+				return fmt.Errorf("two elements are named %s", m.name)
+			}
+			if again := m.now; again != nil && again.sum != e.sum { // otherwise it has moved meanwhile
+				return &movedError{m.name, m.page + 1, e.page + 1}
+			}
 		}
-		if m.seen == 0 {
+		if m.run != nil && !m.shown {
+			m.shown = true
 			l.seen++
 		}
 		m.seen, m.page, m.now = l.answers, e.page, e
 	}
 	return nil
+}
+
+// A movedError means that two pages hold an element of one name, and not the same. It may
+// have changed while the pages were read, so that another look can tell.
+type movedError struct {
+	name          string
+	first, second int // pages
+}
+
+func (e *movedError) Error() string {
+	return fmt.Sprintf("two elements are named %s, on the pages %d and %d", e.name, e.first, e.second)
 }
 
 // judge judges all members that have not ended by a complete answer. It returns the verdict
@@ -334,6 +360,9 @@ func (l *list) missing() int {
 	if least == 0 && !l.MayBeNone && l.Known == nil {
 		least = 1
 	}
+	if l.Known == nil {
+		least = max(least, l.goal)
+	}
 	return max(0, least-len(l.members))
 }
 
@@ -342,6 +371,8 @@ func (l *list) progress() string {
 	expected := l.Expect
 	if l.Known != nil {
 		expected = len(l.Known)
+	} else {
+		expected = max(expected, l.goal)
 	}
 	seen := words.Count(l.seen, "element")
 	if l.seen < expected {
@@ -370,7 +401,7 @@ func (l *list) settle(e *emitter) (over bool) {
 	r.deadline = l.deadline
 	ending, over := r.ending()
 	hopeless := over && (ending == Failed || ending == HintTooLong)
-	if !l.good || hopeless {
+	if !l.good || l.Alone || hopeless {
 		for _, m := range l.waiting {
 			m.adopt(r.last)
 		}
@@ -426,7 +457,7 @@ func (l *list) isComplete(joined bool) bool {
 		l.confirmed = 0
 	}
 	l.confirmed++
-	return l.Known != nil || l.Expect > 0 || l.confirmed > 1
+	return l.Known != nil || l.Expect > 0 || l.confirmed > 1 || l.Alone && l.run.sent > 0
 }
 
 // confirms reports whether the next look is only to confirm that nothing new is shown.

@@ -220,10 +220,25 @@ func TestListEnds(t *testing.T) {
 		{name: "the same twice", lists: []string{"a=run a=run"},
 			want:    `1s 0 jobs ends after 1: failed: two elements are named a` + "\n1s 1 a ends after 1: failed: two elements are named a",
 			summary: "failed 0/1"},
-		{name: "one that moves to the next page", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=run|b=done c=done"},
+		{name: "one that moves to the next page", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=done|b=done c=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 1s 2 b ends after 1: succeeded: .state is "done"
 1s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "two of one name on two pages", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=failed|b=done c=done", "a=done b=done|c=done"},
+			want: `2s 1 a ends after 2: succeeded: .state is "done"
+2s 2 b ends after 2: succeeded: .state is "done"
+2s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "an empty name", lists: []string{`{"jobs":{"":{"state":"done"},"b":{"state":"done"}}}`},
+			want: `1s 0 jobs ends after 1: failed: an element has no name: it is empty`, summary: "failed 0/1"},
+		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
+			"a": {Ended: true, Ending: poll.Succeeded}, "b": {Ended: true, Ending: poll.Succeeded},
+		}}, lists: []string{"a=done b=done c=run", "c=done"},
+			want: `0s 1 a ends after 0: succeeded: ` + `
+0s 2 b ends after 0: succeeded: ` + `
+2s 3 c ends after 2: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "gone since an earlier run", elements: poll.Elements{Past: map[string]poll.State{"a": {Attempts: 2, Shown: true}}}, lists: []string{""},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   `2s 1 a ends after 4: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "without a name", lists: []string{`{"jobs":[{"id":1},{"name":"b"}]}`},
 			want: `1s 0 jobs ends after 1: failed: not all elements have an .id, a .name or a .metadata.name`, summary: "failed 0/1"},
 		{name: "without the name that the others have", elements: poll.Elements{Expect: 3}, lists: []string{"a=run", `{"jobs":[{"id":"a"},{"name":"b"}]}`},
@@ -258,6 +273,10 @@ func TestListEnds(t *testing.T) {
 			want: `2s 2 b ends after 2: succeeded: .state is "done"
 2s 1 a ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"
 2s 3 c ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 1/1"},
+		{name: "as many as have to succeed", group: poll.Group{AtLeast: 2}, lists: []string{"a=done", "a=done", "a=done", "a=done b=done c=run"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+4s 2 b ends after 1: succeeded: .state is "done"
+4s 3 c ends after 1: cancelled: the goal was reached; last: .state is "run", want == "done"`, summary: "succeeded 2/2"},
 		{name: "out of reach", group: poll.Group{FailFast: true}, lists: []string{"a=run b=failed c=run"},
 			want: `1s 2 b ends after 1: failed: .state is "failed"
 1s 1 a ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"
@@ -305,7 +324,8 @@ type forker struct{ *script }
 // A script is what a forker was asked.
 type script struct {
 	mu     sync.Mutex
-	list   string
+	lists  []string            // one after the other
+	stop   func()              // called when a list was asked for
 	states map[string][]string // of a job, one after the other
 	asked  []string
 	starts bool
@@ -316,7 +336,11 @@ func (f forker) StartDue() bool { return f.starts && !f.begun }
 
 func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
 	f.asked, f.begun = append(f.asked, "list"), true
-	o := poll.Observe(ctx, []byte(jobs(f.list)), nil)
+	if f.stop != nil {
+		f.stop()
+	}
+	o := poll.Observe(context.Background(), []byte(jobs(f.lists[0])), nil)
+	f.lists = f.lists[min(1, len(f.lists)-1):]
 	o.Following.Start = f.starts
 	return o
 }
@@ -363,7 +387,7 @@ func TestListAlone(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &script{list: test.list, starts: true, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
+				s := &script{lists: []string{test.list}, starts: true, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
 				test.elements.Alone = true
 				p := ofJobs(t, test.elements)
 				p.Probe, p.ErrorThreshold = forker{s}, 2
@@ -560,6 +584,43 @@ func TestListHadFailed(t *testing.T) {
 			}
 		}
 		if want := []string{"a succeeded true ", "jobs failed true HTTP 401", "b failed false HTTP 401"}; !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// What is listed by looks goes on to be listed until there is enough, and in another run.
+func TestListAloneWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{lists: []string{"", "a=queued", "a=queued b=queued"}, states: map[string][]string{"a": {"done"}, "b": {"done"}}}
+		p := ofJobs(t, poll.Elements{Alone: true, Expect: 2})
+		p.Probe, p.Past = forker{s}, &poll.State{Attempts: 3}
+		lines, _ := told(poll.Group{Timeout: time.Minute}, p)
+		slices.Sort(lines)
+		want := `4s 1 a ends after 1: succeeded: .state is "done"
+4s 2 b ends after 1: succeeded: .state is "done"
+`
+		if got := endings(lines); got != want {
+			t.Errorf("got:\n%swant:\n%s", got, want)
+		}
+	})
+}
+
+// A run that is stopped while the answer to a start is read keeps what that has listed.
+func TestListAloneStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := &script{lists: []string{"a=queued b=queued"}, stop: stop, starts: true}
+		p := ofJobs(t, poll.Elements{Alone: true})
+		p.Probe = forker{s}
+		var got []string
+		for ev := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
+			if ev.Kind != poll.EventGoal && ev.Kind != poll.EventStart {
+				got = append(got, fmt.Sprint(ev.Kind, " ", ev.Target, " ", ev.State().Starting))
+			}
+		}
+		want := []string{"wait jobs false", "wait a false", "wait b false", "attempt jobs false", "end a false", "end b false"}
+		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
 	})

@@ -28,7 +28,7 @@ func (m *member) appear(answer int) status.Presence {
 		return status.Present
 	}
 	m.now = nil
-	if m.absent++; m.seen > 0 && m.absent > 1 {
+	if m.absent++; m.shown && m.absent > 1 {
 		return status.Gone
 	}
 	return status.Missing

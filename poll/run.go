@@ -37,6 +37,7 @@ type state struct {
 	complete *judged         // the last attempt that ended by itself
 	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
+	shown    bool            // an answer has held it, if it is an element
 	closed   string          // what keeps its place closed past the deadline, in words
 
 	// Of a wait that can be resumed:

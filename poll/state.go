@@ -45,6 +45,8 @@ type State struct {
 	Due      time.Time
 	LastLook bool
 
+	// Shown is true of an element that an answer has held.
+	Shown bool
 	// Session is what the session of the probe keeps, if that is a [Resumer].
 	Session json.RawMessage
 
@@ -84,6 +86,7 @@ type jsonState struct {
 	Took     float64         `json:"took_s,omitempty"`
 	Due      time.Time       `json:"due,omitzero"`
 	LastLook bool            `json:"last_look,omitempty"`
+	Shown    bool            `json:"shown,omitempty"`
 	Session  json.RawMessage `json:"session,omitempty"`
 	Ending   string          `json:"ending,omitempty"`
 	Elapsed  float64         `json:"elapsed_s,omitempty"`
@@ -94,7 +97,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	j := jsonState{
 		V: stateVersion, Start: s.Start.UTC(), Began: s.Began.UTC(), Attempts: s.Attempts, Sent: s.Sent, Starting: s.Starting,
 		Last: s.Last.UTC(), Status: s.Status.String(), Reason: s.Reason, Streak: s.Streak,
-		Previous: s.Previous.Seconds(), Took: s.Took.Seconds(), Due: s.Due.UTC(), LastLook: s.LastLook, Session: s.Session,
+		Previous: s.Previous.Seconds(), Took: s.Took.Seconds(), Due: s.Due.UTC(), LastLook: s.LastLook, Shown: s.Shown, Session: s.Session,
 	}
 	if s.Hint != nil {
 		j.Hint, j.HintFrom = s.Hint.Wait.Seconds(), s.Hint.Source
@@ -127,7 +130,7 @@ func (j *jsonState) state() (State, error) {
 	s := State{
 		Start: j.Start, Began: j.Began, Attempts: j.Attempts, Sent: j.Sent, Starting: j.Starting,
 		Last: j.Last, Reason: j.Reason, Streak: j.Streak, Previous: fromSeconds(j.Previous), Took: fromSeconds(j.Took),
-		Due: j.Due, LastLook: j.LastLook, Session: j.Session, Elapsed: fromSeconds(j.Elapsed),
+		Due: j.Due, LastLook: j.LastLook, Shown: j.Shown, Session: j.Session, Elapsed: fromSeconds(j.Elapsed),
 	}
 	if j.Hint > 0 {
 		s.Hint = &status.Hint{Wait: fromSeconds(j.Hint), Source: j.HintFrom}
@@ -188,7 +191,7 @@ func (r *run) save() State {
 	s := State{
 		Start: r.Start, Began: r.began, Attempts: r.attempts, Sent: r.sent, Starting: r.starting,
 		Last: r.looked, Status: r.last.verdict.Status, Reason: r.last.verdict.Reason, Streak: r.streak, Hint: r.hint(),
-		Previous: r.previous, Due: r.due, LastLook: r.lastLook,
+		Previous: r.previous, Due: r.due, LastLook: r.lastLook, Shown: r.shown,
 	}
 	if r.Past != nil && r.last.observation == nil {
 		s.Hint = r.Past.Hint // what remained of it counts from later than Last
@@ -219,7 +222,7 @@ func (r *run) restore() {
 	}
 	r.began, r.looked, r.due = earlier(past.Began), earlier(past.Last), past.Due
 	r.attempts, r.sent, r.starting = past.Attempts, min(past.Sent, past.Attempts), past.Starting
-	r.previous, r.streak, r.lastLook = past.Previous, past.Streak, past.LastLook
+	r.previous, r.streak, r.lastLook, r.shown = past.Previous, past.Streak, past.LastLook, past.Shown
 	r.last = &judged{verdict: status.Verdict{Status: past.Status, Reason: past.Reason}}
 	if past.Took > 0 {
 		r.took.add(past.Took)
