@@ -62,8 +62,7 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 	if elements, ok := x.split(doc); ok {
 		return elements, ""
 	}
-	e := newEvaluator(x.list, &Env{Doc: doc})
-	in := &iteration{evaluator: &e, path: x.path, listed: true}
+	in := x.iteration(doc)
 	in.visit = func(_ string, v value) (more bool) {
 		switch {
 		case v.kind == KindUnknown:
@@ -75,11 +74,33 @@ func (x *Each) Elements(doc *Doc) (elements []Element, problem string) {
 		}
 		return in.fault.code == faultNone
 	}
-	in.follow(e.root(x.path), x.path.Lookups, "")
+	in.follow(in.root(x.path), x.path.Lookups, "")
 	if in.fault.code != faultNone {
 		return nil, rawjson.OneLine(x.problem(&in.fault, doc))
 	}
 	return elements, ""
+}
+
+// Members reports whether the expression leads through an object, whose members are the
+// elements or hold them, even if it has none. With it, whoever has seen a list there can tell
+// an object without members, perhaps the body of an error, from an empty list. A null is a
+// list, and so is what [Each.Elements] cannot read.
+func (x *Each) Members(doc *Doc) (members bool) {
+	in := x.iteration(doc)
+	defer func() {
+		if recover() != nil {
+			members = in.objects
+		}
+	}()
+	in.visit = func(string, value) (more bool) { return !in.objects }
+	in.follow(in.root(x.path), x.path.Lookups, "")
+	return in.objects
+}
+
+// iteration goes through the elements of an answer.
+func (x *Each) iteration(doc *Doc) *iteration {
+	e := newEvaluator(x.list, &Env{Doc: doc})
+	return &iteration{evaluator: &e, path: x.path, listed: true}
 }
 
 // split reads the elements of a plain list while the document is checked. If it reports false,

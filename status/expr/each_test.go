@@ -81,6 +81,39 @@ func TestElements(t *testing.T) {
 	}
 }
 
+// An object without members is no empty list.
+func TestMembers(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		each, doc string
+		want      bool
+	}{
+		{`.`, `{}`, true},
+		{`.`, `{"a":{}}`, true},
+		{`.`, `[]`, false},
+		{`.`, `[{"a":{}}]`, false},
+		{`.`, `null`, false},
+		{`.`, `<html>`, false},
+		{`.`, `7`, false},
+		{`.items`, `{"items":{}}`, true},
+		{`.items`, `{"items":[]}`, false},
+		{`.items`, `{"items":null}`, false},
+		{`.items`, `{}`, false},
+		{`.groups[].items`, `{"groups":{}}`, true},
+		{`.groups[].items[]`, `{"groups":[{"items":[1]},{"items":{}}]}`, true},
+		{`.groups[].items[]`, `{"groups":[{"items":[1]},{"items":[]}]}`, false},
+		{`.groups.#(n>1)#.items`, `{"groups":{}}`, false},
+		{`.groups[].items[]`, `{"groups":{"a":{"items":[1]}}}`, true},
+		{`..`, `{}`, false},
+		{`..`, ``, false},
+		{`..[][]`, "[]\n{}", true},
+	} {
+		if have := mustEach(t, test.each).Members(expr.NewDoc([]byte(test.doc))); have != test.want {
+			t.Errorf("%s of %s: have %t", test.each, test.doc, have)
+		}
+	}
+}
+
 func TestElementsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	const doc = `{"jobs":[{"items":[1]},{}],"state":"ok","n":1}`

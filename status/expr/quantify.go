@@ -91,9 +91,10 @@ type iteration struct {
 	done  bool // visit wants no more
 	fault fault
 
-	listed bool   // a null is an empty list
-	name   string // the keys of the members on the way to an element, joined by slashes
-	member bool   // the element is a member of an object, or a part of one
+	listed  bool   // a null is an empty list
+	objects bool   // a [] was that of an object
+	name    string // the keys of the members on the way to an element, joined by slashes
+	member  bool   // the element is a member of an object, or a part of one
 }
 
 // follow walks lookups up to the next [] and goes on for each of the elements.
@@ -136,6 +137,7 @@ func (in *iteration) spread(v value, label string, subject syntax.Span, selects 
 		return
 	}
 	in.tick(len(v.raw))
+	in.objects = in.objects || v.kind == KindObject
 	outer, n := in.name, -1
 	each(v, func(_ int, key string, r gjson.Result) bool {
 		in.tick(baseSteps)
