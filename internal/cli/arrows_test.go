@@ -13,11 +13,12 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// The leaves have neither flags nor output: leaf is a package that all may use, fills one
-// that public packages may use, too.
+// The leaves have neither flags nor output: leaf is a package that all may use, fills and
+// files are those that public packages may use, too.
 const (
 	leaf  = "internal/words"
 	fills = "internal/template"
+	files = "internal/lockedfile"
 )
 
 // floors are the packages of the house from the top to the bottom, as
@@ -41,13 +42,14 @@ var floors = []struct {
 	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
-	{"internal/joblog", []string{"internal/lockedfile", "poll"}},
-	{"internal/history", []string{"internal/lockedfile", "backoff/learn"}},
-	{"internal/lockedfile", nil},
-	{"poll", []string{"poll/internal/exchange", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
+	{"internal/joblog", []string{files, "poll"}},
+	{"internal/history", []string{files, "backoff/learn"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", files, leaf}},
+	{"poll", []string{"poll/internal/exchange", "poll/internal/pace", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
 	{"poll/internal/hint", []string{"status"}},
+	{"poll/internal/pace", nil},
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr", leaf}},
@@ -60,6 +62,7 @@ var floors = []struct {
 	{"backoff", nil},
 	{leaf, nil},
 	{fills, nil},
+	{files, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -75,7 +78,8 @@ var only = map[string][]string{
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {"internal/lockedfile"},
+	"github.com/gofrs/flock":           {files},
+	"github.com/gomodule/redigo":       {"poll/fleet"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/term":                {"internal/term"},
 	"golang.org/x/sys":                 {"internal/exitwatch", "internal/signals", "internal/term", "poll/internal/process"},
@@ -107,7 +111,7 @@ func TestArrows_publicStandsAlone(t *testing.T) {
 			continue
 		}
 		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") && below != leaf && below != fills {
+			if strings.HasPrefix(below, "internal/") && below != leaf && below != fills && below != files {
 				t.Errorf("%s may import %s", floor.pkg, below)
 			}
 		}

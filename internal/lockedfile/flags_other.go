@@ -9,4 +9,8 @@ const (
 	besides   = ".lock" // since nobody could read a file that is locked
 )
 
-func own(fs.FileInfo) bool { return true }
+// Own reports whether a file belongs to the user, as far as that is known here.
+func Own(fs.FileInfo) bool { return true }
+
+// Shared reports whether others may write to a file, as far as that is known here.
+func Shared(fs.FileInfo) bool { return false }

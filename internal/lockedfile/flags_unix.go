@@ -15,9 +15,12 @@ const safeFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 // besides is what a lock adds to the name of a file: a lock keeps nobody from reading it.
 const besides = ""
 
-// own reports whether a file belongs to the user, who may be root.
-func own(info fs.FileInfo) bool {
+// Own reports whether a file belongs to the user, who may be root.
+func Own(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	user := os.Geteuid()
 	return !ok || user == 0 || int(stat.Uid) == user
 }
+
+// Shared reports whether others than its user may write to a file, or to a directory.
+func Shared(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }

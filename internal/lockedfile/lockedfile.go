@@ -43,7 +43,7 @@ func OpenOwn(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !own(info) {
+	if err == nil && !Own(info) {
 		err = fmt.Errorf("%s belongs to another user", path)
 	}
 	if err != nil {

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// An address says where a Redis is.
+type address struct {
+	network, host  string
+	user, password string
+	database       int
+	encrypted      bool
+	words          string // without the password
+}
+
+// readAddress reads a URL: redis://, rediss:// or unix://, each with USER:PASSWORD@.
+// Errors have no part of it, since any of them may be the password.
+func readAddress(where string) (a address, err error) {
+	scheme, _, _ := strings.Cut(where, "://")
+	u, err := url.Parse(where)
+	if err != nil {
+		return a, fmt.Errorf("the %s URL cannot be read: in a password, write %%40 for @, %%2F for / and %%23 for #", scheme)
+	}
+	a.user = u.User.Username()
+	a.password, _ = u.User.Password()
+	a.words = u.Scheme + "://" + u.Host + u.Path
+	database := strings.Trim(u.Path, "/")
+	switch u.Scheme {
+	case "redis", "rediss":
+		a.network, a.encrypted = "tcp", u.Scheme == "rediss"
+		if u.Hostname() == "" {
+			return a, fmt.Errorf("%s names no host", a.words)
+		}
+		port := u.Port()
+		if port == "" {
+			port = "6379"
+		}
+		a.host = net.JoinHostPort(u.Hostname(), port)
+	case "unix":
+		a.network, a.host = "unix", u.Path
+		if u.Host != "" || u.Path == "" {
+			return a, errors.New("a unix URL has three slashes: unix:///run/redis.sock")
+		}
+		database = u.Query().Get("db")
+		u.RawQuery = ""
+	}
+	if database != "" {
+		a.database, err = strconv.Atoi(database)
+		if err != nil || a.database < 0 {
+			return a, fmt.Errorf("%s: the database is a number, as in redis://HOST/1 or unix:///PATH?db=1", a.words)
+		}
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return a, fmt.Errorf("%s: nothing may follow the database: in a password, write %%3F for ? and %%23 for #", a.words)
+	}
+	return a, nil
+}
+
+func (a address) options(o Options) []redis.DialOption {
+	options := []redis.DialOption{
+		redis.DialUsername(a.user), redis.DialPassword(a.password), redis.DialDatabase(a.database),
+		redis.DialClientName("poll"), redis.DialUseTLS(a.encrypted),
+	}
+	if a.encrypted {
+		config := o.TLS.Clone()
+		if config == nil {
+			config = &tls.Config{}
+		}
+		if config.ServerName == "" {
+			config.ServerName, _, _ = net.SplitHostPort(a.host)
+		}
+		config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
+		options = append(options, redis.DialTLSConfig(config))
+	}
+	return options
+}

@@ -1,0 +1,245 @@
+package fleet
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/pace"
+)
+
+var _ poll.Limiter = (*Limiter)(nil)
+
+// A Limiter is a [poll.Limiter] for all processes of a [Fleet]. It goes by the rules of a
+// [poll.Pacer], but that nothing is believed for longer than an hour: neither that a place is
+// closed, nor a slot. While the process is alone, its rate at a place is at most the one that
+// it had there while it was not.
+//
+// A call takes half a second at most.
+type Limiter struct {
+	Fleet *Fleet
+	// PerSecond and Known are as in a [poll.Pacer], for all processes together.
+	PerSecond float64
+	Known     bool
+	// Key returns whose limit holds at a place: its name and the credentials that are sent
+	// there, for example. Places with one text have one limit. Nil means the place's name.
+	Key func(place string) string
+	// Rand is the source of the jitter of closings. Nil means one seeded at random.
+	Rand *rand.Rand
+
+	mu     sync.Mutex
+	clock  pace.Clock
+	places map[string]*place
+}
+
+// A place is what this process knows of a place.
+type place struct {
+	key   string
+	told  pace.Reply  // what the fleet said last, by this process's clock
+	past  past        // what this process did there
+	last  int64       // its newest slot
+	alone *pace.State // nil while it is not
+	most  float64     // the highest rate while it is
+}
+
+// Versions of slots: ownSlot is set in those that were given out while alone; noSlot is
+// that of a slot that never holds.
+const (
+	ownSlot uint64 = 1 << 63
+	noSlot  uint64 = 1<<64 - 1
+)
+
+// Reserve takes the next free slot at a place.
+func (l *Limiter) Reserve(name string) poll.Slot {
+	p, reply, alone := l.step(name, pace.Call{Op: pace.Reserve})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slot := poll.Slot{Place: name, At: l.clock.Time(reply.At), Version: uint64(reply.Version)}
+	switch {
+	case !reply.Holds:
+		slot.Version = noSlot
+		return slot
+	case alone:
+		slot.Version |= ownSlot
+	}
+	p.last = max(p.last, reply.At)
+	p.past.begin(reply.Now)
+	return slot
+}
+
+// Release gives back a slot that will not be used.
+func (l *Limiter) Release(slot poll.Slot) {
+	l.mu.Lock()
+	ahead := l.clock.At(slot.At) - l.clock.Now()
+	l.mu.Unlock()
+	l.about(slot, pace.Call{Op: pace.Release, Span: ahead})
+}
+
+// Confirm reports whether a slot whose time has come still holds.
+func (l *Limiter) Confirm(slot poll.Slot) bool {
+	if slot.Version == noSlot {
+		return false
+	}
+	p, reply, _ := l.about(slot, pace.Call{Op: pace.Confirm})
+	if reply.Holds {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		p.past.add(reply.Now)
+	}
+	return reply.Holds
+}
+
+// Throttled cuts the rate of a place, and closes it for wait and up to a tenth more.
+func (l *Limiter) Throttled(slot poll.Slot, wait time.Duration) poll.Place {
+	l.mu.Lock()
+	wait = min(max(0, wait), time.Hour)
+	wait += time.Duration(l.random() * float64(wait) / 10)
+	l.mu.Unlock()
+	return l.tell(slot, pace.Call{Op: pace.Throttled, Span: pace.Span(wait)})
+}
+
+// Remaining spreads n attempts over the time until reset has passed. With none left, the
+// place is closed until then.
+func (l *Limiter) Remaining(slot poll.Slot, n int, reset time.Duration) poll.Place {
+	return l.tell(slot, pace.Call{Op: pace.Remaining, Span: pace.Span(reset), N: int64(min(n, pace.Second))})
+}
+
+// Rate returns how many attempts a second a place allowed when something was last asked of
+// it, 0 if there is no limit.
+func (l *Limiter) Rate(name string) float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.at(name)
+	switch {
+	case p.alone != nil:
+		return p.alone.Step(l.rules(p), l.clock.Now(), pace.Call{Op: pace.Look}).Rate
+	case p.told.Now == 0:
+		return pace.Most(l.PerSecond, l.Known)
+	}
+	return p.told.Rate
+}
+
+// about makes a call about a slot.
+func (l *Limiter) about(slot poll.Slot, c pace.Call) (*place, pace.Reply, bool) {
+	c.Version = int64(slot.Version &^ ownSlot)
+	if slot.Version&ownSlot != 0 {
+		c.Version = -c.Version
+	}
+	return l.step(slot.Place, c)
+}
+
+// tell makes a call about what an attempt in a slot saw.
+func (l *Limiter) tell(slot poll.Slot, c pace.Call) poll.Place {
+	_, reply, _ := l.about(slot, c)
+	place := poll.Place{Name: slot.Place, Rate: reply.Rate}
+	if reply.Closed != 0 {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		place.ClosedUntil = l.clock.Time(reply.Closed)
+	}
+	return place
+}
+
+// step takes a step at a place, alone if need be. The times of the reply are those of this
+// process. The version of a slot of its own is negative in the call.
+func (l *Limiter) step(name string, c pace.Call) (p *place, reply pace.Reply, alone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p = l.at(name)
+	rules := pace.Rules{Most: pace.Most(l.PerSecond, l.Known), Start: p.told.Rate, Horizon: horizon}
+	l.mu.Unlock()
+	reply, shared := l.Fleet.step(p.key, rules, c)
+	l.mu.Lock()
+	now := l.clock.Now()
+	if shared {
+		ahead := now - reply.Now
+		for _, t := range []*int64{&reply.At, &reply.Closed} {
+			if *t != 0 {
+				*t += ahead
+			}
+		}
+		reply.Now = now
+		p.told, p.alone = reply, nil
+		return p, reply, false
+	}
+	if p.alone == nil {
+		l.part(p, now)
+	}
+	c.Version = max(c.Version, -c.Version)
+	return p, p.alone.Step(l.rules(p), now, c), true
+}
+
+// part begins to be alone at a place: with the slots that this process has, and at the pace
+// that it had.
+func (l *Limiter) part(p *place, now int64) {
+	p.alone, p.most = new(pace.State), 0
+	if p.told.Now == 0 { // it never was anything else
+		return
+	}
+	*p.alone = pace.State{Now: now, Version: p.told.Version, Since: now, Closed: p.told.Closed, Last: p.last}
+	p.most = p.past.rate()
+}
+
+// rules are those of this process alone.
+func (l *Limiter) rules(p *place) pace.Rules {
+	most := pace.Most(l.PerSecond, l.Known)
+	for _, bound := range []float64{p.told.Rate, p.most} {
+		if bound > 0 && (most == 0 || bound < most) {
+			most = bound
+		}
+	}
+	return pace.Rules{Most: most, Horizon: horizon}
+}
+
+func (l *Limiter) at(name string) *place {
+	if p := l.places[name]; p != nil {
+		return p
+	}
+	text := name
+	if l.Key != nil {
+		text = l.Key(name)
+	}
+	if l.places == nil {
+		l.places = map[string]*place{}
+	}
+	p := &place{key: l.Fleet.Key(text)}
+	l.places[name] = p
+	return p
+}
+
+func (l *Limiter) random() float64 {
+	if l.Rand == nil {
+		return rand.Float64()
+	}
+	return l.Rand.Float64()
+}
+
+// A past is what a process did at a place of late.
+type past struct {
+	times [64]int64 // a ring: when the first slot was asked for, then when slots were used
+	n     int
+}
+
+// begin notes that the first slot is asked for.
+func (p *past) begin(now int64) {
+	if p.n == 0 {
+		p.add(now)
+	}
+}
+
+func (p *past) add(now int64) {
+	p.times[p.n%len(p.times)] = now
+	p.n++
+}
+
+// rate returns how many slots were used a second, 0 if there were none. What was done in
+// less than a second is not taken for a pace.
+func (p *past) rate() float64 {
+	kept := min(p.n, len(p.times))
+	if kept < 2 {
+		return 0
+	}
+	took := p.times[(p.n-1)%len(p.times)] - p.times[(p.n-kept)%len(p.times)]
+	return float64(kept-1) * pace.Second / float64(max(took, pace.Second))
+}

@@ -1,0 +1,207 @@
+package fleet
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+
+	"github.com/pollcli/poll/poll/internal/pace"
+)
+
+//go:embed step.lua
+var stepScript string
+
+// A redisEngine has the records in Redis, or what speaks its language. Steps are taken
+// there, by a script on the server's clock, each in one round trip.
+type redisEngine struct {
+	address address
+	options []redis.DialOption
+	hash    string
+	turn    chan redis.Conn // who has it may use the connection, nil for none
+}
+
+func newRedisEngine(a address, options []redis.DialOption) *redisEngine {
+	e := &redisEngine{address: a, options: options, turn: make(chan redis.Conn, 1)}
+	e.hash = redis.NewScript(1, stepScript).Hash()
+	e.turn <- nil
+	return e
+}
+
+func (e *redisEngine) connect(ctx context.Context) error {
+	conn, err := e.dial(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case old := <-e.turn:
+		if old != nil {
+			old.Close()
+		}
+		e.turn <- conn
+		return nil
+	case <-ctx.Done():
+		conn.Close()
+		return ctx.Err()
+	}
+}
+
+// dial returns a connection over which an answer has come.
+func (e *redisEngine) dial(ctx context.Context) (redis.Conn, error) {
+	deadline, _ := ctx.Deadline()
+	left := redis.DialReadTimeout(time.Until(deadline))
+	conn, err := redis.DialContext(ctx, e.address.network, e.address.host, append(e.options, left)...)
+	if err != nil {
+		return nil, inWords(err)
+	}
+	if _, err := redis.DoWithTimeout(conn, time.Until(deadline), "PING"); err != nil {
+		conn.Close()
+		return nil, inWords(err)
+	}
+	return conn, nil
+}
+
+func (e *redisEngine) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (pace.Reply, error) {
+	var conn redis.Conn
+	select {
+	case conn = <-e.turn:
+	case <-ctx.Done():
+		return pace.Reply{}, ctx.Err()
+	}
+	defer func() { e.turn <- conn }()
+	if conn == nil {
+		return pace.Reply{}, errors.New("the connection is lost")
+	}
+	args := []any{e.hash, 1, redisKey(key), int(c.Op), number(r.Most), number(r.Start), r.Horizon, c.Version, c.Span, c.N}
+	reply, err := redis.String(do(ctx, conn, "EVALSHA", args...))
+	if hasCode(err, "NOSCRIPT") {
+		args[0] = stepScript
+		reply, err = redis.String(do(ctx, conn, "EVAL", args...))
+	}
+	if err != nil {
+		if conn.Err() != nil {
+			conn.Close()
+			conn = nil
+		}
+		return pace.Reply{}, inWords(err)
+	}
+	return parseReply(reply)
+}
+
+// do carries out a command before ctx is done.
+func do(ctx context.Context, conn redis.Conn, command string, args ...any) (any, error) {
+	deadline, _ := ctx.Deadline()
+	return redis.DoWithTimeout(conn, max(time.Until(deadline), time.Millisecond), command, args...)
+}
+
+func (e *redisEngine) list(ctx context.Context) ([]record, error) {
+	conn, err := e.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	clock, err := redis.Int64s(do(ctx, conn, "TIME"))
+	if err == nil && len(clock) != 2 {
+		err = errors.New("TIME: an unexpected answer")
+	}
+	if err != nil {
+		return nil, inWords(err)
+	}
+	now := clock[0]*pace.Second + clock[1]
+	var records []record
+	for cursor := "0"; ; {
+		page, err := redis.Values(do(ctx, conn, "SCAN", cursor, "MATCH", redisKey("*"), "COUNT", 1000))
+		var names []string
+		if err == nil {
+			_, err = redis.Scan(page, &cursor, &names)
+		}
+		if err != nil {
+			return nil, inWords(err)
+		}
+		for _, name := range names {
+			text, err := redis.String(do(ctx, conn, "GET", name))
+			switch {
+			case errors.Is(err, redis.ErrNil): // it has expired
+				continue
+			case err != nil:
+				return nil, inWords(err)
+			}
+			before, after, _ := strings.Cut(redisKey("*"), "*")
+			key := strings.TrimSuffix(strings.TrimPrefix(name, before), after)
+			records = append(records, record{key: key, text: text, now: now})
+		}
+		if cursor == "0" {
+			return records, nil
+		}
+	}
+}
+
+func (e *redisEngine) close() {
+	if conn := <-e.turn; conn != nil {
+		conn.Close()
+	}
+	e.turn <- nil
+}
+
+// redisKey names a record. The braces keep all that belongs to a place on one server.
+func redisKey(key string) string { return "poll:1:{" + key + "}:t" }
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// parseReply reads the script's answer.
+func parseReply(text string) (r pace.Reply, err error) {
+	var holds int
+	n, err := fmt.Sscanf(text+"\n", "%d %d %d %d %d %g\n", &r.Now, &r.Version, &holds, &r.At, &r.Closed, &r.Rate)
+	outside := max(r.Now, r.Version, r.At, r.Closed) > 2*pace.Forever || min(r.Now, r.Version, r.At, r.Closed) < 0
+	if err != nil || n != 6 || outside || !(r.Rate >= 0 && r.Rate <= pace.Forever) {
+		return pace.Reply{}, errors.New("an unexpected answer")
+	}
+	r.Holds = holds == 1
+	return r, nil
+}
+
+// hasCode reports whether Redis has answered with an error whose first word is code.
+func hasCode(err error, code string) bool {
+	var said redis.Error
+	return errors.As(err, &said) && strings.HasPrefix(string(said), code)
+}
+
+// inWords says what an error means for those who share. It has nothing of what was sent.
+func inWords(err error) error {
+	var said redis.Error
+	switch {
+	case errors.As(err, &said):
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
+	default:
+		return err
+	}
+	code, _, _ := strings.Cut(string(said), " ")
+	for _, known := range [...]struct{ code, words string }{
+		{"MOVED", "a Redis Cluster cannot be used: name a single server"},
+		{"ASK", "a Redis Cluster cannot be used: name a single server"},
+		{"CLUSTERDOWN", "a Redis Cluster cannot be used: name a single server"},
+		{"READONLY", "it is a replica, which can only be read"},
+		{"OOM", "it has no memory left"},
+		{"MISCONF", "it cannot save to its disk, and takes nothing"},
+		{"NOAUTH", "it wants a password"},
+		{"WRONGPASS", "the password is wrong"},
+		{"NOPERM", "the user may not run scripts, or use the keys poll:*"},
+		{"LOADING", "it is still loading its data"},
+		{"BUSY", "it is busy with a script"},
+	} {
+		if code == known.code {
+			return fmt.Errorf("%s (%s)", known.words, code)
+		}
+	}
+	if strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+		code = "ERR"
+	}
+	return fmt.Errorf("it answers with an error (%s)", code)
+}

@@ -1,0 +1,117 @@
+package fleet
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/gomodule/redigo/redis"
+)
+
+// A server is a Redis for one test: that of the machine, where there is one, and otherwise
+// one in this process.
+type server struct {
+	url, socket string
+	process     *os.Process // nil for one in this process
+	log         bytes.Buffer
+}
+
+// serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
+func serve(t *testing.T, real bool, flags ...string) *server {
+	t.Helper()
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		if real {
+			t.Skip("there is no redis-server")
+		}
+		t.Log("miniredis")
+		mini := miniredis.RunT(t)
+		return &server{url: "redis://" + mini.Addr(), socket: mini.Addr()}
+	}
+	t.Log("redis-server")
+	dir, err := os.MkdirTemp("", "poll") // a socket's path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &server{socket: filepath.Join(dir, "socket")}
+	s.url = "unix://" + s.socket
+	args := append([]string{"--port", "0", "--unixsocket", s.socket, "--save", "", "--dir", dir}, flags...)
+	s.start(t, exec.Command(program, args...))
+	return s
+}
+
+func (s *server) start(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.Stdout = &s.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.process = cmd.Process
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	for range 1000 {
+		if conn, err := net.Dial("unix", s.socket); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	t.Fatalf("redis-server does not start: %s", &s.log)
+}
+
+// connect returns a connection that stays open until the end of the test.
+func (s *server) connect(t *testing.T) redis.Conn {
+	t.Helper()
+	network := "tcp"
+	if filepath.IsAbs(s.socket) {
+		network = "unix"
+	}
+	conn, err := redis.Dial(network, s.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// stop has the server stand still until the function that it returns is called.
+func (s *server) stop(t *testing.T) (goOn func()) {
+	t.Helper()
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	return func() { s.process.Signal(syscall.SIGCONT) }
+}
+
+// share opens a fleet, whose notes go to the channel.
+func share(t *testing.T, where string) (*Fleet, chan string) {
+	t.Helper()
+	notes := make(chan string, 100)
+	f, err := Open(where, Options{Note: func(note string) { notes <- note }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f, notes
+}
+
+// do carries out a command that works.
+func command(t *testing.T, conn redis.Conn, name string, args ...any) any {
+	t.Helper()
+	reply, err := conn.Do(name, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return reply
+}

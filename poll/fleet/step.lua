@@ -1,0 +1,152 @@
+-- A step of a limiter, as (*State).Step of poll/internal/pace takes it, on this server's
+-- clock. A test compares the two: what is changed there is changed here.
+-- KEYS: the place. ARGV: op, most, start, horizon, version, span, n.
+local op, most, start, horizon = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local version, span, n = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local second, keep = 1000000, 600000 -- microseconds, milliseconds
+local min, max, floor, ceil = math.min, math.max, math.floor, math.ceil
+local time = redis.call('TIME')
+local now = time[1] * second + time[2]
+
+-- parse returns the numbers of a record behind its version, nil of what is no record.
+local function parse(record)
+  if not record or string.sub(record, 1, 2) ~= '1 ' then return nil end
+  local f, count, earlier = {}, 0, 1
+  for field in string.gmatch(string.sub(record, 3) .. ' ', '([^ ]*) ') do
+    local number = not string.find(field, '[^%d.e+-]') and tonumber(field)
+    if not number or not (number >= 0 and number <= 4503599627370496) then return nil end
+    count = count + 1
+    if (count <= 7 or count >= 12) and number ~= floor(number) then return nil end
+    if count > 12 then
+      if number < earlier then return nil end
+      earlier = number
+    end
+    f[count] = number
+  end
+  if count < 12 or count > 20 or f[1] == 0 or f[12] > 1 then return nil end
+  return f
+end
+
+local f = parse(redis.call('GET', KEYS[1])) or {now, now, now, 0, 0, 0, 0, start, 0, 0, 0, 0}
+local was, current, since, closed, reset, last, begun = f[1], f[2], f[3], f[4], f[5], f[6], f[7]
+local base, pace, here, before, first = f[8], f[9], f[10], f[11], f[12]
+local free = {}
+for i = 13, #f do free[i - 12] = f[i] end
+
+-- settle
+local back = was - now
+if back > 0 then
+  since, closed, reset = max(0, since - back), max(0, closed - back), max(0, reset - back)
+  last, begun = max(0, last - back), max(0, begun - back)
+  free = {}
+end
+local far = now + horizon
+since, closed, reset, last = min(since, far), min(closed, far), min(reset, far), min(last, far)
+begun, current = min(begun, now), min(current, far)
+if base ~= 0 then base = min(max(base, 1 / 60), 1e9) end
+here = min(here, 1e9)
+
+local function rate(at)
+  if base == 0 then return most end
+  local grown = 0.03 * max(0, at - since) / second
+  local doubled = floor(grown)
+  local r = base * 2 ^ doubled * (1 + (grown - doubled))
+  if most > 0 then return min(r, most) end
+  if r > 1e9 then return 0 end
+  return r
+end
+
+local function gap(r)
+  if r == 0 then return 0 end
+  return ceil(min(second / r, 4503599627370496))
+end
+
+local function turn()
+  local age = now - begun
+  if age >= 2 * second then
+    begun, here, before, first = now, 0, 0, 1
+  elseif age >= second then
+    begun, here, before, first = begun + second, 0, here, 0
+  end
+end
+
+local function void()
+  current, free, last = max(current + 1, now), {}, min(last, now)
+end
+
+local function close(till)
+  if till > closed then
+    base, since, closed = rate(now), till, till
+    void()
+  end
+end
+
+local at, holds, holder = 0, 0, version == current
+if op == '1' then -- reserve
+  while free[1] and holds == 0 do
+    at = table.remove(free, 1)
+    if at >= now then holds = 1 end
+  end
+  if holds == 0 then
+    local next = 0
+    if last > 0 then
+      local paced = reset
+      if pace > 0 then paced = min(last + gap(pace), reset) end
+      next = max(paced, last + gap(rate(last)))
+    end
+    if now - next > second / 10 then next = now end
+    at = max(closed, next)
+    if at > far then
+      at = far
+    else
+      last, holds = at, 1
+    end
+  end
+elseif op == '2' then -- release
+  local slot = now + span
+  if holder and slot <= last then
+    local i = 1
+    while free[i] and free[i] <= slot do i = i + 1 end
+    table.insert(free, i, slot)
+    free[9] = nil
+  end
+elseif op == '3' then -- confirm
+  if holder then
+    turn()
+    here, last, holds = here + 1, max(last, now - second / 10), 1
+  end
+elseif op == '4' then -- throttled
+  if holder then
+    local r = rate(now)
+    if now - closed >= second or r == 0 then
+      turn()
+      local age, sent = (now - begun) / second, 0
+      if first == 1 then
+        sent = max(here, (here - 1) / max(age, 0.05))
+      else
+        sent = here + before * (1 - age)
+      end
+      sent = max(1, sent)
+      if r == 0 or sent < r then r = sent end
+    end
+    base, since = max(0.5 * r, 1 / 60), now
+    void()
+  end
+  if span > 0 then close(now + min(span, horizon)) end
+elseif op == '5' and span > 0 then -- remaining
+  pace, reset = min(max(n, 0) * second / span, 1e9), now + min(span, horizon)
+  if n <= 0 then close(reset) end
+end
+
+if op ~= '0' then
+  local record = string.format('1 %.0f %.0f %.0f %.0f %.0f %.0f %.0f %.17g %.17g %.17g %.17g %.0f',
+    now, current, since, closed, reset, last, begun, base, pace, here, before, first)
+  for _, slot in ipairs(free) do record = record .. string.format(' %.0f', slot) end
+  redis.call('SET', KEYS[1], record, 'PX', string.format('%.0f', keep + ceil((max(now, closed, reset, last) - now) / 1000)))
+end
+
+local shut, from = 0, now
+if closed > now then shut, from = closed, closed end
+local outlook = rate(from)
+if from < reset and (outlook == 0 or pace < outlook) then outlook = pace end
+return string.format('%.0f %.0f %.0f %.0f %.0f %.17g', now, current, holds, at, shut, outlook)
