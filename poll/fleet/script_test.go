@@ -84,7 +84,10 @@ func (tw *twin) call(version int64) pace.Call {
 	}
 	c.Span = tw.rnd.Int64N(int64(10*time.Second/time.Microsecond)) - pace.Second
 	c.N = tw.rnd.Int64N(20) - 2
-	if tw.rnd.IntN(50) == 0 {
+	switch tw.rnd.IntN(50) {
+	case 0, 1, 2:
+		c.Span = 0
+	case 3:
 		c.Span *= 10_000
 	}
 	return c

@@ -1,0 +1,387 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/pace"
+)
+
+// A fake is an engine in memory, in which things go wrong.
+type fake struct {
+	mu     sync.Mutex
+	states map[string]*pace.State
+	ahead  time.Duration // of its clock
+	delay  time.Duration // of each answer
+	fault  error         // of each step
+	away   error         // why it cannot be reached
+	steps  int
+}
+
+func (e *fake) connect(ctx context.Context) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.away
+}
+
+func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (pace.Reply, error) {
+	e.mu.Lock()
+	delay := e.delay
+	e.mu.Unlock()
+	if delay > 0 {
+		select {
+		case <-time.After(delay):
+		case <-ctx.Done():
+			return pace.Reply{}, ctx.Err()
+		}
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err := errors.Join(e.away, e.fault); err != nil {
+		return pace.Reply{}, err
+	}
+	e.steps++
+	if e.states == nil {
+		e.states = map[string]*pace.State{}
+	}
+	if e.states[key] == nil {
+		e.states[key] = new(pace.State)
+	}
+	return e.states[key].Step(r, time.Now().Add(e.ahead).UnixMicro(), c), nil
+}
+
+func (e *fake) list(context.Context) ([]record, error) { return nil, nil }
+
+func (e *fake) close() {}
+
+// set changes the engine.
+func (e *fake) set(change func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	change()
+}
+
+// A ledger writes down what limiters say, with the time at which they do.
+type ledger struct {
+	strings.Builder
+	t     *testing.T
+	begun time.Time
+	slots []poll.Slot
+}
+
+func inLedger(t *testing.T, f func(*ledger, *fake)) string {
+	t.Helper()
+	l := &ledger{t: t}
+	synctest.Test(t, func(t *testing.T) {
+		l.t, l.begun = t, time.Now()
+		f(l, &fake{})
+	})
+	return l.String()
+}
+
+func (l *ledger) write(format string, args ...any) {
+	fmt.Fprintf(l, "%-6s "+format+"\n", append([]any{l.since(time.Now())}, args...)...)
+}
+
+func (l *ledger) since(t time.Time) time.Duration { return t.Sub(l.begun).Round(time.Millisecond) }
+
+// process returns the limiter of a process that shares an engine. Its notes are written.
+func (l *ledger) process(e *fake, perSecond float64) *Limiter {
+	f, err := start(e, "here", Options{Note: func(note string) { fmt.Fprintln(l, "note:", note) }})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(f.Close)
+	<-f.reached
+	l.begun = time.Now() // what comes before is jitter
+	return &Limiter{Fleet: f, PerSecond: perSecond, Rand: rand.New(zeros{})}
+}
+
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 0 }
+
+func (l *ledger) reserve(limiter *Limiter) poll.Slot {
+	slot := limiter.Reserve("place")
+	l.write("slot at %s", l.since(slot.At))
+	return slot
+}
+
+// use takes the next n slots.
+func (l *ledger) use(limiter *Limiter, n int) (slot poll.Slot) {
+	for range n {
+		slot = limiter.Reserve("place")
+		time.Sleep(time.Until(slot.At))
+		if !limiter.Confirm(slot) {
+			l.write("does not hold")
+		}
+	}
+	l.write("%d sent", n)
+	return slot
+}
+
+func (l *ledger) place(p poll.Place) {
+	state := "open"
+	if !p.ClosedUntil.IsZero() {
+		state = "closed until " + l.since(p.ClosedUntil).String()
+	}
+	l.write("%s, %.3g/s", state, p.Rate)
+}
+
+func wantLedger(t *testing.T, have, want string) {
+	t.Helper()
+	if diff := cmp.Diff(strings.TrimLeft(want, "\n"), have); diff != "" {
+		t.Errorf("want(-) have(+):\n%s", diff)
+	}
+}
+
+// What one process takes or is told holds for the others, whatever their clocks say.
+func TestLimiterShares(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{0, 1000 * time.Hour, -1000 * time.Hour} {
+		have := inLedger(t, func(l *ledger, e *fake) {
+			e.ahead = ahead
+			a, b := l.process(e, 10), l.process(e, 10)
+			refused := l.use(a, 1)
+			l.reserve(b)
+			l.reserve(a)
+			held := l.reserve(b)
+			b.Release(held)
+			held = l.reserve(a)
+			l.place(a.Throttled(refused, 5*time.Second))
+			l.write("holds: %v", b.Confirm(held))
+			l.place(b.Throttled(held, 3*time.Second)) // neither cut nor closed for less
+			l.write("%.3g/s", b.Rate("place"))
+			l.use(b, 1)
+			l.reserve(a)
+			l.place(a.Remaining(refused, 2, 10*time.Second))
+			l.reserve(b)
+			l.reserve(b)
+		})
+		wantLedger(t, have, `
+0s     1 sent
+0s     slot at 100ms
+0s     slot at 200ms
+0s     slot at 300ms
+0s     slot at 300ms
+0s     closed until 5s, 0.5/s
+0s     holds: false
+0s     closed until 5s, 0.5/s
+0s     0.5/s
+5s     1 sent
+5s     slot at 7s
+5s     open, 0.2/s
+5s     slot at 12s
+5s     slot at 15s
+`)
+	}
+}
+
+// Places with one key have one limit, others have their own.
+func TestLimiterKey(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 10)
+		a.Key = func(place string) string { return place[:1] }
+		for _, place := range []string{"a1", "a2", "b"} {
+			l.write("%s: slot at %s", place, l.since(a.Reserve(place).At))
+		}
+	})
+	wantLedger(t, have, `
+0s     a1: slot at 0s
+0s     a2: slot at 100ms
+0s     b: slot at 0s
+`)
+}
+
+// Who cannot share goes on alone, and shares once that can be.
+func TestLimiterAlone(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		e.away = errors.New("no route")
+		a := l.process(e, 10)
+		l.write("%g/s", a.Rate("place"))
+		refused := l.use(a, 3)
+		l.place(a.Throttled(refused, time.Second))
+		own := l.reserve(a)
+		e.set(func() { e.away = nil })
+		time.Sleep(2 * time.Second)
+		l.write("holds: %v", a.Confirm(own))
+		l.use(a, 2)
+		l.place(a.Throttled(own, 0)) // it says nothing of the rate that all share
+		l.write("%d steps", e.steps)
+	})
+	wantLedger(t, have, `
+note: here cannot be shared for now, and this process goes on alone: no route
+0s     10/s
+200ms  3 sent
+200ms  closed until 1.2s, 5/s
+200ms  slot at 1.2s
+2.2s   holds: false
+2.3s   2 sent
+2.3s   open, 10/s
+2.3s   6 steps
+`)
+}
+
+// Alone, a process keeps its slots, its pace and what it knew of the place.
+func TestLimiterAloneAtItsPace(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a, b := l.process(e, 10), l.process(e, 10)
+		for range 10 {
+			l.use(a, 1)
+			b.Confirm(b.Reserve("place")) // so that a gets every second slot
+		}
+		l.Reset()
+		held := a.Reserve("place")
+		e.set(func() { e.fault = errors.New("broken") })
+		time.Sleep(time.Until(held.At))
+		l.write("holds: %v", a.Confirm(held))
+		l.use(a, 5)
+		held = a.Reserve("place")
+		e.set(func() { e.fault = nil })
+		time.Sleep(30 * time.Second)
+		l.write("holds: %v", a.Confirm(held))
+		l.place(b.Throttled(b.Reserve("place"), 10*time.Second))
+		l.place(a.Throttled(held, 0))
+		e.set(func() { e.fault = errors.New("broken") })
+		l.reserve(a)
+		l.write("%.3g/s", a.Rate("place"))
+	})
+	wantLedger(t, have, `
+note: here cannot be shared for now, and this process goes on alone: broken
+2s     holds: true
+2.9s   5 sent
+32.9s  holds: false
+32.9s  closed until 42.9s, 0.5/s
+32.9s  closed until 42.9s, 0.5/s
+32.9s  slot at 42.9s
+32.9s  0.5/s
+`)
+}
+
+// A new engine, which knows nothing, begins with the rate that was learned.
+func TestLimiterRestartedEmpty(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 0)
+		l.place(a.Throttled(l.use(a, 4), 0))
+		held := l.reserve(a)
+		e.set(func() { e.states = nil })
+		l.write("holds: %v", a.Confirm(held))
+		l.reserve(a)
+		l.reserve(a)
+	})
+	wantLedger(t, have, `
+0s     4 sent
+0s     open, 30/s
+0s     slot at 33ms
+0s     holds: false
+0s     slot at 0s
+0s     slot at 33ms
+`)
+}
+
+// No call takes longer than the bound, however many there are at once, and once the
+// engine is known to be slow, none takes any time.
+func TestLimiterBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &fake{delay: time.Hour}
+		l := &ledger{t: t}
+		a := l.process(e, 0)
+		var all sync.WaitGroup
+		for i := range 100 {
+			all.Go(func() {
+				begun := time.Now()
+				a.Confirm(a.Reserve(fmt.Sprint(i % 3)))
+				if took := time.Since(begun); took > bound {
+					t.Errorf("two calls took %s", took)
+				}
+			})
+		}
+		all.Wait()
+		if !strings.Contains(l.String(), "no answer within 500ms") {
+			t.Errorf("the notes are %q", l)
+		}
+		begun := time.Now()
+		for range 100 {
+			a.Throttled(a.Reserve("0"), 0)
+		}
+		if time.Since(begun) != 0 {
+			t.Errorf("alone, the calls took %s", time.Since(begun))
+		}
+	})
+}
+
+// Whoever closes a place, or takes its slots, for longer than an hour is not believed.
+func TestLimiterHorizon(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 10)
+		l.place(a.Throttled(l.use(a, 1), 48*time.Hour))
+		state := e.states[a.Fleet.Key("place")]
+		state.Closed, state.Last = pace.Forever, pace.Forever
+		slot := l.reserve(a)
+		time.Sleep(time.Hour)
+		l.write("holds: %v", a.Confirm(slot))
+		l.use(a, 2)
+	})
+	wantLedger(t, have, `
+0s     1 sent
+0s     closed until 1h0m0s, 0.5/s
+0s     slot at 1h0m0s
+1h0m0s holds: false
+1h0m3.887s 2 sent
+`)
+}
+
+// A clock that is set back, or forward, keeps nobody waiting.
+func TestLimiterClock(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 10)
+		l.place(a.Throttled(l.use(a, 20), 5*time.Second))
+		e.set(func() { e.ahead = -time.Hour })
+		l.reserve(a)
+		l.reserve(a)
+		e.set(func() { e.ahead = time.Hour })
+		l.use(a, 2)
+	})
+	wantLedger(t, have, `
+1.9s   20 sent
+1.9s   closed until 6.9s, 5/s
+1.9s   slot at 6.9s
+1.9s   slot at 7.1s
+2s     2 sent
+`)
+}
+
+// A closed fleet shares nothing, and says nothing.
+func TestFleetClose(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 10)
+		l.use(a, 1)
+		a.Fleet.Close()
+		a.Fleet.Close()
+		l.use(a, 2)
+		l.write("%d steps", e.steps)
+	})
+	wantLedger(t, have, `
+0s     1 sent
+2s     2 sent
+2s     2 steps
+`)
+}
