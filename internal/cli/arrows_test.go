@@ -44,7 +44,7 @@ var floors = []struct {
 	{"internal/term", nil},
 	{"internal/joblog", []string{files, "poll"}},
 	{"internal/history", []string{files, "backoff/learn"}},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", files, leaf}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", files}},
 	{"poll", []string{"poll/internal/exchange", "poll/internal/pace", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},

@@ -17,13 +17,13 @@ type address struct {
 	network, host  string
 	user, password string
 	database       int
-	encrypted      bool
-	words          string // without the password
+	encryption     *tls.Config // nil for none
+	words          string      // without the password
 }
 
 // readAddress reads a URL: redis://, rediss:// or unix://, each with USER:PASSWORD@.
 // Errors have no part of it, since any of them may be the password.
-func readAddress(where string) (a address, err error) {
+func readAddress(where string, o Options) (a address, err error) {
 	scheme, _, _ := strings.Cut(where, "://")
 	u, err := url.Parse(where)
 	if err != nil {
@@ -35,9 +35,12 @@ func readAddress(where string) (a address, err error) {
 	database := strings.Trim(u.Path, "/")
 	switch u.Scheme {
 	case "redis", "rediss":
-		a.network, a.encrypted = "tcp", u.Scheme == "rediss"
+		a.network = "tcp"
 		if u.Hostname() == "" {
 			return a, fmt.Errorf("%s names no host", a.words)
+		}
+		if u.Scheme == "rediss" {
+			a.encryption = encrypt(u.Hostname(), o.TLS)
 		}
 		port := u.Port()
 		if port == "" {
@@ -64,21 +67,23 @@ func readAddress(where string) (a address, err error) {
 	return a, nil
 }
 
-func (a address) options(o Options) []redis.DialOption {
-	options := []redis.DialOption{
+// options returns how to connect. Arrays, the pages of a list, come only where they are
+// expected.
+func (a address) options(pages bool) []redis.DialOption {
+	return []redis.DialOption{
 		redis.DialUsername(a.user), redis.DialPassword(a.password), redis.DialDatabase(a.database),
-		redis.DialClientName("poll"), redis.DialUseTLS(a.encrypted),
+		redis.DialClientName("poll"), redis.DialContextFunc(dialer(a.encryption, pages)),
 	}
-	if a.encrypted {
-		config := o.TLS.Clone()
-		if config == nil {
-			config = &tls.Config{}
-		}
-		if config.ServerName == "" {
-			config.ServerName, _, _ = net.SplitHostPort(a.host)
-		}
-		config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
-		options = append(options, redis.DialTLSConfig(config))
+}
+
+// encrypt returns the configuration for a host, which has to be who it says it is.
+func encrypt(host string, config *tls.Config) *tls.Config {
+	if config = config.Clone(); config == nil {
+		config = &tls.Config{}
 	}
-	return options
+	if config.ServerName == "" {
+		config.ServerName = host
+	}
+	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
+	return config
 }

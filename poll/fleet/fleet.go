@@ -21,7 +21,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/pace"
 )
 
@@ -58,7 +57,7 @@ type Fleet struct {
 	note   func(string)
 	where  string // without passwords
 
-	reached chan struct{} // closed once it was tried to reach the engine
+	reached chan struct{} // closed once it was tried for long enough to reach the engine
 	closed  context.Context
 	close   context.CancelFunc
 
@@ -103,11 +102,11 @@ func open(where string, o Options) (e engine, shown string, err error) {
 	case !isURL:
 		return openDirectory(where)
 	case scheme == "redis" || scheme == "rediss" || scheme == "unix":
-		a, err := readAddress(where)
+		a, err := readAddress(where, o)
 		if err != nil {
 			return nil, "", err
 		}
-		return newRedisEngine(a, a.options(o)), a.words, nil
+		return newRedisEngine(a), a.words, nil
 	}
 	return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
 }
@@ -139,9 +138,11 @@ func start(e engine, where string, o Options) (*Fleet, error) {
 	f := &Fleet{engine: e, keys: keys, note: o.Note, where: where, reached: make(chan struct{}), pause: leastPause}
 	f.closed, f.close = context.WithCancel(context.Background())
 	go func() {
+		reached := sync.OnceFunc(func() { close(f.reached) })
+		defer time.AfterFunc(bound, reached).Stop()
 		f.sleep(rand.N(firstJitter))
 		err := f.connect(patience)
-		close(f.reached)
+		reached()
 		if err != nil {
 			f.reconnect()
 		}
@@ -245,7 +246,7 @@ func (f *Fleet) tell(err error) {
 	}
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		why = "it gives no answer within " + words.Short(bound)
+		why = "it does not answer in time"
 	}
 	f.note(fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
 }

@@ -33,6 +33,9 @@ type Limiter struct {
 	places map[string]*place
 }
 
+// startShare is the share of a rate that is not known with which it begins.
+const startShare = 0.25
+
 // A place is what this process knows of a place.
 type place struct {
 	key   string
@@ -113,9 +116,12 @@ func (l *Limiter) Rate(name string) float64 {
 	p := l.at(name)
 	switch {
 	case p.alone != nil:
-		return p.alone.Step(l.rules(p), l.clock.Now(), pace.Call{Op: pace.Look}).Rate
+		return p.alone.Step(l.rulesAlone(p), l.clock.Now(), pace.Call{Op: pace.Look}).Rate
 	case p.told.Now == 0:
-		return pace.Most(l.PerSecond, l.Known)
+		if r := l.rules(p); r.Start > 0 {
+			return r.Start
+		}
+		return l.rules(p).Most
 	}
 	return p.told.Rate
 }
@@ -147,7 +153,7 @@ func (l *Limiter) step(name string, c pace.Call) (p *place, reply pace.Reply, al
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p = l.at(name)
-	rules := pace.Rules{Most: pace.Most(l.PerSecond, l.Known), Start: p.told.Rate, Horizon: horizon}
+	rules := l.rules(p)
 	l.mu.Unlock()
 	reply, shared := l.Fleet.step(p.key, rules, c)
 	l.mu.Lock()
@@ -167,7 +173,7 @@ func (l *Limiter) step(name string, c pace.Call) (p *place, reply pace.Reply, al
 		l.part(p, now)
 	}
 	c.Version = max(c.Version, -c.Version)
-	return p, p.alone.Step(l.rules(p), now, c), true
+	return p, p.alone.Step(l.rulesAlone(p), now, c), true
 }
 
 // part begins to be alone at a place: with the slots that this process has, and at the pace
@@ -181,15 +187,24 @@ func (l *Limiter) part(p *place, now int64) {
 	p.most = p.past.rate()
 }
 
-// rules are those of this process alone.
+// rules are those by which this process goes at a place.
 func (l *Limiter) rules(p *place) pace.Rules {
-	most := pace.Most(l.PerSecond, l.Known)
-	for _, bound := range []float64{p.told.Rate, p.most} {
-		if bound > 0 && (most == 0 || bound < most) {
-			most = bound
+	r := pace.Rules{Most: pace.Most(l.PerSecond, l.Known), Start: p.told.Rate, Horizon: horizon}
+	if p.told.Now == 0 && !l.Known {
+		r.Start = startShare * r.Most
+	}
+	return r
+}
+
+// rulesAlone are those while it is alone.
+func (l *Limiter) rulesAlone(p *place) pace.Rules {
+	r := l.rules(p)
+	for _, bound := range [...]float64{p.told.Rate, p.most} {
+		if bound > 0 && (r.Most == 0 || bound < r.Most) {
+			r.Most = bound
 		}
 	}
-	return pace.Rules{Most: most, Horizon: horizon}
+	return r
 }
 
 func (l *Limiter) at(name string) *place {

@@ -104,7 +104,7 @@ func (l *ledger) process(e *fake, perSecond float64) *Limiter {
 	l.t.Cleanup(f.Close)
 	<-f.reached
 	l.begun = time.Now() // what comes before is jitter
-	return &Limiter{Fleet: f, PerSecond: perSecond, Rand: rand.New(zeros{})}
+	return &Limiter{Fleet: f, PerSecond: perSecond / 0.95, Known: true, Rand: rand.New(zeros{})}
 }
 
 type zeros struct{}
@@ -185,6 +185,29 @@ func TestLimiterShares(t *testing.T) {
 5s     slot at 15s
 `)
 	}
+}
+
+// A rate that is not known begins with a quarter, and grows by 3% a second.
+func TestLimiterStart(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 0)
+		a.PerSecond, a.Known = 40, false
+		l.write("%g/s", a.Rate("place"))
+		l.use(a, 11)
+		l.write("%.3g/s", a.Rate("place"))
+		time.Sleep(time.Minute)
+		l.place(a.Remaining(poll.Slot{Place: "place"}, 0, 0))
+		time.Sleep(time.Minute)
+		l.place(a.Remaining(poll.Slot{Place: "place"}, 0, 0))
+	})
+	wantLedger(t, have, `
+0s     10/s
+987ms  11 sent
+987ms  10.3/s
+1m0.987s open, 36.6/s
+2m0.987s open, 40/s
+`)
 }
 
 // Places with one key have one limit, others have their own.
@@ -312,7 +335,7 @@ func TestLimiterBound(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if !strings.Contains(l.String(), "no answer within 500ms") {
+		if !strings.Contains(l.String(), "it does not answer in time") {
 			t.Errorf("the notes are %q", l)
 		}
 		begun := time.Now()

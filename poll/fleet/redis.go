@@ -18,24 +18,25 @@ import (
 //go:embed step.lua
 var stepScript string
 
+var errUnexpected = errors.New("an unexpected answer")
+
 // A redisEngine has the records in Redis, or what speaks its language. Steps are taken
 // there, by a script on the server's clock, each in one round trip.
 type redisEngine struct {
 	address address
-	options []redis.DialOption
 	hash    string
 	turn    chan redis.Conn // who has it may use the connection, nil for none
 }
 
-func newRedisEngine(a address, options []redis.DialOption) *redisEngine {
-	e := &redisEngine{address: a, options: options, turn: make(chan redis.Conn, 1)}
+func newRedisEngine(a address) *redisEngine {
+	e := &redisEngine{address: a, turn: make(chan redis.Conn, 1)}
 	e.hash = redis.NewScript(1, stepScript).Hash()
 	e.turn <- nil
 	return e
 }
 
 func (e *redisEngine) connect(ctx context.Context) error {
-	conn, err := e.dial(ctx)
+	conn, err := e.dial(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -52,11 +53,12 @@ func (e *redisEngine) connect(ctx context.Context) error {
 	}
 }
 
-// dial returns a connection over which an answer has come.
-func (e *redisEngine) dial(ctx context.Context) (redis.Conn, error) {
+// dial returns a connection over which an answer has come. Pages may come, too, if they are
+// expected.
+func (e *redisEngine) dial(ctx context.Context, pages bool) (redis.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	left := redis.DialReadTimeout(time.Until(deadline))
-	conn, err := redis.DialContext(ctx, e.address.network, e.address.host, append(e.options, left)...)
+	conn, err := redis.DialContext(ctx, e.address.network, e.address.host, append(e.address.options(pages), left)...)
 	if err != nil {
 		return nil, inWords(err)
 	}
@@ -101,14 +103,14 @@ func do(ctx context.Context, conn redis.Conn, command string, args ...any) (any,
 }
 
 func (e *redisEngine) list(ctx context.Context) ([]record, error) {
-	conn, err := e.dial(ctx)
+	conn, err := e.dial(ctx, true)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
 	clock, err := redis.Int64s(do(ctx, conn, "TIME"))
 	if err == nil && len(clock) != 2 {
-		err = errors.New("TIME: an unexpected answer")
+		err = errUnexpected
 	}
 	if err != nil {
 		return nil, inWords(err)
@@ -160,7 +162,7 @@ func parseReply(text string) (r pace.Reply, err error) {
 	n, err := fmt.Sscanf(text+"\n", "%d %d %d %d %d %g\n", &r.Now, &r.Version, &holds, &r.At, &r.Closed, &r.Rate)
 	outside := max(r.Now, r.Version, r.At, r.Closed) > 2*pace.Forever || min(r.Now, r.Version, r.At, r.Closed) < 0
 	if err != nil || n != 6 || outside || !(r.Rate >= 0 && r.Rate <= pace.Forever) {
-		return pace.Reply{}, errors.New("an unexpected answer")
+		return pace.Reply{}, errUnexpected
 	}
 	r.Holds = holds == 1
 	return r, nil
@@ -179,6 +181,8 @@ func inWords(err error) error {
 	case errors.As(err, &said):
 	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
+	case strings.HasPrefix(err.Error(), "redigo: "):
+		return errUnexpected
 	default:
 		return err
 	}
