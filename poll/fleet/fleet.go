@@ -140,7 +140,9 @@ func start(e engine, where string, o Options) (*Fleet, error) {
 	go func() {
 		reached := sync.OnceFunc(func() { close(f.reached) })
 		defer time.AfterFunc(bound, reached).Stop()
-		f.sleep(rand.N(firstJitter))
+		if !f.sleep(rand.N(firstJitter)) {
+			return
+		}
 		err := f.connect(patience)
 		reached()
 		if err != nil {

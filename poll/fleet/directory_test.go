@@ -1,0 +1,229 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/lockedfile"
+	"github.com/pollcli/poll/poll/internal/pace"
+)
+
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "shared")
+	var mu sync.Mutex
+	var slots []time.Time
+	var all sync.WaitGroup
+	for range 10 {
+		f, notes := share(t, dir)
+		l := &Limiter{Fleet: f, PerSecond: 100_000}
+		all.Go(func() {
+			for range 20 {
+				slot := l.Reserve("place")
+				mu.Lock()
+				slots = append(slots, slot.At)
+				mu.Unlock()
+			}
+		})
+		defer func() {
+			select {
+			case note := <-notes:
+				t.Error(note)
+			default:
+			}
+		}()
+	}
+	all.Wait()
+	f, _ := share(t, dir)
+	limits, err := f.List(t.Context())
+	if err != nil || len(limits) != 1 || limits[0].Key != f.Key("place") {
+		t.Fatalf("%+v, %v", limits, err)
+	}
+	l := &Limiter{Fleet: f}
+	slot := l.Reserve("place")
+	l.Confirm(slot)
+	l.Throttled(slot, time.Minute)
+	limits, err = f.List(t.Context())
+	if err != nil || limits[0].Closed < 50*time.Second || limits[0].PerSecond == 0 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
+// Steps of many at once are taken one after the other.
+func TestDirectory_loses(t *testing.T) {
+	t.Parallel()
+	dir := directory(t.TempDir())
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 100 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				if _, err := dir.step(ctx, "a", pace.Rules{Most: 1, Horizon: horizon}, pace.Call{Op: pace.Reserve}); err != nil {
+					t.Error(err)
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	records, err := dir.list(t.Context())
+	if err != nil || len(records) != 1 {
+		t.Fatalf("%+v, %v", records, err)
+	}
+	state, ok := pace.Parse(records[0].text)
+	if ahead := time.Duration(state.Last-state.Now) * time.Microsecond; !ok || ahead < 790*time.Second || ahead > 799*time.Second {
+		t.Errorf("after 800 slots, the newest is %s ahead: %q", ahead, records[0].text)
+	}
+}
+
+// Only its user may read what is shared, and nobody finds a text of the caller's there.
+func TestDirectory_tellsNothing(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shared")
+	f, _ := share(t, dir)
+	l := &Limiter{Fleet: f, Key: func(place string) string { return place + " Bearer hunter2" }}
+	slot := l.Reserve("https://api.example.com:443")
+	l.Throttled(slot, time.Minute)
+	var all bytes.Buffer
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has mode %s", path, info.Mode())
+		}
+		all.WriteString(strings.TrimPrefix(path, dir) + "\n")
+		if entry.IsDir() {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		all.Write(text)
+		return err
+	})
+	if err != nil || !strings.Contains(all.String(), limitSuffix) {
+		t.Fatalf("%s, %v", &all, err)
+	}
+	tellsNothing(t, all.String(), "example", "api", "hunter2", "Bearer")
+}
+
+// What others have put into the directory, or cut off, is a place of which nothing is known.
+func TestDirectory_forged(t *testing.T) {
+	t.Parallel()
+	record := string((&pace.State{Now: 1, Version: 1, Closed: pace.Forever}).Record())
+	file := func(record string) string { return record + strings.Repeat(" ", recordSize-1-len(record)) + "\n" }
+	for name, test := range map[string]struct {
+		text   string
+		closed bool
+	}{
+		"whole":           {file(record), true},
+		"empty":           {"", false},
+		"cut off":         {file(record)[:400], false},
+		"longer":          {file(record) + " ", false},
+		"no newline":      {strings.TrimSuffix(file(record), "\n") + " ", false},
+		"another version": {file("2" + record[1:]), false},
+		"no record":       {file("hello"), false},
+		"huge":            {strings.Repeat(file(record), 10_000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			f, notes := share(t, dir)
+			path := filepath.Join(dir, f.Key("place")+limitSuffix)
+			if err := os.WriteFile(path, []byte(test.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			l := &Limiter{Fleet: f}
+			left := time.Until(l.Reserve("place").At)
+			if closed := left > 59*time.Minute; closed != test.closed || left > time.Hour {
+				t.Errorf("the next slot is in %s", left)
+			}
+			if len(notes) > 0 {
+				t.Error(<-notes)
+			}
+		})
+	}
+}
+
+// Whatever is wrong with a directory, each process goes on alone, and says so once.
+func TestDirectory_fails(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		want   string
+	}{
+		{"a directory in the file's place", func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}, "not a regular file"},
+		{"a symbolic link", func(t *testing.T, path string) {
+			if err := os.Symlink("/etc/hostname", path); err != nil {
+				t.Skip(err)
+			}
+		}, "not a regular file"},
+		{"somebody who keeps the lock", func(t *testing.T, path string) {
+			unlock, err := lockedfile.Lock(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { unlock() })
+		}, "another process holds"},
+		{"a file in the directory's place", func(t *testing.T, path string) {
+			dir := filepath.Dir(path)
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(dir, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "not a directory"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "shared")
+			f, notes := share(t, dir)
+			<-f.reached
+			test.damage(t, filepath.Join(dir, f.Key("place")+limitSuffix))
+			if note := sends(t, f, notes, 5); !strings.Contains(note, test.want) {
+				t.Errorf("told %q, want %q", note, test.want)
+			}
+			if again := sends(t, f, notes, 5); again != "" {
+				t.Errorf("told again: %s", again)
+			}
+		})
+	}
+}
+
+// A directory that is removed is made again.
+func TestDirectory_removed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "shared")
+	f, notes := share(t, dir)
+	sends(t, f, notes, 1)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if note := sends(t, f, notes, 1); !strings.Contains(note, dir) {
+		t.Errorf("told %q", note)
+	}
+	awaitUp(t, f)
+	sends(t, f, notes, 1)
+	if limits, err := f.List(t.Context()); err != nil || len(limits) != 1 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
+// BenchmarkDirectory takes slots in several processes' stead.
+func BenchmarkDirectory(b *testing.B) { benchmark(b, b.TempDir()) }
