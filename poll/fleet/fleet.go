@@ -119,15 +119,17 @@ func openDirectory(where string) (engine, string, error) {
 	case !errors.Is(err, os.ErrNotExist):
 		return nil, "", err
 	case looksLikeHost(where):
-		return nil, "", fmt.Errorf("there is no directory %s: for a Redis, write redis://%[1]s", where)
+		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT")
 	}
 	return d, where, nil
 }
 
-// looksLikeHost reports whether a word is HOST:PORT.
+// looksLikeHost reports whether a word is HOST:PORT, perhaps behind USER:PASSWORD@.
 func looksLikeHost(where string) bool {
-	host, port, ok := strings.Cut(where, ":")
-	return ok && len(host) > 1 && port != "" && strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(where, "/@")
+	hasUser := strings.Contains(where, "@")
+	host, port, ok := strings.Cut(where[strings.LastIndex(where, "@")+1:], ":")
+	isPort := len(host) > 1 && port != "" && strings.Trim(port, "0123456789") == ""
+	return !strings.Contains(where, "/") && (ok && isPort || hasUser && strings.Contains(where, ":"))
 }
 
 func start(e engine, where string, o Options) (*Fleet, error) {
