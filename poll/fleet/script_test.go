@@ -16,13 +16,13 @@ import (
 
 // A twin takes each step twice: by the script and by pace, which it is a translation of.
 type twin struct {
-	t      *testing.T
+	t      testing.TB
 	engine *redisEngine
 	conn   redis.Conn
 	rnd    *rand.Rand
 }
 
-func newTwin(t *testing.T) *twin {
+func newTwin(t testing.TB) *twin {
 	s := serve(t, false)
 	e, _, err := open(s.url, Options{})
 	if err != nil {
@@ -115,14 +115,25 @@ func TestScript_records(t *testing.T) {
 		command(t, tw.conn, "SET", redisKey("a"), s.Record())
 		tw.step(tw.rules(), tw.call(s.Version))
 	}
+}
+
+// What no program writes is read, or refused, alike.
+func FuzzScript(f *testing.F) {
 	table, err := os.ReadFile("../internal/pace/testdata/wrong-records")
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
 	for wrong := range strings.SplitSeq(string(table), "\n") {
-		command(t, tw.conn, "SET", redisKey("a"), wrong)
-		tw.step(tw.rules(), pace.Call{Op: pace.Reserve})
+		f.Add(wrong)
 	}
+	f.Add("1 5 1 0.5e3 0 0 0 0 0 0 0 0 0 7 8")
+	f.Add("1 5 1 0 0 0 0 0 2.5 0e1 .5 1. 1 00")
+	tw := newTwin(f)
+	f.Fuzz(func(t *testing.T, record string) {
+		tw.t = t
+		command(t, tw.conn, "SET", redisKey("a"), record)
+		tw.step(pace.Rules{Most: 5, Horizon: horizon}, pace.Call{Op: pace.Reserve})
+	})
 }
 
 // state returns a random state of a place that is used now, or was.
@@ -168,6 +179,17 @@ func TestScript_expiry(t *testing.T) {
 			t.Errorf("after %+v, the record is kept for %s, want %s (%v)", test.call, left, test.want, err)
 		}
 	}
+}
+
+// Whatever a server says, it is an answer that can be used, or none.
+func FuzzParseReply(f *testing.F) {
+	f.Add("1700000000000000 1 1 1700000000000001 0 0.5")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := parseReply(text)
+		if err == nil && (r.Now < 0 || r.At < 0 || r.Closed < 0 || !(r.Rate >= 0) || r.Rate > pace.Forever) {
+			t.Errorf("%q: %+v", text, r)
+		}
+	})
 }
 
 func TestParseReply_wrong(t *testing.T) {

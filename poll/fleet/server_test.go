@@ -23,7 +23,7 @@ type server struct {
 }
 
 // serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
-func serve(t *testing.T, real bool, flags ...string) *server {
+func serve(t testing.TB, real bool, flags ...string) *server {
 	t.Helper()
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -47,7 +47,7 @@ func serve(t *testing.T, real bool, flags ...string) *server {
 	return s
 }
 
-func (s *server) start(t *testing.T, cmd *exec.Cmd) {
+func (s *server) start(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
 	cmd.Stdout = &s.log
 	if err := cmd.Start(); err != nil {
@@ -71,7 +71,7 @@ func (s *server) start(t *testing.T, cmd *exec.Cmd) {
 }
 
 // connect returns a connection that stays open until the end of the test.
-func (s *server) connect(t *testing.T) redis.Conn {
+func (s *server) connect(t testing.TB) redis.Conn {
 	t.Helper()
 	network := "tcp"
 	if filepath.IsAbs(s.socket) {
@@ -86,7 +86,7 @@ func (s *server) connect(t *testing.T) redis.Conn {
 }
 
 // stop has the server stand still until the function that it returns is called.
-func (s *server) stop(t *testing.T) (goOn func()) {
+func (s *server) stop(t testing.TB) (goOn func()) {
 	t.Helper()
 	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func (s *server) stop(t *testing.T) (goOn func()) {
 }
 
 // share opens a fleet, whose notes go to the channel.
-func share(t *testing.T, where string) (*Fleet, chan string) {
+func share(t testing.TB, where string) (*Fleet, chan string) {
 	t.Helper()
 	notes := make(chan string, 100)
 	f, err := Open(where, Options{Note: func(note string) { notes <- note }})
@@ -107,7 +107,7 @@ func share(t *testing.T, where string) (*Fleet, chan string) {
 }
 
 // do carries out a command that works.
-func command(t *testing.T, conn redis.Conn, name string, args ...any) any {
+func command(t testing.TB, conn redis.Conn, name string, args ...any) any {
 	t.Helper()
 	reply, err := conn.Do(name, args...)
 	if err != nil {

@@ -1,7 +1,6 @@
 package pace
 
 import (
-	"math"
 	"strconv"
 	"strings"
 )
@@ -9,9 +8,9 @@ import (
 // version begins each record. It has to change with the meaning of what follows.
 const version = "1"
 
-// maxInteger bounds the integers of a record: floating-point numbers have them exactly,
-// and so have sums of a few.
-const maxInteger = Forever
+// maxNumber bounds the numbers of a record: as floating-point numbers, integers below it
+// are exact, and so are sums of a few.
+const maxNumber = Forever
 
 // Record returns a state as text: numbers between single spaces. It is below 500 bytes.
 func (s *State) Record() []byte {
@@ -49,20 +48,18 @@ func Parse(record string) (s State, ok bool) {
 	ok = true
 	integers := [...]*int64{&s.Now, &s.Version, &s.Since, &s.Closed, &s.Reset, &s.Last, &s.Begun}
 	for i, n := range integers {
-		*n = int64(number(fields[1+i], &ok))
-		ok = ok && float64(*n) == number(fields[1+i], &ok)
+		*n = integer(fields[1+i], &ok)
 	}
 	for i, f := range [...]*float64{&s.Base, &s.Pace, &s.Here, &s.Before} {
 		*f = number(fields[1+len(integers)+i], &ok)
 	}
-	first := number(fields[fixed-1], &ok)
-	s.First = first == 1
-	ok = ok && (first == 0 || first == 1) && s.Now > 0
+	first := fields[fixed-1]
+	s.First = first == "1"
+	ok = ok && (first == "0" || first == "1") && s.Now > 0
 	earlier := int64(1)
 	for i, field := range fields[fixed:] {
-		at := number(field, &ok)
-		s.Free[i] = int64(at)
-		ok = ok && at == math.Floor(at) && s.Free[i] >= earlier
+		s.Free[i] = integer(field, &ok)
+		ok = ok && s.Free[i] >= earlier
 		earlier = s.Free[i]
 	}
 	if !ok {
@@ -71,12 +68,20 @@ func Parse(record string) (s State, ok bool) {
 	return s, true
 }
 
+// integer reads an integer of a record.
+func integer(field string, ok *bool) int64 {
+	n, err := strconv.ParseUint(field, 10, 64)
+	if err != nil || n > maxNumber {
+		*ok = false
+	}
+	return int64(n)
+}
+
 // number reads a number of a record.
 func number(field string, ok *bool) float64 {
 	f, err := strconv.ParseFloat(field, 64)
-	if err != nil || !(f >= 0 && f <= maxInteger) || strings.Trim(field, "0123456789.e+-") != "" {
+	if err != nil || !(f >= 0 && f <= maxNumber) || strings.Trim(field, "0123456789.e+-") != "" {
 		*ok = false
-		return 0
 	}
 	return f
 }
