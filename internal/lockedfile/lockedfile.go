@@ -18,6 +18,13 @@ var ErrHeld = errors.New("another process holds")
 // Open opens a regular file, which it creates with mode 0600 if flag says so. If others may
 // write to the directory, the path may have become anything.
 func Open(path string, flag int) (*os.File, error) {
+	return open(path, flag, func(fs.FileInfo) bool { return true })
+}
+
+// OpenOwn is like Open, but refuses the file of another user.
+func OpenOwn(path string, flag int) (*os.File, error) { return open(path, flag, Own) }
+
+func open(path string, flag int, mayBe func(fs.FileInfo) bool) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|safeFlags, 0o600)
 	if err != nil {
 		if info, lstat := os.Lstat(path); lstat == nil && info.Mode().Type() == fs.ModeSymlink {
@@ -26,31 +33,17 @@ func Open(path string, flag int) (*os.File, error) {
 		return nil, err
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
 		err = fmt.Errorf("%s is not a regular file", path)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
-}
-
-// OpenOwn is like Open, but refuses the file of another user.
-func OpenOwn(path string, flag int) (*os.File, error) {
-	f, err := Open(path, flag)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !Own(info) {
+	case !mayBe(info):
 		err = fmt.Errorf("%s belongs to another user", path)
+	default:
+		return f, nil
 	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	f.Close()
+	return nil, err
 }
 
 // IsAt reports whether an open file is the one at a path, where it may have been replaced.

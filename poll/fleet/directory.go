@@ -51,16 +51,11 @@ func (d directory) check() error {
 
 func (d directory) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (reply pace.Reply, err error) {
 	path := filepath.Join(string(d), key+limitSuffix)
-	unlock, err := lockedfile.Lock(ctx, path)
+	f, closeIt, err := lockedfile.OpenLocked(ctx, path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return reply, err
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	f, err := lockedfile.OpenOwn(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return reply, err
-	}
-	defer f.Close()
+	defer func() { err = errors.Join(err, closeIt()) }()
 	var buffer [recordSize + 1]byte
 	n, err := f.ReadAt(buffer[:], 0)
 	if err != nil && err != io.EOF {

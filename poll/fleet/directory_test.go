@@ -167,7 +167,7 @@ func TestDirectory_fails(t *testing.T) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, "not a regular file"},
+		}, "is a directory"},
 		{"a symbolic link", func(t *testing.T, path string) {
 			if err := os.Symlink("/etc/hostname", path); err != nil {
 				t.Skip(err)

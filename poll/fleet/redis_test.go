@@ -113,24 +113,6 @@ func TestRedis_refuses(t *testing.T) {
 	}
 }
 
-// A server that stands still keeps a call waiting for no longer than the bound, and each
-// goes on at its pace until the server does.
-func TestRedis_paused(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true)
-	f, notes := share(t, s.url)
-	if note := sends(t, f, notes, 20); note != "" {
-		t.Fatal(note)
-	}
-	goOn := s.stop(t)
-	defer goOn()
-	if note := sends(t, f, notes, 1); !strings.HasSuffix(note, "it does not answer in time") {
-		t.Errorf("told %q", note)
-	}
-	goOn()
-	awaitUp(t, f)
-}
-
 // awaitUp waits until a fleet shares again.
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()

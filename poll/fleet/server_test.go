@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -83,15 +82,6 @@ func (s *server) connect(t testing.TB) redis.Conn {
 	}
 	t.Cleanup(func() { conn.Close() })
 	return conn
-}
-
-// stop has the server stand still until the function that it returns is called.
-func (s *server) stop(t testing.TB) (goOn func()) {
-	t.Helper()
-	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	return func() { s.process.Signal(syscall.SIGCONT) }
 }
 
 // share opens a fleet, whose notes go to the channel.
