@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -108,21 +109,13 @@ func (e *redisEngine) list(ctx context.Context) ([]record, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	clock, err := redis.Int64s(do(ctx, conn, "TIME"))
-	if err == nil && len(clock) != 2 {
-		err = errUnexpected
-	}
+	now, err := clock(ctx, conn)
 	if err != nil {
 		return nil, inWords(err)
 	}
-	now := clock[0]*pace.Second + clock[1]
 	var records []record
 	for cursor := "0"; ; {
-		page, err := redis.Values(do(ctx, conn, "SCAN", cursor, "MATCH", redisKey("*"), "COUNT", 1000))
-		var names []string
-		if err == nil {
-			_, err = redis.Scan(page, &cursor, &names)
-		}
+		names, next, err := page(ctx, conn, cursor)
 		if err != nil {
 			return nil, inWords(err)
 		}
@@ -138,10 +131,36 @@ func (e *redisEngine) list(ctx context.Context) ([]record, error) {
 			key := strings.TrimSuffix(strings.TrimPrefix(name, before), after)
 			records = append(records, record{key: key, text: text, now: now})
 		}
-		if cursor == "0" {
+		if cursor = next; cursor == "0" {
 			return records, nil
 		}
 	}
+}
+
+// clock returns the server's time.
+func clock(ctx context.Context, conn redis.Conn) (int64, error) {
+	parts, err := redis.Strings(do(ctx, conn, "TIME"))
+	if err != nil || len(parts) != 2 {
+		return 0, cmp.Or(err, errUnexpected)
+	}
+	seconds, err := strconv.ParseUint(parts[0], 10, 40)
+	if err != nil {
+		return 0, errUnexpected
+	}
+	return int64(seconds) * pace.Second, nil
+}
+
+// page returns names of records, and the cursor behind them.
+func page(ctx context.Context, conn redis.Conn, cursor string) (names []string, next string, err error) {
+	parts, err := redis.Values(do(ctx, conn, "SCAN", cursor, "MATCH", redisKey("*"), "COUNT", 1000))
+	if err != nil || len(parts) != 2 {
+		return nil, "", cmp.Or(err, errUnexpected)
+	}
+	next, err = redis.String(parts[0], nil)
+	if err == nil {
+		names, err = redis.Strings(parts[1], nil)
+	}
+	return names, next, err
 }
 
 func (e *redisEngine) close() {
@@ -158,13 +177,22 @@ func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
 // parseReply reads the script's answer.
 func parseReply(text string) (r pace.Reply, err error) {
-	var holds int
-	n, err := fmt.Sscanf(text+"\n", "%d %d %d %d %d %g\n", &r.Now, &r.Version, &holds, &r.At, &r.Closed, &r.Rate)
-	outside := max(r.Now, r.Version, r.At, r.Closed) > 2*pace.Forever || min(r.Now, r.Version, r.At, r.Closed) < 0
-	if err != nil || n != 6 || outside || !(r.Rate >= 0 && r.Rate <= pace.Forever) {
+	fields := strings.Split(text, " ")
+	if len(fields) != 6 {
 		return pace.Reply{}, errUnexpected
 	}
+	var holds int64
+	for i, n := range [...]*int64{&r.Now, &r.Version, &holds, &r.At, &r.Closed} {
+		*n, err = strconv.ParseInt(fields[i], 10, 64)
+		if err != nil || *n < 0 || *n > 2*pace.Forever {
+			return pace.Reply{}, errUnexpected
+		}
+	}
 	r.Holds = holds == 1
+	r.Rate, err = strconv.ParseFloat(fields[5], 64)
+	if err != nil || !(r.Rate >= 0 && r.Rate <= pace.Forever) {
+		return pace.Reply{}, errUnexpected
+	}
 	return r, nil
 }
 
