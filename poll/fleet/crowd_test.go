@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -94,6 +95,52 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// While what they share stands still for ten seconds, or was lost, a hundred processes go on
+// as fast as they did, and no faster.
+func TestCrowd_withoutEngine(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(*fake){
+		"paused": func(e *fake) {
+			e.set(func() { e.delay = time.Hour })
+			time.Sleep(10 * time.Second)
+			e.set(func() { e.delay = time.Millisecond })
+		},
+		"broken": func(e *fake) {
+			e.set(func() { e.away = errors.New("broken") })
+			time.Sleep(10 * time.Second)
+			e.set(func() { e.away = nil })
+		},
+		"restarted empty": func(e *fake) {
+			e.set(func() { e.away, e.states = errors.New("broken"), nil })
+			time.Sleep(time.Second)
+			e.set(func() { e.away = nil })
+		},
+	} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, known %v", name, known), func(t *testing.T) {
+				t.Parallel()
+				a := &api{hint: 5 * time.Second}
+				perSecond := 50.0
+				if known {
+					perSecond = apiRate
+				}
+				e := &fake{delay: time.Millisecond}
+				e.script = func() {
+					time.Sleep(20 * time.Second)
+					fail(e)
+				}
+				crowd(t, a, e, perSecond, known, time.Minute)
+				used := float64(len(a.answered)) / (apiRate * time.Minute.Seconds())
+				t.Logf("refused %d, of them %d after 20 s, used %.1f%%", len(a.refused), since(a.refused, 20*time.Second), 100*used)
+				isLost := name == "restarted empty" // who has not noticed takes a slot at once
+				if known && !isLost && len(a.refused) > 0 || len(a.refused) > 12 || used < 0.6 {
+					t.Error("that is not polite, or too little")
+				}
+			})
+		}
+	}
+}
+
 // crowd has 100 processes ask for some time. It returns the fewest and the most answers
 // that one of them got.
 func crowd(t *testing.T, a *api, e *fake, perSecond float64, known bool, total time.Duration) (looks [2]int) {
@@ -101,6 +148,9 @@ func crowd(t *testing.T, a *api, e *fake, perSecond float64, known bool, total t
 	synctest.Test(t, func(t *testing.T) {
 		a.begun = time.Now()
 		var all sync.WaitGroup
+		if e.script != nil {
+			all.Go(e.script)
+		}
 		got := make([]int, 100)
 		for i := range got {
 			latency := 20*time.Millisecond + rand.N(20*time.Millisecond)

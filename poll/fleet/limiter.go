@@ -42,9 +42,14 @@ type place struct {
 	told  pace.Reply  // what the fleet said last, by this process's clock
 	past  past        // what this process did there
 	last  int64       // its newest slot
-	alone *pace.State // nil while it is not
+	alone *pace.State // how it goes on alone; nil once all share again
 	most  float64     // the highest rate while it is
+	back  int64       // since when it shares again, 0 while it does not
 }
+
+// reunion is how long a process keeps to its own pace once it shares again: others may
+// still be alone, and a few of them must not take what all had.
+const reunion = int64(mostPause / time.Microsecond)
 
 // Versions of slots: ownSlot is set in those that were given out while alone; noSlot is
 // that of a slot that never holds.
@@ -67,7 +72,6 @@ func (l *Limiter) Reserve(name string) poll.Slot {
 		slot.Version |= ownSlot
 	}
 	p.last = max(p.last, reply.At)
-	p.past.begin(reply.Now)
 	return slot
 }
 
@@ -115,7 +119,7 @@ func (l *Limiter) Rate(name string) float64 {
 	defer l.mu.Unlock()
 	p := l.at(name)
 	switch {
-	case p.alone != nil:
+	case p.alone != nil && p.back == 0:
 		return p.alone.Step(l.rulesAlone(p), l.clock.Now(), pace.Call{Op: pace.Look}).Rate
 	case p.told.Now == 0:
 		if r := l.rules(p); r.Start > 0 {
@@ -166,10 +170,13 @@ func (l *Limiter) step(name string, c pace.Call) (p *place, reply pace.Reply, al
 			}
 		}
 		reply.Now = now
-		p.told, p.alone = reply, nil
+		p.told = reply
+		if p.rejoin(now); p.alone != nil && c.Op == pace.Reserve {
+			reply.At = max(reply.At, p.alone.Step(l.rulesAlone(p), now, c).At)
+		}
 		return p, reply, false
 	}
-	if p.alone == nil {
+	if p.alone == nil || p.back != 0 {
 		l.part(p, now)
 	}
 	c.Version = max(c.Version, -c.Version)
@@ -179,12 +186,23 @@ func (l *Limiter) step(name string, c pace.Call) (p *place, reply pace.Reply, al
 // part begins to be alone at a place: with the slots that this process has, and at the pace
 // that it had.
 func (l *Limiter) part(p *place, now int64) {
-	p.alone, p.most = new(pace.State), 0
+	p.alone, p.most, p.back = new(pace.State), 0, 0
 	if p.told.Now == 0 { // it never was anything else
 		return
 	}
 	*p.alone = pace.State{Now: now, Version: p.told.Version, Since: now, Closed: p.told.Closed, Last: p.last}
-	p.most = p.past.rate()
+	p.most = p.past.rate(p.last)
+}
+
+// rejoin notes that the process shares again.
+func (p *place) rejoin(now int64) {
+	switch {
+	case p.alone == nil:
+	case p.back == 0:
+		p.back = now
+	case now-p.back > reunion:
+		p.alone, p.back = nil, 0
+	}
 }
 
 // rules are those by which this process goes at a place.
@@ -232,15 +250,8 @@ func (l *Limiter) random() float64 {
 
 // A past is what a process did at a place of late.
 type past struct {
-	times [64]int64 // a ring: when the first slot was asked for, then when slots were used
+	times [64]int64 // a ring: when slots were used
 	n     int
-}
-
-// begin notes that the first slot is asked for.
-func (p *past) begin(now int64) {
-	if p.n == 0 {
-		p.add(now)
-	}
 }
 
 func (p *past) add(now int64) {
@@ -248,13 +259,17 @@ func (p *past) add(now int64) {
 	p.n++
 }
 
-// rate returns how many slots were used a second, 0 if there were none. What was done in
-// less than a second is not taken for a pace.
-func (p *past) rate() float64 {
+// rate returns how many slots a second there were up to the newest one, which may still be
+// ahead; 0 if there were none. What was done in less than a second is not taken for a pace.
+func (p *past) rate(newest int64) float64 {
 	kept := min(p.n, len(p.times))
-	if kept < 2 {
+	if kept == 0 {
 		return 0
 	}
-	took := p.times[(p.n-1)%len(p.times)] - p.times[(p.n-kept)%len(p.times)]
-	return float64(kept-1) * pace.Second / float64(max(took, pace.Second))
+	begun, last := p.times[(p.n-kept)%len(p.times)], p.times[(p.n-1)%len(p.times)]
+	slots := kept - 1
+	if newest > last {
+		slots, last = kept, newest
+	}
+	return float64(max(slots, 1)) * pace.Second / float64(max(last-begun, pace.Second))
 }

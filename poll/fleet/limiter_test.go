@@ -26,6 +26,7 @@ type fake struct {
 	fault  error         // of each step
 	away   error         // why it cannot be reached
 	steps  int
+	script func() // what happens meanwhile, nil for nothing
 }
 
 func (e *fake) connect(ctx context.Context) error {
@@ -251,9 +252,9 @@ note: here cannot be shared for now, and this process goes on alone: no route
 200ms  closed until 1.2s, 5/s
 200ms  slot at 1.2s
 2.2s   holds: false
-2.3s   2 sent
-2.3s   open, 10/s
-2.3s   6 steps
+2.394s 2 sent
+2.394s open, 10/s
+2.394s 6 steps
 `)
 }
 
@@ -285,12 +286,40 @@ func TestLimiterAloneAtItsPace(t *testing.T) {
 	wantLedger(t, have, `
 note: here cannot be shared for now, and this process goes on alone: broken
 2s     holds: true
-2.9s   5 sent
-32.9s  holds: false
-32.9s  closed until 42.9s, 0.5/s
-32.9s  closed until 42.9s, 0.5/s
-32.9s  slot at 42.9s
-32.9s  0.5/s
+3s     5 sent
+33s    holds: false
+33s    closed until 43s, 0.5/s
+33s    closed until 43s, 0.5/s
+33s    slot at 43s
+33s    0.5/s
+`)
+}
+
+// Who shares again keeps to its own pace for half a minute.
+func TestLimiterRejoins(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a, b := l.process(e, 10), l.process(e, 10)
+		l.use(a, 1)
+		for range 9 {
+			b.Confirm(b.Reserve("place"))
+		}
+		l.use(a, 1)
+		e.set(func() { e.away = errors.New("broken") })
+		l.use(a, 2)
+		e.set(func() { e.away = nil })
+		time.Sleep(10 * time.Second)
+		l.use(a, 25)
+		time.Sleep(10 * time.Second)
+		l.use(a, 11)
+	})
+	wantLedger(t, have, `
+0s     1 sent
+1s     1 sent
+note: here cannot be shared for now, and this process goes on alone: broken
+3s     2 sent
+37s    25 sent
+48s    11 sent
 `)
 }
 
