@@ -99,6 +99,9 @@ func (e *engine) close() {
 	if e.begun != nil {
 		close(e.begun)
 	}
+	for _, g := range e.gates.gates {
+		e.gates.release(g) // others may share its place
+	}
 	e.release()
 }
 

@@ -516,6 +516,26 @@ func TestGroupFollowsATargetToAnotherPlace(t *testing.T) {
 	}
 }
 
+// A slot that a group still waits for when it ends is for others who share the place.
+func TestGroupGivesItsSlotBack(t *testing.T) {
+	t.Parallel()
+	limiter := &poll.Pacer{PerSecond: 1}
+	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		return poll.Observe(ctx, nil, errors.New("not yet"))
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		group := poll.Group{Limiter: limiter, Timeout: 2500 * time.Millisecond}
+		targets := []poll.Poller{{Probe: busy, Schedule: backoff.Fixed(0)}, {Probe: busy, Schedule: backoff.Fixed(0)}}
+		begun := time.Now()
+		if s, _ := group.Run(t.Context(), slices.Values(targets)); s.Attempts != 3 {
+			t.Errorf("%d attempts, want 3", s.Attempts)
+		}
+		if at := limiter.Reserve("p").At.Sub(begun); at != 3*time.Second {
+			t.Errorf("the next slot is at %s, want that of the group, at 3s", at)
+		}
+	})
+}
+
 func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {
 	t.Parallel()
 	probe := func(place string) poll.Probe {

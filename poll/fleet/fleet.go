@@ -211,6 +211,9 @@ func (f *Fleet) connect(within time.Duration) error {
 	f.mu.Lock()
 	f.up = f.closed.Err() == nil
 	f.mu.Unlock()
+	if f.closed.Err() != nil {
+		f.engine.close()
+	}
 	return nil
 }
 
