@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -25,11 +26,16 @@ type fake struct {
 	delay  time.Duration // of each answer
 	fault  error         // of each step
 	away   error         // why it cannot be reached
+	slow   bool          // to be reached
 	steps  int
 	script func() // what happens meanwhile, nil for nothing
 }
 
 func (e *fake) connect(ctx context.Context) error {
+	if e.slow {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.away
@@ -77,7 +83,6 @@ type ledger struct {
 	strings.Builder
 	t     *testing.T
 	begun time.Time
-	slots []poll.Slot
 }
 
 func inLedger(t *testing.T, f func(*ledger, *fake)) string {
@@ -328,6 +333,7 @@ func TestLimiterRestartedEmpty(t *testing.T) {
 	t.Parallel()
 	have := inLedger(t, func(l *ledger, e *fake) {
 		a := l.process(e, 0)
+		a.Known = false
 		l.place(a.Throttled(l.use(a, 4), 0))
 		held := l.reserve(a)
 		e.set(func() { e.states = nil })
@@ -377,12 +383,74 @@ func TestLimiterBound(t *testing.T) {
 	})
 }
 
+// Who cannot be reached at first keeps all calls together waiting for the bound.
+func TestLimiterBound_first(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, err := start(&fake{slow: true}, "here", Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		begun := time.Now()
+		l := &Limiter{Fleet: f}
+		for range 10 {
+			l.Confirm(l.Reserve("place"))
+		}
+		if took := time.Since(begun); took != bound {
+			t.Errorf("the calls took %s", took)
+		}
+	})
+}
+
+// However long the engine was away before, it is soon reached again.
+func TestFleetReconnects(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &fake{}
+		l := &ledger{t: t}
+		a := l.process(e, 0)
+		for _, away := range []time.Duration{time.Second, time.Hour, time.Second, time.Second} {
+			a.Reserve("place")
+			e.set(func() { e.away = errors.New("broken") })
+			a.Reserve("place")
+			time.Sleep(away)
+			e.set(func() { e.away = nil })
+			time.Sleep(min(mostPause*3/2, 3*away))
+			before := e.steps
+			if a.Reserve("place"); e.steps == before {
+				t.Errorf("after %s it is not reached again", away)
+			}
+		}
+	})
+}
+
+// Where there was no limit, the pace that a process had is one while it is alone.
+func TestLimiterAloneWithoutLimit(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, func(l *ledger, e *fake) {
+		a := l.process(e, 0)
+		for range 5 {
+			l.use(a, 1)
+			time.Sleep(2 * time.Second)
+		}
+		l.Reset()
+		e.set(func() { e.fault = errors.New("broken") })
+		l.use(a, 2)
+	})
+	wantLedger(t, have, `
+note: here cannot be shared for now, and this process goes on alone: broken
+12s    2 sent
+`)
+}
+
 // Whoever closes a place, or takes its slots, for longer than an hour is not believed.
 func TestLimiterHorizon(t *testing.T) {
 	t.Parallel()
 	have := inLedger(t, func(l *ledger, e *fake) {
 		a := l.process(e, 10)
-		l.place(a.Throttled(l.use(a, 1), 48*time.Hour))
+		a.Rand = nil
+		l.place(a.Throttled(l.use(a, 1), math.MaxInt64))
 		state := e.states[a.Fleet.Key("place")]
 		state.Closed, state.Last = pace.Forever, pace.Forever
 		slot := l.reserve(a)
