@@ -72,7 +72,7 @@ func readAddress(where string, o Options) (a address, err error) {
 func (a address) options(pages bool) []redis.DialOption {
 	return []redis.DialOption{
 		redis.DialUsername(a.user), redis.DialPassword(a.password), redis.DialDatabase(a.database),
-		redis.DialClientName("poll"), redis.DialContextFunc(dialer(a.encryption, pages)),
+		redis.DialContextFunc(dialer(a.encryption, pages)),
 	}
 }
 
