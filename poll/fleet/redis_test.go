@@ -259,7 +259,7 @@ func TestRedis_away(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() { silent.Close() })
 	for where, want := range map[string]string{
 		"redis://me:hunter2@127.0.0.1:1":              "refused",
 		"rediss://me:hunter2@127.0.0.1:1":             "refused",
@@ -267,11 +267,14 @@ func TestRedis_away(t *testing.T) {
 		"redis://:hunter2@" + silent.Addr().String():  "it does not answer in time",
 		"rediss://:hunter2@" + silent.Addr().String(): "it does not answer in time",
 	} {
-		f, notes := share(t, where)
-		sends(t, f, make(chan string), 3)
-		if note := <-notes; !strings.Contains(note, want) || strings.Contains(note, "hunter2") {
-			t.Errorf("%s: told %q, want %q", where, note, want)
-		}
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			f, notes := share(t, where)
+			sends(t, f, make(chan string), 3)
+			if note := <-notes; !strings.Contains(note, want) || strings.Contains(note, "hunter2") {
+				t.Errorf("told %q, want %q", note, want)
+			}
+		})
 	}
 }
 
