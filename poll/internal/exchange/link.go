@@ -24,7 +24,7 @@ func nextLink(fields []string) (target string, found bool) {
 // the first counts.
 type webLink struct {
 	target           string
-	rel, anchor      string
+	rel              string
 	hasRel, anchored bool
 }
 
