@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +16,10 @@ import (
 //     second does not alter it. It is used only if it was at least minAge old
 //     when the answer was made;
 //   - an entity tag that may be made from such a date waits as long;
+//   - what makes an answer the last page of a list is no Link, of which a 304 without one
+//     says nothing: a page that was full already is the same when there is another one
+//     behind it. So the page that was the last one is asked for as a whole, and all are
+//     where an expression reads the next page from the header;
 //   - every unconditionalEvery-th look, and the last one, is unconditional.
 const (
 	minAge             = 2 * time.Second
@@ -68,6 +73,7 @@ type cache struct {
 	looks         int // since the start, conditional or not
 	kept          []*valid
 	page          int  // that is asked for, from 0
+	links         bool // the Link header says where the next page is
 	unconditional bool // the look under way
 }
 
@@ -93,14 +99,14 @@ func (c *client) newCache() *cache {
 // bytes: there may be thousands of them.
 const maxShared = 32 << 10
 
-// begin is called before each look. Pages behind the last one that was asked for are
-// dropped.
-func (c *cache) begin(lastLook bool) {
+// begin is called before each look; links is true if the Link header says where the next
+// page is. Pages behind the last one that was asked for are dropped.
+func (c *cache) begin(lastLook, links bool) {
 	if c.page+1 < len(c.kept) {
 		clear(c.kept[c.page+1:])
 		c.kept = c.kept[:c.page+1]
 	}
-	c.page = 0
+	c.page, c.links = 0, links
 	c.looks++
 	c.unconditional = lastLook || c.looks%unconditionalEvery == 0
 }
@@ -113,8 +119,13 @@ func (c *cache) valid() *valid {
 	return nil
 }
 
-// keep keeps the page that was asked for.
+// keep keeps the page that was asked for, unless it is the last one by its Link.
 func (c *cache) keep(v *valid) {
+	if v != nil && c.links {
+		if _, more := nextLink(v.Header["Link"]); !more {
+			v = nil
+		}
+	}
 	for len(c.kept) <= c.page {
 		c.kept = append(c.kept, nil)
 	}
@@ -142,13 +153,21 @@ func (c *client) ask(ctx context.Context, next call) (a *answer, remarks []strin
 }
 
 // settle keeps a new answer, or returns the answer that a 304 confirms. What the 304
-// itself says about asking again is kept.
+// itself says about asking again is kept, and so is its Link, which is that of the answer
+// from now on (RFC 9111 section 3.2).
 func (c *cache) settle(a *answer) (confirmed *answer) {
 	if c == nil || a.Failure != nil {
 		return nil
 	}
 	if a.code == http.StatusNotModified && c.ask(a.from) != (validators{}) {
 		kept := c.valid()
+		if links := a.Header["Link"]; links != nil {
+			updated := *kept.answer
+			updated.Header = maps.Clone(kept.Header)
+			updated.Header["Link"] = links
+			kept = &valid{&updated, kept.validators}
+			c.keep(kept)
+		}
 		o := kept.Observation
 		o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 		o.Stages, o.NotModified = a.Stages, true

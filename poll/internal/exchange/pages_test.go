@@ -222,26 +222,26 @@ func TestPages_longURL(t *testing.T) {
 // what it is long.
 func TestPagesNotModified(t *testing.T) {
 	t.Parallel()
-	texts := map[string]string{"": "[1]", "2": "[22]"}
+	texts := map[string]string{"": "[1]", "2": `[""]`}
 	changed := ""
-	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", MaxBody: 10, Transport: serve(func(r *http.Request) reply {
-		page := r.URL.RawQuery
+	s := newTestSession(t, Request{URL: "http://h/", Next: "?n={.[0]}", MaxBody: 10, Transport: serve(func(r *http.Request) reply {
+		page := ""
+		if r.URL.RawQuery != "" {
+			page = "2"
+		}
 		text := texts[page]
-		header := []string{fmt.Sprintf("ETag: %q", text)}
-		if page == "" {
-			header = append(header, "Link: <?2>; rel=next")
+		tag := fmt.Sprintf("%q", fmt.Sprintf("%x", text))
+		if page != changed && r.Header.Get("If-None-Match") == tag {
+			return reply{http.StatusNotModified, "", []string{"ETag: " + tag}}
 		}
-		if page != changed && r.Header.Get("If-None-Match") == fmt.Sprintf("%q", text) {
-			return reply{http.StatusNotModified, "", header[:1]}
-		}
-		return replied(text, header...)
+		return replied(text, "ETag: "+tag)
 	})})
 	look := func() status.Observation { return s.Look(t.Context(), false) }
 	if o := look(); o.NotModified || o.Size != 7 {
 		t.Errorf("the first look: %t, %d bytes", o.NotModified, o.Size)
 	}
 	changed = "none"
-	if o := look(); !o.NotModified || o.Size != 7 || string(o.Body) != "[1]" || len(o.Pages) != 1 || string(o.Pages[0]) != "[22]" {
+	if o := look(); !o.NotModified || o.Size != 7 || string(o.Body) != "[1]" || len(o.Pages) != 1 || string(o.Pages[0]) != `[""]` {
 		t.Errorf("nothing has changed: %+v", o)
 	}
 	changed = "2"
@@ -260,6 +260,71 @@ func TestPagesNotModified(t *testing.T) {
 	changed, texts[""] = "none", "[77777]"
 	if o := look(); !o.Truncated || len(o.Pages) != 0 || o.Size != 11 {
 		t.Errorf("what is confirmed has no room: %+v", o)
+	}
+}
+
+// A page with another one behind it is asked for conditionally, and the Link of a 304 takes
+// the place of that of the answer that it confirms. The last page is asked for as a whole,
+// since a 304 without a Link would not say that there is another one now.
+func TestPagesLinkOfNotModified(t *testing.T) {
+	t.Parallel()
+	next := map[string]string{} // by page
+	says := true                // a 304 has a Link
+	var asked string
+	s := newTestSession(t, Request{URL: "http://h/?1", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		page := r.URL.RawQuery
+		header := []string{`ETag: "a"`}
+		if to := next[page]; to != "" {
+			header = append(header, `Link: <?1>; rel="first"`, "Link: <?"+to+">; rel=next")
+		} else {
+			header = append(header, `Link: <?1>; rel="first"`)
+		}
+		asked += page
+		if r.Header.Get("If-None-Match") == "" {
+			return replied("["+page+"]", header...)
+		}
+		asked += "?"
+		if !says {
+			header = header[:1]
+		}
+		return reply{http.StatusNotModified, "", header}
+	})})
+	for _, step := range []struct {
+		says bool
+		next map[string]string
+		want string // the pages that are asked for, with ? conditionally
+	}{
+		{true, nil, "1"},
+		{true, map[string]string{"1": "2"}, "12"},              // a page that was the last one
+		{true, map[string]string{"1": "2"}, "1?2"},             // the same
+		{false, map[string]string{"1": "2", "2": "3"}, "1?23"}, // a Link that is only in the whole answer
+		{true, map[string]string{"1": "2", "2": "3"}, "123"},   // the fifth look
+		{true, map[string]string{"1": "3"}, "1?3"},             // what the 304 names
+		{false, map[string]string{"1": "3"}, "1?3"},            // it is kept
+		{true, nil, "1?"}, // there is no other any more
+		{true, nil, "1"},
+	} {
+		says, next, asked = step.says, step.next, ""
+		o := s.Look(t.Context(), false)
+		if pages := strings.Count(strings.ReplaceAll(step.want, "?", ""), "") - 1; asked != step.want || len(o.Pages) != pages-1 {
+			t.Errorf("have asked for %s, want %s; %d further pages", asked, step.want, len(o.Pages))
+		}
+	}
+}
+
+// Where the header says what is next, and not in a Link, a 304 would not.
+func TestPagesByHeader(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]bool{"?n={$header.X-Next}": false, "$header.X-Next": false, "?n={.next}": true} {
+		conditional := false
+		s := newTestSession(t, Request{URL: "http://h/", Next: next, Transport: serve(func(r *http.Request) reply {
+			conditional = r.Header.Get("If-None-Match") != ""
+			return replied("{}", `ETag: "a"`)
+		})})
+		s.Look(t.Context(), false)
+		if s.Look(t.Context(), false); conditional != want {
+			t.Errorf("%s: conditional %t", next, conditional)
+		}
 	}
 }
 
@@ -289,12 +354,12 @@ func TestPagesCut(t *testing.T) {
 func TestPagesDropped(t *testing.T) {
 	t.Parallel()
 	pages := 3
-	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+	s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
 		n := len(r.URL.RawQuery) + 1
 		if n == pages {
-			return replied("[]", `ETag: "a"`)
+			return replied("{}", `ETag: "a"`)
 		}
-		return replied("[]", `ETag: "a"`, "Link: <?"+strings.Repeat("x", n)+">; rel=next")
+		return replied(`{"next":"?`+strings.Repeat("x", n)+`"}`, fmt.Sprintf("ETag: %q", strings.Repeat("a", pages)))
 	})})
 	for _, pages = range []int{3, 2, 1, 1} {
 		s.Look(t.Context(), false)

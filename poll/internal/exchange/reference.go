@@ -40,11 +40,16 @@ func (r reference) explicit() bool { return r.value != nil || r.template != nil 
 
 // varies reports whether the URL depends on the answer.
 func (r reference) varies() bool {
+	return r.reads(func(u expr.Uses) bool { return u != expr.Uses{} })
+}
+
+// reads reports whether what one of its expressions uses is of some kind.
+func (r reference) reads(some func(expr.Uses) bool) bool {
 	values := []*expr.Expr{r.value}
 	if r.template != nil {
 		values = r.template.values
 	}
-	return slices.ContainsFunc(values, func(x *expr.Expr) bool { return x.Uses() != expr.Uses{} })
+	return slices.ContainsFunc(values, func(x *expr.Expr) bool { return x != nil && some(x.Uses()) })
 }
 
 // A reader returns the value of an expression for use in a URL. Its error says why there

@@ -60,6 +60,9 @@ func NewSession(r Request) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{client: c, follow: f, pager: p, at: c.given, locationErr: errNotNamed, cache: c.newCache()}
+	if p.reads(func(u expr.Uses) bool { return u.Header }) {
+		s.cache = nil
+	}
 	s.startDue = s.starts()
 	return s, nil
 }
@@ -106,7 +109,7 @@ func (s *Session) look(ctx context.Context, last bool) status.Observation {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	if s.cache != nil && next.method == http.MethodGet && next.body == nil {
-		s.cache.begin(last)
+		s.cache.begin(last, s.pager.links)
 		next.cache = s.cache
 	}
 	got, remarks := s.client.ask(ctx, next)
