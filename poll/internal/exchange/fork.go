@@ -25,13 +25,14 @@ func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) 
 // listStarted notes the elements of the answer to a start, unless there are more on a page
 // that follows it: the look that would have to be made again if that failed is the start.
 func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *answer) {
-	if !s.pager.pages() || !isList(got) {
+	if !s.pager.pages() || !isPage(got) {
 		s.list(ctx, o, got)
 		return
 	}
 	const started = "the operations have started, but "
 	switch _, err := s.pager.next(ctx, got, s.client.LocationTrusted); {
-	case errors.Is(err, errLastPage):
+	case endsList(err, got, 1):
+		s.remarkMissing(o, err)
 		s.list(ctx, o, got)
 		return
 	case err == nil:

@@ -3,8 +3,10 @@ package exchange
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"time"
@@ -72,7 +74,9 @@ func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	switch got.Kind {
 	case expr.KindUnknown:
 		return "", &safeError{words: got.Reason, cause: errUnknownPage}
-	case expr.KindMissing, expr.KindNull:
+	case expr.KindMissing:
+		return "", &safeError{words: got.Reason, cause: errLastPage}
+	case expr.KindNull:
 		return "", errLastPage
 	}
 	if got.Raw == "false" || got.Raw == `""` {
@@ -87,7 +91,7 @@ func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 
 // readList makes the observation of a good answer that of a whole list.
 func (s *Session) readList(ctx context.Context, o *status.Observation, first *answer, asked call) {
-	if s.pager.pages() && isList(first) && o.Following.Next == "" && o.Following.Missing == "" {
+	if s.pager.pages() && isPage(first) && o.Following.Next == "" && o.Following.Missing == "" {
 		s.readPages(ctx, o, first, asked)
 	}
 	if s.client.FollowEach && o.Good() {
@@ -103,9 +107,11 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 	for n := 1; !o.Truncated; n++ {
 		seen[next.at.identity()] = n
 		to, err := s.nextPage(ctx, n, last, next, seen)
-		if errors.Is(err, errLastPage) {
+		if endsList(err, last, n) {
+			s.remarkMissing(o, err)
 			break
 		}
+		s.paged = true
 		if err != nil {
 			failPage(o, failed(unread(ctx, err, time.Since(began)), nil), n)
 			return
@@ -120,7 +126,7 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 			break
 		}
 		last, _ = s.client.ask(ctx, next)
-		if last.Good() && !isList(last) {
+		if last.Good() && !isPage(last) {
 			last = failed(fail(status.FailureTransient, "it is no JSON", nil), last.redirects)
 		}
 		if !last.Good() {
@@ -218,8 +224,30 @@ func addPage(o *status.Observation, a *answer) {
 	}
 }
 
-// isList reports whether an answer is good, and looks like JSON that can be a list.
-func isList(a *answer) bool {
-	text := bytes.TrimLeft(bytes.TrimPrefix(a.Body, []byte("\ufeff")), " \t\r\n")
-	return a.Good() && len(text) > 0 && (text[0] == '{' || text[0] == '[')
+// isPage reports whether an answer is good, and begins as JSON does: a document, a line of
+// several, or nothing, which is a list without elements in JSON lines.
+func isPage(a *answer) bool {
+	text := bytes.TrimPrefix(a.Body, []byte("\ufeff"))
+	_, err := json.NewDecoder(bytes.NewReader(text)).Token()
+	return a.Good() && (err == nil || errors.Is(err, io.EOF))
+}
+
+// endsList reports whether the error of [pager.next] means that the list ends with page n. A
+// first page without a document is an empty list of JSON lines, and names nothing; a later
+// one may have been lost.
+func endsList(err error, a *answer, n int) bool {
+	return errors.Is(err, errLastPage) ||
+		n == 1 && errors.Is(err, errUnknownPage) && len(bytes.TrimSpace(a.Body)) == 0
+}
+
+// remarkMissing says that what would name the next page is not even on the first page of the
+// first list: it may be misspelled, which nothing else would show.
+func (s *Session) remarkMissing(o *status.Observation, last error) {
+	if !errors.Is(last, errLastPage) {
+		return
+	}
+	if missing, ok := errors.AsType[*safeError](last); ok && !s.paged {
+		o.Remarks = append(o.Remarks, "no next page: "+missing.words)
+	}
+	s.paged = true
 }

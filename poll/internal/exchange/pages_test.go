@@ -180,17 +180,86 @@ func TestFailPage(t *testing.T) {
 	}
 }
 
-func TestIsList(t *testing.T) {
+func TestIsPage(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
-		"[]": true, " \r\n\t{}": true, "\ufeff[]": true, "": false, " ": false, "<html>": false, "7": false, `"[]"`: false,
+		"[]": true, " \r\n\t{}": true, "\ufeff[]": true, "": true, " \n": true, "7\n8\n": true, "\"a\"\n\"b\"": true, "null": true,
+		"<html>": false, " <!DOCTYPE html>": false, "not found": false, "nothing": false, "OK": false, "\"a": false,
 	} {
-		if isList(&answer{Observation: status.Observation{Code: new(200), Body: []byte(text)}}) != want {
+		if isPage(&answer{Observation: status.Observation{Code: new(200), Body: []byte(text)}}) != want {
 			t.Errorf("%q: want %t", text, want)
 		}
 	}
-	if isList(&answer{Observation: status.Observation{Code: new(404), Body: []byte("[]")}}) {
-		t.Error("an answer that is not good is a list")
+	if isPage(&answer{Observation: status.Observation{Code: new(404), Body: []byte("[]")}}) {
+		t.Error("an answer that is not good is a page")
+	}
+}
+
+// The pages of a list of JSON lines may be empty, and begin with anything.
+func TestPagesOfLines(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"", "\n", `"a"`, "7\n8\n", "null"} {
+		for _, next := range []string{"auto", "$header.X-Next"} {
+			s := newTestSession(t, Request{URL: "http://h/", Next: next, Transport: serve(func(r *http.Request) reply {
+				switch r.URL.RawQuery {
+				case "":
+					return replied(first, "Link: <?2>; rel=next", "X-Next: ?2")
+				case "2":
+					return replied("", "Link: <?3>; rel=next", "X-Next: ?3")
+				}
+				return replied(`{"id":3}`)
+			})})
+			o := s.Look(t.Context(), false)
+			if o.Failure != nil || len(o.Pages) != 2 || string(o.Pages[1]) != `{"id":3}` {
+				t.Errorf("%q, %s: %v, further pages %q", first, next, o.Failure, o.Pages)
+			}
+		}
+	}
+	for body, want := range map[string]string{"": "", " \n": "", `"a"`: ". is a string, which has no field next"} {
+		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply { return replied(body) })})
+		if o := s.Look(t.Context(), false); reason(o) != want || len(o.Remarks) > 0 {
+			t.Errorf("%q: have %q, want %q, and %q", body, reason(o), want, o.Remarks)
+		}
+	}
+}
+
+// It is said once that the first page of the first list does not have what names the next
+// one.
+func TestPagesMissing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ next, page, want string }{
+		{"?c={.nxt}", `{"next":"a"}`, "[no next page: .nxt is missing]"},
+		{".nxt", `{"next":"/a"}`, "[no next page: .nxt is missing]"},
+		{".next", `{"next":null}`, "[]"},
+		{".next", `{"next":""}`, "[]"},
+		{"auto", `{}`, "[]"},
+		{"?c={.a.b}", `{"a":{}}`, "[no next page: .a.b is missing]"},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			s := newTestSession(t, Request{
+				URL: "http://h/", Next: test.next, Method: method, FollowEach: true, Follow: "/jobs/{.id}",
+				Transport: serve(func(r *http.Request) reply { return replied(test.page) }),
+			})
+			o := s.Look(t.Context(), false)
+			if have := fmt.Sprint(o.Remarks); have != test.want || o.Failure != nil {
+				t.Errorf("%s %s of %s: have %s, want %s, %v", method, test.next, test.page, have, test.want, o.Failure)
+			}
+			if again := s.Look(t.Context(), false); method == "GET" && len(again.Remarks) > 0 {
+				t.Errorf("%s of %s: it is said again: %s", test.next, test.page, again.Remarks)
+			}
+		}
+	}
+	pages := 2 // and then the list becomes shorter
+	s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
+		if pages == 2 && r.URL.RawQuery == "" {
+			return replied(`{"next":"?2"}`)
+		}
+		return replied("{}")
+	})})
+	for _, pages = range []int{2, 1} {
+		if o := s.Look(t.Context(), false); len(o.Remarks) > 0 {
+			t.Errorf("%d pages: %s", pages, o.Remarks)
+		}
 	}
 }
 
