@@ -128,6 +128,9 @@ func (r *reader) choose(elements []element) error {
 		}
 	}
 	r.keys = nil
+	if strings.HasPrefix(elements[0].Raw, "[") {
+		return fmt.Errorf("the elements are lists, whose elements are %s", r.each.Inner())
+	}
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }
 

@@ -21,6 +21,10 @@ func TestNames(t *testing.T) {
 		{".", `[{"a":1,"b":2}]`, []string{".a", ".b"}, "[1/2] <nil>"},
 		{".", `[]`, nil, "[] <nil>"},
 		{".", `[{"id":1},{"id":null}]`, nil, "[] not all elements have an .id, a .name or a .metadata.name"},
+		{"..", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[] the elements are lists, whose elements are ..[][]"},
+		{"..[]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[] the elements are lists, whose elements are ..[][]"},
+		{"..[][]", "[{\"id\":1}]\n[{\"id\":2}]", nil, "[1 2] <nil>"},
+		{"..", "[1,\"done\"]\n[2,\"done\"]", []string{".[0]"}, "[1 2] <nil>"},
 		{".", `[{"id":1},{"id":{}}]`, []string{".id"}, "[] an element has no name: .id is an object"},
 		{".", `[{"id":1},{"id":"1"}]`, nil, "[] two elements are named 1"},
 	} {

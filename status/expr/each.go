@@ -46,6 +46,19 @@ func CompileEach(source string) (*Each, error) {
 // String returns the source of the expression.
 func (x *Each) String() string { return x.list.src }
 
+// Inner returns the source of the expression for the elements of the elements: "..[][]" for
+// "..", of which each document is a list.
+func (x *Each) Inner() string {
+	source := x.path.Of(x.list.src)
+	if !strings.HasPrefix(source, ".") && !strings.HasPrefix(source, "$") {
+		source = "." + source
+	}
+	if last := x.path.Steps[len(x.path.Steps)-1]; last.From == last.To { // [] was added
+		source += "[]"
+	}
+	return source + "[]"
+}
+
 // Elements returns the elements in the order of the answer. A null where a list should be
 // is an empty list, which some servers write so, and for ".." so is an empty answer. If there
 // is no list, problem says why: "the answer has no .items". No member or element is then

@@ -81,6 +81,26 @@ func TestElements(t *testing.T) {
 	}
 }
 
+func TestInner(t *testing.T) {
+	t.Parallel()
+	const doc = `{"items":[[1],[2]],"groups":[{"items":[1,2]},{"items":[]}],"a[]":[[1,2]]}`
+	for _, test := range [][3]string{
+		{`.items`, doc, `.items[][]`}, {` .items[] `, doc, `.items[][]`}, {`items`, doc, `.items[][]`},
+		{`$json.items`, doc, `$json.items[][]`}, {`.groups[].items`, doc, `.groups[].items[]`},
+		{`.groups.#.items`, doc, `.groups.#.items[][]`}, {`.["a[]"]`, doc, `.["a[]"][][]`},
+		{`.`, `[[1,2]]`, `.[][]`}, {`..`, "[1]\n[2]", `..[][]`}, {`..[]`, "[1]\n[2]", `..[][]`},
+	} {
+		inner := mustEach(t, test[0]).Inner()
+		if inner != test[2] {
+			t.Errorf("%s: have %s, want %s", test[0], inner, test[2])
+		}
+		elements, problem := mustEach(t, inner).Elements(expr.NewDoc([]byte(test[1])))
+		if have := spell(elements); have != "1 2" || problem != "" {
+			t.Errorf("%s: have %s (%s)", inner, have, problem)
+		}
+	}
+}
+
 // An object without members is no empty list.
 func TestMembers(t *testing.T) {
 	t.Parallel()
