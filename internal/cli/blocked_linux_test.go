@@ -142,6 +142,15 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 	}
 }
 
+// Lines of targets that nobody reads, more than wait in the queue before stdout, do not hold
+// up the end.
+func TestLinesBlocked(t *testing.T) {
+	t.Parallel()
+	lines := blockage{stuck: "stdout", args: []string{"-q", "--each", ".", "--key", ".", "--until", ".>0",
+		"--", "sh", "-c", "echo [$(seq -s, 10000)]"}}
+	lines.test(t, false, "1ms")
+}
+
 // However slowly somebody reads the result, it is not cut off when the time is
 // over: here by a byte now and then, until long after that.
 func TestReaderIsWaitedFor(t *testing.T) {

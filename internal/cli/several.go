@@ -331,7 +331,11 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if _, known := g.codes[outcome.Ending]; !known {
 		g.codes[outcome.Ending] = code
 	}
-	if err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
+	deliver := func(_ context.Context, write func() error) error { return write() }
+	if reporter.MayWait(result) {
+		deliver = w.world.deliver
+	}
+	if err := deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
 		return err
 	}
 	reporter.Delivered(result, w.jobs.end(event, code))

@@ -39,7 +39,8 @@ type content struct {
 	Body     json.RawMessage `json:"body,omitempty"`
 	Encoding string          `json:"encoding,omitempty"` // "base64" if body is encoded so
 
-	text []byte // the body if it is not JSON: Body only marks its place
+	text   []byte // the body: Body only marks its place
+	isJSON bool   // text is JSON
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage
@@ -84,9 +85,9 @@ func (r *Reporter) document(result Result, exit int) Document {
 	return d
 }
 
-// bodyPlace stands for a body that is not JSON. That can be long, so it is written
-// piece by piece. The key and its place appear nowhere after the body, since quotes
-// in a JSON string are escaped.
+// bodyPlace stands for a body. That can be long, so it is written piece by piece, and not
+// read again if it is known to be JSON. The key and its place appear nowhere after the
+// body, since quotes in a JSON string are escaped.
 const bodyPlace = `"\u0000"`
 
 // setValue sets the value, if there are any.
@@ -113,12 +114,14 @@ func (c *content) setBody(o *status.Observation) {
 		c.Body = json.RawMessage(`""`)
 	case !utf8.Valid(o.Body):
 		c.Encoding = "base64"
-	case !o.Truncated && json.Valid(o.Body):
-		c.Body, c.text = o.Body, nil
+	case !o.Truncated:
+		isElement := o.Within != nil && o.Presence == status.Present // of an answer that was read
+		c.isJSON = isElement || json.Valid(o.Body)
 	}
 }
 
-// writeObject writes an object as a line. c is the last content in it.
+// writeObject writes an object as a line: at once, unless there is a body longer than
+// maxWhole. c is the last content in it.
 func writeObject(w io.Writer, object any, c content) error {
 	line, err := encode(object)
 	if err != nil {
@@ -128,17 +131,48 @@ func writeObject(w io.Writer, object any, c content) error {
 		_, err := w.Write(line)
 		return err
 	}
-	at := bytes.LastIndex(line, []byte(`"body":`+bodyPlace)) + len(`"body":"`)
-	b := bufio.NewWriterSize(w, pieceSize)
+	at := bytes.LastIndex(line, []byte(`"body":`+bodyPlace)) + len(`"body":`)
+	size := len(c.text)
+	if !c.isJSON {
+		size *= maxEscaped
+	}
+	b := bufio.NewWriterSize(w, len(line)+min(size, pieceSize))
 	b.Write(line[:at])
-	writeBody(b, c.text, c.Encoding == "")
-	b.Write(line[at+len(bodyPlace)-len(`""`):])
+	if c.isJSON {
+		writeCompact(b, c.text)
+	} else {
+		b.WriteByte('"')
+		writeBody(b, c.text, c.Encoding == "")
+		b.WriteByte('"')
+	}
+	b.Write(line[at+len(bodyPlace):])
 	return b.Flush() // has the error of any of them
 }
 
 // pieceSize is how much of a body is written at once: a multiple of 3, so that
 // pieces in base64 can be concatenated.
-const pieceSize = 48 << 10
+const pieceSize = maxEscaped * maxWhole
+
+// maxWhole is the longest body that is written at once with its line, whatever it holds;
+// maxEscaped is how long a byte of it can get.
+const maxWhole, maxEscaped = 8 << 10, len(`\u0000`)
+
+// writeCompact writes JSON without the space between its tokens.
+func writeCompact(w *bufio.Writer, text []byte) {
+	from, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted && c == '\\':
+			i++
+		case !quoted && c <= ' ':
+			w.Write(text[from:i])
+			from = i + 1
+		}
+	}
+	w.Write(text[from:])
+}
 
 // writeBody writes the inside of a JSON string: valid UTF-8 as text, the rest as
 // base64.

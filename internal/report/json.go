@@ -3,9 +3,12 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -25,7 +28,7 @@ type jsonEvent struct {
 	V          int      `json:"v"`              // 1
 	Event      string   `json:"event"`          // wait, start, attempt, end
 	N          int      `json:"n,omitempty"`    // of several targets
-	Name       string   `json:"name,omitempty"` // likewise
+	Name       name     `json:"name,omitempty"` // likewise
 	Target     string   `json:"target"`
 	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
@@ -99,7 +102,7 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
 		Elapsed: seconds(ev.Elapsed)}
 	if o.N = ev.N; f.r.group != nil { // a list has no number
-		o.Name = o.Target
+		o.Name = name(ev.Target)
 	}
 	if ev.N == 0 {
 		o.prediction = predict(f.r.cfg.Forecast, ev.Age())
@@ -165,6 +168,25 @@ func statusWord(s status.Status) *string {
 		return nil
 	}
 	return new(s.String())
+}
+
+// A name is text from outside in JSON, as it is: what is [term.Invisible] is escaped.
+type name string
+
+// MarshalJSON returns the name as a JSON string.
+func (n name) MarshalJSON() ([]byte, error) {
+	quoted, err := encode(string(n))
+	text := make([]byte, 0, len(quoted))
+	for _, r := range string(bytes.TrimSuffix(quoted, []byte("\n"))) {
+		if !term.Invisible(r) {
+			text = utf8.AppendRune(text, r)
+			continue
+		}
+		for _, half := range utf16.AppendRune(nil, r) {
+			text = fmt.Appendf(text, `\u%04x`, half)
+		}
+	}
+	return text, err
 }
 
 // encode returns v as one line of JSON, with < > & as they are.

@@ -3,13 +3,19 @@ package report
 import (
 	"io"
 	"sync"
+	"time"
 )
 
 // queueSize is how many bytes wait in a queue before Write waits, too.
 const queueSize = 1 << 20
 
+// queuePause is the shortest time between two writes of a queue: thousands of lines that come
+// at once would otherwise wake its goroutine for each of them.
+const queuePause = time.Millisecond
+
 // A queue is a writer that does not wait for a slow reader until queueSize bytes are
-// waiting for it. What comes while a write is under way is written together after it.
+// waiting for it. What comes while a write is under way, or right after it, is written
+// together.
 type queue struct {
 	w io.Writer
 
@@ -51,6 +57,16 @@ func (q *queue) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Full reports whether Write would wait. Nil is not full.
+func (q *queue) Full() bool {
+	if q == nil {
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting) >= queueSize
+}
+
 // Then calls f once all that was queued so far is written, but not if that fails. It may do
 // so on another goroutine.
 func (q *queue) Then(f func()) {
@@ -78,6 +94,7 @@ func (q *queue) Close() error {
 // run writes what is queued, until that fails or the queue is closed.
 func (q *queue) run() error {
 	var writing []byte
+	var next time.Time
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
@@ -89,6 +106,12 @@ func (q *queue) run() error {
 			}
 			q.changed.Wait()
 		}
+		if pause := time.Until(next); pause > 0 {
+			q.mu.Unlock()
+			time.Sleep(pause)
+			q.mu.Lock()
+		}
+		next = time.Now().Add(queuePause)
 		writing, q.waiting = q.waiting, writing[:0]
 		written := q.written
 		q.written = nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // What comes while nobody reads is written together, and only a full queue waits.
@@ -50,6 +51,33 @@ func TestQueue(t *testing.T) {
 		close(reads)
 		if err := q.Close(); err != nil || have.String() != "abcd"+full+"f" {
 			t.Errorf("error %v, %d bytes", err, have.Len())
+		}
+	})
+}
+
+// What comes right after a write is written together, soon.
+func TestQueue_pause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var writes []string
+		q := newQueue(writerFunc(func(p []byte) (int, error) {
+			writes = append(writes, string(p))
+			return len(p), nil
+		}), func(err error) { t.Errorf("lost: %v", err) })
+		for _, s := range []string{"a", "b", "c"} {
+			_, _ = q.Write([]byte(s))
+			synctest.Wait()
+		}
+		if have := strings.Join(writes, " "); have != "a" {
+			t.Errorf("at once: have %q, want a", have)
+		}
+		time.Sleep(queuePause)
+		synctest.Wait()
+		if have := strings.Join(writes, " "); have != "a bc" {
+			t.Errorf("after the pause: have %q, want a bc", have)
+		}
+		if err := q.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

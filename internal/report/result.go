@@ -135,7 +135,21 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	if result.Outcome.Ending != poll.Succeeded {
 		return nil
 	}
-	return WriteOut(r.cfg.Streams, result.Answer())
+	return WriteOut(r.cfg.Streams, r.answer(result))
+}
+
+// answer returns the [Result.Answer] as it is written to stdout: columns are for people
+// there if that is a terminal, and pass the sanitizer.
+func (r *Reporter) answer(result Result) []byte {
+	answer := result.Answer()
+	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 || len(answer) == 0 {
+		return answer
+	}
+	texts := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\t")
+	for i := range texts {
+		texts[i] = term.Line(texts[i])
+	}
+	return []byte(strings.Join(texts, "\t") + "\n")
 }
 
 // A ResultError reports that writing the result to stdout failed.

@@ -176,6 +176,7 @@ func TestResult_jsonBody(t *testing.T) {
 	longer := "x" + strings.Repeat("€", 1e5) // and here, too
 	tests := []struct{ name, body, want, encoding string }{
 		{"object", "{\n \"a\" : 9007199254740993,\n \"b\":\"<&>\" }\n", `{"a":9007199254740993,"b":"<&>"}`, ""},
+		{"white space and escapes", " [ \"a \\\" b\\\\\" ,\t\" \\\\\\\" , \" , { } ]\r\n", `["a \" b\\"," \\\" , ",{}]`, ""},
 		{"number", "42\n", "42", ""},
 		{"text", "line\n\ttwo\x1b", `"line\n\ttwo\u001b"`, ""},
 		{"empty", "", `""`, ""},

@@ -25,7 +25,7 @@ type results struct {
 type TargetResult struct {
 	V        int     `json:"v,omitempty"` // 1; none in a Summary
 	N        int     `json:"n"`
-	Name     string  `json:"name"`
+	Name     name    `json:"name"`
 	Status   *string `json:"status"`
 	Ending   string  `json:"ending"`
 	Exit     *int    `json:"exit"` // null if it was cancelled
@@ -85,8 +85,8 @@ func endingWord(e poll.Ending) string {
 
 // WriteTarget takes the result of the target with number n, which would end a single
 // wait with exit. It writes it to stdout or keeps what [Reporter.WriteSummary] needs. It
-// waits only while much is still unread there. A list, whose number is 0, has no result but
-// those of its elements. An error is a [*ResultError].
+// waits only where [Reporter.MayWait]. A list, whose number is 0, has no result but those
+// of its elements. An error is a [*ResultError].
 func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	out, o := result.output, result.Outcome
 	if n == 0 {
@@ -106,7 +106,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	case len(out.Print) > 1 && o.Ending != poll.Succeeded:
 		return nil
 	case len(out.Print) > 1:
-		return r.writeLine(out, func(w io.Writer) error { _, err := w.Write(result.Answer()); return err })
+		return r.writeLine(out, func(w io.Writer) error { _, err := w.Write(r.answer(result)); return err })
 	}
 	line := targetResult(n, result, exit)
 	line.V = 1
@@ -115,6 +115,16 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	}
 	return r.writeLine(out, func(w io.Writer) error { return writeObject(w, line, line.content) })
 }
+
+// MayWait reports whether [Reporter.WriteTarget] may have to wait for who reads stdout: a
+// terminal, or anyone if much is still unread, or if an answer is long.
+func (r *Reporter) MayWait(result Result) bool {
+	o := result.Outcome.Observation
+	return r.onTerminal() || r.results.queue.Full() || o != nil && len(o.Body) > maxWhole
+}
+
+// onTerminal reports whether stdout is the terminal where status lines are drawn.
+func (r *Reporter) onTerminal() bool { return r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal }
 
 // Delivered calls f once the result that [Reporter.WriteTarget] has taken last is on stdout,
 // at once if it does not go there. Where that fails it never does. It may call f on another
@@ -133,7 +143,7 @@ func (r *Reporter) Delivered(result Result, f func()) {
 // writeLine writes a line of stdout. On the terminal where stderr is, too, it does not
 // queue: who does not read the one does not read the other.
 func (r *Reporter) writeLine(out Output, write func(io.Writer) error) (err error) {
-	if r.cfg.Face == Live && r.cfg.Streams.OutIsTerminal {
+	if r.onTerminal() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.inBackground()
@@ -201,7 +211,7 @@ func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
 func targetResult(n int, result Result, exit int) TargetResult {
 	o := result.Outcome
 	t := TargetResult{
-		N: n, Name: term.Line(o.Target), Status: statusWord(o.Status), Ending: endingWord(o.Ending),
+		N: n, Name: name(o.Target), Status: statusWord(o.Status), Ending: endingWord(o.Ending),
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
 		Resumed: o.Resumed,
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -124,6 +125,96 @@ func TestResults_lost(t *testing.T) {
 	})
 }
 
+// A line waits for who reads stdout only where that was said before, and then comes in one
+// piece: its bytes may take six times the room.
+func TestResults_mayWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reads := make(chan struct{})
+		var writes []int
+		s, _, _ := term.Buffers("")
+		s.Out = writerFunc(func(p []byte) (int, error) {
+			writes = append(writes, len(p))
+			<-reads
+			return len(p), nil
+		})
+		out := Output{PerTarget: true, Lost: func(err error) { t.Errorf("lost: %v", err) }}
+		r := New(Config{Streams: s, Face: None, Goal: "all"})
+		result := out.Settle(success(httpAnswer(200, strings.Repeat("\x00", maxWhole))))
+		n := 0
+		for ; !r.MayWait(result); n++ {
+			if err := r.WriteTarget(n+1, result, 0); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if least := queueSize / pieceSize; n < least || n > least+2 || len(writes) != 1 || writes[0] < pieceSize {
+			t.Errorf("it may wait after %d lines, want %d; a line in %v", n, least, writes)
+		}
+		close(reads)
+		time.Sleep(time.Second)
+		if r.MayWait(result) {
+			t.Error("it may wait after all was read")
+		}
+		if long := out.Settle(success(httpAnswer(200, strings.Repeat("\x00", maxWhole+1)))); !r.MayWait(long) {
+			t.Error("a long answer does not wait")
+		}
+		s.OutIsTerminal = true
+		if r.MayWait(result) || !New(Config{Streams: s, Face: Live, Goal: "all"}).MayWait(result) {
+			t.Error("what may wait is only the terminal where something is drawn")
+		}
+		if err := r.results.queue.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// In JSON a name is what it is, and yet nothing that a terminal obeys.
+func TestResults_name(t *testing.T) {
+	t.Parallel()
+	for is, want := range map[string]string{
+		"a\tb\n": `"a\tb\n"`, " <&> ": `" <&> "`, "\x1b]0;x\a": `"\u001b]0;x\u0007"`, "\u009b31m\x7f": `"\u009b31m\u007f"`,
+		"\u202e\U000e0041 été": `"\u202e\udb40\udc41 été"`, "\xff": `"\ufffd"`,
+	} {
+		run := newRecording(is, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, "")).end(failed)
+		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
+		if !strings.Contains(have, `"name":`+want+",") {
+			t.Errorf("%q: have %s, want %s", is, have, want)
+		}
+		var line struct{ Name string }
+		if err := json.Unmarshal([]byte(have), &line); err != nil || line.Name != strings.ToValidUTF8(is, "\ufffd") {
+			t.Errorf("%q: have %q, %v", is, line.Name, err)
+		}
+	}
+}
+
+// Columns are sanitized for a terminal, and only there.
+func TestResults_columnsOnTerminal(t *testing.T) {
+	t.Parallel()
+	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+		Settle(success(httpAnswer(200, "{}")))
+	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
+		for _, one := range []bool{true, false} {
+			s, stdout, _ := term.Buffers("")
+			s.OutIsTerminal = isTerminal
+			r := New(Config{Streams: s, Face: None, Goal: "all"})
+			write := func() error { return r.WriteTarget(1, result, 0) }
+			if one {
+				write = func() error { return r.WriteResult(result, 0) }
+			}
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			if q := r.results.queue; q != nil {
+				_ = q.Close()
+			}
+			if stdout.String() != want {
+				t.Errorf("terminal %v, of one %v: have %q, want %q", isTerminal, one, stdout, want)
+			}
+		}
+	}
+}
+
 // A summary lists the targets by their numbers, however they ended.
 func TestSummary_order(t *testing.T) {
 	t.Parallel()
@@ -132,7 +223,7 @@ func TestSummary_order(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, one := range d.Targets {
-		if one.N != i+1 || one.Name != jobName(i) {
+		if one.N != i+1 || string(one.Name) != jobName(i) {
 			t.Errorf("at %d is %d, %s", i, one.N, one.Name)
 		}
 	}

@@ -30,10 +30,27 @@ const (
 // space, and invisible characters their number (see [Block]). Space at both ends is
 // removed.
 func Line(s string) string {
+	s = strings.TrimFunc(s, unicode.IsSpace)
+	if isPlain(s) {
+		return strings.Clone(s)
+	}
 	var b strings.Builder
-	sanitize(&b, strings.TrimFunc(s, unicode.IsSpace), false)
+	sanitize(&b, s, false)
 	return b.String()
 }
+
+// isPlain reports whether a line is as [sanitize] would write it, at a glance.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// Invisible reports whether a terminal would obey a character, or not show it.
+func Invisible(r rune) bool { return unicode.IsControl(r) || hidden(r) }
 
 // Block returns text from outside as separate lines, each beginning with "| " and
 // ending with a newline; for empty text there are none. Tabs are expanded, a
