@@ -29,7 +29,7 @@ type jsonEvent struct {
 	Event      string   `json:"event"`          // wait, start, attempt, end
 	N          int      `json:"n,omitempty"`    // of several targets
 	Name       name     `json:"name,omitempty"` // likewise
-	Target     string   `json:"target"`
+	Target     name     `json:"target"`
 	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
@@ -99,10 +99,10 @@ func unprefixed(lines string) string {
 
 // ofRun returns an event of a run.
 func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
-	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: term.Line(ev.Target), Attempt: ev.Attempt,
+	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: name(ev.Target), Attempt: ev.Attempt,
 		Elapsed: seconds(ev.Elapsed)}
 	if o.N = ev.N; f.r.group != nil { // a list has no number
-		o.Name = name(ev.Target)
+		o.Name = o.Target
 	}
 	if ev.N == 0 {
 		o.prediction = predict(f.r.cfg.Forecast, ev.Age())
