@@ -179,7 +179,7 @@ func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements 
 	if r.list.batches > 1 {
 		t.poller.Target = fmt.Sprintf("batch %d of %d", len(r.pollers)+1, r.list.batches)
 	}
-	if fills != nil {
+	if fills != nil && !starts(t.poller.Probe) { // to ask about fewer would be another start
 		elements.Narrow = func(keys []string) poll.Probe {
 			url, args, _ := fills.Fill(keys) // each of them was filled in before
 			if t.command != nil {

@@ -50,6 +50,9 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, 
 		return nil, nil
 	}
 	path, origin := l.String("joblog"), l.Origin("joblog")
+	if err := refuseSecrets(origin, pollers, lines); err != nil {
+		return nil, err
+	}
 	log, err := joblog.Open(path)
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
@@ -60,12 +63,65 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, 
 			Hint("--resume goes on with them; another FILE begins anew")
 	}
 	j := &jobs{log: log, path: path, lists: make(map[string]string), open: make(map[string]joblog.Entry), exits: make(map[string]int)}
-	if j.attach(pollers, lines); j.knows == 0 && log.Len() > 0 {
+	j.attach(pollers, lines)
+	switch {
+	case log.Len() == 0:
+	case j.knows == 0:
 		log.Close()
 		return nil, argv.Usagef("%s: %s has other targets than these, or the same with other conditions", origin, path).
 			Hint("another FILE begins anew")
+	case j.lacksBatches(pollers):
+		log.Close()
+		return nil, argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, path).
+			Hint("the same --batch and the same entries in the same order go on; new entries have to begin a new batch")
 	}
 	return j, nil
+}
+
+// refuseSecrets refuses to keep URLs in which there are variables of the environment.
+func refuseSecrets(origin string, pollers []*poll.Poller, lines []*argv.Line) error {
+	for i, l := range lines {
+		if i > 0 && l == lines[i-1] || !l.Has("follow") {
+			continue
+		}
+		if s, ok := sessionOf(pollers[i].Probe).(interface{ KeepsEnviron() bool }); ok && s.KeepsEnviron() {
+			return argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, l.Origin("follow")).
+				Hint("headers are not kept: -H 'Authorization: Bearer ...'")
+		}
+	}
+	return nil
+}
+
+// sessionOf returns a new session of a probe, nil if it has none.
+func sessionOf(probe poll.Probe) poll.Probe {
+	if s, ok := probe.(poll.Sessioner); ok {
+		return s.Session()
+	}
+	return nil
+}
+
+// lacksBatches reports whether the log has a start of a batch that is not one of the lists.
+// Their entries may be in others of them.
+func (j *jobs) lacksBatches(pollers []*poll.Poller) bool {
+	if pollers[0].Elements == nil || !starts(pollers[0].Probe) {
+		return false
+	}
+	own := make(map[string]bool, len(j.lists))
+	for _, id := range j.lists {
+		own[id] = true
+	}
+	for id := range j.log.Started() {
+		if !own[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// starts reports whether a new wait begins by starting an operation.
+func starts(probe poll.Probe) bool {
+	starter, ok := sessionOf(probe).(poll.Starter)
+	return ok && starter.StartDue()
 }
 
 // attach makes the targets go on with what the log says, and tell it before they start
@@ -126,7 +182,7 @@ func (j *jobs) note() string {
 // attachElements is attach for the elements of a list, which are the same in whatever
 // batches they are asked for.
 func (j *jobs) attachElements(list *poll.Elements, sum [sha256.Size]byte) {
-	j.elements = j.log.ID(sum[:])
+	j.elements = j.log.ID(append([]byte("elements "), sum[:]...)) // the list may have the same sum
 	_, elements := j.log.Past(j.elements)
 	keys := list.Known
 	if keys == nil {
@@ -231,7 +287,8 @@ func (j *jobs) entry(ev poll.Event) joblog.Entry {
 	case ev.N == 0:
 		e.ID = j.lists[ev.Target]
 	default:
-		e.ID, e.Key, e.Name = j.elements, ev.Target, ""
+		key := ev.Target
+		e.ID, e.Key, e.Name = j.elements, &key, ""
 	}
 	return e
 }

@@ -5,9 +5,10 @@
 // appends. The first line is a header; each other one is about a target: start, before a
 // request that starts its operation is sent; follow, once that was answered; wait, where a
 // run ended without it; and end. A line is written in one call. The last line counts of
-// those about a target. One without a line break, which a run left that was killed or that
-// found the disk full, is dropped. A file with many lines of earlier runs is replaced by one
-// with a line for each target.
+// those about a target, but what a target was before its start never takes the place of
+// that. One without a line break, which a run left that was killed or that found the disk
+// full, is dropped. A file with many lines of earlier runs is replaced by one with a line
+// for each target.
 //
 // Header values and passwords are not in a job log, but the URLs that are followed are.
 package joblog
@@ -21,6 +22,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -39,11 +41,17 @@ const (
 
 // An Entry is what is known of a target, or of an element of its answers.
 type Entry struct {
-	ID   string // see Log.ID
-	Key  string // of an element, "" for the target itself
-	Name string // for people
-	Exit int    // the exit code, if the State has Ended
+	ID   string  // see Log.ID
+	Key  *string // of an element, nil for the target itself
+	Name string  // for people
+	Exit int     // the exit code, if the State has Ended
 	poll.State
+}
+
+// A record is what was known of a target and, by their keys, of the elements of its answers.
+type record struct {
+	target   *Entry
+	elements map[string]Entry
 }
 
 // A Log is a job log that is open. Its methods may be called on any goroutine.
@@ -52,12 +60,13 @@ type Log struct {
 	file   *os.File
 	unlock func() error
 	salt   []byte
-	past   map[string]map[string]Entry // by ID and Key, as they were when the file was opened
+	past   map[string]*record // by ID, as they were when the file was opened
 
 	mu     sync.Mutex
-	size   int64 // of the whole lines
-	lines  int   // that were read
-	broken error // why nothing can be written any more
+	starts map[string]int // by ID, how many starts were sent before the last one that was noted
+	size   int64          // of the whole lines
+	lines  int            // that were read
+	broken error          // why nothing can be written any more
 	timer  *time.Timer
 }
 
@@ -68,7 +77,7 @@ func Open(path string) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{path: path, file: file, past: make(map[string]map[string]Entry)}
+	l := &Log{path: path, file: file, past: make(map[string]*record), starts: make(map[string]int)}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if l.unlock, err = lockedfile.Lock(ctx, path); errors.Is(err, lockedfile.ErrHeld) {
@@ -142,25 +151,33 @@ func (l *Log) ID(target []byte) string {
 // Len returns about how many targets and elements something was known when the log was
 // opened.
 func (l *Log) Len() (n int) {
-	for _, entries := range l.past {
-		n += len(entries)
+	for _, r := range l.past {
+		if r.target != nil {
+			n++
+		}
+		n += len(r.elements)
 	}
 	return n
 }
 
 // Past returns what was known of a target and, by their keys, of the elements of its answers.
 func (l *Log) Past(id string) (target *Entry, elements map[string]Entry) {
-	for key, e := range l.past[id] {
-		if key == "" {
-			target = &e
-			continue
-		}
-		if elements == nil {
-			elements = make(map[string]Entry)
-		}
-		elements[key] = e
+	if r := l.past[id]; r != nil {
+		return r.target, r.elements
 	}
-	return target, elements
+	return nil, nil
+}
+
+// Started returns the IDs of the targets for which a start was noted before the log was
+// opened, or was answered.
+func (l *Log) Started() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for id, r := range l.past {
+			if t := r.target; t != nil && (t.Starting || t.Sent > 0) && !yield(id) {
+				return
+			}
+		}
+	}
 }
 
 // Start notes that a request is about to start the operation of a target. It returns once
@@ -178,24 +195,35 @@ func (l *Log) Start(e Entry) error {
 			l.cut(before)
 		}
 	}
+	if err == nil {
+		l.starts[e.ID] = e.Sent
+	}
 	return l.failed(err)
 }
 
-// Follow notes that a request that starts an operation was answered.
+// Follow notes that a request that starts an operation was answered. Where that is not
+// known, the line of the start stays the last one.
 func (l *Log) Follow(e Entry) error { return l.add(eventFollow, e, 0) }
 
 // End notes how a target ended, or what it had come to when the run ended without it.
 func (l *Log) End(e Entry) error {
-	switch {
-	case e.Ended:
+	if e.Ended {
 		return l.add(eventEnd, e, syncEvery)
-	case e.Starting:
-		return nil // as Start has noted
 	}
 	return l.add(eventWait, e, syncEvery)
 }
 
-// add writes a line, which is synced within a time.
+// precedes reports whether an entry says less than the last start that was noted: nothing is
+// known of its answer yet, or it had not been sent. The operation may have started.
+func (l *Log) precedes(e Entry) bool {
+	if e.Key != nil || e.Ended {
+		return false
+	}
+	before, noted := l.starts[e.ID]
+	return e.Starting || noted && e.Sent <= before
+}
+
+// add writes a line, which is synced within a time, unless the start is the last word.
 func (l *Log) add(event string, e Entry, within time.Duration) error {
 	text, err := encode(event, e)
 	if err != nil {
@@ -203,6 +231,9 @@ func (l *Log) add(event string, e Entry, within time.Duration) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.precedes(e) {
+		return nil
+	}
 	if err := l.append(text); err != nil {
 		return l.failed(err)
 	}

@@ -36,14 +36,22 @@ func check(t *testing.T, errs ...error) {
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-func ended(id, key string) joblog.Entry {
-	return joblog.Entry{ID: id, Key: key, Name: key, Exit: 1, State: poll.State{
+// key returns the key of an element, nil for the target itself.
+func key(of []string) *string {
+	if len(of) == 0 {
+		return nil
+	}
+	return &of[0]
+}
+
+func ended(id string, of ...string) joblog.Entry {
+	return joblog.Entry{ID: id, Key: key(of), Name: "name", Exit: 1, State: poll.State{
 		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ended: true, Ending: poll.Failed, Elapsed: time.Minute,
 	}}
 }
 
-func waiting(id, key string) joblog.Entry {
-	return joblog.Entry{ID: id, Key: key, State: poll.State{Start: began, Attempts: 2, Status: status.NotReady, Session: []byte(`{"at":"x"}`)}}
+func waiting(id string, of ...string) joblog.Entry {
+	return joblog.Entry{ID: id, Key: key(of), State: poll.State{Start: began, Attempts: 2, Sent: 1, Status: status.NotReady, Session: []byte(`{"at":"x"}`)}}
 }
 
 func starting(id string) joblog.Entry {
@@ -55,12 +63,13 @@ func sample(t *testing.T, path string) (l *joblog.Log, want map[string]joblog.En
 	t.Helper()
 	l = open(t, path)
 	check(t,
-		l.Start(starting("a")), l.Follow(waiting("a", "")), l.End(ended("a", "")),
+		l.Start(starting("a")), l.Follow(waiting("a")), l.End(ended("a")),
 		l.Start(starting("b")),
-		l.End(waiting("list", "")), l.End(waiting("list", "x")), l.End(ended("list", "x")), l.End(waiting("list", "y")),
+		l.End(waiting("list")), l.End(waiting("list", "x")), l.End(ended("list", "x")), l.End(waiting("list", "y")), l.End(ended("list", "")),
 	)
 	return l, map[string]joblog.Entry{
-		"a/": ended("a", ""), "b/": starting("b"), "list/": waiting("list", ""), "list/x": ended("list", "x"), "list/y": waiting("list", "y"),
+		"a": ended("a"), "b": starting("b"), "list": waiting("list"),
+		"list/x": ended("list", "x"), "list/y": waiting("list", "y"), "list/": ended("list", ""),
 	}
 }
 
@@ -70,7 +79,7 @@ func known(l *joblog.Log) map[string]joblog.Entry {
 	for _, id := range []string{"a", "b", "list"} {
 		target, elements := l.Past(id)
 		if target != nil {
-			all[id+"/"] = *target
+			all[id] = *target
 		}
 		for key, e := range elements {
 			all[id+"/"+key] = e
@@ -115,7 +124,7 @@ func TestALogThatIsCutOff(t *testing.T) {
 		check(t, os.WriteFile(path, text[:size], 0o600))
 		whole := text[:bytes.LastIndexByte(text[:size], '\n')+1]
 		l := open(t, path)
-		check(t, l.End(ended("b", "")), l.Close())
+		check(t, l.End(ended("b")), l.Close())
 		again, err := os.ReadFile(path)
 		check(t, err)
 		if len(whole) > 0 && !bytes.HasPrefix(again, whole) {
@@ -125,7 +134,7 @@ func TestALogThatIsCutOff(t *testing.T) {
 			t.Fatalf("cut off after %d bytes: %d lines, want %d:\n%s", size, bytes.Count(again, []byte("\n")), want, again)
 		}
 		l = open(t, path)
-		if have := known(l)["b/"]; !cmp.Equal(have, ended("b", "")) {
+		if have := known(l)["b"]; !cmp.Equal(have, ended("b")) {
 			t.Fatalf("cut off after %d bytes: then %+v", size, have)
 		}
 		check(t, l.Close())
@@ -153,9 +162,9 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		strings.Repeat("x", 2<<20):        "is no job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
-		string(text) + "{}\n":             "run.jsonl:10: ",
-		string(text) + "\x00\x00\n":       "run.jsonl:10: not a line",
-		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:10: not a line",
+		string(text) + "{}\n":             "run.jsonl:11: ",
+		string(text) + "\x00\x00\n":       "run.jsonl:11: not a line",
+		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:11: not a line",
 		first + "\n" + `{"event":"won","id":"a","state":{"v":1}}` + "\n":  `run.jsonl:2: unknown event "won"`,
 		first + "\n" + `{"event":"end","id":"a","state":{"v":1}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
 		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
@@ -183,8 +192,8 @@ func TestTwoAtOnce(t *testing.T) {
 	if _, err := joblog.Open(path); err == nil || err.Error() != "another process uses "+path {
 		t.Errorf("the second: %v", err)
 	}
-	check(t, l.End(ended("a", "")), l.Close())
-	if err := l.End(ended("a", "")); err == nil {
+	check(t, l.End(ended("a")), l.Close())
+	if err := l.End(ended("a")); err == nil {
 		t.Error("a line after the end")
 	}
 	l = open(t, path)
@@ -208,10 +217,62 @@ func TestNothingComesAfterAnEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	l := open(t, path)
-	check(t, l.End(ended("a", "")), l.End(waiting("a", "")), l.Close())
+	check(t, l.End(ended("a")), l.End(waiting("a")), l.Close())
 	l = open(t, path)
 	defer l.Close()
 	if have, _ := l.Past("a"); have == nil || !have.Ended {
+		t.Errorf("%+v", have)
+	}
+}
+
+// A start is the last word until its answer is known, or until it has failed.
+func TestAStartStays(t *testing.T) {
+	t.Parallel()
+	unsent := joblog.Entry{ID: "a", State: poll.State{Start: began, Attempts: 1, Session: []byte(`{"start_due":true}`)}}
+	refused, again := unsent, starting("a")
+	refused.Sent, again.Sent, again.Attempts = 1, 1, 2
+	for name, test := range map[string]struct {
+		write func(l *joblog.Log) []error
+		want  joblog.Entry
+		lines int
+	}{
+		"what it was before":  {func(l *joblog.Log) []error { return []error{l.End(unsent)} }, starting("a"), 2},
+		"its answer was lost": {func(l *joblog.Log) []error { return []error{l.Follow(starting("a")), l.End(starting("a"))} }, starting("a"), 2},
+		"refused":             {func(l *joblog.Log) []error { return []error{l.End(refused)} }, refused, 3},
+		"sent again":          {func(l *joblog.Log) []error { return []error{l.End(refused), l.Start(again), l.End(refused)} }, again, 4},
+		"failed":              {func(l *joblog.Log) []error { return []error{l.End(ended("a"))} }, ended("a"), 3},
+	} {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		l := open(t, path)
+		check(t, l.Start(starting("a")))
+		check(t, test.write(l)...)
+		check(t, l.Close())
+		text, err := os.ReadFile(path)
+		check(t, err)
+		if lines := bytes.Count(text, []byte("\n")); lines != test.lines {
+			t.Errorf("%s: %d lines, want %d", name, lines, test.lines)
+		}
+		l = open(t, path)
+		check(t, l.End(unsent), l.Close())
+		l = open(t, path)
+		if diff := cmp.Diff(test.want, known(l)["a"]); diff != "" {
+			t.Errorf("%s (-want +have):\n%s", name, diff)
+		}
+		check(t, l.Close())
+	}
+}
+
+// Where a file says it, too, a wait does not take the place of a start.
+func TestAStartStaysWhenItIsRead(t *testing.T) {
+	t.Parallel()
+	const header = `{"joblog":1,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	const start = `{"event":"start","id":"a","state":{"v":1,"attempts":1,"starting":true}}` + "\n"
+	const wait = `{"event":"wait","id":"a","state":{"v":1,"session":{"start_due":true}}}` + "\n"
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	check(t, os.WriteFile(path, []byte(header+start+wait), 0o600))
+	l := open(t, path)
+	defer l.Close()
+	if have := known(l)["a"]; !have.Starting {
 		t.Errorf("%+v", have)
 	}
 }
@@ -251,7 +312,7 @@ func FuzzOpen(f *testing.F) {
 		l, err := joblog.Open(path)
 		if err == nil {
 			known := l.Len()
-			check(t, l.End(ended("new", "")), l.Close())
+			check(t, l.End(ended("new")), l.Close())
 			again, err := joblog.Open(path)
 			if err != nil || again.Len() < known || again.Len() > known+1 {
 				t.Fatalf("%v: %d are known, then %d", err, known, again.Len())
@@ -287,7 +348,7 @@ func TestALongLogIsShortened(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "run.jsonl")
-	check(t, os.WriteFile(path+".next", []byte("left by a run that was killed"), 0o600))
+	check(t, os.WriteFile(path+".next", []byte("precious"), 0o600))
 	l, want := sample(t, path)
 	for range 1100 {
 		check(t, l.End(waiting("list", "y")))
@@ -310,7 +371,10 @@ func TestALongLogIsShortened(t *testing.T) {
 	if short.Size() > long.Size()/50 || short.Mode().Perm() != 0o600 {
 		t.Errorf("%d bytes have become %d, %v", long.Size(), short.Size(), short.Mode())
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("files: %v, %v", entries, err)
+	}
+	if other, err := os.ReadFile(path + ".next"); err != nil || string(other) != "precious" {
+		t.Errorf("another file has become %q, %v", other, err)
 	}
 }

@@ -44,7 +44,7 @@ type line struct {
 	Event string     `json:"event"`
 	At    time.Time  `json:"at"`
 	ID    string     `json:"id"`
-	Key   string     `json:"key,omitempty"`
+	Key   *string    `json:"key,omitempty"` // may be empty
 	Name  string     `json:"name,omitempty"`
 	Exit  *int       `json:"exit,omitempty"`
 	State poll.State `json:"state"`
@@ -117,13 +117,24 @@ func (l *Log) read() error {
 	}
 }
 
-// know takes an entry. Nothing comes after an end.
+// know takes an entry. Nothing comes after an end, and nothing that precedes it after a start.
 func (l *Log) know(e Entry) {
-	if l.past[e.ID] == nil {
-		l.past[e.ID] = make(map[string]Entry)
+	r := l.past[e.ID]
+	if r == nil {
+		r = &record{elements: make(map[string]Entry)}
+		l.past[e.ID] = r
 	}
-	if before, known := l.past[e.ID][e.Key]; !known || !before.Ended {
-		l.past[e.ID][e.Key] = e
+	if e.Key != nil {
+		if !r.elements[*e.Key].Ended {
+			r.elements[*e.Key] = e
+		}
+		return
+	}
+	if r.target != nil && r.target.Ended || !e.Starting && l.precedes(e) {
+		return
+	}
+	if r.target = &e; e.Starting {
+		l.starts[e.ID] = e.Sent
 	}
 }
 

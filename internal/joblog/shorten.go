@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
+	"runtime"
 
 	"github.com/pollcli/poll/internal/lockedfile"
 )
@@ -18,13 +20,14 @@ const longAfter = 1000
 // shorten atomically replaces the file by one with a line for each target. If it cannot, as
 // on a full disk, that is left to a later run.
 func (l *Log) shorten() {
-	// A fixed name, so that leftovers of killed runs do not pile up.
-	path := l.path + ".next"
-	os.Remove(path)
-	next, err := lockedfile.OpenOwn(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL)
+	if runtime.GOOS == "windows" { // a file that is open cannot be replaced there
+		return
+	}
+	next, err := l.besides()
 	if err != nil {
 		return
 	}
+	path := next.Name()
 	unlock, err := lockedfile.Lock(context.Background(), path)
 	if err == nil {
 		var size int64
@@ -43,21 +46,40 @@ func (l *Log) shorten() {
 	os.Remove(path)
 }
 
+// besides opens a new file in the same directory, whose name is nobody's.
+func (l *Log) besides() (*os.File, error) {
+	created, err := os.CreateTemp(filepath.Dir(l.path), filepath.Base(l.path)+".*.next") // with mode 0600
+	if err != nil {
+		return nil, err
+	}
+	file, err := lockedfile.OpenOwn(created.Name(), os.O_RDWR|os.O_APPEND)
+	if created.Close(); err != nil {
+		os.Remove(created.Name())
+	}
+	return file, err
+}
+
 // writeShort writes what the log knows to a new file, and returns its size.
 func (l *Log) writeShort(to *os.File) (int64, error) {
 	text, err := json.Marshal(header{Version: version, Salt: hex.EncodeToString(l.salt)})
 	text = append(text, '\n')
-	for _, entries := range l.past {
-		for _, e := range entries {
-			event := eventWait
-			switch {
-			case e.Ended:
-				event = eventEnd
-			case e.Starting:
-				event = eventStart
-			}
-			more, wrong := encode(event, e)
-			text, err = append(text, more...), errors.Join(err, wrong)
+	add := func(e Entry) {
+		event := eventWait
+		switch {
+		case e.Ended:
+			event = eventEnd
+		case e.Starting:
+			event = eventStart
+		}
+		more, wrong := encode(event, e)
+		text, err = append(text, more...), errors.Join(err, wrong)
+	}
+	for _, r := range l.past {
+		if r.target != nil {
+			add(*r.target)
+		}
+		for _, e := range r.elements {
+			add(e)
 		}
 	}
 	if err == nil {

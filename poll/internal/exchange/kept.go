@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // kept is what a session leaves to a later one: no header, no credentials, no cookies. It
@@ -42,6 +44,13 @@ func (s *Session) Save() json.RawMessage {
 		panic(err) // it has only text and numbers
 	}
 	return text
+}
+
+// KeepsEnviron reports whether what Save returns can hold a variable of the environment: the
+// URL that is followed is built from one.
+func (s *Session) KeepsEnviron() bool {
+	t := s.follow.template
+	return t != nil && slices.ContainsFunc(t.values, (*expr.Expr).NamesEnviron)
 }
 
 // Resume makes a session go on where an earlier one was. It does not believe that a place

@@ -71,3 +71,18 @@ func TestSaveAndResume(t *testing.T) {
 		}
 	}
 }
+
+func TestKeepsEnviron(t *testing.T) {
+	t.Parallel()
+	for follow, want := range map[string]bool{
+		"": false, "none": false, ".url": false, "/jobs/{.id}": false, "/jobs/{.id}?env=ENV": false,
+		"/jobs/{.id}?key={$ENV.KEY}": true, "?id={.id}&key={$ENV.KEY}": true, "?id={jq: env.KEY + .id}": true,
+	} {
+		s, err := NewSession(Request{URL: "https://api.example.com/jobs", Method: "POST", Follow: follow, LookupEnv: func(string) (string, bool) { return "x", true }})
+		if err != nil {
+			t.Errorf("%s: %v", follow, err)
+		} else if s.KeepsEnviron() != want {
+			t.Errorf("%s: %t, want %t", follow, !want, want)
+		}
+	}
+}
