@@ -215,8 +215,15 @@ func TestPagesOfLines(t *testing.T) {
 			}
 		}
 	}
-	for body, want := range map[string]string{"": "", " \n": "", `"a"`: ". is a string, which has no field next"} {
-		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply { return replied(body) })})
+	for body, want := range map[string]string{
+		"": "", " \n": "", `"a"`: ". is a string, which has no field next", `{"next":"?2"}`: "the body is empty",
+	} {
+		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
+			if r.URL.RawQuery != "" {
+				return replied("")
+			}
+			return replied(body)
+		})})
 		if o := s.Look(t.Context(), false); reason(o) != want || len(o.Remarks) > 0 {
 			t.Errorf("%q: have %q, want %q, and %q", body, reason(o), want, o.Remarks)
 		}
@@ -340,6 +347,7 @@ func TestPagesLinkOfNotModified(t *testing.T) {
 	next := map[string]string{} // by page
 	says := true                // a 304 has a Link
 	var asked string
+	var last status.Observation
 	s := newTestSession(t, Request{URL: "http://h/?1", Next: "auto", Transport: serve(func(r *http.Request) reply {
 		page := r.URL.RawQuery
 		header := []string{`ETag: "a"`}
@@ -374,7 +382,12 @@ func TestPagesLinkOfNotModified(t *testing.T) {
 		{true, nil, "1"},
 	} {
 		says, next, asked = step.says, step.next, ""
+		before := fmt.Sprint(last.Header)
 		o := s.Look(t.Context(), false)
+		if fmt.Sprint(last.Header) != before {
+			t.Errorf("an earlier answer is changed: %s", last.Header)
+		}
+		last = o
 		if pages := strings.Count(strings.ReplaceAll(step.want, "?", ""), "") - 1; asked != step.want || len(o.Pages) != pages-1 {
 			t.Errorf("have asked for %s, want %s; %d further pages", asked, step.want, len(o.Pages))
 		}
