@@ -38,8 +38,8 @@ type Elements struct {
 	Past map[string]State
 
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
-	// ended. It is called whenever that are fewer. Nil means that the Poller's Probe always
-	// asks about all.
+	// ended. It is called whenever that are fewer, but not once an operation was started: that
+	// is followed. Nil means that the Poller's Probe always asks about all.
 	Narrow func(keys []string) Probe
 	// Alone looks at each element by itself, once an answer has listed them: the session has
 	// to be a [Forker].
@@ -68,6 +68,8 @@ type reader struct {
 	seed maphash.Seed
 	last *expr.Doc // the last page
 
+	listed bool // elements of a list have been seen
+
 	elements []element // of the last answer; their memory is used again
 }
 
@@ -81,6 +83,9 @@ func (r *reader) read(o *status.Observation) ([]element, error) {
 		}
 		doc := expr.NewDoc(body)
 		found, problem := r.each.Elements(doc)
+		if problem == "" && len(found) == 0 && r.listed && r.each.Members(doc) {
+			problem = "an object without members is where a list was"
+		}
 		if problem != "" && page > 0 {
 			return nil, fmt.Errorf("page %d: %s", page+1, problem)
 		} else if problem != "" {
@@ -93,6 +98,7 @@ func (r *reader) read(o *status.Observation) ([]element, error) {
 		r.last = doc
 	}
 	r.elements = elements
+	r.listed = r.listed || len(elements) > 0 && elements[0].Name == ""
 	return elements, nil
 }
 

@@ -510,7 +510,7 @@ func (l *list) stop(e *emitter) (over bool) {
 
 // narrow asks only about the members that have not ended from now on.
 func (l *list) narrow() {
-	if l.Narrow == nil || len(l.waiting) == l.asked {
+	if l.Narrow == nil || len(l.waiting) == l.asked || l.run.sent > 0 { // what was started is not started again
 		return
 	}
 	keys := make([]string, len(l.waiting))

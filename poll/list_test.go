@@ -210,6 +210,9 @@ func TestListEnds(t *testing.T) {
 			},
 			want: `5s 1 a ends after 5: succeeded: $gone is true
 8s 2 b ends after 8: succeeded: $gone is true`, summary: "succeeded 2/2"},
+		{name: "an object is no empty list", lists: []string{"a=run", `{"jobs":{}}`, `{"jobs":{}}`, `{"jobs":null}`, ""},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "back again is not gone", lists: []string{"a=run", "", "a=run", "", "a=run", "", ""},
 			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
 			want:   `7s 1 a ends after 7: succeeded: $gone is true`, summary: "succeeded 1/1"},
@@ -422,6 +425,21 @@ func TestListNarrows(t *testing.T) {
 		_, s := told(poll.Group{Timeout: time.Minute}, p)
 		if got := strings.Join(asked, " "); got != "a+b+c a+c a" || s.Endings[poll.Succeeded] != 2 || s.Endings[poll.Failed] != 1 {
 			t.Errorf("asked about %s; %+v", got, s)
+		}
+	})
+}
+
+// What a start began is followed, and not started again for those that have not ended.
+func TestListNarrowsNoStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{lists: []string{"a=run b=done", "a=done"}, starts: true}
+		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Narrow: func(keys []string) poll.Probe {
+			t.Errorf("asked about %q alone", keys)
+			return forker{s}
+		}})
+		p.Probe = forker{s}
+		if _, summary := told(poll.Group{Timeout: time.Minute}, p); summary.Ending != poll.Succeeded {
+			t.Errorf("%+v", summary)
 		}
 	})
 }
