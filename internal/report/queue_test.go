@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,16 +38,16 @@ func TestQueue(t *testing.T) {
 		synctest.Wait() // d is being written
 		full := strings.Repeat("e", queueSize)
 		write(full)
-		waited := true
+		var written atomic.Bool
 		go func() {
 			write("f")
-			waited = false
+			written.Store(true)
 		}()
-		if synctest.Wait(); !waited {
+		if synctest.Wait(); written.Load() {
 			t.Error("a full queue takes more")
 		}
 		reads <- struct{}{}
-		if synctest.Wait(); waited {
+		if synctest.Wait(); !written.Load() {
 			t.Error("the queue takes no more though it is being read")
 		}
 		close(reads)
@@ -59,22 +61,30 @@ func TestQueue(t *testing.T) {
 func TestQueue_pause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var writes []string
 		q := newQueue(writerFunc(func(p []byte) (int, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			writes = append(writes, string(p))
 			return len(p), nil
 		}), func(err error) { t.Errorf("lost: %v", err) })
+		have := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			return strings.Join(writes, " ")
+		}
 		for _, s := range []string{"a", "b", "c"} {
 			_, _ = q.Write([]byte(s))
 			synctest.Wait()
 		}
-		if have := strings.Join(writes, " "); have != "a" {
-			t.Errorf("at once: have %q, want a", have)
+		if have() != "a" {
+			t.Errorf("at once: have %q, want a", have())
 		}
 		time.Sleep(queuePause)
 		synctest.Wait()
-		if have := strings.Join(writes, " "); have != "a bc" {
-			t.Errorf("after the pause: have %q, want a bc", have)
+		if have() != "a bc" {
+			t.Errorf("after the pause: have %q, want a bc", have())
 		}
 		if err := q.Close(); err != nil {
 			t.Error(err)
