@@ -429,6 +429,50 @@ func TestListNarrows(t *testing.T) {
 	})
 }
 
+// A holding probe counts the places of answers that its sessions hold.
+type holding struct {
+	poll.ProbeFunc
+	held *int
+}
+
+func (h holding) Session() poll.Probe { return h }
+func (h holding) Release()            { *h.held = 0 }
+func (h holding) Probe(ctx context.Context, a poll.Attempt) status.Observation {
+	*h.held++
+	return h.ProbeFunc(ctx, a)
+}
+
+// A list lets go of each answer, also once it asks about fewer.
+func TestListReleases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var held []*int
+		states := []string{"a=run b=done", "a=run", "a=done"}
+		looks := 0
+		ask := func([]string) poll.Probe {
+			held = append(held, new(int))
+			return holding{func(ctx context.Context, _ poll.Attempt) status.Observation {
+				looks++
+				return poll.Observe(ctx, []byte(jobs(states[looks-1])), nil)
+			}, held[len(held)-1]}
+		}
+		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Narrow: ask})
+		p.Probe = ask(nil)
+		for ev := range (&poll.Group{}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if ev.Kind != poll.EventWait {
+				continue
+			}
+			for i, n := range held {
+				if *n != 0 {
+					t.Errorf("before look %d, session %d holds an answer", looks+1, i+1)
+				}
+			}
+		}
+		if len(held) != 2 || looks != 3 {
+			t.Errorf("%d sessions, %d looks", len(held), looks)
+		}
+	})
+}
+
 // What a start began is followed, and not started again for those that have not ended.
 func TestListNarrowsNoStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

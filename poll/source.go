@@ -131,6 +131,8 @@ func (s *source) settle(e *emitter) {
 	if s.list != nil {
 		if s.list.settle(e) {
 			s.runs = nil
+		} else {
+			s.session = s.runs[0].probe // a list that asks about fewer has another one
 		}
 		return
 	}
