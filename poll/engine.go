@@ -236,7 +236,6 @@ func (e *engine) leaveList(s *source) {
 		e.live--
 	}
 	for _, r := range l.alone { // a State that is kept of the list has to come after theirs
-		r.probe = r.Probe
 		own := &source{n: len(e.sources) + 1, runs: []*run{r}}
 		e.sources = append(e.sources, own)
 		e.open(own)

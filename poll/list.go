@@ -122,7 +122,7 @@ func (l *list) hurry() {
 // succeed, all members had ended before, or they are looked at alone.
 func (l *list) open(e *emitter) Probe {
 	r := l.run
-	l.resume(e)
+	l.endSome(e, func(m *member) (Outcome, bool) { return m.over() })
 	if o, over := r.over(); over {
 		l.fail(e, o)
 		return nil
@@ -143,20 +143,6 @@ func (l *list) open(e *emitter) Probe {
 		return nil
 	}
 	return r.probe
-}
-
-// resume ends the members that had ended before.
-func (l *list) resume(e *emitter) {
-	on := l.waiting[:0]
-	for _, m := range l.waiting {
-		if outcome, over := m.over(); over {
-			l.endMember(e, m, outcome)
-			continue
-		}
-		on = append(on, m)
-	}
-	clear(l.waiting[len(on):])
-	l.waiting = on
 }
 
 // fail ends the list, and its members in the same way.
@@ -256,7 +242,7 @@ func (l *list) identify(elements []element) error {
 			if m.page == e.page {
 				return fmt.Errorf("two elements are named %s", m.name)
 			}
-			if again := m.now; again != nil && again.sum != e.sum { // otherwise it has moved meanwhile
+			if other := m.now; other != nil && other.sum != e.sum { // otherwise it has moved meanwhile
 				return &movedError{m.name, m.page + 1, e.page + 1}
 			}
 		}
@@ -354,29 +340,28 @@ func (l *list) fork(o *status.Observation) status.Verdict {
 	return v
 }
 
+// expected returns how many elements there are at least, as far as that is known.
+func (l *list) expected() int {
+	if l.Known != nil {
+		return len(l.Known)
+	}
+	return max(l.Expect, l.goal)
+}
+
 // missing returns how many more elements have to become known.
 func (l *list) missing() int {
-	least := l.Expect
-	if least == 0 && !l.MayBeNone && l.Known == nil {
-		least = 1
-	}
-	if l.Known == nil {
-		least = max(least, l.goal)
+	least := l.expected()
+	if l.Known == nil && l.Expect == 0 && !l.MayBeNone {
+		least = max(least, 1)
 	}
 	return max(0, least-len(l.members))
 }
 
 // progress says how many elements have been seen, in words.
 func (l *list) progress() string {
-	expected := l.Expect
-	if l.Known != nil {
-		expected = len(l.Known)
-	} else {
-		expected = max(expected, l.goal)
-	}
 	seen := words.Count(l.seen, "element")
-	if l.seen < expected {
-		seen += fmt.Sprintf(", %d expected", expected)
+	if n := l.expected(); l.seen < n {
+		seen += fmt.Sprintf(", %d expected", n)
 	}
 	return seen
 }
@@ -423,21 +408,31 @@ func (l *list) settle(e *emitter) (over bool) {
 
 // settleMembers ends the members for which the last attempt was the last.
 func (l *list) settleMembers(e *emitter) {
-	on := l.waiting[:0]
-	for _, m := range l.waiting {
+	l.endSome(e, func(m *member) (o Outcome, over bool) {
 		ending, over := m.ending()
-		if !over {
-			on = append(on, m)
-			continue
+		if over {
+			o = m.outcome(ending)
 		}
-		l.endMember(e, m, m.outcome(ending))
-	}
-	clear(l.waiting[len(on):])
-	l.waiting = on
+		return o, over
+	})
 	for _, m := range l.told {
 		m.slim()
 	}
 	clear(l.told)
+}
+
+// endSome ends the members that are over. The others are waited for.
+func (l *list) endSome(e *emitter, over func(*member) (Outcome, bool)) {
+	on := l.waiting[:0]
+	for _, m := range l.waiting {
+		if outcome, over := over(m); over {
+			l.endMember(e, m, outcome)
+		} else {
+			on = append(on, m)
+		}
+	}
+	clear(l.waiting[len(on):])
+	l.waiting = on
 }
 
 // endMember ends a member. That it was one stays known.
@@ -493,17 +488,14 @@ func (l *list) stop(e *emitter) (over bool) {
 		ending := r.stopped()
 		return l.end(e, ending, l.isShort() && ending != Cancelled)
 	}
-	on := l.waiting[:0]
-	for _, m := range l.waiting {
+	l.endSome(e, func(m *member) (Outcome, bool) {
 		if m.deadline.After(soonest) {
 			m.closed = ""
-			on = append(on, m)
-			continue
+			return Outcome{}, false
 		}
-		l.endMember(e, m, m.outcome(m.stopped()))
-	}
-	clear(l.waiting[len(on):])
-	l.waiting, r.closed = on, ""
+		return m.outcome(m.stopped()), true
+	})
+	r.closed = ""
 	l.hurry()
 	return false
 }
@@ -523,8 +515,5 @@ func (l *list) narrow() {
 		h.Release()
 	}
 	r.Probe = l.Narrow(keys)
-	r.probe = r.Probe
-	if s, ok := r.Probe.(Sessioner); ok {
-		r.probe = s.Session()
-	}
+	r.openSession()
 }

@@ -98,9 +98,7 @@ func newRun(ctx context.Context, p Poller) *run {
 
 // open opens the session of the probe, and reports why no attempt can succeed.
 func (r *run) open() error {
-	if s, ok := r.Probe.(Sessioner); ok {
-		r.probe = s.Session()
-	}
+	r.openSession()
 	if err := r.check(); err != nil {
 		return err
 	}
@@ -111,6 +109,14 @@ func (r *run) open() error {
 		r.began = r.Start
 	}
 	return nil
+}
+
+// openSession makes the probe what is looked at: its session, if it has one.
+func (r *run) openSession() {
+	r.probe = r.Probe
+	if s, ok := r.Probe.(Sessioner); ok {
+		r.probe = s.Session()
+	}
 }
 
 // untilDeadline returns a context that is done at the run's deadline, too.

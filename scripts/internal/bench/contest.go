@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -134,6 +135,19 @@ func each(n int, line ...string) func() (float64, error) {
 		}
 		one, err := cpu(with(1)...)
 		return (many - one) / float64(n-1), err
+	}
+}
+
+// further returns a function that measures the cost of a look after the first one, as the
+// mean of so many looks.
+func further(looks int, line func(looks string) []string) func() (float64, error) {
+	return func() (float64, error) {
+		many, err := cpu(line(strconv.Itoa(looks))...)
+		if err != nil {
+			return 0, err
+		}
+		one, err := cpu(line("1")...)
+		return (many - one) / float64(looks-1), err
 	}
 }
 

@@ -93,20 +93,9 @@ func (w *workshop) list5(n int, states ...string) string {
 
 // elements is what one element costs at a look, without reading the answer.
 func (w *workshop) elements() contest {
-	const looks = 41
-	further := func(line func(looks string) []string) func() (float64, error) {
-		return func() (float64, error) {
-			many, err := cpu(line(strconv.Itoa(looks))...)
-			if err != nil {
-				return 0, err
-			}
-			one, err := cpu(line("1")...)
-			return (many - one) / (looks - 1), err
-		}
-	}
 	less := func(states ...string) func() (float64, error) {
-		look := further(func(looks string) []string { return w.look(listed, looks, states...) })
-		read := further(func(looks string) []string {
+		look := further(41, func(looks string) []string { return w.look(listed, looks, states...) })
+		read := further(41, func(looks string) []string {
 			return []string{w.poll, "-q", "--interval", "0", "--max-attempts", looks, "--until", "$status==299", w.list5(listed, states...)}
 		})
 		return func() (float64, error) {
@@ -152,16 +141,6 @@ func (w *workshop) longList() contest {
 
 // listOrEach looks at jobs by one list and by a request for each.
 func (w *workshop) listOrEach() contest {
-	further := func(looks int, line func(looks string) []string) func() (float64, error) {
-		return func() (float64, error) {
-			many, err := cpu(line(strconv.Itoa(looks))...)
-			if err != nil {
-				return 0, err
-			}
-			one, err := cpu(line("1")...)
-			return (many - one) / float64(looks-1), err
-		}
-	}
 	list := func(states ...string) func() (float64, error) {
 		return further(41, func(looks string) []string { return w.look(listed, looks, states...) })
 	}

@@ -91,22 +91,16 @@ func (w *workshop) looks() contest {
 }
 
 func (w *workshop) moreLooks() contest {
-	further := func(line func(looks string) []string) func() (float64, error) {
-		return func() (float64, error) {
-			five, err := cpu(line("5")...)
-			if err != nil {
-				return 0, err
-			}
-			one, err := cpu(line("1")...)
-			return (five - one) / (4 * crowd), err
-		}
+	ofEach := func(line func(looks string) []string) func() (float64, error) {
+		look := further(5, line)
+		return func() (float64, error) { all, err := look(); return all / crowd, err }
 	}
 	n := fmt.Sprint(crowd)
 	return contest{"CPU, a further look at each", microseconds, []entry{
-		{"poll, `--interval 0`; limit: 2", w.poll, further(func(looks string) []string {
+		{"poll, `--interval 0`; limit: 2", w.poll, ofEach(func(looks string) []string {
 			return w.ask(n, "--interval", "0", "--max-attempts", looks)
 		})},
-		{"floor", w.many, further(func(looks string) []string { return w.floor(n, "-looks", looks) })},
+		{"floor", w.many, ofEach(func(looks string) []string { return w.floor(n, "-looks", looks) })},
 	}}
 }
 
