@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 // A Pacer is a [Limiter] in memory: it spaces the attempts of one process. What an idle

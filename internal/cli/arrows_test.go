@@ -13,10 +13,11 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// The leaves have neither flags nor output: leaf is a package that all may use, fills and
-// files are those that public packages may use, too.
+// The leaves have neither flags nor output: leaf is a package that all may use, the others
+// are those that public packages may use, too.
 const (
 	leaf  = "internal/words"
+	paces = "internal/pace"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 )
@@ -44,12 +45,11 @@ var floors = []struct {
 	{"internal/term", nil},
 	{"internal/joblog", []string{files, "poll"}},
 	{"internal/history", []string{files, "backoff/learn"}},
-	{"poll/fleet", []string{"poll", "poll/internal/pace", files}},
-	{"poll", []string{"poll/internal/exchange", "poll/internal/pace", "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
+	{"poll/fleet", []string{"poll", paces, files}},
+	{"poll", []string{"poll/internal/exchange", paces, "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
 	{"poll/internal/hint", []string{"status"}},
-	{"poll/internal/pace", nil},
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr", leaf}},
@@ -61,6 +61,7 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
+	{paces, nil},
 	{fills, nil},
 	{files, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
@@ -111,7 +112,7 @@ func TestArrows_publicStandsAlone(t *testing.T) {
 			continue
 		}
 		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") && below != leaf && below != fills && below != files {
+			if strings.HasPrefix(below, "internal/") && !slices.Contains([]string{leaf, paces, fills, files}, below) {
 				t.Errorf("%s may import %s", floor.pkg, below)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/lockedfile"
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 // recordSize is the size of a file: a record, and spaces up to the newline at the end, so

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/lockedfile"
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 func TestDirectory(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/pace"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/poll/internal/pace"
 )
 
 var _ poll.Limiter = (*Limiter)(nil)

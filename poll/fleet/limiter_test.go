@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pollcli/poll/internal/pace"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/poll/internal/pace"
 )
 
 // A fake is an engine in memory, in which things go wrong.

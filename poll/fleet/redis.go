@@ -13,7 +13,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 //go:embed step.lua

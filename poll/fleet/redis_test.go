@@ -16,7 +16,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 // sends uses n slots at a place that allows a thousand a second, and returns what was told.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gomodule/redigo/redis"
 
-	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/internal/pace"
 )
 
 // A twin takes each step twice: by the script and by pace, which it is a translation of.
@@ -119,7 +119,7 @@ func TestScript_records(t *testing.T) {
 
 // What no program writes is read, or refused, alike.
 func FuzzScript(f *testing.F) {
-	table, err := os.ReadFile("../internal/pace/testdata/wrong-records")
+	table, err := os.ReadFile("../../internal/pace/testdata/wrong-records")
 	if err != nil {
 		f.Fatal(err)
 	}

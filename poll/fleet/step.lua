@@ -1,4 +1,4 @@
--- A step of a limiter, as (*State).Step of poll/internal/pace takes it, on this server's
+-- A step of a limiter, as (*State).Step of internal/pace takes it, on this server's
 -- clock. A test compares the two: what is changed there is changed here.
 -- KEYS: the place. ARGV: op, most, start, horizon, version, span, n.
 local op, most, start, horizon = ARGV[1], ARGV[2] + 0, ARGV[3] + 0, ARGV[4] + 0 -- faster than tonumber
