@@ -34,6 +34,26 @@ func (k EventKind) String() string {
 	return names[k]
 }
 
+// HeldBy says what holds back an attempt that is due.
+type HeldBy uint8
+
+// What holds back an attempt.
+const (
+	HeldByNothing HeldBy = iota
+	HeldByGate           // its place is closed: it has asked for a wait
+	HeldByRate           // its place gets no more attempts a second
+	HeldByAnother        // another process makes the attempt, and shares the answer
+)
+
+// String returns nothing, gate, rate or another.
+func (h HeldBy) String() string {
+	names := [...]string{HeldByNothing: "nothing", HeldByGate: "gate", HeldByRate: "rate", HeldByAnother: "another"}
+	if int(h) >= len(names) {
+		return fmt.Sprintf("HeldBy(%d)", uint8(h))
+	}
+	return names[h]
+}
+
 // A RunID tells the runs of one process apart. Runs that share a consumer may
 // have the same name.
 type RunID uint64
@@ -65,6 +85,9 @@ type Event struct {
 	NextAt time.Time
 	// Hint is the wait that the server asked for, nil if it asked for none (EventWait).
 	Hint *status.Hint
+	// HeldBy says what has held back an attempt that was due, so that there is a further
+	// EventWait for it; HeldByNothing for any other.
+	HeldBy HeldBy
 	// LastLook is true when the wait was shortened so that one more attempt
 	// fits before the deadline (EventWait, EventStart).
 	LastLook bool

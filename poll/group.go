@@ -73,6 +73,8 @@ type Summary struct {
 	Endings       map[Ending]int
 	// Attempts counts the attempts made. One that several targets share counts once.
 	Attempts int
+	// Taken and Alone count as in an [Outcome].
+	Taken, Alone int
 	Elapsed  time.Duration // since the start of the group
 	// Cause is the cause of the caller's context if it ended the group.
 	Cause error

@@ -34,4 +34,8 @@ type Slot struct {
 	Place   string
 	At      time.Time
 	Version uint64 // of the place's rate: a refusal cuts it only if it has this version
+	// ClosedUntil is when the place opens, zero if it is open.
+	ClosedUntil time.Time
+	// Alone is true if the slot is shared with no other process for now, although it should be.
+	Alone bool
 }

@@ -83,6 +83,9 @@ type Outcome struct {
 	// Attempts counts the attempts made. One that was stopped counts, one that
 	// could not be started does not.
 	Attempts int
+	// Taken counts the attempts of Attempts that were another process's, which has shared the
+	// answer; Alone counts those that should have been shared, and were not.
+	Taken, Alone int
 	// Verdict and Observation are from the last attempt that was not stopped from
 	// outside, or from the last one if all were. Observation is nil if there was no
 	// attempt. After SUCCESS its Body is the result.

@@ -40,6 +40,14 @@ type Poller struct {
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
+	// Limiter spaces the attempts at each place; nil means no limit. The targets of a [Group]
+	// have that of the group.
+	Limiter Limiter
+	// Answers shares what is answered with those who ask the same; nil means with nobody.
+	// AnswersName vouches that asking changes nothing, even where that is not known, and names
+	// the question, see [Sharer].
+	Answers     Answers
+	AnswersName string
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
 	Rand *rand.Rand
 	// Immediate makes the first attempt at once, not after a wait. The attempt that

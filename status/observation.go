@@ -103,6 +103,9 @@ type Observation struct {
 	// Elsewhere is true if another origin gave the answer, to which a redirect led.
 	Elsewhere bool
 
+	// Taken is true if another process made the attempt, and shared its answer.
+	Taken bool
+
 	// Remarks are details that decide nothing, such as an absurd header that was
 	// ignored or a URL that was followed.
 	Remarks []string
