@@ -22,8 +22,10 @@ type Answers interface {
 
 // A Question is what one wait has of its [Answers]. Its methods are called one at a time.
 type Question interface {
-	// Claim says who makes the attempt that is due, wait after the last answer.
-	Claim(wait time.Duration) Turn
+	// Claim says who makes the attempt that is due, wait after the last answer. If none is due
+	// yet, it only returns an answer that has come meanwhile, or the zero Turn, and does not
+	// block.
+	Claim(wait time.Duration, due bool) Turn
 	// Answered shares the answer to the attempt that a Claim gave to this process, or says
 	// that there is none to share, if it is nil.
 	Answered(answer []byte)
