@@ -12,7 +12,13 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const defaultParallel = 50
+const (
+	defaultParallel = 50
+	// patience is how long slots are given back at the end.
+	patience = 500 * time.Millisecond
+	// clockSpread is by how much two readings of another clock may differ.
+	clockSpread = 100 * time.Millisecond
+)
 
 // Why the targets of a group that have not ended are cancelled.
 var (
@@ -27,6 +33,7 @@ var (
 type engine struct {
 	Group
 	emitter
+	solo    bool // its one target is no target of a group
 	caller  context.Context
 	ctx     context.Context // done with the caller's, at the deadline, or once the goal is decided
 	cancel  context.CancelCauseFunc
@@ -34,6 +41,8 @@ type engine struct {
 
 	sources  []*source      // that had a run to begin with
 	waiting  queue[*source] // until they are due
+	claiming queue[*source] // that are to learn whose turn it is
+	answered queue[*source] // by the attempt of another process
 	held     queue[*source] // by a gate, although a deadline of their own comes before the group's
 	gates    *gatekeeper
 	earliest time.Time // the first deadline of a target
@@ -44,8 +53,18 @@ type engine struct {
 	short    int       // how many more targets the lists should have had
 
 	workers, running int
-	begun, done      chan *source
+	begun, done      chan task
+	news             news
 	summary          Summary
+}
+
+// A task is what a goroutine of an engine does: something for a source, or a question to the
+// limiter about a gate, or only do.
+type task struct {
+	do      func()
+	source  *source
+	attempt bool // it is an attempt of the source, and not a claim
+	gate    *gate
 }
 
 func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
@@ -64,7 +83,8 @@ func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
 	e := &engine{
 		Group:   g,
 		caller:  ctx,
-		waiting: byDue(),
+		waiting: byDue(), claiming: byDue(), answered: byDue(),
+		news: news{came: make(chan struct{}, 1)},
 		held: queue[*source]{
 			before: func(a, b *source) bool { return a.deadline().Before(b.deadline()) },
 			place:  func(s *source) *int { return &s.held },
@@ -99,8 +119,14 @@ func (e *engine) close() {
 	if e.begun != nil {
 		close(e.begun)
 	}
+	for _, s := range e.sources {
+		s.leave()
+	}
 	for _, g := range e.gates.gates {
 		e.gates.release(g) // others may share its place
+	}
+	for began := time.Now(); len(e.gates.calls) > 0 && time.Since(began) < patience; e.gates.calls = e.gates.calls[1:] {
+		e.gates.calls[0].do()
 	}
 	e.release()
 }
@@ -123,7 +149,9 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 			}
 			continue
 		}
-		r.n = e.number()
+		if r.n = e.number(); e.solo {
+			r.n = 0
+		}
 		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
 		if isPointer {
 			if s := shared[p.Probe]; s != nil && s.runs[0].deadline.Equal(r.deadline) {
@@ -138,7 +166,7 @@ func (e *engine) read(targets iter.Seq[Poller]) {
 		}
 	}
 	e.Parallel = min(e.Parallel, max(1, len(e.sources), alone))
-	e.begun, e.done = make(chan *source, e.Parallel), make(chan *source, e.Parallel)
+	e.begun, e.done = make(chan task, e.Parallel), make(chan task, e.Parallel)
 }
 
 // readList makes the source of a target whose answers hold elements.
@@ -159,8 +187,8 @@ func (e *engine) number() int {
 	return e.summary.Targets
 }
 
-// wait is the loop. It ends with the last target.
-func (e *engine) wait() {
+// loop ends with the last target.
+func (e *engine) loop() {
 	for i := 0; i < len(e.sources); i++ { // open may add sources
 		e.open(e.sources[i])
 	}
@@ -182,10 +210,16 @@ func (e *engine) wait() {
 			timer.Stop()
 		}
 		select {
-		case s := <-e.done:
-			e.settle(s)
+		case t := <-e.done:
+			e.finish(t)
 			for range len(e.done) {
-				e.settle(<-e.done)
+				e.finish(<-e.done)
+			}
+		case <-e.news.came:
+			for _, s := range e.news.take() {
+				if e.waiting.has(s) {
+					e.wait(s)
+				}
 			}
 		case <-timer.C:
 		case <-e.ctx.Done():
@@ -196,6 +230,7 @@ func (e *engine) wait() {
 
 // open opens a source. A request that starts an operation is not shared.
 func (e *engine) open(s *source) {
+	s.news = &e.news
 	if s.open(&e.emitter); len(s.runs) > 1 && s.runs[0].startDue() {
 		for _, r := range s.runs[1:] {
 			e.sources = append(e.sources, &source{n: r.n, runs: []*run{r}})
@@ -207,6 +242,7 @@ func (e *engine) open(s *source) {
 // plan plans the next attempt of a source whose targets have not ended.
 func (e *engine) plan(s *source) {
 	if len(s.runs) == 0 {
+		s.leave()
 		e.gates.leave(s)
 		e.leaveList(s)
 		return
@@ -217,7 +253,25 @@ func (e *engine) plan(s *source) {
 		r.crowd = crowd
 	}
 	s.plan(&e.emitter)
-	e.waiting.put(s)
+	e.wait(s)
+}
+
+// wait has a source wait until it is due, or until there is news for it.
+func (e *engine) wait(s *source) {
+	e.waiting.remove(s)
+	if s.hasNews.Load() {
+		e.claiming.put(s)
+	} else {
+		e.waiting.put(s)
+	}
+}
+
+// watch ends a source at a deadline of its own that comes before the group's, should it be
+// held back until then.
+func (e *engine) watch(s *source) {
+	if own, all := s.deadline(), e.deadline(); !own.IsZero() && (all.IsZero() || own.Before(all)) {
+		e.held.put(s)
+	}
 }
 
 // leaveList notes that a list is over, and looks at its elements alone if it is to.
@@ -249,8 +303,8 @@ func (e *engine) leaveList(s *source) {
 	}
 }
 
-// wake brings the sources that are due to their gates, and ends those that a gate has held
-// back until their deadline.
+// wake brings the sources that are due to their gates, once it is known that it is their
+// turn, and ends those that were held back until their deadline.
 func (e *engine) wake(now time.Time) {
 	for {
 		s, ok := e.waiting.first()
@@ -258,10 +312,10 @@ func (e *engine) wake(now time.Time) {
 			break
 		}
 		e.waiting.remove(s)
-		s.gate.ready.put(s)
-		e.gates.update(s.gate, now)
-		if own, all := s.deadline(), e.deadline(); !own.IsZero() && (all.IsZero() || own.Before(all)) {
-			e.held.put(s)
+		if s.shares() {
+			e.claiming.put(s)
+		} else {
+			e.admit(s, now)
 		}
 	}
 	for {
@@ -271,6 +325,13 @@ func (e *engine) wake(now time.Time) {
 		}
 		e.end(s, now)
 	}
+}
+
+// admit brings a source to its gate.
+func (e *engine) admit(s *source, now time.Time) {
+	s.gate.ready.put(s)
+	e.gates.update(s.gate, now)
+	e.watch(s)
 }
 
 // end ends the targets of a source that waits, or is held back.
@@ -286,67 +347,160 @@ func (e *engine) withdraw(s *source, now time.Time) {
 	if s.waiting == 0 {
 		return
 	}
-	if at := s.waiting - 1; at < e.waiting.Len() && e.waiting.items[at] == s {
-		e.waiting.remove(s)
-		return
+	for _, q := range [...]*queue[*source]{&e.waiting, &e.claiming, &e.answered} {
+		if q.has(s) {
+			q.remove(s)
+			return
+		}
 	}
 	s.gate.ready.remove(s)
 	e.gates.update(s.gate, now)
 }
 
-// begin begins the attempts for which there is room.
+// begin begins what is to be done, as far as there is room.
 func (e *engine) begin(now time.Time) {
 	for e.running < e.Parallel && !e.stopped {
-		s := e.gates.next(now)
-		if s == nil {
+		t, ok := e.task(now)
+		if !ok {
 			return
 		}
-		e.held.remove(s)
-		s.begin(&e.emitter)
 		e.running++
-		e.summary.Attempts++
 		if e.workers < e.running {
 			e.workers++
 			go e.work()
 		}
-		e.begun <- s
+		e.begun <- t
 	}
 }
 
-// work makes attempts.
-func (e *engine) work() {
-	for s := range e.begun {
+// task returns what is to be done next, if there is anything.
+func (e *engine) task(now time.Time) (task, bool) {
+	if s, ok := e.answered.first(); ok {
+		e.answered.remove(s)
+		s.gate.running++
+		s.slot = Slot{}
+		return e.attempt(s), true
+	}
+	if s, ok := e.claiming.first(); ok {
+		e.claiming.remove(s)
+		return task{source: s, do: s.claim}, true
+	}
+	if len(e.gates.calls) == 0 {
+		if s := e.gates.next(now); s != nil {
+			return e.attempt(s), true
+		}
+	}
+	if len(e.gates.calls) == 0 {
+		return task{}, false
+	}
+	t := e.gates.calls[0]
+	e.gates.calls = e.gates.calls[1:]
+	return t, true
+}
+
+// attempt begins an attempt.
+func (e *engine) attempt(s *source) task {
+	e.held.remove(s)
+	s.begin(&e.emitter)
+	e.summary.Attempts++
+	return task{source: s, attempt: true, do: func() {
 		s.look()
-		e.done <- s
+		e.inform(s)
+	}}
+}
+
+// work does what is to be done.
+func (e *engine) work() {
+	for t := range e.begun {
+		t.do()
+		e.done <- t
+	}
+}
+
+// finish goes on after something was done.
+func (e *engine) finish(t task) {
+	e.running--
+	switch now := time.Now(); {
+	case t.attempt:
+		e.settle(t.source, now)
+	case t.source != nil:
+		e.claimed(t.source, now)
+	case t.gate != nil:
+		e.gates.answered(t.gate, now)
+		e.tellHeld(t.gate, now)
+	}
+}
+
+// claimed goes on with a source of which it is known whose turn it is.
+func (e *engine) claimed(s *source, now time.Time) {
+	switch {
+	case s.answer != nil:
+		e.answered.put(s)
+		return
+	case s.turn.Ask:
+		e.admit(s, now)
+		return
+	case s.due.After(now): // there was no news
+	default:
+		s.due = s.turn.Until
+		s.hold(&e.emitter, s.due, HeldByAnother)
+	}
+	e.wait(s)
+	e.watch(s)
+}
+
+// tellHeld tells that the attempt that is due first at a gate is held back, and if others
+// have closed its place.
+func (e *engine) tellHeld(g *gate, now time.Time) {
+	s, ok := g.ready.first()
+	if !ok || g.asking || !g.reserved || !g.slot.At.After(now) {
+		return
+	}
+	by, until := HeldByRate, g.slot.ClosedUntil
+	if until.After(now) {
+		by = HeldByGate
+	}
+	s.hold(&e.emitter, g.slot.At, by)
+	if by == HeldByGate && until.Sub(g.told.ClosedUntil) > clockSpread {
+		place := Place{Name: g.name, ClosedUntil: until, Rate: e.Limiter.Rate(g.name), Reason: "another process was told so"}
+		e.tell(g, place, now)
 	}
 }
 
 // settle tells what an attempt was judged to be, and plans the next.
-func (e *engine) settle(s *source) {
-	e.running--
-	g := s.gate
+func (e *engine) settle(s *source, now time.Time) {
+	g, place, news := s.gate, s.place, s.hasToTell()
 	g.running--
-	now := time.Now()
-	place := e.report(s)
+	switch {
+	case s.answer != nil:
+		e.summary.Taken++
+	case s.isAlone():
+		e.summary.Alone++
+	}
 	s.settle(&e.emitter)
-	for _, r := range s.runs {
-		r.slim()
+	if !e.solo {
+		for _, r := range s.runs {
+			r.slim()
+		}
 	}
 	e.gates.update(g, now)
 	e.plan(s)
-	if place != g.told {
-		e.hold(g, place, now)
+	if news {
+		if !g.asking {
+			e.gates.release(g)
+		}
+		e.gates.update(g, now)
+		e.tell(g, place, now)
 	} else if s.waiting > 0 { // its place may have been closed meanwhile
 		e.shut(s, now)
 	}
 }
 
-// report tells the limiter what an attempt saw. It returns what is to be told of the
-// place: what was told of it last if that still holds.
-func (e *engine) report(s *source) Place {
-	g := s.gate
-	if e.Limiter == nil || g.name == "" {
-		return g.told
+// inform tells the limiter what an attempt saw, and notes what holds since.
+func (e *engine) inform(s *source) {
+	s.place, s.cut = Place{}, false
+	if !e.gates.limits(s.gate) || s.answer != nil {
+		return
 	}
 	for _, r := range s.runs {
 		o := r.last.observation
@@ -357,30 +511,34 @@ func (e *engine) report(s *source) Place {
 		if o.Hint != nil {
 			wait, reason = o.Hint.Wait, o.Hint.Source
 		}
-		place := e.Limiter.Throttled(s.slot, wait)
-		if place.ClosedUntil.Equal(g.told.ClosedUntil) && place.Rate == g.told.Rate {
-			return g.told
-		}
-		place.Name, place.Reason = g.name, reason
-		return place
+		s.place = e.Limiter.Throttled(s.slot, wait)
+		s.place.Name, s.place.Reason, s.cut = s.gate.name, reason, true
+		return
 	}
 	if o := s.runs[0].last.observation; o.Quota != nil && !o.Elsewhere {
-		place := e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
-		if place.ClosedUntil.After(g.told.ClosedUntil) { // a changed pace alone is not worth telling
-			place.Name, place.Reason = g.name, "nothing remains of its rate limit"
-			return place
-		}
+		s.place = e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
+		s.place.Name, s.place.Reason = s.gate.name, "nothing remains of its rate limit"
 	}
-	return g.told
 }
 
-// hold tells that a place was closed or its rate cut, and ends the targets that it is
+// hasToTell reports whether what holds at the place of a source is to be told: a changed pace
+// alone is not worth that unless a refusal has cut it.
+func (s *source) hasToTell() bool {
+	place, told := s.place, s.gate.told
+	switch {
+	case place.Name == "":
+		return false
+	case s.cut:
+		return !place.ClosedUntil.Equal(told.ClosedUntil) || place.Rate != told.Rate
+	}
+	return place.ClosedUntil.After(told.ClosedUntil)
+}
+
+// tell tells that a place was closed or its rate cut, and ends the targets that it is
 // closed to until their deadline.
-func (e *engine) hold(g *gate, place Place, now time.Time) {
+func (e *engine) tell(g *gate, place Place, now time.Time) {
 	g.told = place
 	e.emit(Event{Kind: EventPlace, Run: e.ID, At: now, Elapsed: now.Sub(e.Start), Deadline: e.deadline(), Place: &place})
-	e.gates.release(g)
-	e.gates.update(g, now)
 	if e.earliest.IsZero() || place.ClosedUntil.Before(e.earliest) {
 		return
 	}
@@ -444,10 +602,14 @@ func (e *engine) stop() {
 		}
 	}
 	for e.running > 0 {
-		s := <-e.done
+		t := <-e.done
 		e.running--
-		s.settle(&e.emitter)
-		e.stopOne(s)
+		if t.attempt {
+			t.source.settle(&e.emitter)
+		}
+		if t.source != nil {
+			e.stopOne(t.source)
+		}
 	}
 }
 

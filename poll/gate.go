@@ -12,6 +12,8 @@ type gate struct {
 	ready    queue[*source] // due, and held back
 	slot     Slot           // of the next attempt
 	reserved bool           // slot was reserved, and is not used
+	holds    bool           // slot was confirmed
+	asking   bool           // the limiter is asked about it
 	told     Place          // what was told of it last
 	open     int            // its place in the queue of gates that let an attempt through
 	paced    int            // its place in the queue of gates that wait for their slot
@@ -32,6 +34,8 @@ func (g *gate) isFull() bool { return g.most > 0 && g.running >= g.most }
 // through: that with the earliest due among those that are open.
 type gatekeeper struct {
 	limiter Limiter                // nil for none
+	local   bool                   // it is not asked elsewhere, so that it can be asked at once
+	calls   []task                 // to the limiter, that are to be made
 	most    func(place string) int // nil for no limit
 	gates   map[string]*gate
 	open    queue[*gate] // by the due time of the first that they hold
@@ -39,8 +43,10 @@ type gatekeeper struct {
 }
 
 func newGatekeeper(limiter Limiter, most func(place string) int) *gatekeeper {
+	_, local := limiter.(*Pacer)
 	return &gatekeeper{
 		limiter: limiter,
+		local:   local,
 		most:    most,
 		gates:   make(map[string]*gate),
 		open: queue[*gate]{
@@ -105,31 +111,56 @@ func (k *gatekeeper) crowd(g *gate, took time.Duration, parallel int) time.Durat
 
 // update puts g where it belongs after something has changed.
 func (k *gatekeeper) update(g *gate, now time.Time) {
-	if g.ready.Len() == 0 || g.isFull() {
+	switch {
+	case g.asking:
+	case g.ready.Len() == 0 || g.isFull():
 		k.open.remove(g)
 		k.paced.remove(g)
 		k.release(g)
+	case k.limits(g) && !g.reserved:
+		k.open.remove(g)
+		k.paced.remove(g)
+		k.ask(g, now, func() { g.slot, g.reserved = k.limiter.Reserve(g.name), true })
+	case g.reserved && g.slot.At.After(now):
+		k.open.remove(g)
+		k.paced.put(g)
+	default:
+		k.paced.remove(g)
+		k.open.put(g)
+	}
+}
+
+// limits reports whether the attempts that pass g are spaced.
+func (k *gatekeeper) limits(g *gate) bool { return k.limiter != nil && g.name != "" }
+
+// ask asks the limiter about g, which belongs to the question until it is answered.
+func (k *gatekeeper) ask(g *gate, now time.Time, question func()) {
+	if k.local {
+		question()
+		k.update(g, now)
 		return
 	}
-	if k.limiter != nil && g.name != "" {
-		if !g.reserved {
-			g.slot, g.reserved = k.limiter.Reserve(g.name), true
-		}
-		if g.slot.At.After(now) {
-			k.open.remove(g)
-			k.paced.put(g)
-			return
-		}
-	}
-	k.paced.remove(g)
-	k.open.put(g)
+	g.asking = true
+	k.calls = append(k.calls, task{gate: g, do: question})
+}
+
+// answered notes that the limiter has answered about g.
+func (k *gatekeeper) answered(g *gate, now time.Time) {
+	g.asking = false
+	k.update(g, now)
 }
 
 // release gives back the slot that g has, and does not use now.
 func (k *gatekeeper) release(g *gate) {
-	if g.reserved {
-		k.limiter.Release(g.slot)
-		g.reserved = false
+	if !g.reserved {
+		return
+	}
+	slot := g.slot
+	g.reserved, g.holds = false, false
+	if k.local {
+		k.limiter.Release(slot)
+	} else {
+		k.calls = append(k.calls, task{do: func() { k.limiter.Release(slot) }})
 	}
 }
 
@@ -147,13 +178,16 @@ func (k *gatekeeper) next(now time.Time) *source {
 		if !ok {
 			return nil
 		}
-		if g.reserved && !k.limiter.Confirm(g.slot) {
-			g.reserved = false
-			k.update(g, now)
+		if g.reserved && !g.holds {
+			k.open.remove(g)
+			k.ask(g, now, func() {
+				g.holds = k.limiter.Confirm(g.slot)
+				g.reserved = g.holds
+			})
 			continue
 		}
 		s, _ := g.ready.first()
-		s.slot, g.reserved = g.slot, false
+		s.slot, g.reserved, g.holds = g.slot, false, false
 		g.ready.remove(s)
 		g.running++
 		k.update(g, now)

@@ -75,7 +75,7 @@ type Summary struct {
 	Attempts int
 	// Taken and Alone count as in an [Outcome].
 	Taken, Alone int
-	Elapsed  time.Duration // since the start of the group
+	Elapsed      time.Duration // since the start of the group
 	// Cause is the cause of the caller's context if it ended the group.
 	Cause error
 }
@@ -125,7 +125,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 		e := newEngine(ctx, *g, yield)
 		defer e.close()
 		e.read(targets)
-		e.wait()
+		e.loop()
 		e.emitter.emit(e.goalEvent())
 	}
 }

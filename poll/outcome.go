@@ -141,6 +141,8 @@ func (r *run) outcome(ending Ending) Outcome {
 		Status:      r.last.verdict.Status,
 		Elapsed:     time.Since(r.Start),
 		Attempts:    r.attempts,
+		Taken:       r.taken,
+		Alone:       r.alone,
 		Verdict:     r.complete.verdict,
 		Observation: r.complete.observation,
 	}

@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -34,10 +35,17 @@ func (r *run) plan() plan {
 	if !r.due.IsZero() { // of a run that goes on
 		return r.shorten(plan{wait: max(0, time.Until(r.due)), hint: r.hint()})
 	}
-	next := plan{wait: max(0, r.ownWait()-r.waited), hint: r.hint()}
+	random := r.Rand
+	if s := r.series; s != nil { // all who share it have the same
+		random = rand.New(rand.NewPCG(s.Seed, uint64(s.N)))
+	}
+	next := plan{wait: max(0, r.ownWait(random)-r.waited), hint: r.hint()}
 	if r.waited = 0; next.hint != nil {
-		spread := time.Duration(r.Rand.Float64() * hintSpread * float64(next.hint.Wait))
+		spread := time.Duration(random.Float64() * hintSpread * float64(next.hint.Wait))
 		next.wait = backoff.Add(max(next.wait, next.hint.Wait), spread)
+	}
+	if s := r.series; s != nil && r.last.observation != nil && r.last.observation.Taken {
+		next.wait = max(0, next.wait-time.Since(s.Ended))
 	}
 	return r.shorten(next)
 }
@@ -61,7 +69,7 @@ func (r *run) shorten(next plan) plan {
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (r *run) ownWait() time.Duration {
+func (r *run) ownWait(random *rand.Rand) time.Duration {
 	var delay time.Duration
 	if r.attempts == 0 {
 		delay = r.InitialDelay
@@ -71,6 +79,9 @@ func (r *run) ownWait() time.Duration {
 	}
 	schedule, throttled := r.Schedule, r.Throttled
 	step := backoff.Step{N: r.attempts - r.sent, Elapsed: time.Since(r.began), Previous: r.previous}
+	if s := r.series; s != nil {
+		step = backoff.Step{N: s.N, Elapsed: s.Ended.Sub(s.Began), Previous: s.Previous}
+	}
 	if r.began.IsZero() {
 		step.N, step.Elapsed = r.sent-1, time.Since(r.Start)
 	}
@@ -81,7 +92,7 @@ func (r *run) ownWait() time.Duration {
 		schedule = throttled
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	r.previous = schedule.Wait(step, r.Rand)
+	r.previous = schedule.Wait(step, random)
 	return backoff.Add(delay, r.previous)
 }
 

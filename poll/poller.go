@@ -1,10 +1,12 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -108,6 +110,9 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 // attempt that is under way when ctx is done is stopped; the run never outlasts its
 // deadline by more than the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
+	if p.Elements == nil && (p.Limiter != nil || p.Answers != nil) {
+		return p.together(ctx)
+	}
 	return func(yield func(Event) bool) {
 		r := newRun(ctx, *p)
 		var cancel context.CancelFunc
@@ -132,6 +137,23 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 			s.look()
 			s.settle(e)
 		}
+	}
+}
+
+// together runs the poller among others that it shares a limit or answers with.
+func (p *Poller) together(ctx context.Context) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		own := *p
+		own.ID = cmp.Or(own.ID, newRunID())
+		if own.Start.IsZero() && own.Past != nil {
+			own.Start = own.Past.Start
+		}
+		group := Group{Limiter: own.Limiter, Parallel: 1, ID: own.ID, Start: own.Start, Rand: own.Rand}
+		e := newEngine(ctx, group, yield)
+		e.solo = true
+		defer e.close()
+		e.read(slices.Values([]Poller{own}))
+		e.loop()
 	}
 }
 

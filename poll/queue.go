@@ -50,6 +50,12 @@ func (q *queue[T]) remove(x T) {
 	}
 }
 
+// has reports whether x is in this queue, if it can be in others.
+func (q *queue[T]) has(x T) bool {
+	at := *q.place(x) - 1
+	return 0 <= at && at < len(q.items) && any(q.items[at]) == any(x)
+}
+
 // first returns the first item, unless the queue is empty.
 func (q *queue[T]) first() (x T, ok bool) {
 	if len(q.items) == 0 {

@@ -17,6 +17,7 @@ type run struct {
 	caller   context.Context // the caller's
 	ctx      context.Context // done with the caller's, or at the deadline of all
 	list     *list           // that it judges answers for, nil for none
+	series   *Series         // in which it shares answers, nil for none
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	limit    time.Duration   // how long it was to the deadline at first
@@ -29,6 +30,8 @@ type state struct {
 	began    time.Time     // the operation, as far as is known; zero while its start is due
 	attempts int           // begun so far
 	sent     int           // how many of those were to start the operation
+	taken    int           // how many were another process's
+	alone    int           // how many should have been shared, and were not
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    *status.Tally
@@ -234,7 +237,7 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 		v.Reason = r.missing + ": " + v.Reason
 	}
 	r.adopt(j)
-	if o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout) {
+	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		r.took.add(took)
 	}
 }

@@ -19,11 +19,14 @@ type source struct {
 	due     time.Time
 
 	// Of a source in a group:
-	n       int // its number, from 1
-	gate    *gate
-	slot    Slot // of the attempt that is under way
-	waiting int  // its place in a queue by due time
-	held    int  // its place in the queue by deadline
+	n     int // its number, from 1
+	gate  *gate
+	slot  Slot  // of the attempt that is under way
+	place Place // what holds at its place since then
+	cut   bool  // because a refusal has cut the rate there
+	sharing
+	waiting int // its place in a queue by due time
+	held    int // its place in the queue by deadline
 }
 
 // An emitter hands events to a consumer until that breaks off.
@@ -83,7 +86,7 @@ func (s *source) plan(e *emitter) time.Time {
 	first := s.runs[0]
 	s.next = first.plan()
 	for _, r := range s.runs[1:] {
-		r.previous = first.previous
+		r.previous, r.series = first.previous, first.series
 		s.next = r.shorten(s.next)
 	}
 	waiting := first.waitEvent(s.next)
@@ -96,6 +99,15 @@ func (s *source) plan(e *emitter) time.Time {
 		e.emit(r.waitEvent(s.next))
 	}
 	return s.due
+}
+
+// hold tells that an attempt that is due is held back.
+func (s *source) hold(e *emitter, until time.Time, by HeldBy) {
+	for _, r := range s.runs {
+		held := r.waitEvent(plan{wait: time.Until(until), lastLook: s.next.lastLook})
+		held.HeldBy = by
+		e.emit(held)
+	}
 }
 
 // begin begins the attempt.
@@ -113,7 +125,7 @@ func (s *source) begin(e *emitter) {
 // look makes the attempt, and judges it for every run. It emits nothing, so that it can
 // be called from another goroutine.
 func (s *source) look() {
-	o, took := s.runs[0].look(s.next.lastLook)
+	o, took := s.observe()
 	for _, r := range s.runs {
 		r.answered(o, took)
 		if _, never := r.unrunnable(); len(s.runs) == 1 && s.list == nil && !never {
@@ -128,6 +140,8 @@ type holder interface{ Release() }
 // settle emits what the attempt was judged to be. Only the runs that go on remain.
 func (s *source) settle(e *emitter) {
 	defer s.release()
+	defer s.forget()
+	s.count()
 	if s.list != nil {
 		if s.list.settle(e) {
 			s.runs = nil

@@ -1,0 +1,195 @@
+package poll
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pollcli/poll/status"
+)
+
+// sharing is what a source has of the answers that are shared.
+type sharing struct {
+	question Question // nil before the first claim
+	identity []byte   // of question
+	turn     Turn     // of the attempt that is due, or under way
+	answer   *status.Observation
+	news     *news // of the engine
+	hasNews  atomic.Bool
+}
+
+// shares reports whether it has to be known whose turn it is before the next attempt. One
+// that starts something is everybody's own.
+func (s *source) shares() bool {
+	r := s.runs[0]
+	if r.Answers == nil || r.startDue() {
+		return false
+	}
+	_, ok := r.probe.(Sharer)
+	return ok
+}
+
+// claim finds out whose turn it is. It emits nothing, so that it can be called from another
+// goroutine.
+func (s *source) claim() {
+	r := s.runs[0]
+	sharer := r.probe.(Sharer)
+	s.turn = Turn{Ask: true}
+	identity := sharer.Identity(r.AnswersName)
+	if identity == nil {
+		s.leave()
+		s.turn.Ask = !s.due.After(time.Now())
+		return
+	}
+	if !bytes.Equal(identity, s.identity) {
+		s.leave()
+		since := slices.MaxFunc([]time.Time{r.Start, r.began, r.looked}, time.Time.Compare)
+		s.identity, s.question = identity, r.Answers.Question(identity, since, s.notify)
+	}
+	s.hasNews.Store(false)
+	const most = 3 // unreadable answers
+	for range most {
+		s.turn = s.question.Claim(r.previous, !s.due.After(time.Now()))
+		if s.turn.Series != (Series{}) {
+			r.series = &s.turn.Series
+		}
+		if s.turn.Answer == nil {
+			return
+		}
+		o, err := readAnswer(s.turn.Answer, sharer)
+		if err == nil {
+			s.answer = &o
+			return
+		}
+	}
+	s.turn = Turn{Ask: true, Alone: true}
+}
+
+// notify notes that another process was answered.
+func (s *source) notify() {
+	s.hasNews.Store(true)
+	s.news.add(s)
+}
+
+// leave ends what is shared.
+func (s *source) leave() {
+	if s.question != nil {
+		s.question.Close()
+	}
+	s.question, s.identity = nil, nil
+}
+
+// observe makes an attempt, unless another process has made it, and shares the answer.
+func (s *source) observe() (status.Observation, time.Duration) {
+	if s.answer != nil {
+		return *s.answer, 0
+	}
+	r := s.runs[0]
+	o, took := r.look(s.next.lastLook)
+	if s.question == nil || !s.turn.Ask {
+		return o, took
+	}
+	s.question.Answered(writeAnswer(o, r.probe.(Sharer)))
+	next := s.turn.Series
+	if next.Ended = time.Now(); next.Began.IsZero() {
+		next.Began = next.Ended.Add(-took)
+	}
+	next.N++
+	next.Previous, r.series = r.previous, &next
+	return o, took
+}
+
+// count counts the attempt that has ended.
+func (s *source) count() {
+	runs := s.runs
+	if s.list != nil {
+		for _, m := range s.list.waiting {
+			runs = append(runs[:len(runs):len(runs)], m.run)
+		}
+	}
+	for _, r := range runs {
+		switch {
+		case s.answer != nil:
+			r.taken++
+		case s.isAlone():
+			r.alone++
+		}
+	}
+}
+
+// isAlone reports whether the attempt should have been shared, and was not.
+func (s *source) isAlone() bool { return s.answer == nil && (s.turn.Alone || s.slot.Alone) }
+
+// forget forgets the attempt that has ended.
+func (s *source) forget() { s.turn, s.answer = Turn{}, nil }
+
+// news is what sources have been told from elsewhere.
+type news struct {
+	came    chan struct{} // holds a value if there is any
+	mu      sync.Mutex
+	sources []*source
+}
+
+func (n *news) add(s *source) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.sources = append(n.sources, s)
+	select {
+	case n.came <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the sources that there is news for.
+func (n *news) take() []*source {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	sources := n.sources
+	n.sources = nil
+	return sources
+}
+
+// answerVersion begins each answer. It has to change with the meaning of what follows.
+const answerVersion = 1
+
+// A sharedAnswer is an answer as those who share it read it.
+type sharedAnswer struct {
+	V           int                `json:"v"`
+	Observation status.Observation `json:"observation"`
+	Left        json.RawMessage    `json:"left,omitempty"`
+}
+
+// writeAnswer returns an answer for others; nil if there is none for them: what keeps an
+// answer from coming may be different there.
+func writeAnswer(o status.Observation, sharer Sharer) []byte {
+	if o.Failure != nil || o.Following.Start {
+		return nil
+	}
+	text, err := json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: sharer.Leave()})
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// readAnswer reads the answer of another, and has the session adopt it.
+func readAnswer(text []byte, sharer Sharer) (status.Observation, error) {
+	var a sharedAnswer
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a.Observation, fmt.Errorf("read a shared answer: %w", err)
+	}
+	o := &a.Observation
+	if a.V != answerVersion || o.Failure != nil || o.Within != nil || o.Following.Start {
+		return *o, errors.New("read a shared answer: it is none")
+	}
+	if err := sharer.Adopt(*o, a.Left); err != nil {
+		return *o, fmt.Errorf("take over a shared answer: %w", err)
+	}
+	o.Taken = true
+	return *o, nil
+}
