@@ -37,7 +37,11 @@ func (p *Pacer) Reserve(place string) Slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	reply := p.step(place, pace.Call{Op: pace.Reserve})
-	return Slot{Place: place, At: p.clock.Time(reply.At), Version: uint64(reply.Version)}
+	slot := Slot{Place: place, At: p.clock.Time(reply.At), Version: uint64(reply.Version)}
+	if reply.Closed != 0 {
+		slot.ClosedUntil = p.clock.Time(reply.Closed)
+	}
+	return slot
 }
 
 // Release gives back a slot that will not be used.

@@ -69,7 +69,10 @@ func (l *Limiter) Reserve(name string) poll.Slot {
 		slot.Version = noSlot
 		return slot
 	case alone:
-		slot.Version |= ownSlot
+		slot.Version, slot.Alone = slot.Version|ownSlot, true
+	}
+	if reply.Closed != 0 {
+		slot.ClosedUntil = l.clock.Time(reply.Closed)
 	}
 	p.last = max(p.last, reply.At)
 	return slot
