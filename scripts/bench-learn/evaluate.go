@@ -1,10 +1,23 @@
 package main
 
+import (
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
+)
+
 // A result holds means over the keys of a trace, as percentages of the median run
 // of each key; polls is a number per run.
 type result struct {
-	aws, geometric, fixed, exact, seen, optimum float64 // costs
-	polls, delay                                float64 // of seen
+	aws, geometric, fixed, optimum float64 // costs of schedules that learn nothing
+
+	// Costs of learners. Two are told in seconds what a poll costs, so they know the median of
+	// the key, and one of them all durations, too; the last are as the command line is by default.
+	exact, told, defaults float64
+
+	polls, delay float64 // of defaults
+	own          float64 // cost of defaults if a delay is measured by the length of its own run
 }
 
 // evaluate returns what the policies cost if a poll costs that share of the median
@@ -25,38 +38,43 @@ func evaluateKey(k series, share float64) (result, error) {
 	median := k.median()
 	poll := share * median
 	scored := k.durations[1:]
-	percent := 100 / float64(len(scored)) / median
+	runs := float64(len(scored))
+	percent := 100 / runs / median
 
-	exact, err := learned(k.durations, poll, true)
-	if err != nil {
-		return result{}, err
-	}
-	seen, err := learned(k.durations, poll, false)
-	if err != nil {
-		return result{}, err
+	told := learn.Options{Cost: learn.Cost{Delay: time.Duration(poll * 1e9)}}
+	defaults := learn.Options{Cost: learn.Cost{Share: share}, Base: backoff.DefaultBase}
+	var scores [3]score
+	for i, l := range []learner{{told, true}, {told, false}, {defaults, false}} {
+		var err error
+		if scores[i], err = l.walk(k); err != nil {
+			return result{}, err
+		}
 	}
 	return result{
 		aws:       percent * follow(aws, scored).cost(poll),
 		geometric: percent * follow(geometric, scored).cost(poll),
 		fixed:     percent * bestFixed(scored, poll).cost(poll),
-		exact:     percent * exact.cost(poll),
-		seen:      percent * seen.cost(poll),
 		optimum:   percent * optimum(scored, poll),
-		polls:     seen.polls / float64(len(scored)),
-		delay:     percent * seen.delay,
+		exact:     percent * scores[0].cost(poll),
+		told:      percent * scores[1].cost(poll),
+		defaults:  percent * scores[2].cost(poll),
+		polls:     scores[2].polls / runs,
+		delay:     percent * scores[2].delay,
+		own:       100 / runs * (share*scores[2].polls + scores[2].own),
 	}, nil
 }
 
 // plus returns r + o*weight.
 func (r result) plus(o result, weight float64) result {
-	return result{
-		aws:       r.aws + weight*o.aws,
-		geometric: r.geometric + weight*o.geometric,
-		fixed:     r.fixed + weight*o.fixed,
-		exact:     r.exact + weight*o.exact,
-		seen:      r.seen + weight*o.seen,
-		optimum:   r.optimum + weight*o.optimum,
-		polls:     r.polls + weight*o.polls,
-		delay:     r.delay + weight*o.delay,
+	for _, f := range []struct {
+		sum *float64
+		one float64
+	}{
+		{&r.aws, o.aws}, {&r.geometric, o.geometric}, {&r.fixed, o.fixed}, {&r.optimum, o.optimum},
+		{&r.exact, o.exact}, {&r.told, o.told}, {&r.defaults, o.defaults},
+		{&r.polls, o.polls}, {&r.delay, o.delay}, {&r.own, o.own},
+	} {
+		*f.sum += weight * f.one
 	}
+	return r
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
 )
 
 // What the learner costs on real runs, from the first on. A change for the
@@ -17,8 +18,14 @@ func TestEvaluate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for share, want := range map[float64]result{
-		0.01: {aws: 40.25, geometric: 68.52, fixed: 13.18, exact: 8.44, seen: 8.67, optimum: 5.53, polls: 4.38, delay: 4.29},
-		0.05: {aws: 187.53, geometric: 322.51, fixed: 26.31, exact: 18.82, seen: 19.58, optimum: 14.26, polls: 2.14, delay: 8.87},
+		0.01: {
+			aws: 40.25, geometric: 68.52, fixed: 13.18, exact: 9.03, told: 9.11, defaults: 9.77, optimum: 5.53,
+			polls: 5.95, delay: 3.82, own: 12.13,
+		},
+		0.05: {
+			aws: 187.53, geometric: 322.51, fixed: 26.31, exact: 21.78, told: 22.61, defaults: 22.66, optimum: 14.26,
+			polls: 2.84, delay: 8.47, own: 29.26,
+		},
 	} {
 		have, err := evaluate(tr, share)
 		if err != nil {
@@ -31,11 +38,13 @@ func TestEvaluate(t *testing.T) {
 			{"aws", have.aws, want.aws},
 			{"geometric", have.geometric, want.geometric},
 			{"best fixed", have.fixed, want.fixed},
-			{"learned from exact durations", have.exact, want.exact},
-			{"learned", have.seen, want.seen},
+			{"exact", have.exact, want.exact},
+			{"told", have.told, want.told},
+			{"defaults", have.defaults, want.defaults},
 			{"optimum", have.optimum, want.optimum},
 			{"polls", have.polls, want.polls},
 			{"delay", have.delay, want.delay},
+			{"of own length", have.own, want.own},
 		} {
 			if math.Abs(c.have-c.want) > 0.01*c.want+0.005 {
 				t.Errorf("a poll worth %v of the median: %s %.2f, want %.2f", share, c.what, c.have, c.want)
@@ -67,10 +76,36 @@ func TestOptimum(t *testing.T) {
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	took, seen := watch(backoff.Fixed(4*time.Second), 10)
-	if want := (score{3, 2}); took != want || seen.Lo != 8*time.Second || seen.Hi != 12*time.Second {
+	if want := (score{3, 2, 0.2}); took != want || seen.Lo != 8*time.Second || seen.Hi != 12*time.Second {
 		t.Errorf("a run of 10s polled every 4s took %+v and was seen as %+v", took, seen)
 	}
-	if have := fixed([]float64{10, 8}, 4); have != (score{5, 2}) {
+	if have := fixed([]float64{10, 8}, 4); have != (score{5, 2, 0.2}) {
 		t.Errorf("runs of 10s and 8s polled every 4s take %+v, want 5 polls and 2s", have)
+	}
+}
+
+// What a run has taught is known once its wait has ended, not when the run began, and not
+// when it ended itself.
+func TestWalk_knowsOnlyWhatHasEnded(t *testing.T) {
+	t.Parallel()
+	l := learner{options: learn.Options{Cost: learn.Cost{Delay: time.Second}}}
+	walk := func(starts ...float64) float64 {
+		s, err := l.walk(series{starts: starts, durations: []float64{100, 100, 100}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.polls
+	}
+	seen := follow(aws, []float64{100})
+	ended := 100 + seen.delay
+	counted, after, during := walk(1, 2, 3), walk(1e9, 1e9+1000, 1e9+2000), walk(1e9, 1e9+ended-1, 1e9+ended-0.5)
+	if counted != after {
+		t.Errorf("runs that are counted take %v polls, runs after each other %v", counted, after)
+	}
+	if during != 2*seen.polls {
+		t.Errorf("runs that began before the first was seen to end take %v polls, want %v as nothing was known", during, 2*seen.polls)
+	}
+	if last := walk(1e9, 1e9+ended-1, 1e9+ended); last >= during {
+		t.Errorf("if the last began as the first was seen to end, they take %v polls, want less than %v", last, during)
 	}
 }

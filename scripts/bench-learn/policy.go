@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -12,11 +14,13 @@ import (
 // A score is the cost of waiting for some runs.
 type score struct {
 	polls, delay float64 // delay in seconds
+	own          float64 // delays as shares of the lengths of their runs
 }
 
 func (s *score) add(o score) {
 	s.polls += o.polls
 	s.delay += o.delay
+	s.own += o.own
 }
 
 // cost returns the cost in seconds if a poll costs that many.
@@ -51,36 +55,54 @@ func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 		step.Elapsed += step.Previous
 		run = learn.Run{Lo: run.Hi, Hi: step.Elapsed}
 	}
-	return score{float64(step.N), (run.Hi - duration).Seconds()}, run
+	delay := (run.Hi - duration).Seconds()
+	return score{float64(step.N), delay, delay / seconds}, run
 }
 
-// learned walks forward: every run but the first is polled by what the runs before
-// it have taught. Those are known exactly, or only as their polls saw them. The
-// first run is not scored.
-func learned(durations []float64, poll float64, exact bool) (score, error) {
+// A learner is one way to learn from past runs.
+type learner struct {
+	options learn.Options
+	exact   bool // it knows how long runs took, rather than what its own attempts saw of them
+}
+
+// A past run is known from the time on at which its wait ended.
+type past struct {
+	run   learn.Run
+	known float64
+}
+
+// walk polls every run but the first by what the runs that had ended when it began have
+// taught, in order of their ends; by the default strategy if there is none. The first run is
+// not scored.
+func (l learner) walk(k series) (score, error) {
 	var (
-		total score
-		past  []learn.Run
+		total   score
+		ended   []learn.Run
+		running []past
 	)
-	options := learn.Options{Cost: learn.Cost{Delay: time.Duration(poll * 1e9)}}
-	for i, d := range durations {
+	for i, d := range k.durations {
+		now := k.started(i)
+		slices.SortStableFunc(running, func(a, b past) int { return cmp.Compare(a.known, b.known) })
+		for len(running) > 0 && running[0].known <= now {
+			ended = append(ended, running[0].run)
+			running = running[1:]
+		}
 		var schedule backoff.Schedule = aws
-		if i > 0 {
-			model, err := learn.Fit(past, options)
-			if err != nil {
-				return score{}, err
-			}
+		model, err := learn.Fit(ended, l.options)
+		if err == nil {
 			schedule = model
+		} else if !errors.Is(err, learn.ErrNoRuns) {
+			return score{}, err
 		}
 		one, run := watch(schedule, d)
 		if i > 0 {
 			total.add(one)
 		}
-		if exact {
+		if l.exact {
 			run.Lo = time.Duration(math.Round(d * 1e9))
 			run.Hi = run.Lo
 		}
-		past = append(past, run)
+		running = append(running, past{run, k.starts[i] + run.Hi.Seconds()})
 	}
 	return total, nil
 }
@@ -104,7 +126,8 @@ func fixed(durations []float64, interval float64) score {
 	var s score
 	for _, d := range durations {
 		n := math.Ceil(d / interval)
-		s.add(score{n, n*interval - d})
+		delay := n*interval - d
+		s.add(score{n, delay, delay / d})
 	}
 	return s
 }

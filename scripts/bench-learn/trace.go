@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,17 +16,30 @@ import (
 // minRuns is how many runs a key needs for evaluation.
 const minRuns = 30
 
-// A trace is the content of one file: the durations in seconds of the runs of each
-// key, in order of start, with keys in order of appearance.
+// A trace is the content of one file: the runs of each key, in order of start, with
+// keys in order of appearance.
 type trace struct {
 	name string
 	keys []series
 }
 
-// A series holds the durations of the runs of one recurring operation.
+// A series holds the runs of one recurring operation.
 type series struct {
 	key       string
-	durations []float64
+	starts    []float64 // in seconds since 1970, or numbers that only count
+	durations []float64 // in seconds
+}
+
+// firstTime is the least start that is a time rather than the number of a build.
+const firstTime = 1e9
+
+// started returns when run i started if that is known, else a time after the end of
+// all runs before it.
+func (s series) started(i int) float64 {
+	if s.starts[i] < firstTime {
+		return math.Inf(1)
+	}
+	return s.starts[i]
 }
 
 func (s series) median() float64 {
@@ -67,6 +81,10 @@ func readTrace(r io.Reader) (trace, error) {
 			return trace{}, err
 		}
 		line, _ := rows.FieldPos(2)
+		start, err := strconv.ParseFloat(row[1], 64)
+		if err != nil {
+			return trace{}, fmt.Errorf("line %d: start: %w", line, err)
+		}
 		d, err := strconv.ParseFloat(row[2], 64)
 		if err != nil {
 			return trace{}, fmt.Errorf("line %d: duration: %w", line, err)
@@ -80,6 +98,7 @@ func readTrace(r io.Reader) (trace, error) {
 			index[row[0]] = i
 			t.keys = append(t.keys, series{key: row[0]})
 		}
+		t.keys[i].starts = append(t.keys[i].starts, start)
 		t.keys[i].durations = append(t.keys[i].durations, d)
 	}
 	t.keys = slices.DeleteFunc(t.keys, func(s series) bool { return len(s.durations) < minRuns })
