@@ -2,6 +2,9 @@ package poll
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -92,7 +95,29 @@ type commandSession struct {
 	place string
 }
 
+var _ Sharer = commandSession{}
+
 func (s commandSession) Place() string { return s.place }
+
+// Identity returns the program, its arguments and its input, if a name vouches that it changes
+// nothing.
+func (s commandSession) Identity(name string) []byte {
+	if name == "" {
+		return nil
+	}
+	return fmt.Appendf(nil, "%q %q %q", name, s.Args, s.Stdin)
+}
+
+// Leave returns nil: a command leaves nothing.
+func (s commandSession) Leave() json.RawMessage { return nil }
+
+// Adopt does nothing.
+func (s commandSession) Adopt(o status.Observation, _ json.RawMessage) error {
+	if o.Kind != status.KindCommand || o.Exit == nil {
+		return errors.New("it is no answer of a command")
+	}
+	return nil
+}
 
 func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Session.Probe(ctx, process.Attempt(a))

@@ -83,6 +83,27 @@ func (c Connect) Transport() (*http.Transport, error) {
 	return t, c.route(t)
 }
 
+// Through returns what tells the connections of c, of which t is the Transport, from those of
+// another: those for whom it is equal reach the same servers with the same rights. It may
+// hold secrets.
+func (c Connect) Through(t *http.Transport) string {
+	parts := []string{strconv.FormatBool(c.Insecure), c.CACert, c.UnixSocket, c.Proxy, c.Routes}
+	if c.UnixSocket != "" {
+		parts = append(parts, Machine("http://localhost"))
+	}
+	if c.Proxy == "" {
+		for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"} {
+			parts = append(parts, os.Getenv(name))
+		}
+	}
+	for _, certificate := range t.TLSClientConfig.Certificates {
+		for _, der := range certificate.Certificate {
+			parts = append(parts, string(der))
+		}
+	}
+	return fmt.Sprintf("%q", parts)
+}
+
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {

@@ -115,6 +115,9 @@ type HTTP struct {
 	// Transport sends the requests; nil means [http.DefaultTransport]. See [Connect] for
 	// one with other certificates, or for a Unix socket.
 	Transport http.RoundTripper
+	// Through says what the Transport goes through, see [Connect.Through]: [Answers] are shared
+	// only by those who say the same. "" with a Transport means that they are not shared.
+	Through string
 }
 
 // Check returns an error if the request cannot be sent. It holds no secret; for an
@@ -163,7 +166,10 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 	return s.Look(ctx, a.LastLook)
 }
 
-var _ Forker = httpSession{}
+var (
+	_ Forker = httpSession{}
+	_ Sharer = httpSession{}
+)
 
 // Fork returns the session that looks at an element of the last good answer, see
 // [HTTP.FollowEach].

@@ -49,7 +49,11 @@ func (s *source) claim() {
 	if !bytes.Equal(identity, s.identity) {
 		s.leave()
 		since := slices.MaxFunc([]time.Time{r.Start, r.began, r.looked}, time.Time.Compare)
-		s.identity, s.question = identity, r.Answers.Question(identity, since, s.notify)
+		s.identity = slices.Clone(identity)
+		if r.AnswersName == "" {
+			identity = append(identity, Machine(s.gate.name)...)
+		}
+		s.question = r.Answers.Question(identity, since, s.notify)
 	}
 	s.hasNews.Store(false)
 	const most = 3 // unreadable answers

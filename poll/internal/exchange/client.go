@@ -49,6 +49,7 @@ type Request struct {
 	NoConditional   bool
 	LocationTrusted bool
 	Transport       http.RoundTripper
+	Through         string
 }
 
 // A client sends the requests of one run.

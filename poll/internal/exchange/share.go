@@ -1,0 +1,118 @@
+package exchange
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/pollcli/poll/status"
+)
+
+// identity is all that makes an attempt: those for whom it is equal would get the same
+// answer, and may all see it.
+type identity struct {
+	Name, Method, URL, User string
+	Trusted                 bool
+	Header                  http.Header
+	Body                    []byte
+	Through                 string
+	Follow, Next            string
+	MaxBody                 int64
+	MaxRedirects            int
+	LocationTrusted         bool
+}
+
+// Identity returns all that makes the next attempt, with credentials. It is nil if the answer
+// is not to be shared: the request may change something, and no name vouches that it does
+// not; the elements of the answer are followed, which changes the session of one run; or it is
+// not known what the request goes through, or which credentials it will have.
+func (s *Session) Identity(name string) []byte {
+	c := s.client
+	i := identity{
+		Name: name, Method: http.MethodGet, URL: s.at.url.String(), Trusted: s.at.trusted, Header: c.Header, Through: c.Through,
+		Follow: c.Follow, Next: c.Next, MaxBody: c.MaxBody, MaxRedirects: c.MaxRedirects, LocationTrusted: c.LocationTrusted,
+	}
+	if !s.following {
+		i.Method, i.Body = c.Method, c.Body
+	}
+	isRead := (i.Method == http.MethodGet || i.Method == http.MethodHead) && len(i.Body) == 0
+	isKnown := c.Refresh == nil && (c.Through != "" || c.Transport == http.DefaultTransport)
+	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
+		return nil
+	}
+	if c.User != nil {
+		i.User = c.User.String()
+	}
+	text, err := json.Marshal(i)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// left is what an answer left in a session.
+type left struct {
+	Kept json.RawMessage `json:"kept,omitempty"`
+	// ETag and LastModified make the next request conditional.
+	ETag         string `json:"etag,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+}
+
+// Leave returns what the last answer left: where to look next, and what makes the next
+// request conditional.
+func (s *Session) Leave() json.RawMessage {
+	l := left{Kept: s.Save()}
+	if v := s.sharedValid(); v != nil {
+		l.ETag, l.LastModified = v.etag, v.lastModified
+	}
+	if l.Kept == nil && l.ETag == "" && l.LastModified == "" {
+		return nil
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		panic(err) // it has only text
+	}
+	return text
+}
+
+// sharedValid returns what is kept of the last answer, if another can go on with it: it is
+// one page, and came from where the next attempt looks.
+func (s *Session) sharedValid() *valid {
+	if s.cache == nil || s.pager.pages() || len(s.cache.kept) == 0 {
+		return nil
+	}
+	v := s.cache.kept[0]
+	if v == nil || len(v.redirects) > 0 || !v.from.same(s.at) {
+		return nil
+	}
+	return v
+}
+
+// Adopt takes over an answer, and what it left in the session of another.
+func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
+	if o.Kind != status.KindHTTP || o.Code == nil {
+		return errors.New("it is no HTTP answer")
+	}
+	var l left
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &l); err != nil {
+			return errors.New("what it left is not readable")
+		}
+	}
+	if len(l.Kept) > 0 {
+		if err := s.Resume(l.Kept); err != nil {
+			return err
+		}
+	}
+	if s.cache == nil || s.pager.pages() {
+		return nil
+	}
+	s.cache.looks++ // of which a share is unconditional
+	s.cache.page, s.cache.kept = 0, nil
+	v := validators{etag: l.ETag, lastModified: l.LastModified}
+	tooLong := s.cache.most > 0 && len(o.Body) > s.cache.most
+	if v != (validators{}) && *o.Code == http.StatusOK && !tooLong {
+		s.cache.keep(&valid{&answer{Observation: o, code: *o.Code, from: s.at}, v})
+	}
+	return nil
+}
