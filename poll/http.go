@@ -127,6 +127,21 @@ func (h HTTP) Check() error {
 	return err
 }
 
+// Place returns the scheme, host and port of the URL; "" if it has none.
+func (h HTTP) Place() string { return exchange.Origin(h.URL) }
+
+// Credentials returns what stays with the origin of URL, as far as it is known before the
+// first answer: the user, header fields that other origins do not get, client certificates.
+// The text is equal for equal credentials, and "" if there are none, or the request cannot be
+// sent. It is secret: it is for the Key of a Limiter in package fleet, which hashes it.
+func (h HTTP) Credentials() string {
+	session, err := exchange.NewSession(exchange.Request(h))
+	if err != nil {
+		return ""
+	}
+	return session.Credentials()
+}
+
 // Target returns the scheme, host and path of the URL.
 func (h HTTP) Target() string { return TargetName(h.URL) }
 

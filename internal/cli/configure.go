@@ -53,7 +53,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
 func (w *wait) read(ctx context.Context, l *argv.Line) error {
-	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l)); err != nil {
+	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l), refuseShare(l)); err != nil {
 		return err
 	}
 	switch {
@@ -77,6 +77,12 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	w.reportLearning()
+	if w.share, err = openShare(l, []*poll.Poller{&w.poller}, []*argv.Line{l}); err != nil {
+		return err
+	}
+	if w.share != nil {
+		w.poller.Limiter, w.report.Shared = w.share.limiter, true
+	}
 	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}); err != nil {
 		return err
 	}
@@ -97,7 +103,7 @@ func (w *wait) readAlone(l *argv.Line) error {
 		return tooFew(l, 1, expect)
 	}
 	l.Share("at-least", 1, "target")
-	if rate := l.Rate("rate", 0); rate > 0 {
+	if rate := l.Rate("rate", 0); rate > 0 && !l.Has("share") {
 		apart := backoff.Config{Strategy: backoff.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
 		spaced, _, err := apart.Schedules()
 		if err != nil {

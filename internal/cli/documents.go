@@ -82,7 +82,12 @@ func manMore() map[string]string {
 		"target-timeout":    "In a targets file the key timeout sets it for one.",
 		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one.",
 		"rate":              "N/U as curl's: U is s, m, h or d, or several of them, as in 5/10s. A given rate is kept to 95%. One target is limited only if it is given.",
-		"name":              "$name is the same in --print. In a targets file the key name sets it.",
+		"share": "The processes of one user on one machine share a directory, which is created; others a Redis, version 5 or later, or Valkey. " +
+			"Together they keep to one limit at each place, and where they ask the same, one asks and all get the answer. " +
+			"If it is away, each goes on alone, and no wait fails. POLL_SHARE_SECRET is their secret. See poll help fleet.",
+		"share-key":     "All with the same NAME share one limit, whatever they send and wherever; without it those do who send the same credentials to the same origin.",
+		"share-answers": "Auto is all GET and HEAD requests without a body. A NAME vouches that commands, or requests with a body, change nothing and may be made by another.",
+		"name":          "$name is the same in --print. In a targets file the key name sets it.",
 		"strategy": "Wait n, counted from 0, is base * factor^n for exponential, base for fixed, base * (n+1) for linear, " +
 			"base * (1, 1, 2, 3, 5, ...) for fibonacci and base * ((n+1)^power + 2) for polynomial.",
 		"max-wait":  "The cap applies to jitter, too, but not to a wait that the server asks for.",

@@ -108,6 +108,9 @@ func severalFlags() argv.Flags {
 		{Name: "joblog", Value: "FILE", Distinctive: true, Rare: true, Group: groupSeveral, Usage: "keep there what targets have come to; one will do"},
 		{Name: "resume", Distinctive: true, Rare: true, Group: groupSeveral, Usage: "go on with --joblog FILE, or begin it"},
 		{Name: "rate", Value: "N/U", Group: groupSeveral, Default: "50/s", Usage: "attempts at one host, e.g. 10/m; 0 = no limit"},
+		{Name: "share", Value: "WHERE", Group: groupSeveral, Usage: "be polite together: a directory, or rediss://HOST"},
+		{Name: "share-key", Value: "NAME", Distinctive: true, Rare: true, Group: groupSeveral, Default: "origin and credentials", Usage: "whose limit it is; needed for a command"},
+		{Name: "share-answers", Value: "W", Distinctive: true, Rare: true, Group: groupSeveral, Default: "auto", Usage: "none; or a NAME, for commands and requests with a body"},
 	}
 }
 
@@ -136,6 +139,7 @@ func flagSynonyms() map[string]string {
 		"threads": "parallel-max", "workers": "parallel-max",
 		"one": "any", "any-of": "any", "first": "any", "min": "at-least", "quorum": "at-least",
 		"input": "targets", "file": "targets", "urls": "targets", "arg-file": "targets",
+		"redis": "share", "fleet": "share", "shared": "share", "together": "share",
 		"rate-limit": "rate", "max-rate": "rate", "rps": "rate", "halt": "fail-fast", "fail-early": "fail-fast",
 		"per-target-timeout": "target-timeout", "label": "name",
 		"for-each": "each", "foreach": "each", "elements": "each", "items": "each",

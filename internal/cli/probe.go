@@ -190,20 +190,22 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 		Proxy:      proxyOf(l),
 		Routes:     routesOf(l),
 	}
-	if known := r.transports[connect]; known != nil {
-		probe.Transport = known
-		return nil
-	}
-	transport, err := connect.Transport()
-	if err != nil {
-		if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
-			err = fmt.Errorf("%s: %w", given, err)
+	transport := r.transports[connect]
+	if transport == nil {
+		var err error
+		if transport, err = connect.Transport(); err != nil {
+			if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
+				err = fmt.Errorf("%s: %w", given, err)
+			}
+			return argv.Usagef("%w", err)
 		}
-		return argv.Usagef("%w", err)
+		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
+		put(&r.transports, connect, transport)
 	}
-	transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
-	put(&r.transports, connect, transport)
 	probe.Transport = transport
+	if l.Has("share") {
+		probe.Through = connect.Through(transport)
+	}
 	return nil
 }
 

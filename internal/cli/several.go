@@ -73,6 +73,12 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 		all[i] = &g.pollers[i]
 	}
 	var err error
+	if w.share, err = openShare(l, all, reader.lines); err != nil {
+		return err
+	}
+	if w.share != nil {
+		g.Limiter, w.report.Shared = w.share.limiter, true
+	}
 	if w.jobs, err = openJobs(l, all, reader.lines); err != nil {
 		return err
 	}
@@ -257,6 +263,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	g := w.group
 	reporter := report.New(w.report)
 	defer reporter.Close()
+	w.share.tell(reporter)
 	if len(g.pollers) == 0 { // and none had to be
 		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{}})
 	}
@@ -375,13 +382,8 @@ func (g *group) code(s poll.Summary) ExitCode {
 
 // placeOf returns what a probe puts load on, as a group knows it.
 func placeOf(probe poll.Probe) string {
-	switch probe := probe.(type) {
-	case poll.Placer:
+	if probe, ok := probe.(poll.Placer); ok {
 		return probe.Place()
-	case *poll.HTTP:
-		scheme, rest, _ := strings.Cut(probe.URL, "://")
-		host, _, _ := strings.Cut(rest, "/")
-		return strings.ToLower(scheme + "://" + host[strings.LastIndexByte(host, '@')+1:])
 	}
 	return ""
 }

@@ -24,6 +24,7 @@ func (w World) topics() []argv.Topic {
 		topic("conditions", "the language of --until and its kin, by examples"),
 		topic("waiting", "how waits grow, and how to choose them"),
 		topic("many", "waiting for several targets"),
+		topic("fleet", "many processes that are polite together"),
 		topic("exit-codes", "what a script can tell by the exit code"),
 		topic("environment", "the variables that poll reads and sets"),
 	}

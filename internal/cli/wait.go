@@ -64,6 +64,7 @@ func waitCommand(world World) *argv.Command {
 			} else {
 				_, err = w.run(watching)
 			}
+			w.share.close()
 			w.jobs.close(w.world)
 			return w.then(ctx, l, err)
 		},
@@ -75,6 +76,7 @@ type wait struct {
 	target        // the one that is waited for
 	group  *group // or several; nil for one
 	jobs   *jobs  // nil without --joblog
+	share  *share // nil without --share
 
 	world          World
 	start          time.Time
@@ -102,6 +104,7 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 	reporter := report.New(w.report)
 	defer reporter.Close()
+	w.share.tell(reporter)
 	if w.showStderr {
 		w.command.Stderr = reporter.Stderr()
 	}

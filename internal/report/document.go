@@ -15,12 +15,13 @@ import (
 // docs/outcome.schema.json. Keys that do not apply are omitted, but status and
 // target are null instead.
 type Document struct {
-	V          int     `json:"v"` // 1
-	Status     *string `json:"status"`
-	Exit       int     `json:"exit"`
-	Reason     string  `json:"reason"`
-	Target     *string `json:"target"`
-	Attempts   int     `json:"attempts"`
+	V        int     `json:"v"` // 1
+	Status   *string `json:"status"`
+	Exit     int     `json:"exit"`
+	Reason   string  `json:"reason"`
+	Target   *string `json:"target"`
+	Attempts int     `json:"attempts"`
+	*sharing
 	Elapsed    Seconds `json:"elapsed_s"`
 	Resumed    bool    `json:"resumed,omitempty"` // it had ended in an earlier run
 	HTTPStatus *int    `json:"http_status,omitempty"`
@@ -60,6 +61,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		Reason:   term.Line(o.Reason),
 		Target:   new(o.Target),
 		Attempts: o.Attempts,
+		sharing:  r.sharing(o.Attempts, o.Taken, o.Alone),
 		Elapsed:  seconds(o.Elapsed),
 		Resumed:  o.Resumed,
 		Notes:    remarks(&o),
@@ -68,6 +70,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, o.Age),
 	}
 	r.mu.Lock()
+	d.Notes = append(d.Notes, oneLines("", r.said)...)
 	if r.run != nil {
 		d.Timeline = append(d.Timeline, r.run.timeline.moments()...)
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -185,7 +184,8 @@ func (r *Reporter) groupClosing(s *poll.Summary) string {
 		text = r.missing()
 		text += r.failedLists(text)
 	}
-	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Elapsed: s.Elapsed, Reason: r.verdict(s)}
+	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone,
+		Elapsed: s.Elapsed, Reason: r.verdict(s)}
 	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
 	for _, note := range oneLines("poll: note: ", r.notes) {
 		text += note + "\n"
@@ -224,13 +224,4 @@ func (g *group) pace(now time.Time) string {
 }
 
 // rateWords formats a number of attempts a second.
-func rateWords(n float64) string { return words.Number(roundRate(n)) }
-
-// roundRate rounds a number of attempts a second to two digits, and to whole ones.
-func roundRate(n float64) float64 {
-	if n >= 10 {
-		return math.Round(n)
-	}
-	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
-	return n
-}
+func rateWords(n float64) string { return words.Number(words.TwoDigits(n)) }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -33,12 +34,14 @@ type jsonEvent struct {
 	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
-	Status     any      `json:"status,omitempty"` // a word; null at the end of a run that has none
+	HeldBy     string   `json:"held_by,omitempty"` // gate, rate, another
+	Status     any      `json:"status,omitempty"`  // a word; null at the end of a run that has none
 	Rule       string   `json:"rule,omitempty"`
 	Reason     *string  `json:"reason,omitempty"`
 	HTTPStatus *int     `json:"http_status,omitempty"`
 	ExitCode   *int     `json:"exit_code,omitempty"`
 	Took       *Seconds `json:"took_s,omitempty"`
+	Taken      bool     `json:"taken,omitempty"` // another process made the attempt
 	Hint       *Seconds `json:"hint_s,omitempty"`
 	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
 	Show       []any    `json:"show,omitempty"`
@@ -70,7 +73,7 @@ func (f *jsonLines) event(ev poll.Event) {
 	switch ev.Kind {
 	case poll.EventPlace:
 		o := jsonPlace{V: 1, Event: ev.Kind.String(), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
-			Rate: roundRate(ev.Place.Rate), Reason: term.Line(ev.Place.Reason)}
+			Rate: words.TwoDigits(ev.Place.Rate), Reason: term.Line(ev.Place.Reason)}
 		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
 			o.Closed = new(seconds(left))
 		}
@@ -111,6 +114,9 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
 		o.Hint = hintSeconds(ev.Hint)
+		if ev.HeldBy != poll.HeldByNothing {
+			o.HeldBy = ev.HeldBy.String()
+		}
 	case poll.EventAttempt:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
 		o.Notes = hints(ev.Verdict)
@@ -122,7 +128,7 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 			}
 		}
 		if obs := ev.Observation; obs != nil {
-			o.Hint = hintSeconds(obs.Hint)
+			o.Hint, o.Taken = hintSeconds(obs.Hint), obs.Taken
 			if obs.Failure != nil {
 				o.Error = term.Line(obs.Failure.Reason)
 			}
@@ -130,12 +136,27 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	case poll.EventEnd:
 		out := ev.Outcome
 		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
-		o.Notes = remarks(out)
+		o.Notes = append(remarks(out), oneLines("", f.r.said)...)
 		if out.Ending != poll.Succeeded {
 			o.Error = unprefixed(f.r.closing(out, ""))
 		}
 	}
 	return o
+}
+
+// A sharing is who made attempts, in JSON.
+type sharing struct {
+	Asked int `json:"asked"` // for all who share
+	Taken int `json:"taken"` // by another process
+	Alone int `json:"alone"` // that should have been shared
+}
+
+// sharing counts who made the attempts, nil if they cannot be shared.
+func (r *Reporter) sharing(attempts, taken, alone int) *sharing {
+	if !r.cfg.Shared {
+		return nil
+	}
+	return &sharing{attempts - taken - alone, taken, alone}
 }
 
 // setVerdict fills in the observation and what it means.

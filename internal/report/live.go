@@ -71,7 +71,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 	if u.attempt == nil || !u.attempt.Verdict.TellsHint {
 		s.words += hintWords(u.latest)
 	}
-	s.words = before(u.reading.others(), s.words)
+	s.words = before(heldWords(u.latest.HeldBy), before(u.reading.others(), s.words))
 	if n := u.latest.MaxAttempts; n > 0 {
 		s.maxAttempts = fmt.Sprintf("/%d", n)
 	}

@@ -148,12 +148,12 @@ func (l *log) answer(said *logged, ev poll.Event) {
 // waiting reports how long a wait is and why, except for the schedule's ordinary
 // wait after an attempt that was not reported.
 func (l *log) waiting(u *run, ev poll.Event) {
-	if ev.Wait == 0 && ev.Hint == nil {
+	if ev.Wait == 0 && ev.Hint == nil || ev.HeldBy != poll.HeldByNothing && !l.r.cfg.Verbose {
 		return
 	}
 	asked := ev.Hint != nil || u.status() == status.Throttled
 	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.Attempt {
-		text := words.Short(ev.Wait) + hintWords(ev)
+		text := words.Short(ev.Wait) + waitWords(ev)
 		if ev.LastLook {
 			text += ", for a last look before the deadline"
 		}
@@ -228,7 +228,7 @@ func (l *log) tick(now time.Time) {
 	switch ev.Kind {
 	case poll.EventWait:
 		ev.Attempt-- // the next has not begun
-		text += "next attempt in " + words.Short(max(0, ev.NextAt.Sub(now))) + hintWords(ev)
+		text += "next attempt in " + words.Short(max(0, ev.NextAt.Sub(now))) + waitWords(ev)
 	case poll.EventStart:
 		text += "attempt running for " + words.Short(now.Sub(ev.At))
 	default:

@@ -79,6 +79,9 @@ type Config struct {
 	// usual members of a good answer are shown: progress, percent, percentComplete and
 	// progress_percentage.
 	Show []*expr.Expr
+	// Shared says that attempts may be shared with other processes, so that programs are told
+	// how many were.
+	Shared bool
 
 	// Goal says in words what is waited for if that is several targets, "any of 3
 	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.
@@ -97,7 +100,8 @@ type Reporter struct {
 	face      face
 	run       *run   // nil before the first event, and of several targets
 	group     *group // nil for a single wait
-	ended     bool   // the last event was shown
+	begun     bool   // an event was shown
+	ended     bool   // the last one was
 	median    string // of past runs, "" if there are none
 	remaining remaining
 	asked     []gauge
@@ -109,6 +113,7 @@ type Reporter struct {
 	timer     *time.Timer
 	release   func()   // of the signal that suspends
 	notes     []string // for the last words on several targets
+	said      []string // by Say, so far
 	cleared   bool     // by Clear, since the last event
 	closed    bool
 }
@@ -212,6 +217,10 @@ func (r *Reporter) Event(ev poll.Event) {
 	}
 	r.ended = ev.Kind == last
 	r.face.event(ev)
+	if !r.begun {
+		r.begun = true
+		r.say(r.said...)
+	}
 	r.tellGitHub(ev)
 	r.rearm()
 }
@@ -221,6 +230,26 @@ func (r *Reporter) Note(notes ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.notes = append(r.notes, notes...)
+}
+
+// Say tells something at once, below the opening line. Programs are told with the end.
+func (r *Reporter) Say(note string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = append(r.said, note)
+	if r.begun && !r.closed && !r.cleared && !r.ended {
+		r.say(note)
+	}
+}
+
+// say writes notes, unless nothing is to be said, or programs read it.
+func (r *Reporter) say(notes ...string) {
+	if r.cfg.Face == JSON || r.cfg.Face == None || r.cfg.Face == Live && r.inBackground() {
+		return
+	}
+	for _, line := range oneLines("poll: note: ", notes) {
+		r.con.say(line + "\n")
+	}
 }
 
 // Stderr returns a writer that passes on a command's stderr as it comes, sanitized

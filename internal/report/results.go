@@ -56,8 +56,9 @@ type groupEnd struct {
 	Need     int            `json:"need"`
 	Counts   map[string]int `json:"counts"` // of targets, by their endings
 	Attempts int            `json:"attempts"`
-	Elapsed  Seconds        `json:"elapsed_s"`
-	Notes    []string       `json:"notes,omitempty"` // on what was not remembered
+	*sharing
+	Elapsed Seconds  `json:"elapsed_s"`
+	Notes   []string `json:"notes,omitempty"` // on what was not remembered
 }
 
 // groupEnd describes how several targets ended.
@@ -68,8 +69,8 @@ func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
 	}
 	return groupEnd{
 		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.cfg.Goal,
-		Need: s.Need, Counts: counts, Attempts: s.Attempts, Elapsed: seconds(s.Elapsed),
-		Notes: oneLines("", r.notes),
+		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
+		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.notes, r.said),
 	}
 }
 
@@ -186,7 +187,10 @@ func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
 	case out.JSON:
 		byNumber := func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) }
 		slices.SortFunc(r.results.rows, byNumber)
-		d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: append([]TargetResult{}, r.results.rows...)}
+		r.mu.Lock()
+		end := r.groupEnd(&s)
+		r.mu.Unlock()
+		d := Summary{V: 1, Exit: exit, groupEnd: end, Targets: append([]TargetResult{}, r.results.rows...)}
 		var c content
 		if winner != nil {
 			line := targetResult(r.results.number, *winner, 0)

@@ -11,19 +11,20 @@ import (
 
 // A run is what is known of one run so far, and what a log has written about it.
 type run struct {
-	latest   poll.Event  // where the run is now
-	attempt  *poll.Event // the last EventAttempt, nil before the first
-	attempts int
-	took     time.Duration // of all attempts
-	longest  time.Duration // of one attempt
-	wait     time.Duration // before the attempt that is due or running
-	waits    int
-	waited   time.Duration // in total
-	statuses []statusCount // in the order of first sight
-	timeline timeline
-	reading  *reading // of the last answer that says anything, nil for nothing
-	scale    scale
-	logged   logged
+	latest    poll.Event  // where the run is now
+	attempt   *poll.Event // the last EventAttempt, nil before the first
+	attempts  int
+	took      time.Duration // of all attempts
+	longest   time.Duration // of one attempt
+	wait      time.Duration // before the attempt that is due or running
+	waitBegan time.Time     // the wait
+	waits     int
+	waited    time.Duration // in total
+	statuses  []statusCount // in the order of first sight
+	timeline  timeline
+	reading   *reading // of the last answer that says anything, nil for nothing
+	scale     scale
+	logged    logged
 }
 
 // A statusCount is how often a status was seen, and how long it was the latest.
@@ -35,6 +36,9 @@ type statusCount struct {
 
 // update brings the run up to date.
 func (u *run) update(ev poll.Event) {
+	if ev.Kind == poll.EventPlace {
+		return // it is about attempts of others, too
+	}
 	passed := ev.At.Sub(u.latest.At)
 	if u.latest.Kind == poll.EventWait {
 		u.waited += passed
@@ -44,10 +48,13 @@ func (u *run) update(ev poll.Event) {
 	}
 	switch ev.Kind {
 	case poll.EventWait:
-		u.wait = ev.Wait
-		if ev.Wait > 0 {
+		if ev.HeldBy == poll.HeldByNothing {
+			u.wait, u.waitBegan = 0, ev.At
+		}
+		if u.wait == 0 && ev.Wait > 0 {
 			u.waits++
 		}
+		u.wait = ev.NextAt.Sub(u.waitBegan)
 	case poll.EventAttempt:
 		u.attempt = &ev
 		u.attempts++

@@ -105,7 +105,38 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	return how + " after " + words.Count(o.Attempts, "attempt") + " in " + words.Clock(o.Elapsed) + reason
+	return how + " after " + words.Count(o.Attempts, "attempt") + shareWords(o) + " in " + words.Clock(o.Elapsed) + reason
+}
+
+// shareWords says how many of the attempts others made, "" if none.
+func shareWords(o *poll.Outcome) string {
+	if o.Taken+o.Alone == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range []count{{n: o.Attempts - o.Taken - o.Alone, word: "asked"}, {n: o.Taken, word: "taken"}, {n: o.Alone, word: "alone"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// heldWords says what holds back an attempt that is due, "" for nothing.
+func heldWords(by poll.HeldBy) string {
+	return map[poll.HeldBy]string{
+		poll.HeldByGate:    "held until its place opens",
+		poll.HeldByRate:    "held by the shared rate",
+		poll.HeldByAnother: "held while another asks",
+	}[by]
+}
+
+// waitWords says why a wait is as long as it is, as far as that is not the schedule.
+func waitWords(ev poll.Event) string {
+	if held := heldWords(ev.HeldBy); held != "" {
+		return ", " + held
+	}
+	return hintWords(ev)
 }
 
 // endedByVerdict reports whether the status alone explains the ending.

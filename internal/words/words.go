@@ -116,3 +116,12 @@ func Count(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
+
+// TwoDigits rounds a number to two digits, and from 10 on to a whole one.
+func TwoDigits(n float64) float64 {
+	if n >= 10 {
+		return math.Round(n)
+	}
+	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
+	return n
+}

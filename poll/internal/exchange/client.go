@@ -123,6 +123,31 @@ func (c *client) setCredentials(given *url.URL) {
 	c.given = newPlace(given, true, guarded)
 }
 
+// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// equal credentials, "" if there are none. It is secret.
+func (s *Session) Credentials() string {
+	c := s.client
+	var all []string
+	if c.authorize != nil {
+		all = append(all, "user "+c.User.String())
+	}
+	for name, values := range c.Header {
+		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+			all = append(all, fmt.Sprintf("%s %q", name, values))
+		}
+	}
+	if t, ok := c.Transport.(*http.Transport); ok && offersCertificate(t) {
+		for _, certificate := range t.TLSClientConfig.Certificates {
+			all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("%q", all)
+}
+
 // checkHeader returns header with the canonical form of each name: header itself if all
 // have it, which thousands of targets can share.
 func checkHeader(header http.Header) (http.Header, error) {

@@ -68,6 +68,15 @@ func (p place) origin() string {
 	return p.url.Scheme + "://" + net.JoinHostPort(strings.ToLower(p.url.Hostname()), port(p.url))
 }
 
+// Origin returns the scheme, host and port of a URL to request, "" if it is malformed.
+func Origin(s string) string {
+	u, err := ParseURL(s)
+	if err != nil {
+		return ""
+	}
+	return newPlace(u, false, false).origin()
+}
+
 // sameHost compares the names of hosts. Only the case of ASCII letters is ignored:
 // Unicode folds letters that are different in a host name (ß and ẞ, s and ſ). The two
 // spellings of an internationalized name count as two hosts, which is on the safe side.

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/fleet"
+)
+
+// shareSecret is the variable with the secret of those who share. It is no flag: others can
+// see the arguments of a process.
+const shareSecret = "POLL_SHARE_SECRET"
+
+// The words of --share-answers that are no name.
+const (
+	shareAuto = "auto"
+	shareNone = "none"
+)
+
+// A share is what this process shares with others.
+type share struct {
+	*fleet.Fleet
+	limiter *fleet.Limiter
+	notes   notes
+}
+
+// close gives back what is held. Nil holds nothing.
+func (s *share) close() {
+	if s != nil {
+		s.Close()
+	}
+}
+
+// notes are told as they come, and those that came before there was a reporter at once.
+type notes struct {
+	mu      sync.Mutex
+	waiting []string
+	say     func(string) // nil until there is a reporter
+}
+
+func (n *notes) add(note string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.say == nil {
+		n.waiting = append(n.waiting, note)
+		return
+	}
+	n.say(note)
+}
+
+// tell tells a reporter what there is to tell. Nil has nothing.
+func (s *share) tell(r *report.Reporter) {
+	if s == nil {
+		return
+	}
+	s.notes.mu.Lock()
+	defer s.notes.mu.Unlock()
+	for _, note := range s.notes.waiting {
+		r.Say(note)
+	}
+	s.notes.waiting, s.notes.say = nil, r.Say
+}
+
+// refuseShare refuses what says how to share where nothing is shared.
+func refuseShare(l *argv.Line) error {
+	if l.Has("share") {
+		return nil
+	}
+	for _, name := range []string{"share-key", "share-answers"} {
+		if l.Typed(name) != nil {
+			return argv.Usagef("--%s needs --share, which says where", name).
+				Hint("--share redis://HOST, or --share DIR for the processes of one machine")
+		}
+	}
+	return nil
+}
+
+// openShare has targets share what --share says; it returns nil without.
+func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share, error) {
+	if !l.Has("share") {
+		return nil, nil
+	}
+	isCommand := func(p *poll.Poller) bool { _, is := p.Probe.(*poll.Command); return is }
+	if !l.Has("share-key") && slices.ContainsFunc(pollers, isCommand) {
+		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", l.Origin("share")).
+			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
+	}
+	rate := l.Rate("rate", defaultRate)
+	if err := l.Err(); err != nil {
+		return nil, err
+	}
+	s := &share{}
+	var err error
+	if s.Fleet, err = openFleet(l, l.String("share"), l.Origin("share"), s.notes.add); err != nil {
+		return nil, err
+	}
+	s.limiter = &fleet.Limiter{
+		Fleet: s.Fleet, PerSecond: rate, Known: l.Has("rate"), Rand: plan.Source(l),
+		Key: limitsOf(l.String("share-key"), pollers, lines).text,
+	}
+	return s, nil
+}
+
+// openFleet opens the place that is shared, of which origin is what an error calls it.
+func openFleet(l *argv.Line, where, origin string, note func(string)) (*fleet.Fleet, error) {
+	f, err := fleet.Open(where, fleet.Options{Secret: []byte(l.Getenv(shareSecret)), Note: note})
+	if err == nil {
+		return f, nil
+	}
+	return nil, argv.Usagef("%s: %w", origin, cmp.Or(errors.Unwrap(err), err)).
+		Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
+}
+
+// limits say whose limit holds at each place.
+type limits struct {
+	name        string                     // of all, "" for none
+	credentials map[string]map[string]bool // by place; those under "" are sent everywhere
+}
+
+// limitsOf returns the limits of targets, of each of which a line has the settings.
+func limitsOf(name string, pollers []*poll.Poller, lines []*argv.Line) *limits {
+	own := &limits{name: name, credentials: map[string]map[string]bool{}}
+	if own.name != "" {
+		return own
+	}
+	for i, p := range pollers {
+		request, ok := p.Probe.(*poll.HTTP)
+		if !ok {
+			continue
+		}
+		secret := request.Credentials()
+		if socket := lines[i].String("unix-socket"); socket != "" {
+			secret += fmt.Sprintf(" at %q of %q", socket, poll.Machine("http://localhost"))
+		}
+		if secret == "" {
+			continue
+		}
+		place := request.Place()
+		if request.LocationTrusted {
+			place = "" // they go wherever an answer leads
+		}
+		if own.credentials[place] == nil {
+			own.credentials[place] = map[string]bool{}
+		}
+		own.credentials[place][secret] = true
+	}
+	return own
+}
+
+// text returns whose limit holds at a place. It may hold secrets, and is hashed before it goes
+// anywhere.
+func (o *limits) text(place string) string {
+	if o.name != "" {
+		return namedLimit(o.name)
+	}
+	words := []string{"place", place}
+	if isLoopback(place) {
+		words = append(words, poll.Machine(place))
+	}
+	var secrets []string
+	for _, at := range []string{"", place} {
+		for secret := range o.credentials[at] {
+			secrets = append(secrets, secret)
+		}
+	}
+	slices.Sort(secrets)
+	return fmt.Sprintf("%q", append(words, slices.Compact(secrets)...))
+}
+
+// namedLimit returns the text of the limit of --share-key.
+func namedLimit(name string) string { return fmt.Sprintf("%q", []string{"name", name}) }
+
+// isLoopback reports whether a URL names another host on each machine.
+func isLoopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
+}
