@@ -286,6 +286,7 @@ func TestGroupDoesNotShareAStart(t *testing.T) {
 
 // A spaced limiter allows an attempt each interval, and closes as it is told.
 type spaced struct {
+	mu       sync.Mutex
 	interval time.Duration
 	next     time.Time
 	closed   poll.Place
@@ -297,6 +298,8 @@ type zeros struct{}
 func (zeros) Uint64() uint64 { return 0 }
 
 func (l *spaced) Reserve(place string) poll.Slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at := time.Now()
 	if l.next.After(at) {
 		at = l.next
@@ -305,9 +308,15 @@ func (l *spaced) Reserve(place string) poll.Slot {
 	return poll.Slot{Place: place, At: at, Version: l.version}
 }
 
-func (l *spaced) Confirm(s poll.Slot) bool { return s.Version == l.version }
+func (l *spaced) Confirm(s poll.Slot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return s.Version == l.version
+}
 
 func (l *spaced) Throttled(s poll.Slot, wait time.Duration) poll.Place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if s.Version == l.version {
 		l.version++
 		l.next = time.Now().Add(wait)
@@ -316,10 +325,17 @@ func (l *spaced) Throttled(s poll.Slot, wait time.Duration) poll.Place {
 	return l.closed
 }
 
-func (l *spaced) Remaining(poll.Slot, int, time.Duration) poll.Place { return l.closed }
-func (l *spaced) Rate(string) float64                                { return 1 / l.interval.Seconds() }
+func (l *spaced) Remaining(poll.Slot, int, time.Duration) poll.Place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
+func (l *spaced) Rate(string) float64 { return 1 / l.interval.Seconds() }
 
 func (l *spaced) Release(s poll.Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if s.Version == l.version {
 		l.next = s.At
 	}
@@ -503,7 +519,9 @@ type asked struct {
 }
 
 func (a *asked) Reserve(place string) poll.Slot {
+	a.mu.Lock()
 	a.places = append(a.places, place)
+	a.mu.Unlock()
 	return a.spaced.Reserve(place)
 }
 

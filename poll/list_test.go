@@ -590,18 +590,26 @@ func TestListHints(t *testing.T) {
 
 // A closing limiter closes its place after some attempts.
 type closing struct {
+	mu       sync.Mutex
 	attempts int
 	until    time.Time
 }
 
 func (l *closing) Reserve(place string) poll.Slot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.attempts > 0 {
 		return poll.Slot{Place: place}
 	}
 	return poll.Slot{Place: place, At: l.until}
 }
-func (l *closing) Release(poll.Slot)                                      {}
-func (l *closing) Confirm(poll.Slot) bool                                 { l.attempts--; return true }
+func (l *closing) Release(poll.Slot) {}
+func (l *closing) Confirm(poll.Slot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attempts--
+	return true
+}
 func (l *closing) Throttled(poll.Slot, time.Duration) (p poll.Place)      { return p }
 func (l *closing) Remaining(poll.Slot, int, time.Duration) (p poll.Place) { return p }
 func (l *closing) Rate(string) float64                                    { return 0 }

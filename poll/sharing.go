@@ -59,8 +59,8 @@ func (s *source) claim() {
 	const most = 3 // unreadable answers
 	for range most {
 		s.turn = s.question.Claim(r.previous, !s.due.After(time.Now()))
-		if s.turn.Series != (Series{}) {
-			r.series = &s.turn.Series
+		if series := s.turn.Series; series != (Series{}) {
+			r.series = &series
 		}
 		if s.turn.Answer == nil {
 			return
