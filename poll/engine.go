@@ -58,13 +58,13 @@ type engine struct {
 	summary          Summary
 }
 
-// A task is what a goroutine of an engine does: something for a source, or a question to the
-// limiter about a gate, or only do.
+// A task is what a goroutine of an engine does: an attempt of a source, or to find out whose
+// turn it is to make one, or a question to the limiter, perhaps about a gate.
 type task struct {
-	do      func()
 	source  *source
-	attempt bool // it is an attempt of the source, and not a claim
+	attempt bool
 	gate    *gate
+	do      func() // unless it is an attempt
 }
 
 func newEngine(ctx context.Context, g Group, yield func(Event) bool) *engine {
@@ -120,7 +120,7 @@ func (e *engine) close() {
 		close(e.begun)
 	}
 	for _, s := range e.sources {
-		s.leave()
+		s.sharing.leave()
 	}
 	for _, g := range e.gates.gates {
 		e.gates.release(g) // others may share its place
@@ -230,19 +230,19 @@ func (e *engine) loop() {
 
 // open opens a source. A request that starts an operation is not shared.
 func (e *engine) open(s *source) {
-	s.news = &e.news
 	if s.open(&e.emitter); len(s.runs) > 1 && s.runs[0].startDue() {
 		for _, r := range s.runs[1:] {
 			e.sources = append(e.sources, &source{n: r.n, runs: []*run{r}})
 		}
 		s.runs = s.runs[:1]
 	}
+	s.share(&e.news)
 }
 
 // plan plans the next attempt of a source whose targets have not ended.
 func (e *engine) plan(s *source) {
 	if len(s.runs) == 0 {
-		s.leave()
+		s.sharing.leave()
 		e.gates.leave(s)
 		e.leaveList(s)
 		return
@@ -259,7 +259,7 @@ func (e *engine) plan(s *source) {
 // wait has a source wait until it is due, or until there is news for it.
 func (e *engine) wait(s *source) {
 	e.waiting.remove(s)
-	if s.hasNews.Load() {
+	if s.sharing != nil && s.sharing.hasNews.Load() {
 		e.claiming.put(s)
 	} else {
 		e.waiting.put(s)
@@ -383,7 +383,7 @@ func (e *engine) task(now time.Time) (task, bool) {
 	}
 	if s, ok := e.claiming.first(); ok {
 		e.claiming.remove(s)
-		return task{source: s, do: s.claim}, true
+		return task{source: s, do: s.sharing.claim}, true
 	}
 	if len(e.gates.calls) == 0 {
 		if s := e.gates.next(now); s != nil {
@@ -403,16 +403,18 @@ func (e *engine) attempt(s *source) task {
 	e.held.remove(s)
 	s.begin(&e.emitter)
 	e.summary.Attempts++
-	return task{source: s, attempt: true, do: func() {
-		s.look()
-		e.inform(s)
-	}}
+	return task{source: s, attempt: true}
 }
 
 // work does what is to be done.
 func (e *engine) work() {
 	for t := range e.begun {
-		t.do()
+		if t.attempt {
+			t.source.look()
+			e.inform(t.source)
+		} else {
+			t.do()
+		}
 		e.done <- t
 	}
 }
@@ -434,15 +436,15 @@ func (e *engine) finish(t task) {
 // claimed goes on with a source of which it is known whose turn it is.
 func (e *engine) claimed(s *source, now time.Time) {
 	switch {
-	case s.answer != nil:
+	case s.isTaken():
 		e.answered.put(s)
 		return
-	case s.turn.Ask:
+	case s.sharing.turn.Ask:
 		e.admit(s, now)
 		return
 	case s.due.After(now): // there was no news
 	default:
-		s.due = s.turn.Until
+		s.due = s.sharing.turn.Until
 		s.hold(&e.emitter, s.due, HeldByAnother)
 	}
 	e.wait(s)
@@ -472,7 +474,7 @@ func (e *engine) settle(s *source, now time.Time) {
 	g, place, news := s.gate, s.place, s.hasToTell()
 	g.running--
 	switch {
-	case s.answer != nil:
+	case s.isTaken():
 		e.summary.Taken++
 	case s.isAlone():
 		e.summary.Alone++
@@ -490,7 +492,7 @@ func (e *engine) settle(s *source, now time.Time) {
 			e.gates.release(g)
 		}
 		e.gates.update(g, now)
-		e.tell(g, place, now)
+		e.tell(g, *place, now)
 	} else if s.waiting > 0 { // its place may have been closed meanwhile
 		e.shut(s, now)
 	}
@@ -498,8 +500,8 @@ func (e *engine) settle(s *source, now time.Time) {
 
 // inform tells the limiter what an attempt saw, and notes what holds since.
 func (e *engine) inform(s *source) {
-	s.place, s.cut = Place{}, false
-	if !e.gates.limits(s.gate) || s.answer != nil {
+	s.place, s.cut = nil, false
+	if !e.gates.limits(s.gate) || s.isTaken() {
 		return
 	}
 	for _, r := range s.runs {
@@ -511,13 +513,15 @@ func (e *engine) inform(s *source) {
 		if o.Hint != nil {
 			wait, reason = o.Hint.Wait, o.Hint.Source
 		}
-		s.place = e.Limiter.Throttled(s.slot, wait)
-		s.place.Name, s.place.Reason, s.cut = s.gate.name, reason, true
+		place := e.Limiter.Throttled(s.slot, wait)
+		place.Name, place.Reason = s.gate.name, reason
+		s.place, s.cut = &place, true
 		return
 	}
 	if o := s.runs[0].last.observation; o.Quota != nil && !o.Elsewhere {
-		s.place = e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
-		s.place.Name, s.place.Reason = s.gate.name, "nothing remains of its rate limit"
+		place := e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
+		place.Name, place.Reason = s.gate.name, "nothing remains of its rate limit"
+		s.place = &place
 	}
 }
 
@@ -526,7 +530,7 @@ func (e *engine) inform(s *source) {
 func (s *source) hasToTell() bool {
 	place, told := s.place, s.gate.told
 	switch {
-	case place.Name == "":
+	case place == nil:
 		return false
 	case s.cut:
 		return !place.ClosedUntil.Equal(told.ClosedUntil) || place.Rate != told.Rate

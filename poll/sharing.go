@@ -13,8 +13,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// sharing is what a source has of the answers that are shared.
+// A sharing is what a source has of the answers that are shared.
 type sharing struct {
+	source   *source
 	question Question // nil before the first claim
 	identity []byte   // of question
 	turn     Turn     // of the attempt that is due, or under way
@@ -23,27 +24,36 @@ type sharing struct {
 	hasNews  atomic.Bool
 }
 
+// share has the answers of a source shared, if they can be.
+func (s *source) share(n *news) {
+	if len(s.runs) == 0 || s.runs[0].Answers == nil {
+		return
+	}
+	if _, ok := s.runs[0].probe.(Sharer); ok {
+		s.sharing = &sharing{source: s, news: n}
+	}
+}
+
 // shares reports whether it has to be known whose turn it is before the next attempt. One
 // that starts something is everybody's own.
 func (s *source) shares() bool {
-	r := s.runs[0]
-	if r.Answers == nil || r.startDue() {
+	if s.sharing == nil || s.runs[0].startDue() {
 		return false
 	}
-	_, ok := r.probe.(Sharer)
+	_, ok := s.runs[0].probe.(Sharer) // and not its result
 	return ok
 }
 
 // claim finds out whose turn it is. It emits nothing, so that it can be called from another
 // goroutine.
-func (s *source) claim() {
-	r := s.runs[0]
+func (s *sharing) claim() {
+	r := s.source.runs[0]
 	sharer := r.probe.(Sharer)
 	s.turn = Turn{Ask: true}
 	identity := sharer.Identity(r.AnswersName)
 	if identity == nil {
 		s.leave()
-		s.turn.Ask = !s.due.After(time.Now())
+		s.turn.Ask = !s.source.due.After(time.Now())
 		return
 	}
 	if !bytes.Equal(identity, s.identity) {
@@ -51,14 +61,14 @@ func (s *source) claim() {
 		since := slices.MaxFunc([]time.Time{r.Start, r.began, r.looked}, time.Time.Compare)
 		s.identity = slices.Clone(identity)
 		if r.AnswersName == "" {
-			identity = append(identity, Machine(s.gate.name)...)
+			identity = append(identity, Machine(s.source.gate.name)...)
 		}
 		s.question = r.Answers.Question(identity, since, s.notify)
 	}
 	s.hasNews.Store(false)
 	const most = 3 // unreadable answers
 	for range most {
-		s.turn = s.question.Claim(r.previous, !s.due.After(time.Now()))
+		s.turn = s.question.Claim(r.previous, !s.source.due.After(time.Now()))
 		if series := s.turn.Series; series != (Series{}) {
 			r.series = &series
 		}
@@ -75,29 +85,39 @@ func (s *source) claim() {
 }
 
 // notify notes that another process was answered.
-func (s *source) notify() {
+func (s *sharing) notify() {
 	s.hasNews.Store(true)
-	s.news.add(s)
+	s.news.add(s.source)
 }
 
 // leave ends what is shared.
-func (s *source) leave() {
-	if s.question != nil {
-		s.question.Close()
+func (s *sharing) leave() {
+	if s == nil || s.question == nil {
+		return
 	}
+	s.question.Close()
 	s.question, s.identity = nil, nil
 }
 
 // observe makes an attempt, unless another process has made it, and shares the answer.
 func (s *source) observe() (status.Observation, time.Duration) {
-	if s.answer != nil {
-		return *s.answer, 0
+	if s.isTaken() {
+		return *s.sharing.answer, 0
 	}
 	r := s.runs[0]
 	o, took := r.look(s.next.lastLook)
-	if s.question == nil || !s.turn.Ask {
-		return o, took
+	if s.sharing != nil {
+		s.sharing.answered(o, took)
 	}
+	return o, took
+}
+
+// answered shares the answer to an attempt that was this process's turn.
+func (s *sharing) answered(o status.Observation, took time.Duration) {
+	if s.question == nil || !s.turn.Ask {
+		return
+	}
+	r := s.source.runs[0]
 	s.question.Answered(writeAnswer(o, r.probe.(Sharer)))
 	next := s.turn.Series
 	if next.Ended = time.Now(); next.Began.IsZero() {
@@ -105,7 +125,6 @@ func (s *source) observe() (status.Observation, time.Duration) {
 	}
 	next.N++
 	next.Previous, r.series = r.previous, &next
-	return o, took
 }
 
 // count counts the attempt that has ended.
@@ -118,7 +137,7 @@ func (s *source) count() {
 	}
 	for _, r := range runs {
 		switch {
-		case s.answer != nil:
+		case s.isTaken():
 			r.taken++
 		case s.isAlone():
 			r.alone++
@@ -126,11 +145,20 @@ func (s *source) count() {
 	}
 }
 
+// isTaken reports whether the attempt is another process's.
+func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
+
 // isAlone reports whether the attempt should have been shared, and was not.
-func (s *source) isAlone() bool { return s.answer == nil && (s.turn.Alone || s.slot.Alone) }
+func (s *source) isAlone() bool {
+	return !s.isTaken() && (s.slot.Alone || s.sharing != nil && s.sharing.turn.Alone)
+}
 
 // forget forgets the attempt that has ended.
-func (s *source) forget() { s.turn, s.answer = Turn{}, nil }
+func (s *source) forget() {
+	if s.sharing != nil {
+		s.sharing.turn, s.sharing.answer = Turn{}, nil
+	}
+}
 
 // news is what sources have been told from elsewhere.
 type news struct {
