@@ -18,6 +18,7 @@ const module = "github.com/pollcli/poll"
 const (
 	leaf  = "internal/words"
 	paces = "internal/pace"
+	turns = "internal/turns"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 )
@@ -45,7 +46,7 @@ var floors = []struct {
 	{"internal/term", nil},
 	{"internal/joblog", []string{files, "poll"}},
 	{"internal/history", []string{files, "backoff/learn"}},
-	{"poll/fleet", []string{"poll", paces, files}},
+	{"poll/fleet", []string{"poll", paces, turns, files}},
 	{"poll", []string{"poll/internal/exchange", paces, "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
@@ -64,6 +65,7 @@ var floors = []struct {
 	{paces, nil},
 	{fills, nil},
 	{files, nil},
+	{turns, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -112,7 +114,7 @@ func TestArrows_publicStandsAlone(t *testing.T) {
 			continue
 		}
 		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") && !slices.Contains([]string{leaf, paces, fills, files}, below) {
+			if strings.HasPrefix(below, "internal/") && !slices.Contains([]string{leaf, paces, turns, fills, files}, below) {
 				t.Errorf("%s may import %s", floor.pkg, below)
 			}
 		}

@@ -10,9 +10,13 @@ import (
 // client takes the memory for it before the first byte has come.
 type guarded struct {
 	net.Conn
-	pages  bool // arrays are expected
-	most   int  // digits of the number under way, 0 outside of one
-	digits int
+	pages bool // arrays are expected
+
+	// Of the line under way:
+	kind   byte // its first byte, 0 at its beginning
+	digits int  // of the length that it announces
+	length int
+	body   int // bytes of a string that are still to come, with the end of its line
 }
 
 // The most digits that the length of a string, and that of an array, may have.
@@ -21,28 +25,48 @@ const (
 	arrayDigits  = 4
 )
 
-// Read reads what the server says. A string that holds what would be too long an announcement
-// is taken for one.
+// Read reads what the server says.
 func (g *guarded) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
-	for _, c := range b[:n] {
-		switch {
-		case c == '*' && !g.pages:
-			g.most, g.digits = -1, 0
-		case c == '*':
-			g.most, g.digits = arrayDigits, 0
-		case c == '$':
-			g.most, g.digits = stringDigits, 0
-		case g.most != 0 && '0' <= c && c <= '9':
-			g.digits++
-		default:
-			g.most = 0
+	for rest := b[:n]; len(rest) > 0; {
+		if g.body > 0 {
+			skipped := min(g.body, len(rest))
+			g.body -= skipped
+			rest = rest[skipped:]
+			continue
 		}
-		if g.most != 0 && g.digits > g.most {
+		if !g.read(rest[0]) {
 			return 0, errUnexpected
 		}
+		rest = rest[1:]
 	}
 	return n, err
+}
+
+// read reports whether a byte of a line may be there.
+func (g *guarded) read(c byte) bool {
+	most := stringDigits
+	if g.kind == '*' {
+		most = arrayDigits
+	}
+	switch {
+	case g.kind == 0:
+		g.kind, g.digits, g.length = c, 0, 0
+		return c != '*' || g.pages
+	case c == '\n':
+		if g.kind == '$' && g.digits > 0 {
+			g.body = g.length + len("\r\n")
+		}
+		g.kind = 0
+	case g.kind != '$' && g.kind != '*':
+	case c == '-':
+		g.digits = -1 << 20 // there is no string
+	case '0' <= c && c <= '9':
+		g.digits++
+		g.length = 10*g.length + int(c-'0')
+		return g.digits <= most
+	}
+	return true
 }
 
 // dialer returns what opens connections, encrypted if there is a configuration for that.

@@ -30,7 +30,11 @@ func (d directory) connect(context.Context) error {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return err
 	}
-	return d.check()
+	if err := d.check(); err != nil {
+		return err
+	}
+	d.sweep()
+	return nil
 }
 
 // check refuses a directory that others may put files into.

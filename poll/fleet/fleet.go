@@ -52,10 +52,11 @@ type Options struct {
 
 // A Fleet is what processes share. It may be used from several goroutines.
 type Fleet struct {
-	engine engine
-	keys   keyer
-	note   func(string)
-	where  string // without passwords
+	engine  engine
+	keys    keyer
+	answers answerKeyer
+	note    func(string)
+	where   string // without passwords
 
 	reached chan struct{} // closed once it was tried for long enough to reach the engine
 	closed  context.Context
@@ -73,6 +74,11 @@ type engine interface {
 	// step takes one step before the context, which has a deadline, is done.
 	step(context.Context, string, pace.Rules, pace.Call) (pace.Reply, error)
 	list(context.Context) ([]record, error)
+	// swap looks at what is shared of a question, with the answer if that began after known,
+	// and makes of it what change returns. It may call change several times.
+	swap(ctx context.Context, name string, known int64, change func(sheet) *edit) error
+	// watch tells the watched what becomes of them, as soon as it can, until ctx is done.
+	watch(ctx context.Context, w *watched)
 	close()
 }
 
@@ -133,11 +139,15 @@ func looksLikeHost(where string) bool {
 }
 
 func start(e engine, where string, o Options) (*Fleet, error) {
-	keys, err := newKeyer(o.Secret)
+	keys, err := newKeyer(o.Secret, "names of limits, 1")
 	if err != nil {
 		return nil, fmt.Errorf("share: %w", err)
 	}
-	f := &Fleet{engine: e, keys: keys, note: o.Note, where: where, reached: make(chan struct{}), pause: leastPause}
+	answers, err := newAnswerKeyer(o.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("share: %w", err)
+	}
+	f := &Fleet{engine: e, keys: keys, answers: answers, note: o.Note, where: where, reached: make(chan struct{}), pause: leastPause}
 	f.closed, f.close = context.WithCancel(context.Background())
 	go func() {
 		reached := sync.OnceFunc(func() { close(f.reached) })
@@ -165,28 +175,36 @@ func (f *Fleet) Close() {
 
 // step takes a step at a place, unless this process is alone.
 func (f *Fleet) step(key string, r pace.Rules, c pace.Call) (reply pace.Reply, shared bool) {
+	shared = f.call(func(ctx context.Context) (err error) {
+		reply, err = f.engine.step(ctx, key, r, c)
+		return err
+	})
+	return reply, shared
+}
+
+// call calls the engine, unless this process is alone, or is so from then on.
+func (f *Fleet) call(do func(context.Context) error) (shared bool) {
 	ctx, cancel := context.WithTimeout(f.closed, bound)
 	defer cancel()
 	select {
 	case <-f.reached:
 	case <-ctx.Done(): // what comes of it is told there
-		return pace.Reply{}, false
+		return false
 	}
 	f.mu.Lock()
 	up := f.up
 	f.mu.Unlock()
 	if !up {
-		return pace.Reply{}, false
+		return false
 	}
-	reply, err := f.engine.step(ctx, key, r, c)
-	if err != nil {
+	if err := do(ctx); err != nil {
 		f.lose(err)
-		return pace.Reply{}, false
+		return false
 	}
 	f.mu.Lock()
 	f.pause = leastPause
 	f.mu.Unlock()
-	return reply, true
+	return true
 }
 
 // lose notes that the engine cannot be used for now.
@@ -242,20 +260,27 @@ func (f *Fleet) sleep(d time.Duration) bool {
 	}
 }
 
+// say tells something about what is shared.
+func (f *Fleet) say(note string) {
+	if f.note != nil && f.closed.Err() == nil {
+		f.note(note)
+	}
+}
+
 // tell says once why this process goes on alone.
 func (f *Fleet) tell(err error) {
 	f.mu.Lock()
 	told := f.told || f.closed.Err() != nil
 	f.told = true
 	f.mu.Unlock()
-	if told || f.note == nil {
+	if told {
 		return
 	}
 	why := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
 		why = "it does not answer in time"
 	}
-	f.note(fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
+	f.say(fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
 }
 
 // A Limit is what a fleet shares about a place.
@@ -270,7 +295,7 @@ type Limit struct {
 }
 
 // Key returns the key of a place, of which [Limiter.Key] has returned text.
-func (f *Fleet) Key(text string) string { return f.keys.name(text) }
+func (f *Fleet) Key(text string) string { return f.keys.name([]byte(text)) }
 
 // List returns what is shared now.
 func (f *Fleet) List(ctx context.Context) ([]Limit, error) {

@@ -7,18 +7,23 @@ import (
 	"encoding/hex"
 )
 
-// A keyer makes the names under which records are shared. They tell nothing of the texts
-// that they are made of to who does not have the secret, but that they are equal. Without a
-// secret, a text that can be guessed can be recognized.
+// A keyer makes what is shared of texts in place of them. It tells nothing of the texts to
+// who does not have the secret, but that they are equal. Without a secret, a text that can be
+// guessed can be recognized.
 type keyer []byte
 
-func newKeyer(secret []byte) (keyer, error) {
-	key, err := hkdf.Key(sha256.New, secret, []byte("pollcli/poll"), "names of limits, 1", sha256.Size)
+// newKeyer returns the keyer for a purpose.
+func newKeyer(secret []byte, purpose string) (keyer, error) {
+	key, err := hkdf.Key(sha256.New, secret, []byte("pollcli/poll"), purpose, sha256.Size)
 	return key, err
 }
 
-func (k keyer) name(text string) string {
+// sum returns 32 bytes that cannot be told from random ones.
+func (k keyer) sum(text []byte) []byte {
 	mac := hmac.New(sha256.New, k)
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil)[:16])
+	mac.Write(text)
+	return mac.Sum(nil)
 }
+
+// name returns the name under which a record is shared.
+func (k keyer) name(text []byte) string { return hex.EncodeToString(k.sum(text)[:16]) }

@@ -29,6 +29,10 @@ type fake struct {
 	slow   bool          // to be reached
 	steps  int
 	script func() // what happens meanwhile, nil for nothing
+	sheets map[string]sheet
+	swaps  int
+	mute   bool // it tells nobody
+	heard  []*watched
 }
 
 func (e *fake) connect(ctx context.Context) error {
@@ -41,7 +45,8 @@ func (e *fake) connect(ctx context.Context) error {
 	return e.away
 }
 
-func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (pace.Reply, error) {
+// begin begins a call, which holds the lock then, unless it fails.
+func (e *fake) begin(ctx context.Context) error {
 	e.mu.Lock()
 	delay := e.delay
 	e.mu.Unlock()
@@ -49,14 +54,22 @@ func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) 
 		select {
 		case <-time.After(delay):
 		case <-ctx.Done():
-			return pace.Reply{}, ctx.Err()
+			return ctx.Err()
 		}
 	}
 	e.mu.Lock()
-	defer e.mu.Unlock()
-	if err := errors.Join(e.away, e.fault); err != nil {
+	err := errors.Join(e.away, e.fault)
+	if err != nil {
+		e.mu.Unlock()
+	}
+	return err
+}
+
+func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (pace.Reply, error) {
+	if err := e.begin(ctx); err != nil {
 		return pace.Reply{}, err
 	}
+	defer e.mu.Unlock()
 	e.steps++
 	if e.states == nil {
 		e.states = map[string]*pace.State{}
@@ -65,6 +78,35 @@ func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) 
 		e.states[key] = new(pace.State)
 	}
 	return e.states[key].Step(r, time.Now().Add(e.ahead).UnixMicro(), c), nil
+}
+
+func (e *fake) swap(ctx context.Context, name string, known int64, change func(sheet) *edit) error {
+	if err := e.begin(ctx); err != nil {
+		return err
+	}
+	e.swaps++
+	s := e.sheets[name]
+	s.now = time.Now().Add(e.ahead).UnixMicro()
+	if made := change(s); made != nil {
+		if s.state = made.state; made.sealed != nil {
+			s.sealed = made.sealed
+		}
+		if e.sheets == nil {
+			e.sheets = map[string]sheet{}
+		}
+		e.sheets[name] = s
+		if made.tell && !e.mute {
+			for _, w := range e.heard {
+				go w.tell(name, s)
+			}
+		}
+	}
+	e.mu.Unlock()
+	return nil
+}
+
+func (e *fake) watch(_ context.Context, w *watched) {
+	e.set(func() { e.heard = append(e.heard, w) })
 }
 
 func (e *fake) list(context.Context) ([]record, error) { return nil, nil }

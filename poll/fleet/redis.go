@@ -17,7 +17,7 @@ import (
 )
 
 //go:embed step.lua
-var stepScript string
+var stepText string
 
 var errUnexpected = errors.New("an unexpected answer")
 
@@ -25,13 +25,20 @@ var errUnexpected = errors.New("an unexpected answer")
 // there, by a script on the server's clock, each in one round trip.
 type redisEngine struct {
 	address address
-	hash    string
+	steps   *script
+	swaps   *script
 	turn    chan redis.Conn // who has it may use the connection, nil for none
 }
 
+// A script is a program that the server runs.
+type script struct{ text, hash string }
+
+func newScript(text string) *script {
+	return &script{text: text, hash: redis.NewScript(0, text).Hash()}
+}
+
 func newRedisEngine(a address) *redisEngine {
-	e := &redisEngine{address: a, turn: make(chan redis.Conn, 1)}
-	e.hash = redis.NewScript(1, stepScript).Hash()
+	e := &redisEngine{address: a, steps: newScript(stepText), swaps: newScript(swapText), turn: make(chan redis.Conn, 1)}
 	e.turn <- nil
 	return e
 }
@@ -72,20 +79,29 @@ func (e *redisEngine) dial(ctx context.Context, pages bool) (redis.Conn, error) 
 }
 
 func (e *redisEngine) step(ctx context.Context, key string, r pace.Rules, c pace.Call) (pace.Reply, error) {
+	reply, err := e.run(ctx, e.steps, 1, redisKey(key), int(c.Op), number(r.Most), number(r.Start), r.Horizon, c.Version, c.Span, c.N)
+	if err != nil {
+		return pace.Reply{}, err
+	}
+	return parseReply(reply)
+}
+
+// run has the server run a script with so many keys among its arguments.
+func (e *redisEngine) run(ctx context.Context, s *script, keys int, args ...any) (string, error) {
 	var conn redis.Conn
 	select {
 	case conn = <-e.turn:
 	case <-ctx.Done():
-		return pace.Reply{}, ctx.Err()
+		return "", ctx.Err()
 	}
 	defer func() { e.turn <- conn }()
 	if conn == nil {
-		return pace.Reply{}, errors.New("the connection is lost")
+		return "", errors.New("the connection is lost")
 	}
-	args := []any{e.hash, 1, redisKey(key), int(c.Op), number(r.Most), number(r.Start), r.Horizon, c.Version, c.Span, c.N}
+	args = append([]any{s.hash, keys}, args...)
 	reply, err := redis.String(do(ctx, conn, "EVALSHA", args...))
 	if hasCode(err, "NOSCRIPT") {
-		args[0] = stepScript
+		args[0] = s.text
 		reply, err = redis.String(do(ctx, conn, "EVAL", args...))
 	}
 	if err != nil {
@@ -93,9 +109,9 @@ func (e *redisEngine) step(ctx context.Context, key string, r pace.Rules, c pace
 			conn.Close()
 			conn = nil
 		}
-		return pace.Reply{}, inWords(err)
+		return "", inWords(err)
 	}
-	return parseReply(reply)
+	return reply, nil
 }
 
 // do carries out a command before ctx is done.
