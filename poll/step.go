@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -14,12 +15,21 @@ import (
 // EventEnd the wait has ended as its Outcome says. If the State has not Ended then, as after
 // a time-out or when ctx was canceled, a further Step goes on.
 //
+// The deadline of ctx is that of this Step, not of the wait: it limits the attempt like
+// AttemptTimeout, and a tenth of the time, at most 5 s, is left to keep the State.
+//
 // The first Step is given the zero State. A request that starts an operation is sent once,
 // if the State that [Poller.Starting] is given is kept before Starting returns, and the last
 // one kept is used where a Step did not return.
 func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	going := *p
 	going.Past = &past
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		left = max(left-min(left/10, maxKeeping), 1)
+		going.AttemptTimeout = min(left, cmp.Or(going.AttemptTimeout, left))
+		ctx = undated{ctx}
+	}
 	r := newRun(ctx, going)
 	var cancel context.CancelFunc
 	r.ctx, cancel = r.untilDeadline()
@@ -47,6 +57,22 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		}
 	}
 	return stateAfter(events), events
+}
+
+// maxKeeping is the most that is left of the time of a [Poller.Step] to keep the State.
+const maxKeeping = 5 * time.Second
+
+// undated is a context whose deadline is none of the wait: where it comes, the wait is
+// interrupted.
+type undated struct{ context.Context }
+
+func (undated) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func (u undated) Err() error {
+	if u.Context.Err() != nil {
+		return context.Canceled
+	}
+	return nil
 }
 
 // stateAfter returns the state after the last event.

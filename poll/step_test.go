@@ -3,8 +3,10 @@ package poll_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -103,6 +105,64 @@ func TestAStepAfterTheDeadline(t *testing.T) {
 		state, events := p.Step(t.Context(), state)
 		if o := events[0].Outcome; o == nil || o.Ending != poll.TimedOut || o.Reason != "timed out after 1m30s" || state.Ended {
 			t.Errorf("events %+v", events)
+		}
+	})
+}
+
+// The deadline of a step's context cuts its attempt short in time to keep the state. It is
+// none of the wait: a hint may lead past it, and no look comes early because of it.
+func TestTheDeadlineOfAStep(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		timeout, attempt time.Duration
+		op               operation
+		want             string
+	}{
+		"a wait that outlasts it": {0, 0, operation{}, "0s NOT_READY, then 2m0s"},
+		"a hint that outlasts it": {
+			0, 0, operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}, "0s THROTTLED, then 1h3m0s",
+		},
+		"an attempt that does":         {0, 0, operation{takes: time.Hour}, "55s NOT_READY, then 2m0s"},
+		"an attempt with its own":      {0, time.Second, operation{takes: time.Hour}, "1s NOT_READY, then 2m0s"},
+		"an attempt with a longer one": {0, time.Hour, operation{takes: time.Hour}, "55s NOT_READY, then 2m0s"},
+		"the deadline of the wait":     {90 * time.Second, 0, operation{takes: time.Second}, "1s NOT_READY, then 1m27s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				p := poll.Poller{
+					Probe: &test.op, Schedule: backoff.Fixed(2 * time.Minute), Immediate: true, Rand: rand.New(half{}),
+					Timeout: test.timeout, AttemptTimeout: test.attempt,
+				}
+				begun := time.Now()
+				state, events := p.Step(ctx, poll.State{})
+				next := events[len(events)-1]
+				have := fmt.Sprintf("%s %s, then %s", time.Since(begun), state.Status, next.Wait)
+				if have != test.want || next.Kind != poll.EventWait {
+					t.Errorf("have %s with %s, want %s", next.Kind, have, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A step whose context was done before it began makes no attempt, and the next one goes on.
+func TestAStepThatComesTooLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		time.Sleep(time.Minute)
+		p := poll.Poller{Probe: &operation{}, Immediate: true}
+		state, events := p.Step(ctx, poll.State{})
+		o := events[len(events)-1].Outcome
+		if o == nil || o.Ending != poll.Interrupted || !errors.Is(o.Cause, context.DeadlineExceeded) || state.Ended {
+			t.Fatalf("events %+v", events)
+		}
+		if state, _ = p.Step(t.Context(), state); state.Attempts != 1 {
+			t.Errorf("after that: %+v", state)
 		}
 	})
 }
