@@ -16,7 +16,8 @@ import (
 type Answers interface {
 	// Question returns what is shared by all who ask the same. Identity is all that makes
 	// the attempt, credentials, too. Only what was asked for after since counts. News is
-	// called on any goroutine once another has been answered: the next Claim returns that.
+	// called on any goroutine once another has been answered: the next Claim returns that. It is
+	// called, too, once an attempt that was to be claimed later may be claimed.
 	Question(identity []byte, since time.Time, news func()) Question
 }
 
@@ -24,11 +25,12 @@ type Answers interface {
 type Question interface {
 	// Claim says who makes the attempt that is due, wait after the last answer. If none is due
 	// yet, it only returns an answer that has come meanwhile, or the zero Turn, and does not
-	// block.
+	// block; but one that was due, and is to be claimed later, may be claimed once there is news.
 	Claim(wait time.Duration, due bool) Turn
 	// Answered shares the answer to the attempt that a Claim gave to this process, or says
-	// that there is none to share, if it is nil.
-	Answered(answer []byte)
+	// that there is none to share, if it is nil. Next is the wait before the next attempt, 0
+	// if this process makes none.
+	Answered(answer []byte, next time.Duration)
 	// Close is called once the wait is over, or asks something else. It does not block.
 	Close()
 }
@@ -50,7 +52,7 @@ type Turn struct {
 // all of them plan the same next attempt, as far as their schedules are the same.
 type Series struct {
 	Began    time.Time     // of the first attempt
-	N        int           // attempts that were answered so far
+	N        int           // attempts that have ended so far
 	Ended    time.Time     // of the last one, zero if there was none
 	Previous time.Duration // the wait before it
 	Seed     uint64        // of the jitter of all waits

@@ -442,7 +442,7 @@ func (e *engine) claimed(s *source, now time.Time) {
 	case s.sharing.turn.Ask:
 		e.admit(s, now)
 		return
-	case s.due.After(now): // there was no news
+	case s.due.After(now) && s.sharing.turn.Until.IsZero(): // there was no news
 	default:
 		s.due = s.sharing.turn.Until
 		s.hold(&e.emitter, s.due, HeldByAnother)

@@ -99,32 +99,43 @@ func (s *sharing) leave() {
 	s.question, s.identity = nil, nil
 }
 
-// observe makes an attempt, unless another process has made it, and shares the answer.
+// observe makes an attempt, unless another process has made it.
 func (s *source) observe() (status.Observation, time.Duration) {
 	if s.isTaken() {
 		return *s.sharing.answer, 0
 	}
-	r := s.runs[0]
-	o, took := r.look(s.next.lastLook)
-	if s.sharing != nil {
-		s.sharing.answered(o, took)
-	}
-	return o, took
+	return s.runs[0].look(s.next.lastLook)
 }
 
-// answered shares the answer to an attempt that was this process's turn.
-func (s *sharing) answered(o status.Observation, took time.Duration) {
-	if s.question == nil || !s.turn.Ask {
-		return
-	}
+// asked reports whether the attempt is one whose answer is shared.
+func (s *sharing) asked() bool { return s != nil && s.question != nil && s.turn.Ask }
+
+// answered shares the answer to an attempt, which has been judged.
+func (s *sharing) answered(answer []byte, took time.Duration) {
 	r := s.source.runs[0]
-	s.question.Answered(writeAnswer(o, r.probe.(Sharer)))
-	next := s.turn.Series
-	if next.Ended = time.Now(); next.Began.IsZero() {
-		next.Began = next.Ended.Add(-took)
+	series := s.turn.Series
+	if series.Ended = time.Now(); series.Began.IsZero() {
+		series.Began = series.Ended.Add(-took)
 	}
-	next.N++
-	next.Previous, r.series = r.previous, &next
+	series.N++
+	series.Previous, r.series = r.previous, &series
+	s.question.Answered(answer, s.next())
+}
+
+// next returns the wait before the next attempt, 0 if there will be none.
+func (s *sharing) next() time.Duration {
+	runs := s.source.runs
+	goesOn := func(r *run) bool {
+		_, over := r.ending()
+		return !over
+	}
+	if s.source.list == nil && !slices.ContainsFunc(runs, goesOn) {
+		return 0
+	}
+	previous := runs[0].previous
+	next := runs[0].plan()
+	runs[0].previous = previous
+	return next.wait
 }
 
 // count counts the attempt that has ended.

@@ -88,7 +88,7 @@ func (n *note) Claim(wait time.Duration, due bool) poll.Turn {
 	return poll.Turn{Ask: true, Series: q.series}
 }
 
-func (n *note) Answered(answer []byte) {
+func (n *note) Answered(answer []byte, next time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	q := n.common
@@ -314,7 +314,7 @@ func (f *forging) Question([]byte, time.Time, func()) poll.Question { return &fo
 type forgery struct{ text []byte }
 
 func (f *forgery) Claim(time.Duration, bool) poll.Turn { return poll.Turn{Answer: f.text} }
-func (f *forgery) Answered([]byte)                     {}
+func (f *forgery) Answered([]byte, time.Duration)      {}
 func (f *forgery) Close()                              {}
 
 // The entity tag survives a change of who asks, and so does what is followed.

@@ -126,9 +126,19 @@ func (s *source) begin(e *emitter) {
 // be called from another goroutine.
 func (s *source) look() {
 	o, took := s.observe()
+	var shared []byte
+	asked := s.sharing.asked()
+	if asked { // before the session goes on to a result
+		shared = writeAnswer(o, s.runs[0].probe.(Sharer))
+	}
 	for _, r := range s.runs {
 		r.answered(o, took)
-		if _, never := r.unrunnable(); len(s.runs) == 1 && s.list == nil && !never {
+	}
+	if asked {
+		s.sharing.answered(shared, took)
+	}
+	if r := s.runs[0]; len(s.runs) == 1 && s.list == nil {
+		if _, never := r.unrunnable(); !never {
 			r.lookForResult(s.next.lastLook)
 		}
 	}

@@ -18,8 +18,6 @@ const (
 	Lease = 5 * Second
 	// horizon bounds waits: who writes what makes no sense is not believed for longer.
 	horizon = 3600 * Second
-	// unknownWait is taken for a wait that is not known.
-	unknownWait = Second
 	// glance is after how long who has had no answer looks again whether another asks: the
 	// one who asks may have begun before.
 	glance = Second
@@ -37,7 +35,7 @@ type State struct {
 	First int64 // when the first one began
 	N     int64 // how many there were
 	Wait  int64 // before the last one
-	Next  int64 // after it, as far as is known
+	Next  int64 // after it, 0 if who made it makes no more
 	Long  bool  // the answer is too long to be shared
 
 	// Of the one under way:
@@ -81,7 +79,7 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 	case s.Begun > m.Since && !s.Long:
 		m.Counted(s)
 		return Take, 0
-	case lives && s.Long:
+	case s.Long && now <= s.Ended+2*max(s.Wait, s.Next)+Lease:
 		return Alone, 0
 	case s.leased(now) && s.Owner != m.ID:
 		if !m.Versed {
@@ -97,7 +95,7 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 		}
 	}
 	if !lives { // it is the member's series that goes on, or a new one
-		s.N, s.First, s.Ended, s.Wait, s.Next = m.N, m.First, 0, 0, 0
+		s.N, s.First, s.Ended, s.Wait, s.Next, s.Long = m.N, m.First, 0, 0, 0, false
 		if s.First == 0 {
 			s.First = now
 		}
@@ -143,34 +141,22 @@ const (
 	Failed                 // none
 )
 
-// End notes what came of the attempt of a member, unless another has taken its turn since, or
-// the clock was set back. The lease of who had no answer runs out, so that a server that is
-// down is not asked by all at once.
-func (s *State) End(m Member, now int64, e Ending) bool {
+// End notes what came of the attempt of a member, whose next one comes after a wait, unless
+// another has taken its turn since, or the clock was set back. The lease of who had no answer
+// runs out, so that a server that is down is not asked by all at once.
+func (s *State) End(m Member, now int64, e Ending, next int64) bool {
 	if !s.owns(m) || m.Claimed > now {
 		return false
 	}
 	s.settle(now)
-	before := s.Wait
 	if m.Versed || s.N == 0 {
 		s.Wait = m.Wait
 	}
-	s.Ended, s.Next, s.N = now, next(s.N, before, s.Wait), min(s.N+1, mostAttempts)
+	s.Ended, s.Next, s.N = now, bounded(next), min(s.N+1, mostAttempts)
 	if s.Long = e == TooLong; e != Failed {
 		s.Begun, s.Owner, s.Claimed, s.Lease = m.Claimed, 0, 0, 0
 	}
 	return true
-}
-
-// next estimates the wait that follows two: schedules grow, up to twice a wait.
-func next(n, before, wait int64) int64 {
-	switch {
-	case n == 0 || wait == 0:
-		return unknownWait
-	case before == 0 || before > wait:
-		return wait
-	}
-	return bounded(wait + min(wait-before, wait))
 }
 
 // Keep returns how long a state is kept.
@@ -187,9 +173,9 @@ func (s *State) leased(now int64) bool {
 	return now < s.Lease && s.Lease <= now+Lease && s.Claimed <= now+1 && s.Claimed > now-horizon
 }
 
-// lives reports whether there are others who will ask soon. Nobody did for twice the wait
-// where they have all ended.
-func (s *State) lives(now int64) bool { return s.N > 0 && now <= s.Ended+2*s.Next+Lease }
+// lives reports whether there are others who will ask soon. Where nobody did for twice the
+// wait, there are none.
+func (s *State) lives(now int64) bool { return s.Next > 0 && now <= s.Ended+2*s.Next+Lease }
 
 // settle makes a state one that can hold at a time: a clock may have been set back, and what
 // is written somewhere may have been written by anyone. An answer of the future is one of

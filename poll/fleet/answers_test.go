@@ -88,11 +88,15 @@ func (w *waiter) look(a *thing) (answer []byte) {
 			}
 			w.asked++
 			answer = a.ask()
-			w.question.Answered(answer)
 			s := turn.Series
 			s.N++
 			s.Ended, s.Previous = time.Now(), w.next
 			w.plan(s)
+			next := w.next
+			if bytes.HasSuffix(answer, []byte("done")) {
+				next = 0
+			}
+			w.question.Answered(answer, next)
 			return answer
 		case !turn.Until.IsZero():
 			w.due = turn.Until
@@ -158,7 +162,7 @@ func last(waiters []*waiter) time.Duration {
 // Many who begin within a second, or some, ask no more together than one of them alone.
 func TestAnswers_crowd(t *testing.T) {
 	t.Parallel()
-	for _, within := range []time.Duration{time.Second} {
+	for _, within := range []time.Duration{time.Second, 20 * time.Second} {
 		for _, n := range []int{1, 1000} {
 			t.Run(fmt.Sprintf("%d within %s", n, within), func(t *testing.T) {
 				t.Parallel()

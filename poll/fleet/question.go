@@ -186,7 +186,7 @@ func (q *question) hear(s sheet, answer []byte) {
 }
 
 // Answered shares an answer, or says that there is none.
-func (q *question) Answered(answer []byte) {
+func (q *question) Answered(answer []byte, next time.Duration) {
 	q.mu.Lock()
 	asked, m := q.asks, q.member
 	q.asks = turns.Hold
@@ -213,7 +213,7 @@ func (q *question) Answered(answer []byte) {
 		sealed = q.seal.close(answer, m.Claimed)
 	}
 	q.swap(m.Claimed, func(s sheet) *edit {
-		if !s.state.End(m, s.now, ending) {
+		if !s.state.End(m, s.now, ending, pace.Span(next)) {
 			return nil
 		}
 		return &edit{state: s.state, sealed: sealed, tell: ending != turns.Failed}
