@@ -108,7 +108,21 @@ func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share
 		Fleet: s.Fleet, PerSecond: rate, Known: l.Has("rate"), Rand: plan.Source(l),
 		Key: limitsOf(l.String("share-key"), pollers, lines).text,
 	}
+	s.shareAnswers(cmp.Or(l.String("share-answers"), shareAuto), pollers)
 	return s, nil
+}
+
+// shareAnswers has targets share what --share-answers says.
+func (s *share) shareAnswers(what string, pollers []*poll.Poller) {
+	if what == shareNone {
+		return
+	}
+	answers := &fleet.Answers{Fleet: s.Fleet}
+	for _, p := range pollers {
+		if p.Answers = answers; what != shareAuto {
+			p.AnswersName = what
+		}
+	}
 }
 
 // openFleet opens the place that is shared, of which origin is what an error calls it.

@@ -178,8 +178,7 @@ func (s *suite) processes(n int, spread time.Duration, args func(i int) []string
 // inProcess runs poll so many times in this process.
 func inProcess(n int, spread time.Duration, args func(i int) []string) []end {
 	return crowd(n, spread, func(i int) end {
-		var said strings.Builder
-		streams := term.Buffers(strings.NewReader(""), &strings.Builder{}, &said)
+		streams, _, said := term.Buffers("")
 		world := cli.World{Args: args(i), Lookup: lookup, Streams: streams}
 		code := cli.Run(context.Background(), world)
 		return end{int(code), time.Now(), said.String()}
