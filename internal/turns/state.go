@@ -30,7 +30,7 @@ const (
 // A State is what is known of a question. The zero value is one that nobody has asked.
 type State struct {
 	// Of the attempts that have ended:
-	Begun int64 // when the one began that was answered last
+	Begun int64 // when the one began whose answer is shared, 0 for none
 	Ended int64 // when the last one did
 	First int64 // when the first one began
 	N     int64 // how many there were
@@ -76,7 +76,7 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 	s.settle(now)
 	lives := s.lives(now)
 	switch {
-	case s.Begun > m.Since && !s.Long:
+	case s.Begun > max(m.Since, 0):
 		m.Counted(s)
 		return Take, 0
 	case s.Long && now <= s.Ended+2*max(s.Wait, s.Next)+Lease:
@@ -153,9 +153,13 @@ func (s *State) End(m Member, now int64, e Ending, next int64) bool {
 		s.Wait = m.Wait
 	}
 	s.Ended, s.Next, s.N = now, bounded(next), min(s.N+1, mostAttempts)
-	if s.Long = e == TooLong; e != Failed {
-		s.Begun, s.Owner, s.Claimed, s.Lease = m.Claimed, 0, 0, 0
+	if s.Long = e == TooLong; e == Failed {
+		return true
 	}
+	if s.Begun = m.Claimed; s.Long {
+		s.Begun = 0
+	}
+	s.Owner, s.Claimed, s.Lease = 0, 0, 0
 	return true
 }
 

@@ -90,7 +90,7 @@ type claim struct {
 func (q *question) claim(s sheet, wait time.Duration, began time.Time) claim {
 	c := claim{sheet: s, member: q.member}
 	c.member.Since = max(c.member.Since, s.now-pace.Span(began.Sub(q.since)))
-	if c.state.Begun > c.member.Since && !c.state.Long {
+	if c.state.Begun > c.member.Since {
 		if c.answer = q.seal.open(s.sealed, c.state.Begun); c.answer == nil {
 			c.state.Begun = 0
 		}
