@@ -73,7 +73,7 @@ const (
 // Claim says whose turn it is, a wait after the last attempt, and until when to hold. The
 // state changes if it is the member's.
 func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
-	s.settle(now)
+	s.Settle(now)
 	lives := s.lives(now)
 	switch {
 	case s.Begun > max(m.Since, 0):
@@ -95,9 +95,12 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 		}
 	}
 	if !lives { // it is the member's series that goes on, or a new one
-		s.N, s.First, s.Ended, s.Wait, s.Next, s.Long = m.N, m.First, 0, 0, 0, false
+		s.N, s.First, s.Next, s.Long = m.N, m.First, 0, false
 		if s.First == 0 {
 			s.First = now
+		}
+		if !m.Versed {
+			s.Ended, s.Wait = 0, 0
 		}
 	}
 	if s.Claimed = now; now == s.Begun {
@@ -110,7 +113,7 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 
 // Counted notes that a member has taken the answer.
 func (m *Member) Counted(s *State) {
-	m.Since, m.Versed, m.N, m.First = s.Begun, true, s.N, s.First
+	m.Since, m.Versed, m.N, m.First, m.Held = s.Begun, true, s.N, s.First, 0
 }
 
 // Renew prolongs the lease of a member, if it has it.
@@ -148,7 +151,7 @@ func (s *State) End(m Member, now int64, e Ending, next int64) bool {
 	if !s.owns(m) || m.Claimed > now {
 		return false
 	}
-	s.settle(now)
+	s.Settle(now)
 	if m.Versed || s.N == 0 {
 		s.Wait = m.Wait
 	}
@@ -181,10 +184,10 @@ func (s *State) leased(now int64) bool {
 // wait, there are none.
 func (s *State) lives(now int64) bool { return s.Next > 0 && now <= s.Ended+2*s.Next+Lease }
 
-// settle makes a state one that can hold at a time: a clock may have been set back, and what
+// Settle makes a state one that can hold at a time: a clock may have been set back, and what
 // is written somewhere may have been written by anyone. An answer of the future is one of
 // before the clock was set back: who knows when.
-func (s *State) settle(now int64) {
+func (s *State) Settle(now int64) {
 	if s.Begun > now+1 {
 		s.Begun = 0
 	}

@@ -141,7 +141,7 @@ func (w *watched) tell(name string, s sheet) {
 		return
 	}
 	var answer []byte
-	if s.state.Begun > t.known && s.state.Begun <= s.now && len(s.sealed) > 0 {
+	if s.state.Settle(s.now); s.state.Begun > t.known {
 		if answer = t.seal.open(s.sealed, s.state.Begun); answer != nil {
 			t.known = s.state.Begun
 		}

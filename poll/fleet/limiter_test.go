@@ -105,8 +105,23 @@ func (e *fake) swap(ctx context.Context, name string, known int64, change func(s
 	return nil
 }
 
-func (e *fake) watch(_ context.Context, w *watched) {
+func (e *fake) watch(ctx context.Context, w *watched) {
 	e.set(func() { e.heard = append(e.heard, w) })
+	seen := map[string]bool{}
+	for {
+		names := w.names()
+		for name := range names {
+			if !seen[name] {
+				w.look(name)
+			}
+		}
+		seen = names
+		select {
+		case <-w.changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (e *fake) list(context.Context) ([]record, error) { return nil, nil }

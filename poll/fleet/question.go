@@ -26,7 +26,7 @@ type question struct {
 	member  turns.Member
 	since   time.Time // when its wait began, or its last attempt that was not shared
 	reached bool      // there was an answer from the engine
-	alone   bool      // but none to the last claim
+	alone   bool      // but none since, and the attempts are spread already
 	held    bool      // the last claim was to be made again
 	stirred bool      // and that may be done at once
 	asks    turns.Turn
@@ -109,6 +109,9 @@ func (q *question) claimed(c claim) poll.Turn {
 		turn.Answer = c.answer
 	case turns.Hold:
 		turn.Until, q.held = q.local(c.until, c.now), true
+		if told, ok := q.take(); ok { // it has come meanwhile
+			return told
+		}
 	case turns.Ask:
 		turn.Ask, q.asks = true, turns.Ask
 		q.renewal = time.AfterFunc(lease/3, func() { q.renew(c.member) })
@@ -155,6 +158,9 @@ func (q *question) local(at, now int64) time.Time {
 
 // take returns the answer that has come, if it counts.
 func (q *question) take() (poll.Turn, bool) {
+	if !q.reached { // it is not known yet what counts
+		return poll.Turn{}, false
+	}
 	h := q.heard
 	q.heard = nil
 	if h == nil || h.state.Begun <= q.member.Since {
@@ -162,7 +168,7 @@ func (q *question) take() (poll.Turn, bool) {
 	}
 	q.member.Counted(&h.state)
 	q.follow(h.sheet)
-	q.held, q.stirred = false, false
+	q.held, q.stirred, q.alone = false, false, false
 	return poll.Turn{Answer: h.answer, Series: q.series}, true
 }
 
@@ -172,11 +178,10 @@ func (q *question) hear(s sheet, answer []byte) {
 	q.mu.Lock()
 	isNews := false
 	switch begun := s.state.Begun; {
-	case !q.reached:
 	case answer != nil && begun > q.member.Since:
-		isNews = q.heard == nil || q.heard.state.Begun < begun
+		isNews = q.reached && (q.heard == nil || q.heard.state.Begun < begun)
 		q.heard = &heard{sheet: s, answer: answer}
-	case q.held && s.state.Owner == 0 && (!q.member.Versed || s.state.Long || begun >= q.member.Since):
+	case q.held && q.member.Held == 0 && s.state.Owner == 0 && (!q.member.Versed || s.state.Long || begun >= q.member.Since):
 		q.stirred, isNews = true, true
 	}
 	q.mu.Unlock()
@@ -192,7 +197,7 @@ func (q *question) Answered(answer []byte, next time.Duration) {
 	q.asks = turns.Hold
 	q.series.N++
 	q.series.Ended, q.series.Previous = time.Now(), q.wait
-	q.member.Versed, q.member.N = true, int64(q.series.N)
+	q.member.Versed, q.member.N, q.member.Held = true, int64(q.series.N), 0
 	if asked == turns.Ask {
 		q.renewal.Stop()
 		q.member.Since = max(m.Since, m.Claimed)

@@ -27,7 +27,7 @@ func readSheet(text string) (s sheet, record string, done bool, err error) {
 	line, sealed, ok := strings.Cut(text, "\n")
 	now, line, _ := strings.Cut(line, " ")
 	made, record, _ := strings.Cut(line, " ")
-	s.now, err = strconv.ParseInt(now, 10, 52)
+	s.now, err = strconv.ParseInt(now, 10, 53)
 	if !ok || err != nil || s.now <= 0 || made != "0" && made != "1" {
 		return sheet{}, "", false, errUnexpected
 	}
