@@ -183,6 +183,7 @@ func foreignFlags() map[string]string {
 		"w": "--print '$status' prints the status code, --json everything", "write-out": "--print '$status' prints the status code, --json everything",
 		"U": proxy, "proxy-user": proxy, "noproxy": "-x '' uses no proxy, and NO_PROXY names hosts without one",
 		"aws-sigv4": sign, "digest": sign, "ntlm": sign, "negotiate": sign,
+		"share-secret": "the secret of those who share is in POLL_SHARE_SECRET: others can see the arguments of a process",
 		"e": "-H 'Referer: URL'", "referer": "-H 'Referer: URL'",
 	}
 }

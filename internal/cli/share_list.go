@@ -23,9 +23,10 @@ func shareCommand(world World) *argv.Command {
 		Operands: "[WHERE] [URL...]",
 		Summary:  "the limits that all with --share WHERE keep to",
 		About: "poll share lists the limits that all with --share WHERE keep to: how many\n" +
-			"attempts a second, how long each place is closed, and how long its queue is. No\n" +
-			"name is shared, but those that you give are recognized: URLs, with the -H or -u\n" +
-			"that they are polled with, and those of --share-key.",
+			"attempts a second, unless each keeps to the --rate it was given; for how long\n" +
+			"the place is closed; and how long the queue is. No name is shared, but those\n" +
+			"that you give are recognized: URLs, with the -H or -u that they are polled\n" +
+			"with, and those of --share-key.",
 		Examples: []argv.Example{
 			{Line: "poll share ./shared"},
 			{Line: "poll share rediss://cache.example.com --share-key aws-cfn"},
@@ -139,7 +140,7 @@ func sharedTable(rows []sharedLimit) table.Table[sharedLimit] {
 		{Name: "key", Value: func(r sharedLimit) any { return r.Key },
 			Head: "limit", Text: func(r sharedLimit) string { return r.Key[:min(shown, len(r.Key))] }},
 		{Name: "name", Value: func(r sharedLimit) any { return r.name }},
-		{Name: "rate", Value: func(r sharedLimit) any { return words.TwoDigits(r.PerSecond) },
+		{Name: "rate", Value: func(r sharedLimit) any { return knownRate(r.PerSecond) },
 			Head: "rate", Text: func(r sharedLimit) string { return rateOf(r.PerSecond) }},
 		{Name: "closed_s", Value: func(r sharedLimit) any { return milliseconds(r.Closed) },
 			Head: "closed for", Text: func(r sharedLimit) string { return spanOf(r.Closed) }},
@@ -152,11 +153,19 @@ func sharedTable(rows []sharedLimit) table.Table[sharedLimit] {
 	return table.Table[sharedLimit]{Columns: columns, Rows: rows}
 }
 
+// knownRate returns a number of attempts a second, nil while each keeps to what it was given.
+func knownRate(perSecond float64) *float64 {
+	if perSecond == 0 {
+		return nil
+	}
+	return new(words.TwoDigits(perSecond))
+}
+
 // rateOf spells a number of attempts a second, by the minute or the hour if they are few.
 func rateOf(perSecond float64) string {
 	switch {
 	case perSecond == 0:
-		return "no limit"
+		return "-"
 	case perSecond >= 1:
 		return words.Number(words.TwoDigits(perSecond)) + "/s"
 	case perSecond*60 >= 1:
