@@ -184,6 +184,6 @@ func foreignFlags() map[string]string {
 		"U": proxy, "proxy-user": proxy, "noproxy": "-x '' uses no proxy, and NO_PROXY names hosts without one",
 		"aws-sigv4": sign, "digest": sign, "ntlm": sign, "negotiate": sign,
 		"share-secret": "the secret of those who share is in POLL_SHARE_SECRET: others can see the arguments of a process",
-		"e": "-H 'Referer: URL'", "referer": "-H 'Referer: URL'",
+		"e":            "-H 'Referer: URL'", "referer": "-H 'Referer: URL'",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
@@ -76,7 +77,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 	}
 	if r.run != nil && r.run.attempt != nil {
 		if d.Stages = stagesOf(r.run.attempt.Observation); d.Stages != nil {
-			d.Latency = new(latencyOf(d.Timeline))
+			d.Latency = new(latencyOf(made(slices.Clone(d.Timeline))))
 		}
 	}
 	r.mu.Unlock()

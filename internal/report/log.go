@@ -127,7 +127,11 @@ func (l *log) answer(said *logged, ev poll.Event) {
 	if code := answerCode(o); code != "" || len(o.Body) > 0 {
 		what = strings.TrimPrefix(code+", "+sizeWords(o), ", ")
 	}
-	what += ", took " + words.Short(ev.Took)
+	if o.Taken {
+		what += ", that of another process"
+	} else {
+		what += ", took " + words.Short(ev.Took)
+	}
 	columns := blockWidth
 	if w := l.width(); w > 0 {
 		columns = min(columns, w)

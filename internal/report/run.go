@@ -14,7 +14,8 @@ type run struct {
 	latest    poll.Event  // where the run is now
 	attempt   *poll.Event // the last EventAttempt, nil before the first
 	attempts  int
-	took      time.Duration // of all attempts
+	taken     int           // of them
+	took      time.Duration // of the others
 	longest   time.Duration // of one attempt
 	wait      time.Duration // before the attempt that is due or running
 	waitBegan time.Time     // the wait
@@ -59,6 +60,10 @@ func (u *run) update(ev poll.Event) {
 		u.attempt = &ev
 		u.attempts++
 		u.count(u.status()).attempts++
+		taken := ev.Observation != nil && ev.Observation.Taken
+		if taken {
+			u.taken++
+		}
 		u.took += ev.Took
 		u.longest = max(u.longest, ev.Took)
 		u.timeline = u.timeline.add(Moment{
@@ -67,6 +72,7 @@ func (u *run) update(ev poll.Event) {
 			Status:  ev.Verdict.Status.String(),
 			Reason:  term.Line(ev.Verdict.Reason),
 			Took:    seconds(ev.Took),
+			Taken:   taken,
 			Wait:    seconds(u.wait),
 		})
 		u.wait = 0
@@ -120,7 +126,8 @@ type Moment struct {
 	Status  string  `json:"status"`
 	Reason  string  `json:"reason"`
 	Took    Seconds `json:"took_s"`
-	Wait    Seconds `json:"wait_s"` // before the attempt
+	Wait    Seconds `json:"wait_s"`          // before the attempt
+	Taken   bool    `json:"taken,omitempty"` // another process made it
 }
 
 // How many of the first and the last attempts are kept, however long the run is.

@@ -14,7 +14,7 @@ import (
 // stageWords says how far an attempt got, and how long each stage took; "" if that is not
 // known.
 func stageWords(o *status.Observation) string {
-	if o == nil {
+	if o == nil || o.Taken {
 		return ""
 	}
 	last, known := o.Stages.Last()
@@ -86,9 +86,9 @@ type jsonStages struct {
 	Unfinished string   `json:"unfinished,omitempty"` // the stage that did not end
 }
 
-// stagesOf returns nil if nothing is known.
+// stagesOf returns nil if nothing is known, or another process knows.
 func stagesOf(o *status.Observation) *jsonStages {
-	if o == nil {
+	if o == nil || o.Taken {
 		return nil
 	}
 	last, known := o.Stages.Last()
@@ -112,6 +112,11 @@ type latency struct {
 	Min    Seconds `json:"min_s"`
 	Median Seconds `json:"median_s"`
 	Max    Seconds `json:"max_s"`
+}
+
+// made returns the moments of attempts that this process made.
+func made(moments []Moment) []Moment {
+	return slices.DeleteFunc(moments, func(m Moment) bool { return m.Taken })
 }
 
 // latencyOf returns the latency of moments, of which there is at least one.
@@ -144,7 +149,7 @@ func (r *Reporter) reach(o *poll.Outcome) string {
 		all = all[firstMoments:]
 		which = fmt.Sprintf(" of the last %d attempts", len(all))
 	}
-	if len(all) < 2 {
+	if all = made(all); len(all) < 2 {
 		return text
 	}
 	l := latencyOf(all)

@@ -158,7 +158,7 @@ func summary(u *run, p term.Palette) string {
 		}
 		seen = append(seen, fmt.Sprintf("%s (%s)", text, words.Count(c.attempts, "attempt")))
 	}
-	average := u.took / time.Duration(u.attempts)
+	average := u.took / time.Duration(max(1, u.attempts-u.taken))
 	took := fmt.Sprintf("attempts took %s on average, at most %s", atLeastOne(average), atLeastOne(u.longest))
 	if u.waits > 0 {
 		took += fmt.Sprintf("; %s, %s in total", words.Count(u.waits, "wait"), words.Clock(u.waited))
