@@ -67,7 +67,7 @@ func (s *suite) underLimit(l limit) (string, bool, error) {
 		url := fmt.Sprintf("%s/limited/%d", a.URL, i)
 		return append([]string{"-q", "--interval", "500ms", "--timeout", lasts.String(), "--until", isDone, url}, l.flags...)
 	})
-	failed, first := failures(ends, 124)
+	failed, first := failures(ends, 124, 4)
 	denied := a.denied
 	if l.first {
 		denied = a.late

@@ -19,6 +19,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -212,10 +213,10 @@ func lookup(name string) (string, bool) {
 	return "", false
 }
 
-// failures counts the waits that did not end with a code.
-func failures(ends []end, code int) (n int, first string) {
+// failures counts the waits that did not end with one of some codes.
+func failures(ends []end, codes ...int) (n int, first string) {
 	for _, e := range ends {
-		if e.code != code {
+		if !slices.Contains(codes, e.code) {
 			if n++; n == 1 {
 				first = fmt.Sprintf("; the first: exit %d, %s", e.code, strings.TrimSpace(e.said))
 			}
@@ -224,7 +225,7 @@ func failures(ends []end, code int) (n int, first string) {
 	return n, first
 }
 
-// small returns one of two numbers.
+// pick returns what is for a small suite, or for a full one.
 func pick[T any](s *suite, small, full T) T {
 	if s.small {
 		return small
