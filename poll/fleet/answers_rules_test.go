@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,21 @@ type round struct {
 	ledger
 	e       *fake
 	answers []*Answers
+
+	mu  sync.Mutex
+	had []string // who has had news since that was written
+}
+
+// settle lets others be told, and writes who was.
+func (r *round) settle() {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	slices.Sort(r.had)
+	for _, name := range r.had {
+		r.write("%s has news", name)
+	}
+	r.had = nil
 }
 
 func inRound(t *testing.T, f func(*round)) string {
@@ -54,7 +70,11 @@ func (r *round) party(name string) *party { return r.fleet("").party(r, name) }
 func (a *Answers) party(r *round, name string) *party {
 	p := &party{round: r, name: name}
 	since := time.Now().Add(-time.Millisecond)
-	p.Question = a.Question([]byte("thing"), since, func() { r.write("%s has news", name) })
+	p.Question = a.Question([]byte("thing"), since, func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.had = append(r.had, name)
+	})
 	return p
 }
 
@@ -79,7 +99,7 @@ func (p *party) claim(wait time.Duration, due bool) poll.Turn {
 		}
 	}
 	p.write("%s %s", p.name, what)
-	synctest.Wait()
+	p.settle()
 	return turn
 }
 
@@ -90,7 +110,7 @@ func (p *party) answered(answer string, next time.Duration) {
 		text = []byte(answer)
 	}
 	p.Answered(text, next)
-	synctest.Wait()
+	p.settle()
 }
 
 func TestAnswers_rules(t *testing.T) {
@@ -151,8 +171,8 @@ func TestAnswers_rules(t *testing.T) {
 200ms  c holds until 2.2s, 1 so far, the last at 200ms
 200ms  c waits
 2.2s   c asks, 1 so far, the last at 200ms
-2.2s   b has news
 2.2s   a has news
+2.2s   b has news
 2.2s   a takes two, 2 so far, the last at 2.2s
 `},
 		{"who dies costs a lease", func(r *round) {
@@ -216,11 +236,11 @@ func TestAnswers_rules(t *testing.T) {
 			a.claim(0, true)
 			b.claim(0, true)
 			a.Close()
-			synctest.Wait()
+			r.settle()
 			b.claim(0, false)
 			a.Close()
 			b.Close()
-			synctest.Wait()
+			r.settle()
 			r.party("c").claim(0, true)
 		}, `
 0s     a asks
@@ -360,7 +380,7 @@ note: here cannot be shared for now, and this process goes on alone: broken
 			})
 			time.Sleep(10 * time.Millisecond)
 			b.claim(0, true)
-			synctest.Wait()
+			r.settle()
 			time.Sleep(time.Second)
 			b.claim(0, true)
 		}, `

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -197,65 +196,4 @@ func TestAnswers_crowd(t *testing.T) {
 			})
 		}
 	}
-}
-
-// conform runs a scenario over each of what can be shared.
-func conform(t *testing.T, scenario func(t *testing.T, where string)) {
-	t.Helper()
-	t.Run("Redis", func(t *testing.T) {
-		t.Parallel()
-		scenario(t, serve(t, false).url)
-	})
-	t.Run("directory", func(t *testing.T) {
-		t.Parallel()
-		scenario(t, filepath.Join(t.TempDir(), "shared"))
-	})
-}
-
-// One asks, and the others are told.
-func TestAnswers(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		a := &thing{takes: 20 * time.Millisecond, done: time.Now().Add(time.Second)}
-		var all sync.WaitGroup
-		waiters := make([]*waiter, 30)
-		for i := range waiters {
-			f, notes := share(t, where)
-			waiters[i] = newWaiter(&Answers{Fleet: f}, "thing", every(300*time.Millisecond))
-			all.Go(func() {
-				waiters[i].wait(a)
-				if len(notes) > 0 {
-					t.Error(<-notes)
-				}
-			})
-		}
-		all.Wait()
-		taken := 0
-		for _, w := range waiters {
-			taken += w.taken
-			if w.alone > 0 {
-				t.Error("one was alone")
-			}
-		}
-		t.Logf("asked %d, taken %d, ended within %s", len(a.asked), taken, last(waiters))
-		if len(a.asked) > 6 || a.most > 1 || taken < 29 {
-			t.Errorf("asked %d times, up to %d at once, and %d taken", len(a.asked), a.most, taken)
-		}
-	})
-}
-
-// An answer that was asked for before a wait began does not count for it.
-func TestAnswers_since(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		a := &thing{}
-		f, _ := share(t, where)
-		answers := &Answers{Fleet: f}
-		first := newWaiter(answers, "thing", every(time.Hour))
-		first.look(a)
-		later := newWaiter(answers, "thing", every(time.Hour))
-		if turn := later.question.Claim(0, true); turn.Answer != nil || turn.Until.IsZero() {
-			t.Errorf("%+v", turn)
-		}
-	})
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -91,6 +92,7 @@ func TestDirectory_tellsNothing(t *testing.T) {
 	l := &Limiter{Fleet: f, Key: func(place string) string { return place + " Bearer hunter2" }}
 	slot := l.Reserve("https://api.example.com:443")
 	l.Throttled(slot, time.Minute)
+	sharesSecrets(f, "https://api.example.com", "Bearer hunter2")
 	var all bytes.Buffer
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -114,7 +116,10 @@ func TestDirectory_tellsNothing(t *testing.T) {
 	if err != nil || !strings.Contains(all.String(), limitSuffix) {
 		t.Fatalf("%s, %v", &all, err)
 	}
-	tellsNothing(t, all.String(), "example", "api", "hunter2", "Bearer")
+	if !strings.Contains(all.String(), answerSuffix) {
+		t.Errorf("no answer in %q", &all)
+	}
+	tellsNothing(t, all.String(), "example", "hunter2", "Bearer", "body", "etag", "hereafter")
 }
 
 // What others have put into the directory, or cut off, is a place of which nothing is known.
@@ -222,6 +227,55 @@ func TestDirectory_removed(t *testing.T) {
 	sends(t, f, notes, 1)
 	if limits, err := f.List(t.Context()); err != nil || len(limits) != 1 {
 		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
+// Answers that nobody can be waiting for are removed, and nothing else is.
+func TestDirectory_sweeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-2 * stale)
+	for name, age := range map[string]time.Time{
+		"old" + answerSuffix: old, "old" + answerSuffix + ".lock": old, "new" + answerSuffix: time.Now(), "old" + limitSuffix: old, "old.txt": old,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, age, age); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, _ := share(t, dir)
+	<-f.reached
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	for i := range left {
+		left[i] = filepath.Base(left[i])
+	}
+	if have := strings.Join(left, " "); err != nil || have != "new.answer old.limit old.txt" {
+		t.Errorf("left %s, %v", have, err)
+	}
+}
+
+// A change is seen even if the time of the file does not show it.
+func TestDirectory_sees(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	asker := newWaiter(open1(t, dir), "thing", every(time.Second)).question
+	news := make(chan struct{}, 1)
+	q := open1(t, dir).Question([]byte("thing"), time.Now().Add(-time.Hour), func() { news <- struct{}{} })
+	for i := range 20 {
+		if turn := asker.Claim(time.Second, true); !turn.Ask {
+			t.Fatalf("%+v", turn)
+		}
+		if i == 0 {
+			q.Claim(0, true)
+		}
+		asker.Answered(fmt.Appendf(nil, "%02d", i), time.Second)
+		<-news
+		if turn := q.Claim(time.Second, false); string(turn.Answer) != fmt.Sprintf("%02d", i) {
+			t.Fatalf("%+v", turn)
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 const (
 	whereVariable = "FLEET_TEST_SHARE"
 	fullVariable  = "FLEET_TEST_FULL"
+	asksVariable  = "FLEET_TEST_ASKS"
 )
 
 func TestMain(m *testing.M) {
@@ -44,6 +45,9 @@ func takePart(where string) int {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
+	if os.Getenv(asksVariable) != "" {
+		return keepAsking(f)
+	}
 	l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
 	for n := 0; ; n++ {
 		if !l.Confirm(l.Reserve("place")) {
@@ -53,6 +57,20 @@ func takePart(where string) int {
 			fmt.Println("ready")
 		}
 	}
+}
+
+// keepAsking asks for a thing again and again until stdin ends. It writes a line once it has
+// the turn, and takes its time.
+func keepAsking(f *Fleet) int {
+	q := (&Answers{Fleet: f}).Question([]byte("thing"), time.Now().Add(-time.Hour), func() {})
+	for q.Claim(0, true).Ask {
+		fmt.Println("ready")
+		if os.Getenv(asksVariable) != "quick" {
+			select {}
+		}
+		q.Answered(make([]byte, mostAnswer), time.Minute)
+	}
+	return 1
 }
 
 // another starts a process that takes part. It returns what it wrote until it was ready.
@@ -131,5 +149,60 @@ func TestDirectory_stopped(t *testing.T) {
 			t.Fatalf("two calls took %s", took)
 		}
 		cmd.Process.Signal(syscall.SIGCONT)
+	}
+}
+
+// Who is killed while it asks costs a lease.
+func TestAnswers_killed(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		f, notes := share(t, where)
+		q := (&Answers{Fleet: f}).Question([]byte("thing"), time.Now().Add(-time.Hour), func() { t.Error("there is news") })
+		cmd, _ := another(t, where, asksVariable+"=1")
+		if turn := q.Claim(0, true); turn.Ask {
+			t.Errorf("%+v", turn)
+		}
+		time.Sleep(lease / 2) // it is renewed meanwhile
+		cmd.Process.Kill()
+		killed := time.Now()
+		turn := q.Claim(0, true)
+		for holds := 0; !turn.Ask; holds++ {
+			if turn.Until.IsZero() || holds > 10 {
+				t.Fatalf("%d times, %+v", holds, turn)
+			}
+			time.Sleep(time.Until(turn.Until))
+			turn = q.Claim(0, true)
+		}
+		t.Logf("after %s another asks", time.Since(killed))
+		if turn.Alone || len(notes) > 0 {
+			t.Errorf("%+v", turn)
+		}
+	})
+}
+
+// Who is killed while it writes leaves nothing that others could take for an answer.
+func TestAnswers_killedWriting(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		dir := t.TempDir()
+		f, notes := share(t, dir)
+		cmd, wrote := another(t, dir, asksVariable+"=quick")
+		time.Sleep(20 * time.Millisecond)
+		cmd.Process.Kill()
+		q := (&Answers{Fleet: f}).Question([]byte("thing"), time.Now().Add(-time.Hour), func() {})
+		turn := q.Claim(0, true)
+		if turn.Answer != nil && len(turn.Answer) != mostAnswer || turn.Alone || strings.Contains(wrote, "note:") || len(notes) > 0 {
+			t.Errorf("%d bytes, %v, %q", len(turn.Answer), turn.Alone, wrote)
+		}
+		q.Close()
+	}
+}
+
+// On a disk that is full, a process asks alone.
+func TestAnswers_full(t *testing.T) {
+	t.Parallel()
+	_, wrote := another(t, t.TempDir(), fullVariable+"=1", asksVariable+"=1")
+	if strings.Count(wrote, "note:") != 1 || !strings.Contains(wrote, "file too large") {
+		t.Errorf("it wrote %q", wrote)
 	}
 }

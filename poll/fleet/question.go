@@ -176,12 +176,14 @@ func (q *question) take() (poll.Turn, bool) {
 // count or not.
 func (q *question) hear(s sheet, answer []byte) {
 	q.mu.Lock()
+	begun := s.state.Begun
 	isNews := false
-	switch begun := s.state.Begun; {
+	switch {
 	case answer != nil && begun > q.member.Since:
 		isNews = q.reached && (q.heard == nil || q.heard.state.Begun < begun)
 		q.heard = &heard{sheet: s, answer: answer}
-	case q.held && q.member.Held == 0 && s.state.Owner == 0 && (!q.member.Versed || s.state.Long || begun >= q.member.Since):
+	case q.heard != nil, !q.held, q.member.Held != 0, s.state.Owner != 0:
+	case !q.member.Versed, s.state.Long, begun >= q.member.Since: // nobody is asking any more
 		q.stirred, isNews = true, true
 	}
 	q.mu.Unlock()

@@ -232,6 +232,9 @@ func inWords(err error) error {
 		return err
 	}
 	code, _, _ := strings.Cut(string(said), " ")
+	if strings.Contains(string(said), "executing the script can't") {
+		code = "NOPERM"
+	}
 	for _, known := range [...]struct{ code, words string }{
 		{"MOVED", "a Redis Cluster cannot be used: name a single server"},
 		{"ASK", "a Redis Cluster cannot be used: name a single server"},

@@ -317,6 +317,7 @@ func TestRedis_tellsNothing(t *testing.T) {
 		l.Throttled(slot, time.Minute)
 		l.Remaining(slot, 5, time.Minute)
 		l.Release(l.Reserve(place))
+		sharesSecrets(f, place, token)
 	}
 	conn := s.connect(t)
 	command(t, conn, "SAVE")
@@ -324,17 +325,25 @@ func TestRedis_tellsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(string(all), "poll:1:{"); n != 2 {
-		t.Errorf("%d records, want one for each secret", n)
+	if n := strings.Count(string(all), "poll:1:{"); n != 4 {
+		t.Errorf("%d records, want two for each secret", n)
 	}
-	for lines := 0; lines < 12; lines++ {
+	for lines := 0; lines < 24; lines++ {
 		line, err := redis.String(redis.ReceiveWithTimeout(watch, 5*time.Second))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, line...)
 	}
-	tellsNothing(t, string(all), "example", "api", "hunter2", "Bearer", "sesame")
+	tellsNothing(t, string(all), "example", "hunter2", "Bearer", "sesame", "body", "etag", "hereafter")
+}
+
+// sharesSecrets shares an answer in which there are secrets, as there are in what it answers.
+func sharesSecrets(f *Fleet, secrets ...string) {
+	q := (&Answers{Fleet: f}).Question([]byte(strings.Join(secrets, " ")), time.Now(), func() {})
+	q.Claim(time.Minute, true)
+	q.Answered([]byte("the body, its ETag, and what comes hereafter: "+strings.Join(secrets, " ")), time.Minute)
+	q.Claim(time.Minute, true)
 }
 
 func tellsNothing(t *testing.T, text string, secrets ...string) {

@@ -96,7 +96,7 @@ func share(t testing.TB, where string) (*Fleet, chan string) {
 	return f, notes
 }
 
-// do carries out a command that works.
+// command carries out a command that works.
 func command(t testing.TB, conn redis.Conn, name string, args ...any) any {
 	t.Helper()
 	reply, err := conn.Do(name, args...)
