@@ -93,7 +93,9 @@ type Call struct {
 	// Span is how far ahead the slot is (Release), for how long the place is closed
 	// (Throttled), or when it allows more (Remaining).
 	Span int64
-	N    int64 // attempts that remain (Remaining)
+	// N is how many attempts remain (Remaining); more than 0, that a slot which is not ahead
+	// is used at once (Reserve).
+	N int64
 }
 
 // A Reply is what a limiter says to a [Call].
@@ -101,6 +103,7 @@ type Reply struct {
 	Now     int64
 	Version int64
 	Holds   bool    // a slot was reserved, or is confirmed
+	Used    bool    // the slot that was reserved is used, and needs not be confirmed
 	At      int64   // the slot (Reserve)
 	Closed  int64   // until when the place is closed, 0 if it is open
 	Rate    float64 // from now on or, if it is closed, from its opening on
@@ -114,6 +117,10 @@ func (s *State) Step(r Rules, now int64, c Call) Reply {
 	switch c.Op {
 	case Reserve:
 		reply.At, reply.Holds = s.reserve(r, now)
+		if reply.Holds && reply.At <= now && c.N > 0 {
+			s.use(now)
+			reply.Used = true
+		}
 	case Release:
 		if current {
 			s.release(now + c.Span)

@@ -51,16 +51,20 @@ type place struct {
 // still be alone, and a few of them must not take what all had.
 const reunion = int64(mostPause / time.Microsecond)
 
-// Versions of slots: ownSlot is set in those that were given out while alone; noSlot is
-// that of a slot that never holds.
+// Versions of slots: ownSlot is set in those that were given out while alone, usedSlot in
+// those that are used already; noSlot is that of a slot that never holds.
 const (
-	ownSlot uint64 = 1 << 63
-	noSlot  uint64 = 1<<64 - 1
+	ownSlot  uint64 = 1 << 63
+	usedSlot uint64 = 1 << 62
+	noSlot   uint64 = 1<<64 - 1
 )
+
+// fresh is how long a slot that was free at once holds without being confirmed.
+const fresh = 50 * time.Millisecond
 
 // Reserve takes the next free slot at a place.
 func (l *Limiter) Reserve(name string) poll.Slot {
-	p, reply, alone := l.step(name, pace.Call{Op: pace.Reserve})
+	p, reply, alone := l.step(name, pace.Call{Op: pace.Reserve, N: 1})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	slot := poll.Slot{Place: name, At: l.clock.Time(reply.At), Version: uint64(reply.Version)}
@@ -70,6 +74,10 @@ func (l *Limiter) Reserve(name string) poll.Slot {
 		return slot
 	case alone:
 		slot.Version, slot.Alone = slot.Version|ownSlot, true
+	}
+	if reply.Used && reply.At <= reply.Now {
+		slot.Version |= usedSlot
+		p.past.add(reply.Now)
 	}
 	if reply.Closed != 0 {
 		slot.ClosedUntil = l.clock.Time(reply.Closed)
@@ -88,8 +96,11 @@ func (l *Limiter) Release(slot poll.Slot) {
 
 // Confirm reports whether a slot whose time has come still holds.
 func (l *Limiter) Confirm(slot poll.Slot) bool {
-	if slot.Version == noSlot {
+	switch {
+	case slot.Version == noSlot:
 		return false
+	case slot.Version&usedSlot != 0 && time.Since(slot.At) < fresh:
+		return true
 	}
 	p, reply, _ := l.about(slot, pace.Call{Op: pace.Confirm})
 	if reply.Holds {
@@ -135,7 +146,7 @@ func (l *Limiter) Rate(name string) float64 {
 
 // about makes a call about a slot.
 func (l *Limiter) about(slot poll.Slot, c pace.Call) (*place, pace.Reply, bool) {
-	c.Version = int64(slot.Version &^ ownSlot)
+	c.Version = int64(slot.Version &^ (ownSlot | usedSlot))
 	if slot.Version&ownSlot != 0 {
 		c.Version = -c.Version
 	}

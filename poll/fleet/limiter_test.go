@@ -316,7 +316,7 @@ note: here cannot be shared for now, and this process goes on alone: no route
 2.2s   holds: false
 2.394s 2 sent
 2.394s open, 10/s
-2.394s 6 steps
+2.394s 5 steps
 `)
 }
 
@@ -559,6 +559,40 @@ func TestFleetClose(t *testing.T) {
 	wantLedger(t, have, `
 0s     1 sent
 2s     2 sent
-2s     2 steps
+2s     1 steps
 `)
+}
+
+// A slot that is free at once needs no confirmation, unless it is not used for a while.
+func TestLimiterUsesAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := &fake{}
+		l := (&ledger{t: t}).process(e, 1)
+		slot := l.Reserve("place")
+		before := e.steps
+		if !l.Confirm(slot) || e.steps != before {
+			t.Errorf("a slot that was free at once took %d more steps", e.steps-before)
+		}
+		later := l.Reserve("place")
+		time.Sleep(time.Until(later.At))
+		before = e.steps
+		if !l.Confirm(later) || e.steps != before+1 {
+			t.Errorf("a slot that was waited for took %d more steps", e.steps-before)
+		}
+		time.Sleep(10 * time.Second)
+		slot = l.Reserve("place")
+		time.Sleep(fresh)
+		before = e.steps
+		if !l.Confirm(slot) || e.steps != before+1 {
+			t.Errorf("a slot that was kept took %d more steps", e.steps-before)
+		}
+		if slot = l.Reserve("place"); !slot.At.After(time.Now()) {
+			t.Fatalf("the slot is at %v", slot.At)
+		}
+		l.Throttled(slot, 0)
+		if l.Confirm(slot) {
+			t.Error("a slot holds after a refusal")
+		}
+	})
 }

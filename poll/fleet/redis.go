@@ -205,7 +205,7 @@ func parseReply(text string) (r pace.Reply, err error) {
 			return pace.Reply{}, errUnexpected
 		}
 	}
-	r.Holds = holds == 1
+	r.Holds, r.Used = holds == 1 || holds == 2, holds == 2
 	r.Rate, err = strconv.ParseFloat(fields[5], 64)
 	if err != nil || !(r.Rate >= 0 && r.Rate <= pace.Forever) {
 		return pace.Reply{}, errUnexpected

@@ -109,6 +109,10 @@ if op == '1' then -- reserve
       last, holds = at, 1
     end
   end
+  if holds == 1 and at <= now and n > 0 then
+    turn()
+    here, last, holds = here + 1, max(last, now - second / 10), 2
+  end
 elseif op == '2' then -- release
   local slot = now + span
   if holder and slot <= last then

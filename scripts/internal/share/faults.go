@@ -134,8 +134,8 @@ func (s *suite) faults() (string, bool, error) {
 	if s.small {
 		n, lasts = 30, 10*time.Second
 	}
-	logger := zerolog.Nop()
-	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), logger)
+	zerolog.SetGlobalLevel(zerolog.Disabled) // some of its parts have loggers of their own
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
 	proxies := make([]*toxiproxy.Proxy, 2)
 	for i := range proxies {
 		proxies[i] = toxiproxy.NewProxy(server, fmt.Sprint("redis ", i), "127.0.0.1:0", s.redis)
