@@ -51,6 +51,7 @@ type target struct {
 type detail struct {
 	words   string   // the reason in full
 	reading *reading // of the last answer, nil for nothing
+	held    string   // what holds back the next attempt, "" for nothing
 }
 
 func newGroup(size int) *group {
@@ -88,6 +89,9 @@ func (g *group) update(ev poll.Event) *target {
 	switch ev.Kind {
 	case poll.EventWait, poll.EventStart:
 		t.attempt, t.busy = int32(ev.Attempt), ev.Kind == poll.EventStart
+		if t.row != nil {
+			t.row.held = heldWords(ev.HeldBy)
+		}
 	case poll.EventAttempt:
 		t.attempt, t.busy = int32(ev.Attempt), false
 		if o := ev.Observation; o != nil && o.Within != nil {

@@ -29,6 +29,9 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	case t.reason != nil:
 		row.words = t.reason.text(glyphs.ellipsis)
 	}
+	if t.row != nil && !t.over {
+		row.words = before(t.row.held, row.words)
+	}
 	switch {
 	case t.over && t.ending == poll.Succeeded:
 		row.mark = glyphs.good

@@ -88,6 +88,9 @@ func (g *group) listWords(now time.Time) string {
 		text += words.Count(busy, "attempt") + " under way"
 	case len(g.lists) == 1:
 		text += fmt.Sprintf("attempt %d in %s", next.latest.Attempt, words.Short(max(0, next.latest.NextAt.Sub(now))))
+		if held := heldWords(next.latest.HeldBy); held != "" {
+			text += ", " + held
+		}
 	default:
 		text += "next attempt in " + words.Short(max(0, next.latest.NextAt.Sub(now)))
 	}

@@ -128,7 +128,7 @@ func (l *log) answer(said *logged, ev poll.Event) {
 		what = strings.TrimPrefix(code+", "+sizeWords(o), ", ")
 	}
 	if o.Taken {
-		what += ", that of another process"
+		what += ", from another process"
 	} else {
 		what += ", took " + words.Short(ev.Took)
 	}
@@ -157,7 +157,7 @@ func (l *log) waiting(u *run, ev poll.Event) {
 	}
 	asked := ev.Hint != nil || u.status() == status.Throttled
 	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.Attempt {
-		text := words.Short(ev.Wait) + waitWords(ev)
+		text := waitWords("", ev, ev.Wait)
 		if ev.LastLook {
 			text += ", for a last look before the deadline"
 		}
@@ -232,7 +232,7 @@ func (l *log) tick(now time.Time) {
 	switch ev.Kind {
 	case poll.EventWait:
 		ev.Attempt-- // the next has not begun
-		text += "next attempt in " + words.Short(max(0, ev.NextAt.Sub(now))) + waitWords(ev)
+		text += waitWords("next attempt in ", ev, max(0, ev.NextAt.Sub(now)))
 	case poll.EventStart:
 		text += "attempt running for " + words.Short(now.Sub(ev.At))
 	default:

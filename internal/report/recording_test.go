@@ -73,6 +73,23 @@ func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
 	return t
 }
 
+// held records that the attempt is held back for d, although that may take for most.
+func (t *recording) held(by poll.HeldBy, d, most time.Duration) *recording {
+	t.wait(most, nil)
+	t.events[len(t.events)-1].HeldBy = by
+	t.now += d - most
+	return t
+}
+
+// taken records an attempt that another process has made.
+func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
+	another := *o
+	another.Taken = true
+	t.made++
+	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, Streak: 1, Threshold: 1}
+	return t.event(t.last)
+}
+
 // start records an attempt that started the operation, and took 50 ms.
 func (t *recording) start(o *status.Observation) *recording {
 	t.opBegan = time.Time{}
@@ -223,7 +240,19 @@ func recordings() map[string][]poll.Event {
 		wait(200*time.Millisecond, nil).attempt(notReady(meant.Reason), pending).
 		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
 
+	shared := newRecording(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
+		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Rate: 2, Reason: "HTTP 429"}}).
+		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 3*time.Second, 3*time.Second).
+		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
+		taken(notReady(`.state is "queued", want == "done"`), pending).
+		wait(400*time.Millisecond, nil).held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
+		taken(verdict(status.Success, until, `.state is "done"`), done)
+
 	return map[string][]poll.Event{
+		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, Taken: 2, Alone: 1}),
 		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),

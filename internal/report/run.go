@@ -19,6 +19,7 @@ type run struct {
 	longest   time.Duration // of one attempt
 	wait      time.Duration // before the attempt that is due or running
 	waitBegan time.Time     // the wait
+	held      bool          // after it
 	waits     int
 	waited    time.Duration // in total
 	statuses  []statusCount // in the order of first sight
@@ -49,13 +50,14 @@ func (u *run) update(ev poll.Event) {
 	}
 	switch ev.Kind {
 	case poll.EventWait:
-		if ev.HeldBy == poll.HeldByNothing {
-			u.wait, u.waitBegan = 0, ev.At
+		if ev.HeldBy != poll.HeldByNothing {
+			u.held = true
+			break
 		}
-		if u.wait == 0 && ev.Wait > 0 {
+		u.wait, u.waitBegan, u.held = ev.Wait, ev.At, false
+		if ev.Wait > 0 {
 			u.waits++
 		}
-		u.wait = ev.NextAt.Sub(u.waitBegan)
 	case poll.EventAttempt:
 		u.attempt = &ev
 		u.attempts++
@@ -63,6 +65,9 @@ func (u *run) update(ev poll.Event) {
 		taken := ev.Observation != nil && ev.Observation.Taken
 		if taken {
 			u.taken++
+		}
+		if taken || u.held { // so the wait was not as it was planned
+			u.wait = max(0, ev.At.Add(-ev.Took).Sub(u.waitBegan))
 		}
 		u.took += ev.Took
 		u.longest = max(u.longest, ev.Took)

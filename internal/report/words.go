@@ -127,16 +127,23 @@ func heldWords(by poll.HeldBy) string {
 	return map[poll.HeldBy]string{
 		poll.HeldByGate:    "held until its place opens",
 		poll.HeldByRate:    "held by the shared rate",
-		poll.HeldByAnother: "held while another asks",
+		poll.HeldByAnother: "another process asks",
 	}[by]
 }
 
-// waitWords says why a wait is as long as it is, as far as that is not the schedule.
-func waitWords(ev poll.Event) string {
-	if held := heldWords(ev.HeldBy); held != "" {
-		return ", " + held
+// waitWords says how long a wait goes on, and why, as far as that is not the schedule. How
+// long another process asks is not known.
+func waitWords(what string, ev poll.Event, left time.Duration) string {
+	held := heldWords(ev.HeldBy)
+	switch ev.HeldBy {
+	case poll.HeldByNothing:
+		held = hintWords(ev)
+	case poll.HeldByAnother:
+		return held
+	default:
+		held = ", " + held
 	}
-	return hintWords(ev)
+	return what + words.Short(left) + held
 }
 
 // endedByVerdict reports whether the status alone explains the ending.
