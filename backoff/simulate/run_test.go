@@ -196,8 +196,8 @@ func TestRun_dependsOnTheSeedAlone(t *testing.T) {
 				t.Errorf("on its own (-among others +alone):\n%s", diff)
 			}
 			c.Seed++
-			if got := run(t, c)[0]; got.Time == by(want)[20]["full"].Time {
-				t.Errorf("another seed, the same time %g", got.Time)
+			if got := run(t, c)[0]; got == by(want)[20]["full"] {
+				t.Errorf("another seed, the same result %+v", got)
 			}
 		})
 	}
@@ -211,7 +211,7 @@ func TestRun_steps(t *testing.T) {
 		c := Defaults(model)
 		c.Clients, c.Trials, c.Workers = []int{2}, 1, 1
 		c.ServiceMin, c.ServiceMax = 25*time.Millisecond, 25*time.Millisecond
-		c.Algorithms = []Algorithm{{"steady", backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
+		c.Algorithms = []Algorithm{{Name: "steady", Schedule: backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
 			steps = append(steps, s)
 			return 10 * time.Millisecond
 		})}}
@@ -237,7 +237,7 @@ func TestRun_noSchedule(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
 	c.Clients, c.Trials = []int{5}, 3
-	c.Algorithms = []Algorithm{{"default", nil}, {"default", backoff.Exponential{}}}
+	c.Algorithms = []Algorithm{{Name: "default"}, {Name: "default", Schedule: backoff.Exponential{}}}
 	got := run(t, c)
 	if diff := cmp.Diff(got[1], got[0]); diff != "" {
 		t.Errorf("(-exponential +nil):\n%s", diff)
@@ -280,7 +280,7 @@ func TestRun_canceledWithinATrial(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	c := Defaults(ModelQueue)
-	c.Clients, c.Trials, c.Algorithms = []int{1000}, 1, []Algorithm{{"busy", backoff.Fixed(1)}}
+	c.Clients, c.Trials, c.Algorithms = []int{1000}, 1, []Algorithm{{Name: "busy", Schedule: backoff.Fixed(1)}}
 	c.ServiceMin, c.ServiceMax = time.Hour, time.Hour
 	if _, err := Run(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)

@@ -3,18 +3,18 @@ package simulate
 import (
 	"context"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 )
 
-// An outcome is the result of one trial.
+// An outcome is the result of one trial, as in a [Result].
 type outcome struct {
-	time       float64 // until all clients were done, in ms
-	calls      int
-	turnedAway int // calls in vain
+	time, first, firstP95 float64
+	calls, turnedAway     int
+	used, never, cost     float64
+	perSecond, busiest    float64
 }
 
 // A worker runs trials one after another and reuses their memory.
@@ -41,12 +41,28 @@ func newWorker(ctx context.Context, c Config) *worker {
 }
 
 // run runs one trial. Its random numbers depend on the seed and the arguments only.
+func (w *worker) run(a Algorithm, clients, trial int) outcome {
+	w.seed(a, clients, trial)
+	w.events.reset(clients)
+	if a.Schedule == nil {
+		a.Schedule = backoff.Exponential{}
+	}
+	switch w.config.Model {
+	case ModelLimit:
+		return w.limit(a, clients)
+	case ModelAnswers:
+		return w.answers(a, clients, trial)
+	}
+	return w.contend(a, clients)
+}
+
+// contend runs a trial of ModelQueue or ModelOCC.
 //
 // An event of ModelQueue is a request. Of the four messages of an exchange in
 // ModelOCC only the write is an event: it succeeds if its read was not before the
 // last success. The other messages only take time.
-func (w *worker) run(a Algorithm, clients, trial int) outcome {
-	w.begin(a, clients, trial)
+func (w *worker) contend(a Algorithm, clients int) outcome {
+	w.begin(a, clients)
 	occ := w.config.Model == ModelOCC
 	shortest := milliseconds(w.config.ServiceMin)
 	spread := milliseconds(w.config.ServiceMax) - shortest
@@ -84,14 +100,9 @@ func (w *worker) run(a Algorithm, clients, trial int) outcome {
 }
 
 // begin gives each client its first event.
-func (w *worker) begin(a Algorithm, clients, trial int) {
-	w.seed(a, clients, trial)
-	w.events.reset(clients)
+func (w *worker) begin(a Algorithm, clients int) {
 	w.clients = append(w.clients[:0], make([]client, clients)...)
 	w.schedule = a.Schedule
-	if w.schedule == nil {
-		w.schedule = backoff.Exponential{}
-	}
 	for id := range w.clients {
 		c := &w.clients[id]
 		if w.config.Model == ModelOCC {
@@ -142,11 +153,14 @@ func (w *worker) twoMessages() float64 {
 }
 
 // wait returns how long the client, which was just turned away, waits, in ms.
-func (w *worker) wait(c *client) float64 {
-	c.step.Elapsed = duration(c.at)
-	wait := w.schedule.Wait(c.step, w.rand)
-	c.step.N++
-	c.step.Previous = wait
+func (w *worker) wait(c *client) float64 { return waitOf(w.schedule, &c.step, c.at, w.rand) }
+
+// waitOf returns the wait of a schedule at a step, in ms, and goes on to the next step.
+func waitOf(s backoff.Schedule, step *backoff.Step, elapsed float64, r *rand.Rand) float64 {
+	step.Elapsed = duration(elapsed)
+	wait := s.Wait(*step, r)
+	step.N++
+	step.Previous = wait
 	if wait == math.MaxInt64 {
 		return math.Inf(1)
 	}
@@ -163,57 +177,10 @@ func duration(ms float64) time.Duration {
 	return math.MaxInt64
 }
 
-// events is a priority queue of the next event of every client. It is a tournament
-// tree: node i is the earlier of nodes 2i and 2i+1. The first event is node 1, and
-// to move an event is to replay one path from a leaf to the root, without a branch
-// to mispredict. With container/heap a simulation takes more than twice as long.
-//
-// A node is the time of the event, as the bits of a float64, which sort like the
-// time, with the number of the client in the lowest bits. With a million clients,
-// times that differ by less than one part in 2^32 become equal. The client has the
-// exact time.
-type events struct {
-	nodes  []uint64
-	first  int // the node of client 0
-	idBits int // the number of bits that are the client
-}
+// epoch is when a trial begins for packages pace and turns, in which 0 is no time.
+const epoch = 1_000_000
 
-// done is the node of a client without an event.
-const done = math.MaxUint64
+// micros returns a time in ms as one of those packages, and millis one of theirs in ms.
+func micros(ms float64) int64 { return epoch + int64(math.Round(ms*1000)) }
 
-// reset prepares e for that many clients, without events.
-func (e *events) reset(clients int) {
-	e.idBits = bits.Len(uint(clients - 1))
-	e.first = 1 << e.idBits
-	e.nodes = e.nodes[:0]
-	for range 2 * e.first {
-		e.nodes = append(e.nodes, done)
-	}
-}
-
-// empty reports whether no client has an event.
-func (e *events) empty() bool { return e.nodes[1] == done }
-
-// next returns the client with the first event. There must be one.
-func (e *events) next() int {
-	return int(e.nodes[1] & (1<<e.idBits - 1))
-}
-
-// move gives the client an event, replacing any other.
-func (e *events) move(client int, at float64) {
-	e.set(client, math.Float64bits(at)>>e.idBits<<e.idBits|uint64(client))
-}
-
-// remove removes the event of the client.
-func (e *events) remove(client int) { e.set(client, done) }
-
-func (e *events) set(client int, node uint64) {
-	nodes := e.nodes
-	i := e.first + client
-	nodes[i] = node
-	for i > 1 {
-		node = min(node, nodes[i^1])
-		i >>= 1
-		nodes[i] = node
-	}
-}
+func millis(micros int64) float64 { return float64(micros-epoch) / 1000 }

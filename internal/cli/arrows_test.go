@@ -59,7 +59,7 @@ var floors = []struct {
 	{"status/expr/internal/syntax", []string{"status/expr/internal/rawjson"}},
 	{"status/expr/internal/rawjson", nil},
 	{"backoff/learn", []string{"backoff"}},
-	{"backoff/simulate", []string{"backoff"}},
+	{"backoff/simulate", []string{"backoff", paces, turns}},
 	{"backoff", nil},
 	{leaf, nil},
 	{paces, nil},

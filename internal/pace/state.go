@@ -73,6 +73,23 @@ type Rules struct {
 	Horizon int64
 }
 
+const (
+	// SharedHorizon is how far ahead anything is believed that others may have written.
+	SharedHorizon = 3600 * Second
+	// startShare is the share of a rate that is not known with which it begins.
+	startShare = 0.25
+)
+
+// Shared returns the rules of processes that share places which allow perSecond, or about
+// so many.
+func Shared(perSecond float64, known bool) Rules {
+	r := Rules{Most: Most(perSecond, known), Horizon: SharedHorizon}
+	if !known {
+		r.Start = startShare * r.Most
+	}
+	return r
+}
+
 // An Op is what a [Call] asks for.
 type Op uint8
 

@@ -35,7 +35,7 @@ const (
 	// leastPause and mostPause bound the time between two attempts to reach it again.
 	leastPause, mostPause = time.Second, 30 * time.Second
 	// horizon is how far ahead anything that is shared is believed.
-	horizon = int64(time.Hour / time.Microsecond)
+	horizon = pace.SharedHorizon
 )
 
 // Options say how a [Fleet] is used.

@@ -33,9 +33,6 @@ type Limiter struct {
 	places map[string]*place
 }
 
-// startShare is the share of a rate that is not known with which it begins.
-const startShare = 0.25
-
 // A place is what this process knows of a place.
 type place struct {
 	key   string
@@ -221,9 +218,9 @@ func (p *place) rejoin(now int64) {
 
 // rules are those by which this process goes at a place.
 func (l *Limiter) rules(p *place) pace.Rules {
-	r := pace.Rules{Most: pace.Most(l.PerSecond, l.Known), Start: p.told.Rate, Horizon: horizon}
-	if p.told.Now == 0 && !l.Known {
-		r.Start = startShare * r.Most
+	r := pace.Shared(l.PerSecond, l.Known)
+	if p.told.Now != 0 {
+		r.Start = p.told.Rate
 	}
 	return r
 }
