@@ -249,6 +249,28 @@ func TestAnswers_rules(t *testing.T) {
 0s     b asks
 0s     c asks
 `},
+		{"who leaves gives its turn back to those who have had answers, too", func(r *round) {
+			a, b := r.party("a"), r.party("b")
+			a.claim(0, true)
+			b.claim(0, true)
+			a.answered("one", time.Second)
+			b.claim(0, false)
+			time.Sleep(time.Second)
+			a.claim(time.Second, true)
+			b.claim(time.Second, true)
+			a.Close()
+			r.settle()
+			b.claim(time.Second, false)
+		}, `
+0s     a asks
+0s     b holds until 1s
+0s     b has news
+0s     b takes one, 1 so far, the last at 0s
+1s     a asks, 1 so far, the last at 0s
+1s     b holds until 6s, 1 so far, the last at 0s
+1s     b has news
+1s     b asks, 1 so far, the last at 0s
+`},
 		{"what is too long is not shared, which is said once", func(r *round) {
 			a, b := r.party("a"), r.party("b")
 			long := strings.Repeat("x", mostAnswer+1)
