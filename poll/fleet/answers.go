@@ -10,9 +10,10 @@ import (
 
 var _ poll.Answers = (*Answers)(nil)
 
-// mostAnswer is the longest answer that is shared, mostSealed what becomes of it at most.
+// mostAnswer is the longest answer that is shared, as text with its header: the body is up to
+// 64 KiB. mostSealed is what becomes of it at most.
 const (
-	mostAnswer = 64 << 10
+	mostAnswer = 96 << 10
 	mostSealed = mostAnswer + 64
 )
 

@@ -26,5 +26,5 @@ if #ARGV > 1 and state == ARGV[2] then
   return now .. ' 1 ' .. state .. '\n'
 end
 local begun = string.match(state, '^1 (%d+) ')
-if not begun or begun + 0 <= ARGV[1] + 0 or #answer > 70000 then answer = '' end
+if not begun or begun + 0 <= ARGV[1] + 0 or #answer > 100000 then answer = '' end
 return now .. ' 0 ' .. state .. '\n' .. answer
