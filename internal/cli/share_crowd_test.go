@@ -28,7 +28,7 @@ func TestShare_crowd(t *testing.T) {
 		all.Go(func() {
 			world, err := worldOf(t, `poll -q --share `+dir+` --interval 250ms --timeout 1m --until '.state=="done"' `+server.URL)
 			if code := Run(t.Context(), world); code != ExitSuccess {
-				t.Errorf("%d: exit %d: %s", i, code, err)
+				t.Errorf("%d: exit %d: %s", i, code, &err.err)
 			}
 		})
 	}

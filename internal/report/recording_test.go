@@ -85,6 +85,7 @@ func (t *recording) held(by poll.HeldBy, d, most time.Duration) *recording {
 func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
 	another.Taken = true
+	another.Stages.Took[status.StageConnect] = time.Second // there
 	t.made++
 	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, Streak: 1, Threshold: 1}
 	return t.event(t.last)
@@ -244,8 +245,8 @@ func recordings() map[string][]poll.Event {
 		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
 		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
 		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
-		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Rate: 2, Reason: "HTTP 429"}}).
 		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 3*time.Second, 3*time.Second).
+		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Rate: 2, Reason: "HTTP 429"}}).
 		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
 		taken(notReady(`.state is "queued", want == "done"`), pending).
 		wait(400*time.Millisecond, nil).held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
 )
 
 // Programs are told how many attempts others made, and how long was really waited.
@@ -38,6 +40,43 @@ func TestShared_outcome(t *testing.T) {
 	for i, want := range []Moment{{Wait: 0.1, Took: 0.05}, {Wait: 2.2, Took: 0.05}, {Wait: 5.5, Taken: true}, {Wait: 0.9, Taken: true}} {
 		if m := have.Timeline[i]; m.Wait != want.Wait || m.Took != want.Took || m.Taken != want.Taken {
 			t.Errorf("attempt %d: have %+v, want %+v", i+1, m, want)
+		}
+	}
+}
+
+// The latency is that of the attempts that were made here.
+func TestShared_latency(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: None, Shared: true})
+	own := httpAnswer(200, "{}")
+	own.Stages.Took[status.StageConnect] = time.Millisecond
+	events := newRecording(jobURL, 0, 0).wait(0, nil).taken(notReady("a"), own).
+		wait(0, nil).attempt(notReady("b"), own).end(poll.Outcome{Ending: poll.TimedOut})
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	d := r.document(Output{JSON: true}.Settle(*events[len(events)-1].Outcome), 124)
+	if d.Latency == nil || *d.Latency != (latency{0.05, 0.05, 0.05}) {
+		t.Errorf("have %+v", d.Latency)
+	}
+}
+
+// A row says what holds back the next attempt of its target.
+func TestShared_row(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	s.ErrIsTerminal = true
+	r := New(Config{Streams: s, Face: Live, Targets: 1, Goal: allOf(1)})
+	defer r.Close()
+	for _, ev := range together(poll.Summary{}, recordings()["shared"]) {
+		if ev.Kind > poll.EventEnd {
+			continue
+		}
+		r.Event(ev)
+		words := r.face.(*groupLive).row(r.group.targets[0], ev.At).words
+		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "held until its place opens; HTTP 429") {
+			t.Errorf("%s: %s", ev.Kind, words)
 		}
 	}
 }

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// Whose limit holds depends on the origin and on what is sent only there.
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	const api = "https://api.example.com"
+	me, you := url.UserPassword("me", "secret"), url.UserPassword("you", "secret")
+	at := func(place, name string, requests ...poll.HTTP) string {
+		var pollers []*poll.Poller
+		var lines []*argv.Line
+		for i := range requests {
+			pollers, lines = append(pollers, &poll.Poller{Probe: &requests[i]}), append(lines, new(argv.Line))
+		}
+		return limitsOf(name, pollers, lines).text(place)
+	}
+	const place = api + ":443"
+	plain := poll.HTTP{URL: api + "/a"}
+	mine := poll.HTTP{URL: api + "/a", User: me}
+	yours := poll.HTTP{URL: api + "/b", User: you}
+	key := poll.HTTP{URL: api, Header: http.Header{"X-Api-Key": {"k"}}}
+	accepts := poll.HTTP{URL: api, Header: http.Header{"Accept": {"text/html"}, "User-Agent": {"curl"}}}
+	trusting := poll.HTTP{URL: api, User: me, LocationTrusted: true}
+	for name, test := range map[string]struct {
+		one, other string
+		same       bool
+	}{
+		"another path":              {at(place, "", plain), at(place, "", poll.HTTP{URL: "https://API.example.com:443/c?d"}), true},
+		"what goes anywhere":        {at(place, "", plain), at(place, "", accepts), true},
+		"a user":                    {at(place, "", plain), at(place, "", mine), false},
+		"another user":              {at(place, "", yours), at(place, "", mine), false},
+		"the URL's user":            {at(place, "", mine), at(place, "", poll.HTTP{URL: "https://me:secret@api.example.com/"}), true},
+		"a header field":            {at(place, "", plain), at(place, "", key), false},
+		"both, in any order":        {at(place, "", mine, yours), at(place, "", yours, mine, yours), true},
+		"both, and one of them":     {at(place, "", mine, yours), at(place, "", mine), false},
+		"another origin":            {at(place, "", plain), at("https://api.example.com:444", "", plain), false},
+		"credentials stay there":    {at("https://other:443", "", plain), at("https://other:443", "", mine), true},
+		"unless all are trusted":    {at("https://other:443", "", plain), at("https://other:443", "", trusting), false},
+		"a name":                    {at(place, "n", plain), at("https://other:443", "n", mine), true},
+		"another name":              {at(place, "n", plain), at(place, "m", plain), false},
+		"a name like a place":       {at(place, place, plain), at(place, "", plain), false},
+		"a port of this machine":    {at("http://localhost:80", "", plain), `["place" "http://localhost:80"]`, false},
+		"a loopback address":        {at("tcp://127.0.0.2:80", "", plain), `["place" "tcp://127.0.0.2:80"]`, false},
+		"a port of another machine": {at("tcp://10.0.0.1:80", "", plain), `["place" "tcp://10.0.0.1:80"]`, true},
+	} {
+		if (test.one == test.other) != test.same {
+			t.Errorf("%s: same: %v\n%s\n%s", name, !test.same, test.one, test.other)
+		}
+	}
+}
+
+// What is to be told before there is somebody to tell it to is told then.
+func TestShare_tell(t *testing.T) {
+	t.Parallel()
+	streams, _, said := term.Buffers("")
+	reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
+	defer reporter.Close()
+	var s share
+	s.notes.add("before")
+	s.tell(reporter)
+	s.notes.add("then")
+	reporter.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: time.Now()})
+	if have := said.String(); strings.Count(have, "poll: note: before\npoll: note: then\n") != 1 {
+		t.Errorf("have %q", have)
+	}
+	(*share)(nil).tell(reporter)
+}
+
+func TestRateOf(t *testing.T) {
+	t.Parallel()
+	for rate, want := range map[float64]string{0: "-", 12.5: "13/s", 1: "1/s", 0.5: "30/m", 1.0 / 60: "1/m", 0.005: "18/h"} {
+		if have := rateOf(rate); have != want {
+			t.Errorf("%v: have %s, want %s", rate, have, want)
+		}
+	}
+}

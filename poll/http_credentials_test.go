@@ -1,0 +1,59 @@
+package poll_test
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/poll"
+)
+
+func TestHTTP_Credentials(t *testing.T) {
+	t.Parallel()
+	me := url.UserPassword("me", "secret")
+	certificate := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{0xc0, 0xde}}}}}}
+	for name, test := range map[string]struct {
+		request poll.HTTP
+		holds   []string // empty for no credentials
+	}{
+		"none":                   {poll.HTTP{}, nil},
+		"what goes anywhere":     {poll.HTTP{Header: http.Header{"Accept": {"a"}, "User-Agent": {"b"}, "Host": {"c"}, "Content-Type": {"d"}}}, nil},
+		"a field that is unsent": {poll.HTTP{Header: http.Header{"Cookie": nil}}, nil},
+		"a user":                 {poll.HTTP{User: me}, []string{"me:secret"}},
+		"Authorization wins":     {poll.HTTP{User: me, Header: http.Header{"Authorization": {"Bearer t"}}}, []string{"Bearer t"}},
+		"fields":                 {poll.HTTP{Header: http.Header{"cookie": {"a=b"}, "X-Api-Key": {"k"}}}, []string{"a=b", "X-Api-Key"}},
+		"a certificate":          {poll.HTTP{Transport: certificate}, []string{"c0de"}},
+	} {
+		test.request.URL = "https://api.example.com/a"
+		have := test.request.Credentials()
+		if (have == "") != (len(test.holds) == 0) {
+			t.Errorf("%s: have %s", name, have)
+		}
+		for _, want := range test.holds {
+			if !strings.Contains(have, want) {
+				t.Errorf("%s: no %s in %s", name, want, have)
+			}
+		}
+		if name == "Authorization wins" && strings.Contains(have, "secret") {
+			t.Errorf("%s: have %s", name, have)
+		}
+	}
+	if have := (poll.HTTP{URL: "https://", User: me}).Credentials(); have != "" {
+		t.Errorf("of a malformed URL: %s", have)
+	}
+}
+
+func TestHTTP_Place(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://me:secret@API.example.com/a?b": "https://api.example.com:443",
+		"http://[::1]:/":                        "http://[::1]:80",
+		"http://":                               "",
+	} {
+		if have := (poll.HTTP{URL: address}).Place(); have != want {
+			t.Errorf("%s: have %q, want %q", address, have, want)
+		}
+	}
+}
