@@ -81,6 +81,11 @@ func (t *recording) held(by poll.HeldBy, d, most time.Duration) *recording {
 	return t
 }
 
+func (t *recording) pass(d time.Duration) *recording {
+	t.now += d
+	return t
+}
+
 // taken records an attempt that another process has made.
 func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
@@ -245,8 +250,9 @@ func recordings() map[string][]poll.Event {
 		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
 		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
 		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
-		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 3*time.Second, 3*time.Second).
+		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
 		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Rate: 2, Reason: "HTTP 429"}}).
+		pass(3*time.Second).
 		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
 		taken(notReady(`.state is "queued", want == "done"`), pending).
 		wait(400*time.Millisecond, nil).held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
