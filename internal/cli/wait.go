@@ -39,7 +39,7 @@ func waitCommand(world World) *argv.Command {
 			"  $status $header.Age $body $error; $exit $stdout $stderr; $elapsed $ENV.SHA\n" +
 			"  jq: [.items[].size] | add > 100   what follows jq: may be any jq program",
 		Flags: waitFlags(),
-		After: "Help on: conditions, waiting, many, exit-codes, environment, and each flag\n" +
+		After: "Help on: conditions, waiting, many, fleet, exit-codes, environment, each flag\n" +
 			"(poll help many, poll help until). poll man has all flags.\n" +
 			"Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
 			"Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past\n" +
