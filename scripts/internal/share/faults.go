@@ -137,13 +137,14 @@ func (s *suite) faults() (string, bool, error) {
 	}
 	zerolog.SetGlobalLevel(zerolog.Disabled) // some of its parts have loggers of their own
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
-	proxies := make([]*toxiproxy.Proxy, 2)
+	proxies, addresses := make([]*toxiproxy.Proxy, 2), make([]string, 2)
 	for i := range proxies {
 		proxies[i] = toxiproxy.NewProxy(server, fmt.Sprint("redis ", i), "127.0.0.1:0", s.redis)
 		if err := proxies[i].Start(); err != nil {
 			return "", false, err
 		}
 		defer proxies[i].Stop()
+		addresses[i] = proxies[i].Listen
 	}
 	a := newAPI(&api{rate: 50})
 	defer a.Close()
@@ -154,7 +155,7 @@ func (s *suite) faults() (string, bool, error) {
 	faults := 0
 	vexed.Go(func() { faults = vex(ctx, proxies) })
 	ends := inProcess(n, time.Second, func(i int) []string {
-		where := "redis://" + proxies[i%2].Listen
+		where := "redis://" + addresses[i%2]
 		if i%3 == 0 {
 			return []string{"-q", "--share", where, "--interval", "200ms", "--timeout", lasts.String(), "--until", isDone, fmt.Sprintf("%s/limited/%d", a.URL, i)}
 		}
