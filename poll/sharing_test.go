@@ -28,6 +28,7 @@ type board struct {
 	takes  time.Duration // to claim
 	alone  bool
 	claims int
+	failed int
 	lease  time.Duration
 }
 
@@ -96,6 +97,7 @@ func (n *note) Answered(answer []byte, next time.Duration) {
 		return
 	}
 	if q.by = nil; answer == nil {
+		n.failed++
 		return
 	}
 	q.begun, q.answer, q.series.Ended, n.since = n.begun, answer, time.Now(), n.begun
@@ -561,4 +563,29 @@ func FuzzSharedAnswer(f *testing.F) {
 			t.Errorf("%q: %v", text, o.Reason)
 		}
 	})
+}
+
+// Who is interrupted while it asks leaves that to another at once.
+func TestSharedAnswers_interrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{lease: time.Second}
+		probe := stoppable{&counted{began: time.Now(), takes: time.Minute}}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		p := poll.Poller{Probe: probe, Answers: b, Schedule: backoff.Fixed(time.Second)}
+		p.Run(ctx)
+		question := b.Question(probe.Identity(""), time.Now(), func() {})
+		if turn := question.Claim(0, true); !turn.Ask || b.failed > 0 {
+			t.Errorf("it is not another's turn: %+v, %d failed", turn, b.failed)
+		}
+	})
+}
+
+// A stoppable probe ends with its context.
+type stoppable struct{ *counted }
+
+func (s stoppable) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	<-ctx.Done()
+	return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
 }

@@ -127,8 +127,8 @@ func (s *source) begin(e *emitter) {
 func (s *source) look() {
 	o, took := s.observe()
 	var shared []byte
-	asked := s.sharing.asked()
-	if asked { // before the session goes on to a result
+	asked := s.sharing.asked() && !o.Stopped() // or else another is to ask at once
+	if asked {                                 // before the session goes on to a result
 		shared = writeAnswer(o, s.runs[0].probe.(Sharer))
 	}
 	for _, r := range s.runs {

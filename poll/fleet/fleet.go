@@ -27,6 +27,8 @@ import (
 const (
 	// bound is how long a call waits for what is shared.
 	bound = 500 * time.Millisecond
+	// farewell is how long it takes at most to give back at the end what others wait for.
+	farewell = 200 * time.Millisecond
 	// patience is how long an attempt to reach it again takes, which nobody waits for.
 	patience = 2 * time.Second
 	// firstJitter is the longest wait before it is reached for the first time: a thousand
@@ -61,6 +63,8 @@ type Fleet struct {
 	reached chan struct{} // closed once it was tried for long enough to reach the engine
 	closed  context.Context
 	close   context.CancelFunc
+
+	releases sync.WaitGroup // that are under way
 
 	mu    sync.Mutex
 	up    bool
@@ -166,6 +170,15 @@ func start(e engine, where string, o Options) (*Fleet, error) {
 
 // Close gives back what the fleet holds. Its limiters then go on alone.
 func (f *Fleet) Close() {
+	released := make(chan struct{})
+	go func() {
+		f.releases.Wait()
+		close(released)
+	}()
+	select {
+	case <-released:
+	case <-time.After(farewell):
+	}
 	f.close()
 	f.mu.Lock()
 	f.up, f.told = false, true

@@ -253,11 +253,13 @@ func (q *question) Close() {
 		return
 	}
 	q.renewal.Stop()
-	go q.swap(m.Claimed, func(s sheet) *edit {
-		if !s.state.Release(m) {
-			return nil
-		}
-		return &edit{state: s.state, tell: true}
+	q.answers.Fleet.releases.Go(func() {
+		q.swap(m.Claimed, func(s sheet) *edit {
+			if !s.state.Release(m) {
+				return nil
+			}
+			return &edit{state: s.state, tell: true}
+		})
 	})
 }
 
