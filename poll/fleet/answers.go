@@ -123,7 +123,7 @@ func (w *watched) look(name string) {
 	w.mu.Unlock()
 	var seen sheet
 	shared := w.fleet.call(func(ctx context.Context) error {
-		return w.fleet.engine.swap(ctx, name, known, func(s sheet) *edit {
+		return w.fleet.engine.swap(ctx, name, guess{known: known}, func(s sheet) *edit {
 			seen = s
 			return nil
 		})

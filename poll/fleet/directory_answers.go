@@ -28,7 +28,7 @@ const (
 
 // swap has the record at the beginning of a file, and the answer behind it. Who is killed
 // while it writes leaves an answer that cannot be opened.
-func (d directory) swap(ctx context.Context, name string, known int64, change func(sheet) *edit) (err error) {
+func (d directory) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) (err error) {
 	f, closeIt, err := lockedfile.OpenLocked(ctx, d.answerFile(name), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (d directory) swap(ctx context.Context, name string, known int64, change fu
 		return err
 	}
 	s := sheet{}
-	if s.state, _ = turns.Parse(recordIn(buffer[:n])); s.state.Begun > known {
+	if s.state, _ = turns.Parse(recordIn(buffer[:n])); s.state.Begun > g.known {
 		s.sealed, err = io.ReadAll(io.NewSectionReader(f, recordSize, mostSealed))
 		if err != nil {
 			return err

@@ -80,7 +80,7 @@ type engine interface {
 	list(context.Context) ([]record, error)
 	// swap looks at what is shared of a question, with the answer if that began after known,
 	// and makes of it what change returns. It may call change several times.
-	swap(ctx context.Context, name string, known int64, change func(sheet) *edit) error
+	swap(ctx context.Context, name string, g guess, change func(sheet) *edit) error
 	// watch tells the watched what becomes of them, as soon as it can, until ctx is done.
 	watch(ctx context.Context, w *watched)
 	close()

@@ -80,7 +80,7 @@ func (e *fake) step(ctx context.Context, key string, r pace.Rules, c pace.Call) 
 	return e.states[key].Step(r, time.Now().Add(e.ahead).UnixMicro(), c), nil
 }
 
-func (e *fake) swap(ctx context.Context, name string, known int64, change func(sheet) *edit) error {
+func (e *fake) swap(ctx context.Context, name string, _ guess, change func(sheet) *edit) error {
 	if err := e.begin(ctx); err != nil {
 		return err
 	}

@@ -20,9 +20,13 @@ const (
 	mostSubscriptions = 500
 )
 
-func (e *redisEngine) swap(ctx context.Context, name string, known int64, change func(sheet) *edit) error {
-	look := []any{answerKey(name), answerChannel(name), known}
-	for args := look; ; {
+func (e *redisEngine) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) error {
+	look := []any{answerKey(name), answerChannel(name), g.known}
+	args := look
+	if g.sheet != nil {
+		args = editArgs(look, *g.sheet, g.sheet.state.Record(), change(*g.sheet))
+	}
+	for {
 		text, err := e.run(ctx, e.swaps, 2, args...)
 		if err != nil {
 			return err
@@ -35,15 +39,25 @@ func (e *redisEngine) swap(ctx context.Context, name string, known int64, change
 		if made == nil {
 			return nil
 		}
-		keep, tell := (made.state.Keep(s.now)+999)/1000, 0
-		if made.tell {
-			tell = 1
-		}
-		args = append(look[:3:3], record, made.state.Record(), keep, tell)
-		if made.sealed != nil {
-			args = append(args, made.sealed)
-		}
+		args = editArgs(look, s, record, made)
 	}
+}
+
+// editArgs returns the arguments of an edit of a sheet that has a record; those of a look if
+// there is none.
+func editArgs(look []any, s sheet, record string, made *edit) []any {
+	if made == nil {
+		return look
+	}
+	keep, tell := (made.state.Keep(s.now)+999)/1000, 0
+	if made.tell {
+		tell = 1
+	}
+	args := append(look[:3:3], record, made.state.Record(), keep, tell)
+	if made.sealed != nil {
+		args = append(args, made.sealed)
+	}
+	return args
 }
 
 // answerKey names what is shared of a question.

@@ -14,6 +14,13 @@ type sheet struct {
 	sealed []byte // the answer; none if it was known already
 }
 
+// A guess is what is known of a sheet before a look at it: of which time its answer is known,
+// and what it has become since, nil if that is not known. A wrong one costs a further look.
+type guess struct {
+	known int64
+	sheet *sheet
+}
+
 // An edit is what becomes of a sheet.
 type edit struct {
 	state  turns.State
