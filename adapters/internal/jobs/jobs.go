@@ -1,0 +1,153 @@
+// Package jobs is what the tests of the adapters wait for: an API that starts jobs and counts
+// what it is asked, and workers that are killed.
+package jobs
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// An API starts a job with POST /NAME, and answers about it with GET /NAME. Requests whose
+// query is "hang" are counted and never answered, and there is no DELETE.
+type API struct {
+	*httptest.Server
+	takes time.Duration
+
+	mu            sync.Mutex
+	starts, looks map[string]int
+	began         map[string]time.Time
+}
+
+// NewAPI returns an API, which is closed when the test ends, whose jobs take so long. It
+// asks for a second between looks at a job whose name begins with "slow", and takes its
+// time to start one whose name begins with "storm".
+func NewAPI(t testing.TB, takes time.Duration) *API {
+	a := &API{takes: takes, starts: map[string]int{}, looks: map[string]int{}, began: map[string]time.Time{}}
+	a.Server = httptest.NewServer(a)
+	t.Cleanup(func() {
+		a.CloseClientConnections()
+		a.Close()
+	})
+	return a
+}
+
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	name := strings.Trim(r.URL.Path, "/")
+	done := a.count(r.Method, name)
+	switch {
+	case r.URL.RawQuery == "hang":
+		<-r.Context().Done()
+	case r.Method == http.MethodDelete:
+		w.WriteHeader(http.StatusMethodNotAllowed)
+	case r.Method == http.MethodPost:
+		if strings.HasPrefix(name, "storm") {
+			time.Sleep(200 * time.Millisecond) // so that some workers are killed meanwhile
+		}
+		w.Header().Set("Location", "/"+name)
+		w.WriteHeader(http.StatusAccepted)
+	case done:
+		fmt.Fprintf(w, `{"job":%q}`, name)
+	default:
+		if strings.HasPrefix(name, "slow") {
+			w.Header().Set("Retry-After", "1")
+		}
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// count counts a request, and reports whether the job is done. One that was never started
+// begins with the first look.
+func (a *API) count(method, name string) (done bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if method == http.MethodPost {
+		a.starts[name]++
+	} else {
+		a.looks[name]++
+	}
+	if _, known := a.began[name]; !known {
+		a.began[name] = time.Now()
+	}
+	return time.Since(a.began[name]) >= a.takes
+}
+
+// Starts and Looks are how often a job was started and looked at.
+func (a *API) Starts(name string) int { a.mu.Lock(); defer a.mu.Unlock(); return a.starts[name] }
+func (a *API) Looks(name string) int  { a.mu.Lock(); defer a.mu.Unlock(); return a.looks[name] }
+
+// A Worker is a process of the test's own program.
+type Worker struct{ cmd *exec.Cmd }
+
+// StartWorker runs the test's program with these variables besides its own, until the test
+// ends. Its TestMain is to see by them that it is a worker.
+func StartWorker(t testing.TB, env ...string) *Worker {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{cmd}
+	t.Cleanup(w.Kill)
+	return w
+}
+
+// Kill kills the worker by SIGKILL, unless it was killed before.
+func (w *Worker) Kill() {
+	if w.cmd.ProcessState == nil {
+		_ = w.cmd.Process.Kill()
+		_ = w.cmd.Wait()
+	}
+}
+
+// Await fails the test unless done reports true within limit.
+func Await(t testing.TB, limit time.Duration, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s: not within %s", what, limit)
+		}
+	}
+}
+
+// Serve answers every request with this body, and returns the URL.
+func Serve(t testing.TB, body string) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// CommentIsExample fails the test unless the code in the package comment of a file is that of
+// example_test.go beside it, which compiles.
+func CommentIsExample(t testing.TB, file string) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	example, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	comment, _, _ := strings.Cut(string(source), "\npackage ")
+	lines := 0
+	for line := range strings.Lines(comment) {
+		if code, ok := strings.CutPrefix(line, "//\t"); ok {
+			lines++
+			if !strings.Contains(string(example), code) {
+				t.Errorf("not in example_test.go: %s", code)
+			}
+		}
+	}
+	if lines == 0 {
+		t.Error("the package comment has no code")
+	}
+}

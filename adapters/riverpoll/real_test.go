@@ -1,0 +1,268 @@
+package riverpoll_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/pollcli/poll/adapters/internal/jobs"
+	"github.com/pollcli/poll/adapters/riverpoll"
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+)
+
+// database is the variable that names a Postgres, whose schema public River gets.
+const database = "RIVERPOLL_DATABASE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv("RIVERPOLL_WORKER") == "" {
+		os.Exit(m.Run())
+	}
+	_, stop := client(nil, true)
+	defer stop()
+	select {}
+}
+
+type waiting struct {
+	Method, URL string
+	Timeout     time.Duration
+}
+
+func (waiting) Kind() string { return "waiting" }
+
+type waiter struct {
+	river.WorkerDefaults[waiting]
+}
+
+func (waiter) Work(ctx context.Context, job *river.Job[waiting]) error {
+	_, err := riverpoll.Step[pgx.Tx](ctx, job.JobRow, poll.Poller{
+		Probe:    poll.HTTP{URL: job.Args.URL, Method: job.Args.Method},
+		Schedule: backoff.Fixed(300 * time.Millisecond), Timeout: job.Args.Timeout,
+	})
+	return err
+}
+
+// client returns a running client of River. One that does not work still looks after the
+// jobs of workers that were killed.
+func client(t *testing.T, works bool) (c *river.Client[pgx.Tx], stop func()) {
+	fatal := log.Fatal
+	if t != nil {
+		fatal = t.Fatal
+	}
+	ctx := context.Background()
+	pool, err := pgxpool.New(ctx, os.Getenv(database))
+	if err != nil {
+		fatal(err)
+	}
+	config := &river.Config{
+		Workers: river.NewWorkers(), Logger: slog.New(slog.DiscardHandler), FetchPollInterval: 100 * time.Millisecond,
+		JobTimeout: 2 * time.Second, RescueStuckJobsAfter: 3 * time.Second, LeaderElectionDisabled: works,
+		Queues: map[string]river.QueueConfig{"none": {MaxWorkers: 1}},
+	}
+	river.AddWorker(config.Workers, waiter{})
+	if works {
+		config.Queues = map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 20}}
+	} else {
+		migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Logger: config.Logger})
+		if err != nil {
+			fatal(err)
+		}
+		if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+			fatal(err)
+		}
+	}
+	if c, err = river.NewClient(riverpgxv5.New(pool), config); err != nil {
+		fatal(err)
+	}
+	if err := c.Start(ctx); err != nil {
+		fatal(err)
+	}
+	return c, func() {
+		_ = c.StopAndCancel(ctx)
+		pool.Close()
+	}
+}
+
+// real returns a client for a test that needs Postgres.
+func real(t *testing.T) *river.Client[pgx.Tx] {
+	if os.Getenv(database) == "" {
+		t.Skipf("%s names no Postgres: scripts/realservers river runs one", database)
+	}
+	c, stop := client(t, false)
+	t.Cleanup(stop)
+	return c
+}
+
+func worker(t *testing.T) *jobs.Worker { return jobs.StartWorker(t, "RIVERPOLL_WORKER=1") }
+
+func insert(t *testing.T, c *river.Client[pgx.Tx], w waiting) int64 {
+	t.Helper()
+	inserted, err := c.Insert(t.Context(), w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return inserted.Job.ID
+}
+
+// finished waits until a job has ended, and returns it with its output.
+func finished(t *testing.T, c *river.Client[pgx.Tx], id int64, limit time.Duration) (row *rivertype.JobRow, out riverpoll.Output) {
+	t.Helper()
+	jobs.Await(t, limit, fmt.Sprintf("the end of job %d", id), func() bool {
+		var err error
+		if row, err = c.JobGet(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		return row.FinalizedAt != nil
+	})
+	if err := json.Unmarshal(row.Output(), &out); err != nil {
+		t.Fatalf("%v: %s", err, row.Metadata)
+	}
+	return row, out
+}
+
+func lastError(row *rivertype.JobRow) string {
+	if len(row.Errors) == 0 {
+		return ""
+	}
+	return row.Errors[len(row.Errors)-1].Error
+}
+
+// A job is done after a start and several looks, each in another attempt of River's, none of
+// which counts.
+func TestReal_wait(t *testing.T) {
+	c, api := real(t), jobs.NewAPI(t, 1500*time.Millisecond)
+	worker(t)
+	begun := time.Now()
+	id := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/one"})
+	row, out := finished(t, c, id, 20*time.Second)
+	if row.State != rivertype.JobStateCompleted || row.Attempt != 1 || string(out.Result) != `{"job": "one"}` {
+		t.Errorf("job %+v, output %s", row, row.Output())
+	}
+	if s := out.State; !s.Ended || s.Attempts != 1+api.Looks("one") || s.Attempts < 3 || api.Starts("one") != 1 {
+		t.Errorf("%+v after %d starts, %d looks", s, api.Starts("one"), api.Looks("one"))
+	}
+	t.Logf("done after %s: %d start, %d looks, attempt %d of River's", time.Since(begun).Round(time.Millisecond),
+		api.Starts("one"), api.Looks("one"), row.Attempt)
+}
+
+// What Postgres does not take is no output, and holds up nobody.
+func TestReal_results(t *testing.T) {
+	c := real(t)
+	worker(t)
+	for body, want := range map[string]string{
+		"plain":           `"plain"`,
+		"a\x00b":          `"a` + "\ufffd" + `b"`,
+		`{"a":"\u0000"}`:  `{"a": "` + "\ufffd" + `"}`,
+		`{"a":"\\u0000"}`: `{"a": "\\u0000"}`,
+		`{"a":"\ud800"}`:  `"{\"a\":\"\\ud800\"}"`,
+		`[1e200000]`:      `"[1e200000]"`,
+	} {
+		server := jobs.Serve(t, body)
+		row, out := finished(t, c, insert(t, c, waiting{URL: server}), 20*time.Second)
+		if row.State != rivertype.JobStateCompleted || string(out.Result) != want {
+			t.Errorf("%q: %s, result %s, want %s: %s", body, row.State, out.Result, want, lastError(row))
+		}
+	}
+}
+
+func TestReal_failure(t *testing.T) {
+	c, api := real(t), jobs.NewAPI(t, time.Hour)
+	worker(t)
+	for want, w := range map[string]waiting{
+		"failed: HTTP 405": {Method: http.MethodDelete, URL: api.URL + "/gone"},
+		"timed out":        {URL: api.URL + "/long", Timeout: 800 * time.Millisecond},
+	} {
+		row, _ := finished(t, c, insert(t, c, w), 20*time.Second)
+		if row.State != rivertype.JobStateCancelled || row.Attempt != 1 || !strings.Contains(lastError(row), want) {
+			t.Errorf("%s after %d attempts: %q, want %s", row.State, row.Attempt, lastError(row), want)
+		}
+	}
+}
+
+// A job that is canceled while it waits is looked at no more.
+func TestReal_cancel(t *testing.T) {
+	c, api := real(t), jobs.NewAPI(t, time.Hour)
+	worker(t)
+	waits, hangs := insert(t, c, waiting{URL: api.URL + "/slow"}), insert(t, c, waiting{URL: api.URL + "/look?hang"})
+	jobs.Await(t, 10*time.Second, "looks", func() bool { return api.Looks("slow") > 0 && api.Looks("look") > 0 })
+	for _, id := range []int64{waits, hangs} {
+		if _, err := c.JobCancel(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		if row, _ := finished(t, c, id, 10*time.Second); row.State != rivertype.JobStateCancelled {
+			t.Errorf("job %+v", row)
+		}
+	}
+}
+
+// A worker that is killed in the middle of a wait, of a look and of a start.
+func TestReal_kill(t *testing.T) {
+	c, api := real(t), jobs.NewAPI(t, 4*time.Second)
+	first := worker(t)
+	waits := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/slow"})
+	looks := insert(t, c, waiting{URL: api.URL + "/look?hang", Timeout: time.Minute})
+	starts := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/start?hang"})
+	jobs.Await(t, 10*time.Second, "looks and starts", func() bool {
+		return api.Looks("slow") > 0 && api.Looks("look") > 0 && api.Starts("start") > 0
+	})
+	first.Kill()
+	worker(t)
+	if row, out := finished(t, c, waits, 30*time.Second); row.State != rivertype.JobStateCompleted || api.Starts("slow") != 1 {
+		t.Errorf("in a wait: %s, %+v after %d starts", row.State, out.State, api.Starts("slow"))
+	}
+	row, out := finished(t, c, starts, 60*time.Second)
+	if row.State != rivertype.JobStateCancelled || !strings.Contains(lastError(row), "may have started") || api.Starts("start") != 1 {
+		t.Errorf("in a start: %s, %+v after %d starts: %s", row.State, out.State, api.Starts("start"), lastError(row))
+	}
+	jobs.Await(t, 40*time.Second, "another look", func() bool { return api.Looks("look") > 1 })
+	_, _ = c.JobCancel(t.Context(), looks)
+	t.Logf("a wait went on, a look was made again, a start was not sent again: %s", lastError(row))
+}
+
+// Workers that are killed at random moments lose no wait, and start nothing twice.
+func TestReal_storm(t *testing.T) {
+	const count, kills = 60, 10
+	c, api := real(t), jobs.NewAPI(t, 8*time.Second)
+	ids := make(map[string]int64)
+	for i := range count {
+		name := fmt.Sprintf("storm%d", i)
+		ids[name] = insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/" + name})
+	}
+	for range kills {
+		w := worker(t)
+		time.Sleep(time.Duration(300+rand.IntN(700)) * time.Millisecond)
+		w.Kill()
+	}
+	worker(t)
+	done, unknown, unsent := 0, 0, 0
+	for name, id := range ids {
+		row, _ := finished(t, c, id, 80*time.Second)
+		switch {
+		case api.Starts(name) > 1:
+			t.Errorf("%s was started %d times", name, api.Starts(name))
+		case row.State == rivertype.JobStateCompleted:
+			done++
+		case strings.Contains(lastError(row), "may have started"):
+			unknown++
+			unsent += 1 - api.Starts(name)
+		default:
+			t.Errorf("%s: %s: %s", name, row.State, lastError(row))
+		}
+	}
+	t.Logf("%d kills: %d of %d jobs done, %d may have started (%d had not), none lost, none started twice", kills, done, count, unknown, unsent)
+}

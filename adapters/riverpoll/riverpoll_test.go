@@ -1,0 +1,292 @@
+package riverpoll
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/pollcli/poll/adapters/internal/jobs"
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+)
+
+// A service answers with one after the other: a status code, and what follows it in
+// Retry-After. The last one stays.
+type service struct {
+	answers []string
+	starts  int
+	asked   func() // before each answer
+	n       int
+}
+
+func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"rows":3}`)), Request: r}
+	var after string
+	fmt.Sscan(s.answers[min(s.n, len(s.answers)-1)], &answer.StatusCode, &after)
+	s.n++
+	if after != "" {
+		answer.Header.Set("Retry-After", after)
+	}
+	if r.Method == http.MethodPost {
+		s.starts++
+		answer.Header.Set("Location", "/jobs/1")
+	}
+	if s.asked != nil {
+		s.asked()
+	}
+	return answer, nil
+}
+
+func (s *service) poller(method string) poll.Poller {
+	return poll.Poller{
+		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
+		Schedule: backoff.Fixed(30 * time.Second), Target: "job", Rand: rand.New(half{}),
+	}
+}
+
+// half makes hints 5% longer.
+type half struct{}
+
+func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
+
+// A database is what River does with a job, without a server: its row, and what it was told.
+type database struct {
+	row   rivertype.JobRow
+	kept  func() // after what was kept at once
+	lines []string
+}
+
+// write writes the output of the job.
+func (d *database) write(out Output) error {
+	text, err := out.forPostgres()
+	if err != nil {
+		return err
+	}
+	d.row.Metadata, err = json.Marshal(map[string]json.RawMessage{rivertype.MetadataKeyOutput: text})
+	return err
+}
+
+// work works the job until it ends, or until an error that is for River's retries.
+func (d *database) work(ctx context.Context, p poll.Poller) (Output, error) {
+	begun := time.Now()
+	for {
+		var late *Output
+		out, err := step(ctx, &d.row, p, func(_ context.Context, out Output, now bool) error {
+			if !now {
+				late = &out
+				return nil
+			}
+			late = nil
+			err := d.write(out)
+			d.lines = append(d.lines, fmt.Sprintf("%s kept %s", time.Since(begun), words(out.State)))
+			if d.kept != nil {
+				d.kept()
+			}
+			return err
+		})
+		if late != nil {
+			if err := d.write(*late); err != nil {
+				return out, err
+			}
+		}
+		var snooze *rivertype.JobSnoozeError
+		if !errors.As(err, &snooze) {
+			d.lines = append(d.lines, fmt.Sprintf("%s end: %v", time.Since(begun), err))
+			return out, err
+		}
+		d.lines = append(d.lines, fmt.Sprintf("%s snooze %s, %s", time.Since(begun), snooze.Duration, words(out.State)))
+		time.Sleep(snooze.Duration)
+	}
+}
+
+func words(s poll.State) string {
+	if s.Starting {
+		return "starting"
+	}
+	return fmt.Sprintf("attempt %d %s", s.Attempts, s.Status)
+}
+
+func TestStep(t *testing.T) {
+	const post = http.MethodPost
+	for name, test := range map[string]struct {
+		method  string
+		answers []string
+		change  func(*poll.Poller)
+		want    string
+	}{
+		"the job is snoozed as the schedule and the service say": {
+			"GET", []string{"202", "429 7200", "200"}, nil, `
+0s snooze 30s, attempt 0 
+30s snooze 30s, attempt 1 NOT_READY
+1m0s snooze 2h6m0s, attempt 2 THROTTLED
+2h7m0s kept attempt 3 SUCCESS
+2h7m0s end: <nil>
+`},
+		"a start is kept before and after it": {
+			post, []string{"202", "202", "200"}, nil, `
+0s kept starting
+0s kept attempt 1 NOT_READY
+0s snooze 30s, attempt 1 NOT_READY
+30s snooze 30s, attempt 2 NOT_READY
+1m0s kept attempt 3 SUCCESS
+1m0s end: <nil>
+`},
+		"ERROR": {
+			"GET", []string{"404"}, func(p *poll.Poller) { p.Immediate = true }, `
+0s kept attempt 1 ERROR
+0s end: JobCancelError: wait for job: failed: HTTP 404 Not Found
+`},
+		"the wait times out": {
+			"GET", []string{"202"}, func(p *poll.Poller) { p.Timeout = 40 * time.Second }, `
+0s snooze 30s, attempt 0 
+30s snooze 9.95s, attempt 1 NOT_READY
+39.95s snooze 25ms, attempt 2 NOT_READY
+39.975s end: JobCancelError: wait for job: timed out: timed out after 40s; last: HTTP 202 Accepted
+`},
+		"the attempts are used up": {
+			"GET", []string{"202"}, func(p *poll.Poller) { p.MaxAttempts = 1 }, `
+0s snooze 30s, attempt 0 
+30s end: JobCancelError: wait for job: attempts exhausted: attempts made: 1 of 1; last: HTTP 202 Accepted
+`},
+		"a hint past the deadline": {
+			"GET", []string{"429 7200"}, func(p *poll.Poller) { p.Immediate, p.Timeout = true, time.Hour }, `
+0s end: JobCancelError: wait for job: throttled past the deadline: HTTP 429 Too Many Requests, Retry-After asks for 2h, and 1h are left before the deadline
+`},
+		"a program that is not here": {
+			"", nil, func(p *poll.Poller) { p.Immediate, p.Probe = true, poll.Command{Args: []string{"/nowhere/kubectl"}} }, `
+0s end: wait for job: cannot be run: /nowhere/kubectl not found
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, d := service{answers: test.answers}, database{}
+				p := s.poller(test.method)
+				if test.change != nil {
+					test.change(&p)
+				}
+				out, err := d.work(t.Context(), p)
+				if diff := cmp.Diff(test.want, "\n"+strings.Join(d.lines, "\n")+"\n"); diff != "" {
+					t.Errorf("attempts (-want +have):\n%s", diff)
+				}
+				if err != nil {
+					return
+				}
+				again, err := d.work(t.Context(), p) // it was killed before River noted the end
+				if err != nil || string(out.Result) != `{"rows":3}` || string(again.Result) != `{"rows":3}` || s.n != len(test.answers) {
+					t.Errorf("%+v, then %+v, %v, after %d requests", out, again, err, s.n)
+				}
+			})
+		})
+	}
+}
+
+// Wherever a worker is killed, no wait is lost and no start is sent twice.
+func TestAWorkerThatIsKilled(t *testing.T) {
+	unknown := 0
+	for at := 1; ; at++ {
+		synctest.Test(t, func(t *testing.T) {
+			killed, points := errors.New("killed"), 0
+			point := func() {
+				if points++; points == at {
+					panic(killed)
+				}
+			}
+			s, d := service{answers: []string{"202", "202", "200"}, asked: point}, database{kept: point}
+			p := s.poller(http.MethodPost)
+			func() {
+				defer func() { _ = recover() }()
+				_, _ = d.work(t.Context(), p)
+			}()
+			out, err := d.work(t.Context(), p)
+			switch {
+			case s.starts > 1:
+				t.Errorf("killed at point %d: %d starts", at, s.starts)
+			case err == nil && string(out.Result) == `{"rows":3}`:
+			case err != nil && strings.Contains(err.Error(), "may have started"):
+				unknown++
+			default:
+				t.Errorf("killed at point %d: %v", at, err)
+			}
+			if points < at {
+				at = 1000
+			}
+		})
+		if at >= 1000 {
+			break
+		}
+	}
+	if unknown != 2 { // before and after the request is sent
+		t.Errorf("it was %d times unknown whether the operation had started", unknown)
+	}
+}
+
+// What is not kept is not started, and left to River.
+func TestAStartThatIsNotKept(t *testing.T) {
+	errAway, s := errors.New("the database is away"), service{answers: []string{"202"}}
+	_, err := step(t.Context(), &rivertype.JobRow{}, s.poller("POST"), func(context.Context, Output, bool) error { return errAway })
+	var final *rivertype.JobCancelError
+	if !errors.Is(err, errAway) || errors.As(err, &final) || s.starts > 0 {
+		t.Errorf("%v after %d starts", err, s.starts)
+	}
+}
+
+// The error of an attempt that River interrupted has the cause, by which River knows that it
+// did. The state is kept.
+func TestAnAttemptThatIsInterrupted(t *testing.T) {
+	errStop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s := service{answers: []string{"202"}, asked: func() { cancel(errStop) }}
+	p := s.poller("GET")
+	p.Immediate = true
+	var kept Output
+	_, err := step(ctx, &rivertype.JobRow{}, p, func(ctx context.Context, out Output, _ bool) error {
+		kept = out
+		return ctx.Err()
+	})
+	var final *rivertype.JobCancelError
+	if !errors.Is(err, errStop) || errors.As(err, &final) || kept.State.Attempts != 1 || kept.State.Ended {
+		t.Errorf("%v, %+v", err, kept)
+	}
+}
+
+// An output that is not that of a wait begins none.
+func TestAnotherOutput(t *testing.T) {
+	for _, output := range []string{`{"rows":3}`, `"done"`, `{"state":{"v":9}}`} {
+		s := service{answers: []string{"202"}}
+		row := rivertype.JobRow{Metadata: []byte(`{"output":` + output + `}`)}
+		_, err := step(t.Context(), &row, s.poller("POST"), func(context.Context, Output, bool) error { return nil })
+		if err == nil || s.n > 0 {
+			t.Errorf("%s: %v after %d requests", output, err, s.n)
+		}
+	}
+}
+
+// A result that Postgres refuses as JSON is kept as a string.
+func TestAResultThatIsRefused(t *testing.T) {
+	s := service{answers: []string{"200"}}
+	p := s.poller("GET")
+	p.Immediate = true
+	errJSON := errors.New("unsupported Unicode escape sequence")
+	out, err := step(t.Context(), &rivertype.JobRow{}, p, func(_ context.Context, out Output, _ bool) error {
+		if out.Result[0] == '{' {
+			return errJSON
+		}
+		return nil
+	})
+	if want := `"{\"rows\":3}"`; err != nil || string(out.Result) != want {
+		t.Errorf("%s, %v, want %s", out.Result, err, want)
+	}
+}
+
+func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "riverpoll.go") }

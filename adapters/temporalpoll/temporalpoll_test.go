@@ -1,0 +1,315 @@
+package temporalpoll_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/sdk/activity"
+	tlog "go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/pollcli/poll/adapters/internal/jobs"
+	"github.com/pollcli/poll/adapters/temporalpoll"
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A service answers with one line after the other: a status code, and what follows it in
+// Retry-After. The last one stays.
+type service struct {
+	answers  []string
+	takes    time.Duration // each answer
+	requests []string
+}
+
+func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
+	at := min(len(s.requests), len(s.answers)-1)
+	s.requests = append(s.requests, r.Method)
+	time.Sleep(s.takes)
+	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader("body")), Request: r}
+	var after string
+	fmt.Sscan(s.answers[at], &answer.StatusCode, &after)
+	if after != "" {
+		answer.Header.Set("Retry-After", after)
+	}
+	if r.Method == http.MethodPost {
+		answer.Header.Set("Location", "/jobs/1")
+	}
+	return answer, nil
+}
+
+func (s *service) poller(method string) poll.Poller {
+	return poll.Poller{
+		Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: method, Transport: s},
+		Schedule: backoff.Fixed(30 * time.Second), Target: "job", Rand: rand.New(half{}),
+	}
+}
+
+func suite() *testsuite.WorkflowTestSuite {
+	var s testsuite.WorkflowTestSuite
+	s.SetLogger(tlog.NewStructuredLogger(slog.New(slog.DiscardHandler)))
+	return &s
+}
+
+// run runs a workflow with a wait in Temporal's test environment, and returns the result of
+// its activity, and a line for each attempt at that: when it came and what came of it.
+func run(t *testing.T, p poll.Poller, options workflow.ActivityOptions) (body string, attempts []string, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		env := suite().NewTestWorkflowEnvironment()
+		begun := time.Now()
+		env.SetStartTime(begun)
+		env.SetTestTimeout(48 * time.Hour)
+		env.RegisterActivityWithOptions(func(ctx context.Context) (string, error) {
+			time.Sleep(time.Until(env.Now())) // it skips time, but not that of the wait
+			at := time.Since(begun)
+			outcome, err := temporalpoll.Step(ctx, p)
+			attempts = append(attempts, at.String()+" "+said(err))
+			if err != nil {
+				return "", err
+			}
+			return string(outcome.Observation.Body), nil
+		}, activity.RegisterOptions{Name: "wait"})
+		flow := func(ctx workflow.Context) (body string, err error) {
+			err = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), "wait").Get(ctx, &body)
+			return body, err
+		}
+		env.RegisterWorkflow(flow)
+		env.ExecuteWorkflow(flow)
+		if err = env.GetWorkflowError(); err == nil {
+			err = env.GetWorkflowResult(&body)
+		}
+	})
+	return body, attempts, err
+}
+
+// said says what an error asks the server for.
+func said(err error) string {
+	var e *temporal.ApplicationError
+	if err == nil || !errors.As(err, &e) {
+		return fmt.Sprint(err)
+	}
+	if e.NonRetryable() {
+		return fmt.Sprintf("final, %s: %s", e.Type(), e.Message())
+	}
+	benign := e.Category() == temporal.ApplicationErrorCategoryBenign
+	return fmt.Sprintf("again after %s, benign: %t, %s: %s", e.NextRetryDelay(), benign, e.Type(), e.Message())
+}
+
+var usual = workflow.ActivityOptions{
+	StartToCloseTimeout: 24 * time.Hour, // the test environment counts all attempts
+	RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 1, MaximumInterval: time.Second},
+}
+
+// half makes hints 5% longer.
+type half struct{}
+
+func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
+
+func TestStep(t *testing.T) {
+	const post = http.MethodPost
+	for name, test := range map[string]struct {
+		method  string
+		answers []string
+		change  func(*poll.Poller, *workflow.ActivityOptions)
+		want    string
+	}{
+		"the server waits as the schedule and the service say, beyond MaximumInterval, too": {
+			"GET", []string{"202", "429 7200", "202", "200"}, nil, `
+0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+30s again after 30s, benign: true, NOT_READY: HTTP 202 Accepted
+1m0s again after 2h6m0s, benign: true, THROTTLED: HTTP 429 Too Many Requests, Retry-After asks for 2h
+2h7m0s again after 30s, benign: true, NOT_READY: HTTP 202 Accepted
+2h7m30s <nil>
+`},
+		"a start is sent by the second attempt": {
+			post, []string{"202", "202", "200"}, nil, `
+0s again after 1ms, benign: true, NOT_READY: the operation is started by the next attempt: nothing was kept before this one
+1ms again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
+30.001s again after 30s, benign: true, NOT_READY: HTTP 202 Accepted
+1m0.001s <nil>
+`},
+		"a start that is refused is sent again by the next one": {
+			post, []string{"429 60", "202", "200"}, nil, `
+0s again after 1ms, benign: true, NOT_READY: the operation is started by the next attempt: nothing was kept before this one
+1ms again after 1m3s, benign: true, THROTTLED: HTTP 429 Too Many Requests, Retry-After asks for 1m
+1m3.001s again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
+1m33.001s <nil>
+`},
+		"a start after a delay": {
+			post, []string{"202", "200"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.InitialDelay = time.Hour }, `
+0s again after 1h0m0s, benign: true, NOT_READY: the first look is not due yet
+1h0m0s again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
+1h0m30s <nil>
+`},
+		"ERROR": {
+			"GET", []string{"404"}, immediate, `
+0s final, failed: wait for job: failed: HTTP 404 Not Found
+`},
+		"a SUCCESS short of its threshold": {
+			"GET", []string{"200"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
+				immediate(p, o)
+				p.SuccessThreshold = 2
+			}, `
+0s again after 30s, benign: true, NOT_READY: HTTP 200 OK
+30s <nil>
+`},
+		"the time-out of the wait": {
+			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.Timeout = 40 * time.Second }, `
+0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+30s again after 9.95s, benign: true, NOT_READY: HTTP 202 Accepted
+39.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
+39.975s final, timed out: wait for job: timed out: timed out after 40s; last: HTTP 202 Accepted
+`},
+		"that of the activity, if it is shorter": {
+			"GET", []string{"202"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
+				p.Timeout, o.ScheduleToCloseTimeout = time.Hour, 45*time.Second
+			}, `
+0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+30s again after 14.95s, benign: true, NOT_READY: HTTP 202 Accepted
+44.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
+44.975s final, timed out: wait for job: timed out: timed out after 45s; last: HTTP 202 Accepted
+`},
+		"a hint past it": {
+			"GET", []string{"429 7200"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
+				immediate(p, o)
+				p.Timeout = time.Hour
+			}, `
+0s final, throttled past the deadline: wait for job: throttled past the deadline: HTTP 429 Too Many Requests, Retry-After asks for 2h, and 1h are left before the deadline
+`},
+		"the attempts are used up": {
+			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.MaxAttempts = 1 }, `
+0s again after 30s, benign: true, NOT_READY: the first look is not due yet
+30s final, attempts exhausted: wait for job: attempts exhausted: attempts made: 1 of 1; last: HTTP 202 Accepted
+`},
+		"a program that is not on this worker": {
+			"", nil, func(p *poll.Poller, o *workflow.ActivityOptions) {
+				immediate(p, o)
+				p.Probe = poll.Command{Args: []string{"/nowhere/kubectl"}}
+				o.RetryPolicy = &temporal.RetryPolicy{InitialInterval: time.Minute, MaximumAttempts: 2}
+			}, `
+0s wait for job: cannot be run: /nowhere/kubectl not found
+1m0s wait for job: cannot be run: /nowhere/kubectl not found
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := service{answers: test.answers}
+			p, options := s.poller(test.method), usual
+			if test.change != nil {
+				test.change(&p, &options)
+			}
+			body, attempts, err := run(t, p, options)
+			have := "\n" + strings.Join(attempts, "\n") + "\n"
+			if diff := cmp.Diff(test.want, have); diff != "" {
+				t.Errorf("attempts (-want +have):\n%s", diff)
+			}
+			if succeeded := strings.HasSuffix(have, " <nil>\n"); succeeded != (err == nil) || succeeded != (body == "body") {
+				t.Errorf("the workflow has %q, %v", body, err)
+			}
+			posts := slices.DeleteFunc(s.requests, func(method string) bool { return method != post })
+			if len(posts) > 2 || len(posts) == 2 && name != "a start that is refused is sent again by the next one" {
+				t.Errorf("%d starts", len(posts))
+			}
+		})
+	}
+}
+
+func immediate(p *poll.Poller, _ *workflow.ActivityOptions) { p.Immediate = true }
+
+// A look that takes longer than the HeartbeatTimeout is reported meanwhile.
+func TestHeartbeats(t *testing.T) {
+	s := service{answers: []string{"200"}, takes: time.Minute}
+	p, options := s.poller("GET"), usual
+	p.Immediate, options.HeartbeatTimeout = true, 10*time.Second
+	if body, attempts, err := run(t, p, options); err != nil || body != "body" {
+		t.Errorf("%q, %v after %q", body, err, attempts)
+	}
+}
+
+// attempt makes one attempt at an activity that is not the first one.
+func attempt(t *testing.T, ctx context.Context, p poll.Poller, kept any) error {
+	t.Helper()
+	env := suite().NewTestActivityEnvironment()
+	env.SetWorkerOptions(worker.Options{BackgroundActivityContext: ctx})
+	if kept != nil {
+		env.SetHeartbeatDetails(kept)
+	}
+	step := func(ctx context.Context) error { _, err := temporalpoll.Step(ctx, p); return err }
+	env.RegisterActivity(step)
+	_, err := env.ExecuteActivity(step)
+	return err
+}
+
+// A start is sent only by an attempt that follows on the one that kept the state: if there was
+// another one between them, that may have sent it.
+func TestAnAttemptThatWasLost(t *testing.T) {
+	for name, test := range map[string]struct {
+		kept map[string]any
+		want string
+	}{
+		"after a start was due":   {map[string]any{"state": poll.State{}, "attempt": 7}, "final, failed: wait for job: failed: the operation may have started: an attempt"},
+		"before anything is kept": {map[string]any{"state": poll.State{}, "attempt": 0}, "again after 1ms"},
+		"in the middle of one":    {map[string]any{"state": poll.State{Starting: true}, "attempt": 7}, "final, failed: wait for job: failed: the operation may have started: the request"},
+		"of another version":      {map[string]any{"state": map[string]int{"v": 9}}, "again after 0s, benign: false, wrapError: go on with the wait:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := service{answers: []string{"202"}}
+			if err := attempt(t, t.Context(), s.poller("POST"), test.kept); !strings.HasPrefix(said(err), test.want) {
+				t.Errorf("have %s, want %s", said(err), test.want)
+			}
+			if len(s.requests) > 0 {
+				t.Errorf("requests %q", s.requests)
+			}
+		})
+	}
+}
+
+// A cancellation of the activity is one; the end of the worker is not.
+func TestAnAttemptThatIsInterrupted(t *testing.T) {
+	for cause, want := range map[error]string{
+		temporal.NewCanceledError(): "canceled",
+		worker.ErrWorkerShutdown:    "again after 1ms, benign: true, interrupted: wait for job: interrupted: worker is now shutdown",
+		activity.ErrActivityPaused:  "again after 1ms, benign: true, interrupted: wait for job: interrupted: activity paused",
+	} {
+		t.Run(cause.Error(), func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			p := poll.Poller{Target: "job", Immediate: true, Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
+				cancel(cause)
+				<-ctx.Done()
+				return poll.Observe(ctx, nil, ctx.Err())
+			})}
+			err := attempt(t, ctx, p, nil)
+			if have := said(err); !strings.HasPrefix(have, want) && !(want == "canceled" && temporal.IsCanceledError(err)) {
+				t.Errorf("have %s, want %s", have, want)
+			}
+		})
+	}
+}
+
+func TestALocalActivity(t *testing.T) {
+	env := suite().NewTestActivityEnvironment()
+	_, err := env.ExecuteLocalActivity(func(ctx context.Context) error {
+		_, err := temporalpoll.Step(ctx, poll.Poller{})
+		return err
+	})
+	if want := "final, cannot be run: a local activity keeps nothing"; !strings.HasPrefix(said(err), want) {
+		t.Errorf("have %s, want %s", said(err), want)
+	}
+}
+
+func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "temporalpoll.go") }
