@@ -191,43 +191,45 @@ func TestStep(t *testing.T) {
 	}
 }
 
-// Wherever a worker is killed, no wait is lost and no start is sent twice.
-func TestAWorkerThatIsKilled(t *testing.T) {
+// Wherever workers are killed, once or twice, no wait is lost and no start is sent twice.
+func TestWorkersThatAreKilled(t *testing.T) {
+	const most = 12 // more points than there are in a wait
 	unknown := 0
-	for at := 1; ; at++ {
+	for pair := range most * most {
 		synctest.Test(t, func(t *testing.T) {
-			killed, points := errors.New("killed"), 0
+			points := 0
 			point := func() {
-				if points++; points == at {
-					panic(killed)
+				if points++; points == 1+pair/most || points == 1+pair%most {
+					panic("killed")
 				}
 			}
 			s, d := service{answers: []string{"202", "202", "200"}, asked: point}, database{kept: point}
 			p := s.poller(http.MethodPost)
-			func() {
-				defer func() { _ = recover() }()
-				_, _ = d.work(t.Context(), p)
-			}()
-			out, err := d.work(t.Context(), p)
+			var out Output
+			var err error
+			for killed := true; killed; {
+				func() {
+					defer func() { killed = recover() != nil }()
+					out, err = d.work(t.Context(), p)
+				}()
+			}
 			switch {
 			case s.starts > 1:
-				t.Errorf("killed at point %d: %d starts", at, s.starts)
+				t.Errorf("killed at points %d and %d: %d starts", 1+pair/most, 1+pair%most, s.starts)
 			case err == nil && string(out.Result) == `{"rows":3}`:
 			case err != nil && strings.Contains(err.Error(), "may have started"):
 				unknown++
 			default:
-				t.Errorf("killed at point %d: %v", at, err)
+				t.Errorf("killed at points %d and %d: %v", 1+pair/most, 1+pair%most, err)
 			}
-			if points < at {
-				at = 1000
+			if points >= most {
+				t.Errorf("%d points", points)
 			}
 		})
-		if at >= 1000 {
-			break
-		}
 	}
-	if unknown != 2 { // before and after the request is sent
-		t.Errorf("it was %d times unknown whether the operation had started", unknown)
+	// Only between what is kept before and after the request: at points 1 and 2.
+	if want := 2*2*most - 4; unknown != want {
+		t.Errorf("it was %d times unknown whether the operation had started, want %d", unknown, want)
 	}
 }
 

@@ -50,7 +50,8 @@ import (
 // heartbeat.
 type kept struct {
 	State   poll.State `json:"state"`
-	Attempt int32      `json:"attempt"` // after which that was the state; 0 for none
+	Attempt int32      `json:"attempt"`        // after which that was the state; 0 for none
+	Lost    bool       `json:"lost,omitempty"` // an attempt that might have started the operation
 }
 
 var (
@@ -94,14 +95,15 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 			return poll.Outcome{}, fmt.Errorf("go on with the wait: %w", err)
 		}
 	}
+	past.Lost = past.Lost || past.Attempt != 0 && past.Attempt != info.Attempt-1
 	p.Starting = func(poll.State) error {
-		switch past.Attempt {
-		case 0:
+		switch {
+		case past.Attempt == 0:
 			return errNothingKept
-		case info.Attempt - 1:
-			return nil
+		case past.Lost:
+			return errMayHaveStarted
 		}
-		return errMayHaveStarted
+		return nil
 	}
 	if all := info.ScheduleToCloseTimeout; all > 0 && (p.Timeout == 0 || all < p.Timeout) {
 		p.Start, p.Timeout = info.ScheduledTime, all
@@ -112,7 +114,7 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 		return *o, nil
 	}
 	// The SDK sends the first heartbeat of an attempt at once, and the last before its error.
-	activity.RecordHeartbeat(context.WithoutCancel(ctx), kept{state, info.Attempt})
+	activity.RecordHeartbeat(context.WithoutCancel(ctx), kept{state, info.Attempt, past.Lost})
 	if last.Kind == poll.EventWait {
 		return poll.Outcome{}, goOn(state, last.NextAt)
 	}

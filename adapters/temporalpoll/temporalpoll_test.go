@@ -35,11 +35,15 @@ type service struct {
 	answers  []string
 	takes    time.Duration // each answer
 	requests []string
+	asked    func() // after each request
 }
 
 func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
 	at := min(len(s.requests), len(s.answers)-1)
 	s.requests = append(s.requests, r.Method)
+	if s.asked != nil {
+		s.asked()
+	}
 	time.Sleep(s.takes)
 	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader("body")), Request: r}
 	var after string
@@ -70,6 +74,15 @@ func suite() *testsuite.WorkflowTestSuite {
 // its activity, and a line for each attempt at that: when it came and what came of it.
 func run(t *testing.T, p poll.Poller, options workflow.ActivityOptions) (body string, attempts []string, err error) {
 	t.Helper()
+	return runKilled(t, p, options, func(int32, bool) bool { return false })
+}
+
+// runKilled is run, with a worker that is killed before or after the steps for which killed
+// reports that.
+func runKilled(
+	t *testing.T, p poll.Poller, options workflow.ActivityOptions, killed func(attempt int32, after bool) bool,
+) (body string, attempts []string, err error) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		env := suite().NewTestWorkflowEnvironment()
 		begun := time.Now()
@@ -77,8 +90,14 @@ func run(t *testing.T, p poll.Poller, options workflow.ActivityOptions) (body st
 		env.SetTestTimeout(48 * time.Hour)
 		env.RegisterActivityWithOptions(func(ctx context.Context) (string, error) {
 			time.Sleep(time.Until(env.Now())) // it skips time, but not that of the wait
-			at := time.Since(begun)
+			at, number := time.Since(begun), activity.GetInfo(ctx).Attempt
+			if killed(number, false) {
+				return "", errKilled
+			}
 			outcome, err := temporalpoll.Step(ctx, p)
+			if killed(number, true) {
+				return "", errKilled
+			}
 			attempts = append(attempts, at.String()+" "+said(err))
 			if err != nil {
 				return "", err
@@ -110,6 +129,8 @@ func said(err error) string {
 	benign := e.Category() == temporal.ApplicationErrorCategoryBenign
 	return fmt.Sprintf("again after %s, benign: %t, %s: %s", e.NextRetryDelay(), benign, e.Type(), e.Message())
 }
+
+var errKilled = errors.New("killed")
 
 var usual = workflow.ActivityOptions{
 	StartToCloseTimeout: 24 * time.Hour, // the test environment counts all attempts
@@ -277,6 +298,40 @@ func TestAnAttemptThatWasLost(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Wherever workers are killed, once or twice, no wait is lost and no start is sent twice.
+func TestWorkersThatAreKilled(t *testing.T) {
+	const before, during, after, attempts = 0, 1, 2, 5
+	unknown := 0
+	for pair := range (3 * attempts) * (3 * attempts) {
+		kills := map[int32]int{} // attempt -> when
+		for _, kill := range []int{pair / (3 * attempts), pair % (3 * attempts)} {
+			kills[int32(1+kill/3)] = kill % 3
+		}
+		killed := func(attempt int32, when int) bool { at, ok := kills[attempt]; return ok && at == when }
+		s, attempt := service{answers: []string{"202", "202", "200"}}, int32(0)
+		s.asked = func() {
+			if killed(attempt, during) {
+				panic(errKilled)
+			}
+		}
+		body, seen, err := runKilled(t, s.poller(http.MethodPost), usual, func(n int32, later bool) bool {
+			attempt = n
+			return killed(n, before) && !later || killed(n, after) && later
+		})
+		starts := len(slices.DeleteFunc(s.requests, func(method string) bool { return method != http.MethodPost }))
+		switch {
+		case starts > 1:
+			t.Errorf("killed at %v: %d starts in %q", kills, starts, seen)
+		case err == nil && body == "body":
+		case err != nil && strings.Contains(err.Error(), "may have started"):
+			unknown++
+		default:
+			t.Errorf("killed at %v: %v", kills, err)
+		}
+	}
+	t.Logf("it was %d times unknown whether the operation had started, of %d", unknown, (3*attempts)*(3*attempts))
 }
 
 // A cancellation of the activity is one; the end of the worker is not.

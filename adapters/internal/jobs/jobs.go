@@ -4,6 +4,7 @@ package jobs
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,7 @@ type API struct {
 	takes time.Duration
 
 	mu            sync.Mutex
+	asked         int
 	starts, looks map[string]int
 	began         map[string]time.Time
 }
@@ -68,6 +70,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *API) count(method, name string) (done bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.asked++
 	if method == http.MethodPost {
 		a.starts[name]++
 	} else {
@@ -82,6 +85,9 @@ func (a *API) count(method, name string) (done bool) {
 // Starts and Looks are how often a job was started and looked at.
 func (a *API) Starts(name string) int { a.mu.Lock(); defer a.mu.Unlock(); return a.starts[name] }
 func (a *API) Looks(name string) int  { a.mu.Lock(); defer a.mu.Unlock(); return a.looks[name] }
+
+// Asked is how many requests there were.
+func (a *API) Asked() int { a.mu.Lock(); defer a.mu.Unlock(); return a.asked }
 
 // A Worker is a process of the test's own program.
 type Worker struct{ cmd *exec.Cmd }
@@ -106,6 +112,19 @@ func (w *Worker) Kill() {
 	if w.cmd.ProcessState == nil {
 		_ = w.cmd.Process.Kill()
 		_ = w.cmd.Wait()
+	}
+}
+
+// KillSome starts workers one after the other, and kills each within half a second of its
+// first request, or after 3 s without one.
+func KillSome(t testing.TB, a *API, n int, worker func(testing.TB) *Worker) {
+	for range n {
+		before, w := a.Asked(), worker(t)
+		for end := time.Now().Add(3 * time.Second); a.Asked() == before && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
+		time.Sleep(rand.N(500 * time.Millisecond))
+		w.Kill()
 	}
 }
 
