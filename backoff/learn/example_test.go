@@ -26,11 +26,11 @@ func ExampleFit() {
 		fmt.Printf("attempt at %v: done with chance %.0f%%\n", row.At.Round(time.Second), 100*model.Done(row.At))
 	}
 	// Output:
-	// usually 4m36s
-	// attempt at 3m58s: done with chance 22%
-	// attempt at 4m45s: done with chance 56%
-	// attempt at 5m24s: done with chance 78%
-	// attempt at 6m2s: done with chance 89%
+	// usually 4m37s
+	// attempt at 4m32s: done with chance 47%
+	// attempt at 5m20s: done with chance 74%
+	// attempt at 5m54s: done with chance 85%
+	// attempt at 6m35s: done with chance 91%
 }
 
 // A fleet that waits for the same build spreads its attempts.
@@ -43,7 +43,7 @@ func ExampleModel_Spread() {
 	for row := range (backoff.Table{Schedule: model.Spread(0.5), Attempts: 1}).Rows() {
 		fmt.Println("first attempt after", row.Min.Round(time.Second), "to", row.Max.Round(time.Second))
 	}
-	// Output: first attempt after 26s to 32s
+	// Output: first attempt after 19s to 28s
 }
 
 func ExampleParseCost() {

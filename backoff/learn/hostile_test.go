@@ -17,7 +17,8 @@ func FuzzFit(f *testing.F) {
 	zeros := make([]byte, 3*16)
 	longest := binary.LittleEndian.AppendUint64(nil, math.MaxInt64)
 	mixed := slices.Concat(zeros, longest, longest, zeros, zeros[:8], longest)
-	for _, runs := range [][]byte{zeros, slices.Repeat(longest, 4), mixed} {
+	given := slices.Concat(longest, slices.Repeat([]byte{0xff}, 8), zeros[:15], []byte{1}, slices.Repeat([]byte{0xff}, 8), zeros)
+	for _, runs := range [][]byte{zeros, slices.Repeat(longest, 4), mixed, given} {
 		for _, share := range []float64{0, 0.05, 1e-302, 5e-324, 1e-7, 1e9, math.MaxFloat64, math.Inf(1), math.NaN(), -1} {
 			f.Add(runs, share, int64(0), int64(0), int64(0), int64(0))
 		}
@@ -28,13 +29,15 @@ func FuzzFit(f *testing.F) {
 		var runs []learn.Run
 		for pair := range slices.Chunk(text, 16) {
 			if len(pair) == 16 {
-				runs = append(runs, learn.Run{
+				run := learn.Run{
 					Lo: time.Duration(binary.LittleEndian.Uint64(pair)),
 					Hi: time.Duration(binary.LittleEndian.Uint64(pair[8:])),
-				})
+				}
+				run.Unfinished = run.Hi == -1
+				runs = append(runs, run)
 			}
 		}
-		if len(runs) == 0 {
+		if !slices.ContainsFunc(runs, func(r learn.Run) bool { return !r.Unfinished }) {
 			t.Skip("nothing to learn from")
 		}
 		o := learn.Options{

@@ -7,13 +7,17 @@
 // depends only on the past runs and on the age of the current one, so a wait that
 // is resumed needs no state.
 //
-// The distribution of the duration is a mixture: one log-normal kernel for each
-// run, with recent runs weighing more, a log-normal over all of them, and a broad
-// component that assumes nothing. Attempts are made at a rate of sqrt(h/(2c)) per
-// second. The hazard h is the chance per second that the run ends now, given that
-// it has not ended yet; the cost c is the delay, in seconds, that one attempt is
-// worth. This is the inspection policy of Keller, "Optimum Checking Schedules for
-// Systems Subject to Random Failure", Management Science 21(3), 1974.
+// The duration of the next run is forecast by sixteen experts, each a mixture of
+// log-normal kernels, one for each run, and of a broad component that assumes nothing.
+// They differ in the width of the kernels and in which runs weigh most: the newest 3,
+// 15 or 60, or those that followed one like the last. Each counts by how likely it
+// found the runs so far (Herbster & Warmuth, "Tracking the Best Expert", Machine
+// Learning 32, 1998). A run that was given up counts as longer than its age (Efron,
+// "The two sample problem with censored data", 1967).
+//
+// The attempts are those that cost least, together with the delay that they leave, if the
+// forecast is right: the optimum checking schedule of Barlow, Hunter & Proschan (J. SIAM
+// 11, 1963), found by dynamic programming.
 package learn
 
 import (
@@ -33,14 +37,14 @@ var ErrNoRuns = errors.New("no past runs to learn from")
 // counts as 0, and a Hi below Lo as Lo.
 type Run struct {
 	Lo, Hi time.Duration
+	// Unfinished says that the run was last seen at the age Lo and not at its end. Hi does
+	// not count.
+	Unfinished bool
 }
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
-	// Cost is what an attempt costs. The zero value is 1% of the median run. At this
-	// default no wait is longer than half the median, so that a run that fails early is
-	// noticed. If the runs fall into modes that are far apart, such as builds with a warm
-	// and a cold cache, it is the median of the mode that ends next.
+	// Cost is what an attempt costs. The zero value is 1% of the median run, as forecast.
 	Cost Cost
 	// Base is the shortest wait. 0 means 1 µs.
 	Base time.Duration
@@ -56,31 +60,35 @@ type Options struct {
 // when the current run ends. It is immutable and safe for concurrent use.
 type Model struct {
 	runs          int
-	mixture       mixture
+	forecast      forecast
 	plan          plan
 	base, maxWait time.Duration // base <= maxWait
 	start         time.Duration
 }
 
-// Fit learns from past runs, oldest first. It uses the last 100 of them. If there
-// are none, the error is [ErrNoRuns].
+// Fit learns from past runs, oldest first. It uses the last 100 of them, with at most 25
+// that are unfinished. If none has finished, the error is [ErrNoRuns].
 func Fit(runs []Run, o Options) (*Model, error) {
-	if len(runs) == 0 {
+	runs, finished := newest(runs)
+	if finished == 0 {
 		return nil, ErrNoRuns
 	}
-	s := newSample(runs)
+	e := newExperts()
+	for _, r := range runs {
+		e.learn(r)
+	}
 	m := &Model{
-		runs:    len(s),
-		mixture: fitMixture(s),
-		base:    max(o.Base, time.Microsecond),
-		maxWait: o.MaxWait,
-		start:   max(o.Age, 0),
+		runs:     finished,
+		forecast: e.forecast(),
+		base:     max(o.Base, time.Microsecond),
+		maxWait:  o.MaxWait,
+		start:    max(o.Age, 0),
 	}
 	if m.maxWait <= 0 {
 		m.maxWait = math.MaxInt64
 	}
 	m.maxWait = max(m.maxWait, m.base)
-	m.plan = newPlan(m.mixture, o.Cost.stretches(s))
+	m.plan = newPlan(m.forecast, o.Cost.seconds(m.forecast.quantile(0.5)))
 	return m, nil
 }
 
@@ -107,7 +115,7 @@ func (m *Model) Spread(part float64) backoff.Schedule {
 	})
 }
 
-// Runs returns the number of runs that m was learned from, 1 to 100.
+// Runs returns the number of finished runs that m was learned from, 1 to 100.
 func (m *Model) Runs() int { return m.runs }
 
 // Age returns the age of the operation at the given time since the wait for it
@@ -121,7 +129,7 @@ func (m *Model) Done(age time.Duration) float64 {
 	if age <= 0 {
 		return 0
 	}
-	_, survival := m.mixture.at(age.Seconds())
+	_, survival := m.forecast.at(age.Seconds())
 	return 1 - min(1, survival)
 }
 
@@ -134,16 +142,7 @@ func (m *Model) Quantile(p float64) time.Duration {
 	case p >= 1:
 		return math.MaxInt64
 	}
-	low, high := math.Log(1e-12), math.Log(longest)
-	for range 100 {
-		middle := (low + high) / 2
-		if _, survival := m.mixture.at(math.Exp(middle)); 1-survival < p {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return toDuration(math.Exp(high))
+	return toDuration(m.forecast.quantile(p))
 }
 
 // A Point describes the distribution of the duration at one age.
@@ -159,7 +158,7 @@ func (m *Model) Points(until time.Duration, n int) []Point {
 	points := make([]Point, 0, max(n, 0))
 	for i := range n {
 		age := until.Seconds() * float64(i+1) / float64(n)
-		density, survival := m.mixture.at(max(age, shortest))
+		density, survival := m.forecast.at(max(age, shortest))
 		points = append(points, Point{toDuration(age), density, 1 - min(1, survival)})
 	}
 	return points

@@ -199,23 +199,6 @@ func TestGapsAreClamped(t *testing.T) {
 	}
 }
 
-func TestNoGapAboveHalfTheMedianByDefault(t *testing.T) {
-	t.Parallel()
-	for _, spread := range []float64{0, 0.05, 0.3, 1} {
-		durations := around(3, 41, 60, spread)
-		m := fit(t, known(durations...), learn.Options{})
-		slices.Sort(durations)
-		limit := time.Duration(durations[20]*0.5e9) + time.Microsecond
-		var last time.Duration
-		for _, age := range ages(m, 40) {
-			if age-last > limit {
-				t.Errorf("spread %v: a gap from %v to %v, want at most %v", spread, last, age, limit)
-			}
-			last = age
-		}
-	}
-}
-
 func TestOnlyTheLastHundredRunsCount(t *testing.T) {
 	t.Parallel()
 	newest := around(1, 100, 60, 0.2)

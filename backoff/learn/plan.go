@@ -1,219 +1,149 @@
 package learn
 
 import (
-	"fmt"
 	"math"
-	"slices"
 	"sort"
-	"strconv"
-	"strings"
-	"time"
 )
 
-// defaultShare is the default cost of an attempt as a share of the median run. At
-// 1% a run takes about five attempts.
-const defaultShare = 0.01
-
-// A Cost is what an attempt costs, as a delay: an attempt is made if it is expected
-// to save more than that. It is either a share of the median run or a time. The zero
-// value is 1% of the median run.
-type Cost struct {
-	// Share is the cost as a share of the median run: 0.01 for 1%. 0 or less means
-	// the default; other values count as the nearest from 1e-6 to 1e6. Share is
-	// ignored if Delay is set.
-	Share float64
-	// Delay is the cost as a time. 0 or less means that Share applies.
-	Delay time.Duration
-}
-
-// The limits of a share. Far beyond them the arithmetic of a plan ends in
-// infinities.
-const (
-	leastShare = 1e-6
-	mostShare  = 1e6
-)
-
-// ParseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
-// 100%, and "2s" a delay above 0.
-func ParseCost(s string) (Cost, error) {
-	if number, ok := strings.CutSuffix(s, "%"); ok {
-		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(percent/100 >= leastShare && percent <= 100) {
-			return Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
-		}
-		return Cost{Share: percent / 100}, nil
-	}
-	delay, err := time.ParseDuration(s)
-	if err != nil || delay <= 0 {
-		return Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
-	}
-	return Cost{Delay: delay}, nil
-}
-
-// String returns c in the form that [ParseCost] parses.
-func (c Cost) String() string {
-	if c.Delay > 0 {
-		return c.Delay.String()
-	}
-	return strconv.FormatFloat(math.Round(c.share()*1e8)/1e6, 'g', -1, 64) + "%"
-}
-
-// earlyGap is the longest gap between attempts at the default cost, as a share of
-// the median. It halves the time until an early failure is seen, for one more
-// attempt a run.
-const earlyGap = 0.5
-
-// At the default cost the gaps within a mode, with a margin on both sides, are at
-// most modeMaxGap of its median. A wide mode gets at most modeMaxAttempts for this
-// reason.
-const (
-	modeMaxGap      = 0.12
-	modeMaxAttempts = 10
-	modeBefore      = 0.9  // of the shortest run
-	modeAfter       = 1.25 // of the longest run
-)
-
-// stretches returns what an attempt costs at each age. A share refers to the median of
-// the mode that ends next: the first attempts of an operation that takes 5 s or 45 s must
-// not be as rare as if it always took 45 s.
-func (c Cost) stretches(s sample) []stretch {
-	modes := s.modes()
-	if c.Delay > 0 || modes == nil {
-		median, _ := s.quantile(0.5)
-		return []stretch{c.stretch(math.Inf(1), median)}
-	}
-	var list []stretch
-	for i, mode := range modes {
-		until := math.Inf(1)
-		if i+1 < len(modes) {
-			until = math.Sqrt(mode[len(mode)-1].x * modes[i+1][0].x)
-		}
-		list = append(list, c.ofMode(mode, until)...)
-	}
-	return list
-}
-
-// ofMode returns the costs until the given age if the mode ends next. In a mode that is
-// narrow and rare, the cost alone leads to about one attempt. A run only slightly longer
-// than the others would then be seen when the next mode ends. So at the default cost the
-// gaps within a mode are limited.
-func (c Cost) ofMode(mode sample, until float64) []stretch {
-	_, ln := mode.quantile(0.5)
-	median := math.Exp(ln)
-	whole := c.stretch(until, median)
-	if !c.isDefault() {
-		return []stretch{whole}
-	}
-	before, within := whole, whole
-	before.until = modeBefore * mode[0].x
-	within.until = min(modeAfter*mode[len(mode)-1].x, until)
-	within.maxGap = max(modeMaxGap*median, (within.until-before.until)/modeMaxAttempts)
-	return []stretch{before, within, whole}
-}
-
-func (c Cost) stretch(until, median float64) stretch {
-	s := stretch{until, c.share() * median, math.Inf(1)}
-	switch {
-	case c.Delay > 0:
-		s.cost = c.Delay.Seconds()
-	case c.isDefault():
-		s.maxGap = earlyGap * median
-	}
-	return s
-}
-
-func (c Cost) share() float64 {
-	if c.Share > 0 {
-		return min(max(c.Share, leastShare), mostShare)
-	}
-	return defaultShare
-}
-
-func (c Cost) isDefault() bool { return c.Delay <= 0 && c.share() == defaultShare }
-
-// phase is added to the counts at which attempts are made. It measured a little
-// better than 0 when attempts are expensive, and no worse when they are cheap.
-const phase = 0.2
-
-// A plan is the planned number of attempts by each age, N(t). Attempts are made
-// when it passes 1.2, 2.2, 3.2 and so on. It depends on the age alone.
+// A plan is the ages of attempts, which depend on nothing else.
 type plan struct {
-	age, count []float64 // seconds, attempts; both increase from 0
-	last       float64   // attempts per second beyond the last age, above 0
+	ages []float64 // in seconds, increasing; at least one
+	// After them only the broad component is left, for which attempts are best made as the square
+	// root of the age and its median grows by a constant.
+	median, growth float64
 }
 
-// A stretch is a range of ages over which an attempt costs the same.
-type stretch struct {
-	until  float64 // age in seconds
-	cost   float64 // of an attempt, in seconds of delay
-	maxGap float64 // the longest time between attempts in seconds, may be +Inf
-}
+const (
+	perAttempt  = 8       // steps of the grid for each attempt
+	mostPlanned = 1 << 10 // attempts
+)
 
-// floor returns the lowest density of attempts that leaves no gap above maxGap. The
-// first attempt is at a count of 1 + phase.
-func (s stretch) floor(age float64) float64 {
-	if age <= s.maxGap {
-		return (1 + phase) / s.maxGap
-	}
-	return 1 / s.maxGap
-}
-
-// newPlan integrates the density of attempts that balances their cost with the
-// delay they save, sqrt(hazard / (2 cost)) (Keller 1974; Ling, Mi & Lin 2001), but
-// at least 1/maxGap. The last stretch has no end.
-func newPlan(m mixture, stretches []stretch) plan {
-	grid := m.grid()
-	for _, s := range stretches {
-		for _, edge := range []float64{s.maxGap, s.until} {
-			if edge < grid[len(grid)-1] {
-				grid = append(grid, edge)
-			}
+// newPlan returns the attempts with the least expected cost, if each costs so many seconds of
+// delay. They are found by dynamic programming. An attempt costs more if 99 of 100 runs would
+// otherwise take more than half of mostPlanned.
+func newPlan(f forecast, cost float64) plan {
+	steps, usual := f.attempts(cost)
+	if excess := usual / (mostPlanned / 2); excess > 1 {
+		cost *= excess * excess
+		for i := range steps {
+			steps[i] /= excess
 		}
 	}
-	slices.Sort(grid)
-	grid = slices.Compact(grid)
-	p := plan{age: make([]float64, 1, len(grid)+1), count: make([]float64, 1, len(grid)+1)}
-	var previous float64
-	for i, t := range grid {
-		for len(stretches) > 1 && t >= stretches[0].until {
-			stretches = stretches[1:]
-		}
-		price := stretches[0]
-		density, survival := m.at(t)
-		p.last = max(math.Sqrt(density/survival/(2*price.cost)), price.floor(t))
-		if i == 0 {
-			previous = p.last
-		}
-		step := (t - p.age[i]) * (p.last + previous) / 2
-		p.age = append(p.age, t)
-		p.count = append(p.count, p.count[i]+step)
-		previous = p.last
+	g := f.subdivide(steps)
+	next := g.solve(cost, f)
+	p := plan{median: f.median, growth: math.Sqrt(cost / 2)}
+	for i := 0; i < len(next); i = int(next[i]) {
+		p.ages = append(p.ages, g.ages[next[i]])
 	}
 	return p
 }
 
-// next returns the age in seconds of the first attempt after age.
-func (p plan) next(age float64) float64 {
-	// An attempt at its planned age may have a count just below what it should be.
-	const slack = 1e-6
-	n := math.Floor(p.attempts(age)-phase+slack) + 1
-	return p.when(max(n, 1) + phase)
+// attempts returns how many attempts are best between one age of the table and the next, and
+// how many until 99 of 100 runs have ended. Where the hazard h changes slowly their rate is
+// sqrt(h / (2 cost)) (Keller 1974).
+func (f forecast) attempts(cost float64) (steps []float64, usual float64) {
+	steps = make([]float64, len(f.ages)-1)
+	for i := range steps {
+		a, b := f.ages[i], f.ages[i+1]
+		density, survival := f.at((a + b) / 2)
+		steps[i] = (b - a) * math.Sqrt(density/survival/(2*cost))
+		if survival >= 0.01 {
+			usual += steps[i]
+		}
+	}
+	return steps, usual
 }
 
-// attempts returns N(age).
-func (p plan) attempts(age float64) float64 { return interpolate(p.age, p.count, age, p.last, 1) }
+// A grid is the ages at which an attempt may be, from 0.
+type grid struct {
+	ages, survival, lived []float64 // lived is the integral of the survival
+}
 
-// when returns the age at which N is count, the inverse of attempts.
-func (p plan) when(count float64) float64 { return interpolate(p.count, p.age, count, 1, p.last) }
-
-// interpolate returns the value at x of the line through the points of xs and ys, which
-// continues with a slope of rise/run.
-func interpolate(xs, ys []float64, x, rise, run float64) float64 {
-	end := len(xs) - 1
-	if x >= xs[end] {
-		return ys[end] + (x-xs[end])*rise/run
+// subdivide returns a grid with several ages for each attempt, and at least those of the table. It
+// ends with the table, or after so many attempts that no one makes them.
+func (f forecast) subdivide(steps []float64) *grid {
+	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
+	all := 0.0
+	for i, attempts := range steps {
+		attempts = min(attempts, mostPlanned)
+		if all += attempts; i > 0 && all > mostPlanned {
+			break
+		}
+		n := max(1, math.Ceil(perAttempt*attempts))
+		for j := 1.0; j <= n; j++ {
+			part := j / n
+			age := f.ages[i] + part*(f.ages[i+1]-f.ages[i])
+			kernels := f.kernels[i] + part*(f.kernels[i+1]-f.kernels[i])
+			g.add(age, kernels+f.broad/(1+age/f.median))
+		}
 	}
-	i := max(1, sort.SearchFloat64s(xs, x))
-	part := (x - xs[i-1]) / (xs[i] - xs[i-1])
-	return ys[i-1] + part*(ys[i]-ys[i-1])
+	return g
+}
+
+func (g *grid) add(age, survival float64) {
+	end := len(g.ages) - 1
+	lived := g.lived[end] + (age-g.ages[end])*(g.survival[end]+survival)/2
+	g.ages = append(g.ages, age)
+	g.survival = append(g.survival, survival)
+	g.lived = append(g.lived, lived)
+}
+
+// solve returns for each age but the last the index of the best age for the next attempt.
+//
+// Let S be the survival, L its integral, c the cost of an attempt, and V(i) what is expected after
+// an attempt at t(i) that has not seen the end, times the chance S(i) of that. If the next attempt
+// is at t(j), the delay until it is S(i) - S(t), integrated from t(i) to t(j):
+//
+//	V(i) = min over j > i of c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
+//
+// For a fixed j this is a line in S(i). Backwards, S(i) grows and the slopes t(j) fall, so that
+// the lower hull of the lines is a queue, and all takes time in proportion to the number of ages.
+func (g *grid) solve(cost float64, f forecast) []int32 {
+	last := len(g.ages) - 1
+	next := make([]int32, last)
+	// After the grid, attempts are at the best rate for the broad component.
+	value := 2 * f.broad * f.median * math.Sqrt(2*cost/(f.median+g.ages[last]))
+	hull := make([]line, 0, last)
+	head := 0
+	for i := last - 1; i >= 0; i-- {
+		l := line{cost + g.ages[i+1], value - g.lived[i+1], int32(i + 1)}
+		for len(hull)-head >= 2 && l.hides(hull[len(hull)-2], hull[len(hull)-1]) {
+			hull = hull[:len(hull)-1]
+		}
+		hull = append(hull, l)
+		x := g.survival[i]
+		for len(hull)-head >= 2 && hull[head+1].at(x) <= hull[head].at(x) {
+			head++
+		}
+		next[i] = hull[head].age
+		value = g.lived[i] - g.ages[i]*x + hull[head].at(x)
+	}
+	return next
+}
+
+// A line is the expected cost with the next attempt at some age, by the survival now.
+type line struct {
+	slope, value float64
+	age          int32 // its index
+}
+
+func (l line) at(x float64) float64 { return l.value + l.slope*x }
+
+// hides reports whether b is nowhere the lowest of a, b and l, whose slopes fall.
+func (l line) hides(a, b line) bool {
+	return (l.value-a.value)*(a.slope-b.slope) <= (b.value-a.value)*(a.slope-l.slope)
+}
+
+// next returns the age in seconds of the first attempt after age.
+func (p plan) next(age float64) float64 {
+	// An attempt at its planned age may seem to be just before it.
+	const slack = 1e-6
+	i := sort.Search(len(p.ages), func(i int) bool { return p.ages[i]*(1-slack) > age })
+	if i < len(p.ages) {
+		return p.ages[i]
+	}
+	start := math.Sqrt(p.median + p.ages[i-1])
+	n := math.Floor((math.Sqrt(p.median+age)-start)/p.growth+slack) + 1
+	root := start + max(n, 1)*p.growth
+	return root*root - p.median
 }

@@ -68,7 +68,10 @@ func TestAppendAndRead(t *testing.T) {
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	wantRuns := []learn.Run{{Lo: 12 * time.Second, Hi: 13 * time.Second}, {Lo: 1234567891, Hi: 1234567891}, {Hi: time.Millisecond}}
+	wantRuns := []learn.Run{
+		{Lo: 12 * time.Second, Hi: 13 * time.Second}, {Lo: 1234567891, Hi: 1234567891},
+		{Lo: time.Hour, Unfinished: true}, {Unfinished: true}, {Hi: time.Millisecond},
+	}
 	if diff := cmp.Diff(wantRuns, history.Runs(have)); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}

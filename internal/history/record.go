@@ -16,7 +16,7 @@ import (
 type Outcome string
 
 // The outcomes. A run that timed out or was interrupted is known to last longer
-// than Lo; so far nothing is learned from it.
+// than Lo.
 const (
 	Success     Outcome = "success"
 	Failure     Outcome = "failure"
@@ -120,13 +120,11 @@ func seconds(s float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Runs returns the finished runs among the records, in order, for [learn.Fit].
+// Runs returns what the records tell of how long runs take, in order, for [learn.Fit].
 func Runs(records []Record) []learn.Run {
 	var runs []learn.Run
 	for _, r := range records {
-		if r.Outcome.Finished() {
-			runs = append(runs, learn.Run{Lo: r.Lo, Hi: r.Hi})
-		}
+		runs = append(runs, learn.Run{Lo: r.Lo, Hi: r.Hi, Unfinished: !r.Outcome.Finished()})
 	}
 	return runs
 }

@@ -17,7 +17,6 @@ type result struct {
 	exact, told, defaults float64
 
 	polls, delay float64 // of defaults
-	own          float64 // cost of defaults if a delay is measured by the length of its own run
 }
 
 // evaluate returns what the policies cost if a poll costs that share of the median
@@ -60,7 +59,6 @@ func evaluateKey(k series, share float64) (result, error) {
 		defaults:  percent * scores[2].cost(poll),
 		polls:     scores[2].polls / runs,
 		delay:     percent * scores[2].delay,
-		own:       100 / runs * (share*scores[2].polls + scores[2].own),
 	}, nil
 }
 
@@ -72,7 +70,7 @@ func (r result) plus(o result, weight float64) result {
 	}{
 		{&r.aws, o.aws}, {&r.geometric, o.geometric}, {&r.fixed, o.fixed}, {&r.optimum, o.optimum},
 		{&r.exact, o.exact}, {&r.told, o.told}, {&r.defaults, o.defaults},
-		{&r.polls, o.polls}, {&r.delay, o.delay}, {&r.own, o.own},
+		{&r.polls, o.polls}, {&r.delay, o.delay},
 	} {
 		*f.sum += weight * f.one
 	}

@@ -14,13 +14,11 @@ import (
 // A score is the cost of waiting for some runs.
 type score struct {
 	polls, delay float64 // delay in seconds
-	own          float64 // delays as shares of the lengths of their runs
 }
 
 func (s *score) add(o score) {
 	s.polls += o.polls
 	s.delay += o.delay
-	s.own += o.own
 }
 
 // cost returns the cost in seconds if a poll costs that many.
@@ -55,8 +53,7 @@ func watch(s backoff.Schedule, seconds float64) (score, learn.Run) {
 		step.Elapsed += step.Previous
 		run = learn.Run{Lo: run.Hi, Hi: step.Elapsed}
 	}
-	delay := (run.Hi - duration).Seconds()
-	return score{float64(step.N), delay, delay / seconds}, run
+	return score{float64(step.N), (run.Hi - duration).Seconds()}, run
 }
 
 // A learner is one way to learn from past runs.
@@ -126,8 +123,7 @@ func fixed(durations []float64, interval float64) score {
 	var s score
 	for _, d := range durations {
 		n := math.Ceil(d / interval)
-		delay := n*interval - d
-		s.add(score{n, delay, delay / d})
+		s.add(score{n, n*interval - d})
 	}
 	return s
 }

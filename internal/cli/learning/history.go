@@ -74,7 +74,7 @@ func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 	}
 	t := table.Table[runs]{Columns: []table.Column[runs]{
 		column("name", func(r runs) string { return term.Line(r.name) }),
-		column("runs", func(r runs) string { return strconv.Itoa(len(r.finished)) }),
+		column("runs", func(r runs) string { return strconv.Itoa(r.finished()) }),
 		column("median", runs.median),
 		column("last run", runs.last),
 		column(" ", runs.lastOutcome), // without a heading
@@ -129,8 +129,7 @@ func unknown(store history.Store, name string) error {
 // runs are the past runs of an operation.
 type runs struct {
 	name     string
-	all      []history.Record // runs that came to an end
-	finished []learn.Run      // those that came to an end
+	all      []history.Record // also of runs that were not seen to end
 	model    *learn.Model     // nil without one
 	warnings []string         // about skipped lines
 }
@@ -138,9 +137,18 @@ type runs struct {
 func read(store history.Store, name string, o learn.Options) (r runs, err error) {
 	r.name = name
 	r.all, r.warnings, err = store.Read(name)
-	r.finished = history.Runs(r.all)
-	r.model, _ = learn.Fit(r.finished, o) // nil without a run
+	r.model, _ = learn.Fit(history.Runs(r.all), o) // nil without a run that finished
 	return r, err
+}
+
+// finished returns how many runs were seen to end.
+func (r runs) finished() (n int) {
+	for _, run := range r.all {
+		if run.Outcome.Finished() {
+			n++
+		}
+	}
+	return n
 }
 
 func (r runs) warn(s *term.Streams) {
@@ -210,12 +218,14 @@ func interval(from, to float64) string {
 	return spell(from) + " to " + spell(to)
 }
 
-// lengths returns the durations, in seconds, of the runs learned from; if only
-// known from attempts, the middle of the interval.
+// lengths returns the durations, in seconds, of the finished runs learned from; if
+// only known from attempts, the middle of the interval.
 func (r runs) lengths() []float64 {
 	var list []float64
-	for _, run := range r.finished[max(0, len(r.finished)-r.model.Runs()):] {
-		list = append(list, (run.Lo.Seconds()+run.Hi.Seconds())/2)
+	for _, run := range slices.Backward(r.all) {
+		if run.Outcome.Finished() && len(list) < r.model.Runs() {
+			list = append(list, (run.Lo.Seconds()+run.Hi.Seconds())/2)
+		}
 	}
 	slices.Sort(list)
 	return list

@@ -1,0 +1,158 @@
+package learn_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/backoff/learn"
+)
+
+// brackets returns n runs around a median in seconds, each seen between two attempts; some had
+// ended by the first, some were given up.
+func brackets(seed uint64, n int, median float64) []learn.Run {
+	r := rand.New(rand.NewPCG(seed, 3))
+	var runs []learn.Run
+	for _, s := range around(seed, n, median, 0.05+0.4*r.Float64()) {
+		run := learn.Run{Lo: seconds(s * (1 - 0.2*r.Float64())), Hi: seconds(s * (1 + 0.2*r.Float64()))}
+		switch r.IntN(8) {
+		case 0:
+			run.Lo = 0
+		case 1:
+			run = learn.Run{Lo: seconds(s * r.Float64()), Unfinished: true}
+		}
+		runs = append(runs, run)
+	}
+	return append(runs, learn.Run{Lo: seconds(median), Hi: seconds(median)}) // one that finished
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * 1e9) }
+
+// What takes eight times as long is polled at eight times the ages.
+func TestLaw_scale(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		short := brackets(seed, 1+int(seed)*3, 100)
+		var long []learn.Run
+		for _, r := range short {
+			long = append(long, learn.Run{Lo: 8 * r.Lo, Hi: 8 * r.Hi, Unfinished: r.Unfinished})
+		}
+		have, want := ages(fit(t, long, learn.Options{}), 20), ages(fit(t, short, learn.Options{}), 20)
+		for i := range want {
+			if ratio := have[i].Seconds() / want[i].Seconds() / 8; math.Abs(ratio-1) > 0.02 {
+				t.Errorf("seed %d: attempt %d at %v and, of runs eight times as long, at %v", seed, i+1, want[i], have[i])
+				break
+			}
+		}
+	}
+}
+
+// Runs that take longer, or less, than those before them move the schedule there.
+func TestLaw_towardTheNewest(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		for _, factor := range []float64{0.25, 0.5, 2, 4} {
+			past := known(around(seed, 30, 60, 0.1)...)
+			before := fit(t, past, learn.Options{})
+			first, expected := ages(before, 1)[0], before.Quantile(0.5)
+			for i, s := range around(seed+50, 8, 60*factor, 0.1) {
+				past = append(past, known(s)...)
+				m := fit(t, past, learn.Options{})
+				if i < 2 {
+					continue
+				}
+				if have := m.Quantile(0.5); have > expected != (factor > 1) {
+					t.Errorf("seed %d: after %d runs of %v times the length half end by %v, before by %v", seed, i+1, factor, have, expected)
+				}
+				if have := ages(m, 1)[0]; i == 7 && have > first != (factor > 1) {
+					t.Errorf("seed %d: after runs of %v times the length the first attempt is at %v, before at %v", seed, factor, have, first)
+				}
+			}
+		}
+	}
+}
+
+// A run that was given up is known to have taken longer, and that is learned, whether others
+// took longer, too, or not. One that was given up before any other ended tells nothing.
+func TestLaw_unfinished(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(10) {
+		past := known(around(seed, 20, 60, 0.3)...)
+		before := fit(t, past, learn.Options{})
+		for _, p := range []float64{0.5, 0.9, 0.999} {
+			age := before.Quantile(p)
+			given := past
+			for range 4 {
+				given = append(given, learn.Run{Lo: age, Unfinished: true})
+			}
+			m := fit(t, given, learn.Options{})
+			if have, want := m.Done(age), before.Done(age); have >= want {
+				t.Errorf("seed %d: a run is over by %v with chance %.3f, and %.3f after some that were not", seed, age, want, have)
+			}
+			if m.Runs() != len(past) {
+				t.Errorf("learned from %d runs, want the %d that finished", m.Runs(), len(past))
+			}
+		}
+		early := append(past, learn.Run{Lo: before.Quantile(0.001) / 4, Unfinished: true})
+		if have, want := fit(t, early, learn.Options{}).Quantile(0.5), before.Quantile(0.5); math.Abs(float64(have)/float64(want)-1) > 0.05 {
+			t.Errorf("seed %d: half of the runs end by %v, and by %v after one that was given up early", seed, want, have)
+		}
+	}
+}
+
+func TestFitUnfinishedAlone(t *testing.T) {
+	t.Parallel()
+	given := []learn.Run{{Lo: time.Minute, Unfinished: true}}
+	if _, err := learn.Fit(given, learn.Options{}); err != learn.ErrNoRuns {
+		t.Errorf("a run that was given up: %v, want ErrNoRuns", err)
+	}
+	// Those of a service that was down do not displace what was known before.
+	past := known(around(1, 40, 60, 0.1)...)
+	for range 500 {
+		past = append(past, given...)
+	}
+	if m := fit(t, past, learn.Options{}); m.Runs() != 40 {
+		t.Errorf("learned from %d runs, want 40", m.Runs())
+	}
+}
+
+// No wait is longer than the cap, whatever is known.
+
+func TestLaw_cap(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(20) {
+		runs := brackets(seed, 1+int(seed)*3, 100)
+		for _, most := range []time.Duration{time.Second, 30 * time.Second, time.Hour} {
+			m := fit(t, runs, learn.Options{MaxWait: most})
+			var last time.Duration
+			for _, age := range ages(m, 50) {
+				if age-last > most {
+					t.Fatalf("seed %d: attempts at %v and %v, at most %v apart", seed, last, age, most)
+				}
+				last = age
+			}
+		}
+	}
+}
+
+// The less an attempt costs, the more there are.
+func TestLaw_cost(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		runs := brackets(seed, 40, 100)
+		previous := math.MaxInt
+		for _, share := range []float64{0.0001, 0.001, 0.01, 0.1, 1} {
+			n := 0
+			for _, age := range ages(fit(t, runs, learn.Options{Cost: learn.Cost{Share: share}}), 500) {
+				if age < 200*time.Second {
+					n++
+				}
+			}
+			if n > previous || n == previous && n > 3 {
+				t.Errorf("seed %d: %d attempts at a cost of %v, and %d at less", seed, n, share, previous)
+			}
+			previous = n
+		}
+	}
+}
