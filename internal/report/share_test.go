@@ -31,7 +31,7 @@ func TestShared_outcome(t *testing.T) {
 		Attempts, Asked, Taken, Alone int
 		Timeline                      []Moment
 	}
-	if err := json.Unmarshal([]byte(out.String()), &have); err != nil {
+	if err := json.Unmarshal(out.Bytes(), &have); err != nil {
 		t.Fatal(err)
 	}
 	if have.Attempts != 4 || have.Asked != 1 || have.Taken != 2 || have.Alone != 1 {

@@ -181,7 +181,6 @@ func vex(ctx context.Context, proxies []*toxiproxy.Proxy) (faults int) {
 		`{"name":"t","type":"reset_peer","attributes":{"timeout":20}}`,
 		`{"name":"t","type":"timeout","attributes":{"timeout":0}}`,
 		`{"name":"t","type":"limit_data","attributes":{"bytes":300}}`,
-		`{"name":"t","type":"slicer","attributes":{"average_size":7,"size_variation":3,"delay":500}}`,
 	}
 	pause := func(most time.Duration) {
 		select {
