@@ -99,13 +99,13 @@ var _ Sharer = commandSession{}
 
 func (s commandSession) Place() string { return s.place }
 
-// Identity returns the program, its arguments and its input, if a name vouches that it changes
-// nothing.
+// Identity returns the program, its arguments, its input, and how much of the answer is kept,
+// if a name vouches that it changes nothing.
 func (s commandSession) Identity(name string) []byte {
 	if name == "" {
 		return nil
 	}
-	return fmt.Appendf(nil, "%q %q %q", name, s.Args, s.Stdin)
+	return fmt.Appendf(nil, "%q %q %q %d", name, s.Args, s.Stdin, s.MaxBody)
 }
 
 // Leave returns nil: a command leaves nothing.

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,12 +85,27 @@ func (c Connect) Transport() (*http.Transport, error) {
 }
 
 // Through returns what tells the connections of c, of which t is the Transport, from those of
-// another: those for whom it is equal reach the same servers with the same rights. It may
-// hold secrets.
+// another: those for whom it is equal reach the same servers with the same rights, and trust
+// the same. It may hold secrets. It is "" if that is not known.
 func (c Connect) Through(t *http.Transport) string {
-	parts := []string{strconv.FormatBool(c.Insecure), c.CACert, c.UnixSocket, c.Proxy, c.Routes}
+	parts := []string{strconv.FormatBool(c.Insecure), c.Proxy, c.Routes, os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR")}
+	if c.CACert != "" {
+		info, err := os.Stat(c.CACert)
+		if err != nil || !info.Mode().IsRegular() { // it can be read once only
+			return ""
+		}
+		pem, err := readPEM(c.CACert)
+		if err != nil {
+			return ""
+		}
+		parts = append(parts, "trust", string(pem))
+	}
 	if c.UnixSocket != "" {
-		parts = append(parts, Machine("http://localhost"))
+		path, err := filepath.Abs(c.UnixSocket)
+		if err != nil {
+			return ""
+		}
+		parts = append(parts, "socket", path, Machine("http://localhost"))
 	}
 	if c.Proxy == "" {
 		for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"} {

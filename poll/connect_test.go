@@ -540,3 +540,33 @@ func TestTCPCheck(t *testing.T) {
 		}
 	}
 }
+
+// One name of a file means another file in another directory, and later.
+func TestThroughTellsFilesApart(t *testing.T) {
+	dirs := [...]string{t.TempDir(), t.TempDir()}
+	through := func(c Connect) (all []string) {
+		for i, dir := range dirs {
+			t.Chdir(dir)
+			if err := os.WriteFile("ca.pem", []byte{byte('a' + i)}, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, c.Through(&http.Transport{TLSClientConfig: &tls.Config{}}))
+		}
+		return all
+	}
+	for _, c := range []Connect{{CACert: "ca.pem"}, {UnixSocket: "api.sock"}} {
+		if got := through(c); got[0] == got[1] || got[0] == "" {
+			t.Errorf("%+v goes through the same: %q", c, got)
+		}
+	}
+	if got := through(Connect{}); got[0] != got[1] || got[0] == "" {
+		t.Errorf("nothing but the directory makes a difference: %q", got)
+	}
+	if got := through(Connect{CACert: os.DevNull}); got[0] != "" {
+		t.Errorf("what can be read once only is known: %q", got[0])
+	}
+	t.Setenv("SSL_CERT_FILE", "x")
+	if got, other := through(Connect{})[0], through(Connect{Insecure: true})[0]; got == other || !strings.Contains(got, `"x"`) {
+		t.Errorf("SSL_CERT_FILE makes no difference: %q", got)
+	}
+}

@@ -372,17 +372,19 @@ func TestIdentity(t *testing.T) {
 	}
 	known := map[string]string{}
 	for what, change := range map[string]func(*poll.HTTP){
-		"base":       func(*poll.HTTP) {},
-		"url":        func(h *poll.HTTP) { h.URL = "https://me:pw@api.example.com/job?id=2" },
-		"password":   func(h *poll.HTTP) { h.URL = "https://me:px@api.example.com/job?id=1" },
-		"method":     func(h *poll.HTTP) { h.Method = "HEAD" },
-		"header":     func(h *poll.HTTP) { h.Header = http.Header{"Authorization": {"Bearer t"}} },
-		"connection": func(h *poll.HTTP) { h.Through = "y" },
-		"redirects":  func(h *poll.HTTP) { h.MaxRedirects = poll.NoRedirects },
-		"trust":      func(h *poll.HTTP) { h.LocationTrusted = true },
-		"size":       func(h *poll.HTTP) { h.MaxBody = 5 },
-		"next":       func(h *poll.HTTP) { h.Next = "auto" },
-		"follow":     func(h *poll.HTTP) { h.Follow = ".url" },
+		"base":                      func(*poll.HTTP) {},
+		"url":                       func(h *poll.HTTP) { h.URL = "https://me:pw@api.example.com/job?id=2" },
+		"password":                  func(h *poll.HTTP) { h.URL = "https://me:px@api.example.com/job?id=1" },
+		"method":                    func(h *poll.HTTP) { h.Method = "HEAD" },
+		"header":                    func(h *poll.HTTP) { h.Header = http.Header{"Authorization": {"Bearer t"}} },
+		"a Latin-1 e with an acute": func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe9"}} },
+		"one with a grave":          func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe8"}} },
+		"connection":                func(h *poll.HTTP) { h.Through = "y" },
+		"redirects":                 func(h *poll.HTTP) { h.MaxRedirects = poll.NoRedirects },
+		"trust":                     func(h *poll.HTTP) { h.LocationTrusted = true },
+		"size":                      func(h *poll.HTTP) { h.MaxBody = 5 },
+		"next":                      func(h *poll.HTTP) { h.Next = "auto" },
+		"follow":                    func(h *poll.HTTP) { h.Follow = ".url" },
 	} {
 		h := base
 		change(&h)
@@ -416,6 +418,10 @@ func TestIdentity(t *testing.T) {
 	if command("", "true") != "" || command("n", "true") == "" || command("n", "true") == command("m", "true") ||
 		command("n", "a", "b c") == command("n", "a b", "c") {
 		t.Error("a command without a name is shared, or one is another")
+	}
+	short := poll.Command{Args: []string{"true"}, MaxBody: 5}.Session().(poll.Sharer)
+	if string(short.Identity("n")) == command("n", "true") {
+		t.Error("an answer of which less is kept is shared")
 	}
 }
 

@@ -3,6 +3,7 @@ package exchange
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/pollcli/poll/status"
@@ -14,12 +15,16 @@ type identity struct {
 	Name, Method, URL, User string
 	Trusted                 bool
 	Header                  http.Header
-	Body                    []byte
+	Body                    string
 	Through                 string
 	Follow, Next            string
 	MaxBody                 int64
 	MaxRedirects            int
 	LocationTrusted         bool
+	Following               bool // and what the answers mean then, and lead to:
+	Monitor                 status.Monitor
+	Result                  string
+	ResultTrusted           bool
 }
 
 // Identity returns all that makes the next attempt, with credentials. It is nil if the answer
@@ -33,7 +38,12 @@ func (s *Session) Identity(name string) []byte {
 		Follow: c.Follow, Next: c.Next, MaxBody: c.MaxBody, MaxRedirects: c.MaxRedirects, LocationTrusted: c.LocationTrusted,
 	}
 	if !s.following {
-		i.Method, i.Body = c.Method, c.Body
+		i.Method, i.Body = c.Method, string(c.Body)
+	} else {
+		i.Following, i.Monitor = true, s.monitor
+	}
+	if s.location.url != nil && s.locationErr == nil {
+		i.Result, i.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
 	isRead := (i.Method == http.MethodGet || i.Method == http.MethodHead) && len(i.Body) == 0
 	isKnown := c.Refresh == nil && (c.Through != "" || c.Transport == http.DefaultTransport)
@@ -43,11 +53,7 @@ func (s *Session) Identity(name string) []byte {
 	if c.User != nil {
 		i.User = c.User.String()
 	}
-	text, err := json.Marshal(i)
-	if err != nil {
-		return nil
-	}
-	return text
+	return fmt.Appendf(nil, "%#v", i) // JSON would have all that is no UTF-8 alike
 }
 
 // left is what an answer left in a session.
