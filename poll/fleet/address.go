@@ -58,11 +58,11 @@ func readAddress(where string, o Options) (a address, err error) {
 	if database != "" {
 		a.database, err = strconv.Atoi(database)
 		if err != nil || a.database < 0 {
-			return a, fmt.Errorf("%s: the database is a number, as in redis://HOST/1 or unix:///PATH?db=1", a.words)
+			return a, errors.New("the database is a number, as in redis://HOST/1 or unix:///PATH?db=1: in a password, write %2F for /")
 		}
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return a, fmt.Errorf("%s: nothing may follow the database: in a password, write %%3F for ? and %%23 for #", a.words)
+		return a, errors.New("nothing may follow the database: in a password, write %3F for ? and %23 for #")
 	}
 	return a, nil
 }

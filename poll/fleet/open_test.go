@@ -55,6 +55,8 @@ func TestOpen_wrong(t *testing.T) {
 		"redis://:hunter2#@cache":        "cannot be read",
 		"redis://:hunter2/@cache":        "cannot be read",
 		"redis://:hunter2?x@cache":       "cannot be read",
+		"redis://me:1/hunter2@cache":     "the database is a number",
+		"redis://hunter2:1/x@cache":      "the database is a number",
 		"redis://cache#hunter2":          "nothing may follow the database",
 		"redis://:hunter2%zz@cache":      "cannot be read",
 		"redis://:hunter2@cache:port":    "cannot be read",
