@@ -31,8 +31,9 @@ var floors = []struct {
 }{
 	{"", []string{"internal/cli", "internal/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/report", "internal/joblog", "internal/signals", "internal/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/cli/learning", "internal/argv", "internal/table", "internal/chart", "internal/newfile", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
-	{"internal/cli/learning", []string{"internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
+	{"internal/cli/plan", []string{"internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli/learning", []string{"internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
+	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/newfile"}},
 	{"internal/targets", []string{fills, leaf}},
 	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},

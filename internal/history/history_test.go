@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +87,36 @@ func TestAppendAndRead(t *testing.T) {
 	for path, want := range map[string]fs.FileMode{s.Dir: 0o700, filepath.Join(s.Dir, "deploy eu.jsonl"): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("mode of %s = %v, %v, want %v", path, info.Mode().Perm(), err, want)
+		}
+	}
+}
+
+// The points of a run's progress are kept, in a line that older versions read, too.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	s := history.Store{Dir: t.TempDir()}
+	r := run(12)
+	for i := range 20 {
+		r.Progress = append(r.Progress, history.Progress{Age: time.Duration(i) * 1234567 * time.Microsecond, Share: float64(i) / 19})
+	}
+	appendRuns(t, s, "x", r)
+	want := r
+	want.Progress = nil
+	for i, share := range []float64{0, 0.053, 0.105, 0.158, 0.211, 0.263, 0.316, 0.368} {
+		age := time.Duration(math.Round(float64(i)*1234.567)) * time.Millisecond
+		want.Progress = append(want.Progress, history.Progress{Age: age, Share: share})
+	}
+	if diff := cmp.Diff([]history.Record{want}, read(t, s, "x")); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	// A file that is shortened keeps them.
+	for range 420 {
+		appendRuns(t, s, "x", r)
+	}
+	have := read(t, s, "x")
+	for _, r := range have {
+		if len(r.Progress) != history.MaxProgress {
+			t.Fatalf("of %d records one has %d points", len(have), len(r.Progress))
 		}
 	}
 }

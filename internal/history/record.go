@@ -35,8 +35,18 @@ type Record struct {
 	// Lo is the age of the operation at the last attempt that saw it unfinished, 0 if
 	// there was none; Hi at the attempt that saw the end. They are equal if the
 	// duration is known exactly. An unfinished run has no Hi.
-	Lo, Hi  time.Duration
-	Outcome Outcome
+	Lo, Hi   time.Duration
+	Outcome  Outcome
+	Progress []Progress // in order of age, at most MaxProgress; often none
+}
+
+// MaxProgress is how many points of its progress a record has at most.
+const MaxProgress = 8
+
+// A Progress says how much of an operation was done at an age. Nothing is forecast from it yet.
+type Progress struct {
+	Age   time.Duration
+	Share float64 // from 0 to 1
 }
 
 // line is the form of a record in the file: seconds, as in poll's events.
@@ -45,6 +55,8 @@ type line struct {
 	Lo      *float64  `json:"lo_s"`
 	Hi      *float64  `json:"hi_s,omitempty"`
 	Outcome Outcome   `json:"outcome"`
+	// Progress holds pairs of seconds and shares of 1. Versions of poll that do not know it skip it.
+	Progress [][2]float64 `json:"progress,omitempty"`
 }
 
 func (r Record) encode() ([]byte, error) {
@@ -55,6 +67,9 @@ func (r Record) encode() ([]byte, error) {
 	l := line{End: r.End.UTC().Truncate(time.Millisecond), Lo: &lo, Outcome: r.Outcome}
 	if r.Outcome.Finished() {
 		l.Hi = &hi
+	}
+	for _, p := range r.Progress[:min(len(r.Progress), MaxProgress)] {
+		l.Progress = append(l.Progress, [2]float64{thousandths(p.Age.Seconds()), thousandths(p.Share)})
 	}
 	text, err := json.Marshal(l)
 	return append(text, '\n'), err
@@ -75,8 +90,13 @@ func decode(text []byte) (Record, error) {
 		}
 		r.Hi = seconds(*l.Hi)
 	}
+	for _, p := range l.Progress[:min(len(l.Progress), MaxProgress)] {
+		r.Progress = append(r.Progress, Progress{seconds(p[0]), p[1]})
+	}
 	return r, r.check()
 }
+
+func thousandths(x float64) float64 { return math.Round(1000*x) / 1000 }
 
 func (r Record) check() error {
 	switch {

@@ -36,17 +36,43 @@ func newGauge(x *expr.Expr) gauge {
 	return gauge{x, strings.Contains(name, "percent") || strings.Contains(name, "pct")}
 }
 
-// gauges returns the expressions to show, and those to look for where nobody asks for any.
-func gauges(show []*expr.Expr) (asked, usual []gauge) {
+// A meter finds what answers say of the progress.
+type meter struct {
+	asked   []gauge
+	members []gauge // to look for if none are asked for
+}
+
+func newMeter(show []*expr.Expr) (m meter) {
 	for _, x := range show {
-		asked = append(asked, newGauge(x))
+		m.asked = append(m.asked, newGauge(x))
 	}
 	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
 		if x, err := expr.CompileValue(path); err == nil && len(show) == 0 { // they all compile
-			usual = append(usual, newGauge(x))
+			m.members = append(m.members, newGauge(x))
 		}
 	}
-	return asked, usual
+	return m
+}
+
+// A Progress follows what the answers of one run say of its progress.
+type Progress struct {
+	meter meter
+	scale scale
+}
+
+// NewProgress returns the progress by [Config.Show].
+func NewProgress(show []*expr.Expr) *Progress { return &Progress{meter: newMeter(show)} }
+
+// Share returns how much is done, from 0 to 1, by an event; false if that is not said.
+func (p *Progress) Share(ev poll.Event) (share float64, ok bool) {
+	if ev.Kind != poll.EventAttempt {
+		return 0, false
+	}
+	found := p.meter.look(ev, &p.scale)
+	if found == nil || found.label == "" {
+		return 0, false
+	}
+	return found.share, true
 }
 
 const (
@@ -57,17 +83,17 @@ const (
 )
 
 // look finds what an answer says of the progress, nil for nothing.
-func (r *Reporter) look(ev poll.Event, s *scale) *reading {
+func (m meter) look(ev poll.Event, s *scale) *reading {
 	o := ev.Observation
-	if o == nil || o.Stopped() || r.cfg.Face == None {
+	if o == nil || o.Stopped() {
 		return nil
 	}
-	gauges := r.asked
+	gauges := m.asked
 	if len(gauges) == 0 {
 		if !o.Good() || !mayTell(o) {
 			return nil
 		}
-		gauges = r.members
+		gauges = m.members
 	}
 	most := mostGauged
 	if !ev.Deadline.IsZero() {
@@ -81,11 +107,11 @@ func (r *Reporter) look(ev poll.Event, s *scale) *reading {
 	some := false
 	for _, g := range gauges {
 		v := g.value.Eval(env).Value()
-		if len(r.asked) == 0 && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
+		if len(m.asked) == 0 && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
 			continue // a member of this name may be anything
 		}
 		found.add(v, g.percent, s)
-		if some = some || v.Exists(); some && len(r.asked) == 0 {
+		if some = some || v.Exists(); some && len(m.asked) == 0 {
 			break
 		}
 	}
@@ -99,10 +125,10 @@ func (r *Reporter) look(ev poll.Event, s *scale) *reading {
 // An attempt without a good answer leaves that as it is.
 func (r *Reporter) show(ev poll.Event, s *scale, latest **reading) {
 	r.reading = nil
-	if ev.Kind != poll.EventAttempt {
+	if ev.Kind != poll.EventAttempt || r.cfg.Face == None {
 		return
 	}
-	if r.reading = r.look(ev, s); r.reading != nil || ev.Observation != nil && ev.Observation.Good() {
+	if r.reading = r.meter.look(ev, s); r.reading != nil || ev.Observation != nil && ev.Observation.Good() {
 		*latest = r.reading
 	}
 }

@@ -96,10 +96,8 @@ func TestLook(t *testing.T) {
 		"no answer":                {o: noAnswer("refused")},
 		"no attempt":               {},
 	} {
-		s, _, _ := term.Buffers("")
-		r := New(Config{Streams: s, Show: values(t, test.show...)})
 		var zero scale
-		found := r.look(poll.Event{Observation: test.o}, &zero)
+		found := newMeter(values(t, test.show...)).look(poll.Event{Observation: test.o}, &zero)
 		have := found.words()
 		if found != nil {
 			var texts []any

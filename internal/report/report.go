@@ -104,8 +104,7 @@ type Reporter struct {
 	ended     bool   // the last one was
 	median    string // of past runs, "" if there are none
 	remaining remaining
-	asked     []gauge
-	members   []gauge  // to look for if none are asked for
+	meter     meter
 	reading   *reading // by the attempt that is being reported, nil for nothing
 	results   results
 	github    github
@@ -153,7 +152,7 @@ func New(cfg Config) *Reporter {
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
 	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err},
 		glyphs: glyphsOf(cfg.Streams.Unicode)}
-	r.asked, r.members = gauges(cfg.Show)
+	r.meter = newMeter(cfg.Show)
 	if cfg.Forecast != nil {
 		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
 	}

@@ -11,9 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
@@ -31,11 +33,14 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Examples: []argv.Example{
 			{Line: "poll history"},
 			{Line: "poll history deploy"},
+			{Line: "poll history deploy --svg deploy.svg", About: "when it ends, and when it is polled"},
 			{Line: "poll history deploy --forget", About: "the next run starts over"},
 		},
 		Flags: append(Flags("").Only("history"),
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
+			argv.Flag{Name: "svg", Value: "FILE", Usage: "draw when NAME ends, and when it is polled"},
 			argv.HelpFlag()),
+		Conflicts:   argv.Conflicting("forget", "svg"),
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -45,6 +50,8 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 				return err
 			case len(l.Operands) == 0 && l.On("forget"):
 				return argv.Usagef("--forget needs the NAME of a history")
+			case len(l.Operands) == 0 && l.Has("svg"):
+				return argv.Usagef("--svg needs the NAME of a history")
 			case len(l.Operands) == 0:
 				return list(ctx, l, s, store)
 			}
@@ -54,6 +61,9 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			}
 			if l.On("forget") {
 				return forget(ctx, s, store, name)
+			}
+			if err := chartfile.Check(l, "svg"); err != nil {
+				return err
 			}
 			return show(ctx, l, s, store, name)
 		},
@@ -105,7 +115,7 @@ func forget(ctx context.Context, s *term.Streams, store history.Store, name stri
 }
 
 func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store, name string) error {
-	r, err := read(store, name, learn.Options{})
+	r, err := read(store, name, learn.Options{Base: backoff.DefaultBase})
 	if err != nil {
 		return err
 	}
@@ -114,10 +124,25 @@ func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 		return unknown(store, name)
 	}
 	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), r.counts(), r.last(), r.lastOutcome())
-	if r.model != nil {
-		text += "\n" + r.quantiles() + "\n" + chart.Histogram(r.lengths(), interval, s.Unicode)
+	if r.model == nil {
+		if l.Has("svg") {
+			return argv.Usagef("no run of %q has ended, so there is nothing to draw", name)
+		}
+		return l.Write(ctx, text)
 	}
-	return l.Write(ctx, text)
+	p := r.picture()
+	text += "\n" + r.quantiles() + "\n" + chart.Histogram(r.lengths(), interval, s.Unicode) + chart.Screen(s, p)
+	return errors.Join(l.Write(ctx, text), chartfile.Write(l, chartfile.SVG(p)))
+}
+
+// picture draws the forecast, and the attempts until 19 of 20 runs are over.
+func (r runs) picture() chart.Plot {
+	const most = 100
+	var ages []time.Duration
+	for row := range (backoff.Table{Schedule: r.model, Attempts: most, Timeout: r.model.Quantile(0.95)}).Rows() {
+		ages = append(ages, r.model.Age(row.At))
+	}
+	return Picture(term.Line(r.name), ages, r.model)
 }
 
 // unknown reports that there is no history of that name, and suggests another.

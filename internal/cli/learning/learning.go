@@ -92,25 +92,26 @@ func Schedules(l *argv.Line, m *learn.Model, config backoff.Config, configured b
 	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: most}))
 }
 
-// Recall fits the history that --learn names.
-func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model, error) {
+// Recall fits the history that --learn names. It returns the lengths of the finished runs, too, in
+// seconds and sorted.
+func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model, []float64, error) {
 	options := readOptions(l, config)
 	if l.Err() != nil {
-		return nil, l.Err()
+		return nil, nil, l.Err()
 	}
 	store, err := readStore(l)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r, err := read(store, l.String("learn"), options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.warn(s)
 	if r.model == nil {
-		return nil, unknown(store, r.name)
+		return nil, nil, unknown(store, r.name)
 	}
-	return r.model, nil
+	return r.model, r.lengths(), nil
 }
 
 func remark(s *term.Streams, format string, args ...any) {
@@ -123,6 +124,9 @@ func remark(s *term.Streams, format string, args ...any) {
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run
+	// Share returns how much is done, from 0 to 1, by an event, false if that is not said. It
+	// may be nil.
+	Share func(poll.Event) (share float64, ok bool)
 
 	store history.Store
 	age   time.Duration // of the operation when the wait starts it, or else itself starts
@@ -133,6 +137,7 @@ type Recorder struct {
 	closed   bool // the store cannot be used, which has been reported
 	warnings []string
 	seen     completion
+	progress []history.Progress
 	list     *listCompletion // nil for one operation
 	run      history.Record  // which has ended
 }
@@ -194,6 +199,7 @@ func (r *Recorder) Observe(ev poll.Event) {
 		r.list.see(ev, &r.seen)
 	default:
 		r.seen.see(ev)
+		r.follow(ev)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
@@ -122,7 +123,7 @@ func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 	if err := l.ErrOr(err); err != nil {
 		return o, err
 	}
-	return o, checkFiles(l, "svg", "png")
+	return o, chartfile.Check(l, "svg", "png")
 }
 
 // comparedStrategies reads which strategies to compare. It refuses parameters that

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 
 	"github.com/pollcli/poll/backoff/learn"
@@ -17,7 +18,7 @@ import (
 // learned answers with the attempts of a learned schedule: when they come, and each
 // one's chance of seeing the end.
 func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) {
-	m, err := learning.Recall(l, s, o.config)
+	m, lengths, err := learning.Recall(l, s, o.config)
 	if err != nil {
 		return answer{}, err
 	}
@@ -34,7 +35,7 @@ func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) 
 	if err != nil {
 		return answer{}, err
 	}
-	addChances(rows, m)
+	addChances(rows, m, lengths)
 	chance := func(name, head string, of func(row) float64) table.Column[row] {
 		return table.Column[row]{
 			Name: name, Value: func(r row) any { return math.Round(1e4*of(r)) / 1e4 },
@@ -43,22 +44,47 @@ func (o scheduleOptions) learned(l *argv.Line, s *term.Streams) (answer, error) 
 	}
 	t := timetable(rows,
 		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
-		chance("seen", "seen by then", func(r row) float64 { return r.seen }))
+		chance("seen", "by then", func(r row) float64 { return r.seen }),
+		table.Column[row]{Name: "for", Head: "for", Value: func(r row) any { return r.purpose }})
 	name := term.Line(l.String("learn"))
-	p := endPlot(name, rows, m)
+	p := learning.Picture(name, agesOf(rows, m), m)
 	return answer{t, learnedTotals(name, rows, m) + chart.Screen(s, p), chartFiles(p)}, nil
 }
 
 // addChances gives each row its chances, given that the run has not ended at the
-// start.
-func addChances(rows []row, m *learn.Model) {
+// start, and what it is for.
+func addChances(rows []row, m *learn.Model, lengths []float64) {
 	alive := 1 - m.Done(m.Age(0))
-	before := 0.0
+	before, from := 0.0, m.Age(0)
 	for i := range rows {
 		r := &rows[i]
-		r.seen = 1 - (1-m.Done(m.Age(r.At)))/max(alive, math.SmallestNonzeroFloat64)
+		age := m.Age(r.At)
+		r.seen = 1 - (1-m.Done(age))/max(alive, math.SmallestNonzeroFloat64)
 		r.sees, before = r.seen-before, r.seen
+		r.purpose, from = purpose(from, age, lengths), age
 	}
+}
+
+// purpose says what an attempt is for that sees the ends from one age to another: so many past runs,
+// whose lengths are sorted and in seconds, or an end where none was.
+func purpose(from, to time.Duration, lengths []float64) string {
+	until := func(age time.Duration) int { return sort.SearchFloat64s(lengths, age.Seconds()) }
+	switch n := until(to) - until(from); {
+	case n > 0:
+		return words.Count(n, "run")
+	case until(to) == 0:
+		return "early"
+	case until(from) == len(lengths):
+		return "longer"
+	}
+	return "between"
+}
+
+func agesOf(rows []row, m *learn.Model) (ages []time.Duration) {
+	for _, r := range rows {
+		ages = append(ages, m.Age(r.At))
+	}
+	return ages
 }
 
 func learnedTotals(name string, rows []row, m *learn.Model) string {
@@ -76,29 +102,4 @@ func learnedTotals(name string, rows []row, m *learn.Model) string {
 			words.Count(len(rows), "attempt"), 100*seen, expected/seen)
 	}
 	return text
-}
-
-// endPlot draws how likely the end is at each age, with the attempts as lines.
-func endPlot(name string, rows []row, m *learn.Model) chart.Plot {
-	until := m.Age(0) + time.Second
-	if len(rows) > 0 {
-		until = m.Age(rows[len(rows)-1].At)
-	}
-	density := chart.Series{Name: "the end"}
-	const samples = 500
-	for _, p := range m.Points(until, samples) {
-		density.Points = append(density.Points, chart.Point{X: p.Age.Seconds(), Y: 100 * p.Density})
-	}
-	attempts := chart.Series{Name: "attempts"}
-	for _, r := range rows {
-		age := m.Age(r.At)
-		x, top := age.Seconds(), 100*m.Points(age, 1)[0].Density
-		attempts.Points = append(attempts.Points, chart.Point{X: x, Y: 0}, chart.Point{X: x, Y: top}, chart.Point{X: math.NaN()})
-	}
-	return chart.Plot{
-		Title:  "when " + name + " ends, and when it is polled",
-		X:      chart.Axis{Name: "age", Unit: chart.Seconds},
-		Y:      chart.Axis{Name: "chance of the end, % per second"},
-		Series: []chart.Series{density, attempts},
-	}
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"cmp"
 	"context"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/words"
@@ -110,8 +110,7 @@ func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
 	if slices.ContainsFunc(found, stopped) {
 		below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n" + below
 	}
-	svg := func(w io.Writer) error { return chart.SVG(w, plots...) }
-	a := answer{table.Table[simulate.Result]{Columns: resultColumns(config.Model), Rows: found}, below, []chartFile{{"svg", svg}}}
+	a := answer{table.Table[simulate.Result]{Columns: resultColumns(config.Model), Rows: found}, below, []chartfile.File{chartfile.SVG(plots...)}}
 	return a.put(ctx, l, l.Choice("format"))
 }
 
@@ -169,7 +168,7 @@ func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	if err := l.ErrOr(badParameter(l, c.Validate())); err != nil {
 		return c, err
 	}
-	return c, checkFiles(l, "svg")
+	return c, chartfile.Check(l, "svg")
 }
 
 // readLimit reads what the service of model limit takes.

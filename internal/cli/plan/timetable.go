@@ -12,11 +12,12 @@ import (
 )
 
 // A row is an attempt: of a strategy and, if past runs are known, with the chances
-// that it sees the end, and that the end has been seen by then.
+// that it sees the end, and that the end has been seen by then, and with what it is for.
 type row struct {
 	backoff.Row
 	strategy   backoff.Strategy
 	sees, seen float64
+	purpose    string
 }
 
 // timetable returns the table of some attempts, with more columns besides their
