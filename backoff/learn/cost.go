@@ -9,7 +9,7 @@ import (
 )
 
 // defaultShare is the default cost of an attempt as a share of the median run. At
-// 1% a run takes about five attempts.
+// 1% a run takes about four attempts.
 const defaultShare = 0.01
 
 // A Cost is what an attempt costs, as a delay: an attempt is made if it is expected

@@ -99,6 +99,24 @@ func TestPlan_best(t *testing.T) {
 	}
 }
 
+// The grid is finer than the gaps that are best, in the tail, too: attempts on a coarse grid cost
+// more than those by the hazard.
+func TestSubdivide(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(3) {
+		f := fitted(seed, 1+20*int(seed), 0.2)
+		for _, share := range []float64{0.001, 0.01, 0.1} {
+			steps, _ := f.attempts(share * f.median)
+			next := f.subdivide(steps).solve(share*f.median, f)
+			for i := 0; i < len(next) && int(next[i]) < len(next); i = int(next[i]) {
+				if gap := int(next[i]) - i; gap < 4 {
+					t.Errorf("seed %d, share %v: the attempts at ages %d and %d of %d have %d steps between them", seed, share, i, next[i], len(next), gap)
+				}
+			}
+		}
+	}
+}
+
 func TestBell(t *testing.T) {
 	t.Parallel()
 	b := newBell()

@@ -109,6 +109,10 @@ func TestProgress(t *testing.T) {
 	if diff := cmp.Diff([]history.Record{want}, read(t, s, "x")); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "x.jsonl"))
+	if first := `,"progress":[[0,0],[1.235,0.053],`; err != nil || !strings.Contains(string(text), first) || strings.Count(string(text), "[") != 1+history.MaxProgress {
+		t.Errorf("the file holds %s, %v, want %s and %d points in all", text, err, first, history.MaxProgress)
+	}
 	// A file that is shortened keeps them.
 	for range 420 {
 		appendRuns(t, s, "x", r)
