@@ -2,6 +2,7 @@ package poll
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,9 +21,15 @@ type sharing struct {
 	identity []byte   // of question
 	turn     Turn     // of the attempt that is due, or under way
 	answer   *status.Observation
-	news     *news // of the engine
+	spare    *status.Observation // one that has come before the attempt was due
+	held     time.Time           // until when the attempt that is due is left to another at most
+	news     *news               // of the engine
 	hasNews  atomic.Bool
 }
+
+// mostHeld is how long an attempt is left to another process at most, where no attempt may
+// take less.
+const mostHeld = 30 * time.Second
 
 // share has the answers of a source shared, if they can be.
 func (s *source) share(n *news) {
@@ -47,6 +54,10 @@ func (s *source) shares() bool {
 // claim finds out whose turn it is. It emits nothing, so that it can be called from another
 // goroutine.
 func (s *sharing) claim() {
+	if !s.source.due.After(time.Now()) && s.spare != nil {
+		s.answer, s.spare, s.turn = s.spare, nil, Turn{}
+		return
+	}
 	r := s.source.runs[0]
 	sharer := r.probe.(Sharer)
 	s.turn = Turn{Ask: true}
@@ -58,7 +69,7 @@ func (s *sharing) claim() {
 	}
 	if !bytes.Equal(identity, s.identity) {
 		s.leave()
-		since := slices.MaxFunc([]time.Time{r.Start, r.began, r.looked}, time.Time.Compare)
+		since := slices.MaxFunc([]time.Time{r.Start.Add(r.InitialDelay), r.began, r.looked}, time.Time.Compare)
 		s.identity = slices.Clone(identity)
 		if r.AnswersName == "" {
 			identity = append(identity, Machine(s.source.gate.name)...)
@@ -66,22 +77,86 @@ func (s *sharing) claim() {
 		s.question = r.Answers.Question(identity, since, s.notify)
 	}
 	s.hasNews.Store(false)
+	due := !s.source.due.After(time.Now())
 	const most = 3 // unreadable answers
 	for range most {
-		s.turn = s.question.Claim(r.previous, !s.source.due.After(time.Now()))
+		s.turn = s.question.Claim(r.previous, due)
 		if series := s.turn.Series; series != (Series{}) {
-			r.series = &series
+			attempts := r.attempts - r.sent
+			if s.turn.Answer != nil {
+				attempts++
+			}
+			r.join(series, attempts)
 		}
 		if s.turn.Answer == nil {
+			s.bound(due)
 			return
 		}
 		o, err := readAnswer(s.turn.Answer, sharer)
-		if err == nil {
-			s.answer = &o
-			return
+		if err != nil {
+			continue
 		}
+		if due || !s.held.IsZero() || s.source.wouldEnd(o) {
+			s.answer = &o
+		} else {
+			s.spare, s.turn = &o, Turn{}
+		}
+		return
 	}
 	s.turn = Turn{Ask: true, Alone: true}
+}
+
+// bound bounds how long an attempt that is due is left to another process: until its time for
+// the last look, or for as long as an attempt may take.
+func (s *sharing) bound(due bool) {
+	if !due || s.turn.Ask {
+		return
+	}
+	now, r := time.Now(), s.source.runs[0]
+	if s.held.IsZero() {
+		longest := r.shorten(plan{wait: cmp.Or(r.AttemptTimeout, mostHeld)})
+		s.held = now.Add(longest.wait)
+	}
+	switch {
+	case !now.Before(s.held):
+		s.turn = Turn{Ask: true, Series: s.turn.Series}
+	case s.held.Before(s.turn.Until):
+		s.turn.Until = s.held
+	}
+}
+
+// wouldEnd reports whether an answer would end what is waited for. Any other does not count
+// before the attempt is due: thresholds and schedules are about attempts as far apart as
+// they would be alone.
+func (s *source) wouldEnd(o status.Observation) bool {
+	if s.list != nil {
+		r := s.runs[0]
+		return r.SuccessThreshold == 1 && r.ErrorThreshold == 1 && r.MaxAttempts == 0
+	}
+	return slices.ContainsFunc(s.runs, func(r *run) bool { return r.wouldEnd(o) })
+}
+
+// wouldEnd reports whether an answer would end the run by itself.
+func (r *run) wouldEnd(o status.Observation) bool {
+	if r.done != nil {
+		return false
+	}
+	ctx, cancel := r.untilDeadline()
+	defer cancel()
+	o.Attempt, o.Elapsed, o.Target = r.attempts+1, time.Since(r.Start), r.Target
+	next := *r
+	next.last = &judged{observation: &o, verdict: r.Rules.Classify(ctx, o)}
+	return next.threshold() == 1
+}
+
+// join has a run go on in the series of all who share, after so many attempts. A run whose own
+// attempts are farther apart than those of others counts only its own from then on.
+func (r *run) join(s Series, attempts int) {
+	if r.series == nil {
+		r.before = s.N - attempts
+	}
+	s.N = min(s.N, r.before+attempts)
+	r.series = &s
 }
 
 // notify notes that another process was answered.
@@ -118,7 +193,8 @@ func (s *sharing) answered(answer []byte, took time.Duration) {
 		series.Began = series.Ended.Add(-took)
 	}
 	series.N++
-	series.Previous, r.series = r.previous, &series
+	series.Previous = r.previous
+	r.join(series, r.attempts-r.sent)
 	s.question.Answered(answer, s.next())
 }
 
@@ -167,7 +243,7 @@ func (s *source) isAlone() bool {
 // forget forgets the attempt that has ended.
 func (s *source) forget() {
 	if s.sharing != nil {
-		s.sharing.turn, s.sharing.answer = Turn{}, nil
+		s.sharing.turn, s.sharing.answer, s.sharing.held = Turn{}, nil, time.Time{}
 	}
 }
 

@@ -595,3 +595,88 @@ func (s stoppable) Probe(ctx context.Context, _ poll.Attempt) status.Observation
 	<-ctx.Done()
 	return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
 }
+
+// mixed runs two pollers that share a board: the first is the slower one.
+func mixed(t *testing.T, c *counted, slow, fast poll.Poller) poll.Outcome {
+	b := &board{lease: 5 * time.Second}
+	slow.Probe, slow.Rules, slow.Answers = c, isDone(t), b
+	fast.Probe, fast.Rules, fast.Answers = c, isDone(t), b
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go fast.Run(ctx)
+	o, _ := slow.Run(t.Context())
+	return o
+}
+
+// The answers of another that looks more often count only as often as one looks oneself,
+// unless they end the wait.
+func TestSharedAnswers_mixed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		slow     poll.Poller
+		doneAt   time.Duration
+		elapsed  time.Duration
+		attempts int
+	}{
+		{"the end is seen at once", poll.Poller{Schedule: backoff.Fixed(3 * time.Second)}, 5 * time.Second, 5 * time.Second, 2},
+		{"attempts", poll.Poller{Schedule: backoff.Fixed(2 * time.Second), MaxAttempts: 6}, 5 * time.Second, 5 * time.Second, 3},
+		{"threshold", poll.Poller{Schedule: backoff.Fixed(2 * time.Second), SuccessThreshold: 4}, time.Second, 8 * time.Second, 4},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c := &counted{began: time.Now(), doneAt: test.doneAt}
+				test.slow.Timeout = time.Minute
+				o := mixed(t, c, test.slow, poll.Poller{Schedule: backoff.Fixed(100 * time.Millisecond), SuccessThreshold: 1000})
+				if d := o.Elapsed - test.elapsed; o.Ending != poll.Succeeded || d.Abs() > 200*time.Millisecond || o.Attempts != test.attempts {
+					t.Errorf("%v after %s and %d attempts, want %s and %d", o.Ending, o.Elapsed, o.Attempts, test.elapsed, test.attempts)
+				}
+			})
+		})
+	}
+}
+
+// Another who asks, and does not end, holds nobody longer than an attempt may take, nor beyond
+// the last look.
+func TestSharedAnswers_hangs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		own     poll.Poller
+		elapsed time.Duration
+	}{
+		{poll.Poller{AttemptTimeout: 2 * time.Second, Timeout: 15 * time.Second}, 3 * time.Second},
+		{poll.Poller{Timeout: 4 * time.Second}, 2500 * time.Millisecond},
+		{poll.Poller{}, 31 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counted{began: time.Now()}
+			b := &board{lease: 5 * time.Second}
+			b.Question(c.Identity(""), time.Now(), func() {}).Claim(0, true) // and never answers
+			p := test.own
+			p.Probe, p.Rules, p.Answers, p.Schedule = c, isDone(t), b, backoff.Fixed(time.Second)
+			if o, err := p.Run(t.Context()); err != nil || o.Elapsed != test.elapsed {
+				t.Errorf("%v: ended after %s, want %s", err, o.Elapsed, test.elapsed)
+			}
+		})
+	}
+}
+
+// An answer that was asked for during the initial delay does not count.
+func TestSharedAnswers_initialDelay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{lease: 5 * time.Second}
+		other := b.Question((&counted{}).Identity(""), time.Now(), func() {})
+		go func() {
+			time.Sleep(3 * time.Second)
+			other.Claim(0, true)
+			other.Answered([]byte(`{"v":1,"observation":{"Body":"eyJzdGF0ZSI6ImRvbmUifQ=="}}`), time.Second) // {"state":"done"}
+		}()
+		c := &counted{began: time.Now(), doneAt: 10 * time.Second}
+		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.Taken != 0 {
+			t.Errorf("ended after %s, %d taken", o.Elapsed, o.Taken)
+		}
+	})
+}

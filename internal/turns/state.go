@@ -82,10 +82,16 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 	case s.Long && now <= s.Ended+2*max(s.Wait, s.Next)+Lease:
 		return Alone, 0
 	case s.leased(now) && s.Owner != m.ID:
-		if !m.Versed {
-			return Hold, min(s.Lease, now+glance)
+		until := s.Lease
+		switch {
+		case s.Ended >= s.Claimed: // without an answer, which may be better elsewhere
+			until = min(until, s.Ended+max(wait, min(s.Next, glance)))
+		case !m.Versed:
+			until = min(until, now+glance)
 		}
-		return Hold, s.Lease
+		if until > now {
+			return Hold, until
+		}
 	case lives && !m.Versed:
 		if half := now + s.Next/2; m.Held == 0 || m.Held > half {
 			m.Held = min(half, s.Ended+s.Next)
@@ -145,8 +151,9 @@ const (
 )
 
 // End notes what came of the attempt of a member, whose next one comes after a wait, unless
-// another has taken its turn since, or the clock was set back. The lease of who had no answer
-// runs out, so that a server that is down is not asked by all at once.
+// another has taken its turn since, or the clock was set back. Who had no answer and goes on
+// keeps the lease, and the others hold for a wait of theirs: a server that is down is not
+// asked by all at once.
 func (s *State) End(m Member, now int64, e Ending, next int64) bool {
 	if !s.owns(m) || m.Claimed > now {
 		return false
@@ -157,6 +164,9 @@ func (s *State) End(m Member, now int64, e Ending, next int64) bool {
 	}
 	s.Ended, s.Next, s.N = now, bounded(next), min(s.N+1, mostAttempts)
 	if s.Long = e == TooLong; e == Failed {
+		if next == 0 { // whoever goes on has to ask for itself
+			s.Owner, s.Claimed, s.Lease = 0, 0, 0
+		}
 		return true
 	}
 	if s.Begun = m.Claimed; s.Long {

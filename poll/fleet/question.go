@@ -228,7 +228,7 @@ func (q *question) Answered(answer []byte, next time.Duration) {
 		if !s.state.End(m, s.now, ending, pace.Span(next)) {
 			return nil
 		}
-		return &edit{state: s.state, sealed: sealed, tell: ending != turns.Failed}
+		return &edit{state: s.state, sealed: sealed, tell: s.state.Owner == 0}
 	})
 }
 
