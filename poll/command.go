@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/process"
@@ -105,7 +106,13 @@ func (s commandSession) Identity(name string) []byte {
 	if name == "" {
 		return nil
 	}
-	return fmt.Appendf(nil, "%q %q %q %d", name, s.Args, s.Stdin, s.MaxBody)
+	program := s.Args[0]
+	if filepath.Base(program) != program { // it depends on the directory
+		if absolute, err := filepath.Abs(filepath.Join(s.Dir, program)); err == nil && !filepath.IsAbs(program) {
+			program = absolute
+		}
+	}
+	return fmt.Appendf(nil, "%q %q %q %q %d", name, program, s.Args, s.Stdin, s.MaxBody)
 }
 
 // Leave returns nil: a command leaves nothing.

@@ -402,6 +402,7 @@ func TestIdentity(t *testing.T) {
 		"a body":             {URL: base.URL, Method: "GET", Body: []byte("x"), Through: "x", Follow: "none"},
 		"an unknown way":     {URL: base.URL, Transport: roundTrip(nil)},
 		"renewed credential": {URL: base.URL, Refresh: func(context.Context, bool) (http.Header, error) { return nil, nil }},
+		"a page by $ENV":     {URL: base.URL, Next: "?t={$ENV.T}&n={.next}", Through: "x", LookupEnv: func(string) (string, bool) { return "t", true }},
 		"many":               {URL: base.URL, Follow: ".id", FollowEach: true},
 	} {
 		if got := identity(h, ""); got != "" {
@@ -414,6 +415,12 @@ func TestIdentity(t *testing.T) {
 	}
 	command := func(name string, args ...string) string {
 		return string(poll.Command{Args: args}.Session().(poll.Sharer).Identity(name))
+	}
+	inDir := func(dir string) string {
+		return string(poll.Command{Args: []string{"./c.sh"}, Dir: dir}.Session().(poll.Sharer).Identity("n"))
+	}
+	if inDir("a") == inDir("b") {
+		t.Error("a program of one directory is as that of another")
 	}
 	if command("", "true") != "" || command("n", "true") == "" || command("n", "true") == command("m", "true") ||
 		command("n", "a", "b c") == command("n", "a b", "c") {

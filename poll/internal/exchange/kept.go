@@ -48,9 +48,11 @@ func (s *Session) Save() json.RawMessage {
 
 // KeepsEnviron reports whether what Save returns can hold a variable of the environment: the
 // URL that is followed is built from one.
-func (s *Session) KeepsEnviron() bool {
-	t := s.follow.template
-	return t != nil && slices.ContainsFunc(t.values, (*expr.Expr).NamesEnviron)
+func (s *Session) KeepsEnviron() bool { return s.follow.namesEnviron() }
+
+// namesEnviron reports whether the URL is built from a variable of the environment.
+func (r reference) namesEnviron() bool {
+	return r.template != nil && slices.ContainsFunc(r.template.values, (*expr.Expr).NamesEnviron)
 }
 
 // Resume makes a session go on where an earlier one was. It does not believe that a place

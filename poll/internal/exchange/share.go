@@ -46,7 +46,7 @@ func (s *Session) Identity(name string) []byte {
 		i.Result, i.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
 	isRead := (i.Method == http.MethodGet || i.Method == http.MethodHead) && len(i.Body) == 0
-	isKnown := c.Refresh == nil && (c.Through != "" || c.Transport == http.DefaultTransport)
+	isKnown := c.Refresh == nil && !s.pager.namesEnviron() && (c.Through != "" || c.Transport == http.DefaultTransport)
 	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
 		return nil
 	}
