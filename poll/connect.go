@@ -105,12 +105,25 @@ func (c Connect) Through(t *http.Transport) string {
 		if err != nil {
 			return ""
 		}
-		parts = append(parts, "socket", path, Machine("http://localhost"))
+		parts = append(parts, "socket", path, machineOf("localhost"))
 	}
+	proxies := []string{c.Proxy}
 	if c.Proxy == "" {
-		for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"} {
-			parts = append(parts, os.Getenv(name))
+		proxies = nil
+		for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
+			proxies = append(proxies, os.Getenv(name))
 		}
+		parts = append(parts, os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))
+		parts = append(parts, proxies...)
+	}
+	for _, proxy := range proxies {
+		if u, err := parseProxy(proxy); err == nil && proxy != "direct" {
+			parts = append(parts, machineOf(u.Hostname()))
+		}
+	}
+	routes, _ := parseRoutes(c.Routes)
+	for _, r := range routes {
+		parts = append(parts, machineOf(r.toHost))
 	}
 	for _, certificate := range t.TLSClientConfig.Certificates {
 		for _, der := range certificate.Certificate {
@@ -190,15 +203,19 @@ func checkProxies(getenv func(string) string) error {
 
 // isProxy reports whether value is a URL with a host, or one without its scheme.
 func isProxy(value string) bool {
-	u, err := url.Parse(value)
-	if !strings.Contains(value, "://") {
-		u, err = url.Parse("http://" + value)
-	}
+	u, err := parseProxy(value)
 	if err != nil || u.Host == "" {
 		return false
 	}
 	_, err = strconv.ParseUint(u.Port(), 10, 16)
 	return u.Port() == "" || err == nil
+}
+
+func parseProxy(value string) (*url.URL, error) {
+	if !strings.Contains(value, "://") {
+		value = "http://" + value
+	}
+	return url.Parse(value)
 }
 
 // readPEM reads a file of certificates or keys. It may be a pipe without an end.
