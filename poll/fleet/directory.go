@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,15 +103,13 @@ func (d directory) list(context.Context) ([]record, error) {
 			continue
 		}
 		f, err := lockedfile.OpenOwn(filepath.Join(string(d), entry.Name()), os.O_RDONLY)
-		if errors.Is(err, fs.ErrNotExist) {
+		if err != nil { // it is gone, or somebody else's
 			continue
-		} else if err != nil {
-			return nil, err
 		}
 		file, err := io.ReadAll(io.LimitReader(f, recordSize+1))
 		f.Close()
 		if err != nil {
-			return nil, err
+			continue
 		}
 		records = append(records, record{key: key, text: recordIn(file), now: time.Now().UnixMicro()})
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -254,6 +255,32 @@ func TestDirectory_sweeps(t *testing.T) {
 	}
 	if have := strings.Join(left, " "); err != nil || have != "new.answer old.limit old.txt" {
 		t.Errorf("left %s, %v", have, err)
+	}
+}
+
+// What is no record, or has a name that no record has, is not listed.
+func TestDirectory_listsRecords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, _ := share(t, dir)
+	<-f.reached
+	for name, mode := range map[string]os.FileMode{
+		f.Key("place"): 0o600, f.Key("unreadable"): 0, "cc": 0o600, f.Key("place")[4:] + "\x1b[2J": 0o600,
+	} {
+		file, err := os.OpenFile(filepath.Join(dir, name+limitSuffix), os.O_WRONLY|os.O_CREATE, mode)
+		if err == nil {
+			err = errors.Join(write(file, (&pace.State{Now: 1, Version: 1}).Record()), file.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := 1
+	if _, err := os.ReadFile(filepath.Join(dir, f.Key("unreadable")+limitSuffix)); err == nil {
+		want = 2 // root reads all
+	}
+	if limits, err := f.List(t.Context()); err != nil || len(limits) != want {
+		t.Errorf("%+v, %v", limits, err)
 	}
 }
 

@@ -310,7 +310,7 @@ type Limit struct {
 // Key returns the key of a place, of which [Limiter.Key] has returned text.
 func (f *Fleet) Key(text string) string { return f.keys.name([]byte(text)) }
 
-// List returns what is shared now.
+// List returns what is shared now. What is there besides is left out.
 func (f *Fleet) List(ctx context.Context) ([]Limit, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*bound)
 	defer cancel()
@@ -321,7 +321,7 @@ func (f *Fleet) List(ctx context.Context) ([]Limit, error) {
 	var limits []Limit
 	for _, r := range records {
 		state, ok := pace.Parse(r.text)
-		if !ok {
+		if !ok || !isName(r.key) {
 			continue
 		}
 		outlook := state.Step(pace.Rules{Horizon: horizon}, r.now, pace.Call{Op: pace.Look})

@@ -5,7 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 )
+
+// nameLength is how many hexadecimal digits the name of a record has.
+const nameLength = 32
 
 // A keyer makes what is shared of texts in place of them. It tells nothing of the texts to
 // who does not have the secret, but that they are equal. Without a secret, a text that can be
@@ -26,4 +30,9 @@ func (k keyer) sum(text []byte) []byte {
 }
 
 // name returns the name under which a record is shared.
-func (k keyer) name(text []byte) string { return hex.EncodeToString(k.sum(text)[:16]) }
+func (k keyer) name(text []byte) string { return hex.EncodeToString(k.sum(text)[:nameLength/2]) }
+
+// isName reports whether text may be what [keyer.name] returns.
+func isName(text string) bool {
+	return len(text) == nameLength && strings.Trim(text, "0123456789abcdef") == ""
+}

@@ -19,6 +19,12 @@ import (
 //go:embed step.lua
 var stepText string
 
+// readText reads a record, unless it is too long for one: the connection would not outlive that.
+const readText = `
+local text = redis.pcall('GET', KEYS[1])
+if type(text) == 'string' and #text > tonumber(ARGV[1]) then return false end
+return text`
+
 var errUnexpected = errors.New("an unexpected answer")
 
 // A redisEngine has the records in Redis, or what speaks its language. Steps are taken
@@ -137,9 +143,9 @@ func (e *redisEngine) list(ctx context.Context) ([]record, error) {
 			return nil, inWords(err)
 		}
 		for _, name := range names {
-			text, err := redis.String(do(ctx, conn, "GET", name))
+			text, err := redis.String(do(ctx, conn, "EVAL", readText, 1, name, recordSize))
 			switch {
-			case errors.Is(err, redis.ErrNil): // it has expired
+			case errors.Is(err, redis.ErrNil), hasCode(err, "WRONGTYPE"): // it has expired, or is no record
 				continue
 			case err != nil:
 				return nil, inWords(err)
@@ -169,7 +175,7 @@ func clock(ctx context.Context, conn redis.Conn) (int64, error) {
 
 // page returns names of records, and the cursor behind them.
 func page(ctx context.Context, conn redis.Conn, cursor string) (names []string, next string, err error) {
-	parts, err := redis.Values(do(ctx, conn, "SCAN", cursor, "MATCH", redisKey("*"), "COUNT", 1000))
+	parts, err := redis.Values(do(ctx, conn, "SCAN", cursor, "MATCH", redisKey(strings.Repeat("?", nameLength)), "COUNT", 1000))
 	if err != nil || len(parts) != 2 {
 		return nil, "", cmp.Or(err, errUnexpected)
 	}

@@ -69,6 +69,26 @@ func TestRedis(t *testing.T) {
 	}
 }
 
+// What is no record, or has a name that no record has, is not listed.
+func TestRedis_listsRecords(t *testing.T) {
+	t.Parallel()
+	s := serve(t, false)
+	f, _ := share(t, s.url)
+	awaitUp(t, f)
+	conn := s.connect(t)
+	record := (&pace.State{Now: 1, Version: 1}).Record()
+	for _, key := range []string{"cc", f.Key("place")[1:] + "G", f.Key("place")[4:] + "\x1b[2J", f.Key("place") + "0", f.Key("place")} {
+		command(t, conn, "SET", redisKey(key), record)
+	}
+	command(t, conn, "LPUSH", redisKey("dd"), "x")
+	command(t, conn, "LPUSH", redisKey(f.Key("a list")), "x")
+	command(t, conn, "SET", redisKey(f.Key("too long")), strings.Repeat("x", 1e6))
+	limits, err := f.List(t.Context())
+	if err != nil || len(limits) != 1 || limits[0].Key != f.Key("place") {
+		t.Errorf("%+v, %v", limits, err)
+	}
+}
+
 // A user needs few rights.
 func TestRedis_leastRights(t *testing.T) {
 	t.Parallel()
