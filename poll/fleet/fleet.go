@@ -17,6 +17,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -121,25 +123,29 @@ func open(where string, o Options) (e engine, shown string, err error) {
 	return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
 }
 
-// openDirectory refuses what has to be an error of the command line.
+// openDirectory refuses what has to be an error of the command line. A word that may be an
+// address, and have a password, is not repeated, nor made a directory.
 func openDirectory(where string) (engine, string, error) {
+	if _, err := os.Stat(where); err != nil && looksLikeAddress(where) {
+		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
+	}
 	d := directory(where)
-	switch err := d.check(); {
-	case err == nil:
-	case !errors.Is(err, os.ErrNotExist):
+	if err := d.check(); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, "", err
-	case looksLikeHost(where):
-		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT")
 	}
 	return d, where, nil
 }
 
-// looksLikeHost reports whether a word is HOST:PORT, perhaps behind USER:PASSWORD@.
-func looksLikeHost(where string) bool {
-	hasUser := strings.Contains(where, "@")
-	host, port, ok := strings.Cut(where[strings.LastIndex(where, "@")+1:], ":")
+// looksLikeAddress reports whether a word is a URL of which a slash is missing, or HOST:PORT,
+// or has USER:PASSWORD@.
+func looksLikeAddress(where string) bool {
+	where = where[len(filepath.VolumeName(where)):] // C: is no user
+	scheme, _, hasColon := strings.Cut(where, ":")
+	at := strings.LastIndex(where, "@") + 1
+	host, port, _ := strings.Cut(where[at:], ":")
 	isPort := len(host) > 1 && port != "" && strings.Trim(port, "0123456789") == ""
-	return !strings.Contains(where, "/") && (ok && isPort || hasUser && strings.Contains(where, ":"))
+	return hasColon && slices.Contains([]string{"redis", "rediss", "unix"}, strings.ToLower(scheme)) ||
+		strings.Contains(where[:at], ":") || isPort && !strings.Contains(host, "/")
 }
 
 func start(e engine, where string, o Options) (*Fleet, error) {

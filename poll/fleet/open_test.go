@@ -66,6 +66,15 @@ func TestOpen_wrong(t *testing.T) {
 		"localhost:6379":                 "write redis:// before",
 		"me:hunter2@localhost:6379":      "write redis:// before",
 		":hunter2@cache":                 "write redis:// before",
+		"redis:/me:hunter2@cache":        "write redis:// before",
+		"Redis:hunter2":                  "write redis:// before",
+		"rediss:..hunter2":               "write redis:// before",
+		"UNIX:/run/hunter2.sock":         "write redis:// before",
+		"me:hun/hunter2@cache:6379":      "write redis:// before",
+		"me:hunter2@/cache":              "write redis:// before",
+		"hunter2/@cache:6379":            "write redis:// before",
+		file + "/me:hunter2@cache":       "write redis:// before",
+		"me:hunter2\x00@cache":           "write redis:// before",
 		file:                             "is not a directory",
 		open:                             "other users may write to",
 		filepath.Join(file, "directory"): "not a directory",
@@ -78,6 +87,24 @@ func TestOpen_wrong(t *testing.T) {
 		}
 		if !strings.HasPrefix(err.Error(), "share: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v, want %s", where, err, want)
+		}
+	}
+}
+
+// A directory may have any name if it exists, and most if it does not.
+func TestOpen_names(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, existing := range []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"} {
+		if err := os.Mkdir(existing, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := open(existing, Options{}); err != nil {
+			t.Errorf("%s: %v", existing, err)
+		}
+	}
+	for _, absent := range []string{"redis", "unix", "redisson:x", "./a:1/b", "me@here/12:30", "./redis:x"} {
+		if _, _, err := open(absent, Options{}); err != nil {
+			t.Errorf("%s: %v", absent, err)
 		}
 	}
 }
