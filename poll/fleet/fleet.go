@@ -205,15 +205,16 @@ func (f *Fleet) step(key string, r pace.Rules, c pace.Call) (reply pace.Reply, s
 func (f *Fleet) call(do func(context.Context) error) (shared bool) {
 	ctx, cancel := context.WithTimeout(f.closed, bound)
 	defer cancel()
+	up := false
 	select {
 	case <-f.reached:
-	case <-ctx.Done(): // what comes of it is told there
-		return false
+		f.mu.Lock()
+		up = f.up
+		f.mu.Unlock()
+	case <-ctx.Done():
 	}
-	f.mu.Lock()
-	up := f.up
-	f.mu.Unlock()
 	if !up {
+		f.tell(context.DeadlineExceeded) // unless it is known why
 		return false
 	}
 	if err := do(ctx); err != nil {

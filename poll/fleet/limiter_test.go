@@ -440,11 +440,13 @@ func TestLimiterBound(t *testing.T) {
 	})
 }
 
-// Who cannot be reached at first keeps all calls together waiting for the bound.
+// Who cannot be reached at first keeps all calls together waiting for the bound. That is told
+// then, since nothing may come after it.
 func TestLimiterBound_first(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f, err := start(&fake{slow: true}, "here", Options{})
+		var notes []string
+		f, err := start(&fake{slow: true}, "here", Options{Note: func(note string) { notes = append(notes, note) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -456,6 +458,9 @@ func TestLimiterBound_first(t *testing.T) {
 		}
 		if took := time.Since(begun); took != bound {
 			t.Errorf("the calls took %s", took)
+		}
+		if len(notes) != 1 || !strings.HasSuffix(notes[0], "goes on alone: it does not answer in time") {
+			t.Errorf("told %q", notes)
 		}
 	})
 }
