@@ -88,6 +88,11 @@ func run() (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	os.Clearenv() // what a connection goes through has to be the same in this process
+	for _, variable := range environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		os.Setenv(name, value)
+	}
 	stop, err := s.startRedis()
 	if errors.Is(err, exec.ErrNotFound) {
 		fmt.Println("skipped: there is no redis-server on PATH")
