@@ -84,7 +84,7 @@ func (s *State) Claim(m *Member, now, wait int64) (turn Turn, until int64) {
 	case s.leased(now) && s.Owner != m.ID:
 		until := s.Lease
 		switch {
-		case s.Ended >= s.Claimed: // without an answer, which may be better elsewhere
+		case s.Ended > s.Claimed: // without an answer, which may be better elsewhere
 			until = min(until, s.Ended+max(wait, min(s.Next, glance)))
 		case !m.Versed:
 			until = min(until, now+glance)

@@ -88,8 +88,9 @@ func run() (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	own := environ()
 	os.Clearenv() // what a connection goes through has to be the same in this process
-	for _, variable := range environ() {
+	for _, variable := range own {
 		name, value, _ := strings.Cut(variable, "=")
 		os.Setenv(name, value)
 	}
