@@ -121,7 +121,7 @@ func TestAnswers_rules(t *testing.T) {
 		want string
 	}{
 		{"the others take what one was answered, once, each with its own clock", func(r *round) {
-			r.e.ahead = 1000 * time.Hour
+			r.e.set(func() { r.e.ahead = 1000 * time.Hour })
 			a, b := r.party("a"), r.party("b")
 			a.claim(0, true)
 			b.claim(0, true)
@@ -214,9 +214,11 @@ func TestAnswers_rules(t *testing.T) {
 			a, b := r.party("a"), r.party("b")
 			a.claim(0, true)
 			b.claim(0, true)
+			time.Sleep(time.Microsecond)
 			a.answered("", time.Second)
 			time.Sleep(time.Second)
 			a.claim(time.Second, true)
+			time.Sleep(time.Microsecond)
 			a.answered("", 2*time.Second)
 			b.claim(0, true)
 			time.Sleep(999 * time.Millisecond)
@@ -348,7 +350,7 @@ note: here cannot be shared for now, and this process goes on alone: broken
 13s    a takes four, 4 so far, the last at 13s
 `},
 		{"who was never shared with asks when it is due", func(r *round) {
-			r.e.away = errors.New("broken")
+			r.e.set(func() { r.e.away = errors.New("broken") })
 			a := r.party("a")
 			a.claim(0, true)
 			a.answered("one", time.Second)
@@ -424,7 +426,7 @@ note: here cannot be shared for now, and this process goes on alone: broken
 1.01s  b asks, 1 so far, the last at 0s
 `},
 		{"who is not told takes the answer when it is due", func(r *round) {
-			r.e.mute = true
+			r.e.set(func() { r.e.mute = true })
 			a, b := r.party("a"), r.party("b")
 			a.claim(0, true)
 			b.claim(0, true)
@@ -457,7 +459,7 @@ func TestAnswers_seed(t *testing.T) {
 			}
 			seeds[first] = fmt.Sprint(p)
 		}
-		r.e.away = errors.New("broken")
+		r.e.set(func() { r.e.away = errors.New("broken") })
 		for range 2 {
 			alone := r.fleet("").Question([]byte("x"), time.Now(), nil).Claim(0, true).Series.Seed
 			if alone == 0 || seeds[alone] != "" {

@@ -137,9 +137,17 @@ func (e *fake) set(change func()) {
 
 // A ledger writes down what limiters say, with the time at which they do.
 type ledger struct {
+	writing sync.Mutex // notes come at any time
 	strings.Builder
 	t     *testing.T
 	begun time.Time
+}
+
+// Write writes to the ledger.
+func (l *ledger) Write(text []byte) (int, error) {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	return l.Builder.Write(text)
 }
 
 func inLedger(t *testing.T, f func(*ledger, *fake)) string {
