@@ -18,7 +18,6 @@ type run struct {
 	ctx      context.Context // done with the caller's, or at the deadline of all
 	list     *list           // that it judges answers for, nil for none
 	series   *Series         // in which it shares answers, nil for none
-	before   int             // how many attempts of the series were before its first
 	probe    Probe           // the session, if the probe has one; the result's once done
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	limit    time.Duration   // how long it was to the deadline at first

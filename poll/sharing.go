@@ -82,11 +82,7 @@ func (s *sharing) claim() {
 	for range most {
 		s.turn = s.question.Claim(r.previous, due)
 		if series := s.turn.Series; series != (Series{}) {
-			attempts := r.attempts - r.sent
-			if s.turn.Answer != nil {
-				attempts++
-			}
-			r.join(series, attempts)
+			r.series = &series
 		}
 		if s.turn.Answer == nil {
 			s.bound(due)
@@ -149,16 +145,6 @@ func (r *run) wouldEnd(o status.Observation) bool {
 	return next.threshold() == 1
 }
 
-// join has a run go on in the series of all who share, after so many attempts. A run whose own
-// attempts are farther apart than those of others counts only its own from then on.
-func (r *run) join(s Series, attempts int) {
-	if r.series == nil {
-		r.before = s.N - attempts
-	}
-	s.N = min(s.N, r.before+attempts)
-	r.series = &s
-}
-
 // notify notes that another process was answered.
 func (s *sharing) notify() {
 	s.hasNews.Store(true)
@@ -194,7 +180,7 @@ func (s *sharing) answered(answer []byte, took time.Duration) {
 	}
 	series.N++
 	series.Previous = r.previous
-	r.join(series, r.attempts-r.sent)
+	r.series = &series
 	s.question.Answered(answer, s.next())
 }
 
