@@ -22,7 +22,8 @@ const (
 // An answer counts only if it was asked for after a wait began. Who is asking has five
 // seconds, which are prolonged as long as its process lives; then another asks. A wait that
 // joins others leaves its first attempt to them for half of the wait between theirs at most.
-// After an attempt without an answer, the others do not ask before the five seconds are over.
+// After an attempt without an answer, the others hold for a wait of theirs, up to the five
+// seconds, unless who made it goes on no longer.
 // While the process is alone, it makes the attempts that it would have made, but that the
 // first of them is spread, since all others make theirs.
 //
