@@ -5,6 +5,8 @@ package template
 import (
 	"errors"
 	"strings"
+
+	"github.com/pollcli/poll/internal/cmdexe"
 )
 
 // A URL is a URL with placeholders in braces. What they mean is for the caller to say.
@@ -171,9 +173,15 @@ func Args(args []string) error {
 		return ErrProgram
 	}
 	shell, script, found := false, false, false // script: the next operand is one
+	// scripts: all that follows is one, or may become one if it is an item with a flag
+	cmd, scripts := false, isCmd(args[0])
+	powershell := false // whose script comes, unless it is a file
 	for _, arg := range args {
+		scripts = scripts || cmd && cmdexe.IsScriptFlag(arg)
+		cmd = cmd || isCmd(arg)
+		powershell = (powershell || isPowerShell(arg)) && !isFileFlag(arg)
 		if strings.Contains(arg, Item) {
-			if script {
+			if script || scripts || powershell {
 				return ErrScript
 			}
 			found = true
@@ -199,12 +207,30 @@ var (
 
 // isShell reports whether a word is a shell that takes a script after -c.
 func isShell(word string) bool {
-	switch strings.TrimSuffix(word[strings.LastIndexAny(word, `/\`)+1:], ".exe") {
+	switch programName(word) {
 	case "sh", "bash", "rbash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "su", "script":
 		return true
 	}
 	return false
 }
+
+// isCmd reports whether a word is the shell of Windows, which takes a script after /c.
+func isCmd(word string) bool { return programName(word) == "cmd" }
+
+// isPowerShell reports whether a word is a PowerShell, which takes a script after -Command or
+// without any flag.
+func isPowerShell(word string) bool {
+	name := programName(word)
+	return name == "powershell" || name == "pwsh"
+}
+
+// isFileFlag reports whether a word is PowerShell's -File, which may be shortened.
+func isFileFlag(word string) bool {
+	return len(word) > 1 && strings.ContainsAny(word[:1], "-/") && strings.HasPrefix("file", strings.ToLower(word[1:]))
+}
+
+// programName returns the name of a program in lower case, without the .exe of Windows.
+func programName(word string) string { return strings.TrimSuffix(cmdexe.BaseName(word), ".exe") }
 
 // scriptFlag reports whether a shell's flag, such as -c or -ec, has a script after it.
 func scriptFlag(word string) bool {
