@@ -11,6 +11,3 @@ const (
 
 // Own reports whether a file belongs to the user, as far as that is known here.
 func Own(fs.FileInfo) bool { return true }
-
-// Shared reports whether others may write to a file, as far as that is known here.
-func Shared(fs.FileInfo) bool { return false }

@@ -21,6 +21,3 @@ func Own(info fs.FileInfo) bool {
 	user := os.Geteuid()
 	return !ok || user == 0 || int(stat.Uid) == user
 }
-
-// Shared reports whether others than its user may write to a file, or to a directory.
-func Shared(info fs.FileInfo) bool { return info.Mode().Perm()&0o022 != 0 }

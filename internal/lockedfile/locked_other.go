@@ -1,4 +1,4 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
 
 package lockedfile
 
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// OpenLocked opens a file as OpenOwn does, and locks it as Lock does. Closing it unlocks it.
+// OpenLocked opens a file as OpenOwn does, and locks it. Closing it unlocks it.
 func OpenLocked(ctx context.Context, path string, flag int) (f *os.File, closeIt func() error, err error) {
 	unlock, err := Lock(ctx, path)
 	if err != nil {

@@ -25,10 +25,14 @@ func Open(path string, flag int) (*os.File, error) {
 func OpenOwn(path string, flag int) (*os.File, error) { return open(path, flag, Own) }
 
 func open(path string, flag int, mayBe func(fs.FileInfo) bool) (*os.File, error) {
+	const follows = safeFlags == 0 // then a link is refused only if it is there already
+	if info, err := os.Lstat(path); follows && err == nil && info.Mode().Type() == fs.ModeSymlink {
+		return nil, linkError(path)
+	}
 	f, err := os.OpenFile(path, flag|safeFlags, 0o600)
 	if err != nil {
 		if info, lstat := os.Lstat(path); lstat == nil && info.Mode().Type() == fs.ModeSymlink {
-			err = fmt.Errorf("%s is a symbolic link, not a regular file", path)
+			err = linkError(path)
 		}
 		return nil, err
 	}
@@ -44,6 +48,10 @@ func open(path string, flag int, mayBe func(fs.FileInfo) bool) (*os.File, error)
 	}
 	f.Close()
 	return nil, err
+}
+
+func linkError(path string) error {
+	return fmt.Errorf("%s is a symbolic link, not a regular file", path)
 }
 
 // IsAt reports whether an open file is the one at a path, where it may have been replaced.

@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows
 
 package lockedfile
 
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"syscall"
 	"time"
 )
 
@@ -17,8 +16,8 @@ const (
 	shortestNap, longestNap = 50 * time.Microsecond, 2 * time.Millisecond
 )
 
-// OpenLocked opens a file as OpenOwn does, and locks it as Lock does, for moments and often.
-// Closing it unlocks it.
+// OpenLocked opens a file as OpenOwn does, and locks it, for moments and often; who locks it
+// with Lock may be let in all the same. Closing it unlocks it.
 func OpenLocked(ctx context.Context, path string, flag int) (f *os.File, closeIt func() error, err error) {
 	f, err = OpenOwn(path, flag)
 	if err != nil {
@@ -26,11 +25,11 @@ func OpenLocked(ctx context.Context, path string, flag int) (f *os.File, closeIt
 	}
 	nap := shortestNap
 	for i := 0; ; i++ {
-		err := tryLock(f)
-		if err == nil {
+		held, err := tryLock(f)
+		if err == nil && !held {
 			return f, f.Close, nil
 		}
-		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+		if err != nil {
 			f.Close()
 			return nil, nil, fmt.Errorf("lock %s: %w", path, err)
 		}
@@ -45,17 +44,4 @@ func OpenLocked(ctx context.Context, path string, flag int) (f *os.File, closeIt
 		time.Sleep(nap)
 		nap = min(2*nap, longestNap)
 	}
-}
-
-func tryLock(f *os.File) error {
-	conn, err := f.SyscallConn() // unlike Fd, it leaves the file as it is
-	if err != nil {
-		return err
-	}
-	var failed error
-	err = conn.Control(func(fd uintptr) { failed = syscall.Flock(int(fd), syscall.LOCK_EX|syscall.LOCK_NB) })
-	if err == nil {
-		err = failed
-	}
-	return err
 }
