@@ -109,9 +109,10 @@ func add(path string, text []byte) error {
 	return nil
 }
 
-// write appends all of text to the file, or nothing.
+// write appends all of text to the file, or nothing. What was opened to be appended to could
+// not be cut on Windows, and the lock keeps others from writing.
 func write(path string, text []byte) error {
-	f, err := lockedfile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	f, err := lockedfile.Open(path, os.O_WRONLY|os.O_CREATE)
 	if err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func write(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(text); err != nil {
+	if _, err := f.WriteAt(text, info.Size()); err != nil {
 		// A full disk may have taken half of it.
 		return errors.Join(err, f.Truncate(info.Size()))
 	}

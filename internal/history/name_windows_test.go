@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/pollcli/poll/internal/history"
@@ -18,3 +19,20 @@ func TestCheckName(t *testing.T) {
 		}
 	}
 }
+
+// A HOME, as Git Bash has one, comes before it.
+func TestDefaultDir_windows(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string]map[string]string{
+		`C:\Users\me\AppData\Local\poll\history`: {"LocalAppData": `C:\Users\me\AppData\Local`},
+		`C:\home\.local\state\poll\history`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
+		`\\server\share\poll\history`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
+	} {
+		if have, err := history.DefaultDir(func(key string) string { return env[key] }); have != want || err != nil {
+			t.Errorf("%v: have %q, %v, want %q", env, have, err, want)
+		}
+	}
+}
+
+// limitFiles is for other systems.
+func limitFiles(string) error { return errors.ErrUnsupported }

@@ -36,7 +36,7 @@ const (
 	// syncEvery is how long a line may be in the memory of the system only. A start never is.
 	syncEvery = time.Second
 	// patience is how long another process may have the file that is about to end.
-	patience = 50 * time.Millisecond
+	patience = 200 * time.Millisecond
 )
 
 // An Entry is what is known of a target, or of an element of its answers.
@@ -73,7 +73,7 @@ type Log struct {
 // Open opens a job log, and begins one if there is none. An error means that the file is
 // none, or another process has it; the file is then as it was.
 func Open(path string) (*Log, error) {
-	file, err := lockedfile.OpenOwn(path, os.O_RDWR|os.O_APPEND|os.O_CREATE)
+	file, err := lockedfile.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (l *Log) begin() error {
 	switch {
 	case err == nil:
 		if err = l.file.Truncate(l.size); err == nil && l.lines > longAfter+4*l.Len() {
-			l.shorten()
+			err = l.shorten()
 		}
 	case errors.Is(err, errEmpty):
 		err = l.writeHeader()
@@ -253,12 +253,13 @@ func (l *Log) sync() {
 	l.file.Sync()
 }
 
-// append writes all of a line, or nothing.
+// append writes all of a line, or nothing. What was opened to be appended to could not be cut
+// on Windows, and nobody else writes.
 func (l *Log) append(text []byte) error {
 	if l.broken != nil {
 		return l.broken
 	}
-	if _, err := l.file.Write(text); err != nil {
+	if _, err := l.file.WriteAt(text, l.size); err != nil {
 		l.cut(l.size) // a full disk may have taken half of it
 		return err
 	}

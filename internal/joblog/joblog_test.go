@@ -3,8 +3,10 @@ package joblog_test
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +90,11 @@ func known(l *joblog.Log) map[string]joblog.Entry {
 	return all
 }
 
+// hasMode reports whether a file has a mode, which none has on Windows.
+func hasMode(info fs.FileInfo, mode fs.FileMode) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm() == mode
+}
+
 func TestWhatIsWrittenIsRead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "run.jsonl")
@@ -107,7 +114,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	if other.ID([]byte("target")) == id || other.Len() != 0 {
 		t.Error("two logs have the same IDs")
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
@@ -121,6 +128,9 @@ func TestALogThatIsCutOff(t *testing.T) {
 	text, err := os.ReadFile(path)
 	check(t, err)
 	for size := range len(text) + 1 {
+		if size%7 != 0 && !bytes.Contains(text[max(0, size-2):min(len(text), size+2)], []byte("\n")) {
+			continue // within a line, one end is like the next
+		}
 		check(t, os.WriteFile(path, text[:size], 0o600))
 		whole := text[:bytes.LastIndexByte(text[:size], '\n')+1]
 		l := open(t, path)
@@ -178,7 +188,7 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		}
 		after, err := os.ReadFile(path)
 		info, _ := os.Stat(path)
-		if err != nil || string(after) != content || info.Mode().Perm() != 0o640 {
+		if err != nil || string(after) != content || !hasMode(info, 0o640) {
 			t.Errorf("%.80q: has become %.80q, %v", content, after, info.Mode())
 		}
 		check(t, os.Remove(path))
@@ -207,7 +217,7 @@ func TestTheModeOfALog(t *testing.T) {
 	check(t, os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644))
 	l := open(t, path)
 	defer l.Close()
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
 }
@@ -331,9 +341,14 @@ func TestPlacesThatAreNoFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	check(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, "link")))
-	for name, want := range map[string]string{
-		"dir": "is a directory", "link": "is a symbolic link, not a regular file", "no/such/place": "no such file or directory",
-	} {
+	wrong := map[string]string{"dir": "is a directory", "link": "is a symbolic link, not a regular file", "no/such/place": "no such file or directory"}
+	if runtime.GOOS == "windows" {
+		wrong["no/such/place"] = filepath.FromSlash("no/such/place: ") // and its own words
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "link")); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		delete(wrong, "link") // as under Wine
+	}
+	for name, want := range wrong {
 		if _, err := joblog.Open(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
@@ -368,9 +383,10 @@ func TestALongLogIsShortened(t *testing.T) {
 	}
 	short, err := os.Stat(path)
 	check(t, err)
-	if short.Size() > long.Size()/50 || short.Mode().Perm() != 0o600 {
+	if short.Size() > long.Size()/50 || !hasMode(short, 0o600) {
 		t.Errorf("%d bytes have become %d, %v", long.Size(), short.Size(), short.Mode())
 	}
+	os.Remove(path + ".lock") // which Windows has
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("files: %v, %v", entries, err)
 	}

@@ -18,32 +18,60 @@ import (
 const longAfter = 1000
 
 // shorten atomically replaces the file by one with a line for each target. If it cannot, as
-// on a full disk, that is left to a later run.
-func (l *Log) shorten() {
-	if runtime.GOOS == "windows" { // a file that is open cannot be replaced there
-		return
-	}
+// on a full disk, that is left to a later run; an error means that there is no file any more.
+func (l *Log) shorten() error {
 	next, err := l.besides()
 	if err != nil {
-		return
+		return nil
 	}
-	path := next.Name()
-	unlock, err := lockedfile.Lock(context.Background(), path)
+	size, err := l.writeShort(next)
+	switch {
+	case err != nil:
+		next.Close()
+	case runtime.GOOS == "windows":
+		err = l.replaceClosed(next, size)
+	default:
+		err = l.replaceOpen(next, size)
+	}
+	if err != nil {
+		os.Remove(next.Name())
+	}
+	if l.file == nil {
+		return err
+	}
+	return nil
+}
+
+// replaceOpen puts next in the place of the file. Both are locked then, so that nobody has
+// either.
+func (l *Log) replaceOpen(next *os.File, size int64) error {
+	unlock, err := lockedfile.Lock(context.Background(), next.Name())
 	if err == nil {
-		var size int64
-		if size, err = l.writeShort(next); err == nil {
-			err = os.Rename(path, l.path)
+		if err = os.Rename(next.Name(), l.path); err != nil {
+			unlock()
 		}
-		if err == nil {
-			old, unlockOld := l.file, l.unlock
-			l.file, l.size = next, size
-			l.unlock = func() error { return errors.Join(unlock(), old.Close(), unlockOld()) }
-			return
-		}
-		unlock()
 	}
-	next.Close()
-	os.Remove(path)
+	if err != nil {
+		return errors.Join(err, next.Close())
+	}
+	old, unlockOld := l.file, l.unlock
+	l.file, l.size = next, size
+	l.unlock = func() error { return errors.Join(unlock(), old.Close(), unlockOld()) }
+	return nil
+}
+
+// replaceClosed does so where no file can be replaced while it is open, and the lock is a
+// file of its own. l.file is nil if it cannot be opened again.
+func (l *Log) replaceClosed(next *os.File, size int64) error {
+	err := errors.Join(next.Close(), l.file.Close())
+	if err == nil {
+		if err = os.Rename(next.Name(), l.path); err == nil {
+			l.size = size
+		}
+	}
+	file, failed := lockedfile.OpenOwn(l.path, os.O_RDWR)
+	l.file = file
+	return errors.Join(err, failed)
 }
 
 // besides opens a new file in the same directory, whose name is nobody's.
@@ -52,7 +80,7 @@ func (l *Log) besides() (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := lockedfile.OpenOwn(created.Name(), os.O_RDWR|os.O_APPEND)
+	file, err := lockedfile.OpenOwn(created.Name(), os.O_RDWR)
 	if created.Close(); err != nil {
 		os.Remove(created.Name())
 	}

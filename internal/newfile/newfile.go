@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"time"
 )
 
 // Write replaces the content of a file, completely or not at all.
@@ -65,12 +67,25 @@ func (f *newFile) end(err error) error {
 		err = closed
 	}
 	if err == nil && f.path != "" {
-		err = os.Rename(f.Name(), f.path)
+		err = rename(f.Name(), f.path)
 	}
 	if err != nil && f.path != "" {
 		os.Remove(f.Name())
 	}
 	return cause(err)
+}
+
+// rename replaces the file at a path. On Windows that fails while anybody reads one of the two,
+// as a virus scanner does for moments.
+func rename(from, to string) error {
+	const longestPause = 512 * time.Millisecond
+	for pause := time.Millisecond; ; pause *= 2 {
+		err := os.Rename(from, to)
+		if err == nil || runtime.GOOS != "windows" || pause > longestPause {
+			return err
+		}
+		time.Sleep(pause)
+	}
 }
 
 // cause removes the name of the file from an error: it may be the temporary one.

@@ -54,7 +54,9 @@ func TestNewFile_errors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	os.Remove(f.Name())
+	if os.Remove(f.Name()) != nil { // it is open, and this is Windows
+		t.Skip(f.end(nil))
+	}
 	if err := f.end(nil); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
 		t.Errorf("have %v, want the cause alone", err)
 	}

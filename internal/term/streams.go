@@ -50,10 +50,11 @@ type Streams struct {
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
 	out := &output{w: os.Stdout, piece: maxPiece}
+	takeSequences(os.Stderr)
 	return &Streams{
 		In:  os.Stdin,
 		Out: out,
-		// On Windows escape sequences may need translation.
+		// A console before Windows 10 needs escape sequences translated.
 		Err:           &output{w: colorable.NewColorable(os.Stderr)},
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),

@@ -1,0 +1,8 @@
+//go:build !windows
+
+package term
+
+import "os"
+
+// takeSequences is for Windows.
+func takeSequences(*os.File) {}
