@@ -18,6 +18,8 @@ func exitText(o *Observation) string {
 	switch {
 	case o.Signal != "":
 		text = "killed by signal " + o.Signal
+	case int64(*o.Exit) >= 1<<31: // of Windows, whose own codes are known so
+		text += fmt.Sprintf(" (0x%X)", *o.Exit)
 	case *o.Exit == exitNotExecutable:
 		text += " (cannot be executed)"
 	case *o.Exit == exitNotFound:

@@ -56,6 +56,7 @@ func hint(o *status.Observation) { o.Hint = &status.Hint{Wait: time.Second, Sour
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	const done = `until .state=="done"`
+	controlC := uint32(0xC000013A) // too much for an int of 32 bits
 	for name, test := range map[string]struct {
 		rules  []string
 		strict bool
@@ -213,6 +214,7 @@ func TestClassify(t *testing.T) {
 		"exit 1":                        {o: exited(1, "", "error: no such pod\nbye\n"), want: status.NotReady, reason: "exit code 1: error: no such pod"},
 		"exit 126":                      {o: exited(126, "", ""), want: status.Error, reason: "exit code 126"},
 		"exit 127":                      {o: exited(127, "", "sh: 1: nosuch: not found"), want: status.Error, reason: "nosuch: not found"},
+		"exit code of Windows":          {o: exited(int(controlC), "", ""), want: status.NotReady, reason: "exit code 3221225786 (0xC000013A)"},
 		"exit 127, to be expected":      {rules: []string{"not-ready-if $exit==127"}, o: exited(127, "", ""), want: status.NotReady},
 		"killed": {o: with(exited(137, "", ""), func(o *status.Observation) { o.Signal = "SIGKILL" }),
 			want: status.NotReady, reason: "SIGKILL"},

@@ -26,23 +26,18 @@ type Doc struct {
 	tree     any // the document for gojq
 }
 
-const byteOrderMark = "\ufeff"
-
 // emptyBody is the problem of an answer without a document.
 const emptyBody = "the body is empty"
 
 // NewDoc returns the document of an answer. The body must not be changed while
 // the Doc, or a value read from it, is in use. A byte order mark at its start is
-// skipped.
-func NewDoc(body []byte) *Doc {
-	// No copy: an answer may have 64 MiB, and this package never writes to it.
-	return &Doc{text: strings.TrimPrefix(viewString(body), byteOrderMark)}
-}
+// skipped; it may say that the body is UTF-16.
+func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 
 // elementDoc is the document of an element, whose JSON is a part of another document.
 func elementDoc(raw string) *Doc { return &Doc{text: raw, part: true, count: 1, root: parseValue(raw)} }
 
-// Bytes returns the text of the document, without a byte order mark. It must not be changed.
+// Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
 func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
 // Unreadable returns the document of an answer that cannot be JSON for a reason outside
@@ -134,7 +129,9 @@ func (d *Doc) flawed(at int, flaw rawjson.Flaw) string {
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 	what := "it ends too early"
-	if flaw == rawjson.BadSyntax {
+	if encoding := misread(d.text, at); encoding != "" {
+		what = "it is " + encoding
+	} else if flaw == rawjson.BadSyntax {
 		rest, _, _ := strings.Cut(d.text[at:], "\n")
 		what = rawjson.Preview(rest)
 	}

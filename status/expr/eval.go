@@ -213,7 +213,7 @@ func output(b, instead []byte, answered bool) value {
 	if b == nil && !answered {
 		return missing()
 	}
-	s := viewString(b)
+	s := decodeText(b)
 	for strings.HasSuffix(s, "\n") {
 		s = strings.TrimSuffix(s[:len(s)-1], "\r")
 	}

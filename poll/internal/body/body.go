@@ -64,8 +64,8 @@ func (h *Hold) take(ctx context.Context) error {
 func (h *Hold) Release() {
 	h.Kept = 0
 	if h.taken {
-		<-h.Budget.long
 		h.taken = false
+		<-h.Budget.long
 	}
 }
 

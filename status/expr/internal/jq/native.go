@@ -158,17 +158,15 @@ func (s *speller) element(stages []*gojq.Query) string {
 // first spells the first element, and what is looked at of it, as far as that is known.
 func (e elements) first() string {
 	list, inner, _ := strings.Cut(e.path, "[]")
-	query := "[0]"
+	query := ".[0]"
 	if len(e.conditions) > 0 {
 		query = asQuery(e.conditions[0])
-	} else if list == "" {
-		list = "."
 	}
 	known := query != "" && len(e.conditions) <= 1 && (len(e.conditions) == 0 || inner == "")
 	if !known || strings.Contains(inner, "[]") || strings.Contains(e.then, " ") {
 		return ""
 	}
-	return list + query + inner + e.then
+	return joinPaths(list, query) + inner + e.then
 }
 
 // quantified spells any and all, of a list or with arguments.
