@@ -100,7 +100,7 @@ func newClient(r Request) (*client, error) {
 
 // setCredentials finds what is sent only to the origin of the given URL.
 func (c *client) setCredentials(given *url.URL) {
-	guarded := offersCertificate(c.Transport)
+	guarded := withCertificate(c.Transport) != nil
 	if c.User == nil {
 		c.User = given.User
 	}
@@ -136,7 +136,7 @@ func (s *Session) Credentials() string {
 			all = append(all, fmt.Sprintf("%s %q", name, values))
 		}
 	}
-	if t, ok := c.Transport.(*http.Transport); ok && offersCertificate(t) {
+	if t := withCertificate(c.Transport); t != nil {
 		for _, certificate := range t.TLSClientConfig.Certificates {
 			all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
 		}
@@ -189,22 +189,27 @@ func isToken(s string) bool {
 	})
 }
 
-// offersCertificate reports whether t is an [http.Transport] that may offer a client
-// certificate.
-func offersCertificate(t http.RoundTripper) bool {
+// withCertificate returns a copy of t if t is an [http.Transport] that may offer a client
+// certificate, and nil if not. Only a copy can be looked at: the first request through t, and
+// somebody else may make it meanwhile, sets what is not set.
+func withCertificate(t http.RoundTripper) *http.Transport {
 	original, ok := t.(*http.Transport)
-	if !ok || original.TLSClientConfig == nil {
-		return false
+	if !ok {
+		return nil
 	}
-	return len(original.TLSClientConfig.Certificates) > 0 || original.TLSClientConfig.GetClientCertificate != nil
+	seen := original.Clone()
+	if c := seen.TLSClientConfig; c == nil || len(c.Certificates) == 0 && c.GetClientCertificate == nil {
+		return nil
+	}
+	return seen
 }
 
 // withoutCertificate returns t, or a copy that offers no client certificate.
 func withoutCertificate(t http.RoundTripper) http.RoundTripper {
-	if !offersCertificate(t) {
+	stripped := withCertificate(t)
+	if stripped == nil {
 		return t
 	}
-	stripped := t.(*http.Transport).Clone()
 	stripped.TLSClientConfig.Certificates, stripped.TLSClientConfig.GetClientCertificate = nil, nil
 	stripped.DisableKeepAlives = true // nobody could close its idle connections
 	return stripped

@@ -34,6 +34,22 @@ func TestHasCredentials(t *testing.T) {
 }
 
 // A request names the host as net/http would write it, and holds no credentials of the URL.
+// TestTransportConcurrent looks at a transport while somebody else makes its first request,
+// which the race detector must not mind: it may be http.DefaultTransport.
+func TestTransportConcurrent(t *testing.T) {
+	transport := &http.Transport{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		transport.CloseIdleConnections() // sets the transport up, as the first request does
+	}()
+	session, err := NewSession(Request{URL: "https://api.example.com/", Transport: transport})
+	<-done
+	if err != nil || session.Credentials() != "" {
+		t.Errorf("have credentials %q and error %v", session.Credentials(), err)
+	}
+}
+
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	c, err := newClient(Request{URL: "http://me:secret@h:/a%2fb?c=d", Header: http.Header{"User-Agent": nil, "x-key": {"k"}}})

@@ -167,8 +167,9 @@ func unprocessed(err error) bool {
 	}
 	for _, text := range []string{
 		"REFUSED_STREAM; received from peer",
-		"Transport received GOAWAY", // on a stream above the last one processed
-		"graceful shutdown GOAWAY",  // the same
+		"GOAWAY and closed the connection; LastStreamID=0,", // which no request has
+		"Transport received GOAWAY",                         // on a stream above the last one processed
+		"graceful shutdown GOAWAY",                          // the same
 		"client conn not usable",
 		"client conn could not be established",
 		"cannot rewind body", // only where nothing was written: what was has no GetBody

@@ -44,6 +44,8 @@ func TestDelivery(t *testing.T) {
 		{events: "ask new wrote answer", err: "REFUSED_STREAM; received from peer", left: true},
 		{events: "ask new wrote", err: "REFUSED_STREAM; received from peer"},
 		{events: "ask new wrote", err: "PROTOCOL_ERROR; received from peer", left: true},
+		{events: "ask new wrote", err: "GOAWAY and closed the connection; LastStreamID=0, ErrCode=NO_ERROR"},
+		{events: "ask new wrote", err: "GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR", left: true},
 		{events: "ask new wrote answer 1xx ask", again: afterEither, left: true},
 		{events: "", left: true},
 	} {

@@ -191,21 +191,22 @@ func network(err error) diagnosis {
 		return diagnosis{words: "the address or its port is malformed"}
 	}
 	for _, known := range []struct {
-		errno syscall.Errno
-		words string
-		class status.FailureClass
+		errno   syscall.Errno
+		winsock syscall.Errno // which no other system has, and which Windows has instead
+		words   string
+		class   status.FailureClass
 	}{
-		{syscall.ECONNREFUSED, "connection refused", status.FailureRefused},
-		{syscall.ECONNRESET, "connection reset", status.FailureReset},
-		{syscall.EPIPE, "connection closed by the server", status.FailureReset},
-		{syscall.EHOSTUNREACH, "no route to host", 0},
-		{syscall.ENETUNREACH, "network unreachable", 0},
-		{syscall.ETIMEDOUT, "timed out", status.FailureTimeout},
-		{syscall.ECONNABORTED, "connection aborted", status.FailureReset},
-		{syscall.ENOENT, "no such socket", status.FailureRefused},
-		{syscall.EACCES, "permission denied", 0},
+		{syscall.ECONNREFUSED, 10061, "connection refused", status.FailureRefused},
+		{syscall.ECONNRESET, 10054, "connection reset", status.FailureReset},
+		{syscall.EPIPE, 10058, "connection closed by the server", status.FailureReset},
+		{syscall.EHOSTUNREACH, 10065, "no route to host", 0},
+		{syscall.ENETUNREACH, 10051, "network unreachable", 0},
+		{syscall.ETIMEDOUT, 10060, "timed out", status.FailureTimeout},
+		{syscall.ECONNABORTED, 10053, "connection aborted", status.FailureReset},
+		{syscall.ENOENT, 0, "no such socket", status.FailureRefused},
+		{syscall.EACCES, 10013, "permission denied", 0},
 	} {
-		if errors.Is(err, known.errno) {
+		if errors.Is(err, known.errno) || errors.Is(err, known.winsock) {
 			return diagnosis{known.words, known.class}
 		}
 	}
