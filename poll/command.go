@@ -31,10 +31,16 @@ const (
 //
 // If the context is done before the program has ended, the group gets SIGTERM and
 // SIGCONT, then SIGKILL if a member is left after Grace, and the observation has a
-// Failure. On Windows the program is killed at once, but not what it has started.
+// Failure.
 //
-// On Linux the program gets SIGTERM if the calling process is killed or crashes
-// during the attempt.
+// On Windows the program leads a process group, which is asked to end by Ctrl-Break, and runs
+// in a job object, which is terminated after Grace with all that the program has started; at
+// once if no console is shared by which to ask. Nothing can leave the job. cmd.exe gets what
+// follows its /c or /k as it is written, and the arguments of a batch file are quoted so that
+// none is run; one with a quote or a line break is refused.
+//
+// If the calling process is killed or crashes during the attempt, the program gets SIGTERM on
+// Linux, and ends with all that it has started on Windows.
 //
 // An attempt does not change the Command, so several runs may use it at once. No reason
 // or error contains an argument of the command, and its Target only plain words.
@@ -52,7 +58,8 @@ type Command struct {
 	Stdin []byte
 	// Foreground leaves the program in the caller's process group, like timeout(1) with
 	// its option of that name. It may then use the terminal; only the program itself is
-	// stopped, not what it has started.
+	// stopped, not what it has started. On Windows all of them are, without being asked:
+	// Ctrl-C reaches them as it reaches the caller.
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
 	// stopped, and the longest wait for outputs that are held open after the program has
@@ -181,5 +188,6 @@ func (c Command) Place() string {
 
 // Check reports why the program cannot be run, without running it; nil means that it
 // seems to be fine. For a program that is missing or not executable the error is a
-// [*status.Failure] with the kind FailureNotFound or FailureNotExecutable.
+// [*status.Failure] with the kind FailureNotFound or FailureNotExecutable. An argument that
+// a batch file cannot be given is another error.
 func (c Command) Check() error { return process.Command(c).Check() }

@@ -5,7 +5,9 @@ package poll_test
 import (
 	"context"
 	"fmt"
+	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -20,4 +22,25 @@ func ExampleCommand() {
 func ExampleCommand_Check() {
 	fmt.Println(poll.Command{Args: []string{"no-such-program", "--password", "secret"}}.Check())
 	// Output: no-such-program not found
+}
+
+// Show a wait while it goes on.
+func ExamplePoller_Events() {
+	p := poll.Poller{
+		Probe:       poll.Command{Args: []string{"false"}},
+		Schedule:    backoff.Fixed(time.Millisecond),
+		MaxAttempts: 2,
+	}
+	for e := range p.Events(context.Background()) {
+		switch e.Kind {
+		case poll.EventAttempt:
+			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
+		case poll.EventEnd:
+			fmt.Println(e.Outcome.Ending)
+		}
+	}
+	// Output:
+	// 1 NOT_READY exit code 1
+	// 2 NOT_READY exit code 1
+	// attempts exhausted
 }

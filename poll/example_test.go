@@ -100,27 +100,6 @@ func ExampleGroup() {
 	// 2 of 3 <nil>
 }
 
-// Show a wait while it goes on.
-func ExamplePoller_Events() {
-	p := poll.Poller{
-		Probe:       poll.Command{Args: []string{"false"}},
-		Schedule:    backoff.Fixed(time.Millisecond),
-		MaxAttempts: 2,
-	}
-	for e := range p.Events(context.Background()) {
-		switch e.Kind {
-		case poll.EventAttempt:
-			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
-		case poll.EventEnd:
-			fmt.Println(e.Outcome.Ending)
-		}
-	}
-	// Output:
-	// 1 NOT_READY exit code 1
-	// 2 NOT_READY exit code 1
-	// attempts exhausted
-}
-
 // Look when past runs were done.
 func ExamplePoller_learned() {
 	var past []learn.Run

@@ -258,12 +258,16 @@ func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
 	server.breakBy(&f)
 	o := probe()
 	connections, requests := server.counts()
+	most := 2
+	if f.place == "connect" {
+		most++ // the request may be stopped while the last is opened
+	}
 	switch {
 	case f.place == "connect" && r.reused:
 		return // there is none
 	case requests > 1 || requests == 0 && f.place != "connect":
 		t.Errorf("%s: %d requests", f, requests)
-	case connections > 2:
+	case connections > most:
 		t.Errorf("%s: %d connections", f, connections)
 	case o.Failure == nil:
 		t.Fatalf("%s: have an answer, %d", f, *o.Code)
@@ -271,10 +275,15 @@ func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
 		t.Errorf("%s: have %q", f, o.Failure.Reason)
 	}
 	server.breakBy(nil)
-	probe()
+	want := r.requestsAfter(f, o.Failure)
+	next := probe()
 	_, again := server.counts()
-	if want := r.requestsAfter(f, o.Failure); again != want {
-		t.Errorf("%s: %q, then %d requests, want %d", f, o.Failure.Reason, again, want)
+	if f.place == "connect" && again < want { // net/http may have kept a connection that broke before any request
+		next = probe()
+		_, again = server.counts()
+	}
+	if again != want {
+		t.Errorf("%s: %q, then %d requests, want %d; %v", f, o.Failure.Reason, again, want, next.Failure)
 	}
 }
 

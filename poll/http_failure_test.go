@@ -72,6 +72,8 @@ func TestReasons(t *testing.T) {
 		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset", status.FailureReset},
 		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network unreachable", 0},
 		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out", status.FailureTimeout},
+		{&net.OpError{Op: "dial", Err: syscall.Errno(10061)}, "connection refused", status.FailureRefused}, // as Windows has it
+		{&net.OpError{Op: "read", Err: syscall.Errno(10054)}, "connection reset", status.FailureReset},
 		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", status.FailureDNS},
 		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "timed out looking up api.example.com", status.FailureTimeout},
 		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com", 0},

@@ -36,8 +36,8 @@ func (r *run) plan() plan {
 		return r.shorten(plan{wait: max(0, time.Until(r.due)), hint: r.hint()})
 	}
 	random := r.Rand
-	if s := r.series; s != nil { // all who share it have the same
-		random = rand.New(rand.NewPCG(s.Seed, uint64(s.N)))
+	if r.series != nil {
+		random = r.series.random(r.series.N)
 	}
 	next := plan{wait: max(0, r.ownWait(random)-r.waited), hint: r.hint()}
 	if r.waited = 0; next.hint != nil {
@@ -79,8 +79,8 @@ func (r *run) ownWait(random *rand.Rand) time.Duration {
 	}
 	schedule, throttled := r.Schedule, r.Throttled
 	step := backoff.Step{N: r.attempts - r.sent, Elapsed: time.Since(r.began), Previous: r.previous}
-	if s := r.series; s != nil {
-		step = backoff.Step{N: s.N, Elapsed: s.Ended.Sub(s.Began), Previous: s.Previous}
+	if r.series != nil {
+		step = r.series.step(r.Schedule)
 	}
 	if r.began.IsZero() {
 		step.N, step.Elapsed = r.sent-1, time.Since(r.Start)
@@ -95,6 +95,28 @@ func (r *run) ownWait(random *rand.Rand) time.Duration {
 	r.previous = schedule.Wait(step, random)
 	return backoff.Add(delay, r.previous)
 }
+
+// mostSteps bounds how far a schedule is followed: its waits have long reached their longest.
+const mostSteps = 100
+
+// step returns how far a schedule is in a series. Others may ask more often than it would:
+// it is then as far as it had come by itself.
+func (s *Series) step(own backoff.Schedule) backoff.Step {
+	all := backoff.Step{N: s.N, Elapsed: s.Ended.Sub(s.Began), Previous: s.Previous}
+	var waited time.Duration
+	for n, previous := 1, time.Duration(0); n < min(s.N, mostSteps); n++ {
+		wait := own.Wait(backoff.Step{N: n, Elapsed: waited, Previous: previous}, s.random(n))
+		if backoff.Add(waited, wait/2) > all.Elapsed {
+			return backoff.Step{N: n, Elapsed: all.Elapsed, Previous: previous}
+		}
+		waited, previous = backoff.Add(waited, wait), wait
+	}
+	return all
+}
+
+// random returns the random numbers for the wait after n attempts: all who share the series
+// have the same.
+func (s *Series) random(n int) *rand.Rand { return rand.New(rand.NewPCG(s.Seed, uint64(n))) }
 
 // reserve is the time to keep for one more attempt when left is what remains before the
 // deadline: twice the median attempt, at least 50 ms, and the time that the last looks of

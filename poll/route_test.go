@@ -1,57 +1,92 @@
-package poll_test
+package poll
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/pollcli/poll/poll"
 )
 
 func TestConnectRoutes(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Host)) }))
-	t.Cleanup(server.Close) // after the parallel tests
-	there := strings.TrimPrefix(server.URL, "http://")
-	_, port, _ := strings.Cut(there, ":")
-	const closed = "127.0.0.1:1"
-	for name, test := range map[string]struct{ routes, url string }{
-		"host and port":  {"a.test:80=" + there, "http://a.test/"},
-		"any host":       {":80=" + there, "http://a.test/"},
-		"any port":       {"a.test:=" + there, "http://a.test:81/"},
-		"any":            {":=" + there, "http://a.test:81/"},
-		"the same port":  {"A.test:=127.0.0.1:", "http://a.test:" + port + "/"},
-		"the same host":  {":80=:" + port, "http://127.0.0.1/"},
-		"the next":       {"a.test:80=" + closed + " a.test:80=" + there, "http://a.test/"},
-		"others not":     {"b.test:80=" + closed + " a.test:81=" + closed + " a.test:80=" + there, "http://a.test/"},
-		"not by a proxy": {"a.test:80=" + there, "http://a.test/"},
+	for name, test := range map[string]struct{ routes, address, dialed string }{
+		"host and port":   {"a.test:80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
+		"any host":        {":80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
+		"any port":        {"a.test:=10.0.0.7:8080", "a.test:81", "10.0.0.7:8080"},
+		"any":             {":=10.0.0.7:8080", "a.test:81", "10.0.0.7:8080"},
+		"the same port":   {"A.test:=10.0.0.7:", "a.test:81", "10.0.0.7:81"},
+		"the same host":   {":80=:8080", "a.test:80", "a.test:8080"},
+		"IPv6":            {"[::1]:80=[::2]:", "[::1]:80", "[::2]:80"},
+		"no other host":   {"b.test:80=10.0.0.7:8080", "a.test:80", "a.test:80"},
+		"no other port":   {"a.test:81=10.0.0.7:8080", "a.test:80", "a.test:80"},
+		"the first":       {"a.test:80=10.0.0.7:8080 a.test:80=10.0.0.8:8080", "a.test:80", "10.0.0.7:8080"},
+		"the next":        {"a.test:80=closed.test:1 a.test:80=10.0.0.7:8080", "a.test:80", "closed.test:1 10.0.0.7:8080"},
+		"those that fit":  {"b.test:80=10.0.0.6:1 a.test:80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
+		"none that opens": {"a.test:80=closed.test:1 :80=closed.test:2", "a.test:80", "closed.test:1 closed.test:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			connect := poll.Connect{Routes: test.routes}
-			if name == "not by a proxy" {
-				connect.Proxy = "http://" + closed
-			}
-			transport, err := connect.Transport()
-			if err != nil {
+			var dialed []string
+			transport := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+				dialed = append(dialed, address)
+				if strings.HasPrefix(address, "closed.test:") {
+					return nil, errors.New(address + " is closed")
+				}
+				return &net.TCPConn{}, nil
+			}}
+			if err := (Connect{Routes: test.routes}).route(transport); err != nil {
 				t.Fatal(err)
 			}
-			defer transport.CloseIdleConnections()
-			o := poll.HTTP{URL: test.url, Transport: transport}.Probe(t.Context(), poll.Attempt{})
-			if o.Failure != nil {
-				t.Fatal(o.Failure)
+			conn, err := transport.DialContext(t.Context(), "tcp", test.address)
+			if have := strings.Join(dialed, " "); have != test.dialed {
+				t.Errorf("connected to %q, want %q", have, test.dialed)
 			}
-			if host := strings.Split(test.url, "/")[2]; string(o.Body) != host {
-				t.Errorf("the server was asked for %q, want %q", o.Body, host)
+			last := dialed[len(dialed)-1]
+			if closed := strings.HasPrefix(last, "closed.test:"); closed != (conn == nil) || closed && err.Error() != last+" is closed" {
+				t.Errorf("have connection %v and error %v", conn, err)
 			}
 		})
 	}
 	for _, bad := range []string{"a", "a:80", "a:80=b", "a=b:80", "a:80=b:99999", "a:http2=b:80"} {
-		if _, err := (poll.Connect{Routes: bad}).Transport(); err == nil || !strings.Contains(err.Error(), bad) {
+		if _, err := (Connect{Routes: bad}).Transport(); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: have error %v", bad, err)
 		}
+	}
+}
+
+func TestConnectRoutesPastTheProxy(t *testing.T) {
+	t.Parallel()
+	transport, err := Connect{Routes: "a.test:80=10.0.0.7:8080 b.test:443=10.0.0.7:8443", Proxy: "http://proxy.test:3128"}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for url, proxied := range map[string]bool{
+		"http://a.test/": false, "http://a.test:80/": false, "http://a.test:81/": true, "https://a.test/": true,
+		"https://b.test/": false, "http://b.test/": true, "http://b.test:443/": false, "http://c.test/": true,
+	} {
+		request, _ := http.NewRequest("GET", url, nil)
+		proxy, err := transport.Proxy(request)
+		if err != nil || (proxy != nil) != proxied {
+			t.Errorf("%s: have proxy %v and error %v, want one: %t", url, proxy, err, proxied)
+		}
+	}
+}
+
+func TestConnectRoutesARequest(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Host)) }))
+	defer server.Close()
+	transport, err := Connect{Routes: "a.test:80=" + strings.TrimPrefix(server.URL, "http://")}.Transport()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.CloseIdleConnections()
+	o := HTTP{URL: "http://a.test/", Transport: transport}.Probe(t.Context(), Attempt{})
+	if string(o.Body) != "a.test" {
+		t.Errorf("the server was asked for %q, want a.test; %v", o.Body, o.Failure)
 	}
 }
 
@@ -61,20 +96,20 @@ func TestConnectProxy(t *testing.T) {
 		w.Write([]byte(r.RequestURI + " " + r.Header.Get("Proxy-Authorization")))
 	}))
 	defer proxy.Close()
-	transport, err := poll.Connect{Proxy: strings.Replace(proxy.URL, "//", "//me:pw@", 1)}.Transport()
+	transport, err := Connect{Proxy: strings.Replace(proxy.URL, "//", "//me:pw@", 1)}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer transport.CloseIdleConnections()
-	o := poll.HTTP{URL: "http://a.test/x", Transport: transport}.Probe(t.Context(), poll.Attempt{})
+	o := HTTP{URL: "http://a.test/x", Transport: transport}.Probe(t.Context(), Attempt{})
 	if want := "http://a.test/x Basic bWU6cHc="; string(o.Body) != want {
 		t.Errorf("have %q, want %q; %v", o.Body, want, o.Failure)
 	}
-	if direct, err := (poll.Connect{Proxy: "direct"}).Transport(); err != nil || direct.Proxy != nil {
+	if direct, err := (Connect{Proxy: "direct"}).Transport(); err != nil || direct.Proxy != nil {
 		t.Errorf("direct: a proxy is asked, or %v", err)
 	}
 	for _, bad := range []string{"ftp://h", "http://", "h:80", "http://me:s3cret%@h"} {
-		if _, err := (poll.Connect{Proxy: bad}).Transport(); !errors.Is(err, poll.ErrProxy) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := (Connect{Proxy: bad}).Transport(); !errors.Is(err, ErrProxy) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: have error %v", bad, err)
 		}
 	}

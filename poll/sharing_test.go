@@ -644,6 +644,25 @@ func TestSharedAnswers_mixed(t *testing.T) {
 	}
 }
 
+// The waits grow as they would alone, however often another asks who is there only at first.
+func TestSharedAnswers_growth(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), doneAt: time.Hour, takes: 10 * time.Millisecond}
+		mixed(t, c, poll.Poller{Schedule: backoff.Cap{}, Timeout: 10 * time.Second},
+			poll.Poller{Schedule: backoff.Fixed(50 * time.Millisecond), Timeout: time.Second})
+		var alone []string
+		for _, at := range c.looks {
+			if at > time.Second {
+				alone = append(alone, at.Round(100*time.Millisecond).String())
+			}
+		}
+		if have := strings.Join(alone, " "); have != "1.8s 3.4s 6.6s 10s" { // without the other, 1.5s 3.1s 6.4s
+			t.Errorf("alone, it looks after %s", have)
+		}
+	})
+}
+
 // Another who asks, and does not end, holds nobody longer than an attempt may take, nor beyond
 // the last look.
 func TestSharedAnswers_hangs(t *testing.T) {

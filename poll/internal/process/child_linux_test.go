@@ -104,7 +104,7 @@ func TestReapOrphansMeetsTheProgram(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		c := newChild(cmd.Process, false)
+		c := newChild(cmd.Process, job{}, false)
 		defer c.process.Release()
 		for waiting := true; waiting; {
 			select {
@@ -177,4 +177,21 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 	}
 	close(stop)
 	threads.Wait()
+}
+
+func startGroup(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd, _ := prepare(path, args, true)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+		cmd.Wait()
+	})
+	return cmd
 }

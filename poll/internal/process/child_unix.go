@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,17 +14,31 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func sysProcAttr(group bool) *syscall.SysProcAttr {
+// prepare returns what starts the program at path.
+func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	attr := &syscall.SysProcAttr{Setpgid: group}
 	endWithThread(attr)
-	return attr
+	return &exec.Cmd{Path: path, Args: args, SysProcAttr: attr}, nil
 }
 
 // Errors of execve(2).
 const (
 	notPermitted = syscall.EACCES
 	notProgram   = syscall.ENOEXEC
+
+	whyNotProgram = "not a program for this machine, nor a script that begins with #!"
 )
+
+// mayRun says that any file may be run: execve(2) shows whether it can be.
+func mayRun(string) bool { return true }
+
+// forbidden reports nothing: execve(2) has no further errors that will not pass.
+func forbidden(syscall.Errno) bool { return false }
+
+// A job holds a program on Windows. Here its process group does.
+type job struct{}
+
+func launch(cmd *exec.Cmd) (job, error) { return job{}, cmd.Start() }
 
 // wait reaps the program. It uses wait4, which alone reports one that was stopped.
 func (c *child) wait() {
@@ -84,11 +99,12 @@ func (c *child) reapOrphans() {
 	}
 }
 
-// terminate asks the program and its group to end. A stopped process has to be
-// continued to hear of it.
-func (c *child) terminate() {
+// terminate asks the program and its group to end, which always can be asked. A stopped
+// process has to be continued to hear of it.
+func (c *child) terminate() (asked bool) {
 	c.tell(syscall.SIGTERM)
 	c.tell(syscall.SIGCONT)
+	return true
 }
 
 func (c *child) kill() { c.tell(syscall.SIGKILL) }
@@ -122,6 +138,8 @@ func (c *child) empty(thorough bool) bool {
 	}
 	return thorough && onlyZombies(c.pid)
 }
+
+func (c *child) release() { c.process.Release() }
 
 func signalName(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {

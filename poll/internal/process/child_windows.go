@@ -1,38 +1,188 @@
 package process
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/pollcli/poll/internal/cmdexe"
 )
 
-func sysProcAttr(bool) *syscall.SysProcAttr { return nil }
+// prepare returns what starts the program at path. The error says why it cannot be given
+// its arguments.
+func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
+	program, line, err := cmdexe.Line(path, args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Base(args[0]), err)
+	}
+	attr := &syscall.SysProcAttr{CmdLine: line, CreationFlags: windows.CREATE_SUSPENDED}
+	if group {
+		attr.CreationFlags |= windows.CREATE_NEW_PROCESS_GROUP
+	}
+	return &exec.Cmd{Path: program, Args: args, SysProcAttr: attr}, nil
+}
 
 // Errors of CreateProcess.
 const (
 	notPermitted = syscall.ERROR_ACCESS_DENIED
 	notProgram   = syscall.Errno(193) // ERROR_BAD_EXE_FORMAT
+
+	whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
 )
 
-// wait reaps the program.
-func (c *child) wait() {
-	state, err := c.process.Wait()
+// mayRun reports whether a file may be run. cmd.exe runs batch files; any other program begins
+// with MZ (PE Format, MS-DOS Stub). What cannot be read may be one.
+func mayRun(path string) bool {
+	program, _, _ := cmdexe.Line(path, []string{path})
+	f, err := os.Open(program)
 	if err != nil {
-		c.err = err
-		return
+		return true
 	}
-	c.exit = state.ExitCode()
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, 2))
+	return err != nil || string(head) == "MZ"
 }
 
-// terminate kills the program: there is no request to end that every program understands.
-// What it has started lives on; to end that would take a job object.
-func (c *child) terminate() { c.kill() }
+// forbidden reports whether an error of CreateProcess will not pass: the program is for another
+// machine, holds a virus, needs an administrator, or a policy is against it.
+func forbidden(err syscall.Errno) bool {
+	switch err {
+	case windows.ERROR_EXE_MACHINE_TYPE_MISMATCH, windows.ERROR_VIRUS_INFECTED, windows.ERROR_ELEVATION_REQUIRED,
+		windows.ERROR_ACCESS_DISABLED_BY_POLICY:
+		return true
+	}
+	return false
+}
 
-func (c *child) kill() { c.process.Kill() }
+// A job is a job object: a program and all that it has started, even if poll, which alone
+// has the handle, is killed. It is 0 where the system refuses one, as it does if poll itself
+// is in a job with limits on the user interface; then the program is alone.
+type job windows.Handle
+
+// launch starts a program in a job. The program does not run before it is there, so nothing
+// that it starts can be outside.
+func launch(cmd *exec.Cmd) (j job, err error) {
+	if err := cmd.Start(); err != nil {
+		return 0, err
+	}
+	handled := cmd.Process.WithHandle(func(process uintptr) {
+		j = newJob(windows.Handle(process))
+		// Of a thread there is no handle. All systems have this call, which debuggers use.
+		if status, _, _ := windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess").Call(process); status != 0 {
+			err = windows.NTStatus(status)
+		}
+	})
+	if err = errors.Join(handled, err); err != nil {
+		cmd.Process.Kill()
+		cmd.Process.Release()
+		windows.CloseHandle(windows.Handle(j))
+		return 0, err
+	}
+	return j, nil
+}
+
+// newJob returns a job with a process in it, which nothing can leave: where leaving is
+// allowed, each program of Git Bash lets all that it starts leave.
+func newJob(process windows.Handle) job {
+	object, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0
+	}
+	j := job(object)
+	if err = j.limit(windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE); err == nil {
+		err = windows.AssignProcessToJobObject(object, process)
+	}
+	if err != nil {
+		windows.CloseHandle(object)
+		return 0
+	}
+	return j
+}
+
+func (j job) limit(flags uint32) error {
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	info.BasicLimitInformation.LimitFlags = flags
+	_, err := windows.SetInformationJobObject(windows.Handle(j), windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	return err
+}
+
+// members returns how many processes of a job have not ended.
+func (j job) members() (n uint32, err error) {
+	var info struct { // JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
+		times                             [4]int64
+		pageFaults, total, active, killed uint32
+	}
+	err = windows.QueryInformationJobObject(windows.Handle(j), windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+	return info.active, err
+}
+
+// wait waits for the end of the program. Unlike os.Process.Wait it keeps the handle: without
+// one the number of the group, which may have members left, could become another's.
+func (c *child) wait() {
+	var failed error
+	handled := c.process.WithHandle(func(process uintptr) {
+		var code uint32
+		_, failed = windows.WaitForSingleObject(windows.Handle(process), windows.INFINITE)
+		if failed == nil {
+			failed = windows.GetExitCodeProcess(windows.Handle(process), &code)
+		}
+		c.exit = int(code)
+	})
+	c.err = errors.Join(handled, failed)
+}
+
+// ended reports whether the program has ended.
+func (c *child) ended() bool {
+	var event uint32
+	err := c.process.WithHandle(func(process uintptr) {
+		event, _ = windows.WaitForSingleObject(windows.Handle(process), 0)
+	})
+	return err != nil || event == windows.WAIT_OBJECT_0
+}
+
+// terminate asks the program and its group to end, as Ctrl-Break does: of Ctrl-C a group of
+// its own hears nothing. It reports whether it could: without a console, as in a service,
+// or with another one than the program nobody can be asked. A program that is not in a group
+// of its own hears of Ctrl-C by itself, and nobody else may be asked.
+func (c *child) terminate() (asked bool) {
+	return !c.group || windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid)) == nil
+}
+
+func (c *child) kill() {
+	c.process.Kill()
+	if c.job != 0 {
+		windows.TerminateJobObject(windows.Handle(c.job), 1)
+	}
+}
 
 func (c *child) reapOrphans() {}
 
-func (c *child) empty(bool) bool { return true }
+// empty reports whether the job of a program that has ended has no member left.
+func (c *child) empty(bool) bool {
+	if c.job == 0 {
+		return true
+	}
+	n, err := c.job.members()
+	return err != nil || n == 0
+}
+
+// release gives back what the system has of a child. Whoever is left lives on.
+func (c *child) release() {
+	c.process.Release()
+	if c.job != 0 && c.job.limit(0) == nil {
+		windows.CloseHandle(windows.Handle(c.job))
+	}
+}
 
 // drainTime is the least time for reading what a program wrote before it ended: closing
 // the pipe loses it. It is little, so it is read quickly.

@@ -107,7 +107,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		obs.Failure = failure
 		return obs
 	}
-	defer c.process.Release()
+	defer c.release()
 	why := s.attend(ctx, c)
 	obs.Body, obs.Size, obs.Stderr = s.outputs.take()
 	obs.Truncated = obs.Size > int64(len(obs.Body))
@@ -147,16 +147,14 @@ func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *stat
 		s.path, failure = s.look()
 	}
 	if failure == nil {
-		cmd := &exec.Cmd{
-			Path:        s.path,
-			Args:        s.Args,
-			Dir:         s.Dir,
-			Env:         s.environment(a),
-			SysProcAttr: sysProcAttr(!s.Foreground),
+		cmd, err := prepare(s.path, s.Args, !s.Foreground)
+		if err != nil {
+			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
-		err := s.outputs.start(ctx, cmd, s.Command)
+		cmd.Dir, cmd.Env = s.Dir, s.environment(a)
+		in, err := s.outputs.start(ctx, cmd, s.Command)
 		if err == nil {
-			return newChild(cmd.Process, !s.Foreground), nil
+			return newChild(cmd.Process, in, !s.Foreground), nil
 		}
 		failure = s.notStarted(s.path, err)
 	}
@@ -202,6 +200,7 @@ func (s *Session) attend(ctx context.Context, c *child) (why error) {
 	}
 	if why != nil {
 		s.stop(c)
+		s.outputs.awaitEnd(s.drains)
 		s.outputs.cut()
 		return why
 	}
@@ -231,13 +230,10 @@ func (s *Session) settle(ctx context.Context, c *child) {
 	}
 }
 
-// stop ends the program and its group.
+// stop ends the program and its group. Who cannot be asked gets no time to end.
 func (s *Session) stop(c *child) {
-	if s.Grace > 0 {
-		c.terminate()
-		if c.gone(s.Grace, s.Hurry) {
-			return
-		}
+	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, s.Hurry) {
+		return
 	}
 	c.kill()
 	// Only another user's process survives that, or one that is stuck in the kernel.
@@ -247,6 +243,7 @@ func (s *Session) stop(c *child) {
 // A child is the program of one attempt, with its process group if it has its own.
 type child struct {
 	process *os.Process
+	job     job
 	pid     int
 	group   bool          // it leads a process group, whose number is pid
 	exited  chan struct{} // closed when the program has ended and was reaped
@@ -263,8 +260,8 @@ type child struct {
 }
 
 // newChild starts a goroutine that waits for p.
-func newChild(p *os.Process, group bool) *child {
-	c := &child{process: p, pid: p.Pid, group: group, exited: make(chan struct{}), terminal: make(chan struct{}, 1)}
+func newChild(p *os.Process, in job, group bool) *child {
+	c := &child{process: p, job: in, pid: p.Pid, group: group, exited: make(chan struct{}), terminal: make(chan struct{}, 1)}
 	go func() {
 		c.wait()
 		close(c.exited)

@@ -4,8 +4,6 @@ package process
 
 import (
 	"context"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -64,18 +62,4 @@ func TestCommandDrains(t *testing.T) {
 			}
 		})
 	}
-}
-
-func startGroup(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command(args[0], args[1:]...)
-	cmd.SysProcAttr = sysProcAttr(true)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		cmd.Wait()
-	})
-	return cmd
 }

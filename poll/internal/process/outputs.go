@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
 )
@@ -41,7 +42,7 @@ type outputs struct {
 }
 
 // start starts cmd with its outputs and its input connected.
-func (o *outputs) start(ctx context.Context, cmd *exec.Cmd, c Command) (err error) {
+func (o *outputs) start(ctx context.Context, cmd *exec.Cmd, c Command) (in job, err error) {
 	var theirs [3]*os.File // the child's ends
 	o.readers, o.stdin = [2]*os.File{}, nil
 	defer func() {
@@ -52,21 +53,21 @@ func (o *outputs) start(ctx context.Context, cmd *exec.Cmd, c Command) (err erro
 	}()
 	for i := range o.readers {
 		if o.readers[i], theirs[1+i], err = os.Pipe(); err != nil {
-			return err
+			return in, err
 		}
 	}
 	cmd.Stdout, cmd.Stderr = theirs[1], theirs[2]
 	if len(c.Stdin) > 0 {
 		if theirs[0], o.stdin, err = os.Pipe(); err != nil {
-			return err
+			return in, err
 		}
 		cmd.Stdin = theirs[0]
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	if in, err = launch(cmd); err != nil {
+		return in, err
 	}
 	o.copy(ctx, c)
-	return nil
+	return in, nil
 }
 
 // copy starts the copying.
@@ -110,6 +111,16 @@ func (o *outputs) drain(r *os.File, s sink) {
 	r.Close()
 	if o.running.Add(-1) == 0 {
 		close(o.done)
+	}
+}
+
+// awaitEnd waits until nobody holds an output open any more, for at most d.
+func (o *outputs) awaitEnd(d time.Duration) {
+	if d > 0 {
+		select {
+		case <-o.done:
+		case <-time.After(d):
+		}
 	}
 }
 

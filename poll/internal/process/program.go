@@ -19,10 +19,12 @@ func (c Command) Check() error {
 	if c.MaxBody < 0 {
 		return errors.New("the limit of the body is negative")
 	}
-	if _, failure := c.look(); failure != nil {
+	path, failure := c.look()
+	if failure != nil {
 		return failure
 	}
-	return nil
+	_, err := prepare(path, c.Args, false)
+	return err
 }
 
 // look finds the program. The path is relative to c.Dir if it is not absolute.
@@ -34,24 +36,33 @@ func (c Command) look() (path string, failure *status.Failure) {
 		return "", c.notFound("the directory to run it in does not exist")
 	}
 	if strings.ContainsFunc(c.Args[0], isSeparator) {
-		return c.Args[0], c.lookAt(c.Args[0])
+		path, failure = c.lookAt(c.Args[0])
+	} else {
+		path, failure = c.lookInPath()
 	}
-	return c.lookInPath()
+	if failure == nil && !mayRun(path) {
+		return "", c.notExecutable(whyNotProgram)
+	}
+	return path, failure
 }
 
-// lookAt says whether the file that path names can be run.
-func (c Command) lookAt(path string) *status.Failure {
-	full := c.inDir(path)
-	if isDir(full) {
-		return c.notExecutable("is a directory")
-	}
-	switch _, err := exec.LookPath(full); {
+// lookAt finds the file that name, a path, stands for, and says whether it can be run.
+func (c Command) lookAt(name string) (path string, failure *status.Failure) {
+	full := c.inDir(name)
+	found, err := exec.LookPath(full)
+	switch {
+	case err == nil && runtime.GOOS == "windows": // with its extension, which says how it is run
+		if abs, err := filepath.Abs(found); err == nil {
+			name = abs
+		}
+	case isDir(full):
+		failure = c.notExecutable("is a directory")
 	case errors.Is(err, fs.ErrPermission):
-		return c.notExecutable("permission denied")
+		failure = c.notExecutable("permission denied")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
-		return c.notFound("")
+		failure = c.notFound("")
 	}
-	return nil // starting it will show any other problem
+	return name, failure // starting it will show any other problem
 }
 
 // lookInPath looks for the program in the caller's PATH, as execvp(3) does: directories
@@ -69,6 +80,11 @@ func (c Command) lookInPath() (string, *status.Failure) {
 		}
 		return path, nil
 	}
+	if errors.Is(err, exec.ErrDot) {
+		failure := c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
+		failure.Err = exec.ErrDot
+		return "", failure
+	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
 			return "", c.notExecutable("permission denied")
@@ -79,21 +95,24 @@ func (c Command) lookInPath() (string, *status.Failure) {
 
 // notStarted turns the error of a failed start into a failure.
 func (c Command) notStarted(path string, err error) (failure *status.Failure) {
+	errno, isErrno := errors.AsType[syscall.Errno](err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		failure = c.notFound(c.whatIsMissing(path))
 	case errors.Is(err, notPermitted):
 		failure = c.notExecutable("permission denied")
-		if c.Dir != "" && c.lookAt(path) == nil {
+		if _, missing := c.lookAt(path); c.Dir != "" && missing == nil {
 			failure = c.notExecutable("permission denied, for it or for the directory to run it in")
 		}
 	case errors.Is(err, notProgram):
-		failure = c.notExecutable("not a program for this machine, nor a script that begins with #!")
+		failure = c.notExecutable(whyNotProgram)
+	case forbidden(errno):
+		failure = c.notExecutable(errno.Error())
 	default: // it may pass
 		failure = &status.Failure{}
 	}
 	failure.Err = err
-	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+	if isErrno {
 		failure.Err = errno // what the system said, without the paths around it
 	}
 	if failure.Reason == "" {
