@@ -29,7 +29,7 @@ const (
 //
 // What is shared can be read, and made, only by who knows the identity of the question, with
 // all credentials, and the secret. Answers of more than 64 KiB are not shared. A call takes
-// half a second at most.
+// half a second at most, and two seconds more at the beginning.
 type Answers struct {
 	Fleet *Fleet
 
@@ -114,8 +114,8 @@ func (w *watched) names() map[string]bool {
 	return names
 }
 
-// look finds out what became of a question.
-func (w *watched) look(name string) {
+// look finds out what became of a question, and reports whether it could.
+func (w *watched) look(name string) bool {
 	w.mu.Lock()
 	var known int64
 	if t := w.topics[name]; t != nil {
@@ -124,14 +124,16 @@ func (w *watched) look(name string) {
 	w.mu.Unlock()
 	var seen sheet
 	shared := w.fleet.call(func(ctx context.Context) error {
-		return w.fleet.engine.swap(ctx, name, guess{known: known}, func(s sheet) *edit {
+		_, err := w.fleet.engine.swap(ctx, name, guess{known: known}, func(s sheet) *edit {
 			seen = s
 			return nil
 		})
+		return err
 	})
 	if shared {
 		w.tell(name, seen)
 	}
+	return shared
 }
 
 // tell tells the questions of a name what has become of them.

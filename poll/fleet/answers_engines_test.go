@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,6 +33,9 @@ func conform(t *testing.T, scenario func(t *testing.T, where string)) {
 // One asks, and the others are told.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a crowd in real time")
+	}
 	conform(t, func(t *testing.T, where string) {
 		a := &thing{takes: 20 * time.Millisecond, done: time.Now().Add(time.Second)}
 		var all sync.WaitGroup
@@ -64,6 +68,9 @@ func TestAnswers(t *testing.T) {
 // Once one is answered, each of many processes is told, and has the answer already.
 func TestAnswers_told(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a crowd in real time")
+	}
 	conform(t, func(t *testing.T, where string) {
 		const n = 200
 		took := make(chan time.Duration, n)
@@ -96,6 +103,26 @@ func TestAnswers_told(t *testing.T) {
 	})
 }
 
+// What has come while a process was alone, it is told once it no longer is.
+func TestAnswers_toldLater(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		asker := newWaiter(open1(t, where), "thing", every(time.Second)).question
+		asker.Claim(0, true)
+		f, _ := share(t, where)
+		told := make(chan struct{})
+		q := (&Answers{Fleet: f}).Question([]byte("thing"), time.Now().Add(-time.Hour), sync.OnceFunc(func() { close(told) }))
+		q.Claim(0, true)
+		f.lose(io.EOF)
+		asker.Answered([]byte("x"), time.Minute)
+		select {
+		case <-told:
+		case <-time.After(10 * time.Second):
+			t.Error("nobody tells it")
+		}
+	})
+}
+
 // open1 returns the answers of a process.
 func open1(t testing.TB, where string) *Answers {
 	f, _ := share(t, where)
@@ -118,12 +145,13 @@ func TestAnswers_since(t *testing.T) {
 	})
 }
 
-// What others have written in place of what is shared is nothing, and nobody goes alone.
-func TestAnswers_forged(t *testing.T) {
-	t.Parallel()
+// A forgery is what others have written in place of what is shared of a question.
+type forgery struct{ state, answer string }
+
+func forgeries() map[string]forgery {
 	now := time.Now().UnixMicro()
 	whole := (&turns.State{Begun: now + 1, Ended: now + 1, N: 1, Next: turns.Second}).Record()
-	for name, forged := range map[string]struct{ state, answer string }{
+	return map[string]forgery{
 		"empty":             {"", ""},
 		"no record":         {"hello\nworld", "x"},
 		"another version":   {"2" + whole[1:], "x"},
@@ -133,16 +161,46 @@ func TestAnswers_forged(t *testing.T) {
 		"answer of nobody":  {whole, strings.Repeat("x", 1000)},
 		"huge answer":       {whole, strings.Repeat("*$99999999999\r\n", 100_000)},
 		"words of a server": {"*1000000\r\n$99999999999\r\n", "$99999999999\r\n"},
-	} {
+	}
+}
+
+// Whatever is there, it is no answer, and nobody goes alone, or waits for longer than anybody
+// may hold a turn.
+func FuzzForgery(f *testing.F) {
+	for _, forged := range forgeries() {
+		f.Add(forged.state, forged.answer)
+	}
+	places := []string{serve(f, false).url, f.TempDir()}
+	f.Fuzz(func(t *testing.T, state, answer string) {
+		for _, where := range places {
+			fl, notes := share(t, where)
+			forge(t, where, fl.answers.names.name([]byte("thing")), forgery{state, answer})
+			q := (&Answers{Fleet: fl}).Question([]byte("thing"), time.Now().Add(-time.Hour), func() {})
+			turn := q.Claim(0, true)
+			q.Close()
+			if turn.Answer != nil || turn.Alone || time.Until(turn.Until) > time.Hour || len(notes) > 0 {
+				t.Errorf("%q, %q in %s: %+v", state, answer, where, turn)
+			}
+		}
+	})
+}
+
+// A forgery is nothing, and nobody goes alone.
+func TestAnswers_forged(t *testing.T) {
+	t.Parallel()
+	for name, forged := range forgeries() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && name == "huge answer" {
+				t.Skip("1.4 MB through a socket, which under Wine does not end")
+			}
 			conform(t, func(t *testing.T, where string) {
 				f, notes := share(t, where)
 				q := (&Answers{Fleet: f}).Question([]byte("thing"), time.Now().Add(-time.Hour), func() { t.Error("there is news") })
 				other := newWaiter(open1(t, where), "thing", every(time.Second)).question
 				other.Claim(0, true)
 				other.Answered([]byte("x"), 0)
-				forge(t, where, f.answers.names.name([]byte("thing")), forged.state, forged.answer)
+				forge(t, where, f.answers.names.name([]byte("thing")), forged)
 				turn := q.Claim(0, true)
 				if wait := time.Until(turn.Until); turn.Answer != nil || turn.Alone || !turn.Ask && wait > time.Second/2 {
 					t.Errorf("%+v", turn)
@@ -163,7 +221,7 @@ func TestAnswers_forged(t *testing.T) {
 }
 
 // forge writes what is shared of a question.
-func forge(t *testing.T, where, name, state, answer string) {
+func forge(t *testing.T, where, name string, forged forgery) {
 	t.Helper()
 	if network, host, ok := strings.Cut(where, "://"); ok {
 		if network == "redis" {
@@ -174,12 +232,12 @@ func forge(t *testing.T, where, name, state, answer string) {
 			t.Fatal(err)
 		}
 		defer conn.Close()
-		command(t, conn, "HSET", answerKey(name), "s", state, "b", answer)
-		command(t, conn, "PUBLISH", answerChannel(name), fmt.Sprintf("%d 0 %s\n%s", time.Now().UnixMicro(), state, answer))
-		command(t, conn, "PUBLISH", answerChannel(name), answer)
+		command(t, conn, "HSET", answerKey(name), "s", forged.state, "b", forged.answer)
+		command(t, conn, "PUBLISH", answerChannel(name), fmt.Sprintf("%d 0 %s\n%s", time.Now().UnixMicro(), forged.state, forged.answer))
+		command(t, conn, "PUBLISH", answerChannel(name), forged.answer)
 		return
 	}
-	file := fmt.Appendf(nil, "%-*s\n%s", recordSize-1, state, answer)
+	file := fmt.Appendf(nil, "%-*s\n%s", recordSize-1, forged.state, forged.answer)
 	if err := os.WriteFile(directory(where).answerFile(name), file, 0o600); err != nil {
 		t.Fatal(err)
 	}

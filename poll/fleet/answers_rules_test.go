@@ -446,6 +446,39 @@ note: here cannot be shared for now, and this process goes on alone: broken
 	}
 }
 
+// Who asks again and again looks once at what is shared, and then only writes; unless
+// another has written, or a clock was set back.
+func TestAnswers_roundTrips(t *testing.T) {
+	t.Parallel()
+	inRound(t, func(r *round) {
+		a, b := r.party("A"), r.party("B")
+		attempt := func(p *party, trips int) {
+			t.Helper()
+			time.Sleep(10 * time.Second)
+			p.claim(time.Second, false) // it takes what has come
+			was := r.e.swaps
+			if turn := p.claim(time.Second, true); !turn.Ask {
+				t.Errorf("%s: %+v", p.name, turn)
+			}
+			time.Sleep(2 * time.Second) // its lease is renewed
+			p.answered("no", 0)
+			if have := r.e.swaps - was; have != trips {
+				t.Errorf("%s: %d round trips, want %d", p.name, have, trips)
+			}
+		}
+		attempt(a, 5) // of which one is a look at what came before it listened
+		attempt(a, 3)
+		attempt(a, 3)
+		b.claim(time.Second, true)
+		attempt(b, 4)
+		attempt(b, 3)
+		attempt(a, 4)
+		r.e.set(func() { r.e.ahead = -20 * time.Second })
+		attempt(a, 4)
+		attempt(a, 3)
+	})
+}
+
 // All who share have one seed, and who is alone another.
 func TestAnswers_seed(t *testing.T) {
 	t.Parallel()
@@ -474,26 +507,11 @@ func TestAnswers_seed(t *testing.T) {
 // none of them fails.
 func TestAnswers_withoutEngine(t *testing.T) {
 	t.Parallel()
-	for name, fail := range map[string]func(*fake){
-		"paused": func(e *fake) {
-			e.set(func() { e.delay = time.Hour })
-			time.Sleep(10 * time.Second)
-			e.set(func() { e.delay = time.Millisecond })
-		},
-		"broken": func(e *fake) {
-			e.set(func() { e.away = errors.New("broken") })
-			time.Sleep(10 * time.Second)
-			e.set(func() { e.away = nil })
-		},
-		"restarted empty": func(e *fake) {
-			e.set(func() { e.away, e.sheets = errors.New("broken"), nil })
-			time.Sleep(time.Second)
-			e.set(func() { e.away = nil })
-		},
-		"its clock set back": func(e *fake) { e.set(func() { e.ahead = -5 * time.Second }) },
-		"its clock set on":   func(e *fake) { e.set(func() { e.ahead = time.Hour }) },
-		"mute":               func(e *fake) { e.set(func() { e.mute = true }) },
-	} {
+	cases := faults()
+	cases["its clock set back"] = func(e *fake) { e.set(func() { e.ahead = -5 * time.Second }) }
+	cases["its clock set on"] = func(e *fake) { e.set(func() { e.ahead = time.Hour }) }
+	cases["mute"] = func(e *fake) { e.set(func() { e.mute = true }) }
+	for name, fail := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -518,7 +536,7 @@ func TestAnswers_withoutEngine(t *testing.T) {
 				all.Wait()
 				t.Logf("asked %d, up to %d at once, ended within %s, %d calls", len(a.asked), a.most, last(waiters), e.swaps)
 				most := 30
-				if name == "paused" || name == "broken" || name == "restarted empty" {
+				if faults()[name] != nil {
 					most = 30 + 3*n
 				}
 				if len(a.asked) > most || a.most > n/4 || last(waiters) > 6*time.Second {

@@ -95,11 +95,9 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// While what they share stands still for ten seconds, or was lost, a hundred processes go on
-// as fast as they did, and no faster.
-func TestCrowd_withoutEngine(t *testing.T) {
-	t.Parallel()
-	for name, fail := range map[string]func(*fake){
+// faults are what may befall an engine that comes back.
+func faults() map[string]func(*fake) {
+	return map[string]func(*fake){
 		"paused": func(e *fake) {
 			e.set(func() { e.delay = time.Hour })
 			time.Sleep(10 * time.Second)
@@ -111,11 +109,18 @@ func TestCrowd_withoutEngine(t *testing.T) {
 			e.set(func() { e.away = nil })
 		},
 		"restarted empty": func(e *fake) {
-			e.set(func() { e.away, e.states = errors.New("broken"), nil })
+			e.set(func() { e.away, e.states, e.sheets = errors.New("broken"), nil, nil })
 			time.Sleep(time.Second)
 			e.set(func() { e.away = nil })
 		},
-	} {
+	}
+}
+
+// While what they share stands still for ten seconds, or was lost, a hundred processes go on
+// as fast as they did, and no faster.
+func TestCrowd_withoutEngine(t *testing.T) {
+	t.Parallel()
+	for name, fail := range faults() {
 		for _, known := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, known %v", name, known), func(t *testing.T) {
 				t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,29 +25,10 @@ const limitSuffix = ".limit"
 type directory string
 
 func (d directory) connect(context.Context) error {
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return err
-	}
-	if err := d.check(); err != nil {
+	if err := lockedfile.MakeDirectory(string(d)); err != nil {
 		return err
 	}
 	d.sweep()
-	return nil
-}
-
-// check refuses a directory that others may put files into.
-func (d directory) check() error {
-	info, err := os.Stat(string(d))
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory", string(d))
-	case !lockedfile.Own(info):
-		return fmt.Errorf("%s belongs to another user", string(d))
-	case lockedfile.Shared(info):
-		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", string(d))
-	}
 	return nil
 }
 
@@ -68,6 +48,11 @@ func (d directory) step(ctx context.Context, key string, r pace.Rules, c pace.Ca
 	reply = state.Step(r, time.Now().UnixMicro(), c)
 	if c.Op == pace.Look {
 		return reply, nil
+	}
+	if n > recordSize { // with more behind it, no record would be read again
+		if err := f.Truncate(recordSize); err != nil {
+			return reply, err
+		}
 	}
 	return reply, write(f, state.Record())
 }
@@ -89,7 +74,7 @@ func write(f *os.File, record []byte) error {
 }
 
 func (d directory) list(context.Context) ([]record, error) {
-	if err := d.check(); err != nil {
+	if err := lockedfile.CheckDirectory(string(d)); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(string(d))

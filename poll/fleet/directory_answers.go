@@ -28,38 +28,44 @@ const (
 
 // swap has the record at the beginning of a file, and the answer behind it. Who is killed
 // while it writes leaves an answer that cannot be opened.
-func (d directory) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) (err error) {
-	f, closeIt, err := lockedfile.OpenLocked(ctx, d.answerFile(name), os.O_RDWR|os.O_CREATE)
+func (d directory) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) (at int64, err error) {
+	f, closeIt, err := lockedfile.OpenLocked(ctx, d.answerFile(name), os.O_RDWR)
+	if errors.Is(err, os.ErrNotExist) {
+		if at = time.Now().UnixMicro(); change(sheet{now: at}) == nil { // a look makes no file
+			return at, nil
+		}
+		f, closeIt, err = lockedfile.OpenLocked(ctx, d.answerFile(name), os.O_RDWR|os.O_CREATE)
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, closeIt()) }()
 	var buffer [recordSize]byte
 	n, err := f.ReadAt(buffer[:], 0)
 	if err != nil && err != io.EOF {
-		return err
+		return 0, err
 	}
 	s := sheet{}
 	if s.state, _ = turns.Parse(recordIn(buffer[:n])); s.state.Begun > g.known {
 		s.sealed, err = io.ReadAll(io.NewSectionReader(f, recordSize, mostSealed))
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
 	s.now = time.Now().UnixMicro()
 	made := change(s)
 	if made == nil {
-		return nil
+		return s.now, nil
 	}
 	if made.sealed != nil {
 		if _, err := f.WriteAt(made.sealed, recordSize); err != nil {
-			return err
+			return 0, err
 		}
 		if err := f.Truncate(recordSize + int64(len(made.sealed))); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return write(f, []byte(made.state.Record()))
+	return s.now, write(f, []byte(made.state.Record()))
 }
 
 func (d directory) answerFile(name string) string { return filepath.Join(string(d), name+answerSuffix) }
@@ -87,8 +93,9 @@ func (d directory) watch(ctx context.Context, w *watched) {
 			if was.settled && was.changed.Equal(is.changed) && was.size == is.size {
 				continue
 			}
-			seen[name] = is
-			w.look(name)
+			if w.look(name) {
+				seen[name] = is
+			}
 		}
 		for name := range seen {
 			if !names[name] {

@@ -23,21 +23,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pollcli/poll/internal/lockedfile"
 	"github.com/pollcli/poll/internal/pace"
 )
 
 const (
-	// bound is how long a call waits for what is shared.
+	// bound is how long a call waits for what is shared, unless it is within patience of the
+	// beginning, when many begin together.
 	bound = 500 * time.Millisecond
 	// farewell is how long it takes at most to give back at the end what others wait for.
 	farewell = 200 * time.Millisecond
-	// patience is how long an attempt to reach it again takes, which nobody waits for.
+	// patience is how long an attempt to reach it takes. It outlasts one packet that is lost,
+	// which is sent again after a second (RFC 6298).
 	patience = 2 * time.Second
 	// firstJitter is the longest wait before it is reached for the first time: a thousand
 	// connections at once overrun a server.
 	firstJitter = 10 * time.Millisecond
 	// leastPause and mostPause bound the time between two attempts to reach it again.
-	leastPause, mostPause = time.Second, 30 * time.Second
+	leastPause, mostPause = 200 * time.Millisecond, 30 * time.Second
 	// horizon is how far ahead anything that is shared is believed.
 	horizon = pace.SharedHorizon
 )
@@ -62,7 +65,8 @@ type Fleet struct {
 	note    func(string)
 	where   string // without passwords
 
-	reached chan struct{} // closed once it was tried for long enough to reach the engine
+	begun   time.Time
+	reached chan struct{} // closed once it was tried to reach the engine
 	closed  context.Context
 	close   context.CancelFunc
 
@@ -81,8 +85,8 @@ type engine interface {
 	step(context.Context, string, pace.Rules, pace.Call) (pace.Reply, error)
 	list(context.Context) ([]record, error)
 	// swap looks at what is shared of a question, with the answer if that began after known,
-	// and makes of it what change returns. It may call change several times.
-	swap(ctx context.Context, name string, g guess, change func(sheet) *edit) error
+	// and makes of it what change returned last, at a time of its clock.
+	swap(ctx context.Context, name string, g guess, change func(sheet) *edit) (at int64, err error)
 	// watch tells the watched what becomes of them, as soon as it can, until ctx is done.
 	watch(ctx context.Context, w *watched)
 	close()
@@ -129,11 +133,10 @@ func openDirectory(where string) (engine, string, error) {
 	if _, err := os.Stat(where); err != nil && looksLikeAddress(where) {
 		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
 	}
-	d := directory(where)
-	if err := d.check(); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := lockedfile.CheckDirectory(where); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, "", err
 	}
-	return d, where, nil
+	return directory(where), where, nil
 }
 
 // looksLikeAddress reports whether a word is a URL of which a slash is missing, or HOST:PORT,
@@ -157,18 +160,15 @@ func start(e engine, where string, o Options) (*Fleet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("share: %w", err)
 	}
-	f := &Fleet{engine: e, keys: keys, answers: answers, note: o.Note, where: where, reached: make(chan struct{}), pause: leastPause}
+	f := &Fleet{engine: e, keys: keys, answers: answers, note: o.Note, where: where, begun: time.Now(), reached: make(chan struct{}), pause: leastPause}
 	f.closed, f.close = context.WithCancel(context.Background())
 	go func() {
-		reached := sync.OnceFunc(func() { close(f.reached) })
-		defer time.AfterFunc(bound, reached).Stop()
+		defer close(f.reached)
 		if !f.sleep(rand.N(firstJitter)) {
 			return
 		}
-		err := f.connect(patience)
-		reached()
-		if err != nil {
-			f.reconnect()
+		if f.connect(patience) != nil {
+			go f.reconnect()
 		}
 	}()
 	return f, nil
@@ -203,20 +203,17 @@ func (f *Fleet) step(key string, r pace.Rules, c pace.Call) (reply pace.Reply, s
 
 // call calls the engine, unless this process is alone, or is so from then on.
 func (f *Fleet) call(do func(context.Context) error) (shared bool) {
-	ctx, cancel := context.WithTimeout(f.closed, bound)
-	defer cancel()
-	up := false
-	select {
-	case <-f.reached:
-		f.mu.Lock()
-		up = f.up
-		f.mu.Unlock()
-	case <-ctx.Done():
-	}
+	<-f.reached
+	f.mu.Lock()
+	up := f.up
+	f.mu.Unlock()
 	if !up {
 		f.tell(context.DeadlineExceeded) // unless it is known why
 		return false
 	}
+	within := max(bound, time.Until(f.begun.Add(patience)))
+	ctx, cancel := context.WithTimeout(f.closed, within)
+	defer cancel()
 	if err := do(ctx); err != nil {
 		f.lose(err)
 		return false

@@ -16,7 +16,7 @@ var _ poll.Limiter = (*Limiter)(nil)
 // closed, nor a slot. While the process is alone, its rate at a place is at most the one that
 // it had there while it was not.
 //
-// A call takes half a second at most.
+// A call takes half a second at most, and two seconds more at the beginning.
 type Limiter struct {
 	Fleet *Fleet
 	// PerSecond and Known are as in a [poll.Pacer], for all processes together.
@@ -73,7 +73,7 @@ func (l *Limiter) Reserve(name string) poll.Slot {
 		slot.Version, slot.Alone = slot.Version|ownSlot, true
 	}
 	if reply.Used && reply.At <= reply.Now {
-		slot.Version |= usedSlot
+		slot.At, slot.Version = l.clock.Time(reply.Now), slot.Version|usedSlot
 		p.past.add(reply.Now)
 	}
 	if reply.Closed != 0 {
@@ -85,6 +85,9 @@ func (l *Limiter) Reserve(name string) poll.Slot {
 
 // Release gives back a slot that will not be used.
 func (l *Limiter) Release(slot poll.Slot) {
+	if slot.Version&usedSlot != 0 { // its time is over
+		return
+	}
 	l.mu.Lock()
 	ahead := l.clock.At(slot.At) - l.clock.Now()
 	l.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -79,6 +80,9 @@ func TestOpen_wrong(t *testing.T) {
 		open:                             "other users may write to",
 		filepath.Join(file, "directory"): "not a directory",
 	} {
+		if runtime.GOOS == "windows" && (where == open || filepath.Dir(where) == file) {
+			continue // it has no modes, and what is below a file is only not there
+		}
 		f, err := Open(where, Options{})
 		if err == nil {
 			f.Close()
@@ -94,7 +98,12 @@ func TestOpen_wrong(t *testing.T) {
 // A directory may have any name if it exists, and most if it does not.
 func TestOpen_names(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, existing := range []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"} {
+	existing := []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"}
+	absent := []string{"redis", "unix", "redisson:x", "./a:1/b", "me@here/12:30", "./redis:x"}
+	if runtime.GOOS == "windows" { // a colon is behind a drive there, or before a stream
+		existing, absent = nil, []string{"redis", "unix", `C:\shared`, `c:shared`, `C:/me@here/shared`, `\\server\share\polls`, `\\?\C:\shared`}
+	}
+	for _, existing := range existing {
 		if err := os.Mkdir(existing, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +111,7 @@ func TestOpen_names(t *testing.T) {
 			t.Errorf("%s: %v", existing, err)
 		}
 	}
-	for _, absent := range []string{"redis", "unix", "redisson:x", "./a:1/b", "me@here/12:30", "./redis:x"} {
+	for _, absent := range absent {
 		if _, _, err := open(absent, Options{}); err != nil {
 			t.Errorf("%s: %v", absent, err)
 		}

@@ -33,9 +33,9 @@ type question struct {
 	wait    time.Duration // before the attempt that it asks in
 	heard   *heard        // the newest answer that it was told
 	series  poll.Series
-	renewal *time.Timer // of its lease
-	written sheet       // what it wrote last, when the engine's clock was this much behind
-	behind  int64
+	renewal *time.Timer  // of its lease
+	written *turns.State // what it wrote last, nil for nothing
+	behind  int64        // how much the clock of the engine was behind then
 }
 
 // A heard is an answer that has come by itself.
@@ -63,7 +63,7 @@ func (q *question) Claim(wait time.Duration, due bool) poll.Turn {
 	q.answers.watched.add(q)
 	began := time.Now()
 	var c claim
-	shared := q.swap(guess{known: q.member.Since}, func(s sheet) *edit {
+	shared := q.swap(q.member.Since, func(s sheet) *edit {
 		c = q.claim(s, wait, began)
 		if c.turn == turns.Ask {
 			return &edit{state: c.sheet.state}
@@ -116,7 +116,6 @@ func (q *question) claimed(c claim) poll.Turn {
 		}
 	case turns.Ask:
 		turn.Ask, q.asks = true, turns.Ask
-		q.wrote(c.sheet)
 		q.renewal = time.AfterFunc(lease/3, func() { q.renew(c.member) })
 	case turns.Alone:
 		turn.Ask, turn.Alone, q.asks = true, true, turns.Alone
@@ -207,8 +206,6 @@ func (q *question) Answered(answer []byte, next time.Duration) {
 		q.renewal.Stop()
 		q.member.Since = max(m.Since, m.Claimed)
 	}
-	written := q.written
-	written.now = q.clock.Now() - q.behind
 	q.mu.Unlock()
 	if asked != turns.Ask {
 		return
@@ -224,7 +221,7 @@ func (q *question) Answered(answer []byte, next time.Duration) {
 	default:
 		sealed = q.seal.close(answer, m.Claimed)
 	}
-	q.swap(guess{m.Claimed, &written}, func(s sheet) *edit {
+	q.swap(m.Claimed, func(s sheet) *edit {
 		if !s.state.End(m, s.now, ending, pace.Span(next)) {
 			return nil
 		}
@@ -232,24 +229,16 @@ func (q *question) Answered(answer []byte, next time.Duration) {
 	})
 }
 
-// wrote notes what became of the sheet.
-func (q *question) wrote(s sheet) {
-	q.written, q.behind = s, q.clock.Now()-s.now
-}
-
 // renew prolongs the lease of a member as long as it asks.
 func (q *question) renew(m turns.Member) {
-	var renewed sheet
-	q.swap(guess{known: m.Claimed}, func(s sheet) *edit {
+	q.swap(m.Claimed, func(s sheet) *edit {
 		if !s.state.Renew(m, s.now) {
 			return nil
 		}
-		renewed = s
 		return &edit{state: s.state}
 	})
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.wrote(renewed)
 	if q.asks == turns.Ask && q.member.Claimed == m.Claimed {
 		q.renewal.Reset(lease / 3)
 	}
@@ -267,7 +256,7 @@ func (q *question) Close() {
 	}
 	q.renewal.Stop()
 	q.answers.Fleet.releases.Go(func() {
-		q.swap(guess{known: m.Claimed}, func(s sheet) *edit {
+		q.swap(m.Claimed, func(s sheet) *edit {
 			if !s.state.Release(m) {
 				return nil
 			}
@@ -276,12 +265,39 @@ func (q *question) Close() {
 	})
 }
 
-// swap looks at what is shared, and makes of it what change returns, unless this process is
-// alone.
-func (q *question) swap(g guess, change func(sheet) *edit) (shared bool) {
+// swap looks at what is shared, with the answer if that began after known, and makes of it
+// what change returns, unless this process is alone.
+func (q *question) swap(known int64, change func(sheet) *edit) (shared bool) {
 	f := q.answers.Fleet
 	if q.seal.aead == nil {
 		return false
 	}
-	return f.call(func(ctx context.Context) error { return f.engine.swap(ctx, q.seal.name, g, change) })
+	g := q.guess(known)
+	var made *edit
+	var at int64
+	shared = f.call(func(ctx context.Context) (err error) {
+		at, err = f.engine.swap(ctx, q.seal.name, g, func(s sheet) *edit {
+			made = change(s)
+			return made
+		})
+		return err
+	})
+	if shared && made != nil {
+		q.mu.Lock()
+		q.written, q.behind = &made.state, q.clock.Now()-at
+		q.mu.Unlock()
+	}
+	return shared
+}
+
+// guess is what is shared if nobody has written since this member did.
+func (q *question) guess(known int64) guess {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	g := guess{known: known}
+	now := q.clock.Now() - q.behind
+	if w := q.written; w != nil && now >= max(w.Begun, w.Ended) { // unless a clock was set back
+		g.sheet = &sheet{now: now, state: *w}
+	}
+	return g
 }

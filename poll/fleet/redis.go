@@ -238,7 +238,8 @@ func inWords(err error) error {
 		return err
 	}
 	code, _, _ := strings.Cut(string(said), " ")
-	if strings.Contains(string(said), "executing the script can't") {
+	// As Redis 7 and Valkey 8 say it of a command in a script.
+	if strings.Contains(string(said), "executing the script can't") || strings.Contains(string(said), "ACL failure in script") {
 		code = "NOPERM"
 	}
 	for _, known := range [...]struct{ code, words string }{

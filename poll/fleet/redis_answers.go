@@ -20,7 +20,7 @@ const (
 	mostSubscriptions = 500
 )
 
-func (e *redisEngine) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) error {
+func (e *redisEngine) swap(ctx context.Context, name string, g guess, change func(sheet) *edit) (at int64, err error) {
 	look := []any{answerKey(name), answerChannel(name), g.known}
 	args := look
 	if g.sheet != nil {
@@ -29,15 +29,15 @@ func (e *redisEngine) swap(ctx context.Context, name string, g guess, change fun
 	for {
 		text, err := e.run(ctx, e.swaps, 2, args...)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		s, record, done, err := readSheet(text)
 		if err != nil || done {
-			return err
+			return s.now, err
 		}
 		made := change(s)
 		if made == nil {
-			return nil
+			return s.now, nil
 		}
 		args = editArgs(look, s, record, made)
 	}
@@ -115,8 +115,9 @@ func (e *redisEngine) listen(ctx context.Context, w *watched) {
 				w.tell(questionOf(said.Channel), s)
 			}
 		case redis.Subscription:
-			if said.Kind == "subscribe" { // what came before that was lost
-				w.look(questionOf(said.Channel))
+			// What came before that was lost.
+			if said.Kind == "subscribe" && !w.look(questionOf(said.Channel)) {
+				return
 			}
 		}
 	}

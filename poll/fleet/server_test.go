@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"net"
 	"os"
 	"os/exec"
@@ -13,8 +14,8 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// A server is a Redis for one test: that of the machine, where there is one, and otherwise
-// one in this process.
+// A server is a Redis for one test: redis-server of this machine, or what REDIS_SERVER names, such
+// as valkey-server; where there is none, one in this process.
 type server struct {
 	url, socket string
 	process     *os.Process // nil for one in this process
@@ -24,16 +25,17 @@ type server struct {
 // serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
 func serve(t testing.TB, real bool, flags ...string) *server {
 	t.Helper()
-	program, err := exec.LookPath("redis-server")
+	name := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")
+	program, err := exec.LookPath(name)
 	if err != nil {
 		if real {
-			t.Skip("there is no redis-server")
+			t.Skip("there is no " + name)
 		}
 		t.Log("miniredis")
 		mini := miniredis.RunT(t)
 		return &server{url: "redis://" + mini.Addr(), socket: mini.Addr()}
 	}
-	t.Log("redis-server")
+	t.Log(name)
 	dir, err := os.MkdirTemp("", "poll") // a socket's path has to be short
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +68,20 @@ func (s *server) start(t testing.TB, cmd *exec.Cmd) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	t.Fatalf("redis-server does not start: %s", &s.log)
+	t.Fatalf("the server does not start: %s", &s.log)
+}
+
+// freePort returns a port of this machine for a server that cannot take any. A fixed one would
+// be open to the tests of other packages, for which it may be a closed one.
+func freePort(t testing.TB) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
 }
 
 // connect returns a connection that stays open until the end of the test.

@@ -15,7 +15,7 @@ type sheet struct {
 }
 
 // A guess is what is known of a sheet before a look at it: of which time its answer is known,
-// and what it has become since, nil if that is not known. A wrong one costs a further look.
+// and what it has become since, nil if that is not known. A wrong one does what a look does.
 type guess struct {
 	known int64
 	sheet *sheet
