@@ -36,8 +36,12 @@ type experts struct {
 	recency [len(halfLives)][maxRuns]float64 // what a run weighs so many runs later
 }
 
-func newExperts() *experts {
-	e := &experts{bell: newBell(), last: math.NaN(), streak: 1}
+// newExperts returns experts who will learn from that many runs.
+func newExperts(runs int) *experts {
+	e := &experts{bell: newBell(), past: make(sample, 0, runs), last: math.NaN(), streak: 1}
+	for f := range e.views {
+		e.views[f] = view{weights: make([]float64, 0, runs), logs: make([]float64, 0, runs)}
+	}
 	for f := range e.weights {
 		for w := range e.weights[f] {
 			e.weights[f][w] = 1.0 / (families * widths)

@@ -45,20 +45,20 @@ func (e *experts) forecast() forecast {
 	v := &e.views[0]
 	result := forecast{broad: v.broad, median: v.median}
 	logs := gridOf(list)
-	ended := make([]float64, len(logs)+1) // by any kernel
+	result.kernels = make([]float64, len(logs)+1)
+	ended := result.kernels[1:] // first, the chance of an end by any kernel, then the survival
 	steps := make([]float64, len(logs)+1)
 	for _, x := range list {
 		x.weight *= (1 - v.broad) / total
 		x.tabulate(e.bell, logs, ended, steps)
 	}
 	result.ages = make([]float64, len(logs)+1)
-	result.kernels = make([]float64, len(logs)+1)
 	result.kernels[0] = 1 - v.broad
 	var below float64
 	for i, ln := range logs {
 		below += steps[i]
 		result.ages[i+1] = math.Exp(ln)
-		result.kernels[i+1] = max(0, 1-v.broad-below-ended[i])
+		ended[i] = max(0, 1-v.broad-below-ended[i])
 	}
 	result.kernels[len(logs)] = 0
 	return result

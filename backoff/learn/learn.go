@@ -73,7 +73,7 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	if finished == 0 {
 		return nil, ErrNoRuns
 	}
-	e := newExperts()
+	e := newExperts(len(runs))
 	for _, r := range runs {
 		e.learn(r)
 	}

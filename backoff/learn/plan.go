@@ -62,7 +62,9 @@ type grid struct {
 // subdivide returns a grid with several ages for each attempt, and at least those of the table. It
 // ends with the table, or after so many attempts that no one makes them.
 func (f forecast) subdivide(steps []float64) *grid {
-	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
+	room := 2 * len(steps) // usually enough
+	first := func(value float64) []float64 { return append(make([]float64, 0, room), value) }
+	g := &grid{ages: first(0), survival: first(1), lived: first(0)}
 	all := 0.0
 	for i, attempts := range steps {
 		attempts = min(attempts, mostPlanned)

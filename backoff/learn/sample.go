@@ -20,6 +20,7 @@ const (
 
 // newest returns the runs to learn from, oldest first, and how many of them finished.
 func newest(runs []Run) (kept []Run, finished int) {
+	kept = make([]Run, 0, min(len(runs), maxRuns))
 	unfinished := 0
 	for _, r := range slices.Backward(runs) {
 		switch {

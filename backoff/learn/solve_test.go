@@ -9,7 +9,7 @@ import (
 
 func fitted(seed uint64, n int, spread float64) forecast {
 	r := rand.New(rand.NewPCG(seed, 4))
-	e := newExperts()
+	e := newExperts(n)
 	for range n {
 		d := time.Duration(60e9 * math.Exp(spread*r.NormFloat64()))
 		e.learn(Run{Lo: d * 9 / 10, Hi: d})
@@ -154,7 +154,7 @@ func TestExperts_lead(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 5))
 	feed := func(length func(i int) float64) *experts {
-		e := newExperts()
+		e := newExperts(maxRuns)
 		for i := range 80 {
 			d := time.Duration(1e9 * length(i) * math.Exp(0.05*r.NormFloat64()))
 			e.learn(Run{Lo: d, Hi: d})
