@@ -235,32 +235,15 @@ func TestReal_kill(t *testing.T) {
 
 // Workers that are killed at random moments lose no wait, and start nothing twice.
 func TestReal_storm(t *testing.T) {
-	const count, kills = 60, 10
-	c, api := real(t), jobs.NewAPI(t, 8*time.Second)
-	ids := make(map[string]int64)
-	for i := range count {
-		name := fmt.Sprintf("storm%d", i)
-		ids[name] = insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/" + name})
-	}
-	jobs.KillSome(t, api, kills, worker)
-	worker(t)
-	done, unknown, unsent, wrong := 0, 0, 0, 0
-	for name, id := range ids {
-		row, _ := finished(t, c, id, 80*time.Second)
-		switch {
-		case api.Starts(name) > 1:
-			wrong++
-			t.Errorf("%s was started %d times", name, api.Starts(name))
-		case row.State == rivertype.JobStateCompleted:
-			done++
-		case strings.Contains(lastError(row), "may have started"):
-			unknown++
-			unsent += 1 - api.Starts(name)
-		default:
-			wrong++
-			t.Errorf("%s: %s: %s", name, row.State, lastError(row))
+	c := real(t)
+	jobs.Storm(t, worker, func(url string) (end func() error) {
+		id := insert(t, c, waiting{Method: http.MethodPost, URL: url})
+		return func() error {
+			row, _ := finished(t, c, id, 80*time.Second)
+			if row.State == rivertype.JobStateCompleted {
+				return nil
+			}
+			return fmt.Errorf("%s: %s", row.State, lastError(row))
 		}
-	}
-	t.Logf("%d kills: %d of %d jobs done, %d may have started (%d had not), %d lost or started twice",
-		kills, done, count, unknown, unsent, wrong)
+	})
 }

@@ -3,7 +3,6 @@ package temporalpoll_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"log/slog"
 	"net/http"
@@ -235,32 +234,12 @@ func TestReal_kill(t *testing.T) {
 
 // Workers that are killed at random moments lose no wait, and start nothing twice.
 func TestReal_storm(t *testing.T) {
-	const count, kills = 60, 10
-	c, api := real(t), jobs.NewAPI(t, 8*time.Second)
-	runs := make(map[string]client.WorkflowRun)
-	for i := range count {
-		name := fmt.Sprintf("storm%d", i)
-		runs[name] = begin(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/" + name})
-	}
-	jobs.KillSome(t, api, kills, startWorker)
-	startWorker(t)
-	done, unknown, unsent, wrong := 0, 0, 0, 0
-	for name, run := range runs {
-		_, err := finished(t, run, 60*time.Second)
-		switch {
-		case api.Starts(name) > 1:
-			wrong++
-			t.Errorf("%s was started %d times", name, api.Starts(name))
-		case err == nil:
-			done++
-		case strings.Contains(err.Error(), "may have started"):
-			unknown++
-			unsent += 1 - api.Starts(name)
-		default:
-			wrong++
-			t.Errorf("%s: %v", name, err)
+	c := real(t)
+	jobs.Storm(t, startWorker, func(url string) (end func() error) {
+		run := begin(t, c, waiting{Method: http.MethodPost, URL: url})
+		return func() error {
+			_, err := finished(t, run, 60*time.Second)
+			return err
 		}
-	}
-	t.Logf("%d kills: %d of %d jobs done, %d may have started (%d had not), %d lost or started twice",
-		kills, done, count, unknown, unsent, wrong)
+	})
 }

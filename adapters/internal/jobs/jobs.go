@@ -115,17 +115,52 @@ func (w *Worker) Kill() {
 	}
 }
 
-// KillSome starts workers one after the other, and kills each within half a second of its
-// first request, or after 3 s without one.
-func KillSome(t testing.TB, a *API, n int, worker func(testing.TB) *Worker) {
-	for range n {
-		before, w := a.Asked(), worker(t)
-		for end := time.Now().Add(3 * time.Second); a.Asked() == before && time.Now().Before(end); {
-			time.Sleep(5 * time.Millisecond)
-		}
-		time.Sleep(rand.N(500 * time.Millisecond))
-		w.Kill()
+// Storm begins waits that start a job at a URL each, and kills workers meanwhile. It fails the
+// test unless every wait ends well, or with an error that says that the job may have started,
+// and no job was started twice.
+func Storm(t testing.TB, worker func(testing.TB) *Worker, begin func(url string) (end func() error)) {
+	t.Helper()
+	const count, kills = 60, 10
+	api := NewAPI(t, 8*time.Second)
+	ends := make(map[string]func() error)
+	for i := range count {
+		name := fmt.Sprintf("storm%d", i)
+		ends[name] = begin(api.URL + "/" + name)
 	}
+	for range kills {
+		killOne(t, api, worker)
+	}
+	worker(t)
+	done, unknown, unsent, wrong := 0, 0, 0, 0
+	for name, end := range ends {
+		err := end()
+		switch {
+		case api.Starts(name) > 1:
+			wrong++
+			t.Errorf("%s was started %d times", name, api.Starts(name))
+		case err == nil:
+			done++
+		case strings.Contains(err.Error(), "may have started"):
+			unknown++
+			unsent += 1 - api.Starts(name)
+		default:
+			wrong++
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Logf("%d kills: %d of %d jobs done, %d may have started (%d had not), %d lost or started twice",
+		kills, done, count, unknown, unsent, wrong)
+}
+
+// killOne starts a worker, and kills it within half a second of its first request, or after
+// 3 s without one.
+func killOne(t testing.TB, a *API, worker func(testing.TB) *Worker) {
+	before, w := a.Asked(), worker(t)
+	for end := time.Now().Add(3 * time.Second); a.Asked() == before && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	time.Sleep(rand.N(500 * time.Millisecond))
+	w.Kill()
 }
 
 // Await fails the test unless done reports true within limit.
