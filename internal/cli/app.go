@@ -5,8 +5,10 @@ package cli
 import (
 	"context"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -118,6 +120,9 @@ func (w World) readFile(name string, most int64) ([]byte, error) {
 			return nil, err
 		}
 		defer file.Close()
+		if info, err := file.Stat(); err == nil && info.IsDir() { // Windows calls that an incorrect function
+			return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+		}
 		r = file
 	}
 	text, err := io.ReadAll(io.LimitReader(r, most+1))

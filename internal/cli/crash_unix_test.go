@@ -14,8 +14,6 @@ import (
 	"github.com/pollcli/poll/internal/term"
 )
 
-const crashHelper = "POLL_TEST_CRASH_HELPER"
-
 // TestCrashHelperProcess is the program, with something wrong in it.
 func TestCrashHelperProcess(t *testing.T) {
 	mode := os.Getenv(crashHelper)

@@ -110,8 +110,8 @@ func manMore() map[string]string {
 			"An EXPR such as .urls.get finds the URL in the answer, and 'https://host/v1/{.name}' builds it.",
 		"no-conditional": "Without it, the server need not send an unchanged answer again.",
 		"stdin":          "Without it the command's stdin is empty.",
-		"foreground":     "The command stays in poll's own process group, as with timeout(1); processes it has started are then not stopped with it.",
-		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed. " +
+		"foreground":     "The command stays in poll's own process group, as with timeout(1); processes it has started are then not stopped with it, except on Windows.",
+		"grace": "An attempt is stopped with TERM, and with KILL when the grace has passed; on Windows with Ctrl-Break, and then with all that it has started. " +
 			"If poll itself runs under another poll, its grace is at most three quarters of the other's, so that nothing is left running.",
 		"pass-exit-code": "Only a nonzero exit code of a command that ended by itself is passed on.",
 		"print":          "Text is printed as it is, other values as JSON, followed by a newline. A missing value makes the wait fail. Several values have tabs between them.",

@@ -219,7 +219,7 @@ func (own *list) goal(need int) string {
 func (own *list) note(l *argv.Line) string {
 	switch {
 	case own.known && own.batches > 1:
-		return fmt.Sprintf("the elements are those of %s, %s at a time", targetsFile(l), l.String("batch"))
+		return fmt.Sprintf("the elements are those of %s, %d at a time", targetsFile(l), l.Count("batch", 1, 1))
 	case own.known:
 		return "the elements are those of " + targetsFile(l)
 	case own.Alone:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -126,6 +127,7 @@ func TestGuard(t *testing.T) {
 
 // run says when the guard has ended the process, and why.
 func (g guarded) run(t *testing.T) (ended string) {
+	signal := &signals.Error{Signal: syscall.SIGTERM}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -138,7 +140,7 @@ func (g guarded) run(t *testing.T) (ended string) {
 		watched.writing.Store(g.writing)
 		watched.limits <- limit{g.timeout, began.Add(g.timeout), max(g.grace, 0)}
 		for at, do := range map[time.Duration]func(){
-			g.signal:   func() { cancel(&signals.Error{Signal: syscall.SIGTERM}) },
+			g.signal:   func() { cancel(signal) },
 			g.released: func() { cancel(context.Canceled) },
 		} {
 			if at > 0 {
@@ -151,7 +153,7 @@ func (g guarded) run(t *testing.T) (ended string) {
 		time.AfterFunc(time.Hour, func() { cancel(context.Canceled) })
 		watched.watch()
 	})
-	return ended
+	return strings.Replace(ended, signal.Error(), "ended by SIGTERM", 1) // Windows has another word
 }
 
 func TestAwait(t *testing.T) {

@@ -12,11 +12,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cmdexe"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -172,7 +174,13 @@ func maxRedirects(l *argv.Line) int {
 	}
 }
 
-// readConnection reads how to connect. Requests that connect alike share a transport.
+// A connection is what requests have in common that connect alike.
+type connection struct {
+	transport *http.Transport
+	through   string // with --share, what tells it from others
+}
+
+// readConnection reads how to connect.
 func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 	key := l.String("key")
 	if l.Has("each") {
@@ -190,22 +198,23 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 		Proxy:      proxyOf(l),
 		Routes:     routesOf(l),
 	}
-	transport := r.transports[connect]
-	if transport == nil {
-		var err error
-		if transport, err = connect.Transport(); err != nil {
+	made, known := r.connections[connect]
+	if !known {
+		transport, err := connect.Transport()
+		if err != nil {
 			if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
 				err = fmt.Errorf("%s: %w", given, err)
 			}
 			return argv.Usagef("%w", err)
 		}
 		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
-		put(&r.transports, connect, transport)
+		made.transport = transport
+		if l.Has("share") {
+			made.through = connect.Through(transport)
+		}
+		put(&r.connections, connect, made)
 	}
-	probe.Transport = transport
-	if l.Has("share") {
-		probe.Through = connect.Through(transport)
-	}
+	probe.Transport, probe.Through = made.transport, made.through
 	return nil
 }
 
@@ -258,7 +267,8 @@ func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) error {
 }
 
 func netrc(host string, world World) (*url.Userinfo, error) {
-	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(world.getenv("HOME"), ".netrc")), maxLines)
+	home := cmp.Or(world.getenv("HOME"), world.getenv("USERPROFILE")) // as curl, for Windows
+	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +351,8 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error {
 	t.command.Args = args
 	t.poller.Probe = t.command
-	if r.programs[args[0]] {
+	// On Windows it may be a batch file, which the arguments have to be fit for.
+	if r.programs[args[0]] && (runtime.GOOS != "windows" || !slices.ContainsFunc(args, cmdexe.Unfit)) {
 		return nil
 	}
 	var err error

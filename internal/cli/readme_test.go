@@ -1,5 +1,3 @@
-//go:build unix
-
 package cli
 
 import (
@@ -12,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +52,9 @@ func pages(t *testing.T) []string {
 //     anew with each block.
 func TestReadme(t *testing.T) {
 	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the examples are for a Unix shell; TestWindowsPage has those of docs/windows.md")
+	}
 	world, err := txtar.ParseFile(filepath.Join("testdata", "readme.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -228,8 +230,16 @@ const (
 	exampleDB  = "tcp://db.example.com:5432"
 )
 
-// runBlock runs a script in a fresh world and returns what it printed.
+// runBlock runs a script of a Unix shell in a fresh world and returns what it printed.
 func runBlock(t *testing.T, world *txtar.Archive, script string) string {
+	t.Helper()
+	stdout, _ := runIn(t, world, script, func(_, script string) *exec.Cmd { return exec.Command("sh", "-c", script) })
+	return stdout
+}
+
+// runIn runs what command makes of a script, in a fresh world whose directory it is told,
+// and returns what it printed and how it ended.
+func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, script string) *exec.Cmd) (string, error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -255,10 +265,10 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("sh", "-c", here.Replace(script))
+	cmd := command(dir, here.Replace(script))
 	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "GORACE=" + raceAtOnce,
-		"ROOT=" + root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL=" + here.Replace(exampleAPI) + "/jobs/42"}
+	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "GORACE="+raceAtOnce,
+		"ROOT="+root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL="+here.Replace(exampleAPI)+"/jobs/42")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	ended := cmd.Run()
@@ -267,7 +277,7 @@ func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 			t.Logf("it ended with %v and said:\n%s", ended, &stderr)
 		}
 	})
-	return there.Replace(stdout.String())
+	return there.Replace(stdout.String()), ended
 }
 
 // routes is a server by lines METHOD PATH ANSWER..., whose answers are given in turn.

@@ -1,5 +1,3 @@
-//go:build unix
-
 package cli
 
 import (
@@ -10,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -178,6 +175,10 @@ func clean(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// patience is how long a program may take to get ready: longer than any does,
+// shorter than the test's own limit.
+const patience = 30 * time.Second
+
 // gone waits for the end of processes whose numbers stand in files, one a line.
 // They have been killed already, but a zombie may wait for its new parent.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
@@ -199,13 +200,4 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 			}
 		}
 	}
-}
-
-// alive reports whether a process runs; a zombie does not.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) == syscall.ESRCH {
-		return false
-	}
-	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	return err == nil && !slices.Contains([]byte(strings.TrimSpace(string(out))), 'Z')
 }

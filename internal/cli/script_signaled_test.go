@@ -84,10 +84,6 @@ func giveUp(err error) {
 	os.Exit(99)
 }
 
-// patience is how long a program may take to get ready: longer than any does,
-// shorter than the test's own limit.
-const patience = 30 * time.Second
-
 func sendWhenReady(pid int, file, name string, ended chan error) error {
 	for limit := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(file); err == nil {

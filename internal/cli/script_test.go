@@ -1,10 +1,13 @@
-//go:build unix
-
 package cli
 
 import (
 	stdflag "flag"
+	"fmt"
+	"net"
 	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,15 +22,21 @@ func TestMain(m *testing.M) {
 	}
 	// The scripts wait for processes more than they compute.
 	stdflag.Set("test.parallel", "6")
-	testscript.Main(m, map[string]func(){
-		"poll":     runPoll,
-		"signaled": signaled,
-	})
+	testscript.Main(m, programs())
 }
 
 // raceAtOnce keeps a program with the race detector from sleeping for a second
 // at its end.
 const raceAtOnce = "atexit_sleep_ms=0"
+
+// withRaceDetector reports whether this program has the race detector.
+func withRaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// crashHelper is the variable that makes the test a program with something wrong in it.
+const crashHelper = "POLL_TEST_CRASH_HELPER"
 
 // runPoll is main.main.
 func runPoll() {
@@ -35,7 +44,9 @@ func runPoll() {
 }
 
 // TestScript runs the scripts of testdata/script, each a way to use the real
-// program. Beside testscript's own commands there are, in script_commands_test.go,
+// program, and TestScript_plain those of testdata/plain, in which one thing happens after
+// another: the race detector, which makes a program start four times slower, would find
+// nothing. Beside testscript's own commands there are, in script_commands_test.go,
 //
 //	exitcode N PROGRAM [ARG...]   run it; a shell would report the exit code N
 //	serve NAME ANSWER...          start a server, $NAME is its URL; -tls, -unix, -routes
@@ -54,17 +65,30 @@ func runPoll() {
 //	clean FILE                    no control character and no workflow command in it
 //	gone FILE...                  the processes whose numbers stand in it have ended
 //
-// and the program signaled. A script inherits nothing of the test's environment
-// but PATH.
-func TestScript(t *testing.T) {
+// the conditions [race], and [sockets] where there are Unix sockets, and the program signaled.
+// A script inherits nothing of the test's environment but PATH. What needs more than the sh of
+// script_sh_windows_test.go, such as signals, is marked by [unix].
+func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+
+func TestScript_plain(t *testing.T) {
+	if withRaceDetector() {
+		t.Skip("without the race detector only")
+	}
+	runScripts(t, "testdata/plain")
+}
+
+func runScripts(t *testing.T, dir string) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
-		Dir:      "testdata/script",
-		Deadline: time.Now().Add(5 * time.Minute), // a wait would last for ten
+		Dir:      dir,
+		Deadline: time.Now().Add(9 * time.Minute), // a wait would last for ten
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", raceAtOnce)
+			env.Setenv("LC_ALL", "C")
+			env.Setenv("HOME", "/no-home") // as on Unix
 			return nil
 		},
+		Condition:           condition,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -84,4 +108,28 @@ func TestScript(t *testing.T) {
 			"gone":     gone,
 		},
 	})
+}
+
+func condition(name string) (bool, error) {
+	switch name {
+	case "race":
+		return withRaceDetector(), nil
+	case "sockets":
+		return haveSockets()
+	}
+	return false, fmt.Errorf("there is no condition %s", name)
+}
+
+// haveSockets reports whether there are Unix sockets, as not in Wine 8.
+func haveSockets() (bool, error) {
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(dir)
+	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		return false, nil
+	}
+	return true, listener.Close()
 }

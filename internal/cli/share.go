@@ -194,7 +194,9 @@ func (o *limits) text(place string) string {
 // namedLimit returns the text of the limit of --share-key.
 func namedLimit(name string) string { return fmt.Sprintf("%q", []string{"name", name}) }
 
-// isLoopback reports whether a URL names another host on each machine.
+// isLoopback reports whether a URL surely names another host on each machine. What
+// [poll.Machine] takes for one besides, a private address, may be the same API for all of
+// them: to keep to one limit for two costs less than to have one for each machine.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

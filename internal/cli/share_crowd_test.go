@@ -12,6 +12,9 @@ import (
 // What many wait for is asked about as often as one would ask, and all see the end of it.
 func TestShare_crowd(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a crowd in real time")
+	}
 	const needed, waits = 10, 40
 	var asked atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,11 +40,11 @@ type targetReader struct {
 	perHost int           // connections to one host that are kept, 0 for as many as for one target
 	bodies  *poll.Bodies  // nil for one target
 
-	rules      map[ruleText]status.Rule
-	transports map[poll.Connect]*http.Transport
-	logins     map[string]*url.Userinfo // by host, of ~/.netrc
-	programs   map[string]bool          // that can be run
-	nested     *poll.Command            // what all commands have in common; nil until there is one
+	rules       map[ruleText]status.Rule
+	connections map[poll.Connect]connection
+	logins      map[string]*url.Userinfo // by host, of ~/.netrc
+	programs    map[string]bool          // that can be run
+	nested      *poll.Command            // what all commands have in common; nil until there is one
 }
 
 // A ruleText is a condition as it is written.

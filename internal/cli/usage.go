@@ -212,7 +212,8 @@ func refuseDocument(word string, given func(flag string) bool) error {
 
 // checkProgram reports whether a program that does not exist was meant as something
 // else: a URL without its scheme, or something that is never a program. A program
-// that only cannot be run is returned as missing, with advice.
+// that only cannot be run is returned as missing, with advice; one that cannot be given
+// its arguments is an error, too.
 func checkProgram(l *argv.Line, c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Check()
 	if wrong == nil {
@@ -224,8 +225,11 @@ func checkProgram(l *argv.Line, c poll.Command) (missing *status.Failure, advice
 	if typed, meant := meantURL(c.Args); meant != "" {
 		return nil, "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
 	}
-	missing, _ = errors.AsType[*status.Failure](wrong)
-	if missing != nil && missing.Kind == status.FailureNotFound {
+	missing, cannotRun := errors.AsType[*status.Failure](wrong)
+	if !cannotRun {
+		return nil, "", argv.Usagef("%w", wrong)
+	}
+	if missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot) {
 		advice = adviceOn(c.Args[0], l.Subcommands())
 	}
 	return missing, advice, nil
