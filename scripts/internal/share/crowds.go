@@ -43,6 +43,8 @@ func (s *suite) oneThing(where string, n int) (string, bool, error) {
 	slices.Sort(at)
 	seen := fmt.Sprintf("%d waits asked %d times, one alone %d times; all saw the end within %s of the first, half within %s; %d failed%s",
 		n, all.count(), one.count(), words(at[len(at)-1]-at[0]), words(at[len(at)/2]-at[0]), failed, first)
+	// One wait asks so few times that the share of one request is more than a tenth: 7 times in
+	// the small run, and whether one more look comes before the end is chance.
 	return seen, failed == 0 && float64(all.count()) <= 1.1*float64(one.count())+1, nil
 }
 

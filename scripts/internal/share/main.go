@@ -4,12 +4,13 @@
 // refuses, and what it costs when the one who asks is killed, or what is shared is paused,
 // slow or cut off. It prints one line per case; the exit code is 1 if a count is not as
 // promised. Times are only reported. It uses only the loopback interface, and needs
-// redis-server on PATH.
+// redis-server on PATH, or the program that REDIS_SERVER names, such as valkey-server.
 //
 //	scripts/share [-run REGEXP] [-small] [-for DURATION] [-poll FILE]
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -88,7 +89,7 @@ func run() (failed int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	own := environ()
+	own := append(environ(), "REDIS_SERVER="+os.Getenv("REDIS_SERVER"))
 	os.Clearenv() // what a connection goes through has to be the same in this process
 	for _, variable := range own {
 		name, value, _ := strings.Cut(variable, "=")
@@ -139,7 +140,8 @@ func (s *suite) startRedis() (stop func(), err error) {
 	s.redis = listener.Addr().String()
 	listener.Close()
 	_, port, _ := net.SplitHostPort(s.redis)
-	cmd := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.dir)
+	server := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")
+	cmd := exec.Command(server, "--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--tcp-backlog", "4096", "--dir", s.dir)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start a server: %w", err)
 	}
