@@ -130,7 +130,8 @@ const (
 	margin = 2 * time.Second
 	// secondMargin is the same after the second signal.
 	secondMargin = time.Second
-	// messageTime is how long the guard's message may take.
+	// messageTime is how long the guard's message, and a result being written at a
+	// signal, may still take.
 	messageTime = 100 * time.Millisecond
 	// tick is how often the guard looks. It counts ticks, so that time during which
 	// the process was stopped does not count.
@@ -240,8 +241,9 @@ func await(ctx context.Context, f func() error) error {
 	}
 }
 
-// deliver writes the result, but gives up at a signal. After a signal it still
-// writes what there is, and the guard makes sure that this ends.
+// deliver writes the result, but gives up messageTime after a signal: who has read the
+// result to its end may send one, and what was delivered in full stands. After a signal it
+// still writes what there is, and the guard makes sure that this ends.
 func (w World) deliver(ctx context.Context, write func() error) error {
 	if w.guard != nil {
 		w.guard.writing.Store(true)
@@ -250,5 +252,11 @@ func (w World) deliver(ctx context.Context, write func() error) error {
 	if ctx.Err() != nil {
 		return write()
 	}
-	return await(ctx, write)
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	stop := context.AfterFunc(ctx, func() {
+		time.AfterFunc(messageTime, func() { cancel(context.Cause(ctx)) })
+	})
+	defer stop()
+	return await(late, write)
 }

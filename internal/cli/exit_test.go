@@ -183,6 +183,22 @@ func TestAwait(t *testing.T) {
 	})
 }
 
+// Who has read the result to its end may send a signal before poll knows that it was read.
+func TestDeliver_signalAfterTheResult(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := World{}.deliver(ctx, func() error {
+			cancel(&signals.Error{Signal: syscall.SIGTERM})
+			time.Sleep(messageTime / 2)
+			return nil
+		})
+		if err != nil {
+			t.Errorf("have %v, want nil: the result was delivered in full", err)
+		}
+	})
+}
+
 func TestDeliver_theGuardKnows(t *testing.T) {
 	t.Parallel()
 	w := World{guard: &guard{}}
