@@ -3,6 +3,8 @@ package fleet
 import (
 	"bytes"
 	"cmp"
+	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -71,17 +73,20 @@ func (s *server) start(t testing.TB, cmd *exec.Cmd) {
 	t.Fatalf("the server does not start: %s", &s.log)
 }
 
-// freePort returns a port of this machine for a server that cannot take any. A fixed one would
-// be open to the tests of other packages, for which it may be a closed one.
+// freePort returns a port of this machine for a server that cannot take any. It is one of those
+// that no system hands out by itself, to a client or to the server of another test.
 func freePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 1000 {
+		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			_, port, _ := net.SplitHostPort(address)
+			return port
+		}
 	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
-	return port
+	t.Fatal("there is no free port")
+	return ""
 }
 
 // connect returns a connection that stays open until the end of the test.
