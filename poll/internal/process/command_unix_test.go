@@ -8,27 +8,10 @@ import (
 	"time"
 )
 
-// A program that has ended before the context was done has answered, even if
-// both are known only later.
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	s := NewSession(Command{Args: []string{"sh", "-c", "echo answer; exit 5"}})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 20 { // a select with two choices takes either
-		c, failure := s.start(t.Context(), Attempt{Number: 1})
-		if failure != nil {
-			t.Fatal(failure.Reason)
-		}
-		<-c.exited
-		if stopped := s.attend(ctx, c); stopped != nil || c.exit != 5 {
-			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
-		}
-		if body, _, _ := s.outputs.take(); string(body) != "answer\n" {
-			t.Fatalf("have %q, want the answer", body)
-		}
-		c.process.Release()
-	}
+	// A select with two choices takes either.
+	wantComplete(t, Command{Args: []string{"sh", "-c", "echo answer; exit 5"}}, 20)
 }
 
 // Where a cut loses what is still in the pipes there is time to read it, though

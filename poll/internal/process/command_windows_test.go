@@ -293,29 +293,12 @@ func TestEndLeavesAlone(t *testing.T) {
 	}
 }
 
-// A program that has ended before the context was done has answered, and what it wrote is
-// read even if there is no grace.
+// What the program wrote is read even if there is no grace.
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	c := helper("answer")
 	c.Grace = -1
-	s := NewSession(c)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 10 {
-		c, failure := s.start(t.Context(), Attempt{Number: 1})
-		if failure != nil {
-			t.Fatal(failure.Reason)
-		}
-		<-c.exited
-		if stopped := s.attend(ctx, c); stopped != nil || c.exit != 5 {
-			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
-		}
-		if body, _, _ := s.outputs.take(); string(body) != "answer\n" {
-			t.Fatalf("have %q, want the answer", body)
-		}
-		c.release()
-	}
+	wantComplete(t, c, 10)
 }
 
 func TestExitCodeOf32Bits(t *testing.T) {

@@ -1,0 +1,29 @@
+package process
+
+import (
+	"context"
+	"testing"
+)
+
+// wantComplete runs c, which writes answer and exits with 5, as many times: a program that has
+// ended before the context was done has answered, even if both are known only later.
+func wantComplete(t *testing.T, c Command, times int) {
+	t.Helper()
+	s := NewSession(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range times {
+		c, failure := s.start(t.Context(), Attempt{Number: 1})
+		if failure != nil {
+			t.Fatal(failure.Reason)
+		}
+		<-c.exited
+		if stopped := s.attend(ctx, c); stopped != nil || c.exit != 5 {
+			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
+		}
+		if body, _, _ := s.outputs.take(); string(body) != "answer\n" {
+			t.Fatalf("have %q, want the answer", body)
+		}
+		c.release()
+	}
+}
