@@ -234,6 +234,8 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 					http.Redirect(w, r, abroadURL+"/away", http.StatusTemporaryRedirect)
 				case len(home.seen) < 4:
 					w.WriteHeader(202)
+				default:
+					io.WriteString(w, "rows")
 				}
 			}
 			abroad.handler = func(w http.ResponseWriter, r *http.Request) {
@@ -242,6 +244,8 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 					http.Redirect(w, r, homeURL+"/back", http.StatusFound)
 				case len(abroad.seen) < 2:
 					w.WriteHeader(202)
+				default:
+					io.WriteString(w, "rows")
 				}
 			}
 			homeURL, abroadURL = home.start(t, pair), abroad.start(t, pair)

@@ -269,6 +269,9 @@ type Following struct {
 	Each bool
 	// Untrusted is true if Missing is about another origin, or one without https.
 	Untrusted bool
+	// Due is true while a request that changes something is still to be sent: this answer is
+	// none to it. No rule then makes a SUCCESS of it.
+	Due bool
 }
 
 // A Monitor is a kind of URL that is polled.
@@ -277,10 +280,11 @@ type Monitor uint8
 // The kinds of URL.
 const (
 	MonitorGiven    Monitor = iota // the probe's own
-	MonitorLocation                // Location of a 201, 202 or 303: 202 while running, then the answer
+	MonitorLocation                // Location of a 202: 202 while running, then the answer
 	MonitorAzure                   // Azure-AsyncOperation or Operation-Location: a status document
 	MonitorBuilt                   // made from the document of the first answer
 	MonitorResult                  // where a finished operation says its result is
+	MonitorCreated                 // Location of a 201 or 303: what was created, or the result
 )
 
 // Advice is what can be done about a verdict, as data. The program that reports
@@ -301,4 +305,5 @@ const (
 	AdviceFollow                        // say where to look after the start, or that the request starts nothing
 	AdviceKey                           // say what names an element
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
+	AdviceDone                          // say by a rule which document means that the operation is done
 )

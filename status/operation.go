@@ -2,11 +2,17 @@ package status
 
 import (
 	"bytes"
+	"cmp"
+	_ "embed"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -18,7 +24,8 @@ type stage uint8
 const (
 	stageUnknown stage = iota
 	stageDone
-	stageOpen // nothing that is known to be final
+	stageOdd  // a state that is final in some APIs, and in others not
+	stageOpen // surely not final
 	stageFailed
 )
 
@@ -26,59 +33,93 @@ const (
 type statement struct {
 	stage stage
 	path  string // ".state"
-	value expr.Value
+	raw   string // JSON
 }
 
-func (s statement) String() string { return s.path + " is " + excerpt([]byte(s.value.Raw)) }
+func (s statement) String() string { return s.path + " is " + excerpt([]byte(s.raw)) }
+
+// A report is all that a document, or an object in it, says about its operation.
+type report struct{ state, sign, wrong statement }
+
+// add adds what another object says, the last stage of each kind.
+func (r *report) add(other report) {
+	last := func(s *statement, t statement) {
+		if t.stage > s.stage {
+			*s = t
+		}
+	}
+	last(&r.state, other.state)
+	last(&r.sign, other.sign)
+	last(&r.wrong, other.wrong)
+}
 
 // Statement returns what the document of a good HTTP answer says about the
 // operation, such as `.state is "running"`; "" if nothing.
 func (o *Observation) Statement() string {
-	if !o.Good() || o.Code == nil {
-		return ""
-	}
-	if s := stated(Environment(o), *o.Code); s.stage != stageUnknown {
-		return s.String()
+	if o.Good() && o.Code != nil {
+		if s := o.reported().state; s.stage != stageUnknown {
+			return s.String()
+		}
 	}
 	return ""
 }
 
 // followed judges a good answer from a URL that was followed, if no rule says what is
 // final. Many APIs answer there with the operation itself, done or not: what the document
-// says at its top decides.
+// says decides.
 func (r Rules) followed(o *Observation) Verdict {
-	env := Environment(o)
-	s := stated(env, *o.Code)
+	env, said := Environment(o), o.reported()
+	s := said.state
+	isFlag := s.raw == "true" || s.raw == "false"
 	switch {
+	case s.stage == stageUnknown && said.sign.stage != stageUnknown:
+		return Verdict{Status: NotReady, Reason: said.sign.String()}
 	case s.stage == stageUnknown:
-		return r.unstated(o, env)
-	case s.stage == stageFailed, s.stage == stageDone && namesError(env):
+		return r.unstated(o, env, said.wrong)
+	case s.stage == stageFailed:
 		return Verdict{Status: Error, Reason: withDetail(s.String(), env)}
+	case s.stage == stageDone && said.wrong.stage != stageUnknown:
+		return Verdict{Status: Error, Reason: withDetail(s.String(), env, said.wrong)}
 	case s.stage == stageDone:
 		return Verdict{Status: Success, Reason: s.String()}
-	case s.value.Kind == expr.KindBool && isDone(s.path):
+	case s.stage == stageOpen && isFlag:
 		return Verdict{Status: NotReady, Reason: s.String()}
-	case o.Following.Monitor == MonitorAzure || !r.readsNotReady():
+	case s.stage == stageOpen, o.Following.Monitor == MonitorAzure, !r.readsNotReady():
 		return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is",
 			Advice: Advice{Code: AdviceFinalStates, Path: s.path}}
 	}
 	return Verdict{Status: Success, Reason: s.String()}
 }
 
-// unstated judges a document that does not say how the operation is. It is the result
-// unless something speaks against that: the page of a server under maintenance has no
-// state either.
-func (r Rules) unstated(o *Observation, env *expr.Env) Verdict {
+// unstated judges a document that does not say how the operation is. What was created, or
+// what a 303 led to, is the result then, unless something speaks against that: the page of a
+// server under maintenance has no state either. A status document has to say it.
+func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict {
 	words, earlier := codeText(*o.Code), o.Following.Earlier
-	switch onlyError := isOnlyError(o.Body); {
+	text := bytes.TrimSpace(env.Doc.Bytes())
+	isJSON, created := json.Valid(text), o.Following.Monitor == MonitorCreated
+	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0]))
+	onlyError := isJSON && wrong.stage != stageUnknown && isOnlyError(text)
+	switch {
 	case o.Following.Monitor == MonitorAzure:
 		return r.good(words + ", which does not say whether the operation is done: a condition can")
 	case onlyError && earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words+" with nothing but an error", env)}
-	case earlier != "" && (onlyError || !isTrue(isJSON, env) || !r.readsNotReady()):
+	case earlier != "" && (onlyError || !isJSON || !r.readsNotReady()):
 		return r.good(words + " without a state, and before it " + earlier + ": a condition can say what is final")
+	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
+		return Verdict{Status: Success, Reason: words}
+	case !isJSON:
+		return r.good(words + " without a whole document: a condition can say that it is the end")
+	case wrong.stage != stageUnknown && created:
+		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
+	case wrong.stage == stageUnknown && (created || r.readsNotReady()):
+		return Verdict{Status: Success, Reason: words,
+			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}
 	}
-	return Verdict{Status: Success, Reason: words}
+	v := r.good(words + " without a state: a condition can say when it is done")
+	v.Advice.Code = AdviceDone
+	return v
 }
 
 // readsNotReady reports whether a rule of the user says which documents mean that the
@@ -87,118 +128,183 @@ func (r Rules) readsNotReady() bool {
 	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().JSON })
 }
 
-// withDetail adds what the document says went wrong.
-func withDetail(words string, env *expr.Env) string {
+// withDetail adds what the document says went wrong, in its words if it has some.
+func withDetail(words string, env *expr.Env, wrong ...statement) string {
 	if detail := firstText(errorDetail(), env); detail != "" {
-		words += ": " + detail
+		return words + ": " + detail
+	}
+	for _, s := range wrong {
+		words += ", but " + s.String()
 	}
 	return words
 }
 
-// stated returns what a document says about its operation. In an envelope, a
-// .status of "ok" is about the answer; what is inside is about the operation.
-func stated(env *expr.Env, code int) statement {
-	s := strongest(stateMembers(), env, code)
-	if s.stage > stageDone || !isTrue(inEnvelope, env) {
-		return s
+// errorDetail say what went wrong.
+var errorDetail = sync.OnceValue(func() []*expr.Expr {
+	values, err := compileValues(strings.Fields(".error.message .error .error.code " +
+		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"))
+	if err != nil {
+		panic(err)
 	}
-	if inner := strongest(innerMembers(), env, code); inner.stage != stageUnknown {
-		return inner
+	return values
+})
+
+// reported returns what the document of an answer says about its operation. A text without
+// JSON says it by the one word that it is.
+func (o *Observation) reported() report {
+	text := bytes.TrimSpace(Environment(o).Doc.Bytes())
+	if json.Valid(text) && bytes.ContainsAny(text[:1], "{[") {
+		return reportOf("", text, *o.Code, 0)
 	}
-	return s
+	path := "$body"
+	if json.Valid(text) {
+		path = "."
+	}
+	if stage := known().stageOf(text); stage != stageOdd {
+		return report{state: statement{stage, path, strconv.Quote(excerpt(bytes.Trim(text, `"`)))}}
+	}
+	return report{}
 }
 
-func strongest(members []*expr.Expr, env *expr.Env, code int) (s statement) {
-	for _, member := range members {
-		path, value := member.String(), member.Eval(env).Value()
-		if stage := stageOf(path, value, code); stage > s.stage {
-			s = statement{stage, path, value}
+// maxNesting is how many envelopes are opened, one in another: as in JSON:API, whose
+// operation is in .data.attributes.
+const maxNesting = 3
+
+// reportOf returns what the value at a path says.
+func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) {
+	var items []json.RawMessage
+	if json.Unmarshal(raw, &items) == nil {
+		for i, item := range items {
+			all.add(reportOf(fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), item, code, nesting+1))
+		}
+		return all
+	}
+	var members map[string]json.RawMessage
+	json.Unmarshal(raw, &members)
+	var inner report
+	around := "" // what the object is around
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		key, at := flattened(name), path+"."+name
+		all.add(known().saidBy(key, at, members[name], code))
+		if kind := known().around[strings.TrimSuffix(key, "s")]; kind != "" && nesting < maxNesting {
+			inner.add(reportOf(at, members[name], code, nesting+1))
+			around = max(around, kind)
 		}
 	}
-	return s
+	all.open(inner, around == "operation")
+	return all
 }
 
-// stateNames are the members by which documents say how an operation is.
-const stateNames = ".status .state .phase .done .provisioningState .properties.provisioningState " +
-	".Status .State .Phase .Done .ProvisioningState"
-
-var (
-	stateMembers = compiled(stateNames)
-	// innerMembers are the same inside an envelope.
-	innerMembers = compiled(within(".data"), within(".job"), within(".result"), within(".operation"))
-	// inEnvelope is true if .status is about the answer, not about the operation in it.
-	inEnvelope = compiled(`.status==$status||.Status==$status||.status=~'(?i)^(ok|success)$'||.Status=~'(?i)^(ok|success)$'`)
-	// errorDetail say what went wrong.
-	errorDetail = compiled(".error.message .error .error.code .errors[0].message .errors[0] .message")
-	errorMember = compiled(".error")
-	isJSON      = compiled("$isjson")
-)
-
-// within returns stateNames as members of an object.
-func within(object string) string {
-	return object + strings.ReplaceAll(stateNames, " ", " "+object)
-}
-
-// compiled returns a function that compiles lists of expressions when it is first
-// called.
-func compiled(lists ...string) func() []*expr.Expr {
-	return sync.OnceValue(func() []*expr.Expr {
-		values, err := compileValues(strings.Fields(strings.Join(lists, " ")))
-		if err != nil {
-			panic(err)
-		}
-		return values
-	})
-}
-
-// stageOf returns the stage that the value of a state member means in an answer
-// with that code.
-func stageOf(path string, v expr.Value, code int) stage {
-	switch v.Kind {
-	case expr.KindUnknown, expr.KindMissing:
-		return stageUnknown
-	case expr.KindBool:
-		if v.Raw == "true" && isDone(path) {
-			return stageDone
-		}
-	case expr.KindNumber:
-		if v.Raw == strconv.Itoa(code) {
-			return stageUnknown // repeats the answer's code
-		}
-	case expr.KindString:
-		return stageOfWord(v.Text())
+// open adds what stands in an envelope. What stands around it may be about the answer: an
+// "ok" beside an operation says nothing of that.
+func (r *report) open(inner report, ofOperation bool) {
+	state := r.state
+	isOK := state.stage == stageDone && slices.Contains([]string{"ok", "success"}, flattened(state.raw))
+	r.state = statement{}
+	r.add(inner)
+	switch {
+	case state.stage > stageDone, r.state.stage == stageOdd && state.stage == stageDone && !isOK,
+		r.state.stage == stageUnknown && !(isOK && (ofOperation || r.sign.stage != stageUnknown)):
+		r.state = state
 	}
-	return stageOpen
 }
 
-// stageOfWord knows the words that are final in any API. A word that is final only in
-// some APIs (running, created), or a success after one request and a failure after
-// another (stopped, deleted), is not among them.
-func stageOfWord(s string) stage {
-	switch flattened(s) {
-	case "succeeded", "success", "successful", "succeed", "completed", "complete", "finished", "done",
-		"passed", "ready", "active", "available", "live", "applied", "ok",
-		"createcomplete", "updatecomplete", "deletecomplete", "importcomplete", "plannedandfinished":
-		return stageDone
-	case "failed", "failure", "fault", "error", "errored", "cancelled", "canceled", "cancelcomplete",
-		"aborted", "rejected", "timedout", "timeout", "expired", "discarded", "incomplete", "interrupted",
-		"internalerror", "startupfailure", "createfailed", "updatefailed", "deletefailed", "buildfailed",
-		"rollbackcomplete", "rollbackfailed", "updaterollbackcomplete", "updaterollbackfailed":
-		return stageFailed
+//go:embed operation.txt
+var operationText string
+
+// A vocabulary is what operation.txt says, by flattened names and words.
+type vocabulary struct {
+	stages  map[string]stage
+	members map[string][][2]string // what the value has to be, and what it then says
+	around  map[string]string
+}
+
+var known = sync.OnceValue(func() vocabulary {
+	v := vocabulary{map[string]stage{}, map[string][][2]string{}, map[string]string{}}
+	stages := map[string]stage{"done": stageDone, "open": stageOpen, "failed": stageFailed}
+	for line := range strings.Lines(operationText) {
+		head, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		words := strings.Fields(head)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case words[0] == "member":
+			for _, name := range strings.Fields(names) {
+				v.members[name] = append(v.members[name], [2]string(words[1:]))
+			}
+		case words[0] == "around":
+			for _, name := range strings.Fields(names) {
+				v.around[strings.TrimSuffix(name, "s")] = words[1]
+			}
+		default:
+			for _, word := range words[1:] {
+				v.stages[word] = stages[words[0]]
+			}
+		}
 	}
-	return stageOpen
+	return v
+})
+
+// stageOf returns the stage that a text means. A value that is none means nothing known.
+func (v vocabulary) stageOf(text []byte) stage {
+	if len(text) <= maxLine && !bytes.ContainsAny(text, "{[") {
+		if stage, found := v.stages[flattened(string(text))]; found {
+			return stage
+		}
+	}
+	return stageOdd
 }
 
-// isDone reports whether a path names a member that is true at the end.
-func isDone(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".done") }
-
-func isTrue(condition func() []*expr.Expr, env *expr.Env) bool {
-	return condition()[0].Eval(env).Value().Raw == "true"
+// saidBy returns what a member says. Its key is flattened.
+func (v vocabulary) saidBy(key, path string, value json.RawMessage, code int) (r report) {
+	rows, raw := v.members[strings.TrimPrefix(key, "is")], string(value)
+	for _, end := range []string{"status", "state"} {
+		if rows == nil && strings.HasSuffix(key, end) {
+			rows = v.members["*"+end]
+		}
+	}
+	for _, row := range rows {
+		stage := v.stageOf(value)
+		if !meets(row[0], raw, stage) {
+			continue
+		}
+		switch row[1] {
+		case "done":
+			r.add(report{state: statement{stageDone, path, raw}})
+		case "open":
+			r.add(report{state: statement{stageOpen, path, raw}})
+		case "state":
+			if strings.Trim(raw, `"`) != strconv.Itoa(code) { // it repeats the answer's code
+				r.add(report{state: statement{stage, path, raw}})
+			}
+		case "sign":
+			r.add(report{sign: statement{stageOpen, path, raw}})
+		case "wrong":
+			r.add(report{wrong: statement{stageFailed, path, raw}})
+		}
+	}
+	return r
 }
 
-// namesError reports whether a document has an error with content. APIs that say only
-// "done" use it to tell a failure.
-func namesError(env *expr.Env) bool { return hasContent(errorMember()[0].Eval(env).Value().Raw) }
+// meets reports whether a value, which as a word means a stage, is what a row of
+// operation.txt is for.
+func meets(test, raw string, stage stage) bool {
+	switch test {
+	case "any":
+		return true
+	case "value":
+		return raw != "true" && raw != "false"
+	case "some":
+		return hasContent(raw)
+	case "open":
+		return stage == stageOpen
+	case "failed":
+		return stage == stageFailed
+	case "below100":
+		n, err := strconv.ParseFloat(strings.Trim(raw, `"%`), 64)
+		return err == nil && n < 100
+	}
+	return raw == test
+}
 
 // hasContent reports whether a JSON value is more than an empty one.
 func hasContent(raw string) bool {
@@ -212,22 +318,18 @@ func hasContent(raw string) bool {
 // isOnlyError reports whether a document holds an error and nothing but what usually
 // accompanies one.
 func isOnlyError(body []byte) bool {
-	if !bytes.Contains(body, []byte(`"error`)) {
-		return false
-	}
 	var members map[string]json.RawMessage
-	if json.Unmarshal(body, &members) != nil {
-		return false
-	}
+	json.Unmarshal(body, &members)
 	found := false
 	for name, value := range members {
-		switch flattened(name) {
-		case "error", "errors":
-			found = found || hasContent(string(value))
+		key := flattened(name)
+		isWrong := known().saidBy(key, "", value, 0).wrong.stage != stageUnknown
+		found = found || isWrong
+		switch key {
 		case "message", "code", "detail", "details", "description", "errorcode", "errordescription", "errormessage",
 			"statuscode", "requestid", "traceid", "timestamp", "path":
 		default:
-			if hasContent(string(value)) {
+			if !isWrong && hasContent(string(value)) {
 				return false
 			}
 		}
@@ -235,8 +337,12 @@ func isOnlyError(body []byte) bool {
 	return found
 }
 
-// flattened returns s in lower case without word separators, so that TIMED_OUT,
-// timed-out and TimedOut are equal.
+// flattened returns the letters and digits of s in lower case.
 func flattened(s string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(s))
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
 }

@@ -9,7 +9,8 @@ import (
 
 func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 	t.Parallel()
-	const followed, azure = status.MonitorLocation, status.MonitorAzure
+	const followed, azure, created = status.MonitorLocation, status.MonitorAzure, status.MonitorCreated
+	const stateless = "HTTP 200 OK without a state: a condition can say when it is done"
 	for _, test := range []struct {
 		monitor status.Monitor
 		body    string
@@ -50,12 +51,20 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{azure, `rows`, status.NotReady, "HTTP 200 OK, which does not say whether the operation is done", ""},
 
 		// final
-		{followed, `{"state":"ready","name":"c1"}`, status.Success, `.state is "ready"`, ""},
+		{followed, `{"state":"finished","name":"c1"}`, status.Success, `.state is "finished"`, ""},
 		{followed, `{"status":"SUCCEEDED"}`, status.Success, "", ""},
 		{followed, `{"status":"Update_Complete"}`, status.Success, "", ""},
-		{followed, `{"status":"active"}`, status.Success, "", ""},
 		{followed, `{"done":true,"response":{}}`, status.Success, ".done is true", ""},
-		{followed, `{"status":200,"data":[]}`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"kind":"Status","status":"Success"}`, status.Success, `.status is "Success"`, ""},
+		{followed, `{"status":"ok","job":{"state":"finished"}}`, status.Success, `.job.state is "finished"`, ""},
+		{followed, `{"status":"finished","job":{"state":"released"}}`, status.Success, `.status is "finished"`, ""},
+		{followed, `done`, status.Success, `$body is "done"`, ""},
+		{followed, `"Done"`, status.Success, `. is "Done"`, ""},
+		{followed, `{"finished":true}`, status.Success, ".finished is true", ""},
+		{followed, `[{"state":"done"},{"state":"succeeded"}]`, status.Success, `.[0].state is "done"`, ""},
+		{followed, `{"status":"completed","result":{"order_status":"shipped","rows":6}}`, status.Success, `.status is "completed"`, ""},
+		{followed, `{"done":true,"response":{"state":"ACTIVE"}}`, status.Success, ".done is true", ""},
+		{followed, `{"status":"success","result":{"url":"/x"}}`, status.Success, `.status is "success"`, ""},
 		{followed, `{"status":"completed","state":"done","error":null}`, status.Success, "", ""},
 		{followed, `{"status":"completed","error":{ }}`, status.Success, "", ""},
 		{followed, `{"status":"completed","error":""}`, status.Success, "", ""},
@@ -63,8 +72,6 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{azure, `{"state":"done"}`, status.Success, `.state is "done"`, ""},
 
 		{followed, `{"status":"success","data":{"state":"done"}}`, status.Success, `.data.state is "done"`, ""},
-		{followed, `{"status":"success","data":{"rows":[]}}`, status.Success, `.status is "success"`, ""},
-		{followed, `{"status":"done","data":{"state":"queued"}}`, status.Success, `.status is "done"`, ""},
 		{followed, `{"status":201,"data":{"state":"queued"}}`, status.NotReady, `.status is 201`, ".status"},
 		{azure, `{"status":"succeeded","error":null}`, status.Success, "", ""},
 		{azure, `{"status":"succeeded","error":{}}`, status.Success, "", ""},
@@ -84,17 +91,59 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"completed","error":["x"]}`, status.Error, `.status is "completed"`, ""},
 		{azure, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
 
+		{followed, `{"status":"completed","conclusion":"failure"}`, status.Error, `.conclusion is "failure"`, ""},
+		{followed, `{"status":"completed","success":false}`, status.Error, `.status is "completed", but .success is false`, ""},
+		{followed, `{"state":"finished","exit_code":1}`, status.Error, `.state is "finished", but .exit_code is 1`, ""},
+		{followed, `{"state":"complete","errors":["x"]}`, status.Error, `.state is "complete": x`, ""},
+		{followed, `{"done":true,"response":{"error":"x"}}`, status.Error, ".done is true, but .response.error is", ""},
+		{followed, `{"success":false,"message":"job failed"}`, status.Error, "HTTP 200 OK with nothing but an error: job failed", ""},
+		{followed, `{"fault":{"faultstring":"x"}}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
+		{followed, `{"exception":"x"}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
+		{followed, `failed`, status.Error, `$body is "failed"`, ""},
+		{created, `{"id":7,"errors":["x"]}`, status.Error, "HTTP 200 OK: x", ""},
+
+		// not known to be final in every API, or under another name, or further in
+		{followed, `{"state":"active"}`, status.NotReady, `.state is "active"`, ".state"},
+		{followed, `{"state":"available"}`, status.NotReady, `.state is "available"`, ".state"},
+		{followed, `{"state":"ready"}`, status.NotReady, `.state is "ready"`, ".state"},
+		{followed, `{"job_status":"done","lifecycleState":"CREATING"}`, status.NotReady, `.lifecycleState is "CREATING"`, ".lifecycleState"},
+		{followed, `{"data":{"attributes":{"status":"running"}}}`, status.NotReady, `.data.attributes.status is "running"`, ".data.attributes.status"},
+		{followed, `{"status":"success","data":{"job":{"status":"running"}}}`, status.NotReady, `.data.job.status is "running"`, ".data.job.status"},
+		{followed, `{"status":"success","data":[{"status":"done"},{"status":"running"}]}`, status.NotReady, `.data[1].status is "running"`, ".data[1].status"},
+		{followed, `{"status":"done","task":{"state":"queued"}}`, status.NotReady, `.task.state is "queued"`, ".task.state"},
+		{followed, `[{"state":"running"}]`, status.NotReady, `.[0].state is "running"`, ".[0].state"},
+		{followed, `"running"`, status.NotReady, `. is "running"`, "."},
+		{followed, `Queued`, status.NotReady, `$body is "Queued"`, "$body"},
+		{followed, `{"result":"pending"}`, status.NotReady, `.result is "pending"`, ".result"},
+		{followed, `{"status":"done","running":true,"state":"running"}`, status.NotReady, `.state is "running"`, ".state"},
+
+		// a sign that it goes on
+		{created, `{"progress":10}`, status.NotReady, ".progress is 10", ""},
+		{created, `{"percentComplete":"99%"}`, status.NotReady, `.percentComplete is "99%"`, ""},
+		{created, `{"isComplete":false}`, status.NotReady, ".isComplete is false", ""},
+		{created, `{"ready":false}`, status.NotReady, ".ready is false", ""},
+		{created, `{"running":true}`, status.NotReady, ".running is true", ""},
+		{created, `{"completed_at":null}`, status.NotReady, ".completed_at is null", ""},
+		{created, `{"queue_position":3}`, status.NotReady, ".queue_position is 3", ""},
+		{created, `{"message":"still working"}`, status.NotReady, `.message is "still working"`, ""},
+		{created, `{"status":"success","data":{"progress":10}}`, status.NotReady, ".data.progress is 10", ""},
+		{created, `{"status":"completed","progress":10,"result":null}`, status.Success, `.status is "completed"`, ""},
+
 		// nothing is said
-		{followed, `{"id":7,"nested":{"state":"running"}}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `{"id":7,"error":"x"}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `{"error":null,"message":"done it"}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `{"errors":[],"data":null}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `{"errors":[{"row":7}],"imported":6}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `{"data":{"state":"queued"}}`, status.Success, "HTTP 200 OK", ""},
-		{followed, `[{"state":"running"}]`, status.Success, "HTTP 200 OK", ""},
-		{followed, `"running"`, status.Success, "HTTP 200 OK", ""},
+		{followed, `{"id":7,"nested":{"state":"running"}}`, status.NotReady, stateless, ""},
+		{followed, `{"id":7,"error":"x"}`, status.NotReady, stateless, ""},
+		{followed, `{"ready":true}`, status.NotReady, stateless, ""},
+		{followed, `{"progress":100}`, status.NotReady, stateless, ""},
+		{followed, `{"errors":[],"data":null}`, status.NotReady, stateless, ""},
+		{followed, `{"status":"success","data":{"rows":[]}}`, status.NotReady, stateless, ""},
+		{followed, `{"status":"ok","job":{"id":7}}`, status.NotReady, stateless, ""},
+		{followed, `{"status":200,"data":[]}`, status.NotReady, stateless, ""},
+		{followed, `[]`, status.NotReady, stateless, ""},
+		{followed, `{"state":"done"`, status.NotReady, "HTTP 200 OK without a whole document", ""},
+		{followed, ``, status.NotReady, "HTTP 200 OK without a whole document", ""},
+		{created, ``, status.NotReady, "HTTP 200 OK without a whole document", ""},
 		{followed, `state: running`, status.Success, "HTTP 200 OK", ""},
-		{followed, ``, status.Success, "HTTP 200 OK", ""},
+		{created, `{"id":7,"size":3}`, status.Success, "HTTP 200 OK", ""},
 		{status.MonitorGiven, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
 		{status.MonitorResult, `{"state":"running"}`, status.Success, "HTTP 200 OK", ""},
 	} {

@@ -180,12 +180,12 @@ func (k Kind) offers(u expr.Uses) bool {
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation
-// and Operation-Location.
+// and Operation-Location. That a resource without a state is at rest is none of them.
 var azureRules = sync.OnceValue(func() []Rule {
 	p, _ := LookupPreset("azure-lro")
 	rules, err := p.Compile(KindHTTP)
 	if err != nil {
 		panic(err)
 	}
-	return rules
+	return slices.DeleteFunc(rules, func(r Rule) bool { return r.Status == Success && r.Why != "" })
 })

@@ -20,6 +20,9 @@ type Rule struct {
 	// Why is the reason when the rule matches; "" for the expression's own
 	// explanation.
 	Why string
+	// Here is true if the rule is only about what the origin that is asked first says: not
+	// about the answer of another one, to which a redirect led.
+	Here bool
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
 	Detail []*expr.Expr
@@ -142,6 +145,9 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if o.absent() {
 		return Verdict{Status: NotReady, Reason: "it is " + o.absence(), Answers: e.answers}
 	}
+	if o.Elsewhere && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
+		return Verdict{Status: NotReady, Reason: "it is there: it redirects to another origin", Answers: e.answers}
+	}
 	want, answers := e.want(), e.answers
 	var azure []Rule
 	if o.Following.Monitor == MonitorAzure {
@@ -152,7 +158,7 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	case !ok:
 		v = r.unmatched(o, want)
 		v.Answers = answers // without those of the built-in rules
-	case v.Status == Success && namesError(e.env):
+	case v.Status == Success && o.reported().wrong.stage != stageUnknown:
 		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
@@ -181,7 +187,7 @@ type evaluation struct {
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	for _, kind := range RuleKinds() {
 		for i := range rules {
-			if rules[i].Status != kind.Status {
+			if rules[i].Status != kind.Status || rules[i].isBarred(o) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
@@ -194,6 +200,12 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
+}
+
+// isBarred reports whether a rule cannot decide about o: nothing is done before it was sent,
+// and what another origin says may not count.
+func (r *Rule) isBarred(o *Observation) bool {
+	return r.Status == Success && o.Following.Due || r.Here && o.Elsewhere
 }
 
 func (e *evaluation) ask(o *Observation, rule *Rule) Answer {

@@ -188,7 +188,7 @@ func TestClassify(t *testing.T) {
 		"behind Location, 200, strict": {rules: []string{done}, strict: true, o: with(answered(200, `{"state":"gone"}`), func(o *status.Observation) {
 			o.Following.Monitor = status.MonitorLocation
 		}), want: status.Error, reason: "unexpected state"},
-		"behind Location, 200": {o: with(answered(200, ""), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.Success},
+		"behind Location, 200": {o: with(answered(200, "rows"), func(o *status.Observation) { o.Following.Monitor = status.MonitorLocation }), want: status.Success},
 
 		"connected, to be asked otherwise": {rules: []string{"until $attempt >= 3"}, o: status.Observation{Kind: status.KindTCP, Attempt: 2}, want: status.NotReady, reason: "$attempt is 2"},
 		"connected":                        {o: status.Observation{Kind: status.KindTCP}, want: status.Success},

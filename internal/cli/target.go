@@ -111,7 +111,7 @@ func (r *targetReader) readGone(l *argv.Line, t *target) error {
 		condition += " or $status in [404, 410]"
 	}
 	rule, err := r.rule(ruleText{status.Success, condition})
-	rule.Origin = "--gone"
+	rule.Origin, rule.Here = "--gone", true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 	return err
 }

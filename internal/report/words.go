@@ -326,6 +326,8 @@ func remedy(a status.Advice) string {
 		return "to name the elements otherwise: --key EXPR, which may be repeated"
 	case status.AdviceFinalStates:
 		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
+	case status.AdviceDone:
+		return `to say when it is done: --until EXPR, such as --until '.state == "done"'`
 	}
 	return ""
 }

@@ -35,7 +35,7 @@ func TestDifferential(t *testing.T) {
 		switch d := differ(doc, ours, theirs); {
 		case d == "":
 			equal++
-		case d == "refused":
+		case d == "refused", strings.Contains(d, "every text"):
 			refused++
 		case d == "kleene":
 			kleene++
@@ -333,13 +333,13 @@ func (g *generator) leaf(depth int) (ours, theirs string) {
 		b := g.list()
 		return a + " in " + b, fmt.Sprintf("_in(%s; %s)", x, b)
 	case 7:
-		re := pick(g, "^a", "o", "^[0-9.]+$", "(?i)DONE", "")
+		re := pick(g, "^a", "o", "^[0-9.]+$", "(?i)DONE")
 		if g.IntN(2) == 0 {
 			return fmt.Sprintf("%s =~ %q", a, re), fmt.Sprintf("(%s | test(%q))", x, re)
 		}
 		return fmt.Sprintf("%s !~ %q", a, re), fmt.Sprintf("(%s | test(%q) | not)", x, re)
 	}
-	op, b := pick(g, "startswith", "endswith"), pick(g, `""`, `"a"`, `"ne"`, `.a`)
+	op, b := pick(g, "startswith", "endswith"), pick(g, `"a"`, `"ne"`, `.a`)
 	return a + " " + op + " " + b, fmt.Sprintf("_affix(%q; %s; %s)", op, x, b)
 }
 
@@ -442,6 +442,9 @@ func TestDifferentialValue(t *testing.T) {
 			t.Fatalf("gojq does not compile %s: %v", theirs, err)
 		}
 		x, err := expr.CompileValue(ours)
+		if err != nil && strings.Contains(err.Error(), "every text") {
+			continue
+		}
 		if err != nil {
 			t.Errorf("seed %d: %s: %v", seed, ours, err)
 			continue

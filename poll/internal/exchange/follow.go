@@ -99,10 +99,16 @@ func isGood(code int) bool { return code >= 200 && code <= 299 }
 // name another URL for it, in the header that named the monitor; with MonitorGiven every
 // header counts.
 func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem error) {
+	if kind == status.MonitorCreated {
+		kind = status.MonitorLocation
+	}
 	for _, h := range linkHeaders {
 		reference := a.Header.Get(h.name)
 		if reference == "" || !h.links(a.code) || kind != status.MonitorGiven && kind != h.monitor {
 			continue
+		}
+		if h.monitor == status.MonitorLocation && a.code == http.StatusCreated {
+			h.monitor = status.MonitorCreated
 		}
 		to, err := a.from.refer(reference, trustAll)
 		if err == nil {

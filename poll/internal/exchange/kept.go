@@ -14,6 +14,7 @@ import (
 // has no validators either: the answer that a 304 would confirm is not kept.
 type kept struct {
 	StartDue bool `json:"start_due,omitempty"`
+	Sent     bool `json:"sent,omitempty"`
 	// At is the URL that is followed, "" if it is the request's own. Trusted is true if it
 	// may get the credentials, should there be any.
 	At      string         `json:"at,omitempty"`
@@ -23,13 +24,12 @@ type kept struct {
 	Result        string `json:"result,omitempty"`
 	ResultTrusted bool   `json:"result_trusted,omitempty"`
 	Statement     string `json:"statement,omitempty"`
-	HTML          bool   `json:"html,omitempty"`
 }
 
 // Save returns what a later session of the same request goes on from; nil if it can as
 // well begin anew.
 func (s *Session) Save() json.RawMessage {
-	k := kept{StartDue: s.startDue, Statement: s.statement, HTML: s.servesHTML}
+	k := kept{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
 	if s.following {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
 	}
@@ -62,7 +62,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if err := json.Unmarshal(text, &k); err != nil {
 		return errors.New("what is known of the operation is not readable")
 	}
-	if k.Monitor > status.MonitorResult {
+	if k.Monitor > status.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
 	if k.At != "" {
@@ -78,7 +78,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Result != "" {
 		s.location, s.locationErr = s.client.given.again(k.Result, k.ResultTrusted, s.client.LocationTrusted)
 	}
-	s.startDue, s.statement, s.servesHTML = k.StartDue && s.starts(), k.Statement, k.HTML
+	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
 	return nil
 }
 

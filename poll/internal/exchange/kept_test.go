@@ -54,7 +54,7 @@ func TestSaveAndResume(t *testing.T) {
 		if (before != nil) != s.starts() {
 			t.Errorf("%s: a new session keeps %s", r.Method, before)
 		}
-		s.startDue, s.following, s.statement, s.servesHTML, s.monitor = false, true, "running", true, 2
+		s.startDue, s.following, s.statement, s.monitor = false, true, "running", 2
 		if s.at, err = s.at.refer("/jobs/1", false); err == nil {
 			s.location, s.locationErr = s.at.refer("https://cdn.example.com/1", false)
 		}

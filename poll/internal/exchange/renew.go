@@ -35,6 +35,7 @@ func (s *Session) Look(ctx context.Context, last bool) status.Observation {
 		o.Remarks = append(o.Remarks, remark)
 	}
 	s.startDue = s.startDue || start && o.Renewed && o.Following.Start // nothing was started
+	o.Following.Due = o.Following.Due || s.startDue
 	return o
 }
 

@@ -23,17 +23,17 @@ type Session struct {
 	paged  bool   // it is known whether the first page of a list names the next one
 	cache  *cache // nil if requests are not to be conditional
 
-	// startDue is true while the request that starts the operation is to be sent.
-	startDue bool
+	// startDue is true while the request that starts the operation is to be sent; sent, once
+	// one that changes something and starts nothing has been.
+	startDue, sent bool
 	// location is the Location of the answer to it, locationErr what is wrong with that.
 	location    place
 	locationErr error
 
-	at         place // where the next attempt looks
-	following  bool  // at was named by an answer
-	monitor    status.Monitor
-	statement  string // the last one in the answers from there, "" for none
-	servesHTML bool   // a good answer from there was a page, without a redirect
+	at        place // where the next attempt looks
+	following bool  // at was named by an answer
+	monitor   status.Monitor
+	statement string // the last one in the answers from there, "" for none
 
 	// listed is the last good answer if its elements say where to look, nil before there is
 	// one.
@@ -68,14 +68,13 @@ func NewSession(r Request) (*Session, error) {
 	return s, nil
 }
 
-// starts reports whether the request starts an operation: its method is not safe (RFC
-// 9110 section 9.2.1), and the user does not say otherwise.
-func (s *Session) starts() bool {
-	switch s.client.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return false
-	}
-	return !s.follow.none
+// starts reports whether the request starts an operation: it changes something, and the user
+// does not say otherwise.
+func (s *Session) starts() bool { return s.changes() && !s.follow.none }
+
+// changes reports whether the method of the request is not safe (RFC 9110 section 9.2.1).
+func (s *Session) changes() bool {
+	return !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, s.client.Method)
 }
 
 // StartDue reports whether the next attempt sends the request that starts the
@@ -115,6 +114,8 @@ func (s *Session) look(ctx context.Context, last bool) status.Observation {
 	}
 	got, remarks := s.client.ask(ctx, next)
 	o := s.observe(ctx, got)
+	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
+	o.Following.Due = !s.following && s.changes() && !s.sent
 	switch {
 	case got.NotModified:
 		o.Remarks = remarks
@@ -133,7 +134,7 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	for _, r := range got.redirects {
 		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
-			s.at, s.monitor = r.to, status.MonitorLocation
+			s.at, s.monitor = r.to, status.MonitorCreated
 			o := s.observe(ctx, got)
 			s.readList(ctx, &o, got, call{method: http.MethodGet, at: s.at})
 			return o
@@ -142,6 +143,7 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	o := observe(got)
 	o.Following.Start = true
 	if got.unsent || o.RefusedForLoad() {
+		o.Following.Due = true
 		return o
 	}
 	s.startDue = false
@@ -225,10 +227,13 @@ func withheld(from, to place) string {
 func observe(got *answer) status.Observation {
 	o := got.Observation
 	o.Remarks = slices.Clip(o.Remarks)
+	if n := len(got.redirects); n > 0 {
+		first, last := got.redirects[0].from.url, got.redirects[n-1].to.url
+		o.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
+	}
 	if o.Failure != nil {
 		return o
 	}
-	o.Elsewhere = len(got.redirects) > 0 && !sameOrigin(got.redirects[0].from.url, got.from.url)
 	for _, r := range got.redirects {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))+withheld(r.from, r.to))
 	}
@@ -268,7 +273,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	if s.monitor == status.MonitorLocation && isGood(got.code) && hasProvisioningState(ctx, got) {
+	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(ctx, got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
 	if l, _ := headerLink(got, s.monitor, s.client.LocationTrusted); l.to.url != nil && !l.to.same(s.at) {
@@ -283,21 +288,20 @@ func isElsewhere(got *answer) bool {
 	return slices.ContainsFunc(got.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
 }
 
-// doubt says why a good answer may not be one: a redirect led to an HTML page, perhaps a
-// login page, where none was expected.
+// doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
+// a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
-	if !isGood(got.code) || !isHTML(got) {
+	if !isGood(got.code) || !isHTML(got) || s.client.wantsHTML() || isElsewhere(got) {
 		return ""
 	}
-	if len(got.redirects) == 0 {
-		s.servesHTML = true
-		return ""
+	n := len(got.redirects)
+	switch {
+	case n == 0:
+		return "the answer is an HTML page"
+	case got.redirects[n-1].start:
+		return "" // where a 303 leads is the result
 	}
-	last := got.redirects[len(got.redirects)-1]
-	if s.servesHTML || s.client.wantsHTML() || isElsewhere(got) || last.start {
-		return ""
-	}
-	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", last.code, urlName(got.from.url))
+	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", got.redirects[n-1].code, urlName(got.from.url))
 }
 
 // isHTML reports whether an answer is an HTML page.
@@ -335,7 +339,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 			got = s.client.do(ctx, call{method: http.MethodGet, at: at})
 		}
 		o = observe(got)
-		if got.Failure == nil {
+		if got.Failure == nil && len(got.redirects) > 0 {
 			o.Doubt = s.doubt(got)
 		}
 		o.Following.Monitor = status.MonitorResult

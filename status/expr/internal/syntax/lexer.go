@@ -267,7 +267,7 @@ func (l *lexer) environment(start int) Constant {
 		l.fail(start, hintEnvironment, "$ENV needs the name of a variable")
 	case !ok:
 		l.fail(start, "a variable of the shell has to be exported: export "+name, "$ENV.%s is not set", name)
-	case value == "": // which every text begins with and contains
+	case strings.TrimSpace(value) == "": // which every text begins with and contains
 		l.fail(start, `set it, or write "" for empty text`, "$ENV.%s is empty", name)
 	}
 	return Constant{Kind: String, Text: value, Secret: true}

@@ -142,8 +142,10 @@ func (p *parser) arguments(c *Call, name string) {
 		}
 	case FuncStartsWith, FuncEndsWith:
 		c.Args = []Constant{p.constantArgument(name, "text", String)}
+		p.refuseEmpty(c.Args[0], start.From)
 	case FuncContains:
 		c.Args = []Constant{p.constantArgument(name, "a constant")}
+		p.refuseEmpty(c.Args[0], start.From)
 	case FuncHas:
 		const what = "a key in quotes or a whole number"
 		key := p.constantArgument(name, what, String, Number)

@@ -267,6 +267,13 @@ func (p *parser) right(c *Comparison) {
 	constant, isConstant := LiteralOf(c.Right)
 	switch {
 	case p.err != nil:
+	case c.Op == OpContains || c.Op == OpStartsWith || c.Op == OpEndsWith:
+		if isConstant && constant.Kind != String && c.Op != OpContains {
+			p.fail(start.From, "", "%s needs text", c.Op)
+		}
+		if isConstant {
+			p.refuseEmpty(constant.Constant, start.From)
+		}
 	case c.Op == OpMatch || c.Op == OpNotMatch:
 		if !isConstant || constant.Kind != String {
 			p.fail(start.From, `such as =~ "^v2"`, "%s needs a pattern in quotes", c.Op)
@@ -275,10 +282,18 @@ func (p *parser) right(c *Comparison) {
 		}
 	case c.Op == OpIn && isConstant && constant.Kind != Array:
 		p.fail(start.From, `write in ["a", "b"], or contains for a part of a text`, "in needs a list")
-	case (c.Op == OpStartsWith || c.Op == OpEndsWith) && isConstant && constant.Kind != String:
-		p.fail(start.From, "", "%s needs text", c.Op)
 	}
 }
+
+// refuseEmpty refuses a text that every other one contains.
+func (p *parser) refuseEmpty(c Constant, at int) {
+	if c.Kind == String && c.Text == "" {
+		p.fail(at, hintUnset, "every text contains the empty text")
+	}
+}
+
+// hintUnset is a likely reason for a text that is empty.
+const hintUnset = "is a variable of the shell not set? poll reads it itself where $ENV.NAME is written"
 
 // unquoted refuses a bare word on the right of a comparison.
 func (p *parser) unquoted(t token) {
@@ -298,6 +313,10 @@ func (p *parser) unquoted(t token) {
 func (p *parser) regexp(pattern string, t token) *regexp.Regexp {
 	re, err := regexp.Compile(pattern)
 	if err == nil {
+		branches := "(" + strings.ReplaceAll(pattern, `\|`, "x") + ")"
+		if strings.Contains(branches, "(|") || strings.Contains(branches, "||") || strings.Contains(branches, "|)") || pattern == "" {
+			p.fail(t.From, hintUnset, "every text matches a pattern with an empty branch")
+		}
 		return re
 	}
 	hint, message := "", strings.TrimPrefix(err.Error(), "error parsing regexp: ")
