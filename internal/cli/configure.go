@@ -83,7 +83,7 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if w.share != nil {
 		w.poller.Limiter, w.report.Shared = w.share.limiter, true
 	}
-	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}); err != nil {
+	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}, []string{w.poller.Target}); err != nil {
 		return err
 	}
 	if past := w.poller.Past; past != nil {

@@ -102,13 +102,14 @@ func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) 
 
 // Main is the whole program: it catches signals, runs, and ends the process.
 func Main(w World) {
-	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
+	// Signals are caught before anything else: until then Go exits with 2 on some, with a
+	// dump of all goroutines. They stay caught until the exit: as process 1, Go would exit
+	// with 2 on a signal that comes after the run.
+	ctx, hurry, release := signals.Catch(context.Background())
 	// A fatal error of the runtime would exit with 2, as if nothing had been
 	// attempted. This makes it die by SIGABRT.
 	debug.SetTraceback("crash")
-	// Signals stay caught until the exit: as process 1, Go would exit with 2 on a
-	// signal that comes after the run.
-	ctx, hurry, release := signals.Catch(context.Background())
+	log.SetOutput(io.Discard) // net/http logs what servers send out of turn
 	w.Hurry, w.release = hurry, release
 	w.guard = newGuard(ctx, hurry, w.Streams)
 	go w.guard.watch()

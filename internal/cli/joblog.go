@@ -6,7 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"maps"
+	"net/http"
 	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -44,13 +50,17 @@ func refuseResume(l *argv.Line) error {
 }
 
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
-// them; lines are the settings of each.
-func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, error) {
+// them; lines are the settings of each, and names what their user calls them, "" for nothing.
+func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []string) (*jobs, error) {
 	if !l.Has("joblog") {
 		return nil, nil
 	}
 	path, origin := l.String("joblog"), l.Origin("joblog")
 	if err := refuseSecrets(origin, pollers, lines); err != nil {
+		return nil, err
+	}
+	sums, err := identities(origin, pollers, lines, names)
+	if err != nil {
 		return nil, err
 	}
 	log, err := joblog.Open(path)
@@ -63,13 +73,17 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*jobs, 
 			Hint("--resume goes on with them; another FILE begins anew")
 	}
 	j := &jobs{log: log, path: path, lists: make(map[string]string), open: make(map[string]joblog.Entry), exits: make(map[string]int)}
-	j.attach(pollers, lines)
+	j.attach(pollers, lines, sums)
 	switch {
 	case log.Len() == 0:
 	case j.knows == 0:
 		log.Close()
-		return nil, argv.Usagef("%s: %s has other targets than these, or the same with other conditions", origin, path).
+		err := argv.Usagef("%s: %s has other targets than these, or the same with other conditions, headers or names", origin, path).
 			Hint("another FILE begins anew")
+		if l.Has("header") {
+			err.Hint("a header that is renewed stands in a file: -H @FILE")
+		}
+		return nil, err
 	case j.lacksBatches(pollers):
 		log.Close()
 		return nil, argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, path).
@@ -126,18 +140,9 @@ func starts(probe poll.Probe) bool {
 
 // attach makes the targets go on with what the log says, and tell it before they start
 // something.
-func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line) {
-	given := make(map[[sha256.Size]byte]int)
-	settings := make(map[*argv.Line][]byte) // many have the same
+func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line, sums [][sha256.Size]byte) {
 	for i, p := range pollers {
-		if settings[lines[i]] == nil {
-			settings[lines[i]] = identityOf(lines[i])
-		}
-		sum := identity(settings[lines[i]], p.Probe)
-		if given[sum]++; given[sum] > 1 {
-			sum = sha256.Sum256(fmt.Append(sum[:], given[sum])) // they differ in what is no part of it
-		}
-		id := j.log.ID(sum[:])
+		id := j.log.ID(sums[i][:])
 		past, _ := j.log.Past(id)
 		if past != nil {
 			p.Past = j.take(*past)
@@ -155,7 +160,7 @@ func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line) {
 			continue
 		}
 		j.lists[name] = id
-		j.attachElements(p.Elements, identity(settings[lines[i]], templateOf(lines[i], p.Probe)))
+		j.attachElements(p.Elements, identity(identityOf(lines[i], p.Probe), "", templateOf(lines[i], p.Probe)))
 	}
 }
 
@@ -218,16 +223,38 @@ func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
 	return probe
 }
 
-// identity returns what makes a target this one: what is looked at, but no header and no
-// password, since those are renewed, and the settings of identityOf.
-func identity(settings []byte, probe poll.Probe) (sum [sha256.Size]byte) {
+// identities returns what makes each of the targets this one. Two that are the same would
+// take each other's place in a later run.
+func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) ([][sha256.Size]byte, error) {
+	sums := make([][sha256.Size]byte, len(pollers))
+	settings := make(map[*argv.Line][]byte) // many have the same
+	given := make(map[[sha256.Size]byte]*poll.Poller)
+	for i, p := range pollers {
+		if settings[lines[i]] == nil {
+			settings[lines[i]] = identityOf(lines[i], p.Probe)
+		}
+		sums[i] = identity(settings[lines[i]], names[i], p.Probe)
+		if same := given[sums[i]]; same != nil {
+			return nil, argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.Target, p.Target).
+				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
+		}
+		given[sums[i]] = p
+	}
+	return sums, nil
+}
+
+// identity returns what makes a target this one: what is looked at, what its user calls it,
+// and the settings of identityOf.
+func identity(settings []byte, name string, probe poll.Probe) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	h.Write(settings)
+	write(h, name)
 	switch probe := probe.(type) {
 	case *poll.HTTP:
 		write(h, "http", probe.Method, withoutUser(probe.URL), string(probe.Body), fmt.Sprint(probe.Body != nil))
 	case *poll.Command:
-		write(h, "command")
+		dir, _ := os.Getwd()
+		write(h, "command", dir)
 		write(h, probe.Args...)
 	case poll.TCP:
 		write(h, "tcp", probe.Address)
@@ -236,18 +263,55 @@ func identity(settings []byte, probe poll.Probe) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// identityOf returns what settings have to do with which target it is: the conditions, and
-// what they are about, but no limit.
-func identityOf(l *argv.Line) []byte {
+// environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq env.NAME, too.
+var environName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
+})
+
+// identityOf returns what settings have to do with which target it is: the conditions, with
+// the variables that they name, what they are about, and which server is asked for what, but
+// no limit, and nothing that is renewed.
+func identityOf(l *argv.Line, probe poll.Probe) []byte {
 	h := sha256.New()
+	request, isRequest := probe.(*poll.HTTP)
 	for _, f := range waitFlags() {
-		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold"
-		if (isPart || f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each")) && l.Has(f.Name) {
-			write(h, f.Name)
-			write(h, l.Strings(f.Name)...)
+		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
+			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent"}, f.Name)
+		if !isPart || !l.Has(f.Name) {
+			continue
+		}
+		values := l.Strings(f.Name)
+		write(h, f.Name)
+		write(h, values...)
+		for _, names := range environName().FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
+			write(h, l.Getenv(names[1]+names[2]))
 		}
 	}
+	if isRequest {
+		write(h, withoutUser(proxyOf(l)))
+		writeHeader(h, l, request.Header)
+	}
 	return h.Sum(nil)
+}
+
+// writeHeader writes a header without its credentials. Of fields that stand in a file, which
+// is read again, it writes the names only.
+func writeHeader(h hash.Hash, l *argv.Line, header http.Header) {
+	typed := http.Header{}
+	for _, line := range l.Strings("header") {
+		if !strings.HasPrefix(line, "@") {
+			addHeader(typed, line)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		switch name {
+		case "Authorization", "Cookie", "Proxy-Authorization":
+		default:
+			write(h, name)
+			write(h, typed[name]...)
+		}
+	}
 }
 
 // write adds texts to a hash, so that no others have the same sum.
@@ -337,6 +401,15 @@ func (j *jobs) end(ev poll.Event, code ExitCode) (deliver func()) {
 // exit returns the exit code of a target that had ended before.
 func (j *jobs) exit(ev poll.Event) ExitCode { return ExitCode(j.exits[j.entry(ev).ID]) }
 
+// code returns the exit code of a run that ends with one. That a later run cannot go on with
+// a log that was lost counts before why this one has not succeeded.
+func (j *jobs) code(code ExitCode) ExitCode {
+	if j == nil || code == ExitSuccess || code > ExitNotFound || j.log.Lost() == nil {
+		return code
+	}
+	return ExitInternal
+}
+
 // failed keeps the first error.
 func (j *jobs) failed(err error) {
 	if err != nil {
@@ -352,8 +425,13 @@ func (j *jobs) close(world World) {
 	for _, e := range j.open {
 		j.failed(j.log.End(e))
 	}
+	then := "; what the file lacks is looked at again with --resume"
+	if lost := j.log.Lost(); lost != nil {
+		j.failed(lost)
+		then = "; a run with --resume would begin anew"
+	}
 	j.failed(j.log.Close())
 	if j.trouble != nil {
-		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(j.trouble.Error()+"; what the file lacks is looked at again with --resume"))
+		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(j.trouble.Error()+then))
 	}
 }

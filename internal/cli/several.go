@@ -79,7 +79,7 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 	if w.share != nil {
 		g.Limiter, w.report.Shared = w.share.limiter, true
 	}
-	if w.jobs, err = openJobs(l, all, reader.lines); err != nil {
+	if w.jobs, err = openJobs(l, all, reader.lines, reader.named); err != nil {
 		return err
 	}
 	if note := w.jobs.note(); note != "" {
@@ -338,7 +338,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	event.Outcome = &result.Outcome
 	reporter.Event(event)
 	code := outcomeCode(outcome)
-	if _, known := g.codes[outcome.Ending]; !known {
+	if _, known := g.codes[outcome.Ending]; !known || code == ExitInternal {
 		g.codes[outcome.Ending] = code
 	}
 	deliver := func(_ context.Context, write func() error) error { return write() }
@@ -358,7 +358,7 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	reporter.Event(event)
 	reporter.Close()
-	code := g.code(*event.Summary)
+	code := w.jobs.code(g.code(*event.Summary))
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
 	patience := time.Now().Add(savingTime)
 	for i, learns := range g.held {

@@ -30,6 +30,7 @@ type target struct {
 	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
 	line    *argv.Line         // with its settings, of one of several
+	named   string             // by its entry, of one of several
 }
 
 // A targetReader reads targets, and makes once what several of them have in common.

@@ -41,6 +41,7 @@ type severalReader struct {
 
 	pollers []poll.Poller
 	lines   []*argv.Line               // of each the settings
+	named   []string                   // of each the name that its entry gives it, "" for none
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
 	missing []error                    // programs that cannot be run
 }
@@ -212,7 +213,7 @@ func (r *severalReader) read(ctx context.Context) error {
 
 // add takes a target.
 func (r *severalReader) add(t *target) {
-	r.pollers, r.lines = append(r.pollers, t.poller), append(r.lines, t.line)
+	r.pollers, r.lines, r.named = append(r.pollers, t.poller), append(r.lines, t.line), append(r.named, t.named)
 	switch {
 	case r.list != nil:
 		r.list.learns = t.learns
@@ -256,7 +257,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 	if err := r.aim(b, &t, e); err != nil {
 		return t, err
 	}
-	t.poller.Target, t.line = r.name(e, &t), b.line
+	t.poller.Target, t.line, t.named = r.name(e, &t), b.line, e.Name
 	return t, r.learn(b, &t, e)
 }
 

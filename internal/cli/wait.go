@@ -162,6 +162,7 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 		code = w.jobs.exit(end)
 	}
 	ended := w.jobs.end(end, code)
+	code = w.jobs.code(code)
 	err := w.world.deliver(ctx, func() error {
 		if w.resultFile != "" && !result.Outcome.Resumed {
 			if err := newfile.Write(w.resultFile, result.Answer()); err != nil {

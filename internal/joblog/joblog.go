@@ -14,6 +14,7 @@
 package joblog
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -181,7 +182,8 @@ func (l *Log) Started() iter.Seq[string] {
 }
 
 // Start notes that a request is about to start the operation of a target. It returns once
-// that will outlast a crash of the machine; after an error the request must not be sent.
+// that will outlast a crash of the machine, in the file of that name; after an error the
+// request must not be sent.
 func (l *Log) Start(e Entry) error {
 	text, err := encode(eventStart, e)
 	if err != nil {
@@ -191,7 +193,7 @@ func (l *Log) Start(e Entry) error {
 	defer l.mu.Unlock()
 	before := l.size
 	if err = l.append(text); err == nil {
-		if err = l.file.Sync(); err != nil {
+		if err = cmp.Or(l.file.Sync(), l.lost()); err != nil {
 			l.cut(before)
 		}
 	}
@@ -273,6 +275,17 @@ func (l *Log) cut(size int64) {
 	if err := l.file.Truncate(size); err != nil {
 		l.broken = err // what comes next would not be on a line of its own
 	}
+}
+
+// Lost returns an error if no later run will find what is written, since another file, or
+// none, has the name of this one.
+func (l *Log) Lost() error { return l.failed(l.lost()) }
+
+func (l *Log) lost() error {
+	if lockedfile.IsAt(l.file, l.path) {
+		return nil
+	}
+	return errors.New("it was removed or replaced while in use")
 }
 
 // failed says what an error was about.

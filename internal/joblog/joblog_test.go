@@ -166,9 +166,9 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		"precious":                        "is no job log",
 		"\n":                              "is no job log",
 		"{}\n":                            "is no job log",
-		`{"joblog":1,"salt":"` + first:    "is no job log",
-		`{"joblog":2,"salt":"00"}` + "\n": "is a job log of version 2, and this program knows version 1 only",
-		`{"joblog":1,"salt":""}` + "\n":   "is no job log",
+		`{"joblog":2,"salt":"` + first:    "is no job log",
+		`{"joblog":1,"salt":"00"}` + "\n": "is a job log of version 1, and this program knows version 2 only",
+		`{"joblog":2,"salt":""}` + "\n":   "is no job log",
 		strings.Repeat("x", 2<<20):        "is no job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
@@ -275,7 +275,7 @@ func TestAStartStays(t *testing.T) {
 // Where a file says it, too, a wait does not take the place of a start.
 func TestAStartStaysWhenItIsRead(t *testing.T) {
 	t.Parallel()
-	const header = `{"joblog":1,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	const header = `{"joblog":2,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
 	const start = `{"event":"start","id":"a","state":{"v":1,"attempts":1,"starting":true}}` + "\n"
 	const wait = `{"event":"wait","id":"a","state":{"v":1,"session":{"start_due":true}}}` + "\n"
 	path := filepath.Join(t.TempDir(), "run.jsonl")
@@ -310,7 +310,7 @@ func TestManyAtOnce(t *testing.T) {
 
 // Whatever a file holds, a log takes it as it is up to a whole line, or leaves it alone.
 func FuzzOpen(f *testing.F) {
-	const header = `{"joblog":1,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	const header = `{"joblog":2,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
 	f.Add([]byte(""))
 	f.Add([]byte(header[:30]))
 	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":1,"starting":true}}` + "\n" + `{"event":"en`))

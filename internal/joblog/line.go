@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// version is that of the format.
-const version = 1
+// version is that of the format, and of what the IDs are made of.
+const version = 2
 
 // saltSize is that of new headers, in bytes.
 const saltSize = 16
@@ -29,7 +29,7 @@ type header struct {
 }
 
 // headerStart is how every header begins.
-const headerStart = `{"joblog":1,"salt":"`
+const headerStart = `{"joblog":2,"salt":"`
 
 // The events of lines.
 const (

@@ -11,15 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ending returns the signals that end the program. Those for which Go prints a dump of all
+// goroutines come first, since they are caught one after the other.
 func ending() []syscall.Signal {
-	signals := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
+	signals := []syscall.Signal{syscall.SIGQUIT,
 		// These report faults: if its own, the runtime exits with 2. Only those
 		// sent by other processes are caught.
 		syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 	if fault := unix.SignalNum("SIGSTKFLT"); fault != 0 { // not every system has it
 		signals = append(signals, fault)
 	}
-	return signals
+	return append(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
 // ignoredAtStart reports whether sig was ignored when the program started. Go
