@@ -75,6 +75,17 @@ func (l *Line) Typed(name string) *Given {
 	return nil
 }
 
+// DropVariable drops a flag that a variable has set, and reports whether one has: a
+// variable that does not fit this line is for others, while a flag that was typed is refused.
+func (l *Line) DropVariable(name string) bool {
+	g := l.Last(name)
+	isVariable := g != nil && g.Variable
+	if isVariable {
+		l.drop(name, g.rank())
+	}
+	return isVariable
+}
+
 // Has reports whether a flag is set.
 func (l *Line) Has(name string) bool { return l.Last(name) != nil }
 

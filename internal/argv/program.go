@@ -153,10 +153,10 @@ func (s setting) Set(_, value string) error {
 }
 
 // PostParse gives a flag of the main command that was not typed the value of
-// its variable. The variable of a flag that may be repeated holds one value per
+// its variable, unless it asks for something other than a run. The variable of a flag that may be repeated holds one value per
 // line.
 func (s setting) PostParse() error {
-	if s.line.command != s.line.program.Main || s.Hidden || s.IsSet() {
+	if s.line.command != s.line.program.Main || s.Hidden || s.IsSet() || s.Name == "help" || s.Name == "version" {
 		return nil
 	}
 	name := s.line.program.Variables + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"io/fs"
@@ -141,8 +142,33 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 	if !isFile {
 		return []byte(value), false, nil
 	}
+	if name == "-" {
+		if err := refuseStdinTwice(l); err != nil {
+			return nil, true, err
+		}
+	}
 	if text, err = w.readFile(name, most); err != nil {
 		return nil, true, argv.Usagef("%s: %w", l.Origin(flag), err)
 	}
+	if name == "-" {
+		w.Streams.In = bytes.NewReader(text) // for the next target
+	}
 	return text, true, nil
+}
+
+// refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
+func refuseStdinTwice(l *argv.Line) error {
+	var first *argv.Given
+	for i := range l.Given {
+		g := &l.Given[i]
+		switch reads := g.Flag.FromFile && g.Value == "@-" || g.Flag.Name == "targets" && g.Value == "-"; {
+		case !reads:
+		case first != nil:
+			return argv.Usagef("%s %s and %s %s would both read stdin", first.Origin, first.Value, g.Origin, g.Value).
+				Hint("put one of them into a file")
+		default:
+			first = g
+		}
+	}
+	return nil
 }

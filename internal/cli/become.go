@@ -23,7 +23,7 @@ func (w *wait) readThen(l *argv.Line) error {
 	}
 	program := argv.ProgramName(l.Then[0])
 	for _, name := range []string{"print", "json"} {
-		if l.Has(name) && (name != "json" || l.On(name)) {
+		if l.Has(name) && (name != "json" || l.On(name)) && !l.DropVariable(name) {
 			return argv.Usagef("%s writes to stdout, which is for %s", l.Origin(name), program).
 				Hint("--progress json writes events to stderr; without -- both can be had: poll ... && %s", program)
 		}

@@ -56,6 +56,9 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l), refuseShare(l)); err != nil {
 		return err
 	}
+	if l.Has("targets") && !takesEntries(l) {
+		l.DropVariable("targets")
+	}
 	switch {
 	case isSeveral(l):
 		return w.readSeveral(ctx, l)
@@ -99,10 +102,12 @@ func (w *wait) readAlone(l *argv.Line) error {
 	if w.timeout > 0 {
 		w.poller.Timeout = min(w.timeout, cmp.Or(w.poller.Timeout, w.timeout))
 	}
-	if expect := l.Count("expect", 0, 1); expect > 1 {
+	if expect := l.Count("expect", 0, 1); expect > 1 && !l.DropVariable("expect") {
 		return tooFew(l, 1, expect)
 	}
-	l.Share("at-least", 1, "target")
+	if l.Typed("at-least") != nil {
+		l.Share("at-least", 1, "target")
+	}
 	if rate := l.Rate("rate", 0); rate > 0 && !l.Has("share") {
 		apart := backoff.Config{Strategy: backoff.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
 		spaced, _, err := apart.Schedules()
@@ -170,7 +175,9 @@ func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
 			err = depends(e)
 		}
 		if err == nil {
-			err = appliesToSome(e.Uses(), kinds, l.Has("each"))
+			if err = appliesToSome(e.Uses(), kinds, l.Has("each")); err != nil && g.Variable {
+				continue
+			}
 		}
 		if err != nil {
 			return badExpression(g.Origin, err)
@@ -193,10 +200,15 @@ func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error
 func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
 	for g := range l.All("print") {
 		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
+		isForOthers := false
 		for _, kind := range kinds {
 			if err == nil {
 				err = applies(e.Uses(), kind, l.Has("each"))
+				isForOthers = err != nil && g.Variable
 			}
+		}
+		if isForOthers {
+			continue
 		}
 		if err != nil {
 			return badExpression(g.Origin, err)

@@ -28,15 +28,23 @@ type list struct {
 
 // refuseForList refuses what cannot be said of a list, and what only can be said of one.
 func refuseForList(l *argv.Line) error {
-	if !l.Has("each") {
-		for _, name := range []string{"next", "batch"} {
-			if l.Typed(name) != nil {
-				return argv.Usagef("--%s is about a list, and needs --each EXPR, which says where its elements are", name)
-			}
+	if l.Has("each") {
+		if err := refuseEach(l); err == nil || !l.DropVariable("each") {
+			return err
 		}
-		return nil
 	}
-	each := l.Origin("each")
+	for _, name := range []string{"next", "batch"} {
+		if l.Typed(name) != nil {
+			return argv.Usagef("--%s is about a list, and needs --each EXPR, which says where its elements are", name)
+		}
+	}
+	return nil
+}
+
+// refuseEach refuses a list that cannot be waited for. What only variables say against it is
+// for others.
+func refuseEach(l *argv.Line) error {
+	each, isFilled := l.Origin("each"), l.Has("targets") && hasPlaceholder(l)
 	switch n := len(l.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
@@ -47,29 +55,39 @@ func refuseForList(l *argv.Line) error {
 		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
 	case !l.IsCommand() && strings.HasPrefix(strings.ToLower(l.Operands[0]), "tcp:"):
 		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	case l.Typed("batch") != nil && !(l.Has("targets") && hasPlaceholder(l)):
+	case l.Typed("batch") != nil && !isFilled:
 		return argv.Usagef("--batch is how many entries of --targets FILE fill {} at once, and nothing is to be filled")
-	case l.On("gone"):
+	case l.Typed("gone") != nil:
 		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
 			Hint("--until '$gone' waits until each element is no longer in the list")
-	case l.Has("learn") && l.Has("targets") && hasPlaceholder(l):
+	case l.Typed("learn") != nil && isFilled:
 		return argv.Usagef("%s: a history is of one list, and {} makes several", l.Origin("learn"))
-	case l.Has("learn") && followsEach(l):
+	case l.Typed("learn") != nil && followsEach(l) && !l.DropVariable("follow"):
 		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", l.Origin("learn"), l.Origin("follow"))
-	case l.Has("learn") && (l.Has("started-at") || l.Has("finished-at")):
+	case l.Has("learn") && (l.Typed("started-at") != nil || l.Typed("finished-at") != nil):
 		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
 			Hint("without them, %s takes the time until the last element has ended", l.Origin("learn"))
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, l.Has):
-		return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", each).
-			Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
+		return needsCondition(l)
+	}
+	for _, name := range []string{"gone", "started-at", "finished-at"} {
+		l.DropVariable(name)
+	}
+	if isFilled || followsEach(l) {
+		l.DropVariable("learn")
 	}
 	return learning.RefuseUnlearned(l)
+}
+
+func needsCondition(l *argv.Line) error {
+	return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", l.Origin("each")).
+		Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 }
 
 // hasPlaceholder reports whether entries fill the URL or the command.
 func hasPlaceholder(l *argv.Line) bool {
 	if !l.IsCommand() {
-		return strings.Contains(l.Operands[0], "{")
+		return len(l.Operands) > 0 && strings.Contains(l.Operands[0], "{")
 	}
 	return slices.ContainsFunc(l.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
@@ -97,7 +115,7 @@ func readList(l *argv.Line) (*list, error) {
 
 // followsEach reports whether each element is looked at alone, where --follow says.
 func followsEach(l *argv.Line) bool {
-	return l.Has("each") && l.Has("follow") && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
+	return l.Has("each") && l.Has("follow") && !l.IsCommand() && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
 }
 
 // readKey reads a part of what names an element, unless it was meant as the key of a

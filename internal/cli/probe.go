@@ -183,9 +183,13 @@ type connection struct {
 // readConnection reads how to connect.
 func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 	key := l.String("key")
-	if l.Has("each") {
+	switch {
+	case l.Has("each"):
 		key = "" // the expression for an element's name
-	} else if key != "" && !l.Has("cert") {
+	case key == "" || l.Has("cert"):
+	case l.DropVariable("key"):
+		key = ""
+	default:
 		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key")).
 			Hint("with --each EXPR, --key EXPR names the elements of a list")
 	}

@@ -107,16 +107,6 @@ func refuseForSeveral(l *argv.Line) error {
 		}
 		return err
 	}
-	if l.String("targets") != "-" {
-		return nil
-	}
-	for _, name := range []string{"data", "header"} {
-		for given := range l.All(name) {
-			if given.Value == "@-" {
-				return argv.Usagef("%s - and %s @- would both read stdin", l.Origin("targets"), given.Origin).Hint("put one of them into a file")
-			}
-		}
-	}
 	return nil
 }
 
@@ -180,7 +170,7 @@ func (r *severalReader) readGoal(l *argv.Line, g *group) error {
 	case n == 0 && !open:
 	case l.On("any"):
 		g.AtLeast = 1
-	case value == "":
+	case value == "" || open && isShare && n == 0 && l.DropVariable("at-least"):
 	case open && isShare && n == 0:
 		return argv.Usagef("%s %s: of how many elements is not known", l.Origin("at-least"), value).
 			Hint("--expect N says how many there are at least, and --targets FILE which")

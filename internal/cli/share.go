@@ -73,6 +73,9 @@ func (s *share) tell(r *report.Reporter) {
 
 // refuseShare refuses what says how to share where nothing is shared.
 func refuseShare(l *argv.Line) error {
+	if l.IsCommand() && !l.Has("share-key") {
+		l.DropVariable("share")
+	}
 	if l.Has("share") {
 		return nil
 	}
@@ -87,11 +90,11 @@ func refuseShare(l *argv.Line) error {
 
 // openShare has targets share what --share says; it returns nil without.
 func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share, error) {
-	if !l.Has("share") {
-		return nil, nil
-	}
 	isCommand := func(p *poll.Poller) bool { _, is := p.Probe.(*poll.Command); return is }
-	if !l.Has("share-key") && slices.ContainsFunc(pollers, isCommand) {
+	switch isUnknown := !l.Has("share-key") && slices.ContainsFunc(pollers, isCommand); {
+	case !l.Has("share") || isUnknown && l.DropVariable("share"):
+		return nil, nil
+	case isUnknown:
 		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", l.Origin("share")).
 			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}

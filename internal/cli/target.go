@@ -94,6 +94,10 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 	if err := r.readGone(l, t); err != nil {
 		return err
 	}
+	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
+	if l.Has("each") && !l.Has("preset") && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
+		return needsCondition(l) // those of variables are for others
+	}
 	t.poller.Rules.Strict = l.On("strict")
 	return r.readPreset(l, t)
 }
@@ -103,7 +107,7 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 func (r *targetReader) readGone(l *argv.Line, t *target) error {
 	condition := `$error in ["refused", "dns"]`
 	switch {
-	case !l.On("gone"):
+	case !l.On("gone") || t.kind == status.KindCommand && l.DropVariable("gone"):
 		return nil
 	case t.kind == status.KindCommand:
 		return argv.Usagef("--gone is for a URL, but the target is a command").
@@ -117,11 +121,11 @@ func (r *targetReader) readGone(l *argv.Line, t *target) error {
 	return err
 }
 
-// isForOthers reports whether a condition that a target cannot have is meant for others: a
-// TCP address gives no answer, so among several targets what is said of all their answers
-// is not said of it.
+// isForOthers reports whether a condition that a target cannot have is meant for others: if a
+// variable says it; and a TCP address gives no answer, so among several targets what is said
+// of all their answers is not said of it.
 func (r *targetReader) isForOthers(t *target, g *argv.Given) bool {
-	return r.several && t.kind == status.KindTCP && g.Inherited
+	return g.Variable || r.several && t.kind == status.KindTCP && g.Inherited
 }
 
 // rule compiles a condition.

@@ -24,6 +24,12 @@ func isSeveral(l *argv.Line) bool {
 	return l.Has("targets") || l.Has("each") || !l.IsCommand() && len(l.Operands) > 1
 }
 
+// takesEntries reports whether the entries of a file are targets of the line: they are what is
+// waited for, fill it, or name elements of its answer.
+func takesEntries(l *argv.Line) bool {
+	return len(l.Operands) == 0 || l.Has("each") || hasPlaceholder(l) && (l.IsCommand() || len(l.Operands) == 1)
+}
+
 // A severalReader reads several targets. What entries have in common is read once, and
 // is one value: equal requests are one probe, so that they become one source.
 type severalReader struct {
@@ -372,6 +378,9 @@ func (r *severalReader) learn(b *base, t *target, e *targets.Entry) error {
 	}
 	l := b.line
 	if g.Inherited && r.list == nil && !strings.Contains(g.Value, "{}") {
+		if g.Variable {
+			return nil // it is for one target
+		}
 		err := argv.Usagef("%s %s: several targets need {} in it", g.Origin, g.Value)
 		return &lineError{err.Hint("each then learns apart: %s %s-{}", g.Origin, g.Value)}
 	}

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+)
+
+// variables has, for the variable of each flag, values that are meant for some wait. unlike
+// names the waits that they make other ones: by a condition that does not hold, for example.
+var variables = map[string]struct {
+	values []string
+	unlike string
+}{
+	"until":             {[]string{"$status == 200", "$exit == 0", "$error == null", `$header.A == null`}, ""},
+	"error-if":          {[]string{"$status == 500", "$exit == 9", `$stdout == "x"`, "$gone"}, ""},
+	"throttled-if":      {[]string{"$status == 429", "$exit == 75"}, ""},
+	"not-ready-if":      {[]string{"$status == 404", "$exit == 75", ".busy"}, ""},
+	"gone":              {[]string{"1"}, "url tcp urls"},
+	"strict":            {[]string{"1"}, "command url urls"},
+	"preset":            {[]string{"k8s-job"}, "command url urls list"},
+	"success-threshold": {[]string{"1"}, ""},
+	"error-threshold":   {[]string{"2"}, ""},
+	"timeout":           {[]string{"1m"}, ""},
+	"attempt-timeout":   {[]string{"1m"}, ""},
+	"max-attempts":      {[]string{"9"}, ""},
+	"pid":               {[]string{fmt.Sprint(os.Getpid())}, ""},
+	"max-body":          {[]string{"1MiB"}, ""},
+	"strategy":          {[]string{"fixed", "polynomial"}, ""},
+	"base":              {[]string{"1ms"}, ""},
+	"factor":            {[]string{"3"}, ""},
+	"power":             {[]string{"3"}, ""},
+	"max-wait":          {[]string{"1ms"}, ""},
+	"interval":          {[]string{"1ms"}, ""},
+	"overshoot":         {[]string{"10%"}, ""},
+	"jitter":            {[]string{"full"}, ""},
+	"seed":              {[]string{"1"}, ""},
+	"immediate":         {[]string{"1", "0"}, ""},
+	"initial-delay":     {[]string{"1ms"}, ""},
+	"learn":             {[]string{"one", "each-{}"}, ""},
+	"poll-cost":         {[]string{"2%"}, ""},
+	"age":               {[]string{"1s"}, ""},
+	"history":           {[]string{"past"}, ""},
+	"started-at":        {[]string{".began"}, ""},
+	"finished-at":       {[]string{".ended"}, ""},
+	"targets":           {[]string{"names"}, "list"},
+	"each":              {[]string{".items"}, ""},
+	"key":               {[]string{".id", "key.pem"}, "list"},
+	"next":              {[]string{"none", ".next"}, ""},
+	"batch":             {[]string{"5"}, ""},
+	"any":               {[]string{"1"}, ""},
+	"at-least":          {[]string{"2", "95%"}, ""},
+	"fail-fast":         {[]string{"1"}, ""},
+	"expect":            {[]string{"2"}, ""},
+	"target-timeout":    {[]string{"1m"}, ""},
+	"parallel-max":      {[]string{"1"}, ""},
+	"parallel-max-host": {[]string{"1"}, ""},
+	"joblog":            {[]string{"run.jsonl"}, ""},
+	"resume":            {[]string{"1"}, ""},
+	"rate":              {[]string{"1000/s"}, ""},
+	"share":             {[]string{"shared"}, ""},
+	"share-key":         {[]string{"key"}, ""},
+	"share-answers":     {[]string{"none", "name"}, ""},
+	"request":           {[]string{"PUT"}, "url urls list"},
+	"data":              {[]string{"x", "@names"}, "url urls list"},
+	"data-raw":          {[]string{"x"}, "url urls list"},
+	"data-binary":       {[]string{"@names"}, "url urls list"},
+	"header":            {[]string{"A: b"}, ""},
+	"user":              {[]string{"a:b"}, ""},
+	"oauth2-bearer":     {[]string{"x"}, ""},
+	"cookie":            {[]string{"a=b"}, ""},
+	"user-agent":        {[]string{"x"}, ""},
+	"netrc":             {[]string{"1"}, "url urls list"},
+	"insecure":          {[]string{"1"}, ""},
+	"cacert":            {[]string{"ca.pem"}, "url urls list"},
+	"cert":              {[]string{"cert.pem"}, "url urls list"},
+	"unix-socket":       {[]string{"x.sock"}, "url urls list"},
+	"proxy":             {[]string{"http://127.0.0.1:1"}, "url urls list"},
+	"resolve":           {[]string{"x.example:80:127.0.0.1"}, ""},
+	"connect-to":        {[]string{"x.example:80:y.example:80"}, ""},
+	"max-redirs":        {[]string{"1"}, ""},
+	"location-trusted":  {[]string{"1"}, ""},
+	"follow":            {[]string{"none", ".url"}, "url urls list"},
+	"no-conditional":    {[]string{"1"}, ""},
+	"stdin":             {[]string{"1"}, ""},
+	"foreground":        {[]string{"1"}, ""},
+	"grace":             {[]string{"1s"}, ""},
+	"show-stderr":       {[]string{"1"}, ""},
+	"pass-exit-code":    {[]string{"1"}, ""},
+	"name":              {[]string{"x"}, ""},
+	"print":             {[]string{"$status", "$exit", "$name"}, ""},
+	"show":              {[]string{"$status", "$exit", ".done"}, ""},
+	"json":              {[]string{"1"}, ""},
+	"progress":          {[]string{"lines", "json", "none"}, ""},
+	"quiet":             {[]string{"1"}, ""},
+	"verbose":           {[]string{"1"}, ""},
+	"heartbeat":         {[]string{"1s"}, ""},
+	"color":             {[]string{"always"}, ""},
+	"help":              {[]string{"1"}, ""},
+	"version":           {[]string{"1", "v1.2.3"}, ""},
+}
+
+// A variable that does not fit a wait is for others: the wait goes as it does without.
+func TestVariablesForOtherWaits(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no program of that name")
+	}
+	var server *httptest.Server
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, `{"items":[{"id":1,"ok":true},{"id":2,"ok":true}]}`)
+	}))
+	t.Cleanup(server.Close)
+	waits := map[string][]string{
+		"command": {"--", "true"}, "url": {server.URL}, "urls": {server.URL, server.URL + "/x"},
+		"tcp": {strings.Replace(server.URL, "http", "tcp", 1)}, "list": {"--each", ".items", "--until", ".ok", server.URL},
+	}
+	for _, f := range waitFlags() {
+		if f.Hidden {
+			continue
+		}
+		v := variables[f.Name]
+		if v.values == nil {
+			t.Errorf("no value of --%s is tried", f.Name)
+		}
+		for _, value := range v.values {
+			for name, args := range waits {
+				if slices.Contains(strings.Fields(v.unlike), name) || slices.Contains(args, "--"+f.Name) {
+					continue
+				}
+				t.Run(f.Name+" "+value+" "+name, func(t *testing.T) {
+					t.Parallel()
+					runWith(t, f.Name, value, args)
+				})
+			}
+		}
+	}
+}
+
+// runWith runs a wait with the variable of a flag, whose value may name a file.
+func runWith(t *testing.T, flag, value string, args []string) {
+	switch flag {
+	case "history", "joblog", "share":
+		value = filepath.Join(t.TempDir(), value)
+	}
+	name := "POLL_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	state := t.TempDir()
+	streams, out, err := term.Buffers("")
+	code := Run(t.Context(), World{Args: append([]string{"--max-wait", "1ms", "--timeout", "1m"}, args...), Streams: streams, began: time.Now(),
+		Lookup: func(variable string) (string, bool) {
+			switch variable {
+			case name:
+				return value, true
+			case "XDG_STATE_HOME":
+				return state, true
+			}
+			return "", false
+		}})
+	if said := out.String() + err.String(); code != ExitSuccess || !strings.Contains(said, "SUCCESS") && flag != "quiet" && value != "none" {
+		t.Errorf("%s=%s poll %s: exit code %d\n%s", name, value, strings.Join(args, " "), code, said)
+	}
+}
