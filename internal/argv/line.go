@@ -79,11 +79,11 @@ func (l *Line) Typed(name string) *Given {
 // variable that does not fit this line is for others, while a flag that was typed is refused.
 func (l *Line) DropVariable(name string) bool {
 	g := l.Last(name)
-	isVariable := g != nil && g.Variable
-	if isVariable {
-		l.drop(name, g.rank())
+	if g == nil || !g.Variable {
+		return false
 	}
-	return isVariable
+	l.drop(name, g.rank())
+	return true
 }
 
 // Has reports whether a flag is set.

@@ -158,17 +158,14 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 
 // refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
 func refuseStdinTwice(l *argv.Line) error {
-	var first *argv.Given
-	for i := range l.Given {
-		g := &l.Given[i]
-		switch reads := g.Flag.FromFile && g.Value == "@-" || g.Flag.Name == "targets" && g.Value == "-"; {
-		case !reads:
-		case first != nil:
-			return argv.Usagef("%s %s and %s %s would both read stdin", first.Origin, first.Value, g.Origin, g.Value).
-				Hint("put one of them into a file")
-		default:
-			first = g
+	var readers []string
+	for _, g := range l.Given {
+		if g.Flag.FromFile && g.Value == "@-" || g.Flag.Name == "targets" && g.Value == "-" {
+			readers = append(readers, g.Origin+" "+g.Value)
 		}
+	}
+	if len(readers) > 1 {
+		return argv.Usagef("%s and %s would both read stdin", readers[0], readers[1]).Hint("put one of them into a file")
 	}
 	return nil
 }

@@ -56,8 +56,8 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l), refuseShare(l)); err != nil {
 		return err
 	}
-	if l.Has("targets") && !takesEntries(l) {
-		l.DropVariable("targets")
+	if n := len(l.Operands); n > 0 && !l.Has("each") && (!hasPlaceholder(l) || n > 1 && !l.IsCommand()) {
+		l.DropVariable("targets") // no entry of it would be waited for
 	}
 	switch {
 	case isSeveral(l):
@@ -105,9 +105,8 @@ func (w *wait) readAlone(l *argv.Line) error {
 	if expect := l.Count("expect", 0, 1); expect > 1 && !l.DropVariable("expect") {
 		return tooFew(l, 1, expect)
 	}
-	if l.Typed("at-least") != nil {
-		l.Share("at-least", 1, "target")
-	}
+	l.DropVariable("at-least")
+	l.Share("at-least", 1, "target")
 	if rate := l.Rate("rate", 0); rate > 0 && !l.Has("share") {
 		apart := backoff.Config{Strategy: backoff.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
 		spaced, _, err := apart.Schedules()
@@ -200,15 +199,13 @@ func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error
 func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
 	for g := range l.All("print") {
 		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
-		isForOthers := false
 		for _, kind := range kinds {
 			if err == nil {
 				err = applies(e.Uses(), kind, l.Has("each"))
-				isForOthers = err != nil && g.Variable
 			}
 		}
-		if isForOthers {
-			continue
+		if err != nil && e != nil && g.Variable {
+			continue // it is for other waits
 		}
 		if err != nil {
 			return badExpression(g.Origin, err)

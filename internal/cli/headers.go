@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -28,20 +30,20 @@ func renewedHeaders(l *argv.Line, world World) (http.Header, refresh, error) {
 	renewable := false
 	for _, value := range l.Strings("header") {
 		source := &headerSource{lines: value}
-		if name, isFile := strings.CutPrefix(value, "@"); isFile && name != "-" {
-			// The state of the file is from before it is read.
-			if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
-				source.file, source.state = name, settled(info)
-				renewable = true
+		name, isFile := strings.CutPrefix(value, "@")
+		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
+			source.file, renewable = name, true
+			if err := source.read(context.Background(), world); err != nil {
+				return nil, nil, argv.Usagef("%s: %s: %w", l.Origin("header"), name, err)
 			}
-		}
-		text, isFile, err := world.readValue(l, "header", value, maxLines)
-		if err != nil {
-			return nil, nil, err
-		}
-		if source.isFile = isFile; isFile {
+		} else {
+			text, _, err := world.readValue(l, "header", value, maxLines)
+			if err != nil {
+				return nil, nil, err
+			}
 			source.lines = string(text)
 		}
+		source.isFile = isFile
 		r.sources = append(r.sources, source)
 	}
 	header, err := r.header()
@@ -54,8 +56,8 @@ func renewedHeaders(l *argv.Line, world World) (http.Header, refresh, error) {
 	if !renewable {
 		return header, nil, nil
 	}
-	return header, func(_ context.Context, refused bool) (http.Header, error) {
-		return r.renew(world, refused)
+	return header, func(ctx context.Context, refused bool) (http.Header, error) {
+		return r.renew(ctx, world, refused)
 	}, nil
 }
 
@@ -66,7 +68,8 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 type headerReader struct {
 	mu      sync.Mutex
 	sources []*headerSource
-	problem string // the last one, so that it is told once
+	last    http.Header // as it was, with the fields that are no longer in it
+	problem string      // the last one, so that it is told once
 }
 
 // A headerSource is a value of -H.
@@ -86,6 +89,8 @@ func settled(info fs.FileInfo) fs.FileInfo {
 	return info
 }
 
+// header returns the header. A field that is no longer in it has no values, so that it is
+// not sent.
 func (r *headerReader) header() (http.Header, error) {
 	header := http.Header{}
 	for _, s := range r.sources {
@@ -93,6 +98,10 @@ func (r *headerReader) header() (http.Header, error) {
 			return nil, err
 		}
 	}
+	for name := range r.last {
+		header[name] = header[name]
+	}
+	r.last = maps.Clone(header)
 	return header, nil
 }
 
@@ -112,7 +121,7 @@ func (s *headerSource) add(header http.Header) error {
 // renew returns the headers as they are now. What a file said last holds while it is
 // missing or not written in full; the error says so the first time, and whenever the
 // headers were refused.
-func (r *headerReader) renew(world World, refused bool) (http.Header, error) {
+func (r *headerReader) renew(ctx context.Context, world World, refused bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var wrong error
@@ -120,7 +129,7 @@ func (r *headerReader) renew(world World, refused bool) (http.Header, error) {
 		if s.file == "" {
 			continue
 		}
-		if err := s.renew(world, refused); err != nil {
+		if err := s.renew(ctx, world, refused); err != nil {
 			wrong = fmt.Errorf("%s: %w", s.file, err)
 		}
 	}
@@ -137,23 +146,20 @@ func (r *headerReader) renew(world World, refused bool) (http.Header, error) {
 }
 
 // renew reads the file again if it has changed, or in any case if it was refused.
-func (s *headerSource) renew(world World, refused bool) error {
+func (s *headerSource) renew(ctx context.Context, world World, refused bool) error {
 	info, err := os.Stat(s.file)
-	if err != nil {
-		return plainly(err)
-	}
-	same := s.state != nil && os.SameFile(s.state, info) && s.state.ModTime().Equal(info.ModTime()) && s.state.Size() == info.Size()
 	switch {
-	case same && !refused:
+	case err != nil:
+		return plainly(err)
+	case s.state != nil && isSame(s.state, info) && !refused:
 		return nil
 	case !info.Mode().IsRegular():
 		return errors.New("no longer a regular file")
 	}
-	text, err := world.readFile(s.file, maxLines)
-	if err != nil {
+	fresh := headerSource{file: s.file, isFile: true}
+	if err := fresh.read(ctx, world); err != nil {
 		return plainly(err)
 	}
-	fresh := headerSource{lines: string(text), isFile: true}
 	header := http.Header{}
 	switch err := fresh.add(header); {
 	case err != nil:
@@ -163,8 +169,39 @@ func (s *headerSource) renew(world World, refused bool) error {
 	case strings.HasSuffix(s.lines, "\n") && !strings.HasSuffix(fresh.lines, "\n"):
 		return errors.New("its last line is not complete")
 	}
-	s.lines, s.state = fresh.lines, settled(info)
+	s.lines, s.state = fresh.lines, fresh.state
 	return nil
+}
+
+// moment is how long a file must not have changed to be read: it may be half-written.
+const moment = 50 * time.Millisecond
+
+// read reads the file once nobody writes it, for which it waits for a second at most.
+func (s *headerSource) read(ctx context.Context, world World) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Second, errors.New("it is being written"))
+	defer cancel()
+	for {
+		before, err := os.Stat(s.file)
+		text, unread := world.readFile(s.file, maxLines)
+		after, gone := os.Stat(s.file)
+		if err := cmp.Or(err, unread, gone); err != nil {
+			return err
+		}
+		if age := time.Since(before.ModTime()); isSame(before, after) && (age < 0 || age >= moment) {
+			s.lines, s.state = string(text), settled(before)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(moment):
+		}
+	}
+}
+
+// isSame reports whether a file is the same and has not changed.
+func isSame(a, b fs.FileInfo) bool {
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }
 
 // plainly returns an error without the file's name.

@@ -78,12 +78,8 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 	case log.Len() == 0:
 	case j.knows == 0:
 		log.Close()
-		err := argv.Usagef("%s: %s has other targets than these, or the same with other conditions, headers or names", origin, path).
-			Hint("another FILE begins anew")
-		if l.Has("header") {
-			err.Hint("a header that is renewed stands in a file: -H @FILE")
-		}
-		return nil, err
+		return nil, argv.Usagef("%s: %s has other targets than these, or the same with other conditions, headers or names", origin, path).
+			Hint("another FILE begins anew; a header that is renewed stands in a file: -H @FILE")
 	case j.lacksBatches(pollers):
 		log.Close()
 		return nil, argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, path).
@@ -282,8 +278,7 @@ func identityOf(l *argv.Line, probe poll.Probe) []byte {
 			continue
 		}
 		values := l.Strings(f.Name)
-		write(h, f.Name)
-		write(h, values...)
+		write(h, append(values, f.Name)...)
 		for _, names := range environName().FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
 			write(h, l.Getenv(names[1]+names[2]))
 		}
@@ -305,9 +300,7 @@ func writeHeader(h hash.Hash, l *argv.Line, header http.Header) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(header)) {
-		switch name {
-		case "Authorization", "Cookie", "Proxy-Authorization":
-		default:
+		if !slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, name) {
 			write(h, name)
 			write(h, typed[name]...)
 		}
@@ -425,13 +418,8 @@ func (j *jobs) close(world World) {
 	for _, e := range j.open {
 		j.failed(j.log.End(e))
 	}
-	then := "; what the file lacks is looked at again with --resume"
-	if lost := j.log.Lost(); lost != nil {
-		j.failed(lost)
-		then = "; a run with --resume would begin anew"
-	}
 	j.failed(j.log.Close())
 	if j.trouble != nil {
-		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(j.trouble.Error()+then))
+		fmt.Fprintf(world.Streams.Err, "poll: %s\n", term.Line(j.trouble.Error()+"; what the file lacks is looked at again with --resume"))
 	}
 }

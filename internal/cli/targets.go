@@ -24,12 +24,6 @@ func isSeveral(l *argv.Line) bool {
 	return l.Has("targets") || l.Has("each") || !l.IsCommand() && len(l.Operands) > 1
 }
 
-// takesEntries reports whether the entries of a file are targets of the line: they are what is
-// waited for, fill it, or name elements of its answer.
-func takesEntries(l *argv.Line) bool {
-	return len(l.Operands) == 0 || l.Has("each") || hasPlaceholder(l) && (l.IsCommand() || len(l.Operands) == 1)
-}
-
 // A severalReader reads several targets. What entries have in common is read once, and
 // is one value: equal requests are one probe, so that they become one source.
 type severalReader struct {

@@ -193,7 +193,7 @@ func (l *Log) Start(e Entry) error {
 	defer l.mu.Unlock()
 	before := l.size
 	if err = l.append(text); err == nil {
-		if err = cmp.Or(l.file.Sync(), l.lost()); err != nil {
+		if err = cmp.Or(l.file.Sync(), l.Lost()); err != nil {
 			l.cut(before)
 		}
 	}
@@ -279,13 +279,11 @@ func (l *Log) cut(size int64) {
 
 // Lost returns an error if no later run will find what is written, since another file, or
 // none, has the name of this one.
-func (l *Log) Lost() error { return l.failed(l.lost()) }
-
-func (l *Log) lost() error {
+func (l *Log) Lost() error {
 	if lockedfile.IsAt(l.file, l.path) {
 		return nil
 	}
-	return errors.New("it was removed or replaced while in use")
+	return errors.New("it was removed or replaced while in use, and a later run would begin anew")
 }
 
 // failed says what an error was about.
@@ -301,14 +299,14 @@ func (l *Log) failed(err error) error {
 }
 
 // Close makes what was written outlast a crash of the machine, and lets other processes use
-// the file.
+// the file. It returns the error of Lost, too.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.timer != nil {
 		l.timer.Stop()
 	}
-	err := l.file.Sync()
+	err := cmp.Or(l.Lost(), l.file.Sync())
 	l.broken = os.ErrClosed
 	return l.failed(errors.Join(err, l.file.Close(), l.unlock()))
 }

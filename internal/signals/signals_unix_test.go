@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -122,6 +123,16 @@ func TestDieOf(t *testing.T) {
 		if p.stderr.Len() > 0 {
 			t.Errorf("%s: have %q on stderr, want nothing", unix.SignalName(sig), p.stderr.String())
 		}
+	}
+}
+
+// What is caught late prints a dump, or ends the program as it should.
+func TestSignalsWithADumpAreCaughtFirst(t *testing.T) {
+	t.Parallel()
+	plain := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} // by default they only end it
+	all := ending()
+	if first, rest := all[0], all[len(all)-len(plain):]; first != syscall.SIGQUIT || !slices.Equal(rest, plain) {
+		t.Errorf("have %v", all)
 	}
 }
 
