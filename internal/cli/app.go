@@ -142,10 +142,8 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 	if !isFile {
 		return []byte(value), false, nil
 	}
-	if name == "-" {
-		if err := refuseStdinTwice(l); err != nil {
-			return nil, true, err
-		}
+	if err := refuseStdinTwice(l); name == "-" && err != nil {
+		return nil, true, err
 	}
 	if text, err = w.readFile(name, most); err != nil {
 		return nil, true, argv.Usagef("%s: %w", l.Origin(flag), err)

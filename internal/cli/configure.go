@@ -140,8 +140,11 @@ func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind
 		Palette: w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
 		Face:    face,
 		Verbose: l.On("verbose"),
-		Until:   l.Strings("until"),
-		Getenv:  l.Getenv,
+		Until: slices.DeleteFunc(l.Strings("until"), func(condition string) bool { // what variables say may be for others
+			e, err := expr.Compile(condition, expr.WithEnviron(l.LookupEnv))
+			return err == nil && appliesToSome(e.Uses(), kinds, l.Has("each")) != nil
+		}),
+		Getenv: l.Getenv,
 	}
 	if l.Has("heartbeat") {
 		w.report.Heartbeat = new(l.Duration("heartbeat", 0))

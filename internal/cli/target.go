@@ -197,6 +197,7 @@ func (r *targetReader) readPreset(l *argv.Line, t *target) error {
 	}
 	if err := applies(expr.Uses{JSON: true}, t.kind, false); err != nil {
 		if r.isForOthers(t, g) {
+			l.DropVariable("preset")
 			return nil
 		}
 		return argv.Usagef("%s: %w", g.Origin, err)

@@ -367,14 +367,11 @@ func (r *severalReader) name(e *targets.Entry, t *target) string {
 // learn, or that of --learn with the item or the target's name for {}.
 func (r *severalReader) learn(b *base, t *target, e *targets.Entry) error {
 	g := b.line.Last("learn")
-	if g == nil {
-		return nil
+	if g == nil || g.Variable && r.list == nil && !strings.Contains(g.Value, "{}") {
+		return nil // or it is meant for one target
 	}
 	l := b.line
 	if g.Inherited && r.list == nil && !strings.Contains(g.Value, "{}") {
-		if g.Variable {
-			return nil // it is for one target
-		}
 		err := argv.Usagef("%s %s: several targets need {} in it", g.Origin, g.Value)
 		return &lineError{err.Hint("each then learns apart: %s %s-{}", g.Origin, g.Value)}
 	}
