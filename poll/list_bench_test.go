@@ -3,6 +3,7 @@ package poll_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -70,5 +71,31 @@ func BenchmarkList(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/element")
 		})
+	}
+}
+
+// A look at ten times as many elements takes ten times as much memory, not a hundred times.
+func TestListGrowsEvenly(t *testing.T) {
+	each, err := expr.CompileEach(".jobs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, _ := status.NewRule(status.Success, `.state=="done"`)
+	taken := func(n int) uint64 {
+		list := listOf(n, "running")
+		p := poll.Poller{
+			Probe:    poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation { return poll.Observe(ctx, list, nil) }),
+			Elements: &poll.Elements{Each: each}, Schedule: backoff.Fixed(0), MaxAttempts: 3,
+			Rules: status.Rules{Own: []status.Rule{done}},
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range (&poll.Group{}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := taken(1000), taken(10000); many > 15*few {
+		t.Errorf("1,000 elements take %d bytes, 10,000 take %d", few, many)
 	}
 }

@@ -202,10 +202,10 @@ func (s *sharing) next() time.Duration {
 
 // count counts the attempt that has ended.
 func (s *source) count() {
-	runs := s.runs
+	runs := slices.Clip(s.runs)
 	if s.list != nil {
 		for _, m := range s.list.waiting {
-			runs = append(runs[:len(runs):len(runs)], m.run)
+			runs = append(runs, m.run)
 		}
 	}
 	for _, r := range runs {
