@@ -29,6 +29,9 @@ const (
 	// memory.
 	mostRedirects = 1000
 	maxURL        = 16 << 10
+	// mostRepeats is how many redirects that repeat it a request follows that starts an
+	// operation: a server that goes on may start it with each.
+	mostRepeats = 3
 )
 
 // A Request has the fields of poll.HTTP.
@@ -256,13 +259,17 @@ func (c *client) do(ctx context.Context, next call) *answer {
 			return a
 		}
 		r, err := c.redirect(next, a)
+		most := min(c.MaxRedirects, mostRedirects)
+		if next.start && !r.toGET {
+			most = min(most, mostRepeats)
+		}
 		switch {
 		case errors.Is(err, ErrUntrusted):
 			words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
 			return failed(fail(status.FailureHopeless, words, err), redirects)
 		case err != nil, len(r.to.url.String()) > maxURL:
 			return a
-		case len(redirects) == min(c.MaxRedirects, mostRedirects):
+		case len(redirects) == most:
 			words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", len(redirects), urlName(r.to.url))
 			return failed(fail(status.FailureHopeless, words, nil), redirects)
 		}

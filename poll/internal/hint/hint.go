@@ -18,6 +18,10 @@ import (
 // epoch instead of seconds.
 const maxHint = 365 * 24 * time.Hour
 
+// maxSkew is by how much a server's clock may differ from this one: by more, its Date is
+// no time that it knows.
+const maxSkew = 24 * time.Hour
+
 // secondaryLimitWait is how long GitHub wants a client to wait at a secondary rate
 // limit, if nothing else is said (GitHub's documentation, "Rate limits for the REST
 // API").
@@ -43,7 +47,7 @@ func Read(o *status.Observation, now time.Time) {
 	if mentionsRetrying(o.Header) {
 		r := reader{Observation: o, now: now}
 		// A server's dates are measured against its own clock.
-		if date, err := http.ParseTime(o.Header.Get("Date")); err == nil {
+		if date, ok := serverTime(o.Header); ok && date.Sub(now).Abs() <= maxSkew {
 			r.now = date
 		}
 		o.ShouldRetry = r.shouldRetry()
@@ -55,6 +59,14 @@ func Read(o *status.Observation, now time.Time) {
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
+}
+
+// serverTime returns what a server's clock showed when its answer came. An answer from a
+// cache has the Date at which it was made, and its Age since then (RFC 9111 section 5.1).
+func serverTime(header http.Header) (time.Time, bool) {
+	date, err := http.ParseTime(header.Get("Date"))
+	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
+	return date.Add(time.Duration(age) * time.Second), err == nil
 }
 
 // mentionsRetrying reports whether a header can say anything that Read looks for.
