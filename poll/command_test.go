@@ -184,8 +184,8 @@ func TestCommandKeepsTheEndOfStderr(t *testing.T) {
 	for range 2 { // the second finds a used ring
 		passed.Reset()
 		obs := complete(t, session)
-		if have := len(obs.Stderr); have != 64<<10 {
-			t.Errorf("have %d bytes of stderr, want 65536", have)
+		if have := len(obs.Stderr); have != 64<<10 || !obs.StderrCut {
+			t.Errorf("have %d bytes of stderr, cut: %v, want 65536, and true", have, obs.StderrCut)
 		}
 		if passed.Len() != size || !bytes.HasSuffix(passed.Bytes(), obs.Stderr) {
 			t.Errorf("have %d bytes passed on, want %d that end with what was kept", passed.Len(), size)
@@ -193,7 +193,7 @@ func TestCommandKeepsTheEndOfStderr(t *testing.T) {
 	}
 	short := shell("printf 123 >&2")
 	short.Stderr = failingWriter{}
-	if obs := complete(t, short); string(obs.Stderr) != "123" {
+	if obs := complete(t, short); string(obs.Stderr) != "123" || obs.StderrCut {
 		t.Errorf("have %q, want 123 although it cannot be passed on", obs.Stderr)
 	}
 }

@@ -60,8 +60,10 @@ type Observation struct {
 	Exit *int
 	// Signal names the signal that ended the command: "KILL".
 	Signal string
-	// Stderr is the end of the command's stderr, at most 64 KiB.
-	Stderr []byte
+	// Stderr is the end of the command's stderr, at most 64 KiB. StderrCut is true if there
+	// was more.
+	Stderr    []byte
+	StderrCut bool
 
 	// Code and Header are the status code and the header of an HTTP answer, nil if
 	// there was none.

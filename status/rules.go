@@ -316,6 +316,7 @@ func Environment(o *Observation) *expr.Env {
 	default:
 		env.Doc = expr.NewDoc(o.Body)
 	}
+	env.StderrCut = o.StderrCut
 	if o.Kind == KindCommand {
 		env.Stdout = env.Body
 	}

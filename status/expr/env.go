@@ -30,6 +30,9 @@ type Env struct {
 	// no $stdout unless it is given. A text that is still nil is empty if Exit (for Body:
 	// Exit or Status) is set, and missing otherwise.
 	Body, Stdout, Stderr []byte
+	// StderrCut is true if Stderr is only the end of what was written. What it does not hold
+	// may have been there: that is unknown, not false.
+	StderrCut bool
 
 	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
 	// is null if Error is "". With it, what is nil above is unknown, not missing, for the

@@ -163,6 +163,7 @@ func (e *evaluator) variable(n *syntax.Variable) value {
 		}
 	case syntax.VarStderr:
 		v = output(env.Stderr, nil, env.Exit != nil)
+		v.cut = env.StderrCut
 	case syntax.VarError:
 		if v = parseValue("null"); env.Error != "" {
 			v = text(env.Error)

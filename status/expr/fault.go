@@ -40,6 +40,7 @@ const (
 	faultHas                 // has of the wrong kind of key
 	faultLength              // the length of a boolean
 	faultOrder               // an order between different types
+	faultCut                 // something that the missing part of a text decides
 	faultJQ                  // a program in jq gives no value
 )
 
@@ -61,6 +62,7 @@ var faultWords = [...]struct{ joint, reason string }{
 	faultHas:      {"and ", "USE needs an object for a key, or a list for a number"},
 	faultLength:   {"which ", "has no length"},
 	faultOrder:    {"which ", "cannot be ordered against WANT"},
+	faultCut:      {"of which ", "only the end is kept"},
 }
 
 // words describes the fault in a sentence.

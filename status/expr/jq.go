@@ -68,6 +68,9 @@ func (e *evaluator) jqUnreadable(r jq.Reads) *Doc {
 	}
 	for _, name := range r.Variables {
 		unknown := false
+		if name == "stderr" && e.env.StderrCut {
+			return Unreadable("only the end of $stderr is kept")
+		}
 		switch n := syntax.VariableOf(name); n {
 		case syntax.VarJSON:
 			unknown = e.env.Doc.value().kind == KindUnknown

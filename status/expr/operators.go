@@ -45,8 +45,18 @@ func misfit(n *syntax.Comparison, code faultCode, left, right value) (fault, syn
 	return fault{code: code, got: v.kind, want: other.kind, subject: side.Where(), use: n.OpSpan}, side, v
 }
 
-// compareValues compares two known values.
+// compareValues compares two known values. What is not found in the end of a text may be in
+// the rest of it.
 func (e *evaluator) compareValues(n *syntax.Comparison, a, b value) (Tri, faultCode) {
+	t, code := e.compareKept(n, a, b)
+	if a.cut && n.Op != syntax.OpEqual && n.Op != syntax.OpNotEqual && t == triOf(n.Op == syntax.OpNotMatch) {
+		return Unknown, faultCut
+	}
+	return t, code
+}
+
+// compareKept compares two known values as far as they are kept.
+func (e *evaluator) compareKept(n *syntax.Comparison, a, b value) (Tri, faultCode) {
 	switch n.Op {
 	case syntax.OpEqual:
 		return triOf(e.equal(a, b)), faultNone
@@ -157,6 +167,13 @@ func (e *evaluator) call(n *syntax.Call) value {
 	}
 	e.tick(baseSteps + len(v.raw) + len(v.str))
 	result, code := e.apply(n, v)
+	switch {
+	case !v.cut || result.raw == "true":
+	case result.kind == KindString:
+		result.cut = true
+	case code == faultNone:
+		code = faultCut
+	}
 	if code != faultNone {
 		return unknown(fault{code: code, got: v.kind, subject: e.scope.subject, use: n.Span})
 	}

@@ -100,6 +100,7 @@ func (v Value) Text() string {
 type value struct {
 	kind   Kind
 	hidden bool   // holds text of a header or of the environment, which is never shown
+	cut    bool   // is only the end of a text
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
 	fault  *fault // why the value is unknown

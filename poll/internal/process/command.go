@@ -109,6 +109,7 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 	}
 	defer c.release()
 	why := s.attend(ctx, c)
+	obs.StderrCut = s.outputs.stderr.full
 	obs.Body, obs.Size, obs.Stderr = s.outputs.take()
 	obs.Truncated = obs.Size > int64(len(obs.Body))
 	switch {
