@@ -14,10 +14,11 @@ import (
 // Elements says which elements of a probe's answers are waited for. Only Each is required.
 //
 // The wait is over once all elements that are known have ended: at once if Known names them,
-// or if Expect of them are known, and otherwise when two answers in a row show no other. An
-// element that an answer does not hold is NOT_READY. An answer that is not good, not
-// complete, or holds no list is judged as a whole, and so is one that has two elements of
-// one name, which is an ERROR.
+// or if Expect of them are known, and otherwise when two answers show no other, of which the
+// second comes 5 s after the first or later, or is the last before the deadline. An element
+// that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// holds no list is judged as a whole, and so is one that has two elements of one name, which
+// is an ERROR.
 type Elements struct {
 	// Each is where the elements are in an answer.
 	Each *expr.Each

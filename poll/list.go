@@ -40,10 +40,10 @@ type list struct {
 
 	none *judged // what a member was last before its first attempt
 
-	confirmed int    // how many complete answers in a row have shown nothing to wait for
-	decided   bool   // all members that have ended were judged SUCCESS or ERROR
-	asked     int    // how many of Known the probe asks about
-	alone     []*run // of members that are looked at by themselves from now on
+	shown   time.Time // when the first of the complete answers in a row showed nothing to wait for; zero for none
+	decided bool      // all members that have ended were judged SUCCESS or ERROR
+	asked   int       // how many of Known the probe asks about
+	alone   []*run    // of members that are looked at by themselves from now on
 }
 
 // newList makes the list of a run whose Poller has Elements, of which goal have to succeed, or
@@ -366,9 +366,9 @@ func (l *list) progress() string {
 	return seen
 }
 
-// settle emits what an attempt was judged to be. It reports whether the list is over; run
-// is nil then if that was told.
-func (l *list) settle(e *emitter) (over bool) {
+// settle emits what an attempt, perhaps the last one before the deadline, was judged to be.
+// It reports whether the list is over; run is nil then if that was told.
+func (l *list) settle(e *emitter, lastLook bool) (over bool) {
 	r := l.run
 	if ending, never := r.unrunnable(); never {
 		r.attempts--
@@ -396,7 +396,7 @@ func (l *list) settle(e *emitter) (over bool) {
 	}
 	l.settleMembers(e)
 	switch {
-	case l.isComplete(joined):
+	case l.isComplete(joined, lastLook):
 		return true
 	case over && (ending != AttemptsExhausted || len(l.waiting) == 0):
 		return l.end(e, ending, l.isShort() && ending != Cancelled)
@@ -442,21 +442,25 @@ func (l *list) endMember(e *emitter, m *member, outcome Outcome) {
 	m.run, m.own, m.now = nil, nil, nil
 }
 
+// lag is by how much a list may be behind: a look that is to show whether all elements
+// of an unknown number are known comes so long after the one before it, or is the last one
+// before the deadline.
+const lag = 5 * time.Second
+
 // isComplete reports whether the last answer shows that there is nothing more to wait for.
-func (l *list) isComplete(joined bool) bool {
+func (l *list) isComplete(joined, lastLook bool) bool {
 	if len(l.waiting) > 0 || !l.good || l.missing() > 0 {
-		l.confirmed = 0
+		l.shown = time.Time{}
 		return false
 	}
-	if joined {
-		l.confirmed = 0
+	if joined || !l.confirms() {
+		l.shown, lastLook = time.Now(), false
 	}
-	l.confirmed++
-	return l.Known != nil || l.Expect > 0 || l.confirmed > 1 || l.Alone && l.run.sent > 0
+	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.Alone && l.run.sent > 0
 }
 
 // confirms reports whether the next look is only to confirm that nothing new is shown.
-func (l *list) confirms() bool { return l != nil && l.confirmed > 0 }
+func (l *list) confirms() bool { return l != nil && !l.shown.IsZero() }
 
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {

@@ -143,7 +143,7 @@ func TestListTells(t *testing.T) {
 4s 0 jobs: NOT_READY 3 elements
 4s 3 c: ERROR .state is "failed"
 4s 3 c ends after 2: failed: .state is "failed"
-5s 0 jobs: NOT_READY 3 elements`
+9s 0 jobs: NOT_READY 3 elements`
 		if got := strings.Join(lines, "\n"); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
 		}
@@ -175,14 +175,20 @@ func TestListEnds(t *testing.T) {
 3s 1 a ends after 3: succeeded: .state is "done"`, summary: "succeeded 2/2"},
 		{name: "a list that grows once all have ended", lists: []string{"a=done", "a=done b=run", "a=done b=done", "a=done b=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
-3s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+7s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 12 * time.Second},
 		{name: "one that was new and done is confirmed, too", lists: []string{"a=done", "a=done b=done", "a=done b=done c=done", "c=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
-2s 2 b ends after 1: succeeded: .state is "done"
-3s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+6s 2 b ends after 1: succeeded: .state is "done"
+11s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3", over: 16 * time.Second},
+		{name: "a look that confirms comes later than a list can lag", lists: []string{"a=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 6 * time.Second},
+		{name: "or it is the last before the deadline", lists: []string{"a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3450 * time.Millisecond},
 		{name: "a look that confirms has a schedule of its own", lists: []string{"a=run", "a=done"},
-			change: func(p *poll.Poller) { p.Schedule, p.Resend = backoff.Fixed(20*time.Second), backoff.Fixed(time.Second) },
-			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 41 * time.Second},
+			change: func(p *poll.Poller) {
+				p.Schedule, p.Resend = backoff.Fixed(20*time.Second), backoff.Fixed(6*time.Second)
+			},
+			want: `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 46 * time.Second},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "an attempt that was cut off confirms nothing", lists: []string{"a=done", "slow", "a=done", "a=done"},
@@ -196,7 +202,7 @@ func TestListEnds(t *testing.T) {
 			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: 0 elements`, summary: "timed out 0/1"},
 		{name: "there may be none", elements: poll.Elements{MayBeNone: true}, lists: []string{`{"jobs":null}`, "", ""}, summary: "succeeded 0/0"},
 		{name: "none at first", elements: poll.Elements{MayBeNone: true}, lists: []string{"", "a=run", "a=done", "a=done"},
-			want: `3s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+			want: `7s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "known ones", elements: poll.Elements{Known: []string{"b", "a"}}, lists: []string{"x=run a=done y=failed", "a=run b=done x=run x=done"},
 			want: `1s 2 a ends after 1: succeeded: .state is "done"
 2s 1 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
@@ -286,7 +292,7 @@ func TestListEnds(t *testing.T) {
 1s 3 c ends after 1: cancelled: the goal is out of reach; last: .state is "run", want == "done"`, summary: "failed 0/3"},
 		{name: "still in reach", group: poll.Group{FailFast: true, AtLeast: 1}, lists: []string{"a=failed", "a=failed b=done"},
 			want: `1s 1 a ends after 1: failed: .state is "failed"
-2s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
+6s 2 b ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "out of reach of known ones", group: poll.Group{FailFast: true, AtLeast: 2}, elements: poll.Elements{Known: []string{"a", "b"}},
 			lists: []string{"a=failed b=run"},
 			want: `1s 1 a ends after 1: failed: .state is "failed"

@@ -93,6 +93,9 @@ func (r *run) ownWait(random *rand.Rand) time.Duration {
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	r.previous = schedule.Wait(step, random)
+	if r.list.confirms() {
+		return max(r.previous, time.Until(r.list.shown.Add(lag)))
+	}
 	return backoff.Add(delay, r.previous)
 }
 

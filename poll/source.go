@@ -153,7 +153,7 @@ func (s *source) settle(e *emitter) {
 	defer s.forget()
 	s.count()
 	if s.list != nil {
-		if s.list.settle(e) {
+		if s.list.settle(e, s.next.lastLook) {
 			s.runs = nil
 		} else {
 			s.session = s.runs[0].probe // a list that asks about fewer has another one

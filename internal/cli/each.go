@@ -245,5 +245,5 @@ func (own *list) note(l *argv.Line) string {
 	case own.Expect > 0:
 		return ""
 	}
-	return "the list is complete once two answers in a row show nothing new"
+	return "the list is complete once two answers, 5s apart, show nothing new"
 }

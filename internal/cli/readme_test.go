@@ -268,6 +268,7 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	cmd := command(dir, here.Replace(script))
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "GORACE="+raceAtOnce,
+		"POLL_EXPECT=1", // or a list that is done is looked at again after 5 s
 		"ROOT="+root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL="+here.Replace(exampleAPI)+"/jobs/42")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
