@@ -93,7 +93,8 @@ type HTTP struct {
 	// attempt, of at most 1,000 requests, each made as the first one:
 	//
 	//   - "" or "none": nowhere. An answer is one page.
-	//   - "auto": where the Link header says, with rel="next" (RFC 8288).
+	//   - "auto": where the Link header says, with rel="next" (RFC 8288). An answer without one
+	//     whose document tells of another page, as by .next_page_token, is a failure.
 	//   - an expression of package status/expr: its value in a page is the URL or the path
 	//     of the next one, which begins with http://, https://, / or ?.
 	//   - a URL, a path or parameters, with expressions in braces, as in Follow:

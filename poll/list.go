@@ -192,7 +192,7 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	if l.Alone {
 		return l.fork(o)
 	}
-	v := status.Verdict{Status: status.NotReady, Reason: l.progress()}
+	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	if throttled := l.judge(ctx, j); throttled != nil {
 		v.Status, v.Rule, v.Reason = status.Throttled, throttled.Rule, throttled.Reason
 	}
@@ -311,7 +311,7 @@ func (l *list) judgeAnew(ctx context.Context, answer *judged, m *member, presenc
 
 // fork lets each member be looked at alone, once an answer has listed enough.
 func (l *list) fork(o *status.Observation) status.Verdict {
-	v := status.Verdict{Status: status.NotReady, Reason: l.progress()}
+	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
 	absent := 0
 	for _, m := range l.waiting {
 		if m.seen != l.answers {
@@ -357,11 +357,14 @@ func (l *list) missing() int {
 	return max(0, least-len(l.members))
 }
 
-// progress says how many elements have been seen, in words.
-func (l *list) progress() string {
+// progress says how many elements have been seen, in words, and whether that may not be all.
+func (l *list) progress(o *status.Observation) string {
 	seen := words.Count(l.seen, "element")
 	if n := l.expected(); l.seen < n {
 		seen += fmt.Sprintf(", %d expected", n)
+	}
+	if o.Doubt != "" {
+		seen += "; " + o.Doubt
 	}
 	return seen
 }

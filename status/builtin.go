@@ -22,7 +22,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	case o.Failure != nil && o.Failure.Kind == FailureThrottled:
 		return throttled(o.Failure.Reason, o.Hint)
 	case o.Failure != nil:
-		return Verdict{Status: NotReady, Reason: o.Failure.Reason}
+		return Verdict{Status: NotReady, Reason: o.Failure.Reason, Advice: o.Failure.Advice}
 	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != ""):
 		return r.goodHTTP(o, want, expected)
 	case o.Code != nil:

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"regexp"
@@ -107,6 +108,11 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		}
 	}
 	page := expr.NewDoc(list.Answer)
+	for _, member := range []string{`"has_more":`, `"next`} {
+		if kind == KindHTTP && flagOf(line, "--next") == "" && bytes.Contains(list.Answer, []byte(member)) {
+			t.Errorf("%s: the answer tells of further pages, and the line has no --next", line)
+		}
+	}
 	elements, problem := each.Elements(page)
 	if len(elements) != len(list.Want) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)

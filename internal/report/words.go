@@ -268,7 +268,11 @@ func remarks(o *poll.Outcome) []string {
 // hints returns what may have been meant where a rule read something missing.
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
-	return oneLines("hint: ", slices.DeleteFunc(slices.Clone(v.Hints), isSaid))
+	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
+	if v.Advice.Code == status.AdviceNext {
+		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
+	}
+	return oneLines("hint: ", list)
 }
 
 // oneLines returns each of the texts as a line with the prefix.

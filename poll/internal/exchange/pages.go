@@ -50,6 +50,8 @@ var (
 	errLastPage = errors.New("is the last page")
 	// errUnknownPage means that a page cannot be asked for the next one.
 	errUnknownPage = errors.New("cannot be read")
+	// errOverlooked means that a page without a Link tells of another one in its document.
+	errOverlooked = errors.New("tells of another page")
 )
 
 // next returns the place of the page after an answer, or [errLastPage].
@@ -59,12 +61,22 @@ func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, er
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		return place{}, errLastPage
+		return place{}, overlooked(a)
 	}
 	if to, err = a.from.refer(target, trustAll); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
 	}
 	return to, err
+}
+
+// overlooked says that a page without a Link is the last one, unless its document names
+// another: the first page is then not taken for all.
+func overlooked(a *answer) error {
+	path := expr.NewDoc(a.Body).NextPage()
+	if path == "" {
+		return errLastPage
+	}
+	return &safeError{words: path + " tells of another page", cause: errOverlooked}
 }
 
 // read reads the value that names the next page. Without a template that is the URL or the
@@ -193,6 +205,10 @@ func unread(ctx context.Context, err error, took time.Duration) *status.Failure 
 	switch {
 	case ctx.Err() != nil:
 		return cutOff(ctx, "", false, took)
+	case errors.Is(err, errOverlooked):
+		f := fail(status.FailureTransient, err.Error(), err)
+		f.Advice.Code = status.AdviceNext
+		return f
 	case errors.Is(err, errUnknownPage):
 		return fail(status.FailureTransient, err.Error(), err)
 	}
@@ -247,7 +263,7 @@ func (s *Session) remarkMissing(o *status.Observation, last error) {
 		return
 	}
 	if missing, ok := errors.AsType[*safeError](last); ok && !s.paged {
-		o.Remarks = append(o.Remarks, "no next page: "+missing.words)
+		o.Doubt = "no next page: " + missing.words
 	}
 	s.paged = true
 }

@@ -235,12 +235,12 @@ func TestPagesOfLines(t *testing.T) {
 func TestPagesMissing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ next, page, want string }{
-		{"?c={.nxt}", `{"next":"a"}`, "[no next page: .nxt is missing]"},
-		{".nxt", `{"next":"/a"}`, "[no next page: .nxt is missing]"},
-		{".next", `{"next":null}`, "[]"},
-		{".next", `{"next":""}`, "[]"},
-		{"auto", `{}`, "[]"},
-		{"?c={.a.b}", `{"a":{}}`, "[no next page: .a.b is missing]"},
+		{"?c={.nxt}", `{"next":"a"}`, "no next page: .nxt is missing"},
+		{".nxt", `{"next":"/a"}`, "no next page: .nxt is missing"},
+		{".next", `{"next":null}`, ""},
+		{".next", `{"next":""}`, ""},
+		{"auto", `{}`, ""},
+		{"?c={.a.b}", `{"a":{}}`, "no next page: .a.b is missing"},
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			s := newTestSession(t, Request{
@@ -248,11 +248,11 @@ func TestPagesMissing(t *testing.T) {
 				Transport: serve(func(r *http.Request) reply { return replied(test.page) }),
 			})
 			o := s.Look(t.Context(), false)
-			if have := fmt.Sprint(o.Remarks); have != test.want || o.Failure != nil {
+			if have := o.Doubt; have != test.want || o.Failure != nil {
 				t.Errorf("%s %s of %s: have %s, want %s, %v", method, test.next, test.page, have, test.want, o.Failure)
 			}
-			if again := s.Look(t.Context(), false); method == "GET" && len(again.Remarks) > 0 {
-				t.Errorf("%s of %s: it is said again: %s", test.next, test.page, again.Remarks)
+			if again := s.Look(t.Context(), false); method == "GET" && again.Doubt != "" {
+				t.Errorf("%s of %s: it is said again: %s", test.next, test.page, again.Doubt)
 			}
 		}
 	}
