@@ -104,7 +104,7 @@ func severalFlags() argv.Flags {
 		{Name: "expect", Value: "N", Rare: true, Group: groupSeveral, Default: "1", Usage: "fewer targets or elements are an error; 0 allows none"},
 		{Name: "target-timeout", Value: "D", Distinctive: true, Group: groupSeveral, Default: "0 = none", Usage: "for each target, within --timeout"},
 		{Name: "parallel-max", Value: "N", Distinctive: true, Group: groupSeveral, Default: "50", Usage: "attempts at once"},
-		{Name: "parallel-max-host", Value: "N", Distinctive: true, Rare: true, Group: groupSeveral, Default: "6; commands: processors", Usage: "of them to one host"},
+		{Name: "parallel-max-host", Value: "N", Distinctive: true, Rare: true, Group: groupSeveral, Default: "--parallel-max if given, else 6; commands: processors", Usage: "of them to one host"},
 		{Name: "joblog", Value: "FILE", Distinctive: true, Rare: true, Group: groupSeveral, Usage: "keep there what targets have come to; one will do"},
 		{Name: "resume", Distinctive: true, Rare: true, Group: groupSeveral, Usage: "go on with --joblog FILE, or begin it"},
 		{Name: "rate", Value: "N/U", Group: groupSeveral, Default: "50/s", Usage: "attempts at one host, e.g. 10/m; 0 = no limit"},

@@ -133,10 +133,12 @@ func targetsFile(l *argv.Line) string {
 // readLimits reads how much is done at once, and how often.
 func (g *group) readLimits(l *argv.Line) {
 	g.Parallel = l.Count("parallel-max", 1, defaultParallel)
-	host := l.Count("parallel-max-host", 1, defaultParallelHost)
-	programs := host
-	if !l.Has("parallel-max-host") {
-		programs = runtime.GOMAXPROCS(0)
+	host, programs := defaultParallelHost, runtime.GOMAXPROCS(0)
+	for _, flag := range []string{"parallel-max", "parallel-max-host"} {
+		if l.Has(flag) {
+			host = l.Count(flag, 1, host)
+			programs = host
+		}
 	}
 	g.ParallelPlace = func(place string) int {
 		if hasScheme(place) {

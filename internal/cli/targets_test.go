@@ -73,6 +73,8 @@ func TestTargets_limits(t *testing.T) {
 		all, host, sleep int
 	}{
 		{nil, 50, 6, runtime.GOMAXPROCS(0)},
+		{[]string{"--parallel-max=7"}, 7, 7, 7},
+		{[]string{"--parallel-max-host=3"}, 50, 3, 3},
 		{[]string{"--parallel-max=7", "--parallel-max-host=3"}, 7, 3, 3},
 	} {
 		g := readTargets(t, "", append(test.flags, "http://a/", "tcp://a:1")...)
