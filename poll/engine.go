@@ -377,7 +377,7 @@ func (e *engine) begin(now time.Time) {
 func (e *engine) task(now time.Time) (task, bool) {
 	if s, ok := e.answered.first(); ok {
 		e.answered.remove(s)
-		s.gate.running++
+		s.gate.begin(s, now)
 		s.slot = Slot{}
 		return e.attempt(s), true
 	}
@@ -472,7 +472,7 @@ func (e *engine) tellHeld(g *gate, now time.Time) {
 // settle tells what an attempt was judged to be, and plans the next.
 func (e *engine) settle(s *source, now time.Time) {
 	g, place, news := s.gate, s.place, s.hasToTell()
-	g.running--
+	g.end(s)
 	switch {
 	case s.isTaken():
 		e.summary.Taken++

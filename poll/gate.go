@@ -1,22 +1,27 @@
 package poll
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A gate stands before a place: it holds back the attempts that are due until the place
 // has room for them. The earliest due goes first.
 type gate struct {
 	name     string
-	members  int // sources whose next attempt goes there
-	most     int // attempts at once, 0 = no limit
-	running  int
+	members  int            // sources whose next attempt goes there
+	most     int            // attempts at once, 0 = no limit
+	running  []*source      // whose attempts are under way, in the order in which they began
+	usual    time.Duration  // about the longest that attempts take which end by themselves
 	ready    queue[*source] // due, and held back
+	wake     time.Time      // when there may be room, or a slot
 	slot     Slot           // of the next attempt
 	reserved bool           // slot was reserved, and is not used
 	holds    bool           // slot was confirmed
 	asking   bool           // the limiter is asked about it
 	told     Place          // what was told of it last
 	open     int            // its place in the queue of gates that let an attempt through
-	paced    int            // its place in the queue of gates that wait for their slot
+	paced    int            // its place in the queue of gates that wait for a time
 }
 
 // byDue is a queue of sources, the earliest due first.
@@ -27,8 +32,41 @@ func byDue() queue[*source] {
 	}
 }
 
-// isFull reports whether no further attempt may begin before another has ended.
-func (g *gate) isFull() bool { return g.most > 0 && g.running >= g.most }
+// leastLong is how long an attempt takes at least that may hang, and manyTimes how many times
+// as long as usual.
+const (
+	leastLong = 2 * time.Second
+	manyTimes = 4
+)
+
+// isFull reports whether no further attempt may begin now, and sets wake if time alone will
+// change that. An attempt that takes far longer than usual may hang, and leaves its room to
+// another; so many more than most may be under way, at most as many again.
+func (g *gate) isFull(now time.Time) bool {
+	more := len(g.running) - g.most
+	if g.most == 0 || more < 0 {
+		return false
+	}
+	if g.wake = (time.Time{}); more < g.most {
+		g.wake = g.running[more].begun.Add(max(leastLong, manyTimes*g.usual))
+		return now.Before(g.wake)
+	}
+	return true
+}
+
+// begin notes that an attempt of s begins.
+func (g *gate) begin(s *source, now time.Time) {
+	s.begun = now
+	g.running = append(g.running, s)
+}
+
+// end notes that the attempt of s has ended.
+func (g *gate) end(s *source) {
+	g.running = slices.DeleteFunc(g.running, func(other *source) bool { return other == s })
+	if last := s.runs[0].last; last.endedItself() {
+		g.usual = max(last.took, g.usual-g.usual/8)
+	}
+}
 
 // A gatekeeper knows the gates of a group, and which of them lets the next attempt
 // through: that with the earliest due among those that are open.
@@ -39,7 +77,7 @@ type gatekeeper struct {
 	most    func(place string) int // nil for no limit
 	gates   map[string]*gate
 	open    queue[*gate] // by the due time of the first that they hold
-	paced   queue[*gate] // by their slot
+	paced   queue[*gate] // by when they wake
 }
 
 func newGatekeeper(limiter Limiter, most func(place string) int) *gatekeeper {
@@ -54,7 +92,7 @@ func newGatekeeper(limiter Limiter, most func(place string) int) *gatekeeper {
 			place:  func(g *gate) *int { return &g.open },
 		},
 		paced: queue[*gate]{
-			before: func(a, b *gate) bool { return a.slot.At.Before(b.slot.At) },
+			before: func(a, b *gate) bool { return a.wake.Before(b.wake) },
 			place:  func(g *gate) *int { return &g.paced },
 		},
 	}
@@ -113,16 +151,20 @@ func (k *gatekeeper) crowd(g *gate, took time.Duration, parallel int) time.Durat
 func (k *gatekeeper) update(g *gate, now time.Time) {
 	switch {
 	case g.asking:
-	case g.ready.Len() == 0 || g.isFull():
+	case g.ready.Len() == 0 || g.isFull(now):
 		k.open.remove(g)
 		k.paced.remove(g)
 		k.release(g)
+		if g.ready.Len() > 0 && g.wake.After(now) {
+			k.paced.put(g)
+		}
 	case k.limits(g) && !g.reserved:
 		k.open.remove(g)
 		k.paced.remove(g)
 		k.ask(g, now, func() { g.slot, g.reserved = k.limiter.Reserve(g.name), true })
 	case g.reserved && g.slot.At.After(now):
 		k.open.remove(g)
+		g.wake = g.slot.At
 		k.paced.put(g)
 	default:
 		k.paced.remove(g)
@@ -168,7 +210,7 @@ func (k *gatekeeper) release(g *gate) {
 func (k *gatekeeper) next(now time.Time) *source {
 	for {
 		g, ok := k.paced.first()
-		if !ok || g.slot.At.After(now) {
+		if !ok || g.wake.After(now) {
 			break
 		}
 		k.update(g, now)
@@ -189,17 +231,17 @@ func (k *gatekeeper) next(now time.Time) *source {
 		s, _ := g.ready.first()
 		s.slot, g.reserved, g.holds = g.slot, false, false
 		g.ready.remove(s)
-		g.running++
+		g.begin(s, now)
 		k.update(g, now)
 		return s
 	}
 }
 
-// wake returns when the next slot comes, unless no gate waits for one.
+// wake returns when the next gate wakes, unless none waits for a time.
 func (k *gatekeeper) wake() (time.Time, bool) {
 	g, ok := k.paced.first()
 	if !ok {
 		return time.Time{}, false
 	}
-	return g.slot.At, true
+	return g.wake, true
 }

@@ -33,7 +33,8 @@ type Group struct {
 	// Parallel is how many attempts are made at once; 0 means 50.
 	Parallel int
 	// ParallelPlace returns how many of them go to one place; see [Placer]. 0 means no
-	// limit but Parallel; nil returns 0 for every place.
+	// limit but Parallel; nil returns 0 for every place. One that takes far longer than others
+	// there does not count, as long as not twice as many are under way.
 	ParallelPlace func(place string) int
 	// Limiter spaces the attempts at each place; nil means no limit.
 	Limiter Limiter

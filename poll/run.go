@@ -237,9 +237,15 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 		v.Reason = r.missing + ": " + v.Reason
 	}
 	r.adopt(j)
-	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
+	if j.endedItself() {
 		r.took.add(took)
 	}
+}
+
+// endedItself reports whether it was neither taken over nor ended for taking too long.
+func (j *judged) endedItself() bool {
+	o := j.observation
+	return !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout))
 }
 
 // adopt makes j the last attempt.

@@ -21,9 +21,10 @@ type source struct {
 	// Of a source in a group:
 	n       int // its number, from 1
 	gate    *gate
-	slot    Slot   // of the attempt that is under way
-	place   *Place // what holds at its place since then, nil if nothing was said
-	cut     bool   // because a refusal has cut the rate there
+	begun   time.Time // the attempt that is under way
+	slot    Slot      // of the attempt that is under way
+	place   *Place    // what holds at its place since then, nil if nothing was said
+	cut     bool      // because a refusal has cut the rate there
 	sharing *sharing
 	waiting int // its place in a queue by due time
 	held    int // its place in the queue by deadline
