@@ -13,7 +13,8 @@ import (
 // place could have had is not saved up: its next slot is now, and the one after that comes
 // when the rate allows it.
 //
-// A refusal halves the rate, which then grows again, by 3% a second.
+// A refusal cuts the rate to half of what was sent in the last second. It doubles from second
+// to second up to half of what it was, and then grows by 3% a second.
 //
 // The zero value lets everything through until an attempt is refused.
 type Pacer struct {

@@ -119,6 +119,55 @@ func TestPacerWithoutLimit(t *testing.T) {
 `)
 }
 
+// A place that has seen little begins again with half of that, and doubles it in each second, or
+// with each attempt if they are further apart, up to half of what was allowed.
+func TestPacerDoublesAfterAnEarlyRefusal(t *testing.T) {
+	t.Parallel()
+	have := inLedger(t, &poll.Pacer{PerSecond: 50, Rand: rand.New(zeros{})}, func(l *ledger) {
+		l.place(l.limiter.Throttled(l.take(1), 2*time.Second))
+		for range 9 {
+			l.write("%.3g/s", l.limiter.Rate("here"))
+			time.Sleep(time.Second)
+		}
+		time.Sleep(91 * time.Second)
+		l.write("%.3g/s", l.limiter.Rate("here"))
+	})
+	wantTimeline(t, have, `
+0s     1 sent
+0s     closed until 2s, 0.5/s
+0s     0.5/s
+1s     0.5/s
+2s     0.5/s
+3s     0.5/s
+4s     1/s
+5s     2/s
+6s     4/s
+7s     8/s
+8s     16/s
+1m40s  50/s
+`)
+	have = inLedger(t, &poll.Pacer{PerSecond: 50, Rand: rand.New(zeros{})}, func(l *ledger) {
+		l.limiter.Throttled(l.take(1), 2*time.Second)
+		for range 6 {
+			l.take(10)
+		}
+		l.place(l.limiter.Throttled(l.take(1), 0)) // it is where it was refused again
+		l.take(10)
+	})
+	wantTimeline(t, have, `
+0s     1 sent
+7.125s 10 sent
+8.188s 10 sent
+8.813s 10 sent
+9.279s 10 sent
+9.674s 10 sent
+10.064s 10 sent
+10.102s 1 sent
+10.102s open, 12.9/s
+10.869s 10 sent
+`)
+}
+
 // The cut is to half of what was sent, the growth even until the rate has doubled.
 func TestPacerIsCutAndGrows(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 )
 
 // version begins each record. It has to change with the meaning of what follows.
-const version = "1"
+const version = "2"
 
 // maxNumber bounds the numbers of a record: as floating-point numbers, integers below it
 // are exact, and so are sums of a few.
@@ -20,7 +20,7 @@ func (s *State) Record() []byte {
 	for _, n := range [...]int64{s.Now, s.Version, s.Since, s.Closed, s.Reset, s.Last, s.Begun} {
 		integer(n)
 	}
-	for _, f := range [...]float64{s.Base, s.Pace, s.Here, s.Before} {
+	for _, f := range [...]float64{s.Base, s.Pace, s.Here, s.Before, s.Knee} {
 		number(f)
 	}
 	if s.First {
@@ -40,7 +40,7 @@ func (s *State) Record() []byte {
 // Parse reads a record. What is no record, or that of another version, is a place of which
 // nothing is known.
 func Parse(record string) (s State, ok bool) {
-	const fixed = 13
+	const fixed = 14
 	fields := strings.Split(record, " ")
 	if len(fields) < fixed || len(fields) > fixed+maxFree || fields[0] != version {
 		return State{}, false
@@ -50,7 +50,7 @@ func Parse(record string) (s State, ok bool) {
 	for i, n := range integers {
 		*n = integer(fields[1+i], &ok)
 	}
-	for i, f := range [...]*float64{&s.Base, &s.Pace, &s.Here, &s.Before} {
+	for i, f := range [...]*float64{&s.Base, &s.Pace, &s.Here, &s.Before, &s.Knee} {
 		*f = number(fields[1+len(integers)+i], &ok)
 	}
 	first := fields[fixed-1]

@@ -4,7 +4,9 @@
 // file, or where the steps are taken in another language.
 //
 // A refusal halves the rate, which then grows again: additive increase and multiplicative
-// decrease, as in congestion control (RFC 5681), find an unknown limit and stay near it.
+// decrease, as in congestion control (RFC 5681), find an unknown limit and stay near it. Where
+// far less was sent than the rate allowed, half of what was sent is where it begins, and it
+// doubles from second to second, as in a slow start, up to half of what it was.
 // Attempts that were sent before the cut can still be refused. Those refusals cut nothing.
 //
 // Times are in microseconds since some beginning, 0 for none, rates in attempts a second,
@@ -49,6 +51,7 @@ type State struct {
 	Version int64 // of the slots that hold: when the place was last closed, or its rate cut
 
 	Base   float64 // the rate at Since, from which it grows
+	Knee   float64 // up to which it doubles, 0 for none
 	Since  int64   // when it was cut or, if it was closed then, opens
 	Closed int64   // until when
 	Pace   float64 // the highest rate until Reset, 0 for none before then
@@ -185,7 +188,7 @@ func (s *State) settle(r Rules, now int64) {
 	if s.Base != 0 {
 		s.Base = min(max(s.Base, leastRate), mostRate)
 	}
-	s.Here = min(s.Here, mostRate)
+	s.Here, s.Knee = min(s.Here, mostRate), min(s.Knee, mostRate)
 	s.Now = now
 }
 
@@ -235,9 +238,17 @@ func (s *State) rate(r Rules, at int64) float64 {
 	if s.Base == 0 {
 		return r.Most
 	}
-	grown := growth * float64(max(0, at-s.Since)) / Second
+	base, age := s.Base, float64(max(0, at-s.Since))
+	for base < s.Knee && age > 0 {
+		window := max(Second, Second/base) // in which there is an attempt
+		if age >= window {
+			base = min(2*base, s.Knee)
+		}
+		age = max(0, age-window)
+	}
+	grown := growth * age / Second
 	doubled := math.Floor(grown)
-	rate := s.Base * math.Exp2(doubled) * (1 + (grown - doubled))
+	rate := base * math.Exp2(doubled) * (1 + (grown - doubled))
 	switch {
 	case r.Most > 0:
 		return min(rate, r.Most)
@@ -271,6 +282,7 @@ func (s *State) use(now int64) {
 // cut lowers the rate.
 func (s *State) cut(r Rules, now int64) {
 	rate := s.rate(r, now)
+	s.Knee = cutTo * rate
 	if now-s.Closed >= Second || rate == 0 { // if it has just opened, little was sent for that reason
 		sent := max(1, s.perSecond(now)) // at least the attempt that was refused
 		if rate == 0 || sent < rate {

@@ -545,7 +545,7 @@ func TestLimiterHorizon(t *testing.T) {
 0s     closed until 1h0m0s, 0.5/s
 0s     slot at 1h0m0s
 1h0m0s holds: false
-1h0m3.887s 2 sent
+1h0m3s 2 sent
 `)
 }
 

@@ -126,8 +126,8 @@ func FuzzScript(f *testing.F) {
 	for wrong := range strings.SplitSeq(string(table), "\n") {
 		f.Add(wrong)
 	}
-	f.Add("1 5 1 0.5e3 0 0 0 0 0 0 0 0 0 7 8")
-	f.Add("1 5 1 0 0 0 0 0 2.5 0e1 .5 1. 1 00")
+	f.Add("2 5 1 0.5e3 0 0 0 0 0 0 0 0 0 0 7 8")
+	f.Add("2 5 1 0 0 0 0 0 2.5 0e1 .5 1. 3 1 00")
 	tw := newTwin(f)
 	f.Fuzz(func(t *testing.T, record string) {
 		tw.t = t
@@ -150,7 +150,7 @@ func (tw *twin) state(now int64) (s pace.State) {
 	rate := func() float64 { return []float64{0, 0.001, 1, 1.0 / 3, 20, 5000}[tw.rnd.IntN(6)] }
 	s = pace.State{
 		Now: max(1, near()), Version: near(), Since: near(), Closed: near(), Reset: near(), Last: near(), Begun: near(),
-		Base: rate(), Pace: rate(), Here: float64(tw.rnd.IntN(50)), Before: tw.rnd.Float64(), First: tw.rnd.IntN(2) == 0,
+		Base: rate(), Knee: rate(), Pace: rate(), Here: float64(tw.rnd.IntN(50)), Before: tw.rnd.Float64(), First: tw.rnd.IntN(2) == 0,
 	}
 	n := tw.rnd.IntN(len(s.Free) + 1)
 	for i := range n {

@@ -9,20 +9,21 @@ local time = redis.call('TIME')
 local now = time[1] * second + time[2]
 
 -- Integers are digits; other numbers may have more.
-local pattern = '^1 (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ([%d.e+-]+) ([%d.e+-]+) ([%d.e+-]+) ([%d.e+-]+) ([01])(.*)$'
+local pattern = '^2 (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) (%d+) ' ..
+  '([%d.e+-]+) ([%d.e+-]+) ([%d.e+-]+) ([%d.e+-]+) ([%d.e+-]+) ([01])(.*)$'
 local far, most_integer = now + horizon, 4503599627370496
-local was, current, since, closed, reset, last, begun, base, pace, here, before, first, rest =
+local was, current, since, closed, reset, last, begun, base, pace, here, before, knee, first, rest =
   string.match(redis.call('GET', KEYS[1]) or '', pattern)
 local free, sound = {}, false
 if was then
   was, current, since, closed = was + 0, current + 0, since + 0, closed + 0
   reset, last, begun, first = reset + 0, last + 0, begun + 0, first + 0
-  base, pace, here, before = tonumber(base), tonumber(pace), tonumber(here), tonumber(before)
-  sound = base and pace and here and before and was > 0
+  base, pace, here, before, knee = tonumber(base), tonumber(pace), tonumber(here), tonumber(before), tonumber(knee)
+  sound = base and pace and here and before and knee and was > 0
 end
 if sound then
-  local least = min(base, pace, here, before)
-  local largest = max(was, current, since, closed, reset, last, begun, base, pace, here, before)
+  local least = min(base, pace, here, before, knee)
+  local largest = max(was, current, since, closed, reset, last, begun, base, pace, here, before, knee)
   sound = least >= 0 and largest <= most_integer
 end
 if sound and rest ~= '' then
@@ -38,7 +39,7 @@ if sound and rest ~= '' then
 end
 if not sound then
   was, current, since, closed, reset, last, begun = now, now, now, 0, 0, 0, 0
-  base, pace, here, before, first, free = start, 0, 0, 0, 0, {}
+  base, pace, here, before, knee, first, free = start, 0, 0, 0, 0, 0, {}
 end
 
 -- settle
@@ -51,13 +52,19 @@ end
 since, closed, reset, last = min(since, far), min(closed, far), min(reset, far), min(last, far)
 begun, current = min(begun, now), min(current, far)
 if base ~= 0 then base = min(max(base, 1 / 60), 1e9) end
-here = min(here, 1e9)
+here, knee = min(here, 1e9), min(knee, 1e9)
 
 local function rate(at)
   if base == 0 then return most end
-  local grown = 0.03 * max(0, at - since) / second
+  local from, age = base, max(0, at - since)
+  while from < knee and age > 0 do
+    local window = max(second, second / from)
+    if age >= window then from = min(2 * from, knee) end
+    age = max(0, age - window)
+  end
+  local grown = 0.03 * age / second
   local doubled = floor(grown)
-  local r = base * 2 ^ doubled * (1 + (grown - doubled))
+  local r = from * 2 ^ doubled * (1 + (grown - doubled))
   if most > 0 then return min(r, most) end
   if r > 1e9 then return 0 end
   return r
@@ -129,6 +136,7 @@ elseif op == '3' then -- confirm
 elseif op == '4' then -- throttled
   if holder then
     local r = rate(now)
+    local half = 0.5 * r
     if now - closed >= second or r == 0 then
       turn()
       local age, sent = (now - begun) / second, 0
@@ -140,7 +148,7 @@ elseif op == '4' then -- throttled
       sent = max(1, sent)
       if r == 0 or sent < r then r = sent end
     end
-    base, since = max(0.5 * r, 1 / 60), now
+    base, knee, since = max(0.5 * r, 1 / 60), half, now
     void()
   end
   if span > 0 then close(now + min(span, horizon)) end
@@ -150,8 +158,8 @@ elseif op == '5' and span > 0 then -- remaining
 end
 
 if op ~= '0' then
-  local record = string.format('1 %d %d %d %d %d %d %d %.17g %.17g %.17g %.17g %d',
-    now, current, since, closed, reset, last, begun, base, pace, here, before, first)
+  local record = string.format('2 %d %d %d %d %d %d %d %.17g %.17g %.17g %.17g %.17g %d',
+    now, current, since, closed, reset, last, begun, base, pace, here, before, knee, first)
   for _, slot in ipairs(free) do record = record .. string.format(' %d', slot) end
   redis.call('SET', KEYS[1], record, 'PX', keep + ceil((max(now, closed, reset, last) - now) / 1000))
 end
