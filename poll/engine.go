@@ -237,6 +237,11 @@ func (e *engine) open(s *source) {
 		s.runs = s.runs[:1]
 	}
 	s.share(&e.news)
+	for _, r := range s.runs {
+		if e.Limiter != nil {
+			r.pace = e.pace(s)
+		}
+	}
 }
 
 // plan plans the next attempt of a source whose targets have not ended.
@@ -401,6 +406,7 @@ func (e *engine) task(now time.Time) (task, bool) {
 // attempt begins an attempt.
 func (e *engine) attempt(s *source) task {
 	e.held.remove(s)
+	s.place, s.cut = nil, false
 	s.begin(&e.emitter)
 	e.summary.Attempts++
 	return task{source: s, attempt: true}
@@ -498,30 +504,41 @@ func (e *engine) settle(s *source, now time.Time) {
 	}
 }
 
-// inform tells the limiter what an attempt saw, and notes what holds since.
+// inform tells the limiter what an attempt saw.
 func (e *engine) inform(s *source) {
-	s.place, s.cut = nil, false
 	if !e.gates.limits(s.gate) || s.isTaken() {
 		return
 	}
+	refused := ""
 	for _, r := range s.runs {
-		o := r.last.observation
-		if r.last.verdict.Status != status.Throttled || o.Stopped() || o.Elsewhere {
-			continue
+		if refused == "" && r.last.verdict.Status == status.Throttled {
+			refused = r.last.verdict.Reason
 		}
-		wait, reason := time.Duration(0), r.last.verdict.Reason
-		if o.Hint != nil {
-			wait, reason = o.Hint.Wait, o.Hint.Source
-		}
-		place := e.Limiter.Throttled(s.slot, wait)
-		place.Name, place.Reason = s.gate.name, reason
-		s.place, s.cut = &place, true
+	}
+	e.learn(s, s.slot, s.runs[0].last.observation, refused)
+}
+
+// learn tells the limiter what the answer in a slot of an attempt said, and for what reason
+// it is one that was refused, and notes what holds since at the place of the attempt.
+func (e *engine) learn(s *source, slot Slot, o *status.Observation, refused string) {
+	var place Place
+	switch {
+	case o.Stopped() || o.Elsewhere:
+		return
+	case refused != "" && o.Hint != nil:
+		place = e.Limiter.Throttled(slot, o.Hint.Wait)
+		place.Reason = o.Hint.Source
+	case refused != "":
+		place = e.Limiter.Throttled(slot, 0)
+		place.Reason = refused
+	case o.Quota != nil:
+		place = e.Limiter.Remaining(slot, o.Quota.Remaining, o.Quota.Reset)
+		place.Reason = "nothing remains of its rate limit"
+	default:
 		return
 	}
-	if o := s.runs[0].last.observation; o.Quota != nil && !o.Elsewhere {
-		place := e.Limiter.Remaining(s.slot, o.Quota.Remaining, o.Quota.Reset)
-		place.Name, place.Reason = s.gate.name, "nothing remains of its rate limit"
-		s.place = &place
+	if place.Name = slot.Place; place.Name == s.gate.name {
+		s.place, s.cut = &place, s.cut || refused != ""
 	}
 }
 

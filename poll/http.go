@@ -90,7 +90,9 @@ type HTTP struct {
 	// $json the answer. The session is then a [Forker], and does not follow by itself.
 	FollowEach bool
 	// Next says where the next page of a good answer is. All pages of a list are one
-	// attempt, of at most 1,000 requests, each made as the first one:
+	// attempt, of at most 1,000 requests, each made as the first one. With a [Limiter] each
+	// takes a slot, one that is refused for load is made again, and AttemptTimeout is for
+	// each of them:
 	//
 	//   - "" or "none": nowhere. An answer is one page.
 	//   - "auto": where the Link header says, with rel="next" (RFC 8288). An answer without one

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
 )
 
@@ -22,6 +23,7 @@ type run struct {
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	limit    time.Duration   // how long it was to the deadline at first
 	crowd    time.Duration   // how long the last looks of all at the same place take
+	pace     exchange.Pace   // of the further pages of an answer, nil for none
 	state
 }
 
@@ -167,7 +169,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
 	ctx, cancel := r.untilDeadline()
 	defer cancel()
-	if r.AttemptTimeout > 0 {
+	s, ok := r.probe.(httpSession)
+	if paced := ok && r.pace != nil && s.PacePages(r.pace, r.AttemptTimeout); r.AttemptTimeout > 0 && !paced {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
 		defer cancel()
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 )
@@ -65,6 +66,8 @@ type client struct {
 	// elsewhere is the transport to places that are not trusted, nil until one is asked.
 	elsewhere http.RoundTripper
 	hold      body.Hold // of Bodies, for the last answer
+	// limit is how long a call may take, 0 for as long as its context lets it.
+	limit time.Duration
 }
 
 // newClient checks the request, except for Follow. Its errors hold no secrets.
@@ -248,6 +251,11 @@ type answer struct {
 // do makes a call and the calls that redirects lead to.
 func (c *client) do(ctx context.Context, next call) *answer {
 	began := time.Now()
+	if c.limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.limit, cause.ErrAttemptTimeout)
+		defer cancel()
+	}
 	var redirects []redirect
 	for sent := began; ; sent = time.Now() {
 		a, err := c.send(ctx, next, sent)

@@ -15,8 +15,12 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// maxPages is how many pages of a list one look reads at most.
-const maxPages = 1000
+const (
+	// maxPages is how many pages of a list one look reads at most.
+	maxPages = 1000
+	// maxRefused is how often a page is asked for in one look: it may be refused for load.
+	maxRefused = 10
+)
 
 // A pager says where the next page of a list is. The zero value: an answer is one page.
 type pager struct {
@@ -137,7 +141,7 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 			o.Truncated = true
 			break
 		}
-		last, _ = s.client.ask(ctx, next)
+		last = s.askPage(ctx, next)
 		if last.Good() && !isPage(last) {
 			last = failed(fail(status.FailureTransient, "it is no JSON", nil), last.redirects)
 		}
@@ -152,10 +156,37 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 		const words = "not all of the list is kept: its pages are longer than %d bytes"
 		o.Remarks = append(o.Remarks, fmt.Sprintf(words, s.client.MaxBody))
 	}
-	if o.Quota != nil { // every look takes as much
-		n := len(o.Pages) + 1
-		o.Quota = &status.Quota{Remaining: (o.Quota.Remaining + n - 1) / n, Reset: o.Quota.Reset}
+}
+
+// A Pace waits until another request of a look may be made at a place, and reports whether
+// ctx is still alive. Heed is then told the answer, and says whether to ask again.
+type Pace func(ctx context.Context, place string) (heed func(*status.Observation) (again bool), goesOn bool)
+
+// PacePages has the further pages of a list wait for pace, and no request take longer than
+// limit, if that is not 0. It reports whether there may be further pages.
+func (s *Session) PacePages(pace Pace, limit time.Duration) bool {
+	if s.pager.pages() {
+		s.pace, s.client.limit = pace, limit
 	}
+	return s.pager.pages()
+}
+
+// askPage asks for a page, and again while it is refused for load.
+func (s *Session) askPage(ctx context.Context, next call) (a *answer) {
+	for range maxRefused {
+		heed, goesOn := func(*status.Observation) bool { return false }, true
+		if s.pace != nil {
+			heed, goesOn = s.pace(ctx, next.at.origin())
+		}
+		if !goesOn {
+			return failed(cutOff(ctx, "", false, 0), nil)
+		}
+		a, _ = s.client.ask(ctx, next)
+		if o := observe(a); !heed(&o) {
+			break
+		}
+	}
+	return a
 }
 
 // callPage returns the call for the page after page n, which was asked for as said.

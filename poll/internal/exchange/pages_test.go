@@ -148,7 +148,7 @@ func TestPagesHint(t *testing.T) {
 	if o.Hint == nil || o.Hint.Wait.Seconds() != 9 {
 		t.Errorf("have the hint %v", o.Hint)
 	}
-	want := &status.Quota{Remaining: 20, Reset: 50e9} // of 58 requests, three for each look
+	want := &status.Quota{Remaining: 58, Reset: 50e9}
 	if diff := cmp.Diff(want, o.Quota); diff != "" {
 		t.Errorf("quota (-want +have):\n%s", diff)
 	}

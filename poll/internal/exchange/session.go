@@ -20,6 +20,7 @@ type Session struct {
 	client *client
 	follow follow
 	pager  pager
+	pace   Pace   // nil for none
 	paged  bool   // it is known whether the first page of a list names the next one
 	cache  *cache // nil if requests are not to be conditional
 
