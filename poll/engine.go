@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -237,10 +238,8 @@ func (e *engine) open(s *source) {
 		s.runs = s.runs[:1]
 	}
 	s.share(&e.news)
-	for _, r := range s.runs {
-		if e.Limiter != nil {
-			r.pace = e.pace(s)
-		}
+	if e.Limiter != nil {
+		s.pace = e.pace(s)
 	}
 }
 
@@ -509,36 +508,32 @@ func (e *engine) inform(s *source) {
 	if !e.gates.limits(s.gate) || s.isTaken() {
 		return
 	}
-	refused := ""
+	v := s.runs[0].last.verdict
 	for _, r := range s.runs {
-		if refused == "" && r.last.verdict.Status == status.Throttled {
-			refused = r.last.verdict.Reason
+		if r.last.verdict.Status == status.Throttled {
+			v = r.last.verdict
 		}
 	}
-	e.learn(s, s.slot, s.runs[0].last.observation, refused)
+	e.learn(s, s.slot, s.runs[0].last.observation, v)
 }
 
-// learn tells the limiter what the answer in a slot of an attempt said, and for what reason
-// it is one that was refused, and notes what holds since at the place of the attempt.
-func (e *engine) learn(s *source, slot Slot, o *status.Observation, refused string) {
-	var place Place
-	switch {
-	case o.Stopped() || o.Elsewhere:
-		return
-	case refused != "" && o.Hint != nil:
-		place = e.Limiter.Throttled(slot, o.Hint.Wait)
-		place.Reason = o.Hint.Source
-	case refused != "":
-		place = e.Limiter.Throttled(slot, 0)
-		place.Reason = refused
-	case o.Quota != nil:
-		place = e.Limiter.Remaining(slot, o.Quota.Remaining, o.Quota.Reset)
-		place.Reason = "nothing remains of its rate limit"
-	default:
+// learn tells the limiter what the answer in a slot of an attempt said, and notes what holds
+// since at the place of the attempt.
+func (e *engine) learn(s *source, slot Slot, o *status.Observation, v status.Verdict) {
+	refused := v.Status == status.Throttled
+	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
 		return
 	}
+	var place Place
+	if hint := cmp.Or(o.Hint, &status.Hint{Source: v.Reason}); refused {
+		place = e.Limiter.Throttled(slot, hint.Wait)
+		place.Reason = hint.Source
+	} else {
+		place = e.Limiter.Remaining(slot, o.Quota.Remaining, o.Quota.Reset)
+		place.Reason = "nothing remains of its rate limit"
+	}
 	if place.Name = slot.Place; place.Name == s.gate.name {
-		s.place, s.cut = &place, s.cut || refused != ""
+		s.place, s.cut = &place, s.cut || refused
 	}
 }
 

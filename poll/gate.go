@@ -12,7 +12,7 @@ type gate struct {
 	members  int            // sources whose next attempt goes there
 	most     int            // attempts at once, 0 = no limit
 	running  []*source      // whose attempts are under way, in the order in which they began
-	usual    time.Duration  // about the longest that attempts take which end by themselves
+	usual    time.Duration  // about the longest that attempts there take
 	ready    queue[*source] // due, and held back
 	wake     time.Time      // when there may be room, or a slot
 	slot     Slot           // of the next attempt
@@ -32,12 +32,8 @@ func byDue() queue[*source] {
 	}
 }
 
-// leastLong is how long an attempt takes at least that may hang, and manyTimes how many times
-// as long as usual.
-const (
-	leastLong = 2 * time.Second
-	manyTimes = 4
-)
+// leastLong is how long an attempt takes at least that may hang.
+const leastLong = 2 * time.Second
 
 // isFull reports whether no further attempt may begin now, and sets wake if time alone will
 // change that. An attempt that takes far longer than usual may hang, and leaves its room to
@@ -48,7 +44,7 @@ func (g *gate) isFull(now time.Time) bool {
 		return false
 	}
 	if g.wake = (time.Time{}); more < g.most {
-		g.wake = g.running[more].begun.Add(max(leastLong, manyTimes*g.usual))
+		g.wake = g.running[more].begun.Add(max(leastLong, 4*g.usual))
 		return now.Before(g.wake)
 	}
 	return true
@@ -63,9 +59,7 @@ func (g *gate) begin(s *source, now time.Time) {
 // end notes that the attempt of s has ended.
 func (g *gate) end(s *source) {
 	g.running = slices.DeleteFunc(g.running, func(other *source) bool { return other == s })
-	if last := s.runs[0].last; last.endedItself() {
-		g.usual = max(last.took, g.usual-g.usual/8)
-	}
+	g.usual = max(s.runs[0].took.median(), g.usual-g.usual/8)
 }
 
 // A gatekeeper knows the gates of a group, and which of them lets the next attempt

@@ -8,31 +8,32 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
+// mostTries is how many slots one look takes for a page, which may be refused for load.
+const mostTries = 10
+
 // pace returns the pace of the further pages of a source: each takes a slot of the limiter.
 func (e *engine) pace(s *source) exchange.Pace {
-	return func(ctx context.Context, place string) (heed func(*status.Observation) bool, goesOn bool) {
-		for {
+	return func(ctx context.Context, place string, ask func() status.Observation) {
+		for range mostTries {
 			slot := e.Limiter.Reserve(place)
 			if !sleep(ctx, time.Until(slot.At)) {
 				e.Limiter.Release(slot)
-				return nil, false
+				return
 			}
-			if e.Limiter.Confirm(slot) {
-				return func(o *status.Observation) bool { return e.heed(ctx, s, slot, o) }, true
+			if e.Limiter.Confirm(slot) && !e.isRefused(ctx, s, slot, ask()) {
+				return
 			}
 		}
 	}
 }
 
-// heed tells the limiter what the answer to a further request of an attempt said, and reports
-// whether it was refused for load and may be asked for again before the deadline.
-func (e *engine) heed(ctx context.Context, s *source, slot Slot, o *status.Observation) (again bool) {
-	r, refused := s.runs[0], ""
+// isRefused tells the limiter what the answer to a further request of an attempt said, and
+// reports whether it was refused for load and may be asked for again before the deadline.
+func (e *engine) isRefused(ctx context.Context, s *source, slot Slot, o status.Observation) bool {
+	r, v := s.runs[0], status.Verdict{}
 	if !o.Good() && !o.Elsewhere {
-		if v := r.Rules.Classify(ctx, *o); v.Status == status.Throttled {
-			refused = v.Reason
-		}
+		v = r.Rules.Classify(ctx, o)
 	}
-	e.learn(s, slot, o, refused)
-	return refused != "" && (o.Hint == nil || r.deadline.IsZero() || o.Hint.Wait < time.Until(r.deadline))
+	e.learn(s, slot, &o, v)
+	return v.Status == status.Throttled && (o.Hint == nil || r.deadline.IsZero() || o.Hint.Wait < time.Until(r.deadline))
 }

@@ -23,7 +23,6 @@ type run struct {
 	deadline time.Time       // the earlier of Timeout's and ctx's, zero for none
 	limit    time.Duration   // how long it was to the deadline at first
 	crowd    time.Duration   // how long the last looks of all at the same place take
-	pace     exchange.Pace   // of the further pages of an answer, nil for none
 	state
 }
 
@@ -166,11 +165,11 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // look executes the probe once. The time that an attempt may take does not count for
 // its judgement.
-func (r *run) look(lastLook bool) (status.Observation, time.Duration) {
+func (r *run) look(lastLook bool, pace exchange.Pace) (status.Observation, time.Duration) {
 	ctx, cancel := r.untilDeadline()
 	defer cancel()
 	s, ok := r.probe.(httpSession)
-	if paced := ok && r.pace != nil && s.PacePages(r.pace, r.AttemptTimeout); r.AttemptTimeout > 0 && !paced {
+	if paced := ok && pace != nil && s.PacePages(pace, r.AttemptTimeout); r.AttemptTimeout > 0 && !paced {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
 		defer cancel()
 	}
@@ -240,15 +239,9 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 		v.Reason = r.missing + ": " + v.Reason
 	}
 	r.adopt(j)
-	if j.endedItself() {
+	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
 		r.took.add(took)
 	}
-}
-
-// endedItself reports whether it was neither taken over nor ended for taking too long.
-func (j *judged) endedItself() bool {
-	o := j.observation
-	return !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout))
 }
 
 // adopt makes j the last attempt.
@@ -284,7 +277,7 @@ func (r *run) lookForResult(lastLook bool) {
 	r.streak = 0
 	r.complete = &judged{observation: r.complete.observation, took: r.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: r.missing}}
-	r.answered(r.look(lastLook))
+	r.answered(r.look(lastLook, nil))
 	r.last.took += took
 }
 

@@ -165,7 +165,7 @@ func (s *source) observe() (status.Observation, time.Duration) {
 	if s.isTaken() {
 		return *s.sharing.answer, 0
 	}
-	return s.runs[0].look(s.next.lastLook)
+	return s.runs[0].look(s.next.lastLook, s.pace)
 }
 
 // asked reports whether the attempt is one whose answer is shared.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
 )
 
@@ -26,8 +27,9 @@ type source struct {
 	place   *Place    // what holds at its place since then, nil if nothing was said
 	cut     bool      // because a refusal has cut the rate there
 	sharing *sharing
-	waiting int // its place in a queue by due time
-	held    int // its place in the queue by deadline
+	pace    exchange.Pace // of the further pages of an answer, nil for none
+	waiting int           // its place in a queue by due time
+	held    int           // its place in the queue by deadline
 }
 
 // An emitter hands events to a consumer until that breaks off.

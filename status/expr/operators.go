@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -167,12 +168,8 @@ func (e *evaluator) call(n *syntax.Call) value {
 	}
 	e.tick(baseSteps + len(v.raw) + len(v.str))
 	result, code := e.apply(n, v)
-	switch {
-	case !v.cut || result.raw == "true":
-	case result.kind == KindString:
-		result.cut = true
-	case code == faultNone:
-		code = faultCut
+	if result.cut = v.cut && result.kind == KindString; v.cut && !result.cut && result.raw != "true" {
+		code = cmp.Or(code, faultCut)
 	}
 	if code != faultNone {
 		return unknown(fault{code: code, got: v.kind, subject: e.scope.subject, use: n.Span})

@@ -7,27 +7,21 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// NextPage returns the path of the member by which a document says, as many APIs do, that
+// NextPage returns the name of the member by which a document says, as many APIs do, that
 // there is another page of it; "" if it has none. The document need not be valid.
-func (d *Doc) NextPage() (path string) {
+func (d *Doc) NextPage() (member string) {
 	names := []string{"next", "nextpagetoken", "nexttoken", "nextcursor", "nextlink", "@odata.nextlink", "hasmore"}
 	inner := map[string]string{"links": "next", "metadata": "continue"}
 	plain := strings.NewReplacer("_", "", "-", "")
-	gjson.Parse(d.text).ForEach(func(key, member gjson.Result) bool {
-		name, at := plain.Replace(strings.ToLower(key.Str)), key.Str
-		switch in := inner[name]; {
-		case in != "" && member.IsObject():
-			at, member = at+"."+in, member.Get(in)
-		case !slices.Contains(names, name):
-			return true
+	gjson.Parse(d.text).ForEach(func(key, v gjson.Result) bool {
+		name, path := plain.Replace(strings.ToLower(key.Str)), key.Str
+		if in := inner[name]; in != "" && v.IsObject() {
+			name, path, v = "next", path+"."+in, v.Get(in)
 		}
-		if strings.ContainsAny(at, "@-") {
-			at = `["` + at + `"]`
+		if slices.Contains(names, name) && !slices.Contains([]string{"", "null", "false", `""`, "0", "[]", "{}"}, v.Raw) {
+			member = "." + path
 		}
-		if !slices.Contains([]string{"", "null", "false", `""`, "0", "[]", "{}"}, member.Raw) {
-			path = "." + at
-		}
-		return path == ""
+		return member == ""
 	})
-	return path
+	return member
 }

@@ -15,12 +15,8 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-const (
-	// maxPages is how many pages of a list one look reads at most.
-	maxPages = 1000
-	// maxRefused is how often a page is asked for in one look: it may be refused for load.
-	maxRefused = 10
-)
+// maxPages is how many pages of a list one look reads at most.
+const maxPages = 1000
 
 // A pager says where the next page of a list is. The zero value: an answer is one page.
 type pager struct {
@@ -65,22 +61,15 @@ func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, er
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		return place{}, overlooked(a)
+		if member := expr.NewDoc(a.Body).NextPage(); member != "" { // the first page is not taken for all
+			return place{}, &safeError{words: member + " tells of another page", cause: errOverlooked}
+		}
+		return place{}, errLastPage
 	}
 	if to, err = a.from.refer(target, trustAll); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
 	}
 	return to, err
-}
-
-// overlooked says that a page without a Link is the last one, unless its document names
-// another: the first page is then not taken for all.
-func overlooked(a *answer) error {
-	path := expr.NewDoc(a.Body).NextPage()
-	if path == "" {
-		return errLastPage
-	}
-	return &safeError{words: path + " tells of another page", cause: errOverlooked}
 }
 
 // read reads the value that names the next page. Without a template that is the URL or the
@@ -158,9 +147,9 @@ func (s *Session) readPages(ctx context.Context, o *status.Observation, first *a
 	}
 }
 
-// A Pace waits until another request of a look may be made at a place, and reports whether
-// ctx is still alive. Heed is then told the answer, and says whether to ask again.
-type Pace func(ctx context.Context, place string) (heed func(*status.Observation) (again bool), goesOn bool)
+// A Pace calls ask when a further request of a look may be made at a place, and again as long
+// as its answer is one that was refused for load; not at all once ctx is done.
+type Pace func(ctx context.Context, place string, ask func() status.Observation)
 
 // PacePages has the further pages of a list wait for pace, and no request take longer than
 // limit, if that is not 0. It reports whether there may be further pages.
@@ -171,20 +160,14 @@ func (s *Session) PacePages(pace Pace, limit time.Duration) bool {
 	return s.pager.pages()
 }
 
-// askPage asks for a page, and again while it is refused for load.
+// askPage asks for a page.
 func (s *Session) askPage(ctx context.Context, next call) (a *answer) {
-	for range maxRefused {
-		heed, goesOn := func(*status.Observation) bool { return false }, true
-		if s.pace != nil {
-			heed, goesOn = s.pace(ctx, next.at.origin())
-		}
-		if !goesOn {
-			return failed(cutOff(ctx, "", false, 0), nil)
-		}
+	s.pace(ctx, next.at.origin(), func() status.Observation {
 		a, _ = s.client.ask(ctx, next)
-		if o := observe(a); !heed(&o) {
-			break
-		}
+		return observe(a)
+	})
+	if a == nil {
+		a = failed(cutOff(ctx, "", false, 0), nil)
 	}
 	return a
 }

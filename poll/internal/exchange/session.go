@@ -20,7 +20,7 @@ type Session struct {
 	client *client
 	follow follow
 	pager  pager
-	pace   Pace   // nil for none
+	pace   Pace   // of further pages
 	paged  bool   // it is known whether the first page of a list names the next one
 	cache  *cache // nil if requests are not to be conditional
 
@@ -66,6 +66,7 @@ func NewSession(r Request) (*Session, error) {
 		s.cache = nil
 	}
 	s.startDue = s.starts()
+	s.pace = func(_ context.Context, _ string, ask func() status.Observation) { ask() }
 	return s, nil
 }
 

@@ -47,7 +47,11 @@ func Read(o *status.Observation, now time.Time) {
 	if mentionsRetrying(o.Header) {
 		r := reader{Observation: o, now: now}
 		// A server's dates are measured against its own clock.
-		if date, ok := serverTime(o.Header); ok && date.Sub(now).Abs() <= maxSkew {
+		// From a cache, Date is when the answer was made, Age since then (RFC 9111 section 5.1).
+		date, err := http.ParseTime(o.Header.Get("Date"))
+		age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
+		date = date.Add(time.Duration(age) * time.Second)
+		if err == nil && date.Sub(now).Abs() <= maxSkew {
 			r.now = date
 		}
 		o.ShouldRetry = r.shouldRetry()
@@ -59,14 +63,6 @@ func Read(o *status.Observation, now time.Time) {
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
-}
-
-// serverTime returns what a server's clock showed when its answer came. An answer from a
-// cache has the Date at which it was made, and its Age since then (RFC 9111 section 5.1).
-func serverTime(header http.Header) (time.Time, bool) {
-	date, err := http.ParseTime(header.Get("Date"))
-	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
-	return date.Add(time.Duration(age) * time.Second), err == nil
 }
 
 // mentionsRetrying reports whether a header can say anything that Read looks for.
