@@ -399,7 +399,7 @@ func (l *list) settle(e *emitter, lastLook bool) (over bool) {
 	}
 	l.settleMembers(e)
 	switch {
-	case l.isComplete(joined, lastLook):
+	case l.isComplete(joined, lastLook || over && ending == TimedOut):
 		return true
 	case over && (ending != AttemptsExhausted || len(l.waiting) == 0):
 		return l.end(e, ending, l.isShort() && ending != Cancelled)
@@ -446,8 +446,8 @@ func (l *list) endMember(e *emitter, m *member, outcome Outcome) {
 }
 
 // lag is by how much a list may be behind: a look that is to show whether all elements
-// of an unknown number are known comes so long after the one before it, or is the last one
-// before the deadline.
+// of an unknown number are known comes so long after the one before it. Where the deadline is
+// nearer, the looks go on as before, and the last of them counts.
 const lag = 5 * time.Second
 
 // isComplete reports whether the last answer shows that there is nothing more to wait for.

@@ -184,6 +184,10 @@ func TestListEnds(t *testing.T) {
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 6 * time.Second},
 		{name: "or it is the last before the deadline", lists: []string{"a=done"}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 3450 * time.Millisecond},
+		{name: "until which it looks as often as before", group: poll.Group{Timeout: 4500 * time.Millisecond},
+			lists: []string{"a=done", "a=done b=run", "a=done b=done"},
+			want: `1s 1 a ends after 1: succeeded: .state is "done"
+3s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 4450 * time.Millisecond},
 		{name: "a look that confirms has a schedule of its own", lists: []string{"a=run", "a=done"},
 			change: func(p *poll.Poller) {
 				p.Schedule, p.Resend = backoff.Fixed(20*time.Second), backoff.Fixed(6*time.Second)

@@ -93,8 +93,8 @@ func (r *run) ownWait(random *rand.Rand) time.Duration {
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	r.previous = schedule.Wait(step, random)
-	if r.list.confirms() {
-		return max(r.previous, time.Until(r.list.shown.Add(lag)))
+	if l := r.list; l.confirms() && (r.deadline.IsZero() || l.shown.Add(lag).Before(r.deadline)) {
+		return max(r.previous, time.Until(l.shown.Add(lag)))
 	}
 	return backoff.Add(delay, r.previous)
 }
