@@ -80,15 +80,13 @@ func (r Rules) followed(o *Observation) Verdict {
 		return Verdict{Status: Error, Reason: withDetail(s.String(), env)}
 	case s.stage == stageDone && said.wrong.stage != stageUnknown:
 		return Verdict{Status: Error, Reason: withDetail(s.String(), env, said.wrong)}
-	case s.stage == stageDone:
+	case s.stage == stageDone, s.stage == stageOdd && o.Following.Monitor != MonitorAzure && r.readsNotReady():
 		return Verdict{Status: Success, Reason: s.String()}
 	case s.stage == stageOpen && isFlag:
 		return Verdict{Status: NotReady, Reason: s.String()}
-	case s.stage == stageOpen, o.Following.Monitor == MonitorAzure, !r.readsNotReady():
-		return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is",
-			Advice: Advice{Code: AdviceFinalStates, Path: s.path}}
 	}
-	return Verdict{Status: Success, Reason: s.String()}
+	return Verdict{Status: NotReady, Reason: s.String() + ", which is no known final state: a condition can say what is",
+		Advice: Advice{Code: AdviceFinalStates, Path: s.path}}
 }
 
 // unstated judges a document that does not say how the operation is. What was created, or
@@ -98,7 +96,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict 
 	words, earlier := codeText(*o.Code), o.Following.Earlier
 	text := bytes.TrimSpace(env.Doc.Bytes())
 	isJSON, created := json.Valid(text), o.Following.Monitor == MonitorCreated
-	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0]))
+	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
+	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
 	onlyError := isJSON && wrong.stage != stageUnknown && isOnlyError(text)
 	switch {
 	case o.Following.Monitor == MonitorAzure:
@@ -109,8 +108,8 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict 
 		return r.good(words + " without a state, and before it " + earlier + ": a condition can say what is final")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return Verdict{Status: Success, Reason: words}
-	case !isJSON:
-		return r.good(words + " without a whole document: a condition can say that it is the end")
+	case !isJSON, string(text) == "null", string(text) == "false":
+		return r.good(words + " without a document of the operation: a condition can say that it is the end")
 	case wrong.stage != stageUnknown && created:
 		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
 	case wrong.stage == stageUnknown && (created || r.readsNotReady()):
@@ -181,29 +180,56 @@ func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) 
 	}
 	var members map[string]json.RawMessage
 	json.Unmarshal(raw, &members)
-	var inner report
+	var inner, other, odd report
 	around := "" // what the object is around
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		key, at := flattened(name), path+"."+name
 		all.add(known().saidBy(key, at, members[name], code))
-		if kind := known().around[strings.TrimSuffix(key, "s")]; kind != "" && nesting < maxNesting {
+		if slices.Contains([]string{"result", "conclusion", "outcome"}, key) && isOddWord(members[name]) {
+			odd.state = statement{stageOdd, at, string(members[name])}
+		}
+		switch kind := known().around[strings.TrimSuffix(key, "s")]; {
+		case nesting >= maxNesting:
+		case kind != "":
 			inner.add(reportOf(at, members[name], code, nesting+1))
 			around = max(around, kind)
+		case members[name][0] == '{': // in a list there may be what was
+			other.add(reportOf(at, members[name], code, nesting+1))
 		}
 	}
+	if all.state.stage == stageDone {
+		all.add(odd)
+	}
 	all.open(inner, around == "operation")
+	if other.state.stage >= stageOpen && (all.state.stage == stageUnknown || all.state.isReply()) {
+		all.state = other.state
+	}
 	return all
+}
+
+// isOddWord reports whether a value is a word, and none that says how an operation ended. Other
+// texts, such as a URL, are what came of it.
+func isOddWord(value []byte) bool {
+	word, isText := strings.CutPrefix(strings.TrimSuffix(string(value), `"`), `"`)
+	isMark := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' && r != '-' }
+	return isText && word != "" && word != "neutral" && word != "skipped" && known().stageOf(value) == stageOdd && strings.IndexFunc(word, isMark) < 0
+}
+
+// isReply reports whether a statement may be about the answer rather than the operation.
+func (s statement) isReply() bool {
+	return s.stage == stageDone && slices.Contains([]string{"ok", "success"}, flattened(s.raw))
 }
 
 // open adds what stands in an envelope. What stands around it may be about the answer: an
 // "ok" beside an operation says nothing of that.
 func (r *report) open(inner report, ofOperation bool) {
 	state := r.state
-	isOK := state.stage == stageDone && slices.Contains([]string{"ok", "success"}, flattened(state.raw))
+	isOK := state.isReply()
 	r.state = statement{}
 	r.add(inner)
+	ended := state.raw == "true" && strings.HasSuffix(state.path, ".done") && strings.Contains(r.state.path, ".response.")
 	switch {
-	case state.stage > stageDone, r.state.stage == stageOdd && state.stage == stageDone && !isOK,
+	case state.stage > stageDone, (r.state.stage == stageOdd || ended && r.state.stage == stageOpen) && state.stage == stageDone && !isOK,
 		r.state.stage == stageUnknown && !(isOK && (ofOperation || r.sign.stage != stageUnknown)):
 		r.state = state
 	}
@@ -264,23 +290,16 @@ func (v vocabulary) saidBy(key, path string, value json.RawMessage, code int) (r
 	}
 	for _, row := range rows {
 		stage := v.stageOf(value)
-		if !meets(row[0], raw, stage) {
+		if !meets(row[0], raw, stage) || row[1] == "state" && strings.Trim(raw, `"`) == strconv.Itoa(code) { // it repeats the answer's code
 			continue
 		}
-		switch row[1] {
-		case "done":
-			r.add(report{state: statement{stageDone, path, raw}})
-		case "open":
-			r.add(report{state: statement{stageOpen, path, raw}})
-		case "state":
-			if strings.Trim(raw, `"`) != strconv.Itoa(code) { // it repeats the answer's code
-				r.add(report{state: statement{stage, path, raw}})
-			}
-		case "sign":
-			r.add(report{sign: statement{stageOpen, path, raw}})
-		case "wrong":
-			r.add(report{wrong: statement{stageFailed, path, raw}})
-		}
+		r.add(map[string]report{
+			"state": {state: statement{stage, path, raw}},
+			"done":  {state: statement{stageDone, path, raw}},
+			"open":  {state: statement{stageOpen, path, raw}},
+			"sign":  {sign: statement{stageOpen, path, raw}},
+			"wrong": {wrong: statement{stageFailed, path, raw}},
+		}[row[1]])
 	}
 	return r
 }
@@ -294,7 +313,7 @@ func meets(test, raw string, stage stage) bool {
 	case "value":
 		return raw != "true" && raw != "false"
 	case "some":
-		return hasContent(raw)
+		return hasContent(raw) && stage != stageDone // an errorCode may be OK
 	case "open":
 		return stage == stageOpen
 	case "failed":
@@ -308,11 +327,7 @@ func meets(test, raw string, stage stage) bool {
 
 // hasContent reports whether a JSON value is more than an empty one.
 func hasContent(raw string) bool {
-	switch strings.Join(strings.Fields(raw), "") {
-	case "", "null", "false", "0", `""`, "[]", "{}":
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"", "null", "false", "0", `""`, `"0"`, "[]", "{}"}, strings.Join(strings.Fields(raw), ""))
 }
 
 // isOnlyError reports whether a document holds an error and nothing but what usually
@@ -325,13 +340,8 @@ func isOnlyError(body []byte) bool {
 		key := flattened(name)
 		isWrong := known().saidBy(key, "", value, 0).wrong.stage != stageUnknown
 		found = found || isWrong
-		switch key {
-		case "message", "code", "detail", "details", "description", "errorcode", "errordescription", "errormessage",
-			"statuscode", "requestid", "traceid", "timestamp", "path":
-		default:
-			if !isWrong && hasContent(string(value)) {
-				return false
-			}
+		if !isWrong && hasContent(string(value)) && !slices.Contains(known().members[key], [2]string{"any", "beside"}) {
+			return false
 		}
 	}
 	return found

@@ -297,11 +297,8 @@ func (s *Session) doubt(got *answer) string {
 		return ""
 	}
 	n := len(got.redirects)
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "the answer is an HTML page"
-	case got.redirects[n-1].start:
-		return "" // where a 303 leads is the result
 	}
 	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", got.redirects[n-1].code, urlName(got.from.url))
 }
