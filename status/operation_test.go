@@ -78,7 +78,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 
 		// failed
 		{followed, `{"status":"ok","job":{"state":"failed"}}`, status.Error, `.job.state is "failed"`, ""},
-		{azure, `{"status":"succeeded","error":{"message":"no quota"}}`, status.Error, `.status is "succeeded" with an error: no quota`, ""},
+		{azure, `{"status":"succeeded","error":{"message":"no quota"}}`, status.Error, `succeeded with an error: no quota`, ""},
 		{azure, `{"status":"Succeeded","error":["x"]}`, status.Error, "", ""},
 		{followed, `{"error":"no such job"}`, status.Error, "HTTP 200 OK with nothing but an error: no such job", ""},
 		{followed, `{"errors":[{"message":"x"}],"data":null}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
