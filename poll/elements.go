@@ -33,6 +33,9 @@ type Elements struct {
 	// one, unless MayBeNone.
 	Expect    int
 	MayBeNone bool
+	// Whole means that an answer which tells of another page, as by .next_page_token, is not
+	// taken for all of the list: it is NOT_READY. [HTTP.Next] sees to that by itself.
+	Whole bool
 
 	// Past holds, by key, the states of elements that this run goes on from; see
 	// [Poller.Past]. They are known from the beginning.
@@ -86,6 +89,9 @@ func (r *reader) read(o *status.Observation) ([]element, error) {
 		found, problem := r.each.Elements(doc)
 		if problem == "" && len(found) == 0 && r.listed && r.each.Members(doc) {
 			problem = "an object without members is where a list was"
+		}
+		if problem == "" && len(found) == 0 && doc.Failure() != "" { // as GraphQL has it, where what was asked for is null
+			problem = "the list is empty, and there is " + doc.Failure()
 		}
 		if problem != "" && page > 0 {
 			return nil, fmt.Errorf("page %d: %s", page+1, problem)

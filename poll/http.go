@@ -102,8 +102,8 @@ type HTTP struct {
 	//   - a URL, a path or parameters, with expressions in braces, as in Follow:
 	//     "?page_token={.next}".
 	//
-	// If a value is null, false, "" or missing, the page is the last one. A page that cannot
-	// be had, or names an earlier one as the next, makes the whole attempt a failure, see
+	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
+	// a document that tells of another page, that is a failure, too. A page that cannot be had, or names an earlier one as the next, makes the whole attempt a failure, see
 	// [status.Observation.Page]. The answer to a request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand

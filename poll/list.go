@@ -180,6 +180,11 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
 		return l.whole(ctx, &without, err.Error())
 	}
+	if l.Whole && l.reader.last.NextPage() != "" {
+		words := l.reader.last.NextPage() + " tells of another page"
+		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdvicePages}}
+		return l.whole(ctx, o, "")
+	}
 	l.answers++
 	if err := l.identify(elements); err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}

@@ -48,7 +48,7 @@ func refuseEach(l *argv.Line) error {
 	switch n := len(l.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
-	case l.IsCommand() && l.Typed("next") != nil:
+	case l.IsCommand() && l.Typed("next") != nil && l.String("next") != "none":
 		return argv.Usagef("--next is for http and https, but the target is a command").
 			Hint("a command gives the whole list at once; many have a flag for that, such as gh api --paginate --slurp")
 	case !l.IsCommand() && n > 1:
@@ -108,6 +108,7 @@ func readList(l *argv.Line) (*list, error) {
 	}
 	own.Expect = l.Count("expect", 0, 0)
 	own.MayBeNone = l.Has("expect") && own.Expect == 0
+	own.Whole = l.IsCommand() && l.String("next") != "none" && each.String() != ".." // what is read then is no page
 	own.size = own.Expect
 	own.Alone = followsEach(l)
 	return own, l.Err()

@@ -7,19 +7,36 @@ import (
 	"github.com/tidwall/gjson"
 )
 
+// nextNames are the members that tell of another page, without marks and in lower case.
+const nextNames = "next nextpage nextpagetoken nexttoken nextcursor nextlink @odata.nextlink nextpageuri nextpageurl nexturl " +
+	"nextrecordsurl nextmarker hasmore hasnextpage istruncated lastevaluatedkey continue"
+
 // NextPage returns the name of the member by which a document says, as many APIs do, that
-// there is another page of it; "" if it has none. The document need not be valid.
+// there is another page of it; "" if it has none. The document need not be valid. Of several
+// documents the last one counts.
 func (d *Doc) NextPage() (member string) {
-	names := []string{"next", "nextpagetoken", "nexttoken", "nextcursor", "nextlink", "@odata.nextlink", "hasmore"}
-	inner := map[string]string{"links": "next", "metadata": "continue"}
-	plain := strings.NewReplacer("_", "", "-", "")
-	gjson.Parse(d.text).ForEach(func(key, v gjson.Result) bool {
-		name, path := plain.Replace(strings.ToLower(key.Str)), key.Str
-		if in := inner[name]; in != "" && v.IsObject() {
-			name, path, v = "next", path+"."+in, v.Get(in)
-		}
-		if slices.Contains(names, name) && !slices.Contains([]string{"", "null", "false", `""`, "0", "[]", "{}"}, v.Raw) {
-			member = "." + path
+	var last gjson.Result
+	gjson.ForEachLine(d.text, func(v gjson.Result) bool { last = v; return true })
+	return filled(last, "", 3, nextNames)
+}
+
+// Failure returns the name of the member by which a document says that not all of it could be
+// had, as GraphQL does; "" if it has none.
+func (d *Doc) Failure() (member string) { return filled(gjson.Parse(d.text), "", 0, "error errors") }
+
+// filled returns the path of the first member of an object with one of the names that says
+// something, also inside of objects around pages.
+func filled(v gjson.Result, path string, depth int, names string) (member string) {
+	plain, wanted := strings.NewReplacer("_", "", "-", ""), strings.Fields(names)
+	around := strings.Fields("links pages pagination paging pageinfo responsemetadata meta metadata resultinfo")
+	v.ForEach(func(key, v gjson.Result) bool {
+		name, at := plain.Replace(strings.ToLower(key.Str)), path+"."+key.Str
+		switch {
+		case depth > 0 && v.IsObject() && slices.Contains(around, name):
+			member = filled(v, at, depth-1, names)
+		case name == "islast" && v.Raw == "false" && depth > 0,
+			slices.Contains(wanted, name) && !slices.Contains([]string{"", "null", "false", `""`, "0", "[]", "{}"}, v.Raw):
+			member = at
 		}
 		return member == ""
 	})

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,7 @@ var (
 	errLastPage = errors.New("is the last page")
 	// errUnknownPage means that a page cannot be asked for the next one.
 	errUnknownPage = errors.New("cannot be read")
-	// errOverlooked means that a page without a Link tells of another one in its document.
+	// errOverlooked means that a page tells of another one otherwise than where that is looked for.
 	errOverlooked = errors.New("tells of another page")
 )
 
@@ -61,15 +62,21 @@ func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, er
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		if member := expr.NewDoc(a.Body).NextPage(); member != "" { // the first page is not taken for all
-			return place{}, &safeError{words: member + " tells of another page", cause: errOverlooked}
-		}
-		return place{}, errLastPage
+		return place{}, cmp.Or(overlooked(expr.NewDoc(a.Body), ""), errLastPage)
 	}
 	if to, err = a.from.refer(target, trustAll); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
 	}
 	return to, err
+}
+
+// overlooked returns an error if a page where nothing names the next one tells of another: it
+// is not taken for all of the list.
+func overlooked(page *expr.Doc, words string) error {
+	if member := page.NextPage(); member != "" {
+		return &safeError{words: words + member + " tells of another page", cause: errOverlooked}
+	}
+	return nil
 }
 
 // read reads the value that names the next page. Without a template that is the URL or the
@@ -80,7 +87,7 @@ func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	case expr.KindUnknown:
 		return "", &safeError{words: got.Reason, cause: errUnknownPage}
 	case expr.KindMissing:
-		return "", &safeError{words: got.Reason, cause: errLastPage}
+		return "", cmp.Or[error](overlooked(env.Doc, got.Reason+", and "), &safeError{words: got.Reason, cause: errLastPage})
 	case expr.KindNull:
 		return "", errLastPage
 	}

@@ -235,8 +235,9 @@ func TestPagesOfLines(t *testing.T) {
 func TestPagesMissing(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ next, page, want string }{
-		{"?c={.nxt}", `{"next":"a"}`, "no next page: .nxt is missing"},
-		{".nxt", `{"next":"/a"}`, "no next page: .nxt is missing"},
+		{"?c={.nxt}", `{"after":"a"}`, "no next page: .nxt is missing"},
+		{".nxt", `{"after":"/a"}`, "no next page: .nxt is missing"},
+		{".after", `{"after":null,"next":"/a"}`, ""},
 		{".next", `{"next":null}`, ""},
 		{".next", `{"next":""}`, ""},
 		{"auto", `{}`, ""},
