@@ -78,6 +78,8 @@ type HTTP struct {
 	//     first that is present counts. After a PUT or PATCH without any of them, it is the
 	//     URL itself if the answer has .properties.provisioningState.
 	//   - "none": no request starts anything; each attempt is the same request.
+	//   - "self": the start leads to URL itself, by GET, whatever its answer names. What is there
+	//     is judged as if nothing had been started.
 	//   - an expression of package status/expr: its value in the first good answer is the
 	//     URL, relative to the one that gave the answer.
 	//   - a URL, or a path, with expressions in braces: "https://host/v1/{.name}". The

@@ -181,8 +181,8 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		return l.whole(ctx, &without, err.Error())
 	}
 	if l.Whole && l.reader.last.NextPage() != "" {
-		words := l.reader.last.NextPage() + " tells of another page"
-		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdvicePages}}
+		words := l.reader.last.NextPage() + " tells of another page: a command has to print all, as many do by a flag"
+		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, o, "")
 	}
 	l.answers++

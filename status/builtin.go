@@ -118,12 +118,8 @@ func started(o *Observation) Verdict {
 	case o.Following.Missing != "":
 		return Verdict{Status: Error, Reason: answered + ", which leads nowhere: " + o.Following.Missing, Notes: o.Remarks}
 	}
-	return Verdict{
-		Status: Error,
-		Reason: answered + ", which names nothing to follow and which no rule decides",
-		Advice: Advice{Code: AdviceFollow},
-		Notes:  o.Remarks,
-	}
+	return Verdict{Status: Error, Reason: answered + ", which names nothing to follow and which no rule decides",
+		Advice: Advice{Code: AdviceFollow}, Notes: o.Remarks}
 }
 
 // leadsNowhere reports whether the answer to the start leaves nothing to look at. A start

@@ -307,7 +307,6 @@ const (
 	AdviceFollow                        // say where to look after the start, or that the request starts nothing
 	AdviceKey                           // say what names an element
 	AdviceNext                          // say where the next page of the list is, or that there is none
-	AdvicePages                         // have all pages of the list in the answer, or say that there is only one
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 	AdviceDone                          // say by a rule which document means that the operation is done
 )

@@ -20,8 +20,8 @@ type Rule struct {
 	// Why is the reason when the rule matches; "" for the expression's own
 	// explanation.
 	Why string
-	// Here is true if the rule is only about what the origin that is asked first says: not
-	// about the answer of another one, to which a redirect led.
+	// Here is true if the rule is only about what the URL that is asked first says: not about
+	// another one that is followed, nor the answer of another origin, to which a redirect led.
 	Here bool
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
@@ -203,9 +203,9 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 }
 
 // isBarred reports whether a rule cannot decide about o: nothing is done before it was sent,
-// and what another origin says may not count.
+// and what another origin or URL says may not count.
 func (r *Rule) isBarred(o *Observation) bool {
-	return r.Status == Success && o.Following.Due || r.Here && o.Elsewhere
+	return r.Status == Success && o.Following.Due || r.Here && (o.Elsewhere || o.Following.Monitor != MonitorGiven)
 }
 
 func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
@@ -257,13 +257,7 @@ func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 	if f := o.Failure; f != nil && a.Rule.Expr.Uses().Error {
 		reason += ": " + f.Reason
 	}
-	return Verdict{
-		Status:  a.Rule.Status,
-		Rule:    a.Rule.String(),
-		Reason:  reason,
-		Notes:   notes,
-		Answers: e.answers,
-	}
+	return Verdict{Status: a.Rule.Status, Rule: a.Rule.String(), Reason: reason, Notes: notes, Answers: e.answers}
 }
 
 // firstText returns the first value that is a text, on one line, "" for none.

@@ -67,7 +67,7 @@ func manMore() map[string]string {
 		"error-if":     "It is evaluated before --until.",
 		"not-ready-if": "It keeps the wait going on an answer that would otherwise be an ERROR, such as a 404 while the resource does not exist yet.",
 		"gone": "It is --until '$error in [\"refused\", \"dns\"] or $status in [404, 410]'. After a timeout, a reset or a failure of TLS " +
-			"something may be there: --until '$error != null' takes any of these.",
+			"something may be there: --until '$error != null' takes any of these. A DELETE, PUT or PATCH is sent once, and its URL then looked at by GET.",
 		"strict":            "Without it such an answer is NOT_READY, and an unexpected state keeps the wait going until the timeout.",
 		"preset":            "Its rules are evaluated after your own.",
 		"success-threshold": "For services that are unstable while they start.",

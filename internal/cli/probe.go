@@ -119,6 +119,9 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 		FollowEach:      followsEach(l),
 		LookupEnv:       l.LookupEnv,
 	}
+	if l.On("gone") && !l.Has("follow") && l.Has("request") && !strings.EqualFold(probe.Method, "POST") {
+		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
+	}
 	if l.Has("each") {
 		probe.Next = cmp.Or(l.String("next"), "auto")
 	}

@@ -269,11 +269,8 @@ func remarks(o *poll.Outcome) []string {
 func hints(v status.Verdict) []string {
 	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
 	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
-	switch v.Advice.Code {
-	case status.AdviceNext:
+	if v.Advice.Code == status.AdviceNext {
 		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
-	case status.AdvicePages:
-		list = append(list, "many commands have a flag for all pages, such as gh api --paginate --slurp; --next none if this page is all")
 	}
 	return oneLines("hint: ", list)
 }

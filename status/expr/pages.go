@@ -8,8 +8,8 @@ import (
 )
 
 // nextNames are the members that tell of another page, without marks and in lower case.
-const nextNames = "next nextpage nextpagetoken nexttoken nextcursor nextlink @odata.nextlink nextpageuri nextpageurl nexturl " +
-	"nextrecordsurl nextmarker hasmore hasnextpage istruncated lastevaluatedkey continue"
+const nextNames = "next nextpage nextpagetoken nexttoken nextcursor nextlink @odata.nextlink odata.nextlink nextpageuri nextpageurl " +
+	"nextpagelink nexturl nexthref nextrecordsurl nextmarker hasmore hasnext hasnextpage istruncated lastevaluatedkey continue"
 
 // NextPage returns the name of the member by which a document says, as many APIs do, that
 // there is another page of it; "" if it has none. The document need not be valid. Of several

@@ -263,7 +263,8 @@ func (c *client) do(ctx context.Context, next call) *answer {
 			return c.unanswered(ctx, err, next, redirects, time.Since(began))
 		}
 		a.redirects = redirects
-		if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, next.method) {
+		elsewhere := next.start && c.Follow == "self" && a.code == http.StatusSeeOther
+		if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, next.method) || elsewhere {
 			return a
 		}
 		r, err := c.redirect(next, a)

@@ -13,7 +13,7 @@ import (
 
 // A follow says where to look after the first answer. The zero value is "auto".
 type follow struct {
-	none bool
+	none, self bool
 	reference
 }
 
@@ -24,6 +24,8 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 		return follow{}, nil
 	case s == "none":
 		return follow{none: true}, nil
+	case s == "self":
+		return follow{self: true}, nil
 	case instead(s) != "":
 		return follow{}, fmt.Errorf("%s is no place to look at: write %s", s, instead(s))
 	}

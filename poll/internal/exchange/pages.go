@@ -195,9 +195,7 @@ func (s *Session) callPage(n int, last *answer, asked call, to place) call {
 func (p place) identity() string { return p.origin() + p.url.RequestURI() }
 
 // nextPage returns the place of the page after page n, which was asked for as said.
-func (s *Session) nextPage(
-	ctx context.Context, n int, last *answer, asked call, seen map[string]int,
-) (to place, err error) {
+func (s *Session) nextPage(ctx context.Context, n int, last *answer, asked call, seen map[string]int) (to place, err error) {
 	to, err = s.pager.next(ctx, last, s.client.LocationTrusted)
 	if err == nil && len(asked.body) > 0 {
 		err = s.client.mayTakeBody(last.from, to)

@@ -100,14 +100,14 @@ func (s *Session) look(ctx context.Context, last bool) status.Observation {
 	switch {
 	case s.startDue:
 		return s.start(ctx)
-	case !s.following && s.starts():
+	case !s.following && s.starts() && !s.follow.self:
 		failure := fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
 		failure.Advice.Code = status.AdviceFollow
 		return status.Observation{Kind: status.KindHTTP, Failure: failure, Following: status.Following{Start: true}}
 	}
 	next := call{method: http.MethodGet, at: s.at}
-	if !s.following {
+	if !s.following && !s.starts() {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
 	if s.cache != nil && next.method == http.MethodGet && next.body == nil {
@@ -117,7 +117,7 @@ func (s *Session) look(ctx context.Context, last bool) status.Observation {
 	got, remarks := s.client.ask(ctx, next)
 	o := s.observe(ctx, got)
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
-	o.Following.Due = !s.following && s.changes() && !s.sent
+	o.Following.Due = s.follow.none && s.changes() && !s.sent
 	switch {
 	case got.NotModified:
 		o.Remarks = remarks
@@ -158,6 +158,8 @@ func (s *Session) start(ctx context.Context) status.Observation {
 	case f != nil:
 	case c.FollowEach && o.Good():
 		s.listStarted(ctx, &o, got)
+	case s.follow.self && (o.Good() || got.code == http.StatusSeeOther):
+		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
 		s.location, s.locationErr = got.from.refer(got.Header.Get("Location"), c.LocationTrusted)
 		s.findLink(ctx, &o, got)
