@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,11 +77,11 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 	j.attach(pollers, lines, sums)
 	switch {
 	case log.Len() == 0:
-	case j.knows == 0:
+	case j.knows == 0, len(j.lists) == 0 && j.lacksStart(pollers):
 		log.Close()
 		return nil, argv.Usagef("%s: %s has other targets than these, or the same with other conditions, headers or names", origin, path).
 			Hint("another FILE begins anew; a header that is renewed stands in a file: -H @FILE")
-	case j.lacksBatches(pollers):
+	case j.lacksStart(pollers):
 		log.Close()
 		return nil, argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, path).
 			Hint("the same --batch and the same entries in the same order go on; new entries have to begin a new batch")
@@ -110,19 +111,18 @@ func sessionOf(probe poll.Probe) poll.Probe {
 	return nil
 }
 
-// lacksBatches reports whether the log has a start of a batch that is not one of the lists.
-// Their entries may be in others of them.
-func (j *jobs) lacksBatches(pollers []*poll.Poller) bool {
-	if pollers[0].Elements == nil || !starts(pollers[0].Probe) {
-		return false
-	}
-	own := make(map[string]bool, len(j.lists))
-	for _, id := range j.lists {
+// lacksStart reports whether the log has a start that is none of the targets', while one is to
+// be started: it may be the same one, with another condition or name. One that has ended
+// does not count, unless it was of a batch: its entries may be in others.
+func (j *jobs) lacksStart(pollers []*poll.Poller) bool {
+	own := make(map[string]bool, len(pollers))
+	for _, id := range slices.AppendSeq(slices.Clone(j.ids), maps.Values(j.lists)) {
 		own[id] = true
 	}
+	isDue := func(p *poll.Poller) bool { return (p.Past == nil || p.Elements != nil) && starts(p.Probe) }
 	for id := range j.log.Started() {
-		if !own[id] {
-			return true
+		if e, _ := j.log.Past(id); !own[id] && (!e.Ended || len(j.lists) > 0) {
+			return slices.ContainsFunc(pollers, isDue)
 		}
 	}
 	return false
@@ -214,7 +214,7 @@ func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
 		template.URL = l.Operands[0]
 		return &template
 	case *poll.Command:
-		return &poll.Command{Args: l.Operands}
+		return &poll.Command{Args: l.Operands, Stdin: probe.Stdin}
 	}
 	return probe
 }
@@ -252,6 +252,7 @@ func identity(settings []byte, name string, probe poll.Probe) (sum [sha256.Size]
 		dir, _ := os.Getwd()
 		write(h, "command", dir)
 		write(h, probe.Args...)
+		h.Write(probe.Stdin)
 	case poll.TCP:
 		write(h, "tcp", probe.Address)
 	}
@@ -278,6 +279,9 @@ func identityOf(l *argv.Line, probe poll.Probe) []byte {
 			continue
 		}
 		values := l.Strings(f.Name)
+		if f.Name == "unix-socket" {
+			values[0], _ = filepath.Abs(values[0])
+		}
 		write(h, append(values, f.Name)...)
 		for _, names := range environName().FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
 			write(h, l.Getenv(names[1]+names[2]))
