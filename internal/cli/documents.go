@@ -71,6 +71,7 @@ func manMore() map[string]string {
 		"strict":            "Without it such an answer is NOT_READY, and an unexpected state keeps the wait going until the timeout.",
 		"preset":            "Its rules are evaluated after your own.",
 		"success-threshold": "For services that are unstable while they start.",
+		"error-threshold":   "It does not hold for the answer to a request that starts an operation, which is sent once: its first ERROR is final.",
 		"max-attempts":      "The first one counts, too.",
 		"pid":               "It is for a server that was started in the background, as tail(1) has it, and may be repeated: any one that has ended is enough.",
 		"max-body":          "The rest of a longer answer is read and discarded, and what was kept is not parsed as JSON.",
