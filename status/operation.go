@@ -169,7 +169,9 @@ func (o *Observation) reported() report {
 // operation is in .data.attributes.
 const maxNesting = 3
 
-// reportOf returns what the value at a path says.
+// reportOf returns what the value at a path says. An object that is no known envelope may be
+// about anything: only a state in it that goes on or has failed counts, where nothing else says
+// more than that the reply is fine.
 func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) {
 	var items []json.RawMessage
 	if json.Unmarshal(raw, &items) == nil {
@@ -193,7 +195,7 @@ func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) 
 		case kind != "":
 			inner.add(reportOf(at, members[name], code, nesting+1))
 			around = max(around, kind)
-		case members[name][0] == '{': // in a list there may be what was
+		case members[name][0] == '{' && len(members) <= 100: // a list or a table may hold what was
 			other.add(reportOf(at, members[name], code, nesting+1))
 		}
 	}
@@ -212,7 +214,8 @@ func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) 
 func isOddWord(value []byte) bool {
 	word, isText := strings.CutPrefix(strings.TrimSuffix(string(value), `"`), `"`)
 	isMark := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' && r != '-' }
-	return isText && word != "" && word != "neutral" && word != "skipped" && known().stageOf(value) == stageOdd && strings.IndexFunc(word, isMark) < 0
+	return isText && !slices.Contains([]string{"", "neutral", "skipped"}, flattened(word)) &&
+		known().stageOf(value) == stageOdd && strings.IndexFunc(word, isMark) < 0
 }
 
 // isReply reports whether a statement may be about the answer rather than the operation.

@@ -160,7 +160,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"done","errorCode":"OK","timedOut":false}`, status.Success, `.status is "done"`, ""},
 		{followed, `{"status":"completed","conclusion":"action_required"}`, status.NotReady, `.conclusion is "action_required", which is no known final state`, ".conclusion"},
 		{followed, `{"status":"completed","result":"succeededWithIssues"}`, status.NotReady, `.result is "succeededWithIssues"`, ".result"},
-		{followed, `{"status":"completed","conclusion":"neutral"}`, status.Success, `.status is "completed"`, ""},
+		{followed, `{"status":"COMPLETED","conclusion":"NEUTRAL"}`, status.Success, `.status is "COMPLETED"`, ""},
 		{followed, `{"status":"completed","result":"success","conclusion":"skipped"}`, status.Success, `.status is "completed"`, ""},
 		{followed, `{"status":"completed","result":"/files/7"}`, status.Success, `.status is "completed"`, ""},
 		{followed, `{"status":"completed","result":""}`, status.Success, `.status is "completed"`, ""},
