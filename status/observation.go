@@ -259,7 +259,7 @@ type Following struct {
 	// Monitor says what kind of URL gave the answer.
 	Monitor Monitor
 	// Next is the origin and path of the next request if it goes to another URL than the
-	// one that gave this answer, otherwise "".
+	// one that gave this answer, or gets the one that was asked to start, otherwise "".
 	Next string
 	// Earlier is the last [Observation.Statement] of an earlier answer from the URLs that
 	// were followed, "" if none had one.

@@ -224,7 +224,8 @@ func (s statement) isReply() bool {
 }
 
 // open adds what stands in an envelope. What stands around it may be about the answer: an
-// "ok" beside an operation says nothing of that.
+// "ok" beside an operation says nothing of that. A done of true holds whatever goes on in the
+// response beside it, which may be a resource that lives on.
 func (r *report) open(inner report, ofOperation bool) {
 	state := r.state
 	isOK := state.isReply()
