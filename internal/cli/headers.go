@@ -99,7 +99,9 @@ func (r *headerReader) header() (http.Header, error) {
 		}
 	}
 	for name := range r.last {
-		header[name] = header[name]
+		if _, ok := header[name]; !ok {
+			header[name] = nil
+		}
 	}
 	r.last = maps.Clone(header)
 	return header, nil

@@ -115,8 +115,7 @@ func TestVariablesForOtherWaits(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no program of that name")
 	}
-	var server *httptest.Server
-	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"items":[{"id":1,"ok":true},{"id":2,"ok":true}]}`)
 	}))
 	t.Cleanup(server.Close)
