@@ -149,7 +149,7 @@ func TestReal_wait(t *testing.T) {
 	begun := time.Now()
 	id := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/one"})
 	row, out := finished(t, c, id, 20*time.Second)
-	if row.State != rivertype.JobStateCompleted || row.Attempt != 1 || string(out.Result) != `{"job": "one"}` {
+	if row.State != rivertype.JobStateCompleted || row.Attempt != 1 || string(out.Result) != `{"job": "one", "state": "done"}` {
 		t.Errorf("job %+v, output %s", row, row.Output())
 	}
 	if s := out.State; !s.Ended || s.Attempts != 1+api.Looks("one") || s.Attempts < 3 || api.Starts("one") != 1 {

@@ -31,7 +31,7 @@ type service struct {
 }
 
 func (s *service) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"rows":3}`)), Request: r}
+	answer := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(`{"state":"done"}`)), Request: r}
 	var after string
 	fmt.Sscan(s.answers[min(s.n, len(s.answers)-1)], &answer.StatusCode, &after)
 	s.n++
@@ -183,7 +183,7 @@ func TestStep(t *testing.T) {
 					return
 				}
 				again, err := d.work(t.Context(), p) // it was killed before River noted the end
-				if err != nil || string(out.Result) != `{"rows":3}` || string(again.Result) != `{"rows":3}` || s.n != len(test.answers) {
+				if err != nil || string(out.Result) != `{"state":"done"}` || string(again.Result) != `{"state":"done"}` || s.n != len(test.answers) {
 					t.Errorf("%+v, then %+v, %v, after %d requests", out, again, err, s.n)
 				}
 			})
@@ -216,7 +216,7 @@ func TestWorkersThatAreKilled(t *testing.T) {
 			switch {
 			case s.starts > 1:
 				t.Errorf("killed at points %d and %d: %d starts", 1+pair/most, 1+pair%most, s.starts)
-			case err == nil && string(out.Result) == `{"rows":3}`:
+			case err == nil && string(out.Result) == `{"state":"done"}`:
 			case err != nil && strings.Contains(err.Error(), "may have started"):
 				unknown++
 			default:
@@ -286,7 +286,7 @@ func TestAResultThatIsRefused(t *testing.T) {
 		}
 		return nil
 	})
-	if want := `"{\"rows\":3}"`; err != nil || string(out.Result) != want {
+	if want := `"{\"state\":\"done\"}"`; err != nil || string(out.Result) != want {
 		t.Errorf("%s, %v, want %s", out.Result, err, want)
 	}
 }

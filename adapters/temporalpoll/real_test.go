@@ -152,7 +152,7 @@ func TestReal_history(t *testing.T) {
 		api := jobs.NewAPI(t, takes)
 		run := begin(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/one"})
 		s, err := finished(t, run, 30*time.Second)
-		if err != nil || s.Body != `{"job":"one"}` || s.Requests != 1+api.Looks("one") || api.Starts("one") != 1 {
+		if err != nil || s.Body != `{"job":"one","state":"done"}` || s.Requests != 1+api.Looks("one") || api.Starts("one") != 1 {
 			t.Fatalf("%v: %+v after %d starts, %d looks", err, s, api.Starts("one"), api.Looks("one"))
 		}
 		have := events(t, c, run)

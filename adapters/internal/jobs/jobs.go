@@ -56,7 +56,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", "/"+name)
 		w.WriteHeader(http.StatusAccepted)
 	case done:
-		fmt.Fprintf(w, `{"job":%q}`, name)
+		fmt.Fprintf(w, `{"job":%q,"state":"done"}`, name)
 	default:
 		if strings.HasPrefix(name, "slow") {
 			w.Header().Set("Retry-After", "1")
