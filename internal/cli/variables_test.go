@@ -121,7 +121,7 @@ func TestVariablesForOtherWaits(t *testing.T) {
 	t.Cleanup(server.Close)
 	waits := map[string][]string{
 		"command": {"--", "true"}, "url": {server.URL}, "urls": {server.URL, server.URL + "/x"},
-		"tcp": {strings.Replace(server.URL, "http", "tcp", 1)}, "list": {"--each", ".items", "--until", ".ok", server.URL},
+		"tcp": {strings.Replace(server.URL, "http", "tcp", 1)}, "list": {"--each", ".items", "--expect", "2", "--until", ".ok", server.URL},
 	}
 	for _, f := range waitFlags() {
 		if f.Hidden {
