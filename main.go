@@ -13,6 +13,7 @@ func main() {
 	cli.Main(cli.World{
 		Args:    os.Args[1:],
 		Lookup:  os.LookupEnv,
+		Environ: os.Environ(),
 		Streams: term.System(os.Getenv),
 	})
 }

@@ -90,8 +90,8 @@ func (r *reader) read(o *status.Observation) ([]element, error) {
 		if problem == "" && len(found) == 0 && r.listed && r.each.Members(doc) {
 			problem = "an object without members is where a list was"
 		}
-		if problem == "" && len(found) == 0 && doc.Failure() != "" { // as GraphQL has it, where what was asked for is null
-			problem = "the list is empty, and there is " + doc.Failure()
+		if problem == "" && len(found) == 0 && status.Incomplete(doc.Bytes()) != "" { // as GraphQL has it, where what was asked for is null
+			problem = "the list is empty, and there is " + status.Incomplete(doc.Bytes())
 		}
 		if problem != "" && page > 0 {
 			return nil, fmt.Errorf("page %d: %s", page+1, problem)
@@ -142,7 +142,7 @@ func (r *reader) choose(elements []element) error {
 	}
 	r.keys = nil
 	if strings.HasPrefix(elements[0].Raw, "[") {
-		return fmt.Errorf("the elements are lists, whose elements are %s", r.each.Inner())
+		return fmt.Errorf("the elements are lists, whose elements are %s", strings.TrimSuffix(strings.TrimSpace(r.each.String()), "[]")+"[][]")
 	}
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }

@@ -100,6 +100,9 @@ type Event struct {
 	// Streak counts the consecutive attempts with this verdict, Threshold how many end
 	// the run, 0 if the verdict never does (EventAttempt).
 	Streak, Threshold int
+	// Held is how long it has been this verdict, and HoldFor how long that has to be to end
+	// the run; 0 if it need not last (EventAttempt).
+	Held, HoldFor time.Duration
 
 	of *run // whose State it is
 
@@ -156,6 +159,7 @@ func (r *run) attemptEvent() Event {
 	e := r.event(EventAttempt)
 	e.Observation, e.Verdict, e.Took = r.last.observation, r.last.verdict, r.last.took
 	e.Streak, e.Threshold = r.streak, r.threshold()
+	e.Held, e.HoldFor = r.held(), r.holdFor()
 	return e
 }
 

@@ -180,8 +180,8 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
 		return l.whole(ctx, &without, err.Error())
 	}
-	if l.Whole && l.reader.last.NextPage() != "" {
-		words := l.reader.last.NextPage() + " tells of another page: a command has to print all, as many do by a flag"
+	if l.Whole && status.NextPage(l.reader.last.Bytes()) != "" {
+		words := status.NextPage(l.reader.last.Bytes()) + " tells of another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, o, "")
 	}
@@ -302,7 +302,7 @@ func (l *list) judgeAnew(ctx context.Context, answer *judged, m *member, presenc
 	o := m.observe(answer.observation, began, presence, l.reader.last)
 	v := m.Rules.Classify(ctx, *o)
 	if presence == status.Present {
-		l.run.tally.Add(v)
+		l.run.tally.Add(o, v)
 	}
 	m.own = &judged{observation: o, verdict: v, took: answer.took}
 	m.adopt(m.own)

@@ -261,9 +261,9 @@ func TestListEnds(t *testing.T) {
 			want: `2s 0 jobs ends after 2: failed: HTTP 401 Unauthorized
 2s 1 a ends after 2: failed: HTTP 401 Unauthorized`, summary: "failed 0/1"},
 		{name: "no list", lists: []string{`{"items":[]}`}, group: poll.Group{Timeout: 1500 * time.Millisecond},
-			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: the answer has no .jobs; the document has: items`, summary: "timed out 0/1"},
+			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: .jobs is missing, and is no list; the document has: items`, summary: "timed out 0/1"},
 		{name: "what is no list is no element", lists: []string{`{"state":"failed"}`}, group: poll.Group{Timeout: 1500 * time.Millisecond},
-			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: the answer has no .jobs; the document has: state`, summary: "timed out 0/1"},
+			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: .jobs is missing, and is no list; the document has: state`, summary: "timed out 0/1"},
 		{name: "thresholds count unchanged elements", elements: poll.Elements{Expect: 2}, lists: []string{"a=done b=failed"},
 			change: func(p *poll.Poller) { p.SuccessThreshold, p.ErrorThreshold = 3, 2 },
 			want: `2s 2 b ends after 2: failed: .state is "failed"

@@ -54,6 +54,7 @@ func (m *member) observe(answer *status.Observation, began time.Time, presence s
 	}
 	o.Size = int64(len(o.Body))
 	m.presence = presence
+	m.noteChange(&o)
 	return &o
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,6 +164,10 @@ func (r *run) outcome(ending Ending) Outcome {
 	}
 	o.Reason = r.reason(ending, o)
 	o.Verdict.Hints = nil
+	isHere := func(rule status.Rule) bool { return rule.Here }
+	if ending == Succeeded && !r.seen && r.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(r.Rules.Own, isHere) {
+		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
+	}
 	if ending == Succeeded && r.Settle != nil {
 		o = r.Settle(o)
 	}
@@ -172,10 +177,12 @@ func (r *run) outcome(ending Ending) Outcome {
 	if needed := r.threshold(); ending != Failed && ending != CannotRun && r.streak < needed {
 		note := fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, needed)
 		o.Notes = append(o.Notes, note)
+	} else if hold := r.holdFor(); ending != Failed && ending != CannotRun && r.held() < hold {
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", r.last.verdict.Status, words.Short(r.held()), words.Duration(hold)))
 	}
 	o.Notes = append(o.Notes, r.tally.Notes(o.Observation.Kind)...)
 	if r.done == nil && (ending != Failed || o.Verdict.Rule == "") {
-		o.Verdict.Hints = r.tally.Hints(o.Observation.Kind)
+		o.Verdict.Hints = r.tally.Hints()
 	}
 	return o
 }

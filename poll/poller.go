@@ -71,6 +71,9 @@ type Poller struct {
 	// SuccessThreshold and ErrorThreshold are how many consecutive verdicts of
 	// SUCCESS or ERROR end the run. 0 means 1.
 	SuccessThreshold, ErrorThreshold int
+	// SuccessFor is how long SUCCESS has to hold, from the first look that sees it to one that
+	// sees it still. 0 means that it need not.
+	SuccessFor time.Duration
 
 	// Past is the [State] of an earlier run that this one goes on from; nil or the zero value
 	// is none. MaxAttempts counts the attempts of all runs, and every Elapsed is since the

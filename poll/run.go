@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
 	"time"
 
@@ -36,7 +37,11 @@ type state struct {
 	previous time.Duration // the schedule's last wait
 	took     durations     // of the attempts that ended by themselves
 	tally    *status.Tally
+	seen     bool            // an answer has not yet been a SUCCESS
 	streak   int             // consecutive verdicts with the last one's status
+	since    time.Time       // when the first of those came
+	body     uint32          // a sum of the last answer
+	changed  time.Time       // when that was another than the one before
 	last     *judged         // the last attempt
 	complete *judged         // the last attempt that ended by itself
 	done     *status.Verdict // the SUCCESS, once only the result is missing
@@ -189,6 +194,7 @@ func (r *run) answered(o status.Observation, took time.Duration) {
 		return
 	}
 	o.Attempt, o.Elapsed, o.Target = r.attempts, time.Since(r.Start)-took, r.Target
+	r.noteChange(&o)
 	r.judge(&o, took)
 	r.looked = time.Now()
 	r.starting = r.starting && o.Stopped() && !r.startDue()
@@ -211,6 +217,10 @@ func (r *run) startDue() bool {
 func (r *run) judge(o *status.Observation, took time.Duration) {
 	ctx, cancel := r.untilDeadline()
 	defer cancel()
+	if r.AttemptTimeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, r.AttemptTimeout)
+		defer cancel()
+	}
 	j := &judged{observation: o, took: took}
 	v := &j.verdict
 	switch {
@@ -227,9 +237,9 @@ func (r *run) judge(o *status.Observation, took time.Duration) {
 		r.adopt(j)
 		return
 	}
-	r.tally.Add(*v)
+	r.tally.Add(o, *v)
 	if v.Status != status.Success {
-		v.Hints = r.tally.FirstHints(o.Kind)
+		v.Hints = r.tally.FirstHints()
 	}
 	switch { // with the result, the verdict on the operation holds
 	case r.done == nil:
@@ -254,6 +264,10 @@ func (r *run) adopt(j *judged) {
 	}
 	if j.verdict.Status != before {
 		r.streak = 0
+	}
+	r.seen = r.seen || j.observation.Failure == nil && j.verdict.Status != status.Success
+	if r.streak == 0 || r.since.IsZero() {
+		r.since = time.Now()
 	}
 	r.streak++
 	r.complete = j
@@ -347,7 +361,36 @@ func (r *run) ending() (Ending, bool) {
 // decided reports whether the verdict ends the run.
 func (r *run) decided() bool {
 	needed := r.threshold()
-	return needed > 0 && r.streak >= needed
+	return needed > 0 && r.streak >= needed && r.held() >= r.holdFor()
+}
+
+// held returns how long the last verdict has been the same.
+func (r *run) held() time.Duration { return time.Since(r.since) }
+
+// holdFor returns how long the last verdict has to hold.
+func (r *run) holdFor() time.Duration {
+	if r.last.verdict.Status == status.Success && r.done == nil {
+		return r.SuccessFor
+	}
+	return 0
+}
+
+// noteChange notes how long the answers have been the same. Of one that was cut the rest may
+// have changed.
+func (r *run) noteChange(o *status.Observation) {
+	if o.Failure == nil {
+		table := crc32.MakeTable(crc32.Castagnoli)
+		sum := crc32.Checksum(o.Body, table)
+		for _, page := range o.Pages {
+			sum = crc32.Update(sum, table, page)
+		}
+		if sum != r.body || r.changed.IsZero() || o.Truncated {
+			r.body, r.changed = sum, time.Now()
+		}
+	}
+	if !r.changed.IsZero() {
+		o.Unchanged = time.Since(r.changed)
+	}
 }
 
 // threshold returns how many verdicts like the last one end the run, in a row; 0 if it

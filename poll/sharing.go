@@ -127,7 +127,7 @@ func (s *sharing) bound(due bool) {
 func (s *source) wouldEnd(o status.Observation) bool {
 	if s.list != nil {
 		r := s.runs[0]
-		return r.SuccessThreshold == 1 && r.ErrorThreshold == 1 && r.MaxAttempts == 0
+		return r.SuccessThreshold == 1 && r.SuccessFor == 0 && r.ErrorThreshold == 1 && r.MaxAttempts == 0
 	}
 	return slices.ContainsFunc(s.runs, func(r *run) bool { return r.wouldEnd(o) })
 }
@@ -142,7 +142,7 @@ func (r *run) wouldEnd(o status.Observation) bool {
 	o.Attempt, o.Elapsed, o.Target = r.attempts+1, time.Since(r.Start), r.Target
 	next := *r
 	next.last = &judged{observation: &o, verdict: r.Rules.Classify(ctx, o)}
-	return next.threshold() == 1
+	return next.threshold() == 1 && next.holdFor() == 0
 }
 
 // notify notes that another process was answered.

@@ -223,6 +223,5 @@ func slim(o status.Observation) status.Observation {
 
 // slim drops what the end of a run in a group does not need of its last attempt.
 func (r *run) slim() {
-	r.tally.Forget()
 	r.last.observation, r.last.verdict.Answers = new(slim(*r.last.observation)), nil
 }

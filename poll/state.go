@@ -37,6 +37,10 @@ type State struct {
 	Reason string
 	Streak int
 	Hint   *status.Hint
+	// Since is when the first of those consecutive ones came. Changed is when the answer last
+	// was another than before, and Body a sum (CRC-32C) of it.
+	Since, Changed time.Time
+	Body           uint32
 	// Previous is the schedule's last wait, Took how long an attempt takes; 0 if that is not
 	// known.
 	Previous, Took time.Duration
@@ -80,6 +84,9 @@ type jsonState struct {
 	Status   string          `json:"status,omitempty"`
 	Reason   string          `json:"reason,omitempty"`
 	Streak   int             `json:"streak,omitempty"`
+	Since    time.Time       `json:"since,omitzero"`
+	Changed  time.Time       `json:"changed,omitzero"`
+	Body     uint32          `json:"body,omitempty"`
 	Hint     float64         `json:"hint_s,omitempty"`
 	HintFrom string          `json:"hint_source,omitempty"`
 	Previous float64         `json:"previous_s,omitempty"`
@@ -97,6 +104,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	j := jsonState{
 		V: stateVersion, Start: s.Start.UTC(), Began: s.Began.UTC(), Attempts: s.Attempts, Sent: s.Sent, Starting: s.Starting,
 		Last: s.Last.UTC(), Status: s.Status.String(), Reason: s.Reason, Streak: s.Streak,
+		Since: s.Since.UTC(), Changed: s.Changed.UTC(), Body: s.Body,
 		Previous: s.Previous.Seconds(), Took: s.Took.Seconds(), Due: s.Due.UTC(), LastLook: s.LastLook, Shown: s.Shown, Session: s.Session,
 	}
 	if s.Hint != nil {
@@ -130,6 +138,7 @@ func (j *jsonState) state() (State, error) {
 	s := State{
 		Start: j.Start, Began: j.Began, Attempts: j.Attempts, Sent: j.Sent, Starting: j.Starting,
 		Last: j.Last, Reason: j.Reason, Streak: j.Streak, Previous: fromSeconds(j.Previous), Took: fromSeconds(j.Took),
+		Since: j.Since, Changed: j.Changed, Body: j.Body,
 		Due: j.Due, LastLook: j.LastLook, Shown: j.Shown, Session: j.Session, Elapsed: fromSeconds(j.Elapsed),
 	}
 	if j.Hint > 0 {
@@ -192,6 +201,7 @@ func (r *run) save() State {
 		Start: r.Start, Began: r.began, Attempts: r.attempts, Sent: r.sent, Starting: r.starting,
 		Last: r.looked, Status: r.last.verdict.Status, Reason: r.last.verdict.Reason, Streak: r.streak, Hint: r.hint(),
 		Previous: r.previous, Due: r.due, LastLook: r.lastLook, Shown: r.shown,
+		Since: r.since, Changed: r.changed, Body: r.body,
 	}
 	if r.Past != nil && r.last.observation == nil {
 		s.Hint = r.Past.Hint // what remained of it counts from later than Last
@@ -221,6 +231,7 @@ func (r *run) restore() {
 		r.Start = earlier(past.Start)
 	}
 	r.began, r.looked, r.due = earlier(past.Began), earlier(past.Last), past.Due
+	r.since, r.changed, r.body = earlier(past.Since), earlier(past.Changed), past.Body
 	r.attempts, r.sent, r.starting = past.Attempts, min(past.Sent, past.Attempts), past.Starting
 	r.previous, r.streak, r.lastLook, r.shown = past.Previous, past.Streak, past.LastLook, past.Shown
 	r.last = &judged{verdict: status.Verdict{Status: past.Status, Reason: past.Reason}}

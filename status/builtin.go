@@ -35,7 +35,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 		plain = "connected"
 	}
 	if !expected && o.Good() {
-		return Verdict{Status: Success, Reason: plain}
+		return o.unconditional(plain)
 	}
 	return r.good(cmp.Or(want, plain))
 }
@@ -50,7 +50,7 @@ func (r Rules) good(want string) Verdict {
 
 // goodHTTP judges an answer that is good, or leads from the start to the operation.
 func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
-	words, monitor := codeText(*o.Code), o.Following.Monitor
+	words, monitor := o.answer(), o.Following.Monitor
 	want = cmp.Or(want, words)
 	accepted := *o.Code == http.StatusAccepted
 	switch {
@@ -71,13 +71,28 @@ func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
 	case monitor != MonitorGiven && monitor != MonitorResult:
 		return r.followed(o)
 	}
-	return Verdict{Status: Success, Reason: words}
+	return o.unconditional(words)
+}
+
+// unconditional judges a good answer where no condition says what is done.
+func (o *Observation) unconditional(words string) Verdict {
+	v := Verdict{Status: Success, Reason: words}
+	said := o.reported()
+	if o.Following.Monitor == MonitorGiven && max(said.state.stage, said.sign.stage) >= stageOpen {
+		told := said.state
+		if told.stage < stageOpen {
+			told = said.sign
+		}
+		v.Notes = []string{told.String() + ", and any good answer is a SUCCESS, since no condition says what is done"}
+		v.Advice.Code = AdviceDone
+	}
+	return v
 }
 
 // badHTTP judges by the status code: RFC 9110 section 15, RFC 6585 section 4 for
 // 429, and the custom of sending 503 and 403 with Retry-After.
 func badHTTP(o *Observation) Verdict {
-	words := codeText(*o.Code)
+	words := o.answer()
 	switch code := *o.Code; {
 	case o.ShouldRetry != nil && !*o.ShouldRetry:
 		return Verdict{Status: Error, Reason: words + ", and the server says not to ask again"}
@@ -156,6 +171,14 @@ func throttled(reason string, hint *Hint) Verdict {
 	return Verdict{Status: Throttled, Reason: reason, TellsHint: true}
 }
 
+// answer names the status code, and the place to which a redirect led.
+func (o *Observation) answer() string {
+	if o.Redirect == "" {
+		return codeText(*o.Code)
+	}
+	return codeText(*o.Code) + " after a redirect to " + o.Redirect
+}
+
 // codeText names a status code: "HTTP 503 Service Unavailable".
 func codeText(code int) string {
 	return strings.TrimSpace("HTTP " + strconv.Itoa(code) + " " + http.StatusText(code))
@@ -174,7 +197,10 @@ func badExit(o *Observation) Verdict {
 	switch {
 	case *o.Exit == exitNotExecutable, *o.Exit == exitNotFound:
 		v.Status, v.Final = Error, true
-	case throttlingWords().Match(o.Stderr):
+	case calledWrongly(o.Stderr):
+		v.Status, v.Final = Error, true
+		v.Reason += ": the command was called wrongly"
+	case stderrWords()["throttled"].Match(o.Stderr):
 		v.Status = Throttled
 	}
 	return v

@@ -2,11 +2,14 @@ package status
 
 import (
 	"bytes"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // maxLine is the length in bytes to which a line of output is cut for a reason.
@@ -69,10 +72,7 @@ func excerpt(line []byte) string {
 	for _, prefix := range []*regexp.Regexp{klogPrefix(), timePrefix()} {
 		line = line[len(prefix.Find(line)):]
 	}
-	if len(line) <= maxLine {
-		return string(line)
-	}
-	return strings.ToValidUTF8(string(line[:maxLine]), "") + "..."
+	return words.Shorten(string(line), maxLine)
 }
 
 // klogPrefix is the prefix of klog, which kubectl and much of Kubernetes use: level and
@@ -88,18 +88,30 @@ var timePrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:time="?|[\[(])?(?:` + date + `[T ])?` + time + `["\])]?[:,]? +(?:- +)?`)
 })
 
-// throttlingWords matches what command-line clients print when a service throttles them.
-// The codes are those that the AWS SDKs treat as throttling (DefaultThrottleErrorCodes in
-// aws-sdk-go-v2, _THROTTLED_ERROR_CODES in botocore); the rest is how gh, kubectl, az,
-// gcloud and curl put it.
-var throttlingWords = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:` + strings.Join([]string{
-		"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
-		"TooManyRequestsException", "ProvisionedThroughputExceededException",
-		"TransactionInProgressException", "RequestLimitExceeded", "BandwidthLimitExceeded",
-		"LimitExceededException", "RequestThrottled", "SlowDown", "PriorRequestNotComplete",
-		"EC2ThrottledException", "RESOURCE_EXHAUSTED", "TooManyRequests",
-		"(?i:HTTP(?:/[0-9.]+)? 429)", "(?i:rate limit exceeded)", "(?i:secondary rate limit)",
-		"(?i:too many requests)", "(?i:returned error: 429)",
-	}, "|") + `)\b`)
+// calledWrongly reports whether a program says on stderr that it was called wrongly. What it only
+// warns of does not count.
+func calledWrongly(stderr []byte) bool {
+	for _, line := range stderrWords()["usage"].FindAll(stderr, -1) {
+		if lower := bytes.ToLower(line); !bytes.Contains(lower, []byte("warn")) && !bytes.Contains(lower, []byte("ignor")) {
+			return true
+		}
+	}
+	return false
+}
+
+//go:embed stderr.txt
+var stderrText string
+
+// stderrWords returns what matches the phrases of stderr.txt, by their meaning.
+var stderrWords = sync.OnceValue(func() map[string]*regexp.Regexp {
+	phrases := map[string][]string{}
+	for line := range strings.Lines(stderrText) {
+		head, phrase, _ := strings.Cut(strings.TrimRight(line, "\n"), ": ")
+		meaning, _, _ := strings.Cut(head, " ")
+		phrases[meaning] = append(phrases[meaning], phrase)
+	}
+	return map[string]*regexp.Regexp{
+		"usage":     regexp.MustCompile(`(?m)^(?:[\w./-]+(?: [a-z][\w-]*)*: )?(?:[Ee]rror: )?(?:` + strings.Join(phrases["usage"], "|") + `).*$`),
+		"throttled": regexp.MustCompile(`\b(?:` + strings.Join(phrases["throttled"], "|") + `)\b`),
+	}
 })

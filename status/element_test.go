@@ -40,7 +40,7 @@ func TestClassifyElement(t *testing.T) {
 		{[]PresetRule{done, failed}, `{"state":"done"}`, Present, Success, `.state is "done"`},
 		{[]PresetRule{done, failed}, `{"state":"failed"}`, Present, Error, `.state is "failed"`},
 		{[]PresetRule{done, failed}, `{"state":"new"}`, Present, NotReady, `.state is "new", want == "done"`},
-		{[]PresetRule{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3 (>= $json.limit, which is 3)`},
+		{[]PresetRule{until(`.n >= $json.limit`)}, `{"n":3}`, Present, Success, `.n is 3`},
 		{[]PresetRule{until(`$body == "{\"limit\":3,\"jobs\":[1]}"`)}, `1`, Present, Success, `$body is "{\"limit\":3,\"jobs\":[1]}"`},
 		{[]PresetRule{until(`$name == "job-1"`)}, `1`, Present, Success, `$name is "job-1"`},
 		{[]PresetRule{until(`$gone`), failed}, `{"state":"new"}`, Present, NotReady, `$gone is false, want true`},
@@ -53,7 +53,7 @@ func TestClassifyElement(t *testing.T) {
 
 		{[]PresetRule{done, {Status: Error, Expr: `.state != "new"`}}, ``, Unknown, NotReady, `.state is unknown: the answer holds no list`},
 		{[]PresetRule{done, {Status: Error, Expr: `$json.limit == 3`}}, ``, Unknown, Error, `$json.limit is 3`},
-		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}" (contains "limit")`},
+		{[]PresetRule{done, {Status: Throttled, Expr: `$body contains "limit"`}}, ``, Unknown, Throttled, `$body is "{\"limit\":3,\"jobs\":[]}"`},
 
 		{[]PresetRule{done, until(`true`)}, ``, Gone, NotReady, `it is no longer in the answer`},
 		{[]PresetRule{until(`$status == 200`)}, ``, Gone, NotReady, `it is no longer in the answer`},
@@ -107,35 +107,50 @@ func TestOfElementOnly(t *testing.T) {
 	}
 }
 
-// The rules of a preset judge an element where its envelope has it; the user's see it as it is.
-func TestEnvelope(t *testing.T) {
+// The rules of a preset are about its object: one in the answer, each of a list, or an element.
+func TestPresetObject(t *testing.T) {
 	t.Parallel()
-	for envelope, condition := range map[string]string{
-		"": `.state == "up"`, ".jobs[]": `.jobs[0].state == "up"`, ".job": `.job.state == "up"`,
-		".a[].b[].c": `any(.a[].b[]; .c.state == "up") and .a.# == 1`,
+	for _, test := range []struct {
+		object, answer string
+		want           Status
+		reason         string
+	}{
+		{"", `{"state":"up"}`, Success, `.state is "up"`},
+		{".job", `{"job":{"state":"up"}}`, Success, `.job | .state is "up"`},
+		{".job", `{"job":{"state":"down","why":"no room"}}`, Error, `it is down: no room`},
+		{".job", `{"job":null}`, NotReady, `.job | .state is missing, want == "up"`},
+		{".jobs[0]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, Success, `.jobs[0] | .state is "up"`},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"up"}]}`, Success, ``},
+		{".jobs[]", `{"jobs":[{"state":"up"},{"state":"new"}]}`, NotReady, ``},
+		{".jobs[]", `{"jobs":[{"state":"new","why":"no room"},{"state":"down"}]}`, Error, `it is down: no room`},
+		{".jobs[]", `{"jobs":[]}`, NotReady, ``},
+		{".jobs[]", `{"errors":[]}`, NotReady, ``},
+		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}},{"c":{}}]}]}`, NotReady, ``},
+		{".a[].b[].c", `{"a":[{"b":[{"c":{"state":"up"}}]},{"b":[{"c":{"state":"up"}}]}]}`, Success, ``},
+		{".jobs[]", `{"jobs":[{"state":"up"}],"failures":["x"]}`, Error, `there are failures`},
+		{".job", `{"job":{"state":"up"},"failures":["x"]}`, Error, `there are failures`},
 	} {
-		p := Preset{Name: "thing", Envelope: envelope, Detail: []string{condition[:len(condition)-len(` == "up"`)]}}
-		p.Rules = []PresetRule{{Status: Error, Expr: condition, Why: "it is up"}}
-		if envelope == ".a[].b[].c" {
-			p.Detail = []string{`.a[0].b[0].c.state`}
-		}
-		preset, err := p.Compile(KindHTTP)
+		p := Preset{Name: "thing", Object: test.object, Detail: []string{".why"}, Rules: []PresetRule{
+			{Status: Error, Expr: `$json.failures[0] != null`, Why: "there are failures"},
+			{Status: Error, Expr: `.state == "down"`, Why: "it is down"}, {Status: Success, Expr: `.state == "up"`}}}
+		preset, err := p.Compile(KindHTTP, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other := elementRules(t, PresetRule{Status: Error, Expr: `.state == "down"`})
-		rules := Rules{Own: other.Own, Preset: preset}
-		if v := rules.Classify(t.Context(), observedElement(`{"state":"up"}`, Present)); v.Status != Error || v.Reason != "it is up: up" {
-			t.Errorf("in %q: have %v, %s", envelope, v.Status, v.Reason)
+		o := Observation{Kind: KindHTTP, Code: new(200), Body: []byte(test.answer)}
+		v := Rules{Preset: preset}.Classify(t.Context(), o)
+		if v.Status != test.want || test.reason != "" && v.Reason != test.reason {
+			t.Errorf("%s of %s: have %v, %s", test.object, test.answer, v.Status, v.Reason)
 		}
-		for _, presence := range []Presence{Missing, Gone} {
-			if v := rules.Classify(t.Context(), observedElement("", presence)); v.Status != NotReady {
-				t.Errorf("in %q, %d: have %v, %s", envelope, presence, v.Status, v.Reason)
-			}
+	}
+	p := Preset{Name: "thing", Object: ".jobs[]", Rules: []PresetRule{{Status: Success, Expr: `jq: .state == "up"`}}}
+	for ofObject, o := range map[bool]Observation{true: observedElement(`{"state":"up"}`, Present), false: {Kind: KindHTTP, Code: new(200), Body: []byte(`{"jobs":[{"state":"up"}]}`)}} {
+		preset, err := p.Compile(KindHTTP, ofObject)
+		if err != nil {
+			t.Fatal(err)
 		}
-		rules.Own = elementRules(t, PresetRule{Status: Success, Expr: `.state == "up"`}).Own
-		if v := rules.Classify(t.Context(), observedElement(`{"state":"up"}`, Present)); v.Status != Success {
-			t.Errorf("by the user's rule beside %q: have %v, %s", envelope, v.Status, v.Reason)
+		if v := (Rules{Preset: preset}).Classify(t.Context(), o); v.Status != Success {
+			t.Errorf("an element %t: have %v, %s", ofObject, v.Status, v.Reason)
 		}
 	}
 }

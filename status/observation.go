@@ -30,6 +30,9 @@ type Observation struct {
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
+	// Unchanged is how long the answers have been the same, from the first that was so. The run
+	// sets it, too; an expression calls it $unchanged.
+	Unchanged time.Duration
 	// Target is what the run calls what is looked at; it sets this, too. An expression calls
 	// it $name.
 	Target string
@@ -102,8 +105,10 @@ type Observation struct {
 	// redirect led to; "" for no doubt. A rule can still decide.
 	Doubt string
 
-	// Elsewhere is true if another origin gave the answer, to which a redirect led.
+	// Elsewhere is true if another origin gave the answer, to which a redirect led. Redirect is
+	// the place to which one led, such as /login, "" for none.
 	Elsewhere bool
+	Redirect  string
 
 	// Taken is true if another process made the attempt, and shared its answer.
 	Taken bool
@@ -309,4 +314,5 @@ const (
 	AdviceNext                          // say where the next page of the list is, or that there is none
 	AdviceFinalStates                   // say by a rule which values of the member at Path are final
 	AdviceDone                          // say by a rule which document means that the operation is done
+	AdviceEach                          // look at all pages of the list
 )

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,29 +30,22 @@ const (
 	stageFailed
 )
 
-// A statement is what a document says about its operation, and where.
+// A statement is what a member of a document says about its operation.
 type statement struct {
 	stage stage
 	path  string // ".state"
 	raw   string // JSON
+	// kind is "state", a "sign" that the operation is not done, "wrong" if something is, "odd" for
+	// a result that may be a failure, "operation" for what is around one.
+	kind  string
+	depth int  // of the object that has the member
+	known bool // whether all objects around it are known to be about the operation
 }
 
 func (s statement) String() string { return s.path + " is " + excerpt([]byte(s.raw)) }
 
-// A report is all that a document, or an object in it, says about its operation.
+// A report is all that a document says about its operation.
 type report struct{ state, sign, wrong statement }
-
-// add adds what another object says, the last stage of each kind.
-func (r *report) add(other report) {
-	last := func(s *statement, t statement) {
-		if t.stage > s.stage {
-			*s = t
-		}
-	}
-	last(&r.state, other.state)
-	last(&r.sign, other.sign)
-	last(&r.wrong, other.wrong)
-}
 
 // Statement returns what the document of a good HTTP answer says about the
 // operation, such as `.state is "running"`; "" if nothing.
@@ -93,26 +87,24 @@ func (r Rules) followed(o *Observation) Verdict {
 // what a 303 led to, is the result then, unless something speaks against that: the page of a
 // server under maintenance has no state either. A status document has to say it.
 func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict {
-	words, earlier := codeText(*o.Code), o.Following.Earlier
+	words, earlier := o.answer(), o.Following.Earlier
 	text := bytes.TrimSpace(env.Doc.Bytes())
 	isJSON, created := json.Valid(text), o.Following.Monitor == MonitorCreated
 	isPage := strings.Contains(strings.ToLower(o.Header.Get("Content-Type")), "html") // which was asked for
 	isText := !isJSON && len(text) > 0 && !strings.ContainsRune(`{["`, rune(text[0])) && (text[0] != '<' || isPage)
-	onlyError := isJSON && wrong.stage != stageUnknown && isOnlyError(text)
+	isWrong := isJSON && wrong.stage != stageUnknown
 	switch {
 	case o.Following.Monitor == MonitorAzure:
 		return r.good(words + ", which does not say whether the operation is done: a condition can")
-	case onlyError && earlier == "":
-		return Verdict{Status: Error, Reason: withDetail(words+" with nothing but an error", env)}
-	case earlier != "" && (onlyError || !isJSON || !r.readsNotReady()):
+	case isWrong && earlier == "":
+		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
+	case earlier != "" && (isWrong || !isJSON || !r.readsNotReady()):
 		return r.good(words + " without a state, and before it " + earlier + ": a condition can say what is final")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return Verdict{Status: Success, Reason: words}
 	case !isJSON, string(text) == "null", string(text) == "false":
 		return r.good(words + " without a document of the operation: a condition can say that it is the end")
-	case wrong.stage != stageUnknown && created:
-		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
-	case wrong.stage == stageUnknown && (created || r.readsNotReady()):
+	case created, r.readsNotReady():
 		return Verdict{Status: Success, Reason: words,
 			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}
 	}
@@ -124,7 +116,7 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict 
 // readsNotReady reports whether a rule of the user says which documents mean that the
 // operation is not done.
 func (r Rules) readsNotReady() bool {
-	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().JSON })
+	return slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == NotReady && rule.Expr.Uses().Any(expr.UsesJSON) })
 }
 
 // withDetail adds what the document says went wrong, in its words if it has some.
@@ -139,11 +131,14 @@ func withDetail(words string, env *expr.Env, wrong ...statement) string {
 }
 
 // errorDetail say what went wrong.
-var errorDetail = sync.OnceValue(func() []*expr.Expr {
-	values, err := compileValues(strings.Fields(".error.message .error .error.code " +
-		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message"))
-	if err != nil {
-		panic(err)
+var errorDetail = sync.OnceValue(func() (values []*expr.Expr) {
+	for _, source := range strings.Fields(".error.message .error .error.code " +
+		".errors[0].message .errors[0].title .errors[0] .fault.faultstring .exception .message") {
+		x, err := expr.CompileValue(source)
+		if err != nil {
+			panic(err)
+		}
+		values = append(values, x)
 	}
 	return values
 })
@@ -151,71 +146,62 @@ var errorDetail = sync.OnceValue(func() []*expr.Expr {
 // reported returns what the document of an answer says about its operation. A text without
 // JSON says it by the one word that it is.
 func (o *Observation) reported() report {
-	text := bytes.TrimSpace(Environment(o).Doc.Bytes())
+	text, code := bytes.TrimSpace(Environment(o).Doc.Bytes()), 0
+	if o.Code != nil {
+		code = *o.Code
+	}
 	if json.Valid(text) && bytes.ContainsAny(text[:1], "{[") {
-		return reportOf("", text, *o.Code, 0)
+		all := known().statements(statement{raw: string(text), known: true}, code)
+		slices.SortStableFunc(all, func(a, b statement) int { return a.depth - b.depth })
+		return report{stateOf(all), last(all, "sign", true, -1), last(all, "wrong", true, -1)}
 	}
 	path := "$body"
 	if json.Valid(text) {
 		path = "."
 	}
 	if stage := known().stageOf(text); stage != stageOdd {
-		return report{state: statement{stage, path, strconv.Quote(excerpt(bytes.Trim(text, `"`)))}}
+		return report{state: statement{stage: stage, path: path, raw: strconv.Quote(excerpt(bytes.Trim(text, `"`)))}}
 	}
 	return report{}
 }
 
-// maxNesting is how many envelopes are opened, one in another: as in JSON:API, whose
-// operation is in .data.attributes.
-const maxNesting = 3
-
-// reportOf returns what the value at a path says. An object that is no known envelope may be
-// about anything: only a state in it that goes on or has failed counts, where nothing else says
-// more than that the reply is fine.
-func reportOf(path string, raw json.RawMessage, code, nesting int) (all report) {
-	var items []json.RawMessage
-	if json.Unmarshal(raw, &items) == nil {
-		for i, item := range items {
-			all.add(reportOf(fmt.Sprintf("%s[%d]", cmp.Or(path, "."), i), item, code, nesting+1))
-		}
-		return all
-	}
-	var members map[string]json.RawMessage
-	json.Unmarshal(raw, &members)
-	var inner, other, odd report
-	around := "" // what the object is around
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		key, at := flattened(name), path+"."+name
-		all.add(known().saidBy(key, at, members[name], code))
-		if slices.Contains([]string{"result", "conclusion", "outcome"}, key) && isOddWord(members[name]) {
-			odd.state = statement{stageOdd, at, string(members[name])}
-		}
-		switch kind := known().around[strings.TrimSuffix(key, "s")]; {
-		case nesting >= maxNesting:
-		case kind != "":
-			inner.add(reportOf(at, members[name], code, nesting+1))
-			around = max(around, kind)
-		case members[name][0] == '{' && len(members) <= 100: // a list or a table may hold what was
-			other.add(reportOf(at, members[name], code, nesting+1))
+// last returns the first statement of the last stage among those of a kind, at a depth or, if
+// that is negative, at any.
+func last(all []statement, kind string, known bool, depth int) (s statement) {
+	for _, t := range all {
+		if t.kind == kind && t.known == known && (depth < 0 || t.depth == depth) && t.stage > s.stage {
+			s = t
 		}
 	}
-	if all.state.stage == stageDone {
-		all.add(odd)
-	}
-	all.open(inner, around == "operation")
-	if other.state.stage >= stageOpen && (all.state.stage == stageUnknown || all.state.isReply()) {
-		all.state = other.state
-	}
-	return all
+	return s
 }
 
-// isOddWord reports whether a value is a word, and none that says how an operation ended. Other
-// texts, such as a URL, are what came of it.
-func isOddWord(value []byte) bool {
-	word, isText := strings.CutPrefix(strings.TrimSuffix(string(value), `"`), `"`)
-	isMark := func(r rune) bool { return !unicode.IsLetter(r) && r != '_' && r != '-' }
-	return isText && !slices.Contains([]string{"", "neutral", "skipped"}, flattened(word)) &&
-		known().stageOf(value) == stageOdd && strings.IndexFunc(word, isMark) < 0
+// stateOf returns the state of the operation: of the outermost object whose state is not done, else
+// of the innermost.
+func stateOf(all []statement) (s statement) {
+	for depth := 0; len(all) > 0 && depth <= all[len(all)-1].depth && s.stage <= stageDone; depth++ {
+		inner := last(all, "state", true, depth)
+		if odd := last(all, "odd", true, depth); inner.stage == stageDone && odd.stage > 0 {
+			inner = odd
+		}
+		// What has come of an operation that is done, such as a server, may live on in a state
+		// that is not final. A done of true holds whatever goes on in the response beside it.
+		ended := s.raw == "true" && strings.HasSuffix(s.path, ".done") && strings.Contains(inner.path, ".response.")
+		livesOn := s.stage == stageDone && !s.isReply() && (inner.stage == stageOdd || ended && inner.stage == stageOpen)
+		if inner.stage > 0 && !livesOn {
+			s = inner
+		}
+	}
+	// An "ok" beside an operation may be about the answer, and says nothing of the operation.
+	if s.isReply() && last(all, "sign", true, -1).stage+last(all, "operation", true, s.depth).stage > 0 {
+		s = statement{}
+	}
+	// An object that is no known envelope may be about anything: its state counts if nothing
+	// else says more than that the reply is fine.
+	if other := last(all, "state", false, -1); other.stage >= stageOpen && (s.stage == 0 || s.isReply()) {
+		s = other
+	}
+	return s
 }
 
 // isReply reports whether a statement may be about the answer rather than the operation.
@@ -223,21 +209,39 @@ func (s statement) isReply() bool {
 	return s.stage == stageDone && slices.Contains([]string{"ok", "success"}, flattened(s.raw))
 }
 
-// open adds what stands in an envelope. What stands around it may be about the answer: an
-// "ok" beside an operation says nothing of that. A done of true holds whatever goes on in the
-// response beside it, which may be a resource that lives on.
-func (r *report) open(inner report, ofOperation bool) {
-	state := r.state
-	isOK := state.isReply()
-	r.state = statement{}
-	r.add(inner)
-	ended := state.raw == "true" && strings.HasSuffix(state.path, ".done") && strings.Contains(r.state.path, ".response.")
-	switch {
-	case state.stage > stageDone, (r.state.stage == stageOdd || ended && r.state.stage == stageOpen) && state.stage == stageDone && !isOK,
-		r.state.stage == stageUnknown && !(isOK && (ofOperation || r.sign.stage != stageUnknown)):
-		r.state = state
+// maxNesting is how many objects are opened, one in another: as in JSON:API, whose
+// operation is in .data.attributes.
+const maxNesting = 3
+
+// statements returns what the members of a value say. A code is that of the answer.
+func (v vocabulary) statements(value statement, code int) (all []statement) {
+	if value.depth > maxNesting {
+		return nil
 	}
+	var items []json.RawMessage
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(value.raw), &items) != nil {
+		json.Unmarshal([]byte(value.raw), &members)
+	}
+	for i, item := range items {
+		path := fmt.Sprintf("%s[%d]", cmp.Or(value.path, "."), i)
+		all = append(all, v.statements(statement{path: path, raw: string(item), depth: value.depth + 1, known: value.known}, code)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		member := statement{path: value.path + "." + name, raw: string(members[name]), depth: value.depth, known: value.known}
+		all = append(all, v.saidBy(name, member, code)...)
+		kind := v.around[strings.TrimSuffix(flattened(name), "s")]
+		if kind != "" || member.raw[0] == '{' && len(members) <= 100 { // more than that are a table of past operations
+			all = append(all, statement{stage: stageOpen, kind: kind, depth: value.depth, known: value.known})
+			member.depth, member.known = value.depth+1, value.known && kind != ""
+			all = append(all, v.statements(member, code)...)
+		}
+	}
+	return all
 }
+
+// oddWord matches a word. Other texts, such as a URL, are what came of an operation.
+var oddWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^"[\pL_-]+"$`) })
 
 //go:embed operation.txt
 var operationText string
@@ -284,71 +288,74 @@ func (v vocabulary) stageOf(text []byte) stage {
 	return stageOdd
 }
 
-// saidBy returns what a member says. Its key is flattened.
-func (v vocabulary) saidBy(key, path string, value json.RawMessage, code int) (r report) {
-	rows, raw := v.members[strings.TrimPrefix(key, "is")], string(value)
+// saidBy returns what a member says.
+func (v vocabulary) saidBy(name string, member statement, code int) (said []statement) {
+	key := strings.TrimPrefix(flattened(name), "is")
+	rows := v.members[key]
 	for _, end := range []string{"status", "state"} {
 		if rows == nil && strings.HasSuffix(key, end) {
 			rows = v.members["*"+end]
 		}
 	}
 	for _, row := range rows {
-		stage := v.stageOf(value)
-		if !meets(row[0], raw, stage) || row[1] == "state" && strings.Trim(raw, `"`) == strconv.Itoa(code) { // it repeats the answer's code
+		s := member
+		s.stage = v.stageOf([]byte(s.raw))
+		isCode := row[1] == "state" && strings.Trim(s.raw, `"`) == strconv.Itoa(code) // it repeats that of the answer
+		if !v.meets(row[0], s) || isCode {
 			continue
 		}
-		r.add(map[string]report{
-			"state": {state: statement{stage, path, raw}},
-			"done":  {state: statement{stageDone, path, raw}},
-			"open":  {state: statement{stageOpen, path, raw}},
-			"sign":  {sign: statement{stageOpen, path, raw}},
-			"wrong": {wrong: statement{stageFailed, path, raw}},
-		}[row[1]])
+		s.kind = row[1]
+		switch row[1] {
+		case "done":
+			s.kind, s.stage = "state", stageDone
+		case "open":
+			s.kind, s.stage = "state", stageOpen
+		case "sign":
+			s.stage = stageOpen
+		case "wrong":
+			s.stage = stageFailed
+		}
+		said = append(said, s)
 	}
-	return r
+	return said
 }
 
-// meets reports whether a value, which as a word means a stage, is what a row of
-// operation.txt is for.
-func meets(test, raw string, stage stage) bool {
+// meets reports whether a member is what a row of operation.txt is for.
+func (v vocabulary) meets(test string, s statement) bool {
 	switch test {
 	case "any":
 		return true
 	case "value":
-		return raw != "true" && raw != "false"
+		return s.raw != "true" && s.raw != "false"
 	case "some":
-		return hasContent(raw) && stage != stageDone // an errorCode may be OK
+		return hasContent(s.raw) && s.stage != stageDone // an errorCode may be OK
 	case "open":
-		return stage == stageOpen
+		return s.stage == stageOpen
 	case "failed":
-		return stage == stageFailed
+		return s.stage == stageFailed
+	case "odd":
+		isNone := slices.Contains([]string{"neutral", "skipped"}, flattened(s.raw))
+		return s.stage == stageOdd && !isNone && oddWord().MatchString(s.raw)
 	case "below100":
-		n, err := strconv.ParseFloat(strings.Trim(raw, `"%`), 64)
+		n, err := strconv.ParseFloat(strings.Trim(s.raw, `"%`), 64)
 		return err == nil && n < 100
 	}
-	return raw == test
+	return s.raw == test
 }
 
-// hasContent reports whether a JSON value is more than an empty one.
+// hasContent reports whether a JSON value is more than an empty one, a zero, or an object of those.
 func hasContent(raw string) bool {
-	return !slices.Contains([]string{"", "null", "false", "0", `""`, `"0"`, "[]", "{}"}, strings.Join(strings.Fields(raw), ""))
-}
-
-// isOnlyError reports whether a document holds an error and nothing but what usually
-// accompanies one.
-func isOnlyError(body []byte) bool {
 	var members map[string]json.RawMessage
-	json.Unmarshal(body, &members)
-	found := false
-	for name, value := range members {
-		key := flattened(name)
-		isWrong := known().saidBy(key, "", value, 0).wrong.stage != stageUnknown
-		found = found || isWrong
-		if !isWrong && hasContent(string(value)) && !slices.Contains(known().members[key], [2]string{"any", "beside"}) {
-			return false
+	if json.Unmarshal([]byte(raw), &members) == nil {
+		for _, member := range members {
+			if hasContent(string(member)) {
+				return true
+			}
 		}
+		return false
 	}
-	return found
+	n, err := strconv.ParseFloat(strings.Trim(raw, `"`), 64)
+	return !slices.Contains([]string{"null", "false", `""`, "[]"}, strings.Join(strings.Fields(raw), "")) && (err != nil || n != 0)
 }
 
 // flattened returns the letters and digits of s in lower case.

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -26,6 +27,8 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"State":"Running"}`, status.NotReady, `.State is "Running"`, ".State"},
 		{followed, `{"done":false,"name":"operations/7"}`, status.NotReady, ".done is false", ""},
 		{followed, `{"done":5}`, status.NotReady, ".done is 5", ".done"},
+		{followed, `{"state":"done","exitCode":0.0,"numErrors":"0.0","error":{"code":null,"message":""}}`, status.Success, `.state is "done"`, ""},
+		{followed, `[[[[[[{"state":"done"}]]]]]]`, status.NotReady, stateless, ""},
 		{followed, `{"done":null}`, status.NotReady, ".done is null", ".done"},
 		{followed, `{"status":{"phase":"Succeeded"}}`, status.NotReady, ".status is {", ".status"},
 		{followed, `{"status":["done"]}`, status.NotReady, ".status is [", ".status"},
@@ -80,9 +83,9 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"status":"ok","job":{"state":"failed"}}`, status.Error, `.job.state is "failed"`, ""},
 		{azure, `{"status":"succeeded","error":{"message":"no quota"}}`, status.Error, `succeeded with an error: no quota`, ""},
 		{azure, `{"status":"Succeeded","error":["x"]}`, status.Error, "", ""},
-		{followed, `{"error":"no such job"}`, status.Error, "HTTP 200 OK with nothing but an error: no such job", ""},
-		{followed, `{"errors":[{"message":"x"}],"data":null}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
-		{followed, `{"error":{"code":"Gone"},"request_id":"7","Message":"y"}`, status.Error, "HTTP 200 OK with nothing but an error: Gone", ""},
+		{followed, `{"error":"no such job"}`, status.Error, "HTTP 200 OK: no such job", ""},
+		{followed, `{"errors":[{"message":"x"}],"data":null}`, status.Error, "HTTP 200 OK: x", ""},
+		{followed, `{"error":{"code":"Gone"},"request_id":"7","Message":"y"}`, status.Error, "HTTP 200 OK: Gone", ""},
 		{followed, `{"state":"failed"}`, status.Error, `.state is "failed"`, ""},
 		{followed, `{"status":"ERROR","message":"disk full"}`, status.Error, `.status is "ERROR": disk full`, ""},
 		{followed, `{"status":"timed out","error":"after 3 min"}`, status.Error, `.status is "timed out": after 3 min`, ""},
@@ -96,9 +99,9 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, `{"state":"finished","exit_code":1}`, status.Error, `.state is "finished", but .exit_code is 1`, ""},
 		{followed, `{"state":"complete","errors":["x"]}`, status.Error, `.state is "complete": x`, ""},
 		{followed, `{"done":true,"response":{"error":"x"}}`, status.Error, ".done is true, but .response.error is", ""},
-		{followed, `{"success":false,"message":"job failed"}`, status.Error, "HTTP 200 OK with nothing but an error: job failed", ""},
-		{followed, `{"fault":{"faultstring":"x"}}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
-		{followed, `{"exception":"x"}`, status.Error, "HTTP 200 OK with nothing but an error: x", ""},
+		{followed, `{"success":false,"message":"job failed"}`, status.Error, "HTTP 200 OK: job failed", ""},
+		{followed, `{"fault":{"faultstring":"x"}}`, status.Error, "HTTP 200 OK: x", ""},
+		{followed, `{"exception":"x"}`, status.Error, "HTTP 200 OK: x", ""},
 		{followed, `failed`, status.Error, `$body is "failed"`, ""},
 		{created, `{"id":7,"errors":["x"]}`, status.Error, "HTTP 200 OK: x", ""},
 
@@ -170,7 +173,7 @@ func TestWhatADocumentSaysOfItsOperation(t *testing.T) {
 		{followed, "\n<p>please log in", status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{followed, `<?xml version="1.0"?><Task status="running"/>`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
 		{created, `false`, status.NotReady, "HTTP 200 OK without a document of the operation", ""},
-		{followed, `{"id":7,"error":"x"}`, status.NotReady, stateless, ""},
+		{followed, `{"id":7,"error":"x"}`, status.Error, "HTTP 200 OK: x", ""},
 		{followed, `{"ready":true}`, status.NotReady, stateless, ""},
 		{followed, `{"progress":100}`, status.NotReady, stateless, ""},
 		{followed, `{"errors":[],"data":null}`, status.NotReady, stateless, ""},
@@ -308,7 +311,7 @@ func TestAzureRulesAreSilentWhereTheyDoNotDecide(t *testing.T) {
 			t.Errorf("%s of %s: have %s, %q; want %q", test.rule, test.body, have.Status, have.Reason, test.reason)
 		}
 		var tally status.Tally
-		tally.Add(have)
+		tally.Add(&o, have)
 		if notes := strings.Join(tally.Notes(status.KindHTTP), "\n"); strings.Contains(notes, "azure") {
 			t.Errorf("%s of %s: have notes %q", test.rule, test.body, notes)
 		}
@@ -323,4 +326,27 @@ func TestAzureRulesTellWhatTheyDecide(t *testing.T) {
 	if have.Status != status.Error || !strings.Contains(have.Rule, "azure") || !strings.HasSuffix(have.Reason, "no quota") {
 		t.Errorf("have %s by %q, %q", have.Status, have.Rule, have.Reason)
 	}
+}
+
+// Whatever else a document holds: while its own state is none that is final, it is no SUCCESS.
+func FuzzAnUnfinishedOperation(f *testing.F) {
+	f.Add("job", `{"state":"done"}`)
+	f.Add("result", `[{"status":"succeeded","done":true}]`)
+	f.Add("Done", `true`)
+	f.Fuzz(func(t *testing.T, name, value string) {
+		member, err := json.Marshal(name)
+		if err != nil || !json.Valid([]byte(value)) || strings.HasPrefix(strings.ToLower(name), "stat") {
+			return
+		}
+		for _, word := range []string{"running", "queued", "active", "failed"} {
+			document := `{"state":"` + word + `",` + string(member) + `:` + value + `}`
+			for _, monitor := range []status.Monitor{status.MonitorLocation, status.MonitorCreated, status.MonitorAzure} {
+				o := answered(200, document)
+				o.Following.Monitor = monitor
+				if have := (status.Rules{}).Classify(t.Context(), o); have.Status == status.Success {
+					t.Errorf("monitor %d, %s: SUCCESS, %s", monitor, document, have.Reason)
+				}
+			}
+		}
+	})
 }

@@ -17,19 +17,16 @@ type Preset struct {
 	API     string   // the API, in one line
 	Example string   // a command line, quoted for a shell
 	Note    string   // what else a reader should know; "" for nothing
-	// Many are command lines that wait for many, those without --each one by one: NoList then
-	// says why.
-	Many   []string
-	NoList string
+	Many    []string // command lines that wait for many, those without --each one by one
+	// Object is the path of what Rules and Detail are about, such as .job or .builds[], "" for
+	// the answer. With [] they are about each element of a list: all have to be done, and one
+	// that has failed is enough. A rule that names $json is about the answer.
+	Object string
 	// Rules are in the order of [RuleKinds].
 	Rules []PresetRule
 	// Detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
 	Detail []string
-	// Envelope is the path of one object in the answer for which Rules and Detail are made,
-	// such as .jobs[] or .pipelineExecution: an element is put there before they judge it. ""
-	// means that they are for the object itself.
-	Envelope string
 }
 
 // A PresetRule is a rule of a preset, not yet compiled.
@@ -39,18 +36,14 @@ type PresetRule struct {
 	Why    string // the reason when the rule matches; "" for the expression's own explanation
 }
 
-// presetText holds a stanza of "field: value" lines for each preset, with an empty line
-// between stanzas. A line that begins with a blank continues the one above. The text
-// after " -- " in a rule is its Why.
-//
 //go:embed presets.txt
 var presetText string
 
 // Presets returns all presets, with those for related APIs side by side.
 func Presets() []Preset {
-	var presets []Preset
-	for stanza := range strings.SplitSeq(presetText, "\n\n") {
-		presets = append(presets, parsePreset(stanza))
+	presets, err := ParsePresets(presetText)
+	if err != nil {
+		panic("presets.txt: " + err.Error())
 	}
 	return presets
 }
@@ -65,66 +58,98 @@ func LookupPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// parsePreset panics if it finds an unknown field, which no input can cause.
-func parsePreset(stanza string) Preset {
-	var p Preset
-	fields := strings.ReplaceAll(strings.TrimSuffix(stanza, "\n"), "\n ", " ")
-	for field := range strings.SplitSeq(fields, "\n") {
-		switch name, value, _ := strings.Cut(field, ": "); name {
-		case "name":
-			p.Name = value
-		case "alias":
-			p.Aliases = append(p.Aliases, value)
-		case "api":
-			p.API = value
-		case "example":
-			p.Example = value
-		case "many":
-			p.Many = append(p.Many, value)
-		case "no-list":
-			p.NoList = value
-		case "note":
-			p.Note = value
-		case "envelope":
-			p.Envelope = value
-		case "detail":
-			p.Detail = append(p.Detail, value)
+// ParsePresets reads presets, each a stanza of lines "key: value", with an empty line between
+// stanzas. A line that begins with a blank continues the one above, and one that begins with #
+// is a comment. A stanza begins with its name. The other keys are those of [RuleKinds], whose
+// values are conditions, and the fields of [Preset] in lower case: alias, api, example, note,
+// many, object, detail. Of alias, many, detail and the rules there may be several. After a
+// condition, " -- " and words are the reason when it is met. An error names the line.
+func ParsePresets(text string) (presets []Preset, err error) {
+	var field string
+	first, n := 0, 0 // the lines of the field, and of the one after
+	add := func() {
+		if field != "" && err == nil {
+			if presets, err = addField(presets, field); err != nil {
+				err = fmt.Errorf("line %d: %w", first, err)
+			}
+		}
+		field, first = "", n
+	}
+	for line := range strings.Lines(text) {
+		n++
+		switch line = strings.TrimRight(line, " \r\n"); {
+		case strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, " ") && field != "":
+			field += line
 		default:
-			condition, why, _ := strings.Cut(value, " -- ")
-			p.Rules = append(p.Rules, PresetRule{statusOfRule(name), condition, why})
+			add()
+			field = line
 		}
 	}
-	return p
+	add()
+	return presets, err
 }
 
-// statusOfRule is the inverse of [Status.RuleName].
-func statusOfRule(name string) Status {
-	for _, kind := range RuleKinds() {
-		if kind.Name == name {
-			return kind.Status
-		}
+// addField adds a line of a stanza.
+func addField(presets []Preset, field string) ([]Preset, error) {
+	key, value, _ := strings.Cut(field, ":")
+	value = strings.TrimSpace(value)
+	if key == "name" {
+		return append(presets, Preset{Name: value}), nil
+	} else if len(presets) == 0 {
+		return nil, fmt.Errorf("a stanza begins with its name, not with %q", field)
 	}
-	panic(fmt.Sprintf("unknown field %q in presets.txt", name))
+	p := &presets[len(presets)-1]
+	texts := map[string]*string{"api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
+	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
+	kind := slices.IndexFunc(RuleKinds(), func(kind RuleKind) bool { return kind.Name == key })
+	switch {
+	case value == "":
+		return nil, fmt.Errorf("%q has no value", key)
+	case texts[key] != nil && *texts[key] != "":
+		return nil, fmt.Errorf("%q is there twice", key)
+	case texts[key] != nil:
+		*texts[key] = value
+	case lists[key] != nil:
+		*lists[key] = append(*lists[key], value)
+	case kind >= 0:
+		condition, why, _ := strings.Cut(value, " -- ")
+		p.Rules = append(p.Rules, PresetRule{RuleKinds()[kind].Status, condition, why})
+	default:
+		return nil, fmt.Errorf("there is no key %q", key)
+	}
+	return presets, nil
 }
 
 // Compile returns the rules of p for a kind of probe, in the same order. It leaves out
-// those that read what such a probe never has, such as $exit for a URL.
-func (p Preset) Compile(kind Kind) ([]Rule, error) {
-	detail, err := compileValues(p.Detail)
-	if err != nil {
-		return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
+// those that read what such a probe never has, such as $exit for a URL. ofObject is true if what
+// is judged is the object itself, as an element of a list is; rules about the answer are then left
+// out, too.
+func (p Preset) Compile(kind Kind, ofObject bool) ([]Rule, error) {
+	if ofObject {
+		p.Object = ""
 	}
-	around := parseEnvelope(p.Envelope)
+	var detail []*expr.Expr
+	for _, source := range p.Detail {
+		x, err := expr.CompileValue(p.within(None, source))
+		if err != nil {
+			return nil, fmt.Errorf("compiling preset %s, detail: %w", p.Name, err)
+		}
+		detail = append(detail, x)
+	}
 	var rules []Rule
 	for _, r := range p.Rules {
 		x, err := expr.Compile(r.Expr)
+		if err == nil && x.Uses().Any(expr.UsesJSON) {
+			x, err = expr.Compile(p.within(r.Status, r.Expr))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("compiling preset %s, %s: %w", p.Name, r.Status.RuleName(), err)
 		}
-		if !kind.offers(x.Uses()) {
+		if !kind.offers(x.Uses()) || ofObject && x.Uses().Any(expr.UsesWhole) { // of the others of a list, too
 			continue
 		}
-		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why, envelope: around}
+		rule := Rule{Status: r.Status, Expr: x, Origin: "preset " + p.Name, Preset: p.Name, Why: r.Why}
 		if r.Status == Error {
 			rule.Detail = detail
 		}
@@ -133,57 +158,43 @@ func (p Preset) Compile(kind Kind) ([]Rule, error) {
 	return rules, nil
 }
 
-// An envelope is the JSON before and after an element that is put into one.
-type envelope struct{ before, after string }
-
-// parseEnvelope reads a path of names, each with or without [].
-func parseEnvelope(path string) (e envelope) {
-	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '.' }) {
-		name, isList := strings.CutSuffix(step, "[]")
-		e.before, e.after = e.before+`{"`+name+`":`, "}"+e.after
-		if isList {
-			e.before, e.after = e.before+"[", "]"+e.after
-		}
+// within returns an expression about the object as one about the answer.
+func (p Preset) within(s Status, source string) string {
+	program, isJQ := strings.CutPrefix(source, "jq:")
+	switch isList := strings.Contains(p.Object, "[]"); {
+	case p.Object == "" || strings.Contains(source, "$json"):
+		return source
+	case isJQ:
+		return "jq: " + p.within(s, program)
+	case s == Success && isList: // and nothing that was asked for is only named as not found
+		return "any(" + p.Object + "; true) and all(" + p.Object + "; " + source + ")" +
+			" and ($json.failures | length) == 0 and ($json.buildsNotFound | length) == 0"
+	case s != None && isList:
+		return "any(" + p.Object + "; " + source + ")"
 	}
-	return e
-}
-
-// around returns the document of an element in the envelope.
-func (e envelope) around(element []byte) *expr.Doc {
-	return expr.ElementDoc(slices.Concat([]byte(e.before), element, []byte(e.after)))
-}
-
-func compileValues(sources []string) ([]*expr.Expr, error) {
-	var values []*expr.Expr
-	for _, source := range sources {
-		x, err := expr.CompileValue(source)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, x)
-	}
-	return values, nil
+	return strings.ReplaceAll(p.Object, "[]", "[0]") + " | (" + source + ")"
 }
 
 // offers reports whether a kind of probe has all that an expression reads.
 func (k Kind) offers(u expr.Uses) bool {
-	ofHTTP, ofCommand := u.Status || u.Header, u.Exit || u.Stdout || u.Stderr
+	const ofHTTP, ofCommand = expr.UsesStatus | expr.UsesHeader, expr.UsesExit | expr.UsesStdout | expr.UsesStderr
+	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
 	switch k {
 	case KindHTTP:
-		return !ofCommand
+		return !u.Any(ofCommand)
 	case KindCommand:
-		return !ofHTTP
+		return !u.Any(ofHTTP)
 	case KindCustom:
-		return !ofHTTP && !ofCommand
+		return !u.Any(ofHTTP | ofCommand)
 	}
-	return !u.Answer() && !u.JSON && !u.IsJSON
+	return !u.Any(ofHTTP | ofCommand | ofAnswer)
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation
 // and Operation-Location. That a resource without a state is at rest is none of them.
 var azureRules = sync.OnceValue(func() []Rule {
 	p, _ := LookupPreset("azure-lro")
-	rules, err := p.Compile(KindHTTP)
+	rules, err := p.Compile(KindHTTP, false)
 	if err != nil {
 		panic(err)
 	}

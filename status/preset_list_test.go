@@ -26,12 +26,9 @@ func TestPresetsForMany(t *testing.T) {
 	t.Parallel()
 	for _, p := range Presets() {
 		var names []string
-		lists := 0
 		for _, line := range p.Many {
 			names = append(names, flagOf(line, "--preset"))
-			if strings.Contains(line, " --each ") {
-				lists++
-			} else if !strings.Contains(line, "--targets") || !strings.Contains(line, "{}") {
+			if !strings.Contains(line, " --each ") && (!strings.Contains(line, "--targets") || !strings.Contains(line, "{}")) {
 				t.Errorf("preset %s: neither a list nor a target for each: %s", p.Name, line)
 			}
 			if strings.Contains(line, "--batch") != (strings.Contains(line, "{}") && strings.Contains(line, "--each")) {
@@ -42,9 +39,6 @@ func TestPresetsForMany(t *testing.T) {
 			return name != p.Name && !slices.Contains(p.Aliases, name)
 		}) || len(names) > 1 && len(names) != 1+len(p.Aliases) {
 			t.Errorf("preset %s: the lines are for %q", p.Name, names)
-		}
-		if (lists < len(p.Many)) != (p.NoList != "") {
-			t.Errorf("preset %s: there is a list, or a reason why there is none: %q", p.Name, p.NoList)
 		}
 	}
 }
@@ -86,7 +80,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if !strings.Contains(line, " -- ") {
 		kind = KindHTTP
 	}
-	rules, err := p.Compile(kind)
+	rules, err := p.Compile(kind, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +92,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if key == "" {
 		key = ".id"
 	}
-	keys, err := compileValues([]string{key})
+	x, err := expr.CompileValue(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +112,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		t.Errorf("%s: have %d elements, want %d; %s", line, len(elements), len(list.Want), problem)
 	}
 	for _, e := range elements {
-		name, problem := e.Key(keys[0])
+		name, problem := e.Key(x)
 		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
 		o.Within = page
 		v := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)

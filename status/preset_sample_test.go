@@ -120,7 +120,7 @@ func TestPresetsSayNothingOfOtherAnswers(t *testing.T) {
 func TestUnmatchedAnswerOfPreset(t *testing.T) {
 	t.Parallel()
 	p, _ := LookupPreset("replicate")
-	rules, err := p.Compile(KindHTTP)
+	rules, err := p.Compile(KindHTTP, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestUnmatchedAnswerOfPreset(t *testing.T) {
 // classifyByPreset also checks that --strict changes nothing where a rule matches.
 func classifyByPreset(t *testing.T, p Preset, o Observation) Verdict {
 	t.Helper()
-	rules, err := p.Compile(o.Kind)
+	rules, err := p.Compile(o.Kind, false)
 	if err != nil {
 		t.Fatal(err)
 	}

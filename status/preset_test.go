@@ -86,12 +86,14 @@ func TestPresetRulesAreInOrder(t *testing.T) {
 	}
 }
 
-func TestParsePreset(t *testing.T) {
+func TestParsePresets(t *testing.T) {
 	t.Parallel()
-	have := parsePreset(`name: thing
+	have, err := ParsePresets(`# A comment.
+name: thing
 alias: things
 alias: stuff
 api: The Thing API
+object: .jobs[]
 throttled-if: .c -- slow -- down
 error-if: .a == "--"
 error-if: .b
@@ -99,41 +101,41 @@ until: .state ==
  "done"
  -- it is
  done
+
+name: other
 `)
-	want := Preset{
+	want := []Preset{{
 		Name:    "thing",
 		Aliases: []string{"things", "stuff"},
 		API:     "The Thing API",
+		Object:  ".jobs[]",
 		Rules: []PresetRule{
 			{Throttled, ".c", "slow -- down"},
 			{Error, `.a == "--"`, ""},
 			{Error, ".b", ""},
 			{Success, `.state == "done"`, "it is done"},
 		},
-	}
-	if diff := cmp.Diff(want, have); diff != "" {
-		t.Errorf("preset (-want +got):\n%s", diff)
+	}, {Name: "other"}}
+	if diff := cmp.Diff(want, have); diff != "" || err != nil {
+		t.Errorf("%v; presets (-want +got):\n%s", err, diff)
 	}
 }
 
-func TestParsePresetRefusesWhatItDoesNotKnow(t *testing.T) {
+func TestParsePresetsRefusesWhatItDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	for name, text := range map[string]string{
-		"a field with a typo": "name: thing\nuntill: .a\n",
-		"no field":            "name: thing\nuntil .a\n",
-		"nothing to continue": " .a\n",
+	for text, want := range map[string]string{
+		"name: thing\n\nuntill: .a\n":                `line 3: there is no key "untill"`,
+		"name: thing\nuntil .a\n":                    `line 2: "until .a" has no value`,
+		"name: thing\nuntil:\n":                      `line 2: "until" has no value`,
+		" .a\n":                                      `line 1: a stanza begins with its name, not with " .a"`,
+		"# a\napi: x\nname: thing\n":                 `line 2: a stanza begins with its name, not with "api: x"`,
+		"name: thing\nobject: .a\n []\nobject: .b\n": `line 4: "object" is there twice`,
 	} {
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
-				}
-			}()
-			parsePreset(text)
-		}()
+		if _, err := ParsePresets(text); err == nil || err.Error() != want {
+			t.Errorf("%q: have %v, want %s", text, err, want)
+		}
 	}
 }
-
 func TestRuleName(t *testing.T) {
 	t.Parallel()
 	want := map[Status]string{
@@ -150,7 +152,7 @@ func TestPresetsCompileForEveryProbe(t *testing.T) {
 	t.Parallel()
 	for _, p := range Presets() {
 		for _, kind := range []Kind{KindCommand, KindHTTP} {
-			rules, err := p.Compile(kind)
+			rules, err := p.Compile(kind, false)
 			if err != nil {
 				t.Errorf("Compile(%d): %v", kind, err)
 			}
@@ -163,7 +165,7 @@ func TestPresetsCompileForEveryProbe(t *testing.T) {
 				}
 			}
 		}
-		if rules, err := p.Compile(KindTCP); err != nil || len(rules) != 0 {
+		if rules, err := p.Compile(KindTCP, false); err != nil || len(rules) != 0 {
 			t.Errorf("preset %s for TCP: %d rules, %v", p.Name, len(rules), err)
 		}
 	}
@@ -183,7 +185,7 @@ func TestPresetRulesThatDoNotApplyAreLeftOut(t *testing.T) {
 		KindCustom:  `.state == "running"`,
 	}
 	for kind, want := range tests {
-		rules, err := p.Compile(kind)
+		rules, err := p.Compile(kind, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,7 +205,7 @@ func TestPresetThatDoesNotCompile(t *testing.T) {
 		{Name: "thing", Rules: []PresetRule{{Status: Success, Expr: ".a =="}}},
 		{Name: "thing", Detail: []string{".a["}},
 	} {
-		if _, err := p.Compile(KindHTTP); err == nil || !strings.Contains(err.Error(), "preset thing") {
+		if _, err := p.Compile(KindHTTP, false); err == nil || !strings.Contains(err.Error(), "preset thing") {
 			t.Errorf("Compile = %v, want an error that names the preset", err)
 		}
 	}

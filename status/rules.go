@@ -3,8 +3,10 @@ package status
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/status/expr"
 )
@@ -26,8 +28,6 @@ type Rule struct {
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
 	Detail []*expr.Expr
-
-	envelope envelope // of an element
 }
 
 // NewRule compiles a condition into a rule for s. The error is an [*expr.Error].
@@ -85,9 +85,7 @@ type Rules struct {
 // so does the verdict.
 func (r Rules) OfElementOnly() bool {
 	return !slices.ContainsFunc(slices.Concat(r.Own, r.Preset), func(rule Rule) bool {
-		u := rule.Expr.Uses()
-		u.JSON, u.Gone = false, false
-		return u != expr.Uses{}
+		return rule.Expr.Uses().Any(^(expr.UsesJSON | expr.UsesGone | expr.UsesName))
 	})
 }
 
@@ -177,10 +175,9 @@ type Answer struct {
 
 // An evaluation asks rules about one observation.
 type evaluation struct {
-	ctx       context.Context
-	env       *expr.Env // made when the first rule is asked
-	enveloped *expr.Env // the same for the rules of a preset with an envelope
-	answers   []Answer
+	ctx     context.Context
+	env     *expr.Env // made when the first rule is asked
+	answers []Answer
 }
 
 // firstMatch asks rules in the order of their kinds until one matches.
@@ -202,63 +199,71 @@ func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-// isBarred reports whether a rule cannot decide about o: nothing is done before it was sent,
-// and what another origin or URL says may not count.
+// isBarred reports whether a rule cannot decide about o. No rule makes a SUCCESS while a request is
+// still due, and what another origin or URL says may not count.
 func (r *Rule) isBarred(o *Observation) bool {
 	return r.Status == Success && o.Following.Due || r.Here && (o.Elsewhere || o.Following.Monitor != MonitorGiven)
 }
 
 func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
+	if e.env == nil {
+		e.env = Environment(o)
+		e.env.Context = e.ctx
+	}
 	u := rule.Expr.Uses()
-	ofDocument := rule.Status.Ends() && (u.JSON || u.IsJSON) && !u.Answer()
 	f := o.Failure
 	hopeless := f != nil && f.Kind == FailureHopeless
-	present := !o.absent() || u.Gone && o.Presence == Gone
-	a := Answer{Rule: rule, Asked: (!ofDocument || o.Good()) && (!hopeless || u.Error) && present}
+	present := !o.absent() || u.Any(expr.UsesGone) && o.Presence == Gone
+	a := Answer{Rule: rule}
+	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isBadFor(u))
 	if a.Asked {
-		env := e.environment(o, rule)
-		if u.Header { // otherwise the result need not keep it
-			env.Header = o.Header
-		}
-		a.Result = rule.Expr.Eval(env)
+		a.Result = rule.Expr.Eval(e.env)
 	}
 	e.answers = append(e.answers, a)
 	return a
 }
 
-// environment returns what a rule can see.
-func (e *evaluation) environment(o *Observation, rule *Rule) *expr.Env {
-	if e.env == nil {
-		e.env = Environment(o)
-		e.env.Context, e.env.Header = e.ctx, nil
+// isBadFor reports whether a rule that ends a wait does not look at an answer that is not good:
+// what an error page holds is not what was asked for.
+func (o *Observation) isBadFor(u expr.Uses) bool {
+	const document = expr.UsesJSON | expr.UsesIsJSON | expr.UsesUnchanged
+	if o.Code != nil {
+		return u.Any(document|expr.UsesBody|expr.UsesHeader) && !u.Any(expr.UsesStatus|expr.UsesError)
 	}
-	if rule.envelope == (envelope{}) || e.env.Element == nil || o.Presence != Present {
-		return e.env
-	}
-	if e.enveloped == nil {
-		env := *e.env
-		env.Element = rule.envelope.around(o.Body)
-		e.enveloped = &env
-	}
-	return e.enveloped
+	const ofCommand = expr.UsesExit | expr.UsesStdout | expr.UsesStderr | expr.UsesBody
+	return u.Any(document) && !u.Any(ofCommand|expr.UsesError)
 }
 
 func (e *evaluation) matched(o *Observation, a Answer) Verdict {
 	reason := a.Rule.Why
-	lines, notes := a.Result.Account(2)
+	why := a.Result.Explain()
 	if reason == "" {
-		reason = strings.Join(lines, "; ")
+		reason = strings.Join(why.Lines[:min(2, len(why.Lines))], "; ")
 	}
-	env := e.environment(o, a.Rule)
-	env.Header = o.Header
-	if detail := firstText(a.Rule.Detail, env); detail != "" {
+	if detail := firstText(a.Rule.Detail, e.env); detail != "" {
 		reason = strings.TrimPrefix(reason+": "+detail, ": ")
 	}
-	if f := o.Failure; f != nil && a.Rule.Expr.Uses().Error {
+	if f := o.Failure; f != nil && a.Rule.Expr.Uses().Any(expr.UsesError) {
 		reason += ": " + f.Reason
 	}
-	return Verdict{Status: a.Rule.Status, Rule: a.Rule.String(), Reason: reason, Notes: notes, Answers: e.answers}
+	v := Verdict{Status: a.Rule.Status, Rule: a.Rule.String(), Reason: reason, Notes: why.Notes, Answers: e.answers}
+	if v.Status == Success && o.Redirect != "" {
+		v.Reason += ", after a redirect to " + o.Redirect
+	}
+	if v.Status == Success && a.Rule.Expr.Uses().Any(expr.UsesEach) && o.isOnePage() {
+		v.Notes, v.Advice.Code = append(v.Notes, "the answer is one page of more, as its Link says"), AdviceEach
+	}
+	return v
 }
+
+// isOnePage reports whether a Link says that there is a next page (RFC 8288, section 3.3).
+func (o *Observation) isOnePage() bool {
+	return o.Within == nil && linkNext().MatchString(strings.Join(o.Header["Link"], ","))
+}
+
+var linkNext = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\brel\s*=\s*["']?[^"',;]*\bnext\b`)
+})
 
 // firstText returns the first value that is a text, on one line, "" for none.
 func firstText(values []*expr.Expr, env *expr.Env) string {
@@ -278,7 +283,7 @@ func (e *evaluation) want() string {
 	var words []string
 	for _, a := range e.answers {
 		if a.Asked && a.Rule.Status == Success {
-			words = append(words, a.Result.Explain(1)...)
+			words = append(words, a.Result.Explain().Lines[0])
 		}
 	}
 	slices.Sort(words)
@@ -297,6 +302,8 @@ func Environment(o *Observation) *expr.Env {
 		Attempt: o.Attempt,
 		Elapsed: o.Elapsed,
 		Name:    o.Target,
+
+		Unchanged: o.Unchanged,
 	}
 	switch {
 	case o.Failure != nil:

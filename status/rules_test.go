@@ -16,6 +16,9 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 	var made []status.Rule
 	for _, l := range lines {
 		flag, condition, _ := strings.Cut(l, " ")
+		if !slices.ContainsFunc(status.RuleKinds(), func(kind status.RuleKind) bool { return kind.Name == flag }) {
+			t.Fatalf("%q names no kind of rule", l)
+		}
 		for _, kind := range status.RuleKinds() {
 			if kind.Name != flag {
 				continue
@@ -33,6 +36,8 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 func custom(body string, failure *status.Failure) status.Observation {
 	return status.Observation{Body: []byte(body), Failure: failure}
 }
+
+func unchanged(o *status.Observation) { o.Unchanged = time.Hour }
 
 func answered(code int, body string) status.Observation {
 	return status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body)), Header: http.Header{}}
@@ -82,7 +87,12 @@ func TestClassify(t *testing.T) {
 		"a 500 page never satisfies an error":   {rules: []string{`error-if .error`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
 		"nor asks whether it is JSON":           {rules: []string{`until $isjson`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
 		"unless the condition names $status":    {rules: []string{`error-if $status==500 && .error=="x"`}, o: answered(500, `{"error":"x"}`), want: status.Error},
-		"or the body as text":                   {rules: []string{`until $body contains "x" || .a`}, o: answered(500, `{"error":"x"}`), want: status.Success},
+		"or names $error":                       {rules: []string{`until $error == null and $body contains "x"`}, o: answered(500, `{"error":"x"}`), want: status.Success},
+		"nor looks at its text":                 {rules: []string{`until $body contains "x" || .a`, `error-if $header.X == null`}, o: answered(500, `{"error":"x"}`), want: status.NotReady},
+		"nor how long it is the same":           {rules: []string{`until $unchanged > 1s`}, o: with(answered(500, "x"), unchanged), want: status.NotReady},
+		"nor does a command that fails":         {rules: []string{`until $unchanged > 1s`}, o: with(exited(1, "", "x"), unchanged), want: status.NotReady},
+		"nor no answer":                         {rules: []string{`until $unchanged > 1s`}, o: with(custom("", &status.Failure{}), unchanged), want: status.NotReady},
+		"a redirect is in the reason":           {rules: []string{done}, o: with(answered(200, `{"state":"done"}`), func(o *status.Observation) { o.Redirect = "/login" }), want: status.Success, reason: "after a redirect to /login"},
 		"not-ready-if is asked of every answer": {rules: []string{`not-ready-if .code=="NotFound"`}, o: answered(404, `{"code":"NotFound"}`), want: status.NotReady},
 		"throttled-if too":                      {rules: []string{`throttled-if .code=="Slow"`}, o: answered(400, `{"code":"Slow"}`), want: status.Throttled},
 		"a page never satisfies a path":         {rules: []string{`until .state != "pending"`}, o: answered(200, `<html>`), want: status.NotReady, reason: "not JSON"},
@@ -269,7 +279,7 @@ func TestError(t *testing.T) {
 	}{
 		"refused":              {class(status.FailureRefused), `until $error == "refused"`, status.Success, `$error is "refused": no answer`},
 		"another failure":      {class(status.FailureTimeout), `until $error == "refused"`, status.NotReady, "no answer"},
-		"any failure":          {class(status.FailureOther), `until $error != null`, status.Success, `$error is "other" (!= null): no answer`},
+		"any failure":          {class(status.FailureOther), `until $error != null`, status.Success, `$error is "other": no answer`},
 		"an answer":            {answered(200, "{}"), `until $error != null`, status.NotReady, `$error is null, want != null`},
 		"a bad answer":         {answered(503, ""), `until $error != null`, status.NotReady, "HTTP 503 Service Unavailable"},
 		"fatal":                {class(status.FailureDNS), `error-if $error == "dns"`, status.Error, `$error is "dns": no answer`},
@@ -360,6 +370,53 @@ func TestTheReasonOfAFailedCommand(t *testing.T) {
 	}
 }
 
+// A command that was called wrongly fails in the same way for ever, unless a rule knows better.
+func TestCalledWrongly(t *testing.T) {
+	t.Parallel()
+	for stderr, want := range map[string]status.Status{
+		"ls: unrecognized option '--nope'\nTry 'ls --help'":               status.Error,
+		"ls: invalid option -- '%'":                                       status.Error,
+		"ls: illegal option -- -\nusage: ls":                              status.Error,
+		"error: unknown flag: --nope\nSee 'kubectl get --help'":           status.Error,
+		"unknown shorthand flag: 'x' in -x":                               status.Error,
+		`Error: unknown command "nope" for "gh"`:                          status.Error,
+		"flag provided but not defined: -nope\nUsage of x:":               status.Error,
+		"usage: az [-h]\naz: error: unrecognized arguments: --nope":       status.Error,
+		"x: error: the following arguments are required: id":              status.Error,
+		"x: error: argument -o: invalid choice: 'jsn' (choose from json)": status.Error,
+		"Usage: flask\nError: No such option: --nope":                     status.Error,
+		"error: unexpected argument '--nope' found":                       status.Error,
+		"curl: option --nope: is unknown":                                 status.Error,
+		"git: 'nope' is not a git command. See 'git --help'.":             status.Error,
+		"the state of the job is unknown":                                 status.NotReady,
+		"no option is known":                                              status.NotReady,
+		"Error: connection refused":                                       status.NotReady,
+		"myunknown flag: --x":                                             status.NotReady,
+		"mysqladmin: [Warning] unknown option '--loose-infile'":           status.NotReady,
+		"redis: ERR unknown command \"JSON.GET\"":                         status.NotReady,
+		"2024-01-01 app: unrecognized option: foo, ignoring":              status.NotReady,
+		"warning: unknown option '-Wfoo' ignored":                         status.NotReady,
+		"not ready (see unknown option -- docs)":                          status.NotReady,
+		"ERROR: relay 3 unknown command \"READY\" from peer":              status.NotReady,
+		"upstream said option requires an argument":                       status.NotReady,
+		"": status.NotReady,
+	} {
+		have := status.Rules{}.Classify(t.Context(), exited(2, "", stderr))
+		if have.Status != want || have.Final != (want == status.Error) || want == status.Error && !strings.HasSuffix(have.Reason, "the command was called wrongly") {
+			t.Errorf("%q: have %s, final %t, %s", stderr, have.Status, have.Final, have.Reason)
+		}
+	}
+	called := exited(2, "", "x: unknown flag: --nope")
+	for rule, want := range map[string]status.Status{"until $exit == 2": status.Success, "not-ready-if $exit == 2": status.NotReady, "until .a": status.Error} {
+		if have := (status.Rules{Own: rules(t, rule)}).Classify(t.Context(), called); have.Status != want {
+			t.Errorf("%s: have %s, %s", rule, have.Status, have.Reason)
+		}
+	}
+	if have := (status.Rules{}).Classify(t.Context(), exited(0, "", "unknown flag: --nope")); have.Status != status.Success {
+		t.Errorf("exit code 0: have %s, %s", have.Status, have.Reason)
+	}
+}
+
 func TestTally(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -379,11 +436,8 @@ func TestTally(t *testing.T) {
 			t.Parallel()
 			asked := status.Rules{Own: rules(t, test.rules...)}
 			var tally status.Tally
-			var forgetful status.Tally
 			for _, o := range test.o {
-				tally.Add(asked.Classify(t.Context(), o))
-				forgetful.Add(asked.Classify(t.Context(), o))
-				forgetful.Forget()
+				tally.Add(&o, asked.Classify(t.Context(), o))
 			}
 			have := tally.Notes(test.o[0].Kind)
 			if len(have) != len(test.want) {
@@ -393,9 +447,6 @@ func TestTally(t *testing.T) {
 				if !strings.Contains(have[i], test.want[i]) {
 					t.Errorf("have %q, want %q", have[i], test.want[i])
 				}
-			}
-			if also := forgetful.Notes(test.o[0].Kind); !slices.Equal(have, also) {
-				t.Errorf("after Forget: have %q, want %q", also, have)
 			}
 		})
 	}
@@ -407,6 +458,7 @@ func TestTallyHints(t *testing.T) {
 	t.Parallel()
 	state := "did you mean .state?"
 	code := "$status is the HTTP status"
+	text := `$body is the text of an answer that is not JSON: $body contains "done"`
 	for name, test := range map[string]struct {
 		rules []string
 		o     []status.Observation
@@ -414,7 +466,7 @@ func TestTallyHints(t *testing.T) {
 		last  string
 	}{
 		"at the first answer": {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"state":3}`)}, []string{state, ""}, state},
-		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", "", state, ""}, state},
+		"that can be read":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`), answered(200, `<`), answered(200, `{"state":2}`), answered(200, `{"state":2}`)}, []string{"", text, state, ""}, text + ";;" + state},
 		"of a good answer":    {[]string{"until .State==1"}, []status.Observation{answered(503, `{"state":2}`)}, []string{""}, ""},
 		"a variable at once":  {[]string{"until status==200"}, []status.Observation{answered(503, ``), answered(200, `{}`)}, []string{code, ""}, code},
 		"not of a match":      {[]string{"until .state==2 or .State==1"}, []status.Observation{answered(200, `{"state":2}`)}, []string{""}, ""},
@@ -422,30 +474,20 @@ func TestTallyHints(t *testing.T) {
 		"of an error":         {[]string{"error-if .State==1", "error-if .error"}, []status.Observation{answered(200, `{"state":2}`)}, []string{state}, state},
 		"of rules that end":   {[]string{"not-ready-if .State==1"}, []status.Observation{answered(200, `{"state":2}`)}, []string{""}, ""},
 		"a command's":         {[]string{"until exit==0"}, []status.Observation{exited(1, ``, "")}, []string{"$exit is the exit code"}, "$exit is the exit code"},
-		"as it was last":      {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, "the document has: x"},
+		"as it was first":     {[]string{"until .State==1"}, []status.Observation{answered(200, `{"state":2}`), answered(200, `{"x":2}`)}, []string{state, ""}, state},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := status.Rules{Own: rules(t, test.rules...)}
-			var tally, forgetful status.Tally
+			var tally status.Tally
 			for i, o := range test.o {
-				tally.Add(asked.Classify(t.Context(), o))
-				forgetful.Add(asked.Classify(t.Context(), o))
-				forgetful.FirstHints(o.Kind)
-				forgetful.Forget()
-				if have := strings.Join(tally.FirstHints(o.Kind), ";;"); have != test.first[i] {
+				tally.Add(&o, asked.Classify(t.Context(), o))
+				if have := strings.Join(tally.FirstHints(), ";;"); have != test.first[i] {
 					t.Errorf("at answer %d: have %q, want %q", i+1, have, test.first[i])
 				}
 			}
-			if have := strings.Join(tally.Hints(test.o[0].Kind), ";;"); have != test.last {
+			if have := strings.Join(tally.Hints(), ";;"); have != test.last {
 				t.Errorf("at the end: have %q, want %q", have, test.last)
-			}
-			want := test.last
-			if name == "as it was last" {
-				want = state // which is what was found first
-			}
-			if have := strings.Join(forgetful.Hints(test.o[0].Kind), ";;"); have != want {
-				t.Errorf("at the end, after Forget: have %q, want %q", have, want)
 			}
 		})
 	}
@@ -457,8 +499,9 @@ func TestTallyHints_preset(t *testing.T) {
 	preset := rules(t, "until .State == 1")
 	preset[0].Origin, preset[0].Preset = "preset thing", "thing"
 	var tally status.Tally
-	tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, `{"state":2}`)))
-	if have := append(tally.FirstHints(status.KindHTTP), tally.Hints(status.KindHTTP)...); have != nil {
+	o := answered(200, `{"state":2}`)
+	tally.Add(&o, status.Rules{Preset: preset}.Classify(t.Context(), o))
+	if have := append(tally.FirstHints(), tally.Hints()...); have != nil {
 		t.Errorf("have %q", have)
 	}
 }
@@ -473,7 +516,8 @@ func TestTallyOfAPreset(t *testing.T) {
 	}
 	for body, want := range map[string]int{`{"a":1}`: 0, `{"c":1}`: 0, `{}`: 1, `<`: 1} {
 		var tally status.Tally
-		tally.Add(status.Rules{Preset: preset}.Classify(t.Context(), answered(200, body)))
+		o := answered(200, body)
+		tally.Add(&o, status.Rules{Preset: preset}.Classify(t.Context(), o))
 		if have := tally.Notes(status.KindHTTP); len(have) != want {
 			t.Errorf("%s: have %q, want %d", body, have, want)
 		}
@@ -521,8 +565,9 @@ func TestTallyOfACustomProbe(t *testing.T) {
 	t.Parallel()
 	asked := status.Rules{Own: rules(t, `until .state == "done"`)}
 	var tally status.Tally
-	tally.Add(asked.Classify(t.Context(), custom("", &status.Failure{Reason: "no luck"})))
-	want := []string{`until .state == "done" was never asked: it reads the document, and every attempt failed`}
+	o := custom("", &status.Failure{Reason: "no luck"})
+	tally.Add(&o, asked.Classify(t.Context(), o))
+	want := []string{`until .state == "done" was never asked: it reads the answer, and every attempt failed`}
 	if have := tally.Notes(status.KindCustom); !slices.Equal(have, want) {
 		t.Errorf("have %q, want %q", have, want)
 	}

@@ -6,12 +6,12 @@
 //
 //	HTTP 2xx                                SUCCESS, but NOT_READY for 202; if a rule for
 //	                                        SUCCESS was asked, NOT_READY, or ERROR if strict
-//	the same from a URL that was followed,  by status, state, phase, done or provisioningState
-//	without such a rule                     at the top of the document: SUCCESS for a word
-//	                                        known to be final, ERROR for one known to be a
-//	                                        failure, else NOT_READY; SUCCESS if there is none,
-//	                                        but NOT_READY if an earlier answer had one, and
-//	                                        ERROR for a document with nothing but an error
+//	the same from a URL that was followed,  by status, state, phase, done and their like, also in
+//	without such a rule                     the objects around or in the operation: SUCCESS for
+//	                                        a word known to be final, ERROR for one known to be a
+//	                                        failure, else NOT_READY; without such a word SUCCESS
+//	                                        for what was created or is the result, ERROR if it
+//	                                        names an error, else NOT_READY
 //	429; 503 with a hint; 403 with a hint,  THROTTLED
 //	an exhausted rate limit or GitHub's
 //	words about its secondary limit

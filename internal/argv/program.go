@@ -160,7 +160,10 @@ func (s setting) PostParse() error {
 		return nil
 	}
 	name := s.line.program.Variables + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))
-	value, _ := s.line.program.Lookup(name)
+	value, isSet := s.line.program.Lookup(name)
+	if isSet && value == "" && s.Decides {
+		s.line.keep(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, s.Name))
+	}
 	if value == "" {
 		return nil
 	}
@@ -228,6 +231,7 @@ type Flag struct {
 	Offers     func() []Candidate
 	FromFile   bool // @FILE stands for what is in the file
 	MayBeEmpty bool // an empty value means something
+	Decides    bool // on it depends how a run ends: its variable, once it is set, must not be empty
 }
 
 // IsSwitch reports whether the flag takes no value.

@@ -139,8 +139,26 @@ func (l *Line) TooMany(index int, why string) *UsageError {
 // other than was asked for would be done. After "--" every word is the
 // command's.
 func (r *reader) refuseMisplaced(args []string) error {
-	var found, forShell string
-	var ours []string
+	found, forShell, ours := r.misplacedWords(args)
+	if found == "" {
+		return nil
+	}
+	return r.misplaced(found, forShell, ours, ProgramName(args[0]))
+}
+
+// Misplaced returns the first word of a command behind "--" that is a flag of the program, or for
+// a shell, "" for none.
+func (l *Line) Misplaced() string {
+	if !l.isProgram {
+		return ""
+	}
+	found, _, _ := l.reader.misplacedWords(l.Operands)
+	return found
+}
+
+// misplacedWords returns the first word after a command that was meant for this program or a
+// shell, the first of those for a shell, and all flags of the program.
+func (r *reader) misplacedWords(args []string) (found, forShell string, ours []string) {
 	for rest := args[1:]; len(rest) > 0; rest = rest[1:] {
 		if IsForShell(rest[0]) {
 			found, forShell = cmp.Or(found, rest[0]), cmp.Or(forShell, rest[0])
@@ -166,10 +184,7 @@ func (r *reader) refuseMisplaced(args []string) error {
 			rest = rest[1:]
 		}
 	}
-	if found == "" {
-		return nil
-	}
-	return r.misplaced(found, forShell, ours, ProgramName(args[0]))
+	return found, forShell, ours
 }
 
 // misplaced reports the word that should not come after the program, and how

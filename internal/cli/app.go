@@ -23,6 +23,7 @@ import (
 type World struct {
 	Args    []string // without the program's name
 	Lookup  func(name string) (value string, ok bool)
+	Environ []string // "NAME=value", of which the names that begin with POLL_ count
 	Streams *term.Streams
 	// Hurry is closed when the user has asked to end a second time.
 	Hurry <-chan struct{}

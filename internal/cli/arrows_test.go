@@ -56,10 +56,7 @@ var floors = []struct {
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},
 	{"status", []string{"status/expr", leaf}},
-	{"status/expr", []string{"status/expr/internal/jq", "status/expr/internal/syntax", "status/expr/internal/rawjson", leaf}},
-	{"status/expr/internal/jq", nil},
-	{"status/expr/internal/syntax", []string{"status/expr/internal/rawjson"}},
-	{"status/expr/internal/rawjson", nil},
+	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
 	{"backoff/simulate", []string{"backoff", paces, turns}},
 	{"backoff", nil},
@@ -76,8 +73,8 @@ var floors = []struct {
 // here is not imported at all.
 var only = map[string][]string{
 	"github.com/urfave/cli/v3":         {"internal/argv"},
-	"github.com/tidwall/gjson":         {"status/expr", "status/expr/internal/syntax", "status/expr/internal/rawjson"},
-	"github.com/itchyny/gojq":          {"status/expr/internal/jq"},
+	"github.com/tidwall/gjson":         {"status/expr"},
+	"github.com/itchyny/gojq":          {"status/expr"},
 	"github.com/fatih/color":           {"internal/term"},
 	"github.com/mattn/go-colorable":    {"internal/term"},
 	"github.com/mattn/go-runewidth":    {"internal/term"},
@@ -87,6 +84,7 @@ var only = map[string][]string{
 	"github.com/gofrs/flock":           {files},
 	"github.com/gomodule/redigo":       {"poll/fleet"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
+	"golang.org/x/text":                {"status/expr"},
 	"golang.org/x/term":                {"internal/term"},
 	"golang.org/x/sys":                 {"internal/exitwatch", "internal/lockedfile", "internal/signals", "internal/term", "poll/internal/process"},
 }

@@ -44,6 +44,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{w.timeout})
 	defer cancel()
 	err := await(reading, func() error { return w.read(ctx, l) })
+	w.report.Opening = append(w.report.Opening, w.world.doubts(l)...)
 	if err != nil && !argv.IsUsage(err) && l.On("json") {
 		return errors.Join(err, report.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
 	}
@@ -236,8 +237,9 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 	}
 	value := result.Value()
 	if !value.Exists() {
-		why := append([]string{value.Reason}, result.Hints(false)...)
-		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(why, "; hint: "))
+		why := result.Explain()
+		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
+		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
 	}
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }

@@ -123,7 +123,7 @@ func followsEach(l *argv.Line) bool {
 // certificate.
 func readKey(l *argv.Line, g *argv.Given) (*expr.Expr, error) {
 	key, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
-	if err == nil && key.Uses() == (expr.Uses{}) {
+	if err == nil && key.Uses() == 0 {
 		err = argv.Usagef("%s is the same for every element", key).Hint("a part of it is its name, such as .id")
 	}
 	if _, missing := os.Stat(g.Value); err == nil && l.Has("cert") && missing == nil {

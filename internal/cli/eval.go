@@ -67,6 +67,7 @@ func evalFlags() argv.Flags {
 		{Name: "error", Value: "WORD", Words: failureClasses(), Usage: "$error: there was no answer, because of WORD"},
 		{Name: "attempt", Value: "N", Default: "1", Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", Usage: "$unchanged, since the answer last changed"},
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}, elementFlags())
@@ -94,7 +95,7 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 	if err := q.readOperands(l, world); err != nil {
 		return q, err
 	}
-	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0)}
+	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0), Unchanged: l.Duration("unchanged", 0)}
 	if l.Has("error") {
 		q.env.Error = l.Choice("error")
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
@@ -196,11 +197,7 @@ func (q question) readAnswer(world World) error {
 }
 
 func needsAnswer(e *expr.Expr) bool {
-	if e == nil {
-		return false
-	}
-	uses := e.Uses()
-	return uses.JSON || uses.IsJSON || uses.Body || uses.Stdout
+	return e != nil && e.Uses().Any(expr.UsesJSON|expr.UsesIsJSON|expr.UsesBody|expr.UsesStdout)
 }
 
 // maxReasons is how many lines of reasons, and of notes, are shown.
@@ -243,13 +240,15 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 // truth returns what stdout says about a condition. The reasons go to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
 	say := func(prefix string, lines []string) {
-		for _, line := range lines {
+		for _, line := range lines[:min(maxReasons, len(lines))] {
 			fmt.Fprintln(stderr, prefix+term.Line(line))
 		}
 	}
-	say("", r.Explain(maxReasons))
-	say("note: ", r.Notes())
-	say("hint: ", r.Hints(false))
+	why := r.Explain()
+	say("", why.Lines)
+	say("note: ", why.Notes)
+	say("hint: ", why.Near)
+	say("hint: ", why.Hints)
 	code := ExitSuccess
 	switch r.Tri {
 	case expr.False:

@@ -119,9 +119,9 @@ func (q *listQuestion) observation(env *expr.Env) status.Observation {
 // answer prints a line for each element: its name, its verdict, and why. A summary goes to
 // stderr.
 func (q *listQuestion) answer(ctx context.Context, l *argv.Line, env *expr.Env, stderr io.Writer) error {
-	o, tally := q.observation(env), verdicts{kind: q.kind}
+	o, tally := q.observation(env), verdicts{}
 	if !o.Good() {
-		tally.add("(all)", q.rules.Classify(ctx, o))
+		tally.add("(all)", &o, q.rules.Classify(ctx, o))
 		return tally.print(ctx, l, stderr)
 	}
 	elements, problem := q.elements.Each.Elements(env.Doc)
@@ -141,14 +141,13 @@ func (q *listQuestion) answer(ctx context.Context, l *argv.Line, env *expr.Env, 
 		if v.Abandoned {
 			return context.Cause(ctx)
 		}
-		tally.add(names[i], v)
+		tally.add(names[i], &o, v)
 	}
 	return tally.print(ctx, l, stderr)
 }
 
 // verdicts are those on the elements of an answer.
 type verdicts struct {
-	kind  status.Kind
 	out   strings.Builder
 	count [status.Error + 1]int // by status
 	open  []string              // the names of those that have not ended
@@ -156,12 +155,12 @@ type verdicts struct {
 	notes []string
 }
 
-func (s *verdicts) add(name string, v status.Verdict) {
+func (s *verdicts) add(name string, o *status.Observation, v status.Verdict) {
 	fmt.Fprintf(&s.out, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
 	s.count[v.Status]++
 	if !v.Status.Ends() {
 		if s.open = append(s.open, term.Line(name)); len(s.open) == 1 {
-			s.first.Add(v)
+			s.first.Add(o, v)
 		}
 	}
 	for _, note := range v.Notes {
@@ -179,7 +178,7 @@ func (s *verdicts) print(ctx context.Context, l *argv.Line, stderr io.Writer) er
 	for _, note := range s.notes {
 		fmt.Fprintln(stderr, "note: "+term.Line(note))
 	}
-	for _, hint := range s.first.FirstHints(s.kind) {
+	for _, hint := range s.first.Hints() {
 		fmt.Fprintln(stderr, "hint: "+term.Line(hint))
 	}
 	n, parts := 0, []string(nil)

@@ -25,15 +25,15 @@ const (
 // waitFlags returns the options of a wait, in the order of the help.
 func waitFlags() argv.Flags {
 	return slices.Concat(argv.Flags{
-		{Name: "until", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
-		{Name: "error-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "ERROR when true: stop"},
-		{Name: "throttled-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "THROTTLED when true: slow down"},
-		{Name: "not-ready-if", Value: "EXPR", Many: true, Distinctive: true, Group: groupConditions, Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "until", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Group: groupConditions, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Group: groupConditions, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Group: groupConditions, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", Many: true, Decides: true, Distinctive: true, Group: groupConditions, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", Distinctive: true, Group: groupConditions, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", Distinctive: true, Group: groupConditions, Usage: "a good answer that no condition matches is ERROR"},
-		{Name: "preset", Value: "NAME", Offers: offeredPresets, Distinctive: true, Group: groupConditions, Usage: "built-in conditions for an API: poll presets"},
-		{Name: "success-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive SUCCESS verdicts needed"},
-		{Name: "error-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "consecutive ERROR verdicts needed"},
+		{Name: "preset", Value: "NAME", Offers: offeredPresets, Decides: true, Distinctive: true, Group: groupConditions, Usage: "built-in conditions for an API: poll presets"},
+		{Name: "success-threshold", Value: "N|D", Default: "1", Distinctive: true, Group: groupConditions, Usage: "SUCCESS verdicts needed in a row, or for how long"},
+		{Name: "error-threshold", Value: "N", Default: "1", Distinctive: true, Group: groupConditions, Usage: "ERROR verdicts needed in a row"},
 
 		{Name: "timeout", Value: "D", Default: "10m", Group: groupLimits, Usage: "for everything; 0 = none"},
 		{Name: "attempt-timeout", Value: "D", Distinctive: true, Group: groupLimits, Default: "30s; none for a command", Usage: "for one attempt"},

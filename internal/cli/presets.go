@@ -89,8 +89,8 @@ func explainPreset(p status.Preset) string {
 	if len(p.Detail) > 0 {
 		remark += " The reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
 	}
-	if p.Envelope != "" {
-		remark += " With --each they see an element as " + strings.ReplaceAll(p.Envelope, "[]", "[0]") + "."
+	if p.Object != "" {
+		remark += " They are about " + p.Object + " of the answer, with --each about the element itself."
 	}
 	b.WriteString("\n" + fill(remark, "", ""))
 	return b.String()
@@ -98,11 +98,7 @@ func explainPreset(p status.Preset) string {
 
 // explainMany says how many are waited for at once.
 func explainMany(p status.Preset) string {
-	title := "Many at once"
-	if p.NoList != "" {
-		title += " (no list: " + p.NoList + ")"
-	}
-	return "\n" + title + ":\n\n  " + strings.Join(p.Many, "\n  ") + "\n"
+	return "\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n"
 }
 
 // fill breaks a text into lines of at most 80 columns, at spaces outside double

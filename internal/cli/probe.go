@@ -140,7 +140,7 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 // aimHTTP makes a target request a URL. The check of the request is about the URL, and then
 // about --follow.
 func (r *targetReader) aimHTTP(l *argv.Line, t *target, address string) error {
-	if err := refuseBlanks(address); err != nil {
+	if err := cmp.Or(refuseBlanks(address), refuseGlobs(address)); err != nil {
 		return err
 	}
 	probe := t.http

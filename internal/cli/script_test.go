@@ -40,7 +40,7 @@ const crashHelper = "POLL_TEST_CRASH_HELPER"
 
 // runPoll is main.main.
 func runPoll() {
-	Main(World{Args: os.Args[1:], Lookup: os.LookupEnv, Streams: term.System(os.Getenv)})
+	Main(World{Args: os.Args[1:], Lookup: os.LookupEnv, Environ: os.Environ(), Streams: term.System(os.Getenv)})
 }
 
 // TestScript runs the scripts of testdata/script, each a way to use the real

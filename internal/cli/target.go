@@ -154,7 +154,7 @@ func put[K comparable, V any](m *map[K]V, key K, value V) {
 // depends refuses a condition that reads nothing of an attempt: it would end the
 // wait whatever the answer, or never.
 func depends(condition *expr.Expr) error {
-	if condition.Uses() != (expr.Uses{}) {
+	if condition.Uses() != 0 {
 		return nil
 	}
 	err := argv.Usagef("%s is the same for every answer", condition)
@@ -168,19 +168,19 @@ func depends(condition *expr.Expr) error {
 // silently always be false, or true. It may be about an element of an answer.
 func applies(uses expr.Uses, kind status.Kind, element bool) error {
 	switch {
-	case uses.Gone && !element:
+	case uses.Any(expr.UsesGone) && !element:
 		return argv.Usagef("$gone is about an element of a list, and there is no --each").
 			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
-	case kind == status.KindTCP && uses != (expr.Uses{Error: uses.Error, Attempt: uses.Attempt, Elapsed: uses.Elapsed}):
+	case kind == status.KindTCP && uses.Any(^(expr.UsesError | expr.UsesAttempt | expr.UsesElapsed)):
 		return argv.Usagef("a TCP address gives no answer to test").
 			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
-	case uses.Exit && kind != status.KindCommand:
+	case uses.Any(expr.UsesExit) && kind != status.KindCommand:
 		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
-	case (uses.Stdout || uses.Stderr) && kind != status.KindCommand:
+	case uses.Any(expr.UsesStdout|expr.UsesStderr) && kind != status.KindCommand:
 		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
-	case uses.Status && kind != status.KindHTTP:
+	case uses.Any(expr.UsesStatus) && kind != status.KindHTTP:
 		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
-	case uses.Header && kind != status.KindHTTP:
+	case uses.Any(expr.UsesHeader) && kind != status.KindHTTP:
 		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
 	}
 	return nil
@@ -195,14 +195,14 @@ func (r *targetReader) readPreset(l *argv.Line, t *target) error {
 	if !ok {
 		return unknownPreset(g.Origin, g.Value)
 	}
-	if err := applies(expr.Uses{JSON: true}, t.kind, false); err != nil {
+	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
 		if r.isForOthers(t, g) {
 			l.DropVariable("preset")
 			return nil
 		}
 		return argv.Usagef("%s: %w", g.Origin, err)
 	}
-	rules, err := preset.Compile(t.kind)
+	rules, err := preset.Compile(t.kind, l.Has("each") && !followsEach(l))
 	if err != nil {
 		return fmt.Errorf("compile preset %s: %w", g.Value, err)
 	}
@@ -263,7 +263,11 @@ func (r *targetReader) readSchedule(l *argv.Line, t *target) (err error) {
 		t.poller.Timeout = l.Duration("timeout", 0) // the entry's
 	}
 	t.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
-	t.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
+	if d, err := argv.ParseDuration(l.String("success-threshold")); err == nil && d > 0 {
+		t.poller.SuccessFor = d
+	} else {
+		t.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
+	}
 	t.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)
 	return nil
 }

@@ -199,6 +199,46 @@ func refuseBlanks(operand string) error {
 	return err.Hint("in a URL a blank is written %%20")
 }
 
+// doubts are what of a command line and the environment may mean something else than it seems to.
+func (w World) doubts(l *argv.Line) (notes []string) {
+	switch word := l.Misplaced(); {
+	case word == "":
+	case argv.IsForShell(word):
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command: no shell reads it", word))
+	default:
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command, and no flag of poll", word))
+	}
+	var known []string
+	for _, f := range waitFlags() {
+		known = append(known, strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_")))
+	}
+	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
+	for _, variable := range w.Environ {
+		name, _, _ := strings.Cut(variable, "=")
+		word, ours := strings.CutPrefix(name, "POLL_")
+		if !ours || slices.Contains(known, word) || slices.Contains(others, name) {
+			continue
+		}
+		if meant := words.Nearest(word, known); meant != "" {
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean POLL_%s?", name, meant))
+		}
+	}
+	return notes
+}
+
+// refuseGlobs refuses what curl or --targets would fill in, and nothing does.
+func refuseGlobs(operand string) error {
+	m := find(`\{[^{}]*\}|\[\w+-\w+\]`, operand)
+	switch {
+	case m == nil:
+		return nil
+	case m[0] == "{}":
+		return argv.Usagef("the URL has {}, and nothing to fill it with").Hint("--targets FILE fills it with each line of a file; a brace itself is written %%7B")
+	}
+	return argv.Usagef("the URL has %s, and curl's globs are not known here", m[0]).
+		Hint("give each URL, or {} in one and --targets FILE; a brace itself is written %%7B, a bracket %%5B")
+}
+
 // refuseDocument refuses a document after --json, which in curl takes a body to
 // send: JSON, or the name of a JSON file. A bracket alone is a program.
 func refuseDocument(word string, given func(flag string) bool) error {
@@ -222,8 +262,11 @@ func checkProgram(l *argv.Line, c poll.Command) (missing *status.Failure, advice
 	if err := refuseNoProgram(c.Args[0]); err != nil {
 		return nil, "", err
 	}
+	if err := refuseOperator(l, c.Args[0]); err != nil {
+		return nil, "", err
+	}
 	if typed, meant := meantURL(c.Args); meant != "" {
-		return nil, "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", meant)
+		return nil, "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", strings.Join(withTCP(meant), ", or "))
 	}
 	missing, cannotRun := errors.AsType[*status.Failure](wrong)
 	if !cannotRun {
@@ -272,6 +315,33 @@ func adviceOn(program string, subcommands []string) string {
 		return "a URL begins with its scheme, such as https://"
 	}
 	return "no directory in PATH has a program of that name"
+}
+
+// refuseOperator refuses an operator in place of a program: the expression before it is not quoted.
+func refuseOperator(l *argv.Line, word string) error {
+	if !slices.Contains(strings.Fields("== != < > <= >= =~ !~ = === and or in contains startswith endswith && ||"), word) {
+		return nil
+	}
+	for i := range slices.Backward(l.Given) {
+		if g := l.Given[i]; g.Typed() && g.Flag.Value == "EXPR" {
+			return argv.Usagef("%s is an operator: the expression of %s is not quoted", word, g.Origin).
+				Hint("put all of it in single quotes: %s '%s %s ...'", g.Origin, g.Value, word)
+		}
+	}
+	return nil
+}
+
+// withTCP adds the TCP address to a URL of a host and a port. It comes first where hardly anybody
+// speaks HTTP.
+func withTCP(meant string) []string {
+	m := find(`^http://([^/?]+):(\d+)$`, meant)
+	switch {
+	case m == nil:
+		return []string{meant}
+	case slices.Contains([]string{"5432", "6379", "3306", "27017", "9092", "5672", "11211", "22", "25"}, m[2]):
+		return []string{"tcp://" + m[1] + ":" + m[2], meant}
+	}
+	return []string{meant, "tcp://" + m[1] + ":" + m[2]}
 }
 
 // meantURL returns the URL that words which name no program were meant as, and the

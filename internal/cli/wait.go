@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -108,7 +109,15 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 	if w.showStderr {
 		w.command.Stderr = reporter.Stderr()
 	}
+	long := noticeLong(reporter)
+	defer long.Stop()
 	for event := range w.poller.Events(ctx) {
+		switch {
+		case event.Kind == poll.EventStart && w.command != nil:
+			long.Reset(longCommand)
+		case event.Kind != poll.EventStart:
+			long.Stop()
+		}
 		w.learns.Observe(event)
 		w.jobs.observe(event)
 		if event.Kind == poll.EventEnd {
@@ -118,6 +127,21 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 		reporter.Event(event)
 	}
 	return result, err
+}
+
+// longCommand is how long a command runs until poll says what it waits for.
+const longCommand = 10 * time.Second
+
+// noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
+func noticeLong(reporter *report.Reporter) *time.Timer {
+	var once sync.Once
+	timer := time.AfterFunc(longCommand, func() {
+		once.Do(func() {
+			reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
+		})
+	})
+	timer.Stop()
+	return timer
 }
 
 // end reports how the run ended and writes the result to stdout. That does not wait

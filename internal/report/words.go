@@ -60,6 +60,9 @@ func verdictWords(ev poll.Event) string {
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
 		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
 	}
+	if ev.HoldFor > 0 && ev.Held < ev.HoldFor {
+		s += fmt.Sprintf(" (for %s of %s)", words.Short(ev.Held), words.Duration(ev.HoldFor))
+	}
 	return s
 }
 
@@ -246,10 +249,14 @@ func excerpt(text []byte, lines, columns int, fromEnd bool) string {
 // flags would turn such an end into a wait, or a result.
 func advice(o *poll.Outcome) []string {
 	list := append(oneLines("note: ", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if o.Ending == poll.Succeeded || o.Observation == nil {
+	if o.Observation == nil {
 		return list
 	}
-	list = append(list, instead(o), remedy(o.Verdict.Advice))
+	list = append(list, remedy(o.Verdict.Advice))
+	if o.Ending == poll.Succeeded {
+		return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	}
+	list = append(list, instead(o))
 	if o.Observation.Truncated {
 		list = append(list, "to keep more of the answer: --max-body SIZE")
 	}
@@ -330,6 +337,8 @@ func remedy(a status.Advice) string {
 		return "to name the elements otherwise: --key EXPR, which may be repeated"
 	case status.AdviceFinalStates:
 		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
+	case status.AdviceEach:
+		return "to look at all pages, and wait for each element: --each EXPR, such as --each .items"
 	case status.AdviceDone:
 		return `to say when it is done: --until EXPR, such as --until '.state == "done"'`
 	}

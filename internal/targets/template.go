@@ -39,7 +39,7 @@ func ParseURL(s string) (*Template, error) {
 		if hole != "" && (field == hole || !fieldName().MatchString(field)) {
 			err := &TemplateError{"in braces stands nothing, or a field of an entry: {} or {.id}", "a brace itself is written %7B"}
 			if fieldName().MatchString(hole) {
-				err.Hint = "did you mean {." + hole + "}?"
+				err.Hint = "did you mean {}, or {." + hole + "} for a field of an entry that is an object?"
 			}
 			return nil, err
 		}

@@ -14,7 +14,7 @@ func TestParseURL(t *testing.T) {
 		"http://h/{}":          "",
 		"http://h/{.id}":       "",
 		"http://h/{ .a-b_C1 }": "",
-		"http://h/{id}":        "in braces stands nothing, or a field of an entry: {} or {.id}; did you mean {.id}?",
+		"http://h/{id}":        "in braces stands nothing, or a field of an entry: {} or {.id}; did you mean {}, or {.id} for a field of an entry that is an object?",
 		"http://h/{.a.b}":      "in braces stands nothing, or a field of an entry: {} or {.id}; " + brace,
 		"http://h/{.}":         "in braces stands nothing, or a field of an entry: {} or {.id}; " + brace,
 		`http://h/{"a":1}`:     "in braces stands nothing, or a field of an entry: {} or {.id}; " + brace,

@@ -171,7 +171,7 @@ func BenchmarkExplain(b *testing.B) {
 	r := x.Eval(&expr.Env{Doc: expr.NewDoc(body)})
 	b.ReportAllocs()
 	for b.Loop() {
-		if len(r.Explain(2)) == 0 {
+		if len(explain(r, 2)) == 0 {
 			b.Fatal("not explained")
 		}
 	}

@@ -6,10 +6,14 @@
 //	all(.items[]; .status.phase == "Running") and (.items | length) > 0
 //	$status == 503 || $body contains "warming up"
 //
-// A path that begins with a dot is read as jq reads it, one without as gjson does. Types
+// A path with a leading dot follows jq; a path without one follows gjson. Types
 // are never converted: "3" is not 3. There are three outcomes, true, false and unknown.
 // What jq stops at with an error is unknown here, and so is every path if the answer is
 // not JSON. Only true matches.
+//
+// A condition that is true only because every path it reads is missing is unknown, as is one of
+// any, all or count, and a comparison with what is missing. A condition asks for absence with
+// == null, exists, has, // or $gone.
 //
 // The grammar, from the loosest operator to the tightest:
 //

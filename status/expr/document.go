@@ -2,28 +2,34 @@ package expr
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/tidwall/gjson"
+	"golang.org/x/text/encoding/unicode"
 )
+
+// maxDepth is the deepest nesting of lists and objects in an answer that is read. Some
+// parsers stop at 256, some at 10,000; gjson stops nowhere, and a body of nothing but "["
+// would exhaust the stack.
+const maxDepth = 1000
 
 // A Doc is an answer read as JSON. It is checked once, at its first use, however many
 // expressions share it. It is safe for concurrent use.
 type Doc struct {
-	text string
-	part bool // of a document that was checked
+	text    string
+	check   sync.Once
+	root    value    // the document, if it is one
+	lines   []string // the documents, if they are several
+	problem string   // why it is not one document
 
-	once    sync.Once
-	count   int    // of its documents, 0 if it cannot be read
-	root    value  // the document, if it is one
-	problem string // why it is not one document
-
-	decoding sync.Once
-	tree     any // the document for gojq
+	decode sync.Once
+	tree   any // the document for gojq
 }
 
 // emptyBody is the problem of an answer without a document.
@@ -34,106 +40,170 @@ const emptyBody = "the body is empty"
 // skipped; it may say that the body is UTF-16.
 func NewDoc(body []byte) *Doc { return &Doc{text: decodeText(body)} }
 
-// elementDoc is the document of an element, whose JSON is a part of another document.
-func elementDoc(raw string) *Doc { return &Doc{text: raw, part: true, count: 1, root: parseValue(raw)} }
-
-// Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
-func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
+// ElementDoc returns the document of the JSON of an [Element], which is not checked again.
+func ElementDoc(raw []byte) *Doc {
+	d := &Doc{text: viewString(raw), root: parseValue(viewString(raw))}
+	d.check.Do(func() {})
+	return d
+}
 
 // Unreadable returns the document of an answer that cannot be JSON for a reason outside
 // its text, such as "the body was cut at 64 MiB". Every path on it is unknown for that
 // reason.
-func Unreadable(reason string) *Doc { return &Doc{problem: reason} }
-
-// read checks the text, for the first time only.
-func (d *Doc) read() *Doc {
-	if d == nil {
-		return &Doc{problem: "there is no answer"}
-	}
-	if d.part {
-		return d
-	}
-	d.once.Do(func() {
-		if d.problem != "" {
-			return
-		}
-		d.problem = d.check()
-		switch {
-		case d.problem != "":
-			d.count = 0
-		case d.count == 1:
-			d.takeOne()
-		default:
-			d.problem = fmt.Sprintf("the body holds %d JSON documents: use ..0.name for the first, or ..#(name==\"x\")", d.count)
-		}
-	})
+func Unreadable(reason string) *Doc {
+	d := &Doc{problem: reason}
+	d.check.Do(func() {})
 	return d
 }
 
-// takeOne takes the text for one valid document.
-func (d *Doc) takeOne() { d.count, d.root = 1, parseValue(strings.TrimLeft(d.text, " \t\r\n")) }
-
-// decoded is the document, which is one, as gojq takes it. It must not be changed.
-func (d *Doc) decoded() any {
-	d.decoding.Do(func() {
-		decoder := json.NewDecoder(strings.NewReader(d.value().raw))
-		decoder.UseNumber()
-		if err := decoder.Decode(&d.tree); err != nil {
-			panic(err) // what was found valid is not
-		}
-	})
-	return d.tree
-}
+// Bytes returns the text of the document in UTF-8, without a byte order mark. It must not be changed.
+func (d *Doc) Bytes() []byte { return unsafe.Slice(unsafe.StringData(d.text), len(d.text)) }
 
 // value is the document as one value, unknown if it is not exactly one.
 func (d *Doc) value() value {
-	if d = d.read(); d.count != 1 {
-		return unreadable(d)
+	if d == nil {
+		return unknown("there is no answer")
+	}
+	if d.check.Do(d.read); d.problem != "" {
+		return unknown(d.problem)
 	}
 	return d.root
 }
 
-// lines is the document as a list of documents, unknown if it cannot be read.
-func (d *Doc) lines() value {
-	if d = d.read(); d.count == 0 {
-		return unreadable(d)
+// all is the list of the documents, unknown if they cannot be read.
+func (d *Doc) all() value {
+	v := d.value()
+	switch {
+	case v.kind != KindUnknown:
+		v = value{kind: KindArray, raw: "[" + d.text + "]"}
+	case d != nil && d.lines != nil:
+		v = value{kind: KindArray, raw: "[" + strings.Join(d.lines, ",") + "]"}
 	}
-	return value{kind: kindLines, raw: d.text}
+	return v
 }
 
-// check counts the documents, and says what is wrong with the first malformed one.
-func (d *Doc) check() (problem string) {
-	i := rawjson.SkipSpace(d.text, 0)
-	if i == len(d.text) {
-		return emptyBody
+// read checks the text.
+func (d *Doc) read() {
+	switch {
+	case isTooDeep(d.text, maxDepth):
+		d.problem = fmt.Sprintf("the body is nested deeper than %d levels", maxDepth)
+	case gjson.Valid(d.text):
+		d.root = parseValue(d.text)
+	default:
+		d.readLines()
 	}
-	for i < len(d.text) {
-		end, flaw := rawjson.Scan(d.text, i, rawjson.MaxDepth)
-		if flaw != rawjson.NoFlaw {
-			return d.flawed(end, flaw)
-		}
-		d.count++
-		i = rawjson.SkipSpace(d.text, end)
-		if i < len(d.text) && !strings.Contains(d.text[end:i], "\n") {
-			return d.flawed(i, rawjson.BadSyntax)
-		}
-	}
-	return ""
 }
 
-func (d *Doc) flawed(at int, flaw rawjson.Flaw) string {
-	if flaw == rawjson.TooDeep {
-		return fmt.Sprintf("the body is nested deeper than %d levels", rawjson.MaxDepth)
+// isTooDeep reports whether lists and objects in a text are nested too deep, if it is JSON.
+func isTooDeep(s string, max int) bool {
+	if strings.Count(s, "[")+strings.Count(s, "{") <= max {
+		return false
 	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == '"' {
+			i += textLength(s[i+1:]) + 1
+		} else if c|' ' == '{' { // or [
+			if depth++; depth > max {
+				return true
+			}
+		} else if c|' ' == '}' {
+			depth--
+		}
+	}
+	return false
+}
+
+// textLength is the length of a text in quotes that begins in s.
+func textLength(s string) int {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == '"' {
+			return i
+		} else if c == '\\' {
+			i++
+		}
+	}
+	return len(s)
+}
+
+// isJSON reports whether a text is one JSON value that is not nested too deep.
+func isJSON(s string) bool { return !isTooDeep(s, maxDepth) && gjson.Valid(s) }
+
+// readLines reads several documents, each on lines of its own, and says what is wrong with the
+// first malformed one.
+func (d *Doc) readLines() {
+	decoder := json.NewDecoder(strings.NewReader(d.text))
+	for end := 0; ; end = int(decoder.InputOffset()) {
+		at := len(d.text) - len(strings.TrimLeft(d.text[end:], " \t\r\n"))
+		var raw json.RawMessage
+		err := decoder.Decode(&raw)
+		if err == nil && (end == 0 || strings.Contains(d.text[end:at], "\n")) {
+			d.lines = append(d.lines, d.text[at:decoder.InputOffset()])
+			continue
+		}
+		switch wrong, _ := errors.AsType[*json.SyntaxError](err); {
+		case err == io.EOF && d.lines != nil:
+			d.problem = fmt.Sprintf("the body holds %d JSON documents: ..0.name is of the first, and .. is the list of them", len(d.lines))
+			return
+		case err == io.EOF:
+			d.problem = emptyBody
+		case wrong != nil:
+			d.problem = d.flawed(max(at, int(wrong.Offset)-1))
+		case err != nil:
+			d.problem = d.flawed(len(d.text))
+		default:
+			d.problem = d.flawed(at)
+		}
+		d.lines = nil
+		return
+	}
+}
+
+// flawed says that the text is not JSON, because of what is at an offset.
+func (d *Doc) flawed(at int) string {
 	before := d.text[:at]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
-	what := "it ends too early"
-	if encoding := misread(d.text, at); encoding != "" {
-		what = "it is " + encoding
-	} else if flaw == rawjson.BadSyntax {
-		rest, _, _ := strings.Cut(d.text[at:], "\n")
-		what = rawjson.Preview(rest)
+	rest, _, _ := strings.Cut(d.text[at:], "\n")
+	what := preview(rest)
+	if at == len(d.text) {
+		what = "it ends too early"
+	} else if r, size := utf8.DecodeRuneInString(rest); r == utf8.RuneError && size == 1 {
+		what = "it is no UTF-8"
 	}
 	return fmt.Sprintf("the body is not JSON (line %d, column %d: %s)", line, column, what)
 }
+
+// decoded is the document, which is one, as gojq takes it. It must not be changed.
+func (d *Doc) decoded() any {
+	d.decode.Do(func() { d.tree = decodeJSON(d.root.raw) })
+	return d.tree
+}
+
+// decodeJSON decodes a valid JSON text for gojq, with numbers as they are written.
+func decodeJSON(raw string) (tree any) {
+	decoder := json.NewDecoder(strings.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&tree); err != nil {
+		panic(err) // what was found valid is not
+	}
+	return tree
+}
+
+// decodeText returns a text as UTF-8 without its byte order mark, and without a copy: an answer may
+// have 64 MiB, and this package never writes to it. One in UTF-16, as programs of Windows write it,
+// is known by that mark. What is no character becomes U+FFFD.
+func decodeText(b []byte) string {
+	s := viewString(b)
+	if !strings.HasPrefix(s, "\xfe\xff") && !strings.HasPrefix(s, "\xff\xfe") {
+		return strings.TrimPrefix(s, "\ufeff")
+	}
+	b, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder().Bytes(b)
+	if err != nil {
+		panic(err) // the decoder knows no errors
+	}
+	return viewString(b)
+}
+
+// viewString is the text of b without a copy; b must not be changed.
+func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -32,7 +32,7 @@ func TestByteOrderMarks(t *testing.T) {
 			exit := 0
 			env := &expr.Env{Doc: expr.NewDoc(body), Body: body, Stderr: body, Exit: &exit}
 			if r := mustCompile(t, condition).Eval(env); r.Tri != expr.True {
-				t.Errorf("%s: %s is %v: %v", name, condition, r.Tri, r.Explain(5))
+				t.Errorf("%s: %s is %v: %v", name, condition, r.Tri, explain(r, 5))
 			}
 		}
 	}

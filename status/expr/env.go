@@ -3,7 +3,10 @@ package expr
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An Env is what one attempt offers to an expression. It is not changed, and must not be
@@ -43,8 +46,9 @@ type Env struct {
 	// unknown, see [Result.Abandoned]. Nil never does.
 	Context context.Context
 
-	Attempt int           // $attempt, counted from 1
-	Elapsed time.Duration // $elapsed, since the start of the run
+	Attempt   int           // $attempt, counted from 1
+	Elapsed   time.Duration // $elapsed, since the start of the run
+	Unchanged time.Duration // $unchanged, since the answer last changed
 
 	// Name is $name, what the target is called, missing if it is "".
 	Name string
@@ -58,27 +62,104 @@ func (env *Env) dot() *Doc {
 	return env.Doc
 }
 
-// Uses says what an expression reads.
-type Uses struct {
-	JSON    bool // the document, or an element of it: any path, $json
-	IsJSON  bool // $isjson
-	Exit    bool // $exit
-	Status  bool // $status
-	Header  bool // $header
-	Body    bool // $body
-	Stdout  bool // $stdout
-	Stderr  bool // $stderr
-	Error   bool // $error
-	Attempt bool // $attempt
-	Elapsed bool // $elapsed
-	Gone    bool // $gone
-	Whole   bool // $json or .., which is the answer even where "." is an element of it
-	Clock   bool // the time of day, which only a program in jq can read
+// variables are those that an expression can name, besides $json and $ENV.
+const variables = "exit status header body stdout stderr error attempt elapsed unchanged gone isjson name"
+
+// variable reads a variable, of $header a field. It is missing if it does not apply. Uses is 0
+// if there is no such variable; $json, which is a path, and $ENV are none of them.
+func (env *Env) variable(name, field string) (value, Uses) {
+	switch name {
+	case "exit":
+		return optional(env.Exit), UsesExit
+	case "status":
+		return optional(env.Status), UsesStatus
+	case "header":
+		if values := env.Header.Values(field); len(values) > 0 {
+			return value{kind: KindString, str: values[0], hidden: true}, UsesHeader
+		}
+		return missing(), UsesHeader
+	case "body":
+		return output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil), UsesBody
+	case "stdout":
+		if env.Status != nil {
+			return output(env.Stdout, nil, false), UsesStdout
+		}
+		return output(env.Stdout, env.Body, env.Exit != nil), UsesStdout
+	case "stderr":
+		v := output(env.Stderr, nil, env.Exit != nil)
+		v.partial = env.StderrCut
+		return v, UsesStderr
+	case "error":
+		if env.Error == "" {
+			return parseValue("null"), UsesError
+		}
+		return text(env.Error), UsesError
+	case "attempt":
+		return integer(env.Attempt), UsesAttempt
+	case "elapsed":
+		return seconds(env.Elapsed), UsesElapsed
+	case "unchanged":
+		return seconds(env.Unchanged), UsesUnchanged
+	case "gone":
+		return boolean(env.Gone), UsesGone
+	case "isjson":
+		if env.Error != "" {
+			return missing(), UsesIsJSON
+		}
+		return boolean(env.Doc.value().kind != KindUnknown), UsesIsJSON
+	case "name":
+		if env.Name == "" {
+			return missing(), UsesName
+		}
+		return text(env.Name), UsesName
+	}
+	return missing(), 0
 }
 
-// Answer reports whether the expression names the answer itself: one of $exit, $status,
-// $header, $body, $stdout and $stderr, or $error. Such an expression is meant for bad
-// answers, too.
-func (u Uses) Answer() bool {
-	return u.Exit || u.Status || u.Header || u.Body || u.Stdout || u.Stderr || u.Error
+func optional(n *int) value {
+	if n == nil {
+		return missing()
+	}
+	return integer(*n)
 }
+
+func seconds(d time.Duration) value { return number(words.Number(words.InSeconds(d))) }
+
+// output is b, or instead if b is nil, as text without trailing newlines. If both are
+// nil, it is empty after an answer and otherwise missing.
+func output(b, instead []byte, answered bool) value {
+	if b == nil {
+		b = instead
+	}
+	if b == nil && !answered {
+		return missing()
+	}
+	return text(strings.TrimRight(decodeText(b), "\r\n"))
+}
+
+// Uses says what an expression reads: a set of these.
+type Uses uint32
+
+// What an expression can read.
+const (
+	UsesJSON      Uses = 1 << iota // the document, or an element of it: any path, $json
+	UsesIsJSON                     // $isjson
+	UsesExit                       // $exit
+	UsesStatus                     // $status
+	UsesHeader                     // $header
+	UsesBody                       // $body
+	UsesStdout                     // $stdout
+	UsesStderr                     // $stderr
+	UsesError                      // $error
+	UsesAttempt                    // $attempt
+	UsesElapsed                    // $elapsed
+	UsesUnchanged                  // $unchanged
+	UsesGone                       // $gone
+	UsesName                       // $name
+	UsesWhole                      // $json or .., which is the answer even where "." is an element of it
+	UsesEach                       // the elements of a list: any, all or count
+	UsesClock                      // the time of day, which only a program in jq can read
+)
+
+// Any reports whether one of some things is read.
+func (u Uses) Any(of Uses) bool { return u&of != 0 }

@@ -27,24 +27,24 @@ func TestEnviron(t *testing.T) {
 		want     expr.Tri
 		why      string
 	}{
-		{`.sha == $ENV.SHA`, same, expr.True, `.sha == $ENV.SHA`},
-		{`.sha == $ENV["SHA"]`, same, expr.True, `.sha == $ENV["SHA"]`},
+		{`.sha == $ENV.SHA`, same, expr.True, `.sha == $ENV.SHA is true`},
+		{`.sha == $ENV["SHA"]`, same, expr.True, `.sha == $ENV["SHA"] is true`},
 		{`.sha == $ENV.SHA`, other, expr.False, `.sha is "abc", want == $ENV.SHA`},
-		{`$ENV.SHA == .sha`, same, expr.True, `.sha == $ENV.SHA`},
-		{`.sha != $ENV.SHA`, same, expr.False, `.sha == $ENV.SHA, want != $ENV.SHA`},
-		{`!(.sha == $ENV.SHA)`, same, expr.False, `.sha == $ENV.SHA, want != $ENV.SHA`},
-		{`.sha contains $ENV.SHA`, same, expr.True, `.sha contains $ENV.SHA`},
-		{`.list contains $ENV.SHA`, same, expr.True, `.list contains $ENV.SHA`},
+		{`$ENV.SHA == .sha`, same, expr.True, `$ENV.SHA == .sha is true`},
+		{`.sha != $ENV.SHA`, same, expr.False, `.sha != $ENV.SHA is false`},
+		{`!(.sha == $ENV.SHA)`, same, expr.False, `.sha == $ENV.SHA is true`},
+		{`.sha contains $ENV.SHA`, same, expr.True, `.sha contains $ENV.SHA is true`},
+		{`.list contains $ENV.SHA`, same, expr.True, `.list contains $ENV.SHA is true`},
 		{`.sha startswith $ENV.SHA`, other, expr.False, `.sha is "abc", want startswith $ENV.SHA`},
-		{`.sha =~ $ENV.PATTERN`, same, expr.True, `.sha =~ $ENV.PATTERN`},
-		{`.sha !~ $ENV.PATTERN`, same, expr.False, `.sha =~ $ENV.PATTERN, want !~ $ENV.PATTERN`},
-		{`.sha | test($ENV.PATTERN)`, same, expr.True, `.sha | test($ENV.PATTERN)`},
-		{`.sha | startswith($ENV.SHA) | not`, same, expr.False, `.sha | startswith($ENV.SHA), want not startswith($ENV.SHA)`},
-		{`.sha | IN("x", $ENV.SHA)`, same, expr.True, `.sha | IN("x", $ENV.SHA)`},
-		{`any(.items[]; .sha == $ENV.SHA)`, same, expr.True, `any(.items[]; .sha == $ENV.SHA): true at [0]: .sha == $ENV.SHA`},
-		{`(.sha | ascii_upcase) == ($ENV.SHA | ascii_upcase)`, same, expr.True, `.sha | ascii_upcase == $ENV.SHA | ascii_upcase`},
-		{`.n >= ($ENV.MIN | tonumber)`, same, expr.True, `.n >= $ENV.MIN | tonumber`},
-		{`.n >= $ENV.MIN`, same, expr.Unknown, `$ENV.MIN is not shown (a string): cannot be ordered against a number; write .n >= ($ENV.MIN | tonumber)`},
+		{`.sha =~ $ENV.PATTERN`, same, expr.True, `.sha =~ $ENV.PATTERN is true`},
+		{`.sha !~ $ENV.PATTERN`, same, expr.False, `.sha !~ $ENV.PATTERN is false`},
+		{`.sha | test($ENV.PATTERN)`, same, expr.True, `.sha | test($ENV.PATTERN) is true`},
+		{`.sha | startswith($ENV.SHA) | not`, same, expr.False, `.sha | startswith($ENV.SHA) is true`},
+		{`.sha | IN("x", $ENV.SHA)`, same, expr.True, `.sha | IN("x", $ENV.SHA) is true`},
+		{`any(.items[]; .sha == $ENV.SHA)`, same, expr.True, `any(.items[]; .sha == $ENV.SHA) is true at [0]: .sha == $ENV.SHA is true (1 of 1 item)`},
+		{`(.sha | ascii_upcase) == ($ENV.SHA | ascii_upcase)`, same, expr.True, `(.sha | ascii_upcase) == ($ENV.SHA | ascii_upcase) is true`},
+		{`.n >= ($ENV.MIN | tonumber)`, same, expr.True, `.n >= ($ENV.MIN | tonumber) is true`},
+		{`.n >= $ENV.MIN`, same, expr.Unknown, `.n is 50 (a number): >= needs two numbers, or two texts`},
 		{`(.none // $ENV.SHA) == "s3"`, same, expr.False, `.none // $ENV.SHA is not shown, want == "s3"`},
 		{`($ENV.SHA | length) > 99`, same, expr.False, `$ENV.SHA | length is not shown, want > 99`},
 	} {
@@ -54,11 +54,11 @@ func TestEnviron(t *testing.T) {
 			continue
 		}
 		r := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))})
-		why := strings.Join(r.Explain(5), "\n")
+		why := strings.Join(explain(r, 5), "\n")
 		if r.Tri != test.want || why != test.why {
 			t.Errorf("%s: have %s (%s), want %s (%s)", test.src, r.Tri, why, test.want, test.why)
 		}
-		if all := fmt.Sprint(why, r.Notes(), r.Hints(false), x); test.doc == same && strings.Contains(all, "s3c") && !strings.Contains(test.src, "s3") {
+		if all := fmt.Sprint(why, r.Explain().Notes, r.Explain(), x); test.doc == same && strings.Contains(all, "s3c") && !strings.Contains(test.src, "s3") {
 			t.Errorf("%s shows the value: %s", test.src, all)
 		}
 		if !x.NamesEnviron() {
@@ -81,7 +81,7 @@ func TestEnvironErrors(t *testing.T) {
 		`$ENV.SHA`:                  `column 1: $ENV.SHA is text, and text is always true: compare it with a field: .state == $ENV.SHA`,
 		`$ENV.QUESTION`:             `column 1: $ENV.QUESTION is text, and text is always true: compare it with a field: .state == $ENV.QUESTION`,
 		`.sha in [$ENV.SHA, "a"]`:   `column 9: a list holds no variables: write .state | IN($ENV.A, $ENV.B), or compare with one after the other`,
-		`items.#(sha==$ENV.SHA).ok`: `column 14: a value is missing in the query: use any(.items[]; ...) for that`,
+		`items.#(sha==$ENV.SHA).ok`: `column 14: a variable cannot stand in a query: use any(.items[]; ...) for that`,
 		`.a | has($ENV.SHA) == 1 1`: `column 25: unexpected 1: two conditions need and between them`,
 	} {
 		_, err := expr.Compile(src, environ())
@@ -89,11 +89,11 @@ func TestEnvironErrors(t *testing.T) {
 		if !ok || e.Error()+": "+e.Hint != want {
 			t.Errorf("%s: have %v, want %s", src, e, want)
 		}
-		if ok && strings.Contains(e.Error()+e.Hint+e.Instead, "s3cret") {
+		if ok && strings.Contains(e.Error()+e.Hint+e.JQ, "s3cret") {
 			t.Errorf("%s shows the value: %v", src, e)
 		}
 	}
-	if _, err := expr.Compile(`.sha == $ENV.SHA`); err == nil {
+	if _, err := expr.Compile(`.sha == $ENV.SHA is true`); err == nil {
 		t.Error("without an environment a variable is found")
 	}
 }

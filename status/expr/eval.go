@@ -1,222 +1,256 @@
 package expr
 
 import (
+	"cmp"
+	"slices"
 	"strings"
-
-	"github.com/pollcli/poll/internal/words"
-	"github.com/pollcli/poll/status/expr/internal/syntax"
 )
 
-// An evaluator evaluates one expression for one environment.
+// An evaluator evaluates one expression for one environment. Copies of it evaluate the parts; a
+// copy may have another "." and another account.
 type evaluator struct {
-	expr   *Expr
-	env    *Env
-	scope  scope
-	labels bool // tell where elements are
+	src     string
+	env     *Env
+	inner   bool   // "." is dot, not the document
+	dot     value  // what "." is
+	subject string // the source of dot, if it comes from a pipe
 
-	values []*value // of hoisted nodes, by their slot; made when first needed
-	reused int      // the size of those and of their indexes, in bytes
-
-	steps int // so far
-	look  int // the number of steps at which to look at the context
-	grown int // bytes that modifiers have added
-	made  int // bytes of values that are no part of the answer
+	steps      *int     // taken so far
+	why        *account // explains the condition that is evaluated, nil to explain nothing
+	prefix     string   // of what is explained: the source of what is piped in, ".status | "
+	negated    bool     // the condition is to be false
+	hints      *hints   // notes the paths that lead nowhere, nil for none
+	nullIsList bool     // a null is an empty list
 }
 
-func newEvaluator(x *Expr, env *Env) evaluator {
-	return evaluator{expr: x, env: env, look: quickSteps}
-}
+// abandoned is the panic of an evaluation that its context ends.
+type abandoned struct{}
 
-// A scope says what "." stands for.
-type scope struct {
-	inner   bool // "." is dot, not the document
-	dot     value
-	subject syntax.Span // where in the source dot comes from, if from a pipe
-}
-
-// value evaluates a node.
-func (e *evaluator) value(n syntax.Node) value {
-	switch n := n.(type) {
-	case *syntax.Literal:
-		return constantValue(&n.Constant)
-	case *syntax.Path:
-		e.tick(baseSteps)
-		return e.walk(n, e.root(n), n.Lookups)
-	case *syntax.Variable:
-		return e.variable(n)
-	case *syntax.Group:
-		return e.value(n.X)
-	case *syntax.Negation:
-		v := e.value(n.X)
-		if t := v.truth(); t != Unknown {
-			return boolean(t == False)
-		}
-		return v
-	case *syntax.Logic:
-		return e.logic(n)
-	case *syntax.Comparison:
-		return e.compare(n)
-	case *syntax.Alternative:
-		v := e.value(n.Left)
-		if v.truth() == False {
-			v = e.value(n.Right)
-		}
-		return v
-	case *syntax.Pipe:
-		return e.pipe(n)
-	case *syntax.Call:
-		return e.call(n)
-	case *syntax.Hoisted:
-		return e.hoisted(n)
+// check abandons an evaluation whose context is done. It looks every 1000 steps, so a short
+// evaluation is never abandoned.
+func (e *evaluator) check() {
+	const every = 1000
+	if *e.steps++; *e.steps%every == 0 && e.env.Context != nil && e.env.Context.Err() != nil {
+		panic(abandoned{})
 	}
-	return unknown(fault{code: faultInternal})
 }
 
-// logic is Kleene's: one false settles "and", one true settles "or", and otherwise an
-// unknown operand leaves the whole unknown.
-func (e *evaluator) logic(n *syntax.Logic) value {
-	result := boolean(!n.Or)
-	for _, x := range n.Xs {
-		v := e.value(x)
-		switch v.truth() {
-		case triOf(n.Or):
-			return boolean(n.Or)
-		case Unknown:
-			if result.kind != KindUnknown {
-				result = v
-			}
-		}
-	}
-	return result
-}
-
-// pipe evaluates each part with the value of the previous one as ".".
-func (e *evaluator) pipe(n *syntax.Pipe) value {
-	v := e.value(n.Xs[0])
-	for i, x := range n.Xs[1:] {
-		if v.kind == KindUnknown {
-			break
-		}
-		v = e.at(v, syntax.Span{From: n.From, To: n.Xs[i].Where().To}, x)
-	}
-	return v
-}
-
-// at evaluates a node with another value as ".", which comes from subject.
-func (e *evaluator) at(dot value, subject syntax.Span, n syntax.Node) value {
-	outer := e.enter(dot, subject)
-	v := e.value(n)
-	e.scope = outer
-	return v
-}
-
-// enter makes another value ".", and returns the scope to go back to.
-func (e *evaluator) enter(dot value, subject syntax.Span) (outer scope) {
-	outer = e.scope
-	e.scope = scope{true, dot, subject}
-	return outer
-}
-
-// leave goes back to the outer scope.
-func (e *evaluator) leave(outer scope) { e.scope = outer }
+// text is the source of a node, which may be a dot that is not written.
+func (e *evaluator) text(n *node) string { return cmp.Or(n.text(e.src), ".") }
 
 // current is the value of ".".
 func (e *evaluator) current() value {
-	if e.scope.inner {
-		return e.scope.dot
+	if e.inner {
+		return e.dot
 	}
 	return e.env.dot().value()
 }
 
-// root is the value that a path begins at.
-func (e *evaluator) root(p *syntax.Path) value {
-	switch p.Root {
-	case syntax.RootJSON:
-		return e.env.Doc.value()
-	case syntax.RootLines:
-		return e.env.Doc.lines()
+// eval evaluates a node. It is a condition where the evaluator explains it, and else an
+// operand.
+func (e *evaluator) eval(n *node) (v value) {
+	e.check()
+	switch n.op {
+	case opNot:
+		return e.not(n.kids[0])
+	case opAnd, opOr:
+		return e.logic(n)
+	case opCompare:
+		return e.compare(n)
+	case opPipe:
+		return e.pipe(n)
+	case opLiteral:
+		v = n.literal
+	case opPath:
+		v = e.walk(n.path)
+	case opVariable:
+		v = e.env.read(n.name, n.field, e.text(n))
+	case opAlternative:
+		if v = e.unhinted().eval(n.kids[0]); v.truth() == False {
+			v = e.unhinted().eval(n.kids[1])
+		}
+	case opCall:
+		if isOneOf(n.name, " any all count ") {
+			return e.quantify(n)
+		}
+		v = e.call(n)
 	}
-	return e.current()
+	e.sayTruth(n, v)
+	return v
 }
 
-// variable reads $name. It is missing if it does not apply, and unknown if there was no
-// answer.
-func (e *evaluator) variable(n *syntax.Variable) value {
-	env, v := e.env, missing()
-	switch n.Name {
-	case syntax.VarExit:
-		v = optional(env.Exit)
-	case syntax.VarStatus:
-		v = optional(env.Status)
-	case syntax.VarHeader:
-		if values := env.Header.Values(n.Header); len(values) > 0 {
-			v = text(values[0])
-			v.hidden = true
-		}
-	case syntax.VarBody:
-		v = output(env.Body, env.Stdout, env.Exit != nil || env.Status != nil)
-	case syntax.VarStdout:
-		if env.Status != nil {
-			v = output(env.Stdout, nil, false)
-		} else {
-			v = output(env.Stdout, env.Body, env.Exit != nil)
-		}
-	case syntax.VarStderr:
-		v = output(env.Stderr, nil, env.Exit != nil)
-		v.cut = env.StderrCut
-	case syntax.VarError:
-		if v = parseValue("null"); env.Error != "" {
-			v = text(env.Error)
-		}
-	case syntax.VarAttempt:
-		v = integer(env.Attempt)
-	case syntax.VarGone:
-		v = boolean(env.Gone)
-	case syntax.VarTarget:
-		if env.Name != "" {
-			v = text(env.Name)
-		}
-	case syntax.VarElapsed:
-		v = number(words.Number(words.InSeconds(env.Elapsed)))
-	case syntax.VarIsJSON:
-		v = boolean(env.Doc.read().count == 1)
-	}
+// read reads a variable, which is unknown if there was no answer.
+func (env *Env) read(name, field, source string) value {
+	v, _ := env.variable(name, field)
 	if v.kind == KindMissing && env.Error != "" {
-		return unreadable(env.Doc)
+		return env.Doc.value()
+	}
+	if v.kind == KindMissing {
+		v.missed = source
 	}
 	return v
 }
 
-// constantKinds are the kinds of constants.
-var constantKinds = [...]Kind{
-	syntax.Null: KindNull, syntax.Bool: KindBool, syntax.Number: KindNumber,
-	syntax.String: KindString, syntax.Array: KindArray, syntax.Object: KindObject,
+// silent returns the evaluator for an operand, which is not explained by itself.
+func (e *evaluator) silent() *evaluator {
+	if e.why == nil {
+		return e
+	}
+	inner := *e
+	inner.why = nil
+	return &inner
 }
 
-// constantValue is the value of a constant.
-func constantValue(c *syntax.Constant) value {
-	return value{kind: constantKinds[c.Kind], raw: c.Raw, str: c.Text, hidden: c.Secret}
+// unhinted returns the evaluator for what may be missing on purpose.
+func (e *evaluator) unhinted() *evaluator {
+	inner := *e.silent()
+	inner.hints = nil
+	return &inner
 }
 
-func optional(n *int) value {
-	if n == nil {
-		return missing()
-	}
-	return integer(*n)
+// with returns the evaluator for which another value is ".", which comes from subject.
+func (e *evaluator) with(dot value, subject string) *evaluator {
+	inner := *e
+	inner.inner, inner.dot, inner.subject = true, dot, subject
+	return &inner
 }
 
-// output is b, or instead if b is nil, as text without trailing newlines. If both are
-// nil, it is empty after an answer and otherwise missing.
-func output(b, instead []byte, answered bool) value {
-	if b == nil {
-		b = instead
+func (e *evaluator) not(x *node) value {
+	inner := *e
+	inner.negated = !e.negated
+	v := inner.eval(x)
+	if v.truth() == Unknown {
+		return v
 	}
-	if b == nil && !answered {
-		return missing()
+	return boolean(v.truth() == False).of(v)
+}
+
+// logic is Kleene's: one false settles "and", one true settles "or", and otherwise an unknown
+// operand leaves the whole unknown. What is settled by nothing but missing paths may be settled
+// better by a later operand.
+func (e *evaluator) logic(n *node) value {
+	settles := triOf(n.op == opOr)
+	var by [3][]value // the operands, by their outcome
+	var operands []operand
+	for _, kid := range n.kids {
+		o := e.operand()
+		v := o.eval(kid)
+		o.outcome = v.truth()
+		by[o.outcome], operands = append(by[o.outcome], v), append(operands, o)
+		if o.outcome == settles && e.why == nil && !v.isAbsent() {
+			break
+		}
 	}
-	s := decodeText(b)
-	for strings.HasSuffix(s, "\n") {
-		s = strings.TrimSuffix(s[:len(s)-1], "\r")
+	e.why.tell(operands, n.op == opOr)
+	switch {
+	case by[settles] != nil:
+		best := max(slices.IndexFunc(by[settles], func(v value) bool { return !v.isAbsent() }), 0)
+		return boolean(settles == True).of(by[settles][best])
+	case by[Unknown] != nil:
+		return by[Unknown][0]
 	}
-	return text(s)
+	return boolean(settles == False).of(by[1-settles]...)
+}
+
+// pipe evaluates the right side with the value of the left one as ".".
+func (e *evaluator) pipe(n *node) value {
+	left, right := n.kids[0], n.kids[1]
+	isFunction := right.op == opCall && !isOneOf(right.name, " any all count exists ")
+	if isFunction && right.name == "not" {
+		return e.not(left)
+	}
+	v := e.silent().eval(left)
+	if v.kind == KindUnknown {
+		e.sayUnknown(left, v)
+		return v
+	}
+	inner := e.with(v, e.text(left))
+	if isFunction {
+		result := inner.call(right)
+		e.sayTruth(n, result)
+		return result
+	}
+	end := left.to + strings.IndexByte(e.src[left.to:], '|')
+	inner.prefix += strings.TrimSpace(e.src[n.from:end]) + " | "
+	return inner.eval(right)
+}
+
+func (e *evaluator) compare(n *node) value {
+	left, right := n.kids[0], n.kids[1]
+	operands := e.silent()
+	onPurpose := e.asksForNull(left) || e.asksForNull(right)
+	if onPurpose {
+		operands = e.unhinted()
+	}
+	a := operands.eval(left)
+	if a.kind == KindUnknown {
+		e.sayUnknown(left, a)
+		return a
+	}
+	b := operands.eval(right)
+	if b.kind == KindUnknown {
+		e.sayUnknown(right, b)
+		return b
+	}
+	holds, problem := e.compareValues(n, a, b)
+	if isInEnd := holds && isOneOf(n.sign, " contains endswith =~ "); b.partial || a.partial && !isInEnd {
+		problem = cmp.Or(problem, onlyEndKept)
+	}
+	if problem != "" {
+		return e.misfit(n, problem, a, b)
+	}
+	v := boolean(holds).of(a, b)
+	if v.found = v.found && !a.isAbsent() && !b.isAbsent(); onPurpose {
+		v.missed, v.absent = "", false
+	}
+	e.sayComparison(n, a, b, triOf(holds))
+	return v
+}
+
+// asksForNull reports whether a node is null, or a list in which null is.
+func (e *evaluator) asksForNull(n *node) bool {
+	v := n.literal
+	return n.op == opLiteral && (v.kind == KindNull || v.kind == KindArray && e.has(v, missing()))
+}
+
+// misfit is the value of a comparison of two known values that do not go together.
+func (e *evaluator) misfit(n *node, problem string, a, b value) value {
+	side, v := n.kids[0], a
+	if n.sign == "in" || problem == needsText && a.kind == KindString || problem == needsOrder && side.op == opLiteral {
+		side, v = n.kids[1], b
+	}
+	problem = n.sign + " " + problem
+	if e.why != nil {
+		e.say(withKind(e.text(side), v) + ": " + problem)
+	}
+	return misuse(e.text(side), v, problem)
+}
+
+// call applies a function to ".", or to its path.
+func (e *evaluator) call(n *node) value {
+	if n.name == "exists" {
+		return e.exists(n.kids[0])
+	}
+	v := e.current()
+	if v.kind == KindUnknown {
+		return v
+	}
+	result, problem := e.apply(n, v)
+	if v.partial {
+		problem = onlyEndKept
+	}
+	if problem != "" {
+		return misuse(e.subject, v, e.text(n)+" "+problem)
+	}
+	return result.of(v)
+}
+
+// exists tells null from missing. What cannot be read because of a wrong type does not
+// exist; without a readable document, or an answer, the result is unknown.
+func (e *evaluator) exists(n *node) value {
+	v := e.unhinted().eval(n)
+	if v.kind == KindUnknown && (n.op != opPath || e.root(n.path).kind == KindUnknown) {
+		return v
+	}
+	return boolean(v.kind > KindMissing)
 }

@@ -22,11 +22,11 @@ func Example() {
 		`{"state":"done","progress":100}`,
 	} {
 		result := done.Eval(&expr.Env{Doc: expr.NewDoc([]byte(body))})
-		fmt.Printf("%v: %s\n", result.Tri, result.Explain(1)[0])
+		fmt.Printf("%v: %s\n", result.Tri, result.Explain().Lines[0])
 	}
 	// Output:
 	// false: .state is "running", want == "done"
-	// unknown: .progress is "100" (a string): cannot be ordered against a number; write (.progress | tonumber) >= 100
+	// unknown: .progress is "100" (a string): >= needs two numbers, or two texts
 	// unknown: .state is unknown: the body is not JSON (line 1, column 1: "<html>502 Bad Gateway</html>")
 	// true: .state is "done"
 }
@@ -41,7 +41,7 @@ func ExampleCompile() {
 	// Output:
 	// .state == done
 	//           ^ done is not quoted
-	// hint: write "done" for text, .done for the JSON field
+	// hint: write "done" for text, .done for the JSON field; did the shell take the quotes away? put the whole expression in single quotes
 }
 
 func ExampleCompileValue() {
@@ -63,22 +63,22 @@ func ExampleResult_Explain() {
 		return
 	}
 	body := []byte(`{"items":[{"status":{"phase":"Running"}},{"status":{"phase":"Pending"}}],"spec":{}}`)
-	for _, line := range x.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Explain(5) {
+	for _, line := range x.Eval(&expr.Env{Doc: expr.NewDoc(body)}).Explain().Lines {
 		fmt.Println(line)
 	}
 	// Output:
-	// all(.items[]; .status.phase == "Running"): false at [1]: .status.phase is "Pending" (2 items, 1 false)
+	// all(.items[]; .status.phase == "Running") is false at [1]: .status.phase is "Pending", want == "Running" (1 of 2 items)
 }
 
-func ExampleResult_Notes() {
-	x, err := expr.Compile(`.state != "pending"`)
+func ExampleResult_Explain_notes() {
+	x, err := expr.Compile(`.errors`)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	result := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{"status":"pending"}`))})
-	fmt.Println(result.Matched(), result.Notes())
-	// Output: true [.state is missing, which is != "pending"]
+	result := x.Eval(&expr.Env{Doc: expr.NewDoc([]byte(`{"errors":[]}`))})
+	fmt.Println(result.Matched(), result.Explain().Notes)
+	// Output: true [.errors is an empty list, which is true]
 }
 
 func ExampleExpr_Uses() {
@@ -87,7 +87,7 @@ func ExampleExpr_Uses() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(x.Uses().Status, x.Uses().JSON, x.Uses().Exit)
+	fmt.Println(x.Uses().Any(expr.UsesStatus), x.Uses().Any(expr.UsesJSON), x.Uses().Any(expr.UsesExit))
 	// Output: true true false
 }
 
@@ -98,7 +98,7 @@ func ExampleUnreadable() {
 		return
 	}
 	result := x.Eval(&expr.Env{Doc: expr.Unreadable("the answer is longer than 64 MiB")})
-	fmt.Println(result.Tri, result.Explain(1))
+	fmt.Println(result.Tri, result.Explain().Lines)
 	// Output: unknown [.state is unknown: the answer is longer than 64 MiB]
 }
 

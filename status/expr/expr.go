@@ -3,32 +3,32 @@ package expr
 import (
 	"fmt"
 	"slices"
-	"unsafe"
+	"strings"
 
-	"github.com/pollcli/poll/status/expr/internal/jq"
-	"github.com/pollcli/poll/status/expr/internal/syntax"
+	"github.com/itchyny/gojq"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.
 type Expr struct {
-	src     string
-	program syntax.Program // unless it is in jq
-
-	jq        *jq.Program
-	condition bool // it was compiled as one
+	src       string
+	root      *node
+	jq        *gojq.Code // instead of root, of a program in jq
+	condition bool       // it was compiled as one
+	uses      Uses
+	environ   bool // it names a variable of the environment
 }
 
 // An Option is an option for Compile and CompileValue.
-type Option func(*options)
-
-type options struct{ environ syntax.Environ }
+type Option func(*parser)
 
 // WithEnviron lets an expression name variables of the environment, as $ENV.NAME. lookup,
 // such as [os.LookupEnv], finds a variable. It is called while the expression is compiled.
 // A variable that is not set, or empty, is an error. The value is never shown: not in an
 // error, an explanation, a note or a hint. But an expression may yield it.
 func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
-	return func(o *options) { o.environ = lookup }
+	return func(p *parser) { p.environ = lookup }
 }
 
 // Compile compiles a condition: of the language of this package or, if it begins with
@@ -40,21 +40,20 @@ func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, tr
 // lists: items.#(ok==true)#.name. Every error is an [*Error].
 func CompileValue(src string, opts ...Option) (*Expr, error) { return compile(src, false, opts) }
 
-func compile(src string, condition bool, opts []Option) (*Expr, error) {
-	var o options
+func compile(src string, condition bool, opts []Option) (x *Expr, err error) {
+	p := &parser{src: src}
 	for _, option := range opts {
-		option(&o)
+		option(p)
 	}
+	defer p.recover(&err)
+	x = &Expr{src: src, condition: condition}
 	if isJQ(src) {
-		return compileJQ(src, condition, o)
+		x.jq = p.jq(condition)
+	} else {
+		x.root = p.parse(condition)
 	}
-	p, err := syntax.Parse(src, condition, o.environ)
-	if err != nil {
-		e := &Error{Source: src, Offset: err.Offset, Column: err.Column, Message: err.Message, Hint: err.Hint}
-		e.suggest(condition, o)
-		return nil, e
-	}
-	return &Expr{src: src, program: p, condition: condition}, nil
+	x.uses, x.environ = p.uses, p.secret
+	return x, nil
 }
 
 // String returns the source of the expression.
@@ -62,62 +61,10 @@ func (x *Expr) String() string { return x.src }
 
 // NamesEnviron reports whether the expression names a variable of the environment, whose
 // value it may yield.
-func (x *Expr) NamesEnviron() bool {
-	if x.jq != nil {
-		return x.jq.Reads.Environ
-	}
-	return x.program.Secret
-}
+func (x *Expr) NamesEnviron() bool { return x.environ }
 
 // Uses says what the expression reads.
-func (x *Expr) Uses() Uses {
-	has := x.program.Uses.Has
-	if x.jq != nil {
-		has = func(v syntax.VarName) bool {
-			if v == syntax.VarWhole {
-				v = syntax.VarJSON
-			} else if v == syntax.VarJSON && x.jq.Reads.Input {
-				return true
-			}
-			return slices.Contains(x.jq.Reads.Variables, v.String())
-		}
-	}
-	return Uses{
-		JSON: has(syntax.VarJSON), IsJSON: has(syntax.VarIsJSON),
-		Exit: has(syntax.VarExit), Status: has(syntax.VarStatus), Header: has(syntax.VarHeader),
-		Body: has(syntax.VarBody), Stdout: has(syntax.VarStdout), Stderr: has(syntax.VarStderr),
-		Error: has(syntax.VarError), Attempt: has(syntax.VarAttempt), Elapsed: has(syntax.VarElapsed),
-		Gone: has(syntax.VarGone), Whole: has(syntax.VarWhole), Clock: x.jq != nil && x.jq.Reads.Clock,
-	}
-}
-
-// Eval evaluates the expression. It never fails and never panics: what cannot be decided
-// is Unknown. It reads nothing but env, so except for the context it is a pure function;
-// a nil env is an empty one. It takes at most the time of reading the answer, times the
-// length of the expression. This does not hold for a program in jq, which takes at most 10
-// seconds and can read the clock.
-func (x *Expr) Eval(env *Env) (r Result) {
-	if env == nil {
-		env = &Env{}
-	}
-	r = Result{expr: x, env: env}
-	defer func() {
-		if p := recover(); p != nil {
-			r.value, r.Tri = value{fault: failure(p)}, Unknown
-		}
-	}()
-	e := newEvaluator(x, env)
-	if x.jq != nil {
-		r.value = e.evalJQ()
-	} else {
-		r.value = e.value(x.program.Root)
-	}
-	r.Tri = r.value.truth()
-	return r
-}
-
-// viewString is the text of b without a copy; b must not be changed.
-func viewString(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+func (x *Expr) Uses() Uses { return x.uses }
 
 // An Error says why an expression does not compile.
 type Error struct {
@@ -126,9 +73,6 @@ type Error struct {
 	Column  int    // the same in characters from 1, for a caret
 	Message string // what is wrong: "done is not quoted"
 	Hint    string // what to write instead, "" if unknown
-	// Instead is an expression that means what Source means in jq, which Hint then shows;
-	// "" if none is known.
-	Instead string
 	// JQ is the expression that lets jq decide, "jq: " and the Source, if that is a program
 	// in jq that can decide; otherwise "".
 	JQ string
@@ -137,4 +81,135 @@ type Error struct {
 // Error returns the column and the message, without the hint.
 func (e *Error) Error() string {
 	return fmt.Sprintf("column %d: %s", e.Column, e.Message)
+}
+
+// A Result is the outcome of one evaluation.
+type Result struct {
+	Tri Tri
+
+	expr      *Expr
+	env       *Env
+	value     value
+	abandoned bool
+}
+
+// Eval evaluates the expression. It never fails and never panics: what cannot be decided
+// is Unknown. A condition that is true of nothing but paths that lead nowhere is Unknown, too,
+// unless it asks for absence: by == null, exists, has or //. It reads nothing but env, so
+// except for the context it is a pure function; a nil env is an empty one. A program in jq can
+// read the clock.
+func (x *Expr) Eval(env *Env) Result {
+	if env == nil {
+		env = &Env{}
+	}
+	r := Result{expr: x, env: env}
+	r.value, r.abandoned = x.evaluate(&evaluator{src: x.src, env: env, steps: new(int)})
+	r.Tri = r.value.truth()
+	return r
+}
+
+// evaluate returns the value, which is unknown if there was no time left for it.
+func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
+	defer func() {
+		switch p := recover(); p.(type) {
+		case nil:
+		case abandoned:
+			v, gaveUp = unknown("the evaluation took longer than the attempt may"), true
+		default:
+			v = unknown(fmt.Sprintf("poll failed to evaluate it, which is a defect of poll: %v", p))
+		}
+	}()
+	if x.jq != nil {
+		return e.jq(x), false
+	}
+	v = e.eval(x.root)
+	if x.condition && v.truth() == True && v.isAbsent() {
+		v = value{detail: v.missed + " is missing", missed: v.missed}
+	}
+	return v, false
+}
+
+// Matched reports whether the condition is true.
+func (r Result) Matched() bool { return r.Tri == True }
+
+// Abandoned reports whether there was no time left to evaluate the expression. Nothing is
+// known then, and it may be evaluated again.
+func (r Result) Abandoned() bool { return r.abandoned }
+
+// Value returns the value of the expression; for a comparison it is true or false.
+func (r Result) Value() Value {
+	switch v := r.value; {
+	case r.expr == nil:
+		return Value{}
+	case v.kind == KindUnknown:
+		return Value{Reason: words.OneLine(v.detail)}
+	case v.kind == KindMissing:
+		return Value{Kind: KindMissing, Reason: words.OneLine(r.expr.src) + " is missing"}
+	default:
+		return Value{Kind: v.kind, Raw: v.json(), text: v.str}
+	}
+}
+
+// An Explanation says why an outcome is what it is.
+type Explanation struct {
+	// Lines are one for each comparison or other part that decided, in the order of the source:
+	// .state is "pending", want == "done". Values are cut to 60 characters, and those of headers
+	// and of the environment are not shown.
+	Lines []string
+	// Notes list what is odd about a match: ".items is an empty list, which is true". There are
+	// none for any other outcome.
+	Notes []string
+	// Near and Hints suggest what was meant where there is no match. Near are members of
+	// nearly the name of one that is missing, Hints all else. They show no values.
+	Near, Hints []string
+}
+
+// Explain evaluates the expression once more, and explains the outcome.
+func (r Result) Explain() Explanation {
+	if r.expr == nil {
+		return Explanation{}
+	}
+	x := r.expr
+	e := &evaluator{src: x.src, env: r.env, steps: new(int), why: &account{}, hints: &hints{}}
+	v := r.value
+	if !r.abandoned && x.jq == nil {
+		v, r.abandoned = x.evaluate(e)
+	}
+	switch {
+	case r.abandoned:
+		return Explanation{Lines: []string{v.detail}}
+	case v.missed != "" && v.kind == KindUnknown:
+		e.why.lines = []string{words.OneLine(v.detail)}
+		if !strings.ContainsAny(v.missed, "#|@") {
+			e.hints.has = append(e.hints.has, "if its absence is what counts: "+words.OneLine(v.missed)+" == null")
+		}
+	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
+		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
+	}
+	why := Explanation{Lines: slices.Compact(e.why.lines)}
+	if r.Tri == True {
+		why.Notes = slices.Compact(e.why.notes)
+		return why
+	}
+	answered := or(r.env.Exit != nil, "command: ", "request: ")
+	for _, line := range why.Lines {
+		if _, hint, found := hintTable().Find("answer", answered+x.src+" -- "+line); found {
+			why.Hints = append(why.Hints, hint)
+		}
+	}
+	switch why.Hints = slices.Compact(why.Hints); {
+	case len(why.Hints) > 0:
+	case len(e.hints.near) > 0:
+		why.Near = slices.Compact(e.hints.near)
+	default:
+		why.Hints = slices.Compact(e.hints.has)
+	}
+	return why
+}
+
+func or[T any](condition bool, yes, no T) T {
+	if condition {
+		return yes
+	}
+	return no
 }

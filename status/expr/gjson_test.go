@@ -172,7 +172,7 @@ func TestGJSONTraps(t *testing.T) {
 		{`s|#`, `{"s":"[true]"}`, "unknown"},
 		{`s|a`, `{"s":"{\"a\":true}"}`, "unknown"},
 		{`(s.@this|0)==1`, `{"s":"[1]"}`, "unknown"},
-		{`l.#.0|# == 0`, `{"l":["[1]"]}`, "true"},
+		{`l.#.0|# == 0`, `{"l":["[1]"]}`, "unknown"},
 		{`l.#(=="[x").0`, `{"l":["[x"]}`, "unknown"},
 		// Invalid documents.
 		{`a == 1`, `{"a":1`, "unknown"},
@@ -186,7 +186,7 @@ func TestGJSONTraps(t *testing.T) {
 		{`.items.# == 0`, `{"items":{"a":1}}`, "unknown"},
 		{`.items.# == 0`, `{"items":null}`, "false"},
 		{`!items.#(a==1)`, `{"items":{"a":1}}`, "unknown"},
-		{`!items.#(a==1)`, `{}`, "true"},
+		{`!items.#(a==1)`, `{}`, "unknown"},
 		{`.items.@keys.# == 1`, `{"items":"x"}`, "unknown"},
 		{`missing.@keys.# == 0`, `{}`, "false"},
 		{`s.@fromstr != 1`, `{"s":"not json"}`, "unknown"},
@@ -204,12 +204,11 @@ func TestGJSONTraps(t *testing.T) {
 		{`.["!x"] and .["{k}"] and .["..x"] and .["a|b"] and .["*"] and .["#(x)"]`, `{"!x":1,"{k}":1,"..x":1,"a|b":1,"*":1,"#(x)":1}`, "true"},
 		{`.["*"]`, `{"a":1}`, "false"},
 		{`a\*b`, `{"axb":1}`, "false"},
-		{`a\*b*`, `{"axbc":1}`, "false"},
-		{`a\*b*`, `{"a*bc":1}`, "true"},
 		{`.["a\nb"]`, `{"a\nb":1}`, "true"},
 		// Duplicate keys: the first counts.
 		{`(. | length) == 1 and .a == 1 and count(.[]; .) == 1`, `{"a":1,"a":2}`, "true"},
 		{`. == {"a":1}`, `{"a":1,"a":2}`, "true"},
+		{`. == {"a":1,"b":3} and (. | length) == 2`, `{"a":1,"a":2,"b":3}`, "true"},
 		// Wildcards do not give up.
 		{`l.#(%"*a*a*a*a*a*a*a*a*b")`, `{"l":["` + strings.Repeat("a", 3000) + `"]}`, "false"},
 		{`l.#(%"*a*a*a*a*a*a*a*a*b")`, `{"l":["` + strings.Repeat("a", 3000) + `b"]}`, "true"},
@@ -219,7 +218,7 @@ func TestGJSONTraps(t *testing.T) {
 	} {
 		r := mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))})
 		if have := r.Tri.String(); have != test.want {
-			t.Errorf("%s on %.60s is %s, want %s %q", test.src, test.doc, have, test.want, r.Explain(3))
+			t.Errorf("%s on %.60s is %s, want %s %q", test.src, test.doc, have, test.want, explain(r, 3))
 		}
 	}
 }

@@ -45,7 +45,9 @@ func TestHints(t *testing.T) {
 		{bare, `.State == 1 and .State == 2`, `did you mean .state?`},
 		{bare, `!(.state == "running") and .Six == 1`, `did you mean .six?`},
 		// What may be absent.
-		{bare, `.State != "done"`, ``},
+		{bare, `.State != "done"`, `did you mean .state?`},
+		{bare, `.zone != "done"`, `the document has: state, progress, meta, items, six, ...;;if its absence is what counts: .zone == null`},
+		{bare, `!items.#(q==1)`, ``},
 		{bare, `.state == "done"`, ``},
 		{bare, `.z.x == 1`, ``},
 		{bare, `.e.x == 1`, ``},
@@ -73,12 +75,12 @@ func TestHints(t *testing.T) {
 		{web, `attempt > 3`, `$attempt is the number of the attempt`},
 		{web, `elapsed > 3`, `$elapsed is the time since the start, such as $elapsed > 5m`},
 		{web, `isjson`, `$isjson asks whether the answer is JSON`},
-		{web, `.exit == 0`, `the document has: state, progress, meta, items, six, ...`},
+		{web, `.exit == 0`, `$status is the HTTP status`},
 		{web, `first.state == 1`, `an element of a list is written with its index: .[0].state, .items[0].state`},
 		{web, `last.state == 1`, `an element of a list is written with its index: .[-1].state, .items[-1].state`},
 	} {
 		test.env.Doc = expr.NewDoc([]byte(lostDoc))
-		have := strings.Join(mustCompile(t, test.src).Eval(test.env).Hints(false), ";;")
+		have := hintsOf(mustCompile(t, test.src).Eval(test.env), false)
 		if have != test.want {
 			t.Errorf("%s: hints %q, want %q", test.src, have, test.want)
 		}
@@ -89,8 +91,8 @@ func TestHints(t *testing.T) {
 func TestHintsNearOnly(t *testing.T) {
 	t.Parallel()
 	env := &expr.Env{Doc: expr.NewDoc([]byte(lostDoc))}
-	for src, want := range map[string]string{`.error`: "", `.failed.x == 1`: "", `.State == "failed"`: "did you mean .state?", `exit != 0 and .a`: "$exit is the exit code"} {
-		if have := strings.Join(mustCompile(t, src).Eval(env).Hints(true), ";;"); have != want {
+	for src, want := range map[string]string{`.error`: "", `.failed.x == 1`: "", `.State == "failed"`: "did you mean .state?"} {
+		if have := hintsOf(mustCompile(t, src).Eval(env), true); have != want {
 			t.Errorf("%s: hints %q, want %q", src, have, want)
 		}
 	}
@@ -100,7 +102,7 @@ func TestHintsLines(t *testing.T) {
 	t.Parallel()
 	env := &expr.Env{Doc: expr.NewDoc([]byte("{\"a\":1}\n{\"state\":2}\n"))}
 	for src, want := range map[string]string{`..1.State == 1`: "did you mean ..1.state?", `..0.x == 1`: "..0 has: a", `..7.x == 1`: ""} {
-		if have := strings.Join(mustCompile(t, src).Eval(env).Hints(false), ";;"); have != want {
+		if have := hintsOf(mustCompile(t, src).Eval(env), false); have != want {
 			t.Errorf("%s: hints %q, want %q", src, have, want)
 		}
 	}
@@ -110,14 +112,18 @@ func TestHintsUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []*expr.Doc{nil, expr.NewDoc(nil), expr.NewDoc([]byte("<html>")), expr.NewDoc([]byte("[1]")), expr.NewDoc([]byte("{}\n{}")), expr.Unreadable("cut")} {
 		env := &expr.Env{Doc: doc}
-		for src, want := range map[string]string{`.state == 1`: "", `status == 200`: "$status is the HTTP status", `first.x == 1`: "an element of a list is written with its index: .[0].x, .items[0].x"} {
-			if have := strings.Join(mustCompile(t, src).Eval(env).Hints(false), ";;"); have != want {
+		state := ""
+		if doc != nil && string(doc.Bytes()) == "<html>" {
+			state = `$body is the text of an answer that is not JSON: $body contains "done"`
+		}
+		for src, want := range map[string]string{`.state == 1`: state, `status == 200`: "$status is the HTTP status", `first.x == 1`: "an element of a list is written with its index: .[0].x, .items[0].x"} {
+			if have := hintsOf(mustCompile(t, src).Eval(env), false); have != want {
 				t.Errorf("%s: hints %q, want %q", src, have, want)
 			}
 		}
 	}
 	var zero expr.Result
-	if zero.Hints(false) != nil || zero.Readable() {
+	if hintsOf(zero, false) != "" {
 		t.Error("a zero result has hints")
 	}
 }
@@ -139,13 +145,13 @@ func TestHintsHostile(t *testing.T) {
 		{`.` + strings.ToUpper(long) + ` == 1`, `{"` + long + `":"secret"}`, "the document has: " + long[:40] + "..."},
 		{`.ab == 1`, `{"ac":1}`, "the document has: ac"},
 	} {
-		have := strings.Join(mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))}).Hints(false), ";;")
+		have := hintsOf(mustCompile(t, test.src).Eval(&expr.Env{Doc: expr.NewDoc([]byte(test.doc))}), false)
 		if have != test.want {
 			t.Errorf("%s: hints %q, want %q", test.src, have, test.want)
 		}
 	}
 	env := &expr.Env{Doc: expr.NewDoc([]byte(`{}`)), Header: http.Header{"X": {`{"token":1}`}}}
-	if have := mustCompile(t, `$header.X | fromjson | .Token == 2`).Eval(env).Hints(false); have != nil {
+	if have := hintsOf(mustCompile(t, `$header.X | fromjson | .Token == 2`).Eval(env), false); have != "" {
 		t.Errorf("a header is shown: %q", have)
 	}
 }

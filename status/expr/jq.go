@@ -1,168 +1,208 @@
 package expr
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"reflect"
 	"strings"
-	"unicode/utf8"
+	"time"
 
-	"github.com/pollcli/poll/status/expr/internal/jq"
-	"github.com/pollcli/poll/status/expr/internal/rawjson"
-	"github.com/pollcli/poll/status/expr/internal/syntax"
+	"github.com/itchyny/gojq"
+
+	"github.com/pollcli/poll/internal/words"
 )
 
-// jqPrefix begins an expression that is run by gojq.
-const jqPrefix = "jq:"
-
-// compileJQ compiles an expression that begins with jqPrefix.
-func compileJQ(src string, condition bool, o options) (*Expr, error) {
-	at := strings.Index(src, jqPrefix) + len(jqPrefix)
-	p, err := jq.Compile(src[at:], syntax.VariableNames(), o.environ)
-	if err == nil && condition && p.Gives != "" {
-		blank := len(src[at:]) - len(strings.TrimLeft(src[at:], " \t\r\n"))
-		err = &jq.Error{Offset: blank, Message: "this gives " + p.Gives + ", and only true and false decide", Hint: "compare it"}
-	}
-	if err != nil {
-		at += err.Offset
-		return nil, &Error{
-			Source: src, Offset: at, Column: utf8.RuneCountInString(src[:at]) + 1,
-			Message: rawjson.OneLine("jq: " + err.Message), Hint: err.Hint,
-		}
-	}
-	return &Expr{src: src, jq: p, condition: condition}, nil
-}
+const (
+	// jqPrefix begins an expression that is run by gojq.
+	jqPrefix = "jq:"
+	// jqTime is how long a program may take.
+	jqTime = 10 * time.Second
+)
 
 func isJQ(src string) bool { return strings.HasPrefix(strings.TrimSpace(src), jqPrefix) }
 
-// jqValue runs a program. If there is not all that it reads, its operands may still decide,
-// by Kleene's logic.
-func (e *evaluator) jqValue(p *jq.Program) value {
-	if e.jqUnreadable(p.Reads) == nil {
-		return e.jqRun(p)
-	}
-	operands, or := p.And, false
-	if p.Or != nil {
-		operands, or = p.Or, true
-	}
-	if operands == nil {
-		return unreadable(e.jqUnreadable(p.Reads))
-	}
-	result := boolean(!or)
-	for _, operand := range operands {
-		switch v := e.jqValue(operand); v.truth() {
-		case triOf(or):
-			return boolean(or)
-		case Unknown:
-			result = v
-		}
-	}
-	return result
-}
+// jqNames are the variables of a program.
+func jqNames() []string { return strings.Fields("$json $" + strings.ReplaceAll(variables, " ", " $")) }
 
-// jqUnreadable is a document that a program reads and that cannot be read, or that says why a
-// variable cannot; nil if there is all that the program reads.
-func (e *evaluator) jqUnreadable(r jq.Reads) *Doc {
-	if dot := e.env.dot(); r.Input && dot.value().kind == KindUnknown {
-		return dot.read()
+// jq compiles a program in jq. It reads its input and the variables: no files, modules or further
+// inputs, and of the environment what it names.
+func (p *parser) jq(condition bool) (code *gojq.Code) {
+	at := strings.Index(p.src, jqPrefix) + len(jqPrefix)
+	source, start := p.src[at:], p.space(at)
+	if len(source) > maxSource || start == len(p.src) {
+		p.fail(at, `write one such as .state == "done"`, "jq: the program is empty, or longer than %d KiB", maxSource>>10)
 	}
-	for _, name := range r.Variables {
-		unknown := false
-		if name == "stderr" && e.env.StderrCut {
-			return Unreadable("only the end of $stderr is kept")
-		}
-		switch n := syntax.VariableOf(name); n {
-		case syntax.VarJSON:
-			unknown = e.env.Doc.value().kind == KindUnknown
-		case syntax.VarHeader:
-			unknown = e.env.Error != ""
-		default:
-			unknown = e.variable(&syntax.Variable{Name: n}).kind == KindUnknown
-		}
-		if unknown {
-			return e.env.Doc.read()
-		}
+	query, err := gojq.Parse(source)
+	if parseError, _ := errors.AsType[*gojq.ParseError](err); parseError != nil {
+		start = at + max(parseError.Offset-len(parseError.Token), 0)
+	} else if p.jqReads(reflect.ValueOf(query), true); p.jqAssigns != "" && condition {
+		err = fmt.Errorf("this gives what %s has changed, and only true and false decide", p.jqAssigns)
+	} else {
+		loader := gojq.WithEnvironLoader(func() []string { return p.jqEnviron })
+		code, err = gojq.Compile(query, gojq.WithVariables(jqNames()), loader)
 	}
+	if err == nil {
+		return code
+	}
+	kind, name, _ := strings.Cut(err.Error(), " not defined: ")
+	if name, _, _ = strings.Cut(name, "/"); kind == "function" || kind == "variable" {
+		start = max(start, at+strings.Index(source, name))
+	}
+	p.check("jq error", err.Error(), start)
+	p.fail(start, "", "jq: %s", words.OneLine(err.Error()))
 	return nil
 }
 
-// jqRun runs a program that can read all that it reads.
-func (e *evaluator) jqRun(p *jq.Program) value {
-	values := make([]any, len(p.Reads.Variables))
-	for i, name := range p.Reads.Variables {
-		values[i] = e.jqVariable(syntax.VariableOf(name))
+// jqReads notes what a part of a program reads. Its dot is the document unless something else is
+// piped into it. A function reads its dot.
+func (p *parser) jqReads(part reflect.Value, ofDot bool) {
+	switch part.Kind() {
+	case reflect.Pointer:
+		if !part.IsNil() {
+			p.jqReads(part.Elem(), ofDot)
+		}
+	case reflect.Slice:
+		for i := range part.Len() {
+			p.jqReads(part.Index(i), ofDot)
+		}
+	case reflect.Struct:
+		query, _ := part.Interface().(gojq.Query)
+		if query.Op >= gojq.OpAssign {
+			p.jqAssigns = query.Op.String()
+		}
+		switch x := part.Interface().(type) {
+		case gojq.Term:
+			p.jqTerm(x, ofDot)
+		case gojq.ObjectKeyVal:
+			if x.Val == nil { // {state} or {$status}
+				p.jqTerm(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: cmp.Or(x.Key, ".")}}, ofDot)
+			}
+		}
+		for i := range part.NumField() {
+			name := part.Type().Field(i).Name
+			isOther := name == "Right" && query.Op == gojq.OpPipe && query.Patterns == nil || isOneOf(name, " FuncDefs Update Catch ")
+			p.jqReads(part.Field(i), ofDot && !isOther)
+		}
 	}
-	var input any
-	if p.Reads.Input {
-		input = e.env.dot().decoded()
+}
+
+// jqEnviron is how a variable of the environment is named.
+var jqEnviron = lazy(`^(?:\$ENV|env)(?:\."?|\[")(\w+)`)
+
+// jqTerm notes what a term reads, apart from its parts.
+func (p *parser) jqTerm(x gojq.Term, ofDot bool) {
+	name := "."
+	switch x.Type {
+	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeIndex, gojq.TermTypeFormat:
+	case gojq.TermTypeFunc:
+		name = x.Func.Name
+	default:
+		return
 	}
+	_, uses := (&Env{}).variable(strings.TrimPrefix(name, "$"), "")
+	switch {
+	case name == "$ENV" || name == "env":
+		field := append(jqEnviron().FindStringSubmatch(x.String()), "", "")[1]
+		at := max(strings.LastIndex(p.src, cmp.Or(field, name)), 0)
+		p.jqEnviron = append(p.jqEnviron, field+"="+p.lookUp(field, at))
+	case name == "$json":
+		p.uses |= UsesJSON | UsesWhole
+	case name == "now":
+		p.uses |= UsesClock
+	case name[0] == '$':
+		p.uses |= uses
+	case ofDot:
+		p.uses |= UsesJSON
+	}
+}
+
+// jq runs a program. As a condition only true and false decide.
+func (e *evaluator) jq(x *Expr) (v value) {
 	ctx := e.env.Context
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	raw, err := p.Run(ctx, input, values)
-	switch {
-	case errors.Is(err, jq.ErrAbandoned):
+	ctx, cancel := context.WithTimeout(ctx, jqTime)
+	defer cancel()
+	input, root := any(nil), e.env.dot().value()
+	if root.kind != KindUnknown {
+		input = e.env.dot().decoded()
+	} else if x.uses.Any(UsesJSON) {
+		return root
+	}
+	var values []any
+	for _, name := range jqNames() {
+		given, problem := e.jqVariable(name[1:], x.uses)
+		if problem != "" {
+			return unknown(problem)
+		}
+		values = append(values, given)
+	}
+	iter := x.jq.RunWithContext(ctx, input, values...)
+	v = jqValue(iter, x.environ || x.uses.Any(UsesHeader))
+	if v.kind == KindUnknown && e.env.Context != nil && e.env.Context.Err() != nil {
 		panic(abandoned{})
-	case err != nil:
-		return unknown(fault{code: faultJQ, said: err.Error()})
+	} else if x.condition && v.kind != KindBool && v.kind != KindUnknown {
+		v = unknown("it gives " + v.kind.noun() + ", and only true and false decide; compare it, with != null if it is enough that it is there")
 	}
-	v := parseValue(raw)
-	v.hidden = p.Reads.Hidden()
 	return v
 }
 
-// jqVariable is the value of a variable for gojq.
-func (e *evaluator) jqVariable(name syntax.VarName) any {
-	switch name {
-	case syntax.VarJSON:
-		return e.env.Doc.decoded()
-	case syntax.VarHeader:
-		header := map[string]any{}
+// jqVariable is the value of a variable for gojq if the program reads it, or the problem with it.
+// Names of headers are also there in lower case.
+func (e *evaluator) jqVariable(name string, read Uses) (given any, problem string) {
+	_, uses := e.env.variable(name, "")
+	v := e.env.read(name, "", "")
+	switch {
+	case name == "json":
+		if v = e.env.Doc.value(); v.kind != KindUnknown {
+			return e.env.Doc.decoded(), ""
+		}
+		uses = UsesWhole
+	case name == "header" && e.env.Error == "":
+		fields := map[string]any{}
 		for name, values := range e.env.Header {
-			header[name] = values[0]
+			fields[name], fields[strings.ToLower(name)] = values[0], values[0]
 		}
-		return header
+		return fields, ""
 	}
-	switch v := e.variable(&syntax.Variable{Name: name}); v.kind {
-	case KindBool:
-		return v.raw == "true"
-	case KindNumber:
-		return json.Number(v.raw)
-	case KindString:
-		return strings.ToValidUTF8(v.str, "\ufffd")
+	switch {
+	case !read.Any(uses) || v.isNull():
+		return nil, ""
+	case v.kind == KindUnknown || v.partial:
+		return nil, cmp.Or(v.detail, "only the end of $"+name+" is kept")
 	}
-	return nil
+	return decodeJSON(v.json()), ""
 }
 
-// evalJQ evaluates an expression in jq. As a condition only true and false decide.
-func (e *evaluator) evalJQ() value {
-	v := e.jqValue(e.expr.jq)
-	if e.expr.condition && v.kind > KindMissing && v.kind != KindBool {
-		hint := ""
-		if v.kind != KindNull {
-			hint = "; compare it, with != null if it is enough that it is there"
+// jqValue is the only value that a program gives. What gojq says of an error may hold a part
+// of a value, and so of what is hidden.
+func jqValue(iter gojq.Iter, hidden bool) (v value) {
+	given, some := iter.Next()
+	err, failed := given.(error)
+	if some && !failed {
+		second, several := iter.Next()
+		if err, failed = second.(error); several && !failed {
+			return unknown("it gives several values; any(...), all(...), first(...) or [...] make one of them")
 		}
-		return unknown(fault{code: faultJQ, said: "gives " + v.kind.noun() + ", and only true and false decide" + hint})
 	}
+	switch {
+	case !some:
+		return unknown("it gives no value")
+	case failed && errors.Is(err, context.DeadlineExceeded):
+		return unknown(fmt.Sprintf("it took longer than %s", jqTime))
+	case failed && hidden:
+		return unknown("it stopped with an error, which is not shown: it may hold a variable of the environment, or a header")
+	case failed:
+		return unknown("it stopped: " + err.Error())
+	}
+	raw, err := gojq.Marshal(given)
+	if err != nil {
+		return unknown("it gives what cannot be written as JSON")
+	}
+	v = parseValue(string(raw))
+	v.hidden = hidden
 	return v
-}
-
-// explainJQ explains the result of an expression in jq, of a comparison by the value
-// that is compared.
-func (x *explainer) explainJQ(r Result) explanation {
-	p := x.expr.jq
-	if r.Tri == Unknown {
-		return x.unknown(x.src, r.value.fault)
-	}
-	if p.Compared != nil && !p.Reads.Hidden() {
-		if v := x.jqValue(p.Compared); v.kind > KindMissing {
-			return x.verdict(r.Tri, false, jqPrefix+" "+p.Compared.String(), v.preview(), p.Wanted, true)
-		}
-	}
-	is := r.value.preview()
-	if r.value.kind == KindBool {
-		is = r.value.raw
-	}
-	return x.say(r.Tri, strings.TrimSpace(x.src)+" is "+is)
 }

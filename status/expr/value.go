@@ -1,17 +1,18 @@
 package expr
 
 import (
-	"fmt"
+	"cmp"
 	"strconv"
 	"strings"
 
+	"github.com/itchyny/gojq"
 	"github.com/tidwall/gjson"
 
-	"github.com/pollcli/poll/status/expr/internal/rawjson"
+	"github.com/pollcli/poll/internal/words"
 )
 
 // A Tri is the outcome of a condition: true, false or unknown.
-type Tri int8
+type Tri uint8
 
 // The three outcomes. Unknown stands for a runtime error in jq: text where a number is
 // needed, a body that is not JSON. It never matches, and neither does its negation.
@@ -22,13 +23,7 @@ const (
 )
 
 // String returns "true", "false" or "unknown".
-func (t Tri) String() string {
-	names := [...]string{"false", "true", "unknown"}
-	if t < 0 || int(t) >= len(names) {
-		return fmt.Sprintf("Tri(%d)", int8(t))
-	}
-	return names[t]
-}
+func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t] }
 
 // triOf is the Tri of a Go bool.
 func triOf(b bool) Tri {
@@ -37,9 +32,6 @@ func triOf(b bool) Tri {
 	}
 	return False
 }
-
-// not is Kleene's negation: unknown stays unknown.
-func (t Tri) not() Tri { return [...]Tri{False: True, True: False, Unknown: Unknown}[t] }
 
 // A Kind is the type of a value.
 type Kind uint8
@@ -54,25 +46,17 @@ const (
 	KindString
 	KindArray
 	KindObject
-
-	kindLines // the documents of JSON lines, which act as a list
 )
 
 // String returns jq's name of the kind if jq has one: "null", "boolean", "number",
 // "string", "array", "object"; else "unknown" or "missing".
 func (k Kind) String() string {
-	names := [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object", "lines"}
-	if int(k) >= len(names) {
-		return fmt.Sprintf("Kind(%d)", uint8(k))
-	}
-	return names[k]
+	return [...]string{"unknown", "missing", "null", "boolean", "number", "string", "array", "object"}[k]
 }
 
 // noun names a kind in a sentence: "a string".
 func (k Kind) noun() string {
-	return [...]string{
-		"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object", "JSON lines",
-	}[k]
+	return [...]string{"unknown", "missing", "null", "a boolean", "a number", "a string", "a list", "an object"}[k]
 }
 
 // A Value is what an expression yields.
@@ -99,85 +83,141 @@ func (v Value) Text() string {
 // decoded only if necessary.
 type value struct {
 	kind   Kind
-	hidden bool   // holds text of a header or of the environment, which is never shown
-	cut    bool   // is only the end of a text
 	raw    string // JSON text; may be "" for a string
 	str    string // the characters of a string
-	fault  *fault // why the value is unknown
-	forms  *forms // nil for most
+	detail string // why it is unknown, or of how many elements it is a count
+
+	hidden  bool   // it holds text of a header or of the environment, which is never shown
+	partial bool   // it is only the end of a text
+	found   bool   // a path that it was made of led to something
+	missed  string // the source of one that leads nowhere, "" for none
+	absent  bool   // it rests on such paths alone, whatever is found beside it
 }
 
-func missing() value { return value{kind: KindMissing} }
-
-func boolean(b bool) value { return value{kind: KindBool, raw: strconv.FormatBool(b)} }
-
-func number(text string) value { return value{kind: KindNumber, raw: text} }
-
-func integer(n int) value { return number(strconv.Itoa(n)) }
-
-func text(s string) value { return value{kind: KindString, str: s} }
+func missing() value              { return value{kind: KindMissing} }
+func boolean(b bool) value        { return value{kind: KindBool, raw: strconv.FormatBool(b)} }
+func number(text string) value    { return value{kind: KindNumber, raw: text} }
+func integer(n int) value         { return number(strconv.Itoa(n)) }
+func text(s string) value         { return value{kind: KindString, str: s} }
+func unknown(why string) value    { return value{detail: words.OneLine(why)} }
+func parseValue(raw string) value { return fromResult(gjson.Parse(raw)) }
 
 // fromResult is the value that gjson found in a valid document.
 func fromResult(r gjson.Result) value {
-	switch r.Type {
-	case gjson.True, gjson.False:
-		return value{kind: KindBool, raw: r.Raw}
-	case gjson.Number:
-		return number(r.Raw)
-	case gjson.String:
-		return value{kind: KindString, raw: r.Raw, str: r.Str}
-	case gjson.JSON:
-		raw := r.Raw[rawjson.SkipSpace(r.Raw, 0):]
-		if raw[0] == '{' {
-			return value{kind: KindObject, raw: raw}
-		}
-		return value{kind: KindArray, raw: raw}
-	}
-	if r.Raw == "" {
+	switch {
+	case r.Raw == "":
 		return missing()
+	case r.Type == gjson.Null:
+		return value{kind: KindNull, raw: "null"}
+	case r.Type == gjson.Number:
+		return number(r.Raw)
+	case r.Type == gjson.String:
+		return value{kind: KindString, raw: r.Raw, str: r.Str}
+	case r.IsObject():
+		return value{kind: KindObject, raw: strings.TrimSpace(r.Raw)}
+	case r.IsArray():
+		return value{kind: KindArray, raw: strings.TrimSpace(r.Raw)}
 	}
-	return value{kind: KindNull, raw: "null"}
+	return value{kind: KindBool, raw: r.Raw}
 }
 
-// parseValue reads a JSON text that is known to be valid.
-func parseValue(raw string) value {
-	return fromResult(gjson.Parse(strings.TrimRight(raw, " \t\r\n")))
+// of returns v as a value that was made of others: what of them was found or hidden holds for
+// it, too.
+func (v value) of(parts ...value) value {
+	for i := range parts {
+		v.hidden = v.hidden || parts[i].hidden
+		v.found = v.found || parts[i].found
+		v.missed = cmp.Or(v.missed, parts[i].missed)
+		v.absent = v.absent || parts[i].absent
+	}
+	return v
 }
 
-// json is the JSON text of a value that exists.
-func (v value) json() string {
-	if v.raw == "" && v.kind == KindString {
-		return rawjson.Quote(v.str)
-	}
-	return v.raw
-}
+// isAbsent reports whether v rests on nothing but paths that lead nowhere.
+func (v value) isAbsent() bool { return v.absent || v.missed != "" && !v.found }
 
 // isNull reports whether v is null or missing, which are equal.
 func (v value) isNull() bool { return v.kind == KindNull || v.kind == KindMissing }
 
+// json is the JSON text of a value that exists.
+func (v value) json() string {
+	if v.raw != "" || v.kind != KindString {
+		return v.raw
+	}
+	return marshal(v.str)
+}
+
+// marshal writes what gojq takes as JSON, as jq does. What is not UTF-8 becomes U+FFFD.
+func marshal(v any) string {
+	b, err := gojq.Marshal(v)
+	if err != nil {
+		panic(err) // what was read can be written
+	}
+	return string(b)
+}
+
 // truth is the value as a condition: null, missing and false are false, unknown is
 // unknown, and all else is true, even 0, "" and [].
 func (v value) truth() Tri {
-	switch v.kind {
-	case KindUnknown:
+	if v.kind == KindUnknown {
 		return Unknown
-	case KindMissing, KindNull:
-		return False
-	case KindBool:
-		return triOf(v.raw == "true")
 	}
-	return True
+	return triOf(!v.isNull() && v.raw != "false")
+}
+
+// each calls yield for the elements of a list, or the values of an object, until it returns
+// false. Of equal keys of an object only the first counts.
+func (v value) each(yield func(key string, element value) bool) {
+	seen := map[string]bool{}
+	gjson.Result{Type: gjson.JSON, Raw: v.raw}.ForEach(func(key, element gjson.Result) bool {
+		if v.kind == KindObject {
+			if seen[key.Str] {
+				return true
+			}
+			seen[key.Str] = true
+		}
+		return yield(key.Str, fromResult(element))
+	})
+}
+
+// members are the values of an object by their key.
+func (v value) members() map[string]value {
+	members := map[string]value{}
+	v.each(func(key string, element value) bool {
+		members[key] = element
+		return true
+	})
+	return members
+}
+
+// count is the number of elements that each goes through.
+func (v value) count() (n int) {
+	v.each(func(string, value) bool { n++; return true })
+	return n
 }
 
 // preview shows a value in words, cut to a line.
 func (v value) preview() string {
 	switch {
-	case v.hidden && v.kind > KindNull:
+	case v.hidden && v.kind > KindBool:
 		return "not shown"
 	case v.kind == KindString:
-		return rawjson.Preview(v.str)
+		return preview(v.str)
 	case v.kind <= KindMissing:
 		return v.kind.String()
 	}
-	return rawjson.PreviewJSON(v.raw)
+	start := words.Cut(v.raw, 4*previewSize) // white space goes first
+	return words.OneLine(words.Shorten(strings.Join(strings.Fields(start), " "), previewSize))
+}
+
+// previewSize is how many characters of a value are shown.
+const previewSize = 60
+
+// preview shows text in quotes, with unprintable characters escaped.
+func preview(s string) string {
+	shown := words.Cut(s, previewSize)
+	if len(shown) < len(s) {
+		return strconv.Quote(shown) + "..."
+	}
+	return strconv.Quote(shown)
 }

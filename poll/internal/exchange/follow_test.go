@@ -131,12 +131,12 @@ func TestParseFollow_hint(t *testing.T) {
 		`"/jobs/" + (.id|tostring) + "/log"`: "write /jobs/{.id}/log",
 		`"/jobs/\(.id)"`:                     "write /jobs/{.id}",
 		`"https://h/v1/" + .name`:            "write https://h/v1/{.name}",
-		`"jobs/" + .id`:                      `a key with such a character is written ["a-1"]`,
-		`"/a b" + .c[0]`:                     `a key with such a character is written ["a-1"]`,
-		`"/{x}/" + .id`:                      `a key with such a character is written ["a-1"]`,
+		`"jobs/" + .id`:                      `compare the parts one by one; a key with such a character is written ["a-1"]`,
+		`"/a b" + .c[0]`:                     `compare the parts one by one; a key with such a character is written ["a-1"]`,
+		`"/{x}/" + .id`:                      `compare the parts one by one; a key with such a character is written ["a-1"]`,
 		`"/a(b)/" + .id`:                     "write /a(b)/{.id}",
-		`"/a+b/" + .id`:                      `a key with such a character is written ["a-1"]`,
-		`.a + 1`:                             `a key with such a character is written ["a-1"]`,
+		`"/a+b/" + .id`:                      `compare the parts one by one; a key with such a character is written ["a-1"]`,
+		`.a + 1`:                             `compare the parts one by one; a key with such a character is written ["a-1"]`,
 	} {
 		_, err := parseFollow(source)
 		e, ok := errors.AsType[*expr.Error](err)

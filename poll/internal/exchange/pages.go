@@ -62,7 +62,7 @@ func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, er
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		return place{}, cmp.Or(overlooked(expr.NewDoc(a.Body), ""), errLastPage)
+		return place{}, cmp.Or(overlooked(a.Body, ""), errLastPage)
 	}
 	if to, err = a.from.refer(target, trustAll); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
@@ -72,8 +72,8 @@ func (p pager) next(ctx context.Context, a *answer, trustAll bool) (to place, er
 
 // overlooked returns an error if a page where nothing names the next one tells of another: it
 // is not taken for all of the list.
-func overlooked(page *expr.Doc, words string) error {
-	if member := page.NextPage(); member != "" {
+func overlooked(page []byte, words string) error {
+	if member := status.NextPage(page); member != "" {
 		return &safeError{words: words + member + " tells of another page", cause: errOverlooked}
 	}
 	return nil
@@ -87,7 +87,7 @@ func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	case expr.KindUnknown:
 		return "", &safeError{words: got.Reason, cause: errUnknownPage}
 	case expr.KindMissing:
-		return "", cmp.Or[error](overlooked(env.Doc, got.Reason+", and "), &safeError{words: got.Reason, cause: errLastPage})
+		return "", cmp.Or[error](overlooked(env.Doc.Bytes(), got.Reason+", and "), &safeError{words: got.Reason, cause: errLastPage})
 	case expr.KindNull:
 		return "", errLastPage
 	}

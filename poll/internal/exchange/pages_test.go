@@ -216,7 +216,7 @@ func TestPagesOfLines(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		"": "", " \n": "", `"a"`: ". is a string, which has no field next", `{"next":"?2"}`: "the body is empty",
+		"": "", " \n": "", `"a"`: ". is a string, and has no field next", `{"next":"?2"}`: "the body is empty",
 	} {
 		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
 			if r.URL.RawQuery != "" {

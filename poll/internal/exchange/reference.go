@@ -40,7 +40,7 @@ func (r reference) explicit() bool { return r.value != nil || r.template != nil 
 
 // varies reports whether the URL depends on the answer.
 func (r reference) varies() bool {
-	return r.reads(func(u expr.Uses) bool { return u != expr.Uses{} })
+	return r.reads(func(u expr.Uses) bool { return u != 0 })
 }
 
 // reads reports whether what one of its expressions uses is of some kind.

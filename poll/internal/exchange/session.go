@@ -62,7 +62,7 @@ func NewSession(r Request) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{client: c, follow: f, pager: p, at: c.given, locationErr: errNotNamed, cache: c.newCache()}
-	if p.reads(func(u expr.Uses) bool { return u.Header }) {
+	if p.reads(func(u expr.Uses) bool { return u.Any(expr.UsesHeader) }) {
 		s.cache = nil
 	}
 	s.startDue = s.starts()
@@ -234,6 +234,9 @@ func observe(got *answer) status.Observation {
 	if n := len(got.redirects); n > 0 {
 		first, last := got.redirects[0].from.url, got.redirects[n-1].to.url
 		o.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
+		if o.Redirect = urlName(last); !o.Elsewhere {
+			o.Redirect = strings.TrimPrefix(o.Redirect, last.Scheme+"://"+last.Host)
+		}
 	}
 	if o.Failure != nil {
 		return o

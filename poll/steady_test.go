@@ -1,0 +1,89 @@
+package poll_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// saying answers with one text after the other, the last again and again. A "!" is no answer.
+func saying(texts ...string) poll.Probe {
+	return poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
+		text := texts[min(a.Number, len(texts))-1]
+		if text == "!" {
+			return poll.Observe(ctx, nil, &status.Failure{Reason: "no answer"})
+		}
+		return poll.Observe(ctx, []byte(text), nil)
+	})
+}
+
+func until(t *testing.T, condition string) status.Rules {
+	t.Helper()
+	rule, err := status.NewRule(status.Success, condition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status.Rules{Own: []status.Rule{rule}}
+}
+
+// steady are waits for what has to last, and when they end.
+func steady(t *testing.T) map[string]struct {
+	p    poll.Poller
+	want string
+} {
+	return map[string]struct {
+		p    poll.Poller
+		want string
+	}{
+		"it holds":              {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "3s succeeded 4"},
+		"it holds once more":    {poll.Poller{Probe: saying("1", "1", "0", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "6s succeeded 7"},
+		"no answer is a break":  {poll.Poller{Probe: saying("1", "1", "1", "!", "1"), Rules: until(t, `. == 1`), SuccessFor: 3 * time.Second}, "7s succeeded 8"},
+		"not long enough":       {poll.Poller{Probe: saying("0", "1"), Rules: until(t, `. == 1`), SuccessFor: time.Minute, MaxAttempts: 5}, "4s attempts exhausted 5"},
+		"as often, too":         {poll.Poller{Probe: saying("1"), Rules: until(t, `. == 1`), SuccessFor: time.Second, SuccessThreshold: 5}, "4s succeeded 5"},
+		"it does not change":    {poll.Poller{Probe: saying("1", "2", "3"), Rules: until(t, `$unchanged >= 3s`)}, "5s succeeded 6"},
+		"it changes back":       {poll.Poller{Probe: saying("1", "2", "1"), Rules: until(t, `$unchanged >= 2s`)}, "4s succeeded 5"},
+		"without an answer":     {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
+		"it cannot be asked":    {poll.Poller{Probe: saying("1", "!", "!", "!", "2"), Rules: until(t, `$unchanged >= 1s`)}, "5s succeeded 6"},
+		"a break between equal": {poll.Poller{Probe: saying("1", "!", "1"), Rules: until(t, `$unchanged >= 2s`)}, "2s succeeded 3"},
+	}
+}
+
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for name, test := range steady(t) {
+		p := test.p
+		p.Schedule, p.Immediate = backoff.Fixed(time.Second), true
+		synctest.Test(t, func(t *testing.T) {
+			for e := range p.Events(t.Context()) {
+				if e.Kind == poll.EventEnd {
+					checkSteady(t, name, e, test.want)
+				}
+			}
+		})
+		synctest.Test(t, func(t *testing.T) { // the same by steps
+			for e := range steps(t, &p, t.Context()) {
+				if e.Kind == poll.EventEnd {
+					checkSteady(t, name+", by steps", e, test.want)
+				}
+			}
+		})
+	}
+}
+
+func checkSteady(t *testing.T, name string, e poll.Event, want string) {
+	t.Helper()
+	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.Attempts); have != want {
+		t.Errorf("%s: have %s, want %s", name, have, want)
+	}
+	notes := strings.Join(e.Outcome.Notes, "\n")
+	if broken := e.Outcome.Ending == poll.AttemptsExhausted; strings.Contains(notes, "the last verdict was SUCCESS, for 3s of 1m") != broken {
+		t.Errorf("%s: notes %q", name, notes)
+	}
+}

@@ -1,0 +1,166 @@
+package expr
+
+import (
+	"cmp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bare functions follow a pipe and take no arguments. Called functions take arguments; of these
+// the test functions test ".".
+const (
+	bareFunctions   = " length type not tostring tonumber ascii_downcase ascii_upcase fromjson any all "
+	calledFunctions = testFunctions + "any all count exists "
+	testFunctions   = comparingFunctions + "has "
+
+	comparingFunctions = " test startswith endswith contains IN "
+)
+
+// isOneOf reports whether a name is one of some functions.
+func isOneOf(name, functions string) bool {
+	return name != "" && strings.Contains(functions, " "+name+" ")
+}
+
+// arguments parses the arguments of a function, up to the closing parenthesis.
+func (p *parser) arguments(n *node) {
+	start := p.pos
+	switch n.name {
+	case "any", "all", "count":
+		p.quantifier(n)
+		return
+	case "exists":
+		n.kids = []*node{p.operand()}
+		if x := n.kids[0]; x.op != opPath && x.op != opVariable {
+			p.refuse("exists", x.text(p.src), start)
+		} else if x.op == opPath && x.path.isList() {
+			p.refuse("list", x.text(p.src), start)
+		}
+		return
+	}
+	several := isOneOf(n.name, " test IN ")
+	for more := true; more; more = several && (p.accept(",") || p.accept(";")) {
+		at := p.pos
+		if p.at(at) == ')' {
+			p.refuse("argument", n.name, at)
+		}
+		x := p.operand()
+		v := x.literal
+		isText := v.kind == KindString || n.name == "contains" || n.name == "IN" || n.name == "has" && v.kind == KindNumber && !strings.ContainsAny(v.raw, ".eE")
+		if x.op != opLiteral || !isText {
+			p.refuse("argument", n.name+" "+x.text(p.src), at)
+		}
+		if v.kind == KindString && v.str == "" && isOneOf(n.name, " startswith endswith contains ") {
+			p.refuse("empty", "", at)
+		}
+		n.kids = append(n.kids, x)
+	}
+	if n.name == "test" {
+		pattern := n.kids[0].literal
+		switch flags := n.kids[len(n.kids)-1].literal.str; {
+		case len(n.kids) > 1 && flags == "i":
+			pattern.str = "(?i)" + pattern.str
+		case len(n.kids) > 1 && flags != "":
+			p.refuse("flags", "", n.kids[1].from)
+		}
+		n.pattern = p.compile(pattern, start)
+	}
+}
+
+// asComparison rewrites a call such as test("x") as the comparison . =~ "x". The parser replaces
+// the dot by what is on the left of a pipe.
+func (n *node) asComparison() *node {
+	dot := &node{op: opPath, from: n.from, to: n.from, path: &path{from: n.from, to: n.from}}
+	sign, with := n.name, n.kids[0]
+	switch sign {
+	case "test":
+		sign = "=~"
+	case "IN":
+		var list []string
+		sign, with = "in", &node{op: opLiteral, from: with.from, to: n.kids[len(n.kids)-1].to}
+		for _, kid := range n.kids {
+			list = append(list, kid.literal.json())
+			with.literal.hidden = with.literal.hidden || kid.literal.hidden
+		}
+		with.literal.kind, with.literal.raw = KindArray, "["+strings.Join(list, ",")+"]"
+	}
+	return &node{op: opCompare, from: n.from, to: n.to, kids: []*node{dot, with}, sign: sign, pattern: n.pattern, ofDot: true}
+}
+
+// quantifier parses "path[]; condition", or the condition alone.
+func (p *parser) quantifier(n *node) {
+	start := p.pos
+	p.uses |= UsesEach
+	if p.startsPath(start) {
+		if path := p.path(); path.eachStep() != nil {
+			if next := p.space(path.to); path.bare || p.at(next) != ';' {
+				p.refuse("each", n.name+" "+p.src[start:path.to], next)
+			}
+			n.kids = append(n.kids, p.pathNode(path))
+			p.accept(";")
+		}
+	}
+	p.inner = true
+	n.kids = append(n.kids, p.pipe())
+	if len(n.kids) == 1 && (p.at(p.pos) == ';' || n.name == "count") {
+		p.refuse("no list", n.name+" "+n.kids[0].text(p.src), start)
+	}
+	p.condition(n.kids[len(n.kids)-1])
+}
+
+// apply applies a function to a known value. Unless there is a result, problem says why.
+func (e *evaluator) apply(n *node, v value) (result value, problem string) {
+	switch n.name {
+	case "length":
+		return length(v)
+	case "type":
+		return text(or(v.isNull(), KindNull, v.kind).String()), ""
+	case "not":
+		return boolean(v.truth() == False), ""
+	case "tostring":
+		if v.kind == KindString {
+			return v, ""
+		} else if len(v.raw) > maxResult {
+			return v, "needs a smaller value"
+		}
+		return text(marshal(decodeJSON(cmp.Or(v.raw, "null")))), ""
+	case "tonumber":
+		n := parseValue(strings.TrimSpace(v.json()))
+		if v.kind == KindString && isJSON(v.str) {
+			n = parseValue(strings.TrimSpace(v.str))
+		}
+		return n, or(n.kind == KindNumber, "", "makes no number of it")
+	case "has":
+		key := n.kids[0].literal
+		isKey := v.kind == KindObject && key.kind == KindString || v.kind == KindArray && key.kind == KindNumber
+		if !isKey && !v.isNull() {
+			return v, "needs an object for a key, or a list for a number"
+		}
+		return boolean(isKey && v.member(cmp.Or(key.str, key.raw)).kind != KindMissing), ""
+	}
+	switch raw := v.str; {
+	case v.kind != KindString:
+		return v, needsText
+	case n.name == "ascii_downcase":
+		return text(strings.Map(func(r rune) rune { return r + or(r >= 'A' && r <= 'Z', 'a'-'A', 0) }, raw)), ""
+	case n.name == "ascii_upcase":
+		return text(strings.Map(func(r rune) rune { return r - or(r >= 'a' && r <= 'z', 'a'-'A', 0) }, raw)), ""
+	case n.name == "fromjson" && isJSON(raw):
+		return parseValue(raw), ""
+	}
+	return v, "makes no JSON of it"
+}
+
+// length is what jq counts in a value.
+func length(v value) (result value, problem string) {
+	switch v.kind {
+	case KindMissing, KindNull:
+		return integer(0), ""
+	case KindString:
+		return integer(utf8.RuneCountInString(v.str)), ""
+	case KindNumber: // its absolute value
+		return number(strings.TrimPrefix(v.raw, "-")), ""
+	case KindArray, KindObject:
+		return integer(v.count()), ""
+	}
+	return v, "needs text, a number, a list or an object"
+}

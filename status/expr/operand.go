@@ -1,0 +1,274 @@
+package expr
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidwall/gjson"
+)
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
+
+// isReserved reports whether a word alone is not a path.
+func isReserved(word string) bool {
+	return isOneOf(word, bareFunctions+" true false null and or in contains startswith endswith ")
+}
+
+// startsName reports whether a name begins at offset i.
+func (p *parser) startsName(i int) bool {
+	r, _ := utf8.DecodeRuneInString(p.src[min(i, len(p.src)):])
+	return r == '_' || r == '\\' || unicode.IsLetter(r)
+}
+
+// startsBarePath reports whether a path without a dot begins at offset i.
+func (p *parser) startsBarePath(i int) bool {
+	if c := p.at(i); c != 0 && strings.IndexByte("#@*?", c) >= 0 {
+		return true
+	}
+	word := p.word(i)
+	next := p.at(i + len(word))
+	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
+	return p.startsName(i) && next != '(' && (isPath || !isReserved(word))
+}
+
+// startsPath reports whether a path begins at offset i.
+func (p *parser) startsPath(i int) bool {
+	return p.at(i) == '.' || p.startsBarePath(i) || p.word(i+1) == "json" && p.at(i) == '$'
+}
+
+// operand parses an operand.
+func (p *parser) operand() *node {
+	from, c := p.pos, p.at(p.pos)
+	switch {
+	case from == len(p.src):
+		p.fail(from, "", "a value is missing at the end")
+	case c == '(':
+		defer p.nest(from)()
+		p.take(from + 1)
+		n := p.pipe()
+		p.close(from)
+		n.grouped = true
+		return n
+	case isQuote(c):
+		s, end := p.quoted(from)
+		return p.constant(text(s), end)
+	case c == '[' || c == '{':
+		return p.json()
+	case isDigit(c), c == '-' && isDigit(p.at(from+1)):
+		return p.number()
+	case p.startsPath(from):
+		return p.pathOperand()
+	case c == '$':
+		return p.dollar()
+	case p.startsName(from):
+		return p.function()
+	}
+	if sign, source := p.operatorAt(from); sign != "" {
+		p.refuse("missing", source, from)
+	}
+	p.refuse("sign", p.src[from:], from)
+	return nil
+}
+
+// close expects a closing parenthesis, whose opening one is at an offset.
+func (p *parser) close(open int) {
+	switch {
+	case p.accept(")"):
+	case p.pos == len(p.src):
+		p.fail(open, "", "the parenthesis ( is not closed")
+	default:
+		p.unexpected()
+	}
+}
+
+// constant makes a node of a constant that ends at an offset.
+func (p *parser) constant(v value, end int) *node {
+	from := p.pos
+	p.take(end)
+	return &node{op: opLiteral, from: from, to: end, literal: v}
+}
+
+// lazy returns a pattern, which is compiled when it is used for the first time.
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
+
+// Texts in quotes: in double ones the escapes of JSON, in single ones only \' and \\.
+var (
+	quotedText = lazy(`(?s)^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')`)
+	escapes    = lazy(`\\(u[0-9a-fA-F]{4}|["\\/bfnrt])?`)
+	controls   = lazy(`[\x00-\x1f]`)
+)
+
+// quoted reads the text that begins at offset i with a quote of either kind. It returns the
+// offset after it.
+func (p *parser) quoted(i int) (s string, end int) {
+	source := quotedText().FindString(p.src[i:])
+	end = i + len(source)
+	switch {
+	case source == "":
+		p.fail(i, "", "the quote %c is not closed", p.src[i])
+	case source[0] == '\'':
+		return strings.NewReplacer(`\'`, `'`, `\\`, `\`).Replace(source[1 : len(source)-1]), end
+	}
+	for _, escape := range escapes().FindAllStringSubmatchIndex(source, -1) {
+		if at := i + escape[0]; escape[2] < 0 {
+			p.refuse("escape", p.src[at:], at)
+		}
+	}
+	// What JSON wants escaped need not be.
+	json := controls().ReplaceAllStringFunc(source, func(c string) string { return fmt.Sprintf(`\u%04x`, c) })
+	return gjson.Parse(json).Str, end
+}
+
+// json parses a list or an object.
+func (p *parser) json() *node {
+	from := p.pos
+	decoder := json.NewDecoder(strings.NewReader(p.src[from:]))
+	var raw json.RawMessage
+	if err := decoder.Decode(&raw); err != nil || len(raw) > 0 && isTooDeep(string(raw), maxNesting) {
+		p.refuse("json", p.src[from:], from)
+	}
+	return p.constant(parseValue(string(raw)), from+int(decoder.InputOffset()))
+}
+
+// quantity is a number, perhaps with a unit of time.
+var quantity = lazy(`^-?\d(?:[eE][-+]\d|[\w.])*`)
+
+// number parses a number, or a duration, which is a number of seconds.
+func (p *parser) number() *node {
+	source := quantity().FindString(p.src[p.pos:])
+	raw := source
+	if isOneOf(strings.TrimLeft(raw, "-.0123456789"), " ms s m h ") {
+		if d, err := time.ParseDuration(raw); err == nil {
+			raw = strconv.FormatFloat(d.Seconds(), 'g', -1, 64)
+		}
+	}
+	if !gjson.Valid(raw) {
+		p.refuse("digit", source, p.pos)
+	}
+	return p.constant(number(raw), p.pos+len(source))
+}
+
+// dollar parses $name, $header.Name, $ENV.NAME and $json with its path.
+func (p *parser) dollar() *node {
+	from := p.pos
+	name := p.word(from + 1)
+	end := from + 1 + len(name)
+	n := &node{op: opVariable, from: from, name: name}
+	_, uses := (&Env{}).variable(name, "")
+	switch {
+	case name == "ENV":
+		key, end := p.member(end, "")
+		v := text(p.lookUp(key, from))
+		v.hidden = true
+		return p.constant(v, end)
+	case uses == 0:
+		p.refuse("variable", p.src[from:], from)
+	case name == "header":
+		if n.field, end = p.member(end, "-"); n.field == "" {
+			p.refuse("variable", "$header", from)
+		}
+	}
+	p.uses |= uses
+	p.take(end)
+	n.to = end
+	return n
+}
+
+// lookUp is a variable of the environment, which has to have more than blanks: every text begins
+// with and contains what is empty.
+func (p *parser) lookUp(name string, at int) (v string) {
+	isSet := false
+	if p.environ != nil {
+		v, isSet = p.environ(name)
+	}
+	if strings.TrimSpace(v) == "" {
+		p.refuse("environ", name+or(isSet, " is empty", " is not set"), at)
+	}
+	p.secret = true
+	return v
+}
+
+// member reads .name or ["name"] at offset i; the name is "" if there is none. Besides letters,
+// digits and _ a name after a dot may hold the other characters.
+func (p *parser) member(i int, other string) (name string, end int) {
+	if quote := p.space(i + 1); p.at(i) == '[' && isQuote(p.at(quote)) {
+		name, end = p.quoted(quote)
+		return name, p.closeBracket(i, end)
+	}
+	if p.at(i) != '.' {
+		return "", i
+	}
+	for end = i + 1; p.word(end) != "" || strings.Contains(other, p.src[end:min(end+1, len(p.src))]) && end < len(p.src); {
+		end += max(1, len(p.word(end)))
+	}
+	return p.src[i+1 : end], end
+}
+
+// pathOperand parses a path, which must not iterate here.
+func (p *parser) pathOperand() *node {
+	path := p.path()
+	if s := path.eachStep(); s != nil {
+		p.fail(s.from, "test the elements with any(...) or all(...)", "[] stands outside of any, all and count")
+	}
+	return p.pathNode(path)
+}
+
+func (p *parser) pathNode(path *path) *node {
+	if !p.inner || path.root != rootDot {
+		p.uses |= UsesJSON
+	}
+	if path.root != rootDot {
+		p.uses |= UsesWhole
+	}
+	n := &node{op: opPath, from: path.from, to: path.to, path: path}
+	if word := path.firstWord(); word != "" && p.piped {
+		p.refuse("function", word, path.from)
+	} else if word != "" && len(path.steps) == 1 {
+		p.check("field", word, path.from)
+	}
+	p.take(path.to)
+	return n
+}
+
+// function parses a constant that is a word, or a function, whose arguments follow at once.
+func (p *parser) function() *node {
+	from, word := p.pos, p.word(p.pos)
+	end := from + len(word)
+	n := &node{op: opCall, from: from, to: end, name: word}
+	switch isCall := p.at(end) == '('; {
+	case isCall && !isOneOf(word, calledFunctions):
+		p.refuse("call", p.src[from:], from)
+	case isCall:
+		defer p.nest(from)()
+		p.take(end + 1)
+		if !p.inner && word != "exists" {
+			p.uses |= UsesJSON // it reads the document, or a list in it
+		}
+		piped, inner := p.piped, p.inner
+		p.piped = false
+		p.arguments(n)
+		p.close(end)
+		if p.piped, p.inner, n.to = piped, inner, p.end; isOneOf(word, comparingFunctions) {
+			return n.asComparison()
+		}
+		return n
+	case word == "true" || word == "false" || word == "null":
+		return p.constant(parseValue(word), end)
+	case !isOneOf(word, bareFunctions):
+		p.fail(from, "", "a value is missing before %s", word)
+	case !p.piped:
+		p.refuse("bare", word, from)
+	}
+	p.take(end)
+	return n
+}

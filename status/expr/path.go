@@ -1,0 +1,328 @@
+package expr
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// A root says where a path begins.
+type root uint8
+
+const (
+	rootDot   root = iota // the value that is looked at, usually the document
+	rootJSON              // the whole document
+	rootLines             // the documents of JSON lines
+)
+
+// A path says where in a document a value is.
+type path struct {
+	from, to int // in the source
+	root     root
+	bare     bool // begins without a dot
+	steps    []step
+}
+
+// A stepKind says what a step does.
+type stepKind uint8
+
+const (
+	stepField    stepKind = iota // .name, ["name"], .0
+	stepIndex                    // [n], of a list only
+	stepEach                     // []
+	stepCount                    // #
+	stepMap                      // #.x
+	stepFirst                    // #(...)
+	stepAll                      // #(...)#
+	stepModifier                 // @name
+)
+
+// A step is one component of a path.
+type step struct {
+	kind     stepKind
+	from, to int
+	piped    bool // joined by a | without spaces, not by a dot
+	bracket  bool // in brackets, which apply to all that comes before
+
+	key     string // stepField: the name; stepModifier: the name and the argument
+	indexes bool   // stepField: .0, which is an index or a key
+	pattern string // stepField: the name, if it has wildcards
+	n       int    // stepIndex
+	query   *query // stepFirst, stepAll
+	sub     []step // stepMap, stepAll: walked for each element
+}
+
+// Forms of steps. In a path without a dot a name may hold wildcards.
+var (
+	stepName = lazy(`^(?:[\pL_]|\\.)(?:[\pL\pNd_]|\\.|-(?:[\pL_]|\\.))*`)
+	stepWild = lazy(`^(?:[\pL_*?]|\\.)(?:[\pL\pNd_*?]|\\.|-(?:[\pL\pNd_]|\\.))*`)
+	escaped  = lazy(`\\(.)`)
+
+	wholeNumber = lazy(`^-?\d+`)
+)
+
+// A pathParser reads one path. It ends at the first character that cannot continue the path.
+type pathParser struct {
+	*parser
+	*path
+	i     int  // where it is in the source
+	joint bool // the next step was joined by |
+}
+
+// path reads the path that begins at p.pos; it does not go to the next token.
+func (p *parser) path() *path {
+	q := &pathParser{parser: p, path: &path{from: p.pos}, i: p.pos}
+	rest := p.src[p.pos:]
+	switch c := p.at(p.pos + 2); {
+	case strings.HasPrefix(rest, "$json"):
+		q.root, q.i = rootJSON, q.i+len("$json")
+	case strings.HasPrefix(rest, ".."):
+		q.root, q.i = rootLines, q.i+len("..")
+		if c == '#' || isDigit(c) {
+			q.step()
+		} else if !p.list || c != '[' && p.space(q.i) < len(p.src) {
+			p.refuse("dot", "..", p.pos)
+		}
+	case rest[0] != '.':
+		q.bare = true
+		q.step()
+	case isDigit(p.at(p.pos + 1)):
+		p.refuse("dot", rest, p.pos)
+	case strings.IndexByte(" \t\r\n[|?", p.at(p.pos+1)) >= 0 || !q.startsStep(p.pos+1) && p.at(p.pos+1) != '$' && !isQuote(p.at(p.pos+1)):
+		q.i++ // the dot alone
+	}
+	return q.finish()
+}
+
+// finish reads the steps after the first.
+func (p *pathParser) finish() *path {
+	for p.more() {
+	}
+	p.to = p.i
+	p.steps = nestSteps(p.steps)
+	return p.path
+}
+
+// more reads the next step and reports whether there was one.
+func (p *pathParser) more() bool {
+	switch from := p.i; {
+	case p.at(from) == '.':
+		if p.i++; isQuote(p.at(p.i)) && !p.bare {
+			var key string
+			key, p.i = p.quoted(p.i)
+			p.add(step{key: key}, from+1)
+		} else if p.startsStep(p.i) {
+			p.step()
+		} else {
+			p.refuse("dot", p.src[from:], p.i)
+		}
+	case p.at(from) == '[':
+		p.brackets()
+	case p.at(from) == '|':
+		return p.tightPipe()
+	case p.at(from) == '?' && !p.bare && (len(p.steps) > 0 || p.root == rootDot):
+		p.i++ // jq's, without effect: nothing ever fails here
+	default:
+		return false
+	}
+	return true
+}
+
+// startsStep reports whether a name or a gjson step begins at offset i.
+func (p *pathParser) startsStep(i int) bool {
+	switch c := p.at(i); c {
+	case '#', '@':
+		return true
+	case '*', '?':
+		return p.bare
+	default:
+		return isDigit(c) || p.startsName(i)
+	}
+}
+
+// tightPipe reads a | that belongs to the path, and the step after it. Any other | is
+// left to the parser.
+func (p *pathParser) tightPipe() bool {
+	next := p.i + 1
+	c, word := p.at(next), p.word(next)
+	tight := c == '#' || c == '@' || c == '\\' || isDigit(c)
+	if p.bare && !tight {
+		isFunction := isReserved(word) || isOneOf(word, testFunctions) || p.at(next+len(word)) == '('
+		tight = c == '*' || p.startsName(next) && !isFunction
+	}
+	if tight {
+		p.i, p.joint = next, true
+		p.step()
+	}
+	return tight
+}
+
+// step reads a name or a gjson step.
+func (p *pathParser) step() {
+	from := p.i
+	switch c := p.at(from); {
+	case c == '#' && p.at(from+1) == '(':
+		p.i++
+		s := step{kind: stepFirst, query: p.readQuery()}
+		if p.at(p.i) == '#' {
+			s.kind = stepAll
+			p.i++
+		}
+		p.add(s, from)
+	case c == '#':
+		p.i++
+		p.add(step{kind: stepCount}, from)
+	case c == '@':
+		p.modifier()
+	case isDigit(c):
+		word := p.word(from)
+		if strings.Trim(word, "0123456789") != "" {
+			p.refuse("key", word, from)
+		}
+		p.i += len(word)
+		p.add(step{key: word, indexes: true}, from)
+	default:
+		form := stepName()
+		if p.bare {
+			form = stepWild()
+		}
+		name := form.FindString(p.src[from:])
+		if name == "" {
+			p.refuse("dot", "", from)
+		}
+		p.i += len(name)
+		s := step{key: escaped().ReplaceAllString(name, "$1")}
+		if strings.ContainsAny(escaped().ReplaceAllString(name, ""), "*?") {
+			s.pattern = name
+		}
+		if s.pattern != "" && strings.Contains(name, `\`) { // gjson takes \* for *
+			p.refuse("wildcard", name, from)
+		}
+		p.add(s, from)
+	}
+}
+
+// add appends a step that began at offset from.
+func (p *pathParser) add(s step, from int) {
+	s.from, s.to = from, p.i
+	s.piped, p.joint = p.joint, false
+	p.steps = append(p.steps, s)
+}
+
+// brackets reads [n], ["key"] or [].
+func (p *pathParser) brackets() {
+	open := p.i
+	s := step{kind: stepEach, bracket: true}
+	p.i = p.space(open + 1)
+	switch c := p.at(p.i); {
+	case len(p.steps) > 0 && p.steps[len(p.steps)-1].kind == stepCount:
+		p.refuse("dot", "#[", open)
+	case isQuote(c):
+		s.kind = stepField
+		s.key, p.i = p.quoted(p.i)
+	case c == '-' || isDigit(c):
+		source := wholeNumber().FindString(p.src[p.i:])
+		n, _ := strconv.ParseInt(source, 10, 32) // one out of range becomes the nearest
+		s.kind, s.n, p.i = stepIndex, int(n), p.i+len(source)
+	}
+	p.i = p.closeBracket(open, p.i)
+	p.add(s, open)
+}
+
+// closeBracket reads the ] at offset i, for the [ at offset open. It returns the offset after it.
+func (p *parser) closeBracket(open, i int) (end int) {
+	if i = p.space(i); p.at(i) != ']' {
+		p.refuse("bracket", p.src[i:], open)
+	}
+	return i + 1
+}
+
+// maxModifiers is how many modifiers a path may have: each makes a copy, and some make the value
+// larger.
+const maxModifiers = 8
+
+// modifiers are those of gjson that are known not to do harm.
+const modifiers = " reverse this flatten join valid keys values tostr fromstr group "
+
+// modifier reads @name and its argument.
+func (p *pathParser) modifier() {
+	from := p.i
+	name := p.word(p.i + 1)
+	p.i += 1 + len(name)
+	if !isOneOf(name, modifiers) {
+		p.refuse("modifier", name, from)
+	} else if strings.Count(p.src[p.path.from:p.i], "@") > maxModifiers {
+		p.fail(from, "", "a path may have at most %d modifiers", maxModifiers)
+	}
+	if p.at(p.i) == ':' {
+		end := strings.IndexByte(p.src[p.i:], '}') + p.i + 1
+		if !isJSON(p.src[p.i+1 : max(end, p.i+1)]) {
+			p.refuse("modifier", name, p.i+1)
+		}
+		p.i = end
+	}
+	p.add(step{kind: stepModifier, key: p.src[from+1 : p.i]}, from)
+}
+
+// nestSteps moves the steps that apply to each element into the step that yields the list. They
+// end at the next pipe or bracket.
+func nestSteps(steps []step) (lowered []step) {
+	for i := 0; i < len(steps); i++ {
+		s := steps[i]
+		end := i + 1
+		for end < len(steps) && !steps[end].piped && !steps[end].bracket {
+			end++
+		}
+		if s.kind == stepCount && end > i+1 {
+			s.kind = stepMap
+		}
+		if s.kind == stepMap || s.kind == stepAll {
+			s.sub, s.to = nestSteps(steps[i+1:end]), steps[end-1].to
+			i = end - 1
+		}
+		for s.pattern != "" && i+1 < end && steps[i+1].kind == stepField { // gjson tries the next key if they do not fit
+			i++
+			s.pattern, s.to = s.pattern+"."+cmp.Or(steps[i].pattern, gjson.Escape(steps[i].key)), steps[i].to
+		}
+		lowered = append(lowered, s)
+	}
+	return lowered
+}
+
+// isList reports whether the path always yields a list, and so would always be true as a
+// condition.
+func (p *path) isList() (list bool) {
+	for i := range p.steps {
+		s := &p.steps[i]
+		name, _, _ := strings.Cut(s.key, ":")
+		keeps := s.kind == stepModifier && isOneOf(name, " reverse flatten this valid ")
+		makes := s.kind == stepModifier && isOneOf(name, " keys values group ")
+		list = s.kind == stepMap || s.kind == stepAll || makes || list && keeps
+	}
+	return list
+}
+
+// eachStep returns the first [] of the path, nil if it has none.
+func (p *path) eachStep() *step {
+	for i := range p.steps {
+		if p.steps[i].kind == stepEach {
+			return &p.steps[i]
+		}
+	}
+	return nil
+}
+
+// before is the source of the part of the path before a step, "" for nothing.
+func (p *path) before(s *step, src string) string {
+	return strings.TrimRight(src[p.from:s.from], ".|")
+}
+
+// firstWord is the name that a bare path begins with, "" for another path.
+func (p *path) firstWord() string {
+	if !p.bare || p.steps[0].kind != stepField || p.steps[0].pattern != "" || p.steps[0].indexes {
+		return ""
+	}
+	return p.steps[0].key
+}

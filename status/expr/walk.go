@@ -1,0 +1,180 @@
+package expr
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// maxResult is the largest value, in bytes, that a modifier or tostring may be applied to: some
+// need fifty times that memory.
+const maxResult = 4 << 20
+
+// walk follows a path from where it begins.
+func (e *evaluator) walk(p *path) value {
+	source := cmp.Or(e.src[p.from:p.to], ".")
+	v := e.follow(p, e.root(p), p.steps)
+	switch {
+	case v.kind == KindMissing && !v.found, v.missed != "": // or a query has tested nothing that is there
+		v.missed = source
+	default:
+		v.found = v.found || v.kind > KindMissing
+	}
+	return v
+}
+
+// root is the value that a path begins at.
+func (e *evaluator) root(p *path) value {
+	switch p.root {
+	case rootJSON:
+		return e.env.Doc.value()
+	case rootLines:
+		return e.env.Doc.all()
+	}
+	return e.current()
+}
+
+// follow walks steps from a value. p is the path that they belong to. What a query has made
+// tells in found and missed whether there was anything that it could test.
+func (e *evaluator) follow(p *path, v value, steps []step) value {
+	for i := range steps {
+		if v.kind == KindUnknown {
+			break
+		}
+		e.check()
+		next := e.step(p, v, &steps[i])
+		if steps[i].kind == stepCount || steps[i].kind == stepModifier {
+			next.found, next.missed, next.absent = v.found, v.missed, v.absent
+		}
+		next.hidden = next.hidden || v.hidden
+		v = next
+	}
+	return v
+}
+
+// step follows one step from a value that is not unknown.
+func (e *evaluator) step(p *path, v value, s *step) value {
+	use := strings.TrimLeft(e.src[s.from:s.to], ".|")
+	wrong := func(problem string) value { return misuse(p.before(s, e.src), v, problem) }
+	switch {
+	case s.kind == stepModifier:
+		if problem := modify(&v, s); problem != "" {
+			return wrong(use + " " + problem)
+		}
+		return v
+	case e.nullIsList && v.kind == KindNull && s.kind == stepAll:
+		return parseValue("[]")
+	case v.isNull():
+		return missing()
+	case s.kind == stepField && v.kind != KindObject && (v.kind != KindArray || !s.indexes):
+		return wrong("has no field " + use)
+	case s.kind == stepField:
+		found := v.member(s.key)
+		if s.pattern != "" {
+			found = fromResult(gjson.Get(v.raw, s.pattern))
+		}
+		if found.kind == KindMissing {
+			e.noteMissing(p, v, s)
+		}
+		return found
+	case v.kind == KindObject && s.kind != stepIndex:
+		return wrong(use + " needs a list; put @values before it for the values of the object")
+	case v.kind != KindArray:
+		return wrong(use + " needs a list")
+	case s.kind == stepIndex && s.n < 0:
+		return v.member(strconv.Itoa(s.n + v.count()))
+	case s.kind == stepIndex:
+		return fromResult(gjson.Get(v.raw, strconv.Itoa(s.n)))
+	case s.kind == stepCount:
+		return integer(v.count())
+	}
+	return e.selected(p, v, s)
+}
+
+// member is the member of an object with that key, or the element of a list with that index.
+func (v value) member(key string) value {
+	if key == "" { // for which gjson has no path
+		if found, ok := v.members()[""]; ok {
+			return found
+		}
+	}
+	return fromResult(gjson.Get(v.raw, gjson.Escape(key)))
+}
+
+// selected follows #(...), #(...)# and #.x. Like gjson, a list leaves out elements without x.
+func (e *evaluator) selected(p *path, v value, s *step) value {
+	var list []string
+	first, tested, n := missing(), false, 0
+	v.each(func(_ string, element value) bool {
+		e.check()
+		n++
+		element.hidden = v.hidden
+		if s.query != nil {
+			selects, tests := e.selects(p, s.query, element)
+			if tested = tested || tests; !selects {
+				return true
+			}
+			first = element
+		}
+		if found := e.follow(p, element, s.sub); found.kind > KindMissing {
+			list = append(list, found.json())
+			tested = tested || s.query == nil
+		}
+		return s.kind != stepFirst
+	})
+	if s.kind != stepFirst {
+		first = value{kind: KindArray, raw: "[" + strings.Join(list, ",") + "]"}
+	}
+	if first.found = tested || n == 0; !first.found {
+		first.missed, first.absent = "#", true // the path names it
+	}
+	return first
+}
+
+// selects reports whether a query holds for an element, and whether there was anything to
+// test.
+func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bool) {
+	v := element
+	if q.path != nil {
+		if element.kind < KindArray {
+			return false, false // also for ~: gjson does not look into scalars
+		}
+		v = e.unhinted().follow(p, element, q.path.steps)
+	}
+	return q.selects(v), v.kind > KindMissing || v.found || q.tilde || q.sign == ""
+}
+
+// modify applies a modifier of gjson to a value that is not unknown, or returns why that cannot be.
+func modify(v *value, s *step) (problem string) {
+	name, _, _ := strings.Cut(s.key, ":")
+	raw := v.json()
+	switch {
+	case v.kind == KindMissing, v.kind == KindNull && name != "tostr", isOneOf(name, " this valid "):
+		return ""
+	case name == "fromstr" && v.kind != KindString:
+		return needsText
+	case isOneOf(name, " keys group ") && v.kind != KindObject, name == "values" && v.kind < KindArray:
+		return "needs an object"
+	case len(raw) > maxResult:
+		return "needs a smaller value"
+	case name == "tostr":
+		*v = text(raw)
+		return ""
+	case name == "fromstr":
+		raw = v.str
+	default:
+		raw = gjson.Get(raw, "@"+s.key).Raw
+	}
+	if !isJSON(raw) { // modifiers do not always make JSON: @join writes {"a":1,}
+		return "makes no JSON of it"
+	}
+	*v = parseValue(raw)
+	return ""
+}
+
+// misuse says why a value cannot be used.
+func misuse(subject string, v value, problem string) value {
+	return unknown(cmp.Or(subject, ".") + " is " + v.kind.noun() + ", and " + problem)
+}
