@@ -54,10 +54,9 @@ func (c Connect) Transport() (*http.Transport, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
-	exchange.ObserveDial(dialer)
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            exchange.TimeDial(dialLocalhost(dialer.DialContext)),
+		DialContext:            dialLocalhost(dialer.DialContext),
 		TLSClientConfig:        config,
 		DisableCompression:     true, // exchange decodes whatever codings the header names
 		ForceAttemptHTTP2:      true,
@@ -74,7 +73,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 	if c.UnixSocket != "" {
 		t.Proxy = nil
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return exchange.TimeDial(dialer.DialContext)(ctx, "unix", c.UnixSocket)
+			return dialer.DialContext(ctx, "unix", c.UnixSocket)
 		}
 		return t, nil
 	}
@@ -233,9 +232,12 @@ func readPEM(name string) ([]byte, error) {
 	return text, err
 }
 
+// A dialFunc connects, as the DialContext of a [net.Dialer] does.
+type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // dialLocalhost tries both loopback addresses for localhost (RFC 6761 section 6.3), even
 // if the system's resolver knows only one of them.
-func dialLocalhost(dial exchange.DialFunc) exchange.DialFunc {
+func dialLocalhost(dial dialFunc) dialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		host, port, split := net.SplitHostPort(address)
@@ -287,13 +289,10 @@ func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	dial := p.Dial
 	if dial == nil {
 		var dialer net.Dialer
-		exchange.ObserveDial(&dialer)
-		dial = exchange.TimeDial(dialLocalhost(dialer.DialContext))
+		dial = dialLocalhost(dialer.DialContext)
 	}
-	ctx, stages := exchange.WithDial(ctx)
 	began := time.Now()
 	conn, err := dial(ctx, "tcp", p.Address)
-	o.Stages = stages()
 	if err != nil {
 		o.Failure = exchange.NoConnection(ctx, err, began)
 		return o

@@ -95,9 +95,6 @@ type Observation struct {
 	// confirms.
 	NotModified bool
 
-	// Stages say how far a request or a connection got. They decide nothing.
-	Stages Stages
-
 	// Following places an HTTP answer in the life of an operation.
 	Following Following
 

@@ -30,9 +30,8 @@ type Document struct {
 	content
 	Notes []string `json:"notes,omitempty"`
 	prediction
-	Stages   *jsonStages `json:"stages,omitempty"`  // of the last attempt at a server
-	Latency  *latency    `json:"latency,omitempty"` // of the attempts in the timeline
-	Timeline []Moment    `json:"timeline"`
+	Latency  *latency `json:"latency,omitempty"` // of the attempts in the timeline
+	Timeline []Moment `json:"timeline"`
 }
 
 // A content is what an answer holds, in JSON.
@@ -76,7 +75,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		d.Timeline = append(d.Timeline, r.run.timeline.moments()...)
 	}
 	if r.run != nil && r.run.attempt != nil {
-		if d.Stages = stagesOf(r.run.attempt.Observation); d.Stages != nil {
+		if isOfServer(r.run.attempt.Observation) {
 			d.Latency = new(latencyOf(made(slices.Clone(d.Timeline))))
 		}
 	}

@@ -142,9 +142,6 @@ func (l *log) answer(said *logged, ev poll.Event) {
 	} else {
 		said.body = body
 	}
-	if stages := stageWords(o); stages != "" {
-		l.row(ev, "stages", stages)
-	}
 	l.row(ev, "answer", what)
 	l.say(body)
 }

@@ -90,7 +90,6 @@ func (t *recording) pass(d time.Duration) *recording {
 func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
 	another.Taken = true
-	another.Stages.Took[status.StageConnect] = time.Second // there
 	t.made++
 	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, Streak: 1, Threshold: 1}
 	return t.event(t.last)

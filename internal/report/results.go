@@ -33,8 +33,6 @@ type TargetResult struct {
 	Attempts int     `json:"attempts"`
 	Elapsed  Seconds `json:"elapsed_s"`
 	Resumed  bool    `json:"resumed,omitempty"` // it had ended in an earlier run
-	// Stages is how far the last attempt got of a target that did not succeed.
-	Stages *jsonStages `json:"stages,omitempty"`
 	content
 }
 
@@ -219,12 +217,8 @@ func targetResult(n int, result Result, exit int) TargetResult {
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
 		Resumed: o.Resumed,
 	}
-	switch o.Ending {
-	case poll.Succeeded:
-	case poll.Cancelled:
+	if o.Ending == poll.Cancelled {
 		t.Exit = nil
-	default:
-		t.Stages = stagesOf(o.Observation)
 	}
 	t.setValue(result.values)
 	return t

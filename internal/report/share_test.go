@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // Programs are told how many attempts others made, and how long was really waited.
@@ -50,7 +48,6 @@ func TestShared_latency(t *testing.T) {
 	s, _, _ := term.Buffers("")
 	r := New(Config{Streams: s, Face: None, Shared: true})
 	own := httpAnswer(200, "{}")
-	own.Stages.Took[status.StageConnect] = time.Millisecond
 	events := newRecording(jobURL, 0, 0).wait(0, nil).taken(notReady("a"), own).
 		wait(0, nil).attempt(notReady("b"), own).end(poll.Outcome{Ending: poll.TimedOut})
 	for _, ev := range events {

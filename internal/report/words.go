@@ -81,7 +81,7 @@ func hintWords(ev poll.Event) string {
 
 // closing returns the last words of a run. summary comes after the first line.
 func (r *Reporter) closing(o *poll.Outcome, summary string) string {
-	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary + r.reach(o)
+	text := "poll: " + ending(o, r.cfg.Palette) + "\n" + summary + r.latencyWords(o)
 	if o.Ending != poll.Succeeded && o.Observation != nil {
 		text += lastAnswer(o.Observation, r.child != nil)
 	}

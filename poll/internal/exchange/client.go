@@ -307,11 +307,8 @@ func (c *client) send(ctx context.Context, next call, sent time.Time) (*answer, 
 		req.URL = &u
 	}
 	resp, err := transport.RoundTrip(req)
-	encrypted := next.at.url.Scheme == "https"
 	if err != nil {
-		e := d.failed(err)
-		e.stages = d.stages(sent, time.Now(), false, encrypted)
-		return nil, e
+		return nil, d.failed(err)
 	}
 	defer resp.Body.Close()
 	if !standard { // its bodies may not end with their context
@@ -319,14 +316,11 @@ func (c *client) send(ctx context.Context, next call, sent time.Time) (*answer, 
 	}
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, from: next.at}
-	a.Stages = d.stages(sent, received, true, encrypted)
 	a.Kind, a.Code, a.Header = status.KindHTTP, new(a.code), resp.Header
 	// Encodings or a range that the user asks for are passed on as they come.
 	asIs := c.Header.Get("Accept-Encoding") != "" || c.Header.Get("Range") != ""
 	if err := a.read(req, resp, body.Buffer{Limit: cmp.Or(next.limit, c.MaxBody), Hold: &c.hold}, asIs); err != nil {
-		a.Stages.Note(status.StageBody, received, time.Now())
-		a.Stages.Unfinished = true
-		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength, stages: a.Stages}
+		return nil, &sendError{err: err, left: true, begun: true, got: a.Size, want: resp.ContentLength}
 	}
 	hint.Read(&a.Observation, received)
 	c.cookies.keep(a.from, resp.Header)

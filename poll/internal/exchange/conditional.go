@@ -170,7 +170,7 @@ func (c *cache) settle(a *answer) (confirmed *answer) {
 		}
 		o := kept.Observation
 		o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
-		o.Stages, o.NotModified = a.Stages, true
+		o.NotModified = true
 		return &answer{Observation: o, code: kept.code, from: kept.from, redirects: kept.redirects}
 	}
 	var kept *valid

@@ -50,8 +50,6 @@ type delivery struct {
 	answered bool       // what follows is a request that the transport makes by itself
 	again    plainError // why it was stopped before it was sent again; "" if it was not
 	atProxy  bool       // a proxy was asked to connect, and has not answered
-	opened   time.Time  // conn, or when the request was given it
-	dial     *dial      // of a connection for this request, nil if none was begun
 }
 
 // deliver returns a delivery and the context of its request.
@@ -73,25 +71,12 @@ func deliver(ctx context.Context) (context.Context, *delivery) {
 
 type deliveryKey struct{}
 
-// Value finds the delivery by its key, and its dial.
+// Value finds the delivery by its key.
 func (d *delivery) Value(key any) any {
-	switch key {
-	case deliveryKey{}:
+	if key == (deliveryKey{}) {
 		return d
-	case dialKey{}:
-		return d.dialing()
 	}
 	return d.Context.Value(key)
-}
-
-// dialing returns what notes how a connection is opened for this request.
-func (d *delivery) dialing() *dial {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.dial == nil {
-		d.dial = new(dial)
-	}
-	return d.dial
 }
 
 func (d *delivery) set(field *bool, value bool) {
@@ -129,7 +114,6 @@ func (d *delivery) getConn(string) {
 func (d *delivery) gotConn(info httptrace.GotConnInfo) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.opened = time.Now()
 	switch {
 	case d.again == "":
 		d.conn, d.reused, d.asks = info.Conn, info.Reused, 0
@@ -215,12 +199,10 @@ func ObserveProxy(t *http.Transport) {
 	}
 	t.GetProxyConnectHeader = func(ctx context.Context, _ *url.URL, _ string) (http.Header, error) {
 		asked(ctx, true)
-		note(ctx, func(d *dial) *time.Time { return &d.asked })
 		return nil, nil
 	}
 	t.OnProxyConnectResponse = func(ctx context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 		asked(ctx, false)
-		note(ctx, func(d *dial) *time.Time { return &d.passed })
 		if answer.StatusCode == http.StatusOK {
 			return nil
 		}

@@ -93,7 +93,6 @@ type sendError struct {
 	atProxy   bool  // it failed while a proxy was to connect
 	begun     bool  // the answer had begun, and reading its body failed
 	got, want int64 // bytes of the body, read and announced; want is -1 if unknown
-	stages    status.Stages
 }
 
 func (e *sendError) Error() string { return e.err.Error() }
@@ -107,9 +106,6 @@ func (c *client) unanswered(
 	unsent, atProxy := sent == nil || !sent.left, sent != nil && sent.atProxy
 	a := failed(nil, redirects)
 	a.unsent = unsent
-	if sent != nil {
-		a.Stages = sent.stages
-	}
 	if ctx.Err() != nil {
 		whose := ""
 		if atProxy {

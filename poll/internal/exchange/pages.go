@@ -246,7 +246,6 @@ func failPage(o *status.Observation, a *answer, n int) {
 func addPage(o *status.Observation, a *answer) {
 	o.Size += a.Size
 	o.NotModified = o.NotModified && a.NotModified
-	o.Stages = a.Stages
 	o.Exhausted = o.Exhausted || a.Exhausted
 	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
 		o.Hint = a.Hint
