@@ -301,8 +301,9 @@ func (p *parser) compile(pattern value, at int) *regexp.Regexp {
 		p.check("pattern", pattern.str, at)
 		p.fail(at, "", "the pattern is malformed: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	}
-	if tree, err := syntax.Parse(pattern.str, syntax.Perl); err == nil && strings.Contains(tree.String(), "(?:)") {
-		p.refuse("empty", "branch", at) // which it spells so
+	tree, _ := syntax.Parse(pattern.str, syntax.Perl)
+	if spelled := tree.String(); spelled == "()" || strings.Contains(spelled, "(?:)") {
+		p.refuse("empty", "branch", at)
 	}
 	return re
 }
