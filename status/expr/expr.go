@@ -156,8 +156,8 @@ type Explanation struct {
 	// .state is "pending", want == "done". Values are cut to 60 characters, and those of headers
 	// and of the environment are not shown.
 	Lines []string
-	// Notes list what is odd about a match: ".items is an empty list, which is true". There are
-	// none for any other outcome.
+	// Notes list what is odd about a match: ".items is an empty list, which is true", and members
+	// of nearly the name of one that is missing. There are none for any other outcome.
 	Notes []string
 	// Near and Hints suggest what was meant where there is no match. Near are members of
 	// nearly the name of one that is missing, Hints all else. They show no values.
@@ -181,19 +181,19 @@ func (r Result) Explain() Explanation {
 	case v.missed != "" && v.kind == KindUnknown:
 		e.why.lines = []string{words.OneLine(v.detail)}
 		if !strings.ContainsAny(v.missed, "#|@") {
-			e.hints.has = append(e.hints.has, "if its absence is what counts: "+words.OneLine(v.missed)+" == null")
+			e.hints.has = append(e.hints.has, "if it may be missing: ("+words.OneLine(v.missed)+" // null)")
 		}
 	case x.jq != nil && v.kind == KindUnknown, len(e.why.lines) == 0:
 		e.why.lines = []string{words.OneLine(strings.TrimSpace(x.src) + " is " + or(v.kind == KindUnknown, "unknown: "+v.detail, v.preview()))}
 	}
 	why := Explanation{Lines: slices.Compact(e.why.lines)}
 	if r.Tri == True {
-		why.Notes = slices.Compact(e.why.notes)
+		why.Notes = slices.Compact(append(e.why.notes, e.hints.near...))
 		return why
 	}
 	answered := or(r.env.Exit != nil, "command: ", "request: ")
 	for _, line := range why.Lines {
-		if _, hint, found := hintTable().Find("answer", answered+x.src+" -- "+line); found {
+		if _, hint, _ := hintTable().Find("answer", answered+x.src+" -- "+line); hint != "" {
 			why.Hints = append(why.Hints, hint)
 		}
 	}

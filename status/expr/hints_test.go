@@ -46,7 +46,7 @@ func TestHints(t *testing.T) {
 		{bare, `!(.state == "running") and .Six == 1`, `did you mean .six?`},
 		// What may be absent.
 		{bare, `.State != "done"`, `did you mean .state?`},
-		{bare, `.zone != "done"`, `the document has: state, progress, meta, items, six, ...;;if its absence is what counts: .zone == null`},
+		{bare, `.zone != "done"`, `the document has: state, progress, meta, items, six, ...;;if it may be missing: (.zone // null)`},
 		{bare, `!items.#(q==1)`, ``},
 		{bare, `.state == "done"`, ``},
 		{bare, `.z.x == 1`, ``},

@@ -32,8 +32,9 @@ func (e *evaluator) quantify(n *node) value {
 		if v.kind != KindUnknown {
 			v = inner.with(element, "").eval(condition)
 		}
-		inner.hints = nil // those of the first element are enough
-		t.count(w.label, element, v, settles)
+		if t.count(w.label, element, v, settles); t.total == 3 {
+			inner.hints = nil // those of the first elements are enough
+		}
 		return n.name == "count" || e.why != nil || v.truth() != settles || v.isAbsent()
 	}
 	if len(n.kids) < 2 {

@@ -143,7 +143,7 @@ func (e *evaluator) selects(p *path, q *query, element value) (selects, tests bo
 		}
 		v = e.unhinted().follow(p, element, q.path.steps)
 	}
-	return q.selects(v), v.kind > KindMissing || v.found || q.tilde || q.sign == ""
+	return q.selects(v), v.kind > KindMissing || v.found || q.tilde
 }
 
 // modify applies a modifier of gjson to a value that is not unknown, or returns why that cannot be.
