@@ -14,23 +14,29 @@ import (
 // A command that does not end is spoken of once.
 func TestNoticeLong(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		streams, _, said := term.Buffers("")
-		reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
-		defer reporter.Close()
-		reporter.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: time.Now()})
-		long := noticeLong(reporter)
-		for _, step := range []struct {
-			runs time.Duration
-			want int
-		}{{longCommand - time.Second, 0}, {longCommand + time.Second, 1}, {3 * longCommand, 1}} {
-			long.Reset(longCommand)
-			time.Sleep(step.runs)
-			long.Stop()
-			synctest.Wait()
-			if have := strings.Count(said.String(), "poll: note: the command has run for 10 s: its output is judged when it ends"); have != step.want {
-				t.Errorf("after %s: said %d times, want %d: %q", step.runs, have, step.want, said.String())
+	for _, test := range []struct {
+		runs []time.Duration // of the command
+		want int
+	}{
+		{[]time.Duration{longCommand - time.Second, longCommand - time.Second}, 0},
+		{[]time.Duration{longCommand - time.Second, longCommand + time.Second}, 1},
+		{[]time.Duration{longCommand + time.Second, 3 * longCommand}, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			streams, _, said := term.Buffers("")
+			reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
+			reporter.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: time.Now()})
+			long := noticeLong(reporter)
+			for _, runs := range test.runs {
+				long.Reset(longCommand)
+				time.Sleep(runs)
+				long.Stop()
+				synctest.Wait()
 			}
-		}
-	})
+			reporter.Close()
+			if have := strings.Count(said.String(), "poll: note: the command has run for 10 s: its output is judged when it ends"); have != test.want {
+				t.Errorf("runs of %s: said %d times, want %d: %q", test.runs, have, test.want, said.String())
+			}
+		})
+	}
 }
