@@ -230,7 +230,10 @@ func (v vocabulary) statements(value statement, code int) (all []statement) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		member := statement{path: value.path + "." + name, raw: string(members[name]), depth: value.depth, known: value.known}
 		all = append(all, v.saidBy(name, member, code)...)
-		kind := v.around[strings.TrimSuffix(flattened(name), "s")]
+		key, kind := flattened(name), ""
+		if around := slices.Concat(v["around"][key], v["around"][strings.TrimSuffix(key, "s")]); around != nil {
+			kind = around[0][0]
+		}
 		if kind != "" || member.raw[0] == '{' && len(members) <= 100 { // more than that are a table of past operations
 			all = append(all, statement{stage: stageOpen, kind: kind, depth: value.depth, known: value.known})
 			member.depth, member.known = value.depth+1, value.known && kind != ""
@@ -246,43 +249,35 @@ var oddWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 //go:embed operation.txt
 var operationText string
 
-// A vocabulary is what operation.txt says, by flattened names and words.
-type vocabulary struct {
-	stages  map[string]stage
-	members map[string][][2]string // what the value has to be, and what it then says
-	around  map[string]string
-}
+// A vocabulary is what operation.txt says of words, of members and of what is around, each by
+// its flattened name.
+type vocabulary map[string]map[string][][]string
 
 var known = sync.OnceValue(func() vocabulary {
-	v := vocabulary{map[string]stage{}, map[string][][2]string{}, map[string]string{}}
-	stages := map[string]stage{"done": stageDone, "open": stageOpen, "failed": stageFailed}
+	v := vocabulary{"word": {}, "member": {}, "around": {}}
 	for line := range strings.Lines(operationText) {
-		head, names, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		head, names, _ := strings.Cut(line, ": ")
 		words := strings.Fields(head)
-		switch {
-		case len(words) == 0 || words[0] == "#":
-		case words[0] == "member":
-			for _, name := range strings.Fields(names) {
-				v.members[name] = append(v.members[name], [2]string(words[1:]))
-			}
-		case words[0] == "around":
-			for _, name := range strings.Fields(names) {
-				v.around[strings.TrimSuffix(name, "s")] = words[1]
-			}
-		default:
-			for _, word := range words[1:] {
-				v.stages[word] = stages[words[0]]
-			}
+		if len(words) == 0 || v[words[0]] == nil {
+			continue // a comment
+		}
+		for _, name := range strings.Fields(names) {
+			v[words[0]][name] = append(v[words[0]][name], words[1:])
 		}
 	}
 	return v
 })
 
+// stageNamed returns a stage by its name in operation.txt.
+func stageNamed(name string) stage {
+	return map[string]stage{"done": stageDone, "open": stageOpen, "failed": stageFailed}[name]
+}
+
 // stageOf returns the stage that a text means. A value that is none means nothing known.
 func (v vocabulary) stageOf(text []byte) stage {
 	if len(text) <= maxLine && !bytes.ContainsAny(text, "{[") {
-		if stage, found := v.stages[flattened(string(text))]; found {
-			return stage
+		if rows := v["word"][flattened(string(text))]; rows != nil {
+			return stageNamed(rows[0][0])
 		}
 	}
 	return stageOdd
@@ -291,29 +286,21 @@ func (v vocabulary) stageOf(text []byte) stage {
 // saidBy returns what a member says.
 func (v vocabulary) saidBy(name string, member statement, code int) (said []statement) {
 	key := strings.TrimPrefix(flattened(name), "is")
-	rows := v.members[key]
+	rows := v["member"][key]
 	for _, end := range []string{"status", "state"} {
 		if rows == nil && strings.HasSuffix(key, end) {
-			rows = v.members["*"+end]
+			rows = v["member"]["*"+end]
 		}
 	}
 	for _, row := range rows {
 		s := member
 		s.stage = v.stageOf([]byte(s.raw))
-		isCode := row[1] == "state" && strings.Trim(s.raw, `"`) == strconv.Itoa(code) // it repeats that of the answer
+		isCode := row[0] == "any" && strings.Trim(s.raw, `"`) == strconv.Itoa(code) // it repeats that of the answer
 		if !v.meets(row[0], s) || isCode {
 			continue
 		}
-		s.kind = row[1]
-		switch row[1] {
-		case "done":
-			s.kind, s.stage = "state", stageDone
-		case "open":
-			s.kind, s.stage = "state", stageOpen
-		case "sign":
-			s.stage = stageOpen
-		case "wrong":
-			s.stage = stageFailed
+		if s.kind = row[1]; len(row) > 2 {
+			s.stage = stageNamed(row[2])
 		}
 		said = append(said, s)
 	}
