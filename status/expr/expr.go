@@ -124,7 +124,7 @@ func (x *Expr) evaluate(e *evaluator) (v value, gaveUp bool) {
 	}
 	v = e.eval(x.root)
 	if x.condition && v.truth() == True && v.isAbsent() {
-		v = value{detail: v.missed + " is missing", missed: v.missed}
+		v.kind, v.detail = KindUnknown, v.missed+or(strings.Contains(v.missed, "#("), " tests what no element has", " is missing")
 	}
 	return v, false
 }
@@ -191,9 +191,9 @@ func (r Result) Explain() Explanation {
 		why.Notes = slices.Compact(append(e.why.notes, e.hints.near...))
 		return why
 	}
-	answered := or(r.env.Exit != nil, "command: ", "request: ")
+	asked := or(r.env.Exit != nil, "command: ", "request: ") + x.src
 	for _, line := range why.Lines {
-		if _, hint, _ := hintTable().Find("answer", answered+x.src+" -- "+line); hint != "" {
+		if _, hint, _ := hintTable().Find("answer", asked+" -- "+line); hint != "" {
 			why.Hints = append(why.Hints, hint)
 		}
 	}
