@@ -191,7 +191,7 @@ func (k Kind) offers(u expr.Uses) bool {
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation
-// and Operation-Location. That a resource without a state is at rest is none of them.
+// and Operation-Location, without the rule that a resource with no state is at rest.
 var azureRules = sync.OnceValue(func() []Rule {
 	p, _ := LookupPreset("azure-lro")
 	rules, err := p.Compile(KindHTTP, false)

@@ -22,8 +22,8 @@ type Rule struct {
 	// Why is the reason when the rule matches; "" for the expression's own
 	// explanation.
 	Why string
-	// Here is true if the rule is only about what the URL that is asked first says: not about
-	// another one that is followed, nor the answer of another origin, to which a redirect led.
+	// Here is true if the rule is only about the answer of the URL that is asked first: not of
+	// a URL that is followed, nor of another origin after a redirect.
 	Here bool
 	// Detail are expressions for the answer's own words. When the rule matches, the first
 	// value that is a text is added to the reason.
@@ -99,9 +99,9 @@ func (r Rules) OfElementOnly() bool {
 //     if one is followed.
 //  4. The answer itself, by the table in the package documentation.
 //
-// A rule for SUCCESS or ERROR that reads the document is asked only about a good
-// answer, unless it names $status, $exit, $stdout, $stderr, $body, $header or $error. A
-// rule whose result is unknown does not match.
+// A rule for SUCCESS or ERROR that reads the answer is asked only about a good one, unless it
+// names $status or $error; for a command $exit, $stdout, $stderr, $body or $error. A rule
+// whose result is unknown does not match.
 //
 // An element that is not in the answer is NOT_READY, unless it is gone and a rule that names
 // $gone matches: no other rule is asked.

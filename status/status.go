@@ -23,6 +23,8 @@
 //	a custom probe without a failure        as HTTP 2xx
 //	exit code 0                             as HTTP 2xx
 //	exit code 126, 127                      ERROR
+//	another exit code, stderr tells of a    ERROR
+//	wrong call
 //	another exit code, stderr tells of      THROTTLED
 //	throttling
 //	another exit code                       NOT_READY

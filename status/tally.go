@@ -18,7 +18,7 @@ type Tally struct {
 type ruleCount struct {
 	rule           *Rule
 	asked, decided bool
-	why            string // it could not decide, the last time
+	why            string // why it last could not decide
 }
 
 // Add records the answers behind the verdict on o.
@@ -49,8 +49,8 @@ func (t *Tally) FirstHints() (hints []string) {
 // Hints returns all hints.
 func (t *Tally) Hints() []string { return slices.Clone(t.hints) }
 
-// add records one answer, and returns hints unless the rule could decide before. What a rule
-// that was not asked means is looked for in it alone.
+// add records one answer, and returns hints unless the rule could decide before. For a rule
+// that was not asked, the hints come from it alone.
 func (c *ruleCount) add(o *Observation, a Answer) (hints []string) {
 	known, result := c.decided, a.Result
 	c.asked = c.asked || a.Asked

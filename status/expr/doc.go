@@ -11,9 +11,9 @@
 // What jq stops at with an error is unknown here, and so is every path if the answer is
 // not JSON. Only true matches.
 //
-// A condition that is true only because every path it reads is missing is unknown, as is one of
-// any, all or count, and a comparison with what is missing. A condition asks for absence with
-// == null, exists, has, // or $gone.
+// A condition that would be true only because all its paths are missing is unknown, also one
+// in any, all or count. In a comparison one missing side is enough. A condition asks for
+// absence with == null, exists, has, // or $gone.
 //
 // The grammar, from the loosest operator to the tightest:
 //

@@ -38,8 +38,8 @@ type Env struct {
 	StderrCut bool
 
 	// Error is $error, what happened to an attempt that got no answer, such as "refused". It
-	// is null if Error is "". With it, what is nil above is unknown, not missing, for the
-	// same reason as Doc: "$status != 503" is not true of a connection that was refused.
+	// is null if Error is "". If it is set, a nil field above is unknown, not missing, for
+	// the reason of Doc: "$status != 503" is not true of a connection that was refused.
 	Error string
 
 	// Context, once done, abandons an evaluation that takes long: the outcome is then

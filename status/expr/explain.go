@@ -36,8 +36,8 @@ func (e *evaluator) operand() operand {
 	return operand{evaluator: &inner}
 }
 
-// tell adds what those operands say that decided: all that are true for a true "or", and all that
-// are not for an "and" that is not true. Where nothing decided, it is all of them.
+// tell adds the accounts of the operands that decided: the true ones of a true "or", the others
+// of an "and" that is not true. If none decided, tell adds all accounts.
 func (a *account) tell(operands []operand, or bool) {
 	if a == nil {
 		return
@@ -86,8 +86,8 @@ func (e *evaluator) sayTruth(n *node, v value) {
 	}
 }
 
-// oddTruth says why a true value may be true by mistake, "" if nothing suggests that. That a
-// header is there may be what counts.
+// oddTruth says why a true value may be true by mistake, "" if nothing suggests that. A
+// header may count by being there.
 func oddTruth(n *node, v value) string {
 	switch {
 	case v.kind == KindArray && v.count() == 0:

@@ -32,7 +32,7 @@ func WithEnviron(lookup func(name string) (value string, ok bool)) Option {
 }
 
 // Compile compiles a condition: of the language of this package or, if it begins with
-// "jq:", of jq. One that is true of every answer, such as a list, is an
+// "jq:", of jq. A condition that is always true, such as a list, is an
 // error. Every error is an [*Error].
 func Compile(src string, opts ...Option) (*Expr, error) { return compile(src, true, opts) }
 
@@ -95,7 +95,7 @@ type Result struct {
 
 // Eval evaluates the expression. It never fails and never panics: what cannot be decided
 // is Unknown. A condition that is true of nothing but paths that lead nowhere is Unknown, too,
-// unless it asks for absence: by == null, exists, has or //. It reads nothing but env, so
+// unless it asks for absence: by == null, exists, has, // or $gone. It reads only env, so
 // except for the context it is a pure function; a nil env is an empty one. A program in jq can
 // read the clock.
 func (x *Expr) Eval(env *Env) Result {
