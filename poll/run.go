@@ -389,7 +389,7 @@ func (r *run) noteChange(o *status.Observation) {
 		}
 	}
 	if !r.changed.IsZero() {
-		o.Unchanged = time.Since(r.changed)
+		o.Unchanged = time.Since(r.changed).Truncate(time.Millisecond)
 	}
 }
 

@@ -193,13 +193,13 @@ const (
 
 // badExit judges by an exit code other than 0, and by stderr.
 func badExit(o *Observation) Verdict {
-	v := Verdict{Status: NotReady, Reason: exitText(o)}
-	switch {
+	v := Verdict{Status: NotReady, Reason: exitText(o, o.Stderr)}
+	switch wrong := calledWrongly(o.Stderr); {
 	case *o.Exit == exitNotExecutable, *o.Exit == exitNotFound:
 		v.Status, v.Final = Error, true
-	case calledWrongly(o.Stderr):
+	case wrong != nil:
 		v.Status, v.Final = Error, true
-		v.Reason += ": the command was called wrongly"
+		v.Reason = exitText(o, wrong) + ": the command was called wrongly"
 	case stderrWords()["throttled"].Match(o.Stderr):
 		v.Status = Throttled
 	}

@@ -15,8 +15,9 @@ import (
 // maxLine is the length in bytes to which a line of output is cut for a reason.
 const maxLine = 240
 
-// exitText says how a command ended, and the line of its output that says why.
-func exitText(o *Observation) string {
+// exitText says how a command ended, and the line of its output that says why; of stdout if there is
+// no stderr.
+func exitText(o *Observation, stderr []byte) string {
 	text := fmt.Sprintf("exit code %d", *o.Exit)
 	switch {
 	case o.Signal != "":
@@ -28,11 +29,10 @@ func exitText(o *Observation) string {
 	case *o.Exit == exitNotFound:
 		text += " (command not found)"
 	}
-	output := o.Stderr
-	if len(bytes.TrimSpace(output)) == 0 {
-		output = o.Body
+	if len(bytes.TrimSpace(stderr)) == 0 {
+		stderr = o.Body
 	}
-	if line := errorLine(output); line != "" {
+	if line := errorLine(stderr); line != "" {
 		text += ": " + line
 	}
 	return text
@@ -88,15 +88,15 @@ var timePrefix = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:time="?|[\[(])?(?:` + date + `[T ])?` + time + `["\])]?[:,]? +(?:- +)?`)
 })
 
-// calledWrongly reports whether a program says on stderr that it was called wrongly. What it only
-// warns of does not count.
-func calledWrongly(stderr []byte) bool {
+// calledWrongly returns the line of stderr by which a program says that it was called wrongly, nil
+// for none. What it only warns of does not count.
+func calledWrongly(stderr []byte) []byte {
 	for _, line := range stderrWords()["usage"].FindAll(stderr, -1) {
 		if lower := bytes.ToLower(line); !bytes.Contains(lower, []byte("warn")) && !bytes.Contains(lower, []byte("ignor")) {
-			return true
+			return line
 		}
 	}
-	return false
+	return nil
 }
 
 //go:embed stderr.txt

@@ -30,8 +30,8 @@ type Observation struct {
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
 	Attempt int
 	Elapsed time.Duration
-	// Unchanged is how long the answers have been the same, from the first that was so. The run
-	// sets it, too; an expression calls it $unchanged.
+	// Unchanged is how long the answers have been the same, from the first that was so, in whole
+	// milliseconds. The run sets it, too; an expression calls it $unchanged.
 	Unchanged time.Duration
 	// Target is what the run calls what is looked at; it sets this, too. An expression calls
 	// it $name.

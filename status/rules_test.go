@@ -406,7 +406,10 @@ func TestCalledWrongly(t *testing.T) {
 			t.Errorf("%q: have %s, final %t, %s", stderr, have.Status, have.Final, have.Reason)
 		}
 	}
-	called := exited(2, "", "x: unknown flag: --nope")
+	called := exited(2, "", "x: unknown flag: --nope\nTry 'x --help'")
+	if have := (status.Rules{}).Classify(t.Context(), called).Reason; have != "exit code 2: x: unknown flag: --nope: the command was called wrongly" {
+		t.Errorf("have %q", have)
+	}
 	for rule, want := range map[string]status.Status{"until $exit == 2": status.Success, "not-ready-if $exit == 2": status.NotReady, "until .a": status.Error} {
 		if have := (status.Rules{Own: rules(t, rule)}).Classify(t.Context(), called); have.Status != want {
 			t.Errorf("%s: have %s, %s", rule, have.Status, have.Reason)
