@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/words"
 )
 
-// maxLine is the length in bytes to which a line of output is cut for a reason.
+// maxLine is the length in characters to which a line of output is cut for a reason.
 const maxLine = 240
 
 // exitText says how a command ended, and the line of its output that says why; of stdout if there is

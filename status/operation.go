@@ -295,7 +295,7 @@ func (v vocabulary) saidBy(name string, member statement, code int) (said []stat
 	for _, row := range rows {
 		s := member
 		s.stage = v.stageOf([]byte(s.raw))
-		isCode := row[0] == "any" && strings.Trim(s.raw, `"`) == strconv.Itoa(code) // it repeats that of the answer
+		isCode := row[1] == "state" && strings.Trim(s.raw, `"`) == strconv.Itoa(code) // it repeats that of the answer
 		if !v.meets(row[0], s) || isCode {
 			continue
 		}

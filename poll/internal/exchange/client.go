@@ -257,8 +257,8 @@ func (c *client) do(ctx context.Context, next call) *answer {
 		defer cancel()
 	}
 	var redirects []redirect
-	for sent := began; ; sent = time.Now() {
-		a, err := c.send(ctx, next, sent)
+	for {
+		a, err := c.send(ctx, next)
 		if err != nil {
 			return c.unanswered(ctx, err, next, redirects, time.Since(began))
 		}
@@ -296,7 +296,7 @@ func failed(f *status.Failure, redirects []redirect) *answer {
 }
 
 // send makes one request and reads its answer.
-func (c *client) send(ctx context.Context, next call, sent time.Time) (*answer, error) {
+func (c *client) send(ctx context.Context, next call) (*answer, error) {
 	ctx, d := deliver(ctx)
 	defer d.stop(nil)
 	req := c.request(ctx, next)
