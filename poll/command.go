@@ -103,7 +103,7 @@ type commandSession struct {
 	place string
 }
 
-var _ Sharer = commandSession{}
+var _ sharer = commandSession{}
 
 func (s commandSession) Place() string { return s.place }
 

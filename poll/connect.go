@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
 
@@ -104,7 +105,7 @@ func (c Connect) Through(t *http.Transport) string {
 		if err != nil {
 			return ""
 		}
-		parts = append(parts, "socket", path, machineOf("localhost"))
+		parts = append(parts, "socket", path, share.MachineOf("localhost"))
 	}
 	proxies := []string{c.Proxy}
 	if c.Proxy == "" {
@@ -117,12 +118,12 @@ func (c Connect) Through(t *http.Transport) string {
 	}
 	for _, proxy := range proxies {
 		if u, err := parseProxy(proxy); err == nil && proxy != "direct" {
-			parts = append(parts, machineOf(u.Hostname()))
+			parts = append(parts, share.MachineOf(u.Hostname()))
 		}
 	}
 	routes, _ := parseRoutes(c.Routes)
 	for _, r := range routes {
-		parts = append(parts, machineOf(r.toHost))
+		parts = append(parts, share.MachineOf(r.toHost))
 	}
 	for _, certificate := range t.TLSClientConfig.Certificates {
 		for _, der := range certificate.Certificate {

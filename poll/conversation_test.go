@@ -147,7 +147,7 @@ func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcom
 			have = strconv.FormatInt(outcome.Observation.Size, 10)
 			ok = have == want
 		case "ending":
-			have = outcome.Ending.String()
+			have = string(outcome.Ending)
 			ok = have == want
 		case "took":
 			have = outcome.Elapsed.String()

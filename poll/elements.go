@@ -3,7 +3,6 @@ package poll
 import (
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -45,16 +44,9 @@ type Elements struct {
 	// ended. It is called whenever that are fewer, but not once an operation was started: that
 	// is followed. Nil means that the Poller's Probe always asks about all.
 	Narrow func(keys []string) Probe
-	// Alone looks at each element by itself, once an answer has listed them: the session has
-	// to be a [Forker].
+	// Alone looks at each element by itself, once an answer has listed them, as
+	// [HTTP.FollowEach] says where.
 	Alone bool
-}
-
-// A Forker is a session whose answer lists operations that can be looked at one by one.
-type Forker interface {
-	Probe
-	// Fork returns the session that looks at an element of the last answer from now on.
-	Fork(element []byte) (Probe, error)
 }
 
 // An element is an element of an answer.
@@ -62,66 +54,90 @@ type element struct {
 	expr.Element
 	page int
 	doc  *expr.Doc // the page
-	sum  uint64    // the same for two elements only if they are equal
+}
+
+// A member is an element that is waited for.
+type member struct {
+	*wait          // nil once it has ended
+	name  string   // its key
+	own   *judged  // by its element, or by the lack of it
+	now   *element // in the last complete answer, nil if it is not there
+	seen  int      // the number of the complete answer that held it last, 0 for none
+	page  int      // of that answer
+}
+
+// appear notes whether the complete answer with that number holds the member.
+func (m *member) appear(answer int) status.Presence {
+	if m.seen == answer {
+		m.Absent = 0
+		return status.Present
+	}
+	m.now = nil
+	if m.Absent++; m.Shown && m.Absent > 1 {
+		return status.Gone
+	}
+	return status.Missing
+}
+
+// observe returns what an answer says of the member, and whether that is another than before.
+// page is where the member would be if it is absent.
+func (m *member) observe(answer *status.Observation, presence status.Presence, page *expr.Doc) (o status.Observation, changed bool) {
+	began := m.loop.Start.Add(answer.Elapsed)
+	o = *answer
+	o.Attempt, o.Elapsed, o.Target = m.Attempts, max(0, began.Sub(m.Start)), m.name
+	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
+	o.Body, o.Within, o.Presence = nil, page, presence
+	if m.now != nil {
+		o.Body, o.Within = []byte(m.now.Raw), m.now.doc
+	}
+	o.Size = int64(len(o.Body))
+	changed = m.noteChange(&o)
+	return o, changed
 }
 
 // A reader reads the elements of answers.
 type reader struct {
-	each *expr.Each
-	keys []*expr.Expr // nil if the member's key is the name, or if no answer had an element
-	seed maphash.Seed
-	last *expr.Doc // the last page
-
-	listed bool // elements of a list have been seen
-
-	elements []element // of the last answer; their memory is used again
+	each   *expr.Each
+	keys   []*expr.Expr // nil if the member's key is the name, or if no answer had an element
+	listed bool         // elements of a list have been seen
 }
 
-// read returns the elements of an answer, or says why they cannot be read.
-func (r *reader) read(o *status.Observation) ([]element, error) {
-	elements := r.elements[:0]
+// read returns the elements of an answer, and its last page, or says why they cannot be read.
+func (r *reader) read(o *status.Observation) (elements []element, last *expr.Doc, err error) {
 	for page := range len(o.Pages) + 1 {
 		body := o.Body
 		if page > 0 {
 			body = o.Pages[page-1]
 		}
-		doc := expr.NewDoc(body)
-		found, problem := r.each.Elements(doc)
-		if problem == "" && len(found) == 0 && r.listed && r.each.Members(doc) {
-			problem = "an object without members is where a list was"
-		}
-		if problem == "" && len(found) == 0 && status.Incomplete(doc.Bytes()) != "" { // as GraphQL has it, where what was asked for is null
-			problem = "the list is empty, and there is " + status.Incomplete(doc.Bytes())
-		}
+		last = expr.NewDoc(body)
+		found, problem := r.elements(last)
 		if problem != "" && page > 0 {
-			return nil, fmt.Errorf("page %d: %s", page+1, problem)
+			return nil, nil, fmt.Errorf("page %d: %s", page+1, problem)
 		} else if problem != "" {
-			return nil, errors.New(problem)
+			return nil, nil, errors.New(problem)
 		}
 		elements = slices.Grow(elements, len(found))
 		for _, e := range found {
-			elements = append(elements, element{e, page, doc, r.sum(e)})
+			elements = append(elements, element{e, page, last})
 		}
-		r.last = doc
 	}
-	r.elements = elements
 	r.listed = r.listed || len(elements) > 0 && elements[0].Name == ""
-	return elements, nil
+	return elements, last, nil
 }
 
-// forget lets go of the last answer.
-func (r *reader) forget() {
-	clear(r.elements)
-	r.last = nil
-}
-
-// sum returns a hash of an element, never 0.
-func (r *reader) sum(e expr.Element) uint64 {
-	sum := maphash.String(r.seed, e.Raw)
-	if e.Name != "" {
-		sum = sum*31 + maphash.String(r.seed, e.Name)
+// elements returns the elements of a page, or what is wrong with that.
+func (r *reader) elements(page *expr.Doc) (found []expr.Element, problem string) {
+	found, problem = r.each.Elements(page)
+	if problem != "" || len(found) > 0 {
+		return found, problem
 	}
-	return max(1, sum)
+	if r.listed && r.each.Members(page) {
+		return nil, "an object without members is where a list was"
+	}
+	if why := status.Incomplete(page.Bytes()); why != "" { // as GraphQL has it, where what was asked for is null
+		return nil, "the list is empty, and there is " + why
+	}
+	return nil, ""
 }
 
 // choose chooses what names an element, if that is not given, by the first elements.

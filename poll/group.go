@@ -14,7 +14,7 @@ import (
 // schedule and limits. The zero value waits until all of them have succeeded.
 //
 // Targets with the same Probe, a pointer to one value, and the same deadline share its
-// attempts, unless the probe is a [Starter]: each judges the answers by its own rules, and
+// attempts, unless they start something: each judges the answers by its own rules, and
 // the first of them that is still waiting sets the schedule.
 //
 // A Poller with [Elements] is a list: each element of its answers is a target. The events of
@@ -32,34 +32,20 @@ type Group struct {
 
 	// Parallel is how many attempts are made at once; 0 means 50.
 	Parallel int
-	// ParallelPlace returns how many of them go to one place; see [Placer]. 0 means no
+	// ParallelPlace returns how many of them go to one place: the scheme, host and port of a
+	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
 	// limit but Parallel; nil returns 0 for every place. One that takes far longer than others
 	// there does not count, as long as not twice as many are under way.
 	ParallelPlace func(place string) int
-	// Limiter spaces the attempts at each place; nil means no limit.
+	// Limiter spaces the requests to each place; nil means no limit.
 	Limiter Limiter
 
 	// ID, Start, Timeout and Rand are as in a [Poller], for all targets together. What a
-	// target sets itself applies, too.
+	// target sets itself applies, too, and to Start and Rand alone.
 	ID      RunID
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
-}
-
-// A Placer is a Probe, or a session, that knows what its next attempt puts load on: the
-// scheme, host and port of a URL, the program of a command. A [Group] limits the attempts
-// at each place.
-type Placer interface {
-	Place() string
-}
-
-// A Place is what a group knows of a place that it holds attempts back from.
-type Place struct {
-	Name        string
-	ClosedUntil time.Time // no attempt before then; zero if the place is open
-	Rate        float64   // attempts a second from now on; 0 = no limit
-	Reason      string    // in words, what asked for it
 }
 
 // A Summary is the result of a [Group].
@@ -74,7 +60,7 @@ type Summary struct {
 	Endings       map[Ending]int
 	// Attempts counts the attempts made. One that several targets share counts once.
 	Attempts int
-	// Taken and Alone count as in an [Outcome].
+	// Taken and Alone count as in a [State].
 	Taken, Alone int
 	Elapsed      time.Duration // since the start of the group
 	// Cause is the cause of the caller's context if it ended the group.
@@ -95,16 +81,6 @@ func (s Summary) Err() error {
 	return err
 }
 
-// ending returns how a group ended whose goal was not reached.
-func (s Summary) ending() Ending {
-	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
-		if s.Endings[e] > 0 {
-			return e
-		}
-	}
-	return Failed
-}
-
 // Run waits for the targets and returns how that ended. The error is that of
 // [Summary.Err].
 func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, error) {
@@ -117,16 +93,62 @@ func (g *Group) Run(ctx context.Context, targets iter.Seq[Poller]) (Summary, err
 	return summary, summary.Err()
 }
 
-// Events waits for the targets and yields what happens: the events of each target's run,
-// with its N, an EventPlace when a place was closed or its rate was cut, and one EventGoal
-// at the end, after the EventEnd of every target. Breaking out of the iteration ends the
-// group. All targets are read, and all their probes checked, before the first attempt.
+// Events waits for the targets and yields what happens: the events of each target, with its
+// N, an EventPlace when a place was closed, and one EventGoal at the end, after the EventEnd
+// of every target. Breaking out of the iteration ends the group. All targets are read, and all
+// their probes checked, before the first attempt.
 func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
-		e := newEngine(ctx, *g, yield)
-		defer e.close()
-		e.read(targets)
-		e.loop()
-		e.emitter.emit(e.goalEvent())
+		l := newLoop(ctx, *g, yield)
+		l.run(targets)
+		l.emit(l.goal())
 	}
+}
+
+// A score is how far a group is.
+type score struct {
+	Summary
+	live    int // targets that have not ended, and lists that are not over
+	failed  int // targets, and lists, that have ended without success
+	lists   int // that are not over
+	growing int // those of them that may find more targets
+	short   int // how many more targets the lists should have had
+}
+
+// decide ends the group once its goal was reached, or is out of reach.
+func (l *loop) decide() {
+	switch have := l.Endings[Succeeded]; {
+	case l.live == 0:
+	case l.AtLeast > 0 && have >= l.AtLeast:
+		l.cancel(errReached)
+	case !l.FailFast:
+	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live-l.lists < l.AtLeast:
+		l.cancel(errOutOfReach)
+	}
+}
+
+// goal returns the last event.
+func (l *loop) goal() Event {
+	now, s := time.Now(), l.Summary
+	s.Elapsed, s.Ending = now.Sub(l.Start), Succeeded
+	if s.Need = l.AtLeast; l.AtLeast <= 0 {
+		s.Need = s.Targets + l.short
+	}
+	if len(l.sources) == 0 || s.Endings[Succeeded] < s.Need || l.AtLeast <= 0 && l.failed > 0 {
+		s.Ending = gravest(s.Endings)
+	}
+	if s.Ending == Interrupted || s.Ending == TimedOut {
+		s.Cause = context.Cause(l.caller)
+	}
+	return Event{Kind: EventGoal, Run: l.ID, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
+}
+
+// gravest returns the ending of a group whose goal was not reached.
+func gravest(endings map[Ending]int) Ending {
+	for _, e := range [...]Ending{Interrupted, CannotRun, Failed, HintTooLong, AttemptsExhausted, TimedOut} {
+		if endings[e] > 0 {
+			return e
+		}
+	}
+	return Failed
 }

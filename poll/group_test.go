@@ -38,7 +38,7 @@ func groupLine(e poll.Event) string {
 		s := e.Summary
 		text := fmt.Sprintf("%-7s %-7s %s %d/%d of %d, %d attempts:", e.Elapsed, e.Kind, s.Ending,
 			s.Endings[poll.Succeeded], s.Need, s.Targets, s.Attempts)
-		for ending := poll.Succeeded; ending <= poll.Cancelled; ending++ {
+		for _, ending := range allEndings {
 			if n := s.Endings[ending]; n > 0 {
 				text += fmt.Sprintf(" %d %s", n, ending)
 			}
@@ -289,55 +289,37 @@ type spaced struct {
 	mu       sync.Mutex
 	interval time.Duration
 	next     time.Time
-	closed   poll.Place
-	version  uint64
+	closed   time.Time
+	place    string // that was closed
+	reason   string
+	places   []string // that it was asked about
 }
 
 type zeros struct{}
 
 func (zeros) Uint64() uint64 { return 0 }
 
-func (l *spaced) Reserve(place string) poll.Slot {
+func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := time.Now()
-	if l.next.After(at) {
-		at = l.next
+	if !had.IsZero() && !had.Before(l.closed) {
+		return had, ""
 	}
+	l.places = append(l.places, place)
+	at := slices.MaxFunc([]time.Time{time.Now(), l.next, l.closed}, time.Time.Compare)
 	l.next = at.Add(l.interval)
-	return poll.Slot{Place: place, At: at, Version: l.version}
-}
-
-func (l *spaced) Confirm(s poll.Slot) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return s.Version == l.version
-}
-
-func (l *spaced) Throttled(s poll.Slot, wait time.Duration) poll.Place {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s.Version == l.version {
-		l.version++
-		l.next = time.Now().Add(wait)
-		l.closed.ClosedUntil = l.next
+	if at.Equal(l.closed) && place == l.place {
+		return at, l.reason
 	}
-	return l.closed
+	return at, ""
 }
 
-func (l *spaced) Remaining(poll.Slot, int, time.Duration) poll.Place {
+func (l *spaced) Done(place string, r poll.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.closed
-}
-
-func (l *spaced) Rate(string) float64 { return 1 / l.interval.Seconds() }
-
-func (l *spaced) Release(s poll.Slot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s.Version == l.version {
-		l.next = s.At
+	if r.Wait > 0 {
+		l.closed, l.next = time.Now().Add(r.Wait), time.Time{}
+		l.place, l.reason = place, r.Reason
 	}
 }
 
@@ -365,8 +347,8 @@ func TestGroupSpacesAttempts(t *testing.T) {
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
 2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
 2s      place   p the probe
-4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
-6: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
+6: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
+4: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
 5: 14s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
 1m2s    goal    succeeded 6/6 of 6, 7 attempts: 6 succeeded
@@ -430,14 +412,14 @@ func TestGroupLeavesRoomBesideWhatHangs(t *testing.T) {
 	wantTimeline(t, sorted(ends(have)), `
 3: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
-5: 5s      end     succeeded SUCCESS after 1: the probe reports no failure
-6: 5s      end     succeeded SUCCESS after 1: the probe reports no failure
+5: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
+6: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
 1: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
 2: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
-7: 25s     end     succeeded SUCCESS after 1: the probe reports no failure
-8: 25s     end     succeeded SUCCESS after 1: the probe reports no failure
-9: 26s     end     succeeded SUCCESS after 1: the probe reports no failure
-26s     goal    succeeded 9/9 of 9, 9 attempts: 9 succeeded
+9: 23s     end     succeeded SUCCESS after 1: the probe reports no failure
+7: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
+8: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
+24s     goal    succeeded 9/9 of 9, 9 attempts: 9 succeeded
 `)
 }
 
@@ -537,46 +519,13 @@ func (m *moving) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
 	return poll.Observe(ctx, nil, nil)
 }
 
-// asked notes at which places slots are reserved.
-type asked struct {
-	*spaced
-	places []string
-}
-
-func (a *asked) Reserve(place string) poll.Slot {
-	a.mu.Lock()
-	a.places = append(a.places, place)
-	a.mu.Unlock()
-	return a.spaced.Reserve(place)
-}
-
 func TestGroupFollowsATargetToAnotherPlace(t *testing.T) {
 	t.Parallel()
-	limiter := &asked{spaced: &spaced{interval: time.Second}}
+	limiter := &spaced{interval: time.Second}
 	groupTimeline(t, poll.Group{Limiter: limiter}, poll.Poller{Probe: &moving{}})
 	if have, want := strings.Join(limiter.places, ", "), "place 0, place 1, place 1"; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}
-}
-
-// A slot that a group still waits for when it ends is for others who share the place.
-func TestGroupGivesItsSlotBack(t *testing.T) {
-	t.Parallel()
-	limiter := &poll.Pacer{PerSecond: 1}
-	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		return poll.Observe(ctx, nil, errors.New("not yet"))
-	}}
-	synctest.Test(t, func(t *testing.T) {
-		group := poll.Group{Limiter: limiter, Timeout: 2500 * time.Millisecond}
-		targets := []poll.Poller{{Probe: busy, Schedule: backoff.Fixed(0)}, {Probe: busy, Schedule: backoff.Fixed(0)}}
-		begun := time.Now()
-		if s, _ := group.Run(t.Context(), slices.Values(targets)); s.Attempts != 3 {
-			t.Errorf("%d attempts, want 3", s.Attempts)
-		}
-		if at := limiter.Reserve("p").At.Sub(begun); at != 3*time.Second {
-			t.Errorf("the next slot is at %s, want that of the group, at 3s", at)
-		}
-	})
 }
 
 func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {

@@ -187,8 +187,8 @@ func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
 }
 
 var (
-	_ Forker = httpSession{}
-	_ Sharer = httpSession{}
+	_ forker = httpSession{}
+	_ sharer = httpSession{}
 )
 
 // Fork returns the session that looks at an element of the last good answer, see

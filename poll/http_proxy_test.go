@@ -64,7 +64,7 @@ func TestRefusedByProxy(t *testing.T) {
 		if (o.Hint != nil) != (test.hint > 0) || o.Hint != nil && o.Hint.Wait != test.hint {
 			t.Errorf("%s: have hint %v, want %s", test.answer, o.Hint, test.hint)
 		}
-		if !probe.(Starter).StartDue() {
+		if !probe.(interface{ StartDue() bool }).StartDue() {
 			t.Errorf("%s: what was never sent is not due", test.answer)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"strings"
@@ -15,61 +14,132 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A list is what a source has whose answers hold the states of several operations. A run
-// of its own sets the schedule and judges each answer as a whole; each element that is
-// waited for is a member with a run that judges the element.
+// A list is what a source has whose answers hold the states of several operations. A wait of
+// its own sets the schedule and judges each answer as a whole. Each element that is waited for
+// is a member, with a wait that judges the element.
 type list struct {
 	Elements
-	run      *run
-	template Poller     // of the members' runs
-	deadline time.Time  // of the list itself: that of the group
-	goal     int        // how many have to succeed, 0 for all
-	number   func() int // gives the next target's number
+	loop     *loop
+	lead     *wait
+	template Poller    // of the members
+	deadline time.Time // of the list itself: that of the group
 	reader   reader
-	skips    bool // a member whose element has not changed need not be judged again
 
 	members map[string]*member // by key
-	bySum   map[uint64]*member // by their elements in the last complete answer
 	waiting []*member          // those that have not ended, in order of appearance
 	fresh   []*member          // those that the last look has found
 	told    []*member          // those whose verdict at the last look is to be told
+	alone   []*wait            // of members that are looked at by themselves from now on
 	answers int                // complete ones so far
 	seen    int                // how many members they have held
-	code    int                // the HTTP status of the last one, 0 for none
-	good    bool               // the last answer was one of these
-
-	none *judged // what a member was last before its first attempt
-
-	shown   time.Time // when the first of the complete answers in a row showed nothing to wait for; zero for none
-	decided bool      // all members that have ended were judged SUCCESS or ERROR
-	asked   int       // how many of Known the probe asks about
-	alone   []*run    // of members that are looked at by themselves from now on
+	asked   int                // how many of Known the probe asks about
+	good    bool               // the last answer was complete
+	shown   time.Time          // when the first of the complete answers in a row showed nothing to wait for; zero for none
+	decided bool               // all members that have ended were judged SUCCESS or ERROR
 }
 
-// newList makes the list of a run whose Poller has Elements, of which goal have to succeed, or
-// all if goal is 0.
-func newList(r *run, goal int, number func() int) *list {
-	l := &list{
-		Elements: *r.Elements, run: r, template: r.Poller, goal: goal, number: number, members: make(map[string]*member),
-		skips: r.Rules.OfElementOnly(), none: &judged{}, decided: true,
+// addList adds the source of a list, which its lead sets the schedule of.
+func (l *loop) addList(lead *wait) {
+	list := &list{
+		Elements: *lead.p.Elements, loop: l, lead: lead, template: lead.p, deadline: l.deadline,
+		members: make(map[string]*member), decided: true,
 	}
-	l.reader = reader{each: l.Each, keys: l.Keys, seed: maphash.MakeSeed()}
-	l.template.Elements, l.template.Probe, l.template.ID, l.template.Past, l.template.Starting = nil, nil, 0, nil, nil
-	r.Timeout, r.Settle = 0, nil
-	r.deadline, _ = r.ctx.Deadline()
-	l.deadline = r.deadline
-	for _, key := range l.Known {
-		l.join(key)
+	list.reader = reader{each: list.Each, keys: list.Keys}
+	list.template.Elements, list.template.Probe, list.template.ID, list.template.Past, list.template.Starting = nil, nil, 0, nil, nil
+	lead.list, lead.deadline, lead.p.Settle = list, l.deadline, nil
+	keys := list.Known
+	if keys == nil {
+		keys = slices.Sorted(maps.Keys(list.Past))
+		l.growing++
 	}
-	if l.Known == nil {
-		for _, key := range slices.Sorted(maps.Keys(l.Past)) {
-			l.join(key)
+	for _, key := range keys {
+		list.join(key)
+	}
+	list.asked = len(list.waiting)
+	l.add(lead).list = list
+	l.live++
+	l.lists++
+	list.number()
+	list.hurry()
+}
+
+// openList opens the session of a list, unless there is nothing to look at: no attempt can
+// succeed, all members had ended before, or they are looked at alone.
+func (l *loop) openList(s *source) {
+	list, lead := s.list, s.lead()
+	list.endSome(func(m *member) (o Outcome, over bool) {
+		how := m.before()
+		if how != "" {
+			o = m.resumed(how)
 		}
+		return o, how != ""
+	})
+	if how := lead.before(); how != "" {
+		list.fail(lead.resumed(how))
+		s.waits = nil
+		return
 	}
-	l.asked = len(l.waiting)
-	l.tellNumbers()
-	l.hurry()
-	return l
+	if err := lead.open(); err != nil {
+		list.fail(lead.cannotBegin(err))
+		s.waits = nil
+		return
+	}
+	if list.Alone && lead.Sent > 0 && !lead.startDue() { // what was started was listed then
+		for _, m := range list.waiting {
+			m.p.Probe = lead.p.Probe
+			list.alone = append(list.alone, m.wait)
+		}
+		s.waits = nil
+		return
+	}
+	if list.narrow(); len(list.waiting) == 0 && list.Known != nil {
+		s.waits = nil
+		return
+	}
+	s.share()
+}
+
+// settleList tells what an attempt at a list was judged to be, and ends the members for which
+// it was the last.
+func (l *loop) settleList(s *source) {
+	if s.list.settle() {
+		s.waits = nil
+	}
+}
+
+// stopList ends those of a list whose deadline has come.
+func (l *loop) stopList(s *source) {
+	if s.list.stop() {
+		s.waits = nil
+	}
+}
+
+// leaveList notes that a list is over, and looks at its elements alone if it is to.
+func (l *loop) leaveList(s *source) {
+	list := s.list
+	if list == nil || !s.ended() {
+		return
+	}
+	s.list = nil
+	l.lists--
+	if list.Known == nil {
+		l.growing--
+	}
+	l.short += list.missing()
+	if list.lead != nil { // it has not told so itself
+		l.live--
+	}
+	for _, w := range list.alone { // a State that is kept of the list has to come after theirs
+		own := l.add(w)
+		l.open(own)
+		if w.p.Past == nil {
+			w.Began = list.lead.Began
+		}
+		l.plan(own)
+	}
+	if list.alone != nil && list.lead.last.observation != nil { // it was looked at in this run
+		l.emit(list.lead.attempted())
+	}
 }
 
 // join makes an element a member.
@@ -82,106 +152,79 @@ func (l *list) join(key string) *member {
 	if l.answers > 1 {
 		p.Start = time.Now()
 	}
-	m := &member{name: p.Target, run: newRun(l.run.ctx, p)}
-	m.caller, m.tally, m.began = l.run.caller, l.run.tally, m.Start
-	if m.Past == nil {
-		m.last, m.complete = l.none, l.none
-	}
-	if m.shown || m.Past != nil && m.Past.Ended {
-		m.shown = true
+	m := &member{name: p.Target, wait: newWait(l.loop, p)}
+	m.tally = l.lead.tally
+	m.Began = earliest(m.Began, m.Start)
+	if m.Shown || m.Ended() {
+		m.Shown = true
 		l.seen++
 	}
-	l.members[p.Target] = m
+	l.members[m.name] = m
 	l.waiting = append(l.waiting, m)
 	l.fresh = append(l.fresh, m)
 	return m
 }
 
-// tellNumbers numbers the members that are new.
-func (l *list) tellNumbers() {
+// number numbers the members that are new.
+func (l *list) number() {
 	for _, m := range l.fresh {
-		m.n = l.number()
+		l.loop.number(m.wait)
 	}
 	l.fresh = nil
 }
 
 // hurry sets the deadline of the next look: the earliest of those who wait for it.
 func (l *list) hurry() {
-	l.run.deadline = l.deadline
+	l.lead.deadline = l.deadline
 	if l.template.Timeout <= 0 {
 		return
 	}
 	for _, m := range l.waiting {
-		if !m.deadline.IsZero() && (l.run.deadline.IsZero() || m.deadline.Before(l.run.deadline)) {
-			l.run.deadline = m.deadline
-		}
+		l.lead.deadline = earliest(l.lead.deadline, m.deadline)
 	}
-}
-
-// open opens the session. It returns nil if there is nothing to look at: no attempt can
-// succeed, all members had ended before, or they are looked at alone.
-func (l *list) open(e *emitter) Probe {
-	r := l.run
-	l.endSome(e, func(m *member) (Outcome, bool) { return m.over() })
-	if o, over := r.over(); over {
-		l.fail(e, o)
-		return nil
-	}
-	if err := r.open(); err != nil {
-		l.fail(e, r.cannotBegin(err))
-		return nil
-	}
-	if l.Alone && r.sent > 0 && !r.startDue() { // what was started was listed then
-		for _, m := range l.waiting {
-			m.Probe = r.Probe
-			l.alone = append(l.alone, m.run)
-		}
-		return nil
-	}
-	l.narrow()
-	if len(l.waiting) == 0 && l.Known != nil {
-		return nil
-	}
-	return r.probe
 }
 
 // fail ends the list, and its members in the same way.
-func (l *list) fail(e *emitter, o Outcome) {
-	e.emit(l.run.endEvent(o))
-	l.run = nil
-	for _, m := range l.waiting {
-		o.Run, o.Target, o.Resumed = m.ID, m.Target, false
-		l.endMember(e, m, o)
-	}
-	l.waiting = nil
+func (l *list) fail(o Outcome) {
+	l.tellEnd(o)
+	l.endSome(func(m *member) (Outcome, bool) {
+		o.Run, o.Target, o.Resumed = m.p.ID, m.p.Target, false
+		return o, true
+	})
+}
+
+// tellEnd tells the end of the list itself.
+func (l *list) tellEnd(o Outcome) {
+	l.loop.live--
+	l.loop.tellEnd(l.lead, o)
+	l.lead = nil
 }
 
 // begin begins a look, which is an attempt for all members.
 func (l *list) begin() {
 	l.good, l.told = false, l.told[:0]
 	for _, m := range l.waiting {
-		m.attempts++
+		m.Attempts++
 	}
 }
 
 // classify judges an answer as a whole and, if it is complete, the members by it.
 func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	o := j.observation
-	defer l.reader.forget()
 	if !o.Good() {
 		return l.whole(ctx, o, "")
 	}
 	if o.Truncated {
 		return l.whole(ctx, o, "the answer is longer than what is kept of it")
 	}
-	elements, err := l.reader.read(o)
+	elements, last, err := l.reader.read(o)
 	if err != nil {
 		without := *o
 		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
 		return l.whole(ctx, &without, err.Error())
 	}
-	if l.Whole && status.NextPage(l.reader.last.Bytes()) != "" {
-		words := status.NextPage(l.reader.last.Bytes()) + " tells of another page: a command has to print all, as many do by a flag"
+	if next := status.NextPage(last.Bytes()); l.Whole && next != "" {
+		words := next + " tells of another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, o, "")
 	}
@@ -198,15 +241,17 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		return l.fork(o)
 	}
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
-	if throttled := l.judge(ctx, j); throttled != nil {
-		v.Status, v.Rule, v.Reason = status.Throttled, throttled.Rule, throttled.Reason
+	for _, m := range l.waiting {
+		if l.judge(ctx, j, m, last); m.Status == status.Throttled {
+			v.Status, v.Rule, v.Reason = status.Throttled, m.last.verdict.Rule, m.Reason
+		}
 	}
 	return v
 }
 
 // whole judges an answer whose elements cannot be read. Whatever it is, it is no SUCCESS.
 func (l *list) whole(ctx context.Context, o *status.Observation, problem string) status.Verdict {
-	v := l.run.Rules.Classify(ctx, *o)
+	v := l.lead.p.Rules.Classify(ctx, *o)
 	if problem == "" {
 		problem = o.Statement()
 	} else if v.Status == status.NotReady {
@@ -223,36 +268,30 @@ func (l *list) identify(elements []element) error {
 	if err := l.reader.choose(elements); err != nil {
 		return err
 	}
-	known := l.bySum
-	l.bySum = make(map[uint64]*member, len(elements))
 	for i := range elements {
 		e := &elements[i]
-		m, again := known[e.sum]
-		if !again {
-			key, err := l.reader.key(e)
-			if err != nil {
-				return err
-			}
-			m = l.members[key]
-			if m == nil && l.Known == nil {
-				m = l.join(key)
-				m.attempts = 1
-			}
+		key, err := l.reader.key(e)
+		if err != nil {
+			return err
 		}
-		l.bySum[e.sum] = m
-		if m == nil {
+		m := l.members[key]
+		if m == nil && l.Known != nil {
 			continue // it is not waited for
+		}
+		if m == nil {
+			m = l.join(key)
+			m.Attempts = 1
 		}
 		if m.seen == l.answers {
 			if m.page == e.page {
 				return fmt.Errorf("two elements are named %s", m.name)
 			}
-			if other := m.now; other != nil && other.sum != e.sum { // otherwise it has moved meanwhile
+			if m.now != nil && m.now.Raw != e.Raw { // otherwise it has moved meanwhile
 				return &movedError{m.name, m.page + 1, e.page + 1}
 			}
 		}
-		if m.run != nil && !m.shown {
-			m.shown = true
+		if m.wait != nil && !m.Shown {
+			m.Shown = true
 			l.seen++
 		}
 		m.seen, m.page, m.now = l.answers, e.page, e
@@ -271,76 +310,51 @@ func (e *movedError) Error() string {
 	return fmt.Sprintf("two elements are named %s, on the pages %d and %d", e.name, e.first, e.second)
 }
 
-// judge judges all members that have not ended by a complete answer. It returns the verdict
-// on one that is THROTTLED, nil if none is.
-func (l *list) judge(ctx context.Context, answer *judged) (throttled *status.Verdict) {
-	code := 0
-	if c := answer.observation.Code; c != nil {
-		code = *c
+// judge judges a member by its element in a complete answer, whose last page is where it
+// would be.
+func (l *list) judge(ctx context.Context, answer *judged, m *member, last *expr.Doc) {
+	o, changed := m.observe(answer.observation, m.appear(l.answers), last)
+	v := m.p.Rules.Classify(ctx, o)
+	if o.Presence == status.Present {
+		l.lead.tally.Add(&o, v)
 	}
-	skips := l.skips && code == l.code
-	l.code = code
-	for _, m := range l.waiting {
-		presence := m.appear(l.answers)
-		if skips && m.own != nil && m.sameAs(presence) {
-			m.adopt(m.own)
-		} else {
-			l.judgeAnew(ctx, answer, m, presence)
-		}
-		m.now = nil
-		if v := &m.last.verdict; v.Status == status.Throttled {
-			throttled = v
-		}
+	m.now = nil
+	if own := m.own; own != nil && !changed && own.verdict.Status == v.Status && own.verdict.Reason == v.Reason {
+		kept := own.observation
+		kept.Attempt, kept.Elapsed, kept.Unchanged = o.Attempt, o.Elapsed, o.Unchanged
+		v.Answers = nil
+		own.verdict, own.took = v, answer.took
+		m.adopt(own)
+		return
 	}
-	return throttled
-}
-
-// judgeAnew judges a member by its element.
-func (l *list) judgeAnew(ctx context.Context, answer *judged, m *member, presence status.Presence) {
-	before := m.own
-	began := l.run.Start.Add(answer.observation.Elapsed)
-	o := m.observe(answer.observation, began, presence, l.reader.last)
-	v := m.Rules.Classify(ctx, *o)
-	if presence == status.Present {
-		l.run.tally.Add(o, v)
-	}
-	m.own = &judged{observation: o, verdict: v, took: answer.took}
+	kept := o
+	m.own = &judged{observation: &kept, verdict: v, took: answer.took}
 	m.adopt(m.own)
-	if m.sum = 0; m.now != nil && !v.Abandoned {
-		m.sum = m.now.sum
-	}
-	if l.skips || before == nil || before.verdict.Status != v.Status || before.verdict.Reason != v.Reason {
-		l.told = append(l.told, m)
-	}
+	l.told = append(l.told, m)
 }
 
 // fork lets each member be looked at alone, once an answer has listed enough.
 func (l *list) fork(o *status.Observation) status.Verdict {
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
-	absent := 0
-	for _, m := range l.waiting {
-		if m.seen != l.answers {
-			absent++
-		}
-	}
-	if l.missing()+absent > 0 {
+	isAbsent := func(m *member) bool { return m.seen != l.answers }
+	if l.missing() > 0 || slices.ContainsFunc(l.waiting, isAbsent) {
 		if o.Following.Start {
 			v.Status, v.Final = status.Error, true
 			v.Reason += "; the request that starts them is sent once"
 		}
 		return v
 	}
-	forker, able := l.run.probe.(Forker)
+	forks, able := l.lead.probe.(forker)
 	for _, m := range l.waiting {
 		probe, err := Probe(nil), errors.New("the probe cannot look at an element alone")
 		if able {
-			probe, err = forker.Fork([]byte(m.now.Raw))
+			probe, err = forks.Fork([]byte(m.now.Raw))
 		}
-		if m.Probe = probe; err != nil {
-			m.Probe = impossible{err}
+		if m.p.Probe = probe; err != nil {
+			m.p.Probe = impossible{err}
 		}
-		m.attempts, m.now, m.tally = 0, nil, new(status.Tally)
-		l.alone = append(l.alone, m.run)
+		m.Attempts, m.now, m.tally = 0, nil, new(status.Tally)
+		l.alone = append(l.alone, m.wait)
 	}
 	return v
 }
@@ -350,7 +364,7 @@ func (l *list) expected() int {
 	if l.Known != nil {
 		return len(l.Known)
 	}
-	return max(l.Expect, l.goal)
+	return max(l.Expect, l.loop.AtLeast)
 }
 
 // missing returns how many more elements have to become known.
@@ -374,40 +388,42 @@ func (l *list) progress(o *status.Observation) string {
 	return seen
 }
 
-// settle emits what an attempt, perhaps the last one before the deadline, was judged to be.
-// It reports whether the list is over; run is nil then if that was told.
-func (l *list) settle(e *emitter, lastLook bool) (over bool) {
-	r := l.run
-	if ending, never := r.unrunnable(); never {
-		r.attempts--
-		return l.end(e, ending, true)
+// settle tells what an attempt was judged to be. It reports whether the list is over; its lead
+// is nil then if that was told.
+func (l *list) settle() (over bool) {
+	lead := l.lead
+	if ending, never := lead.unrunnable(); never {
+		lead.Attempts--
+		l.end(ending, true)
+		return true
 	}
 	joined := len(l.fresh) > 0
-	l.tellNumbers()
-	if l.alone != nil {
+	if l.number(); l.alone != nil {
 		return true // what is told of the look comes after their first events
 	}
-	e.emit(r.attemptEvent())
+	l.loop.emit(lead.attempted())
 	for _, m := range l.told {
-		e.emit(m.attemptEvent())
+		l.loop.emit(m.attempted())
 	}
-	r.deadline = l.deadline
-	ending, over := r.ending()
-	hopeless := over && (ending == Failed || ending == HintTooLong)
+	lead.deadline = l.deadline
+	ending := lead.ending()
+	hopeless := ending == Failed || ending == HintTooLong
 	if !l.good || l.Alone || hopeless {
 		for _, m := range l.waiting {
-			m.adopt(r.last)
+			m.adopt(lead.last)
 		}
 	}
 	if hopeless {
-		return l.end(e, ending, true)
-	}
-	l.settleMembers(e)
-	switch {
-	case l.isComplete(joined, lastLook || over && ending == TimedOut):
+		l.end(ending, true)
 		return true
-	case over && (ending != AttemptsExhausted || len(l.waiting) == 0):
-		return l.end(e, ending, l.isShort() && ending != Cancelled)
+	}
+	l.settleMembers()
+	switch {
+	case l.isComplete(joined, lead.LastLook || ending == TimedOut):
+		return true
+	case ending != "" && (ending != AttemptsExhausted || len(l.waiting) == 0):
+		l.end(ending, l.isShort() && ending != Cancelled)
+		return true
 	}
 	l.hurry()
 	l.narrow()
@@ -415,39 +431,36 @@ func (l *list) settle(e *emitter, lastLook bool) (over bool) {
 }
 
 // settleMembers ends the members for which the last attempt was the last.
-func (l *list) settleMembers(e *emitter) {
-	l.endSome(e, func(m *member) (o Outcome, over bool) {
-		ending, over := m.ending()
-		if over {
+func (l *list) settleMembers() {
+	told := l.told
+	l.endSome(func(m *member) (o Outcome, over bool) {
+		ending := m.ending()
+		if ending != "" {
 			o = m.outcome(ending)
 		}
-		return o, over
+		return o, ending != ""
 	})
-	for _, m := range l.told {
-		m.slim()
+	for _, m := range told {
+		if m.wait != nil && m.last == m.own {
+			m.slim()
+		}
 	}
 	clear(l.told)
 }
 
-// endSome ends the members that are over. The others are waited for.
-func (l *list) endSome(e *emitter, over func(*member) (Outcome, bool)) {
-	on := l.waiting[:0]
-	for _, m := range l.waiting {
-		if outcome, over := over(m); over {
-			l.endMember(e, m, outcome)
-		} else {
-			on = append(on, m)
+// endSome ends the members that are over. That they were members stays known. The others are
+// waited for.
+func (l *list) endSome(over func(*member) (Outcome, bool)) {
+	l.waiting = slices.DeleteFunc(l.waiting, func(m *member) bool {
+		o, over := over(m)
+		if over {
+			l.loop.live--
+			l.loop.tellEnd(m.wait, o)
+			l.decided = l.decided && (o.Ending == Succeeded || o.Ending == Failed)
+			m.wait, m.own, m.now = nil, nil, nil
 		}
-	}
-	clear(l.waiting[len(on):])
-	l.waiting = on
-}
-
-// endMember ends a member. That it was one stays known.
-func (l *list) endMember(e *emitter, m *member, outcome Outcome) {
-	e.emit(m.endEvent(outcome))
-	l.decided = l.decided && (outcome.Ending == Succeeded || outcome.Ending == Failed)
-	m.run, m.own, m.now = nil, nil, nil
+		return over
+	})
 }
 
 // lag is by how much a list may be behind: a look that is to show whether all elements
@@ -464,57 +477,63 @@ func (l *list) isComplete(joined, lastLook bool) bool {
 	if joined || !l.confirms() {
 		l.shown, lastLook = time.Now(), false
 	}
-	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.Alone && l.run.sent > 0
+	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.Alone && l.lead.Sent > 0
 }
 
 // confirms reports whether the next look is only to confirm that nothing new is shown.
 func (l *list) confirms() bool { return l != nil && !l.shown.IsZero() }
+
+// confirmWait returns the wait before the next look, the schedule's own being wait: one that
+// confirms comes when it counts.
+func (l *list) confirmWait(wait time.Duration) time.Duration {
+	if !l.confirms() {
+		return wait
+	}
+	counts := l.shown.Add(lag)
+	if d := l.lead.deadline; !d.IsZero() && !counts.Before(d) {
+		return wait
+	}
+	return max(wait, time.Until(counts))
+}
 
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {
 	return l.missing() > 0 || len(l.waiting) == 0 && l.decided && l.Known == nil
 }
 
-// end ends the list and the members that have not ended.
-func (l *list) end(e *emitter, ending Ending, told bool) (over bool) {
+// end ends the list, which is told if that is told, and the members that have not ended.
+func (l *list) end(ending Ending, told bool) {
 	if told {
-		e.emit(l.run.endEvent(l.run.outcome(ending)))
-		l.run = nil
+		l.tellEnd(l.lead.outcome(ending))
 	}
-	for _, m := range l.waiting {
-		l.endMember(e, m, m.outcome(ending))
-	}
-	l.waiting = nil
-	return true
+	l.endSome(func(m *member) (Outcome, bool) { return m.outcome(ending), true })
 }
 
 // stop ends those whose deadline has come: all of them if that is the list's own, or if the
 // context is done. It reports whether the list is over.
-func (l *list) stop(e *emitter) (over bool) {
-	r := l.run
-	soonest := r.deadline
-	for _, m := range l.waiting {
-		m.closed = r.closed
+func (l *list) stop() (over bool) {
+	lead := l.lead
+	soonest := lead.deadline
+	if lead.deadline = l.deadline; l.loop.ctx.Err() != nil || l.loop.brokenOff || soonest.Equal(l.deadline) {
+		ending := lead.stopped()
+		l.end(ending, l.isShort() && ending != Cancelled)
+		return true
 	}
-	if r.deadline = l.deadline; r.ctx.Err() != nil || soonest.Equal(l.deadline) {
-		ending := r.stopped()
-		return l.end(e, ending, l.isShort() && ending != Cancelled)
-	}
-	l.endSome(e, func(m *member) (Outcome, bool) {
+	l.endSome(func(m *member) (o Outcome, over bool) {
 		if m.deadline.After(soonest) {
 			m.closed = ""
-			return Outcome{}, false
+			return o, false
 		}
 		return m.outcome(m.stopped()), true
 	})
-	r.closed = ""
+	lead.closed = ""
 	l.hurry()
 	return false
 }
 
 // narrow asks only about the members that have not ended from now on.
 func (l *list) narrow() {
-	if l.Narrow == nil || len(l.waiting) == l.asked || l.run.sent > 0 { // what was started is not started again
+	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // what was started is not started again
 		return
 	}
 	keys := make([]string, len(l.waiting))
@@ -522,10 +541,9 @@ func (l *list) narrow() {
 		keys[i] = m.name
 	}
 	l.asked = len(keys)
-	r := l.run
-	if h, ok := r.probe.(holder); ok {
+	if h, ok := l.lead.probe.(holder); ok {
 		h.Release()
 	}
-	r.Probe = l.Narrow(keys)
-	r.openSession()
+	l.lead.p.Probe = l.Narrow(keys)
+	l.lead.openSession()
 }

@@ -244,7 +244,7 @@ func TestListEnds(t *testing.T) {
 		{name: "an empty name", lists: []string{`{"jobs":{"":{"state":"done"},"b":{"state":"done"}}}`},
 			want: `1s 0 jobs ends after 1: failed: an element has no name: it is empty`, summary: "failed 0/1"},
 		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
-			"a": {Ended: true, Ending: poll.Succeeded}, "b": {Ended: true, Ending: poll.Succeeded},
+			"a": {Ending: poll.Succeeded}, "b": {Ending: poll.Succeeded},
 		}}, lists: []string{"a=done b=done c=run", "c=done"},
 			want: `0s 1 a ends after 0: succeeded: ` + `
 0s 2 b ends after 0: succeeded: ` + `
@@ -505,7 +505,7 @@ func TestListGoesOn(t *testing.T) {
 		g := poll.Group{Timeout: 2500 * time.Millisecond}
 		for ev := range g.Events(t.Context(), slices.Values([]poll.Poller{p})) {
 			if ev.N > 0 && ev.Kind == poll.EventEnd {
-				past[ev.Target] = ev.State()
+				past[ev.Target] = ev.State
 			}
 		}
 		asked := 0
@@ -605,24 +605,16 @@ type closing struct {
 	until    time.Time
 }
 
-func (l *closing) Reserve(place string) poll.Slot {
+func (l *closing) Next(_ string, had time.Time) (time.Time, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.attempts > 0 {
-		return poll.Slot{Place: place}
+	if l.attempts--; l.attempts >= 0 || !had.IsZero() {
+		return time.Now(), ""
 	}
-	return poll.Slot{Place: place, At: l.until}
+	return l.until, ""
 }
-func (l *closing) Release(poll.Slot) {}
-func (l *closing) Confirm(poll.Slot) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.attempts--
-	return true
-}
-func (l *closing) Throttled(poll.Slot, time.Duration) (p poll.Place)      { return p }
-func (l *closing) Remaining(poll.Slot, int, time.Duration) (p poll.Place) { return p }
-func (l *closing) Rate(string) float64                                    { return 0 }
+
+func (l *closing) Done(string, poll.Result) {}
 
 // A list whose place is closed at the deadline of its first elements goes on with the others.
 func TestListHeldBack(t *testing.T) {
@@ -655,8 +647,8 @@ func TestListNotes(t *testing.T) {
 // A list that had failed in an earlier run fails those that had not ended, too.
 func TestListHadFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Past: map[string]poll.State{"a": {Ended: true, Ending: poll.Succeeded}}}, "a=done b=done")
-		p.Past = &poll.State{Attempts: 3, Ended: true, Ending: poll.Failed, Status: status.Error, Reason: "HTTP 401"}
+		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Past: map[string]poll.State{"a": {Ending: poll.Succeeded}}}, "a=done b=done")
+		p.Past = &poll.State{Attempts: 3, Ending: poll.Failed, Status: status.Error, Reason: "HTTP 401"}
 		var got []string
 		for ev := range (&poll.Group{}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
 			if o := ev.Outcome; o != nil {
@@ -696,7 +688,7 @@ func TestListAloneStopped(t *testing.T) {
 		var got []string
 		for ev := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
 			if ev.Kind != poll.EventGoal && ev.Kind != poll.EventStart {
-				got = append(got, fmt.Sprint(ev.Kind, " ", ev.Target, " ", ev.State().Starting))
+				got = append(got, fmt.Sprint(ev.Kind, " ", ev.Target, " ", ev.State.Starting))
 			}
 		}
 		want := []string{"wait jobs false", "wait a false", "wait b false", "attempt jobs false", "end a false", "end b false"}

@@ -13,94 +13,73 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// An Ending says how a run ended. It is an error, so that errors.Is(err, poll.TimedOut)
-// finds it in a run's error.
-type Ending uint8
+// An Ending says how a wait ended, in words. It is an error, so that errors.Is(err,
+// poll.TimedOut) finds it in the error of a wait.
+type Ending string
 
 // The endings.
 const (
 	// Succeeded: the operation is done.
-	Succeeded Ending = iota
-	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, or a failed
-	// [Checker], or a caller's context that was canceled with a [Permanent] cause.
-	Failed
+	Succeeded Ending = "succeeded"
+	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, a probe that cannot be
+	// used, or a caller's context that was canceled with a [Permanent] cause.
+	Failed Ending = "failed"
 	// CannotRun: the program was not found or cannot be executed.
-	CannotRun
+	CannotRun Ending = "cannot be run"
 	// HintTooLong: the server asked for a wait until after the deadline.
-	HintTooLong
+	HintTooLong Ending = "throttled past the deadline"
 	// AttemptsExhausted: MaxAttempts were made.
-	AttemptsExhausted
+	AttemptsExhausted Ending = "attempts exhausted"
 	// TimedOut: the deadline was reached, Timeout's or that of the caller's context. It
 	// also matches context.DeadlineExceeded.
-	TimedOut
+	TimedOut Ending = "timed out"
 	// Interrupted: the caller's context was canceled.
-	Interrupted
+	Interrupted Ending = "interrupted"
 	// Cancelled: the goal of the [Group] was reached, or was out of reach, without this
 	// target.
-	Cancelled
+	Cancelled Ending = "cancelled"
 )
 
-// String names the ending in words.
-func (e Ending) String() string {
-	names := [...]string{
-		Succeeded:         "succeeded",
-		Failed:            "failed",
-		CannotRun:         "cannot be run",
-		HintTooLong:       "throttled past the deadline",
-		AttemptsExhausted: "attempts exhausted",
-		TimedOut:          "timed out",
-		Interrupted:       "interrupted",
-		Cancelled:         "cancelled",
-	}
-	if int(e) >= len(names) {
-		return fmt.Sprintf("Ending(%d)", uint8(e))
-	}
-	return names[e]
-}
-
-// Error returns String, so that an Ending can be a target of [errors.Is].
-func (e Ending) Error() string { return e.String() }
+// Error returns the words.
+func (e Ending) Error() string { return string(e) }
 
 // Is reports whether target is [context.DeadlineExceeded] and e is TimedOut.
 func (e Ending) Is(target error) bool { return e == TimedOut && target == context.DeadlineExceeded }
 
-// An Outcome is the result of a run.
+// An Outcome is the result of a wait.
 type Outcome struct {
 	Run     RunID
 	Target  string // names the operation in words
 	Ending  Ending
-	Reason  string        // in words, why the run ended as it did
-	Elapsed time.Duration // since the start of the run
-	// Age is how long the operation has been running, as far as is known: Elapsed or,
-	// where a [Starter] started it, the time since that was answered.
+	Reason  string        // in words, why the wait ended as it did
+	Elapsed time.Duration // since the start of the wait
+	// Age is how long the operation has been running, as far as is known: Elapsed or, where
+	// the wait started it, the time since that was answered.
 	Age time.Duration
 	// Status is the status of the verdict that decided, or of the last one; None if there
-	// was none. It is SUCCESS only if the run Succeeded: a SUCCESS short of the threshold
+	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS short of the threshold
 	// is NOT_READY.
 	Status status.Status
-	// Cause is the cause of the caller's context if it ended the run, or the error of a
-	// [Checker]; otherwise nil.
+	// Cause is the cause of the caller's context if it ended the wait, or the error of a
+	// probe that cannot be used; otherwise nil.
 	Cause error
-	// Attempts counts the attempts made. One that was stopped counts, one that
-	// could not be started does not.
-	Attempts int
-	// Taken counts the attempts of Attempts that were another process's, which has shared the
-	// answer; Alone counts those that should have been shared, and were not.
-	Taken, Alone int
+	// Attempts counts the attempts made. One that was stopped counts, one that could not be
+	// started does not. Taken and Alone are as in a [State].
+	Attempts, Taken, Alone int
 	// Verdict and Observation are from the last attempt that was not stopped from
 	// outside, or from the last one if all were. Observation is nil if there was no
 	// attempt. After SUCCESS its Body is the result.
 	Verdict     status.Verdict
 	Observation *status.Observation
-	// Resumed is true if the run had ended before: it goes on from a [State] that has Ended,
-	// which made no attempt and has no Observation.
+	// Resumed is true if the wait had ended before: it goes on from a [State] that has Ended,
+	// so that there was no attempt, and there is no Observation.
 	Resumed bool
-	// Notes tell what kept the run undecided: a verdict that was not seen often enough,
+	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,
 	// and rules that were never asked or never decidable, with what to write instead.
 	Notes []string
 }
 
-// Err returns nil for a run that Succeeded, and otherwise an [*Error].
+// Err returns nil for a wait that Succeeded, and otherwise an [*Error].
 func (o Outcome) Err() error {
 	if o.Ending == Succeeded {
 		return nil
@@ -133,63 +112,74 @@ func (e *Error) Unwrap() []error {
 	return errs
 }
 
-// outcome returns the outcome of a run that ended so.
-func (r *run) outcome(ending Ending) Outcome {
+// outcome returns the outcome of a wait that ends so.
+func (w *wait) outcome(ending Ending) Outcome {
 	o := Outcome{
-		Run:         r.ID,
-		Target:      r.Target,
+		Run:         w.p.ID,
+		Target:      w.p.Target,
 		Ending:      ending,
-		Status:      r.last.verdict.Status,
-		Elapsed:     time.Since(r.Start),
-		Attempts:    r.attempts,
-		Taken:       r.taken,
-		Alone:       r.alone,
-		Verdict:     r.complete.verdict,
-		Observation: r.complete.observation,
+		Status:      w.Status,
+		Elapsed:     time.Since(w.Start),
+		Attempts:    w.Attempts,
+		Taken:       w.Taken,
+		Alone:       w.Alone,
+		Verdict:     w.complete.verdict,
+		Observation: w.complete.observation,
 	}
-	if !r.began.IsZero() {
-		o.Age = time.Since(r.began)
+	if !w.Began.IsZero() {
+		o.Age = time.Since(w.Began)
 	}
 	if o.Observation == nil {
-		o.Verdict, o.Observation = r.last.verdict, r.last.observation
+		o.Verdict, o.Observation = w.last.verdict, w.last.observation
 	}
 	if ending == Interrupted || ending == TimedOut {
-		o.Cause = context.Cause(r.caller)
+		o.Cause = context.Cause(w.loop.caller)
 	}
-	if ending == Failed && !(r.decided() && o.Status == status.Error) {
-		o.Status, o.Cause = status.Error, cmp.Or(r.refused, r.broken())
+	if ending == Failed && !(w.decided() && o.Status == status.Error) {
+		o.Status, o.Cause = status.Error, cmp.Or(w.refused, w.loop.broken())
 	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
 	}
-	o.Reason = r.reason(ending, o)
+	o.Reason = w.reason(ending, o)
 	o.Verdict.Hints = nil
-	isHere := func(rule status.Rule) bool { return rule.Here }
-	if ending == Succeeded && !r.seen && r.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(r.Rules.Own, isHere) {
+	if ending == Succeeded && w.neverFound(o) {
 		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
 	}
-	if ending == Succeeded && r.Settle != nil {
-		o = r.Settle(o)
+	if ending == Succeeded && w.p.Settle != nil {
+		o = w.p.Settle(o)
 	}
-	if ending == Succeeded || o.Observation == nil {
-		return o
-	}
-	if needed := r.threshold(); ending != Failed && ending != CannotRun && r.streak < needed {
-		note := fmt.Sprintf("the last verdict was %s, %d of %d in a row", r.last.verdict.Status, r.streak, needed)
-		o.Notes = append(o.Notes, note)
-	} else if hold := r.holdFor(); ending != Failed && ending != CannotRun && r.held() < hold {
-		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", r.last.verdict.Status, words.Short(r.held()), words.Duration(hold)))
-	}
-	o.Notes = append(o.Notes, r.tally.Notes(o.Observation.Kind)...)
-	if r.done == nil && (ending != Failed || o.Verdict.Rule == "") {
-		o.Verdict.Hints = r.tally.Hints()
+	if ending != Succeeded && o.Observation != nil {
+		w.explain(&o)
 	}
 	return o
 }
 
-// cannotBegin is the outcome of a run whose probe failed its check.
-func (r *run) cannotBegin(err error) Outcome {
-	o := r.outcome(Failed)
+// neverFound reports whether what was waited for to be gone was never seen.
+func (w *wait) neverFound(o Outcome) bool {
+	isHere := func(rule status.Rule) bool { return rule.Here }
+	return !w.found && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
+}
+
+// explain notes what kept the wait undecided.
+func (w *wait) explain(o *Outcome) {
+	last, needed, hold := w.last.verdict.Status, w.threshold(), w.holdFor()
+	switch {
+	case o.Ending == Failed, o.Ending == CannotRun:
+	case w.Streak < needed:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed))
+	case w.held() < hold:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
+	}
+	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
+	if w.done == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
+		o.Verdict.Hints = w.tally.Hints()
+	}
+}
+
+// cannotBegin is the outcome of a wait whose probe cannot be used.
+func (w *wait) cannotBegin(err error) Outcome {
+	o := w.outcome(Failed)
 	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
 	if f, ok := errors.AsType[*status.Failure](err); ok {
 		o.Ending = CannotRun
@@ -198,8 +188,22 @@ func (r *run) cannotBegin(err error) Outcome {
 	return o
 }
 
-// reason says why the run ended as it did.
-func (r *run) reason(ending Ending, o Outcome) string {
+// resumed is the outcome of a wait that had ended before, or cannot go on.
+func (w *wait) resumed(ending Ending) Outcome {
+	switch {
+	case w.Ending != "":
+		return Outcome{
+			Run: w.p.ID, Target: w.p.Target, Ending: w.Ending, Reason: w.Reason, Elapsed: w.Elapsed, Resumed: true,
+			Status: w.Status, Attempts: w.Attempts, Verdict: status.Verdict{Status: w.Status, Reason: w.Reason},
+		}
+	case w.Starting:
+		return w.cannotBegin(errMayHaveStarted)
+	}
+	return w.outcome(ending)
+}
+
+// reason says why the wait ended as it did.
+func (w *wait) reason(ending Ending, o Outcome) string {
 	last := o.Verdict.Reason
 	if last != "" {
 		last = "; last: " + last
@@ -207,17 +211,17 @@ func (r *run) reason(ending Ending, o Outcome) string {
 	switch ending {
 	case HintTooLong:
 		asked := o.Verdict.Reason
-		if r.closed != "" {
-			asked = r.closed
+		if w.closed != "" {
+			asked = w.closed
 		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
 			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
 		}
-		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(r.deadline)))
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
 	case AttemptsExhausted:
-		return fmt.Sprintf("attempts made: %d of %d%s", r.attempts, r.MaxAttempts, last)
+		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
 	case TimedOut:
-		limit := r.limit
-		if limit != r.Timeout { // it is ctx's, set a moment earlier
+		limit := w.limit
+		if limit != w.p.Timeout { // it is the context's, set a moment earlier
 			limit = max(0, limit).Round(time.Millisecond)
 		}
 		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
@@ -226,7 +230,7 @@ func (r *run) reason(ending Ending, o Outcome) string {
 			return fmt.Sprintf("%v%s", o.Cause, last)
 		}
 	case Cancelled:
-		why := strings.TrimPrefix(context.Cause(r.ctx).Error(), Cancelled.String()+": ")
+		why := strings.TrimPrefix(context.Cause(w.loop.ctx).Error(), string(Cancelled)+": ")
 		return why + last
 	}
 	return o.Verdict.Reason

@@ -24,8 +24,8 @@ type Poller struct {
 	// ID identifies the run in its events and its outcome. 0 gives each run a random ID.
 	ID RunID
 	// Elements makes every element of the answers a target of its own, to which Rules, the
-	// limits and the thresholds apply. It is for the targets of a [Group]. Nil means that the
-	// answer is about one operation.
+	// limits and the thresholds apply. It is for the targets of a [Group]; a single wait with
+	// Elements fails. Nil means that the answer is about one operation.
 	Elements *Elements
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
 	// connection, and a [ProbeFunc] without a failure as SUCCESS.
@@ -113,52 +113,54 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 // attempt that is under way when ctx is done is stopped; the run never outlasts its
 // deadline by more than the probe needs to stop.
 func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
-	if p.Elements == nil && (p.Limiter != nil || p.Answers != nil) {
-		return p.together(ctx)
-	}
 	return func(yield func(Event) bool) {
-		r := newRun(ctx, *p)
-		var cancel context.CancelFunc
-		r.ctx, cancel = r.untilDeadline()
-		defer cancel()
-		e := &emitter{yield: yield}
-		s := &source{runs: []*run{r}}
-		s.open(e)
-		for len(s.runs) > 0 && !e.stopped {
-			// The consumer's time is part of the wait: a slow one must not cost the last look.
-			due := s.plan(e)
-			if e.stopped {
-				return
-			}
-			if !sleep(r.ctx, time.Until(due)) {
-				s.stop(e)
-				return
-			}
-			if s.begin(e); e.stopped {
-				return
-			}
-			s.look()
-			s.settle(e)
-		}
+		l := p.loop(ctx, yield)
+		l.run(slices.Values([]Poller{*p}))
 	}
 }
 
-// together runs the poller among others that it shares a limit or answers with.
-func (p *Poller) together(ctx context.Context) iter.Seq[Event] {
-	return func(yield func(Event) bool) {
-		own := *p
-		own.ID = cmp.Or(own.ID, newRunID())
-		if own.Start.IsZero() && own.Past != nil {
-			own.Start = own.Past.Start
-		}
-		group := Group{Limiter: own.Limiter, Parallel: 1, ID: own.ID, Start: own.Start, Rand: own.Rand}
-		e := newEngine(ctx, group, yield)
-		e.solo = true
-		defer e.close()
-		e.read(slices.Values([]Poller{own}))
-		e.loop()
-	}
+// loop returns the loop of a single wait, which is a group of one.
+func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
+	l := newLoop(ctx, Group{Limiter: p.Limiter, Rand: p.Rand}, yield)
+	l.single = true
+	return l
 }
+
+// Step makes the next attempt of a wait and returns the state after it, for the next Step,
+// and what happened: the events that [Poller.Events] would yield. It does not wait, so that
+// whoever drives the wait can do that elsewhere, such as a workflow engine.
+//
+// The last event says what comes next. After an EventWait, the next Step is due when its
+// Wait is over; one that comes sooner makes no attempt and has only that EventWait. After an
+// EventEnd the wait has ended as its Outcome says. If the State has not Ended then, as after
+// a time-out or when ctx was canceled, a further Step goes on.
+//
+// The deadline of ctx is that of this Step, not of the wait: it limits the attempt like
+// AttemptTimeout, and a tenth of the time, at most 5 s, is left to keep the State.
+//
+// The first Step is given the zero State. A request that starts an operation is sent once,
+// if the State that [Poller.Starting] is given is kept before Starting returns, and the last
+// one kept is used where a Step did not return.
+func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
+	going := *p
+	going.Past = &past
+	if deadline, ok := ctx.Deadline(); ok {
+		left := time.Until(deadline)
+		left = max(left-min(left/10, maxKeeping), 1)
+		going.AttemptTimeout = min(left, cmp.Or(going.AttemptTimeout, left))
+	}
+	var events []Event
+	l := going.loop(ctx, func(e Event) bool {
+		events = append(events, e)
+		return true
+	})
+	l.once = true
+	l.run(slices.Values([]Poller{going}))
+	return events[len(events)-1].State, events
+}
+
+// maxKeeping is the most that is left of the time of a [Poller.Step] to keep the State.
+const maxKeeping = 5 * time.Second
 
 // Until calls f until f reports that it is done, and returns the value of that call. It
 // waits before each call, including the first, by the default schedule of a [Poller], and

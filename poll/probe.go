@@ -2,6 +2,7 @@ package poll
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -23,36 +24,69 @@ type Attempt struct {
 //
 // It returns when the answer is complete, or soon after ctx is done; what went
 // wrong is part of the observation. A Probe that keeps something from one
-// attempt to the next (an ETag, the URL to follow) implements [Sessioner].
+// attempt to the next, such as an ETag, has a method Session() Probe: each wait probes a new
+// session. A method Target() string names what is looked at in events, and Place() string
+// what the attempts put load on, for the limits of a [Group].
 type Probe interface {
 	Probe(ctx context.Context, a Attempt) status.Observation
 }
 
-// A Sessioner is a Probe with state that belongs to one run. A run first asks it
-// for a session and then probes that. The Sessioner itself stays unchanged, so
-// several runs can use it at once.
-type Sessioner interface {
-	Probe
-	Session() Probe
-}
-
-// A Starter is a Probe, or a session, that starts the operation before it looks at it.
-// While StartDue reports true, the next attempt is to start it. The first such attempt
-// comes at once: there is nothing to wait for yet.
-type Starter interface {
-	StartDue() bool
-}
-
-// A Finisher is a Probe, or a session, whose result may be in another document than the
-// answer that said SUCCESS.
-//
-// Result returns a function that looks at that document, and what it does, in words: "get
-// https://api.example.com/results/7". It returns nil if last is the result itself. The
-// first look belongs to the attempt that said SUCCESS. Later looks are attempts like any
-// other, but the run's rules, which are about the operation, do not apply to them.
-type Finisher interface {
-	Result(last status.Observation) (look func(context.Context) status.Observation, what string)
-}
+// What a Probe, or its session, can do besides looking. A stranger's probe may do it, too.
+type (
+	// A sessioner has state that belongs to one wait. The wait first asks it for a session and
+	// then probes that. The sessioner itself stays unchanged, so several waits can use it at
+	// once.
+	sessioner interface{ Session() Probe }
+	// A starter starts the operation before it looks at it. While StartDue reports true, the
+	// next attempt is to start it. The first such attempt comes at once: there is nothing to
+	// wait for yet.
+	starter interface{ StartDue() bool }
+	// A finisher has a result that may be in another document than the answer that said
+	// SUCCESS. Result returns a function that looks at that document, and what it does, in
+	// words: "get https://api.example.com/results/7". It returns nil if last is the result
+	// itself. The first look belongs to the attempt that said SUCCESS. Later looks are attempts
+	// like any other, but the rules of the wait, which are about the operation, do not apply.
+	finisher interface {
+		Result(last status.Observation) (look func(context.Context) status.Observation, what string)
+	}
+	// A checker can tell beforehand that it cannot work. The error holds no secret; for a
+	// program that cannot be run it is a [*status.Failure].
+	checker interface{ Check() error }
+	// A targeter names what it looks at, without secrets.
+	targeter interface{ Target() string }
+	// A placer knows what its next attempt puts load on: the scheme, host and port of a URL,
+	// the program of a command.
+	placer interface{ Place() string }
+	// A forker returns the session that looks at one of the operations that its last answer
+	// has listed.
+	forker interface {
+		Fork(element []byte) (Probe, error)
+	}
+	// A resumer can go on from what an earlier session of the same probe kept. Resume is
+	// called before the first attempt; an error means that kept is of no use.
+	resumer interface {
+		Save() json.RawMessage
+		Resume(kept json.RawMessage) error
+	}
+	// A holder holds a place of [Bodies] for its last answer.
+	holder interface{ Release() }
+	// A pacer spaces its further requests, each of which may take as long as limit.
+	pacer interface {
+		PacePages(pace pacing, limit time.Duration) bool
+	}
+	// A sharer has answers that can be shared with other processes.
+	sharer interface {
+		// Identity returns all that makes the next attempt; nil if its answer must not be
+		// shared, because it may change something. With a name, its user vouches that it does
+		// not.
+		Identity(name string) []byte
+		// Leave returns what an answer left in the session: where to look next, and what makes
+		// the next request conditional.
+		Leave() json.RawMessage
+		// Adopt takes over an answer, and what it left in the session of another.
+		Adopt(o status.Observation, left json.RawMessage) error
+	}
+)
 
 // Bodies bounds the memory that the answers of several probes take together. The zero
 // value is ready for use, and must not be copied.
@@ -62,19 +96,6 @@ type Finisher interface {
 // ends. Answers of up to 1 MiB are only bounded by the number of attempts at once. For a
 // conditional request, an answer is kept if it has at most 32 KiB.
 type Bodies = body.Budget
-
-// A Targeter is a Probe that names what it looks at, without secrets.
-type Targeter interface {
-	Probe
-	Target() string
-}
-
-// A Checker is a Probe that can tell beforehand that it cannot work. A run asks
-// it before the first attempt. The error holds no secret; for a program that
-// cannot be run it is a [*status.Failure].
-type Checker interface {
-	Check() error
-}
 
 // The causes with which a run ends the context of an attempt, which a probe gets
 // from [context.Cause]. Any other comes from the caller's context.

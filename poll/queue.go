@@ -1,65 +1,115 @@
 package poll
 
-import "container/heap"
+import (
+	"cmp"
+	"time"
+)
 
-// A queue is a priority queue whose items know their place in it.
-type queue[T any] struct {
-	before func(a, b T) bool
-	place  func(T) *int // its place from 1, 0 if it is not in the queue
-	items  []T
+// An agenda is a heap of sources by the time at which they wake (container/heap). Each source
+// knows its place in it.
+type agenda []*source
+
+// asleep is the place of a source that is not in the agenda.
+const asleep = -1
+
+func (a agenda) Len() int { return len(a) }
+
+func (a agenda) Less(i, j int) bool {
+	return cmp.Or(a[i].wake.Compare(a[j].wake), cmp.Compare(a[i].n, a[j].n)) < 0
 }
 
-func (q *queue[T]) Len() int           { return len(q.items) }
-func (q *queue[T]) Less(i, j int) bool { return q.before(q.items[i], q.items[j]) }
-
-// Swap is for package heap.
-func (q *queue[T]) Swap(i, j int) {
-	q.items[i], q.items[j] = q.items[j], q.items[i]
-	*q.place(q.items[i]), *q.place(q.items[j]) = i+1, j+1
+func (a agenda) Swap(i, j int) {
+	a[i], a[j] = a[j], a[i]
+	a[i].at, a[j].at = i, j
 }
 
 // Push is for package heap.
-func (q *queue[T]) Push(x any) {
-	q.items = append(q.items, x.(T))
-	*q.place(x.(T)) = len(q.items)
+func (a *agenda) Push(x any) {
+	s := x.(*source)
+	s.at = len(*a)
+	*a = append(*a, s)
 }
 
 // Pop is for package heap.
-func (q *queue[T]) Pop() any {
-	last := len(q.items) - 1
-	x := q.items[last]
-	clear(q.items[last:])
-	q.items = q.items[:last]
-	*q.place(x) = 0
-	return x
+func (a *agenda) Pop() any {
+	last := len(*a) - 1
+	s := (*a)[last]
+	(*a)[last] = nil
+	*a, s.at = (*a)[:last], asleep
+	return s
 }
 
-// put adds x, or moves it to where it now belongs.
-func (q *queue[T]) put(x T) {
-	if at := *q.place(x); at > 0 {
-		heap.Fix(q, at-1)
-		return
+// A semaphore lets so many sources through at once. The others stand in line.
+type semaphore struct {
+	most  int // 0 = no limit
+	taken int
+	line  []*source
+}
+
+// acquire lets s through, or puts it in line.
+func (m *semaphore) acquire(s *source) bool {
+	if m.most > 0 && m.taken >= m.most {
+		m.line = append(m.line, s)
+		return false
 	}
-	heap.Push(q, x)
+	m.taken++
+	return true
 }
 
-// remove removes x if it is in the queue.
-func (q *queue[T]) remove(x T) {
-	if at := *q.place(x); at > 0 {
-		heap.Remove(q, at-1)
+// release lets the next in line through, which it returns; nil if there is none.
+func (m *semaphore) release() *source {
+	for len(m.line) > 0 {
+		next := m.line[0]
+		m.line = m.line[1:]
+		if !next.ended() {
+			return next
+		}
 	}
+	m.taken--
+	return nil
 }
 
-// has reports whether x is in this queue, if it can be in others.
-func (q *queue[T]) has(x T) bool {
-	at := *q.place(x) - 1
-	return 0 <= at && at < len(q.items) && any(q.items[at]) == any(x)
+// A place is what attempts put load on. Before an attempt begins, its source passes the doors
+// in their order.
+type place struct {
+	name    string
+	limited bool // by the Limiter
+	doors   [doors]*semaphore
+	members int           // sources whose next attempt goes there
+	usual   time.Duration // about the longest that attempts there take
+	lent    int           // attempts that take so long that they have given their room to others
+	slot    time.Time     // the newest that the limiter gave
+	gap     time.Duration // between that and the one before
+	told    Place         // how it was closed last
+	opens   time.Time     // when it opens at the latest, since its Limiter may add to a wait
 }
 
-// first returns the first item, unless the queue is empty.
-func (q *queue[T]) first() (x T, ok bool) {
-	if len(q.items) == 0 {
-		return x, false
+// The doors of a place.
+const (
+	claim  = iota // to find out whether another process makes the attempt
+	room          // for so many attempts at the place
+	turn          // to ask the Limiter, and to wait for its slot
+	worker        // for so many attempts at all places
+	doors
+)
+
+// leastLong is how long an attempt takes at least that may hang.
+const leastLong = 2 * time.Second
+
+// hangs returns when an attempt that begins now takes far longer than others at the place.
+func (p *place) hangs(now time.Time) time.Time { return now.Add(max(leastLong, 4*p.usual)) }
+
+// measure notes how long attempts at the place take.
+func (p *place) measure(took time.Duration) { p.usual = max(took, p.usual-p.usual/8) }
+
+// crowd returns how long the last looks of all at the place take, if one takes so long and
+// so many are made at once.
+func (p *place) crowd(took time.Duration, parallel int) time.Duration {
+	if p.members < 2 {
+		return 0
 	}
-	return q.items[0], true
+	if most := p.doors[room].most; most > 0 {
+		parallel = min(parallel, most)
+	}
+	return time.Duration(p.members) * max(took/time.Duration(parallel), p.gap)
 }

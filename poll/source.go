@@ -2,226 +2,214 @@ package poll
 
 import (
 	"bytes"
-	"slices"
+	"context"
+	"iter"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
 	"github.com/pollcli/poll/status"
 )
 
-// A source is what is looked at: the session of a probe, with its schedule. The runs that
-// share it judge each of its answers by their own rules; the first of them sets the
-// schedule. One attempt of a source is the steps plan, begin, look and settle.
+// A source is what is looked at again and again: the session of a probe. The waits that share
+// it judge each of its answers by their own rules, and the first of them sets the schedule; or
+// it is a list, whose elements have waits. A source is in one of these states: it sleeps until
+// it is due, stands in line at a door of its place, or does a task in another goroutine.
 type source struct {
-	runs    []*run // that have not ended
-	list    *list  // nil unless the answers hold elements; runs is then the list's own
-	session Probe
-	next    plan
-	due     time.Time
+	loop   *loop
+	waits  []*wait // that have not ended; of a list, its own
+	list   *list   // nil unless the answers hold elements
+	n      int     // its number, from 0
+	place  *place
+	member bool // of the place
 
-	// Of a source in a group:
-	n       int // its number, from 1
-	gate    *gate
-	begun   time.Time // the attempt that is under way
-	slot    Slot      // of the attempt that is under way
-	place   *Place    // what holds at its place since then, nil if nothing was said
-	cut     bool      // because a refusal has cut the rate there
-	sharing *sharing
-	pace    exchange.Pace // of the further pages of an answer, nil for none
-	waiting int           // its place in a queue by due time
-	held    int           // its place in the queue by deadline
+	task    task
+	wake    time.Time   // when it wakes
+	at      int         // its place in the agenda
+	door    int         // the first that it has not passed
+	holds   [doors]bool // what it holds of its place
+	begun   time.Time   // the attempt that is under way
+	lent    bool        // its attempt takes so long that it has given its room to another
+	had     time.Time   // the slot that the limiter gave, zero = none
+	granted bool        // the next request may go now
+	closed  string      // why nothing may go until had, "" if that is only the turn of others
+	told    *Place      // how its place was closed by the attempt, nil if it was not
+	sharing *sharing    // nil unless its answers are shared with other processes
 }
 
-// An emitter hands events to a consumer until that breaks off.
-type emitter struct {
-	yield   func(Event) bool
-	stopped bool
-}
+// A task is what a source does outside of the loop's goroutine.
+type task uint8
 
-func (e *emitter) emit(ev Event) {
-	if !e.stopped {
-		e.stopped = !e.yield(ev)
-	}
-}
+const (
+	resting   task = iota
+	claiming       // it finds out whether another process makes the attempt
+	reserving      // it asks the limiter when the request may go
+	looking        // it makes an attempt
+)
 
-// open opens the session, or ends the runs if no attempt can succeed.
-func (s *source) open(e *emitter) {
-	if s.list != nil {
-		if s.session = s.list.open(e); s.session == nil {
-			s.runs = nil
-		}
-		return
-	}
-	s.skip(e)
-	if len(s.runs) == 0 {
-		return
-	}
-	first := s.runs[0]
-	if err := first.open(); err != nil {
-		for _, r := range s.runs {
-			e.emit(r.endEvent(r.cannotBegin(err)))
-		}
-		s.runs = nil
-		return
-	}
-	s.session = first.probe
-	for _, r := range s.runs[1:] {
-		r.probe = first.probe
-		if r.began.IsZero() && !r.startDue() {
-			r.began = r.Start
-		}
-	}
-}
+// lead returns the wait that sets the schedule.
+func (s *source) lead() *wait { return s.waits[0] }
 
-// skip ends the runs that go on from a past after which there is nothing to do.
-func (s *source) skip(e *emitter) {
-	s.runs = slices.DeleteFunc(s.runs, func(r *run) bool {
-		o, over := r.over()
-		if over {
-			e.emit(r.endEvent(o))
-		}
-		return over
-	})
-}
-
-// plan plans the next attempt and returns when it is due.
-func (s *source) plan(e *emitter) time.Time {
-	first := s.runs[0]
-	s.next = first.plan()
-	for _, r := range s.runs[1:] {
-		r.previous, r.series = first.previous, first.series
-		s.next = r.shorten(s.next)
-	}
-	waiting := first.waitEvent(s.next)
-	s.due = waiting.NextAt
-	for _, r := range s.runs {
-		r.due, r.lastLook = s.due, s.next.lastLook
-	}
-	e.emit(waiting)
-	for _, r := range s.runs[1:] {
-		e.emit(r.waitEvent(s.next))
-	}
-	return s.due
-}
-
-// hold tells that an attempt that is due is held back.
-func (s *source) hold(e *emitter, until time.Time, by HeldBy) {
-	for _, r := range s.runs {
-		held := r.waitEvent(plan{wait: time.Until(until), lastLook: s.next.lastLook})
-		held.HeldBy = by
-		e.emit(held)
-	}
-}
+// ended reports whether all targets have ended.
+func (s *source) ended() bool { return len(s.waits) == 0 }
 
 // begin begins the attempt.
-func (s *source) begin(e *emitter) {
-	for _, r := range s.runs {
-		r.due, r.lastLook, r.waited = time.Time{}, false, 0
-		e.emit(r.startEvent(s.next))
-		r.attempts++
+func (s *source) begin() {
+	s.begun = time.Now()
+	for _, w := range s.waits {
+		w.begin()
 	}
 	if s.list != nil {
 		s.list.begin()
 	}
 }
 
-// look makes the attempt, and judges it for every run. It emits nothing, so that it can
-// be called from another goroutine.
+// do does the task. It tells nothing, and touches nothing but the source.
+func (s *source) do() {
+	switch s.task {
+	case claiming:
+		s.sharing.claim(s)
+	case reserving:
+		s.had, s.closed = s.loop.Limiter.Next(s.place.name, s.had)
+		s.granted = !s.had.After(time.Now())
+	case looking:
+		s.look()
+		s.inform()
+	}
+}
+
+// look makes the attempt, and judges it for every wait.
 func (s *source) look() {
-	o, took := s.observe()
-	var shared []byte
-	asked := s.sharing.asked() && !o.Stopped() // or else another is to ask at once
-	if asked {                                 // before the session goes on to a result
-		shared = writeAnswer(o, s.runs[0].probe.(Sharer))
+	first := s.lead()
+	var o status.Observation
+	var took time.Duration
+	var answer []byte
+	if s.isTaken() {
+		o = *s.sharing.answer
+	} else {
+		o, took = first.look(s.pace())
+		answer = s.sharing.write(s, o) // before the session goes on to a result
 	}
-	for _, r := range s.runs {
-		r.answered(o, took)
+	for _, w := range s.waits {
+		w.answered(o, took)
 	}
-	if asked {
-		s.sharing.answered(shared, took)
-	}
-	if r := s.runs[0]; len(s.runs) == 1 && s.list == nil {
-		if _, never := r.unrunnable(); !never {
-			r.lookForResult(s.next.lastLook)
+	s.sharing.answered(answer)
+	if len(s.waits) == 1 && s.list == nil {
+		if _, never := first.unrunnable(); !never {
+			first.lookForResult(s.pace())
 		}
 	}
 }
 
-// A holder is a session that holds a place of [Bodies] for its last answer.
-type holder interface{ Release() }
-
-// settle emits what the attempt was judged to be. Only the runs that go on remain.
-func (s *source) settle(e *emitter) {
-	defer s.release()
-	defer s.forget()
-	s.count()
-	if s.list != nil {
-		if s.list.settle(e, s.next.lastLook) {
-			s.runs = nil
-		} else {
-			s.session = s.runs[0].probe // a list that asks about fewer has another one
-		}
+// inform tells the limiter what the attempt saw.
+func (s *source) inform() {
+	if !s.place.limited || s.isTaken() {
 		return
 	}
-	on := s.runs[:0]
-	for _, r := range s.runs {
-		if ending, never := r.unrunnable(); never {
-			r.attempts--
-			e.emit(r.endEvent(r.outcome(ending)))
-			continue
+	v := s.lead().last.verdict
+	for _, w := range s.waits {
+		if w.last.verdict.Status == status.Throttled {
+			v = w.last.verdict
 		}
-		e.emit(r.attemptEvent())
-		if ending, over := r.ending(); over {
-			e.emit(r.endEvent(r.outcome(ending)))
-			continue
-		}
-		on = append(on, r)
 	}
-	clear(s.runs[len(on):])
-	s.runs = on
+	s.told = s.tellLimiter(s.place.name, s.begun, s.lead().last.observation, v)
+}
+
+// tellLimiter tells the limiter what the answer to a request said, if it is of use to it. It
+// returns how the place is closed since then, nil if it is not.
+func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) *Place {
+	refused := v.Status == status.Throttled
+	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
+		return nil
+	}
+	r := Result{Sent: sent, Refused: refused, Reason: v.Reason}
+	if refused && o.Hint != nil {
+		r.Wait, r.Reason = o.Hint.Wait, o.Hint.Source
+	}
+	wait := r.Wait
+	if o.Quota != nil {
+		r.Remaining, r.Reset = o.Quota.Remaining, o.Quota.Reset
+	}
+	if r.Reset > 0 && r.Remaining <= 0 {
+		wait = max(wait, r.Reset)
+		if !refused {
+			r.Reason = "nothing remains of its rate limit"
+		}
+	}
+	s.loop.Limiter.Done(name, r)
+	if wait <= 0 {
+		return nil
+	}
+	return &Place{Name: name, ClosedUntil: time.Now().Add(wait), Reason: r.Reason}
+}
+
+// all yields the waits, and those of the elements of a list.
+func (s *source) all() iter.Seq[*wait] {
+	return func(yield func(*wait) bool) {
+		for _, w := range s.waits {
+			if !yield(w) {
+				return
+			}
+		}
+		if s.list == nil {
+			return
+		}
+		for _, m := range s.list.waiting {
+			if !yield(m.wait) {
+				return
+			}
+		}
+	}
+}
+
+// count counts the attempt that has ended.
+func (s *source) count() {
+	switch {
+	case s.isTaken():
+		s.loop.Taken++
+	case s.isAlone():
+		s.loop.Alone++
+	}
+	for w := range s.all() {
+		switch {
+		case s.isTaken():
+			w.Taken++
+		case s.isAlone():
+			w.Alone++
+		}
+	}
 }
 
 // release gives back what the last answer holds of [Bodies].
-func (s *source) release() {
-	if h, ok := s.session.(holder); ok {
+func (s *source) release(session Probe) {
+	if h, ok := session.(holder); ok {
 		h.Release()
 	}
 }
 
-// stop ends the runs, since their context is done or their deadline has come. Those of a
-// list whose deadline has not come go on.
-func (s *source) stop(e *emitter) {
-	if s.list != nil {
-		if s.list.stop(e) {
-			s.runs = nil
-		}
-		return
-	}
-	for _, r := range s.runs {
-		e.emit(r.endEvent(r.outcome(r.stopped())))
-	}
-	s.runs = nil
-}
-
-// deadline returns the deadline of the runs, zero for none: those that share a source
-// have the same.
-func (s *source) deadline() time.Time { return s.runs[0].deadline }
-
-// keptBody is how much is kept of an answer that did not end a run in a group, in bytes.
-// It is enough for what is told of the last answer.
+// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
+// is enough for what is told of the last answer.
 const keptBody = 8 << 10
 
-// slim returns an observation without what the end of a run in a group does not need of
-// it. What was told of it does not change.
-func slim(o status.Observation) status.Observation {
+// slim drops what the end of the wait does not need of its last attempt. What was told of it
+// does not change.
+func (w *wait) slim() {
+	o := *w.last.observation
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	return o
+	w.last.observation, w.last.verdict.Answers = &o, nil
 }
 
-// slim drops what the end of a run in a group does not need of its last attempt.
-func (r *run) slim() {
-	r.last.observation, r.last.verdict.Answers = new(slim(*r.last.observation)), nil
+// sleep waits for d and reports whether ctx is still alive then. Select has no priority: a
+// timer that wins does not mean that ctx is not done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
 }

@@ -63,7 +63,7 @@ func (s *service) poller() poll.Poller {
 func last(t *testing.T, ctx context.Context, p poll.Poller) (end poll.Event, state poll.State) {
 	t.Helper()
 	for e := range p.Events(ctx) {
-		end, state = e, e.State()
+		end, state = e, e.State
 	}
 	return end, reread(t, state)
 }
@@ -97,7 +97,7 @@ func TestAWaitInSlices(t *testing.T) {
 			var end poll.Event
 			end, state = last(t, t.Context(), p)
 			ends = append(ends, fmt.Sprintf("%s after %d: %s", end.Outcome.Ending, end.Attempt, end.Outcome.Reason))
-			if state.Ended {
+			if state.Ended() {
 				break
 			}
 			time.Sleep(time.Second)
@@ -197,8 +197,8 @@ func TestAHintThatOutlastsASlice(t *testing.T) {
 func TestAWaitThatHasEnded(t *testing.T) {
 	t.Parallel()
 	for _, past := range []poll.State{
-		{Attempts: 3, Status: status.Success, Reason: "HTTP 200 OK", Ended: true, Ending: poll.Succeeded, Elapsed: time.Minute},
-		{Attempts: 2, Status: status.Error, Reason: "HTTP 404 Not Found", Ended: true, Ending: poll.Failed, Elapsed: time.Second},
+		{Attempts: 3, Status: status.Success, Reason: "HTTP 200 OK", Ending: poll.Succeeded, Elapsed: time.Minute},
+		{Attempts: 2, Status: status.Error, Reason: "HTTP 404 Not Found", Ending: poll.Failed, Elapsed: time.Second},
 	} {
 		past = reread(t, past)
 		p := poll.Poller{Probe: poll.HTTP{URL: "http://127.0.0.1:1/"}, Past: &past}
@@ -207,7 +207,7 @@ func TestAWaitThatHasEnded(t *testing.T) {
 		say := func(e poll.Event) {
 			have += fmt.Sprintf("%s %s %s %s after %d: %s, resumed: %t\n", e.Elapsed, e.Kind, e.Outcome.Ending, e.Outcome.Status,
 				e.Attempt, e.Outcome.Reason, e.Outcome.Resumed)
-			if diff := cmp.Diff(past, e.State()); diff != "" {
+			if diff := cmp.Diff(past, e.State); diff != "" {
 				t.Errorf("state after it (-want +have):\n%s", diff)
 			}
 		}
@@ -216,7 +216,7 @@ func TestAWaitThatHasEnded(t *testing.T) {
 		}
 		state, events := p.Step(t.Context(), past)
 		say(events[0])
-		if !state.Ended || len(events) != 1 || have != want+want {
+		if !state.Ended() || len(events) != 1 || have != want+want {
 			t.Errorf("have %s\nwant twice %s", have, want)
 		}
 		var summary *poll.Summary
@@ -256,7 +256,7 @@ func TestAStartIsAnnounced(t *testing.T) {
 		asked := len(s.requests)
 		p.Past = &announced[0]
 		end, state := last(t, t.Context(), p)
-		if o := end.Outcome; o.Ending != poll.Failed || o.Resumed || !strings.HasPrefix(o.Reason, "the operation may have started") || !state.Ended {
+		if o := end.Outcome; o.Ending != poll.Failed || o.Resumed || !strings.HasPrefix(o.Reason, "the operation may have started") || !state.Ended() {
 			t.Errorf("outcome %+v, state %+v", o, state)
 		}
 		if len(s.requests) != asked {
@@ -282,7 +282,7 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 		if summary, _ = group.Run(t.Context(), slices.Values([]poll.Poller{p})); summary.Endings[poll.Failed] != 1 {
 			t.Errorf("in a group: %+v", summary)
 		}
-		if len(s.requests) > 0 || state.Ended || state.Starting {
+		if len(s.requests) > 0 || state.Ended() || state.Starting {
 			t.Errorf("requests %q, state %+v", s.requests, state)
 		}
 		p.Starting, p.Past = nil, &state
@@ -345,14 +345,14 @@ func TestStatesThatMakeNoSense(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{}`:                              "version 0",
-		`{"v":2}`:                         "version 2",
+		`{"v":1}`:                         "version 1",
 		`[]`:                              "cannot unmarshal",
-		`{"v":1,"status":"DONE"}`:         `unknown status "DONE"`,
-		`{"v":1,"ending":"timed out"}`:    `unknown ending "timed out"`,
-		`{"v":1,"attempts":-1}`:           "make no sense",
-		`{"v":1,"attempts":1,"sent":2}`:   "make no sense",
-		`{"v":1,"previous_s":-1}`:         "make no sense",
-		`{"v":1,"start":"the other day"}`: "parsing time",
+		`{"v":2,"status":"DONE"}`:         `unknown status "DONE"`,
+		`{"v":2,"ending":"timed out"}`:    `unknown ending "timed out"`,
+		`{"v":2,"attempts":-1}`:           "make no sense",
+		`{"v":2,"attempts":1,"sent":2}`:   "make no sense",
+		`{"v":2,"previous_ns":-1}`:        "make no sense",
+		`{"v":2,"start":"the other day"}`: "parsing time",
 	} {
 		var s poll.State
 		if err := json.Unmarshal([]byte(text), &s); err == nil || !strings.Contains(err.Error(), want) {
@@ -363,12 +363,12 @@ func TestStatesThatMakeNoSense(t *testing.T) {
 
 // Whatever a State says, a wait that goes on from it ends, and its own State can be read.
 func FuzzState(f *testing.F) {
-	f.Add([]byte(`{"v":1}`))
-	f.Add([]byte(`{"v":1,"start":"2026-01-02T03:04:05Z","began":"9999-01-02T03:04:05Z","attempts":3,"sent":1,"last":"2026-01-02T03:04:05Z",` +
-		`"status":"THROTTLED","reason":"x","streak":3,"hint_s":1e300,"previous_s":1e18,"took_s":5,"due":"2026-01-02T03:04:05Z"}`))
-	f.Add([]byte(`{"v":1,"attempts":1,"session":{"at":"https://other.example.com/","trusted":true,"monitor":2,"result":"::"}}`))
-	f.Add([]byte(`{"v":1,"starting":true}`))
-	f.Add([]byte(`{"v":1,"status":"SUCCESS","ending":"succeeded","elapsed_s":1}`))
+	f.Add([]byte(`{"v":2}`))
+	f.Add([]byte(`{"v":2,"start":"2026-01-02T03:04:05Z","began":"9999-01-02T03:04:05Z","attempts":3,"sent":1,"last":"2026-01-02T03:04:05Z",` +
+		`"status":"THROTTLED","reason":"x","streak":3,"hint_s":1e300,"previous_ns":1e18,"took_s":5,"due":"2026-01-02T03:04:05Z"}`))
+	f.Add([]byte(`{"v":2,"attempts":1,"session":{"at":"https://other.example.com/","trusted":true,"monitor":2,"result":"::"}}`))
+	f.Add([]byte(`{"v":2,"starting":true}`))
+	f.Add([]byte(`{"v":2,"status":"SUCCESS","ending":"succeeded","elapsed_s":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var state poll.State
 		if json.Unmarshal(text, &state) != nil {
@@ -382,7 +382,7 @@ func FuzzState(f *testing.F) {
 			if e.Kind == poll.EventEnd {
 				ends++
 			}
-			again, err := json.Marshal(e.State())
+			again, err := json.Marshal(e.State)
 			var back poll.State
 			if err == nil {
 				err = json.Unmarshal(again, &back)

@@ -22,7 +22,7 @@ import (
 // steps waits by steps. What they pass on goes through JSON.
 func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Event] {
 	return func(yield func(poll.Event) bool) {
-		kept := []byte(`{"v":1}`)
+		kept := []byte(`{"v":2}`)
 		for {
 			var state poll.State
 			if err := json.Unmarshal(kept, &state); err != nil {
@@ -41,7 +41,7 @@ func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Even
 				return
 			}
 			last := events[len(events)-1]
-			due := last.NextAt
+			due := last.State.Due
 			if d := last.Deadline; !d.IsZero() && d.Before(due) {
 				due = d
 			}
@@ -81,7 +81,7 @@ func TestAStepThatComesTooSoon(t *testing.T) {
 		}
 		time.Sleep(20 * time.Second)
 		again, events := p.Step(t.Context(), state)
-		if len(events) != 1 || events[0].Wait != 40*time.Second || !events[0].NextAt.Equal(state.Due) {
+		if len(events) != 1 || events[0].Wait != 40*time.Second || !events[0].State.Due.Equal(state.Due) {
 			t.Errorf("events %+v", events)
 		}
 		if diff := cmp.Diff(state, again); diff != "" {
@@ -103,7 +103,7 @@ func TestAStepAfterTheDeadline(t *testing.T) {
 		state, _ := p.Step(t.Context(), poll.State{})
 		time.Sleep(2 * time.Minute)
 		state, events := p.Step(t.Context(), state)
-		if o := events[0].Outcome; o == nil || o.Ending != poll.TimedOut || o.Reason != "timed out after 1m30s" || state.Ended {
+		if o := events[0].Outcome; o == nil || o.Ending != poll.TimedOut || o.Reason != "timed out after 1m30s" || state.Ended() {
 			t.Errorf("events %+v", events)
 		}
 	})
@@ -158,7 +158,7 @@ func TestAStepThatComesTooLate(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Immediate: true}
 		state, events := p.Step(ctx, poll.State{})
 		o := events[len(events)-1].Outcome
-		if o == nil || o.Ending != poll.Interrupted || !errors.Is(o.Cause, context.DeadlineExceeded) || state.Ended {
+		if o == nil || o.Ending != poll.Interrupted || !errors.Is(o.Cause, context.DeadlineExceeded) || state.Ended() {
 			t.Fatalf("events %+v", events)
 		}
 		if state, _ = p.Step(t.Context(), state); state.Attempts != 1 {
@@ -208,7 +208,7 @@ func ExamplePoller_Step() {
 			return poll.Observe(ctx, []byte("done"), nil)
 		}),
 	}
-	kept := []byte(`{"v":1}`) // as in a database
+	kept := []byte(`{"v":2}`) // as in a database
 	for {
 		var state poll.State
 		if err := json.Unmarshal(kept, &state); err != nil {
@@ -219,12 +219,12 @@ func ExamplePoller_Step() {
 		if state.Attempts > 0 {
 			fmt.Println(state.Attempts, state.Status, state.Reason)
 		}
-		if state.Ended {
+		if state.Ended() {
 			fmt.Println(state.Ending)
 			return
 		}
 		kept, _ = json.Marshal(state)
-		next := events[len(events)-1].NextAt
+		next := events[len(events)-1].State.Due
 		time.Sleep(time.Until(next)) // elsewhere, in another process
 	}
 	// Output:

@@ -52,7 +52,7 @@ func line(e poll.Event) string {
 func only(kind poll.EventKind, timeline string) string {
 	var b strings.Builder
 	for l := range strings.Lines(timeline) {
-		if strings.Contains(l[:16], " "+kind.String()) {
+		if strings.Contains(l[:16], " "+string(kind)) {
 			b.WriteString(l)
 		}
 	}
@@ -156,4 +156,9 @@ func hinted(code int, wait time.Duration) status.Observation {
 	o := answer(code)
 	o.Hint = &status.Hint{Wait: wait, Source: "Retry-After"}
 	return o
+}
+
+// allEndings are all of them, in the order in which they are counted.
+var allEndings = []poll.Ending{
+	poll.Succeeded, poll.Failed, poll.CannotRun, poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled,
 }

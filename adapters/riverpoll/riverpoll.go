@@ -109,12 +109,12 @@ func step(
 		return out, fmt.Errorf("keep the state of the wait: %w", err)
 	}
 	if last.Kind == poll.EventWait {
-		return out, river.JobSnooze(max(0, time.Until(last.NextAt)))
+		return out, river.JobSnooze(max(0, time.Until(last.State.Due)))
 	}
 	switch o := last.Outcome; {
 	case o.Ending == poll.Succeeded:
 		return out, nil
-	case state.Ended, o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
+	case state.Ended(), o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
 		return out, river.JobCancel(o.Err())
 	default:
 		return out, o.Err()
@@ -125,12 +125,12 @@ func step(
 func keepAfter(
 	ctx context.Context, past poll.State, out *Output, keep func(_ context.Context, _ Output, now bool) error,
 ) error {
-	if past.Ended {
+	if past.Ended() {
 		return nil // there is nothing new
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepTime)
 	defer cancel()
-	err := keep(ctx, *out, out.State.Ended || out.State.Sent > past.Sent)
+	err := keep(ctx, *out, out.State.Ended() || out.State.Sent > past.Sent)
 	var final *rivertype.JobCancelError
 	if err == nil || out.Result == nil || errors.As(err, &final) {
 		return err

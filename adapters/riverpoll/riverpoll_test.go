@@ -257,7 +257,7 @@ func TestAnAttemptThatIsInterrupted(t *testing.T) {
 		return ctx.Err()
 	})
 	var final *rivertype.JobCancelError
-	if !errors.Is(err, errStop) || errors.As(err, &final) || kept.State.Attempts != 1 || kept.State.Ended {
+	if !errors.Is(err, errStop) || errors.As(err, &final) || kept.State.Attempts != 1 || kept.State.Ended() {
 		t.Errorf("%v, %+v", err, kept)
 	}
 }

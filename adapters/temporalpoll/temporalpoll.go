@@ -116,7 +116,7 @@ func Step(ctx context.Context, p poll.Poller) (poll.Outcome, error) {
 	// The SDK sends the first heartbeat of an attempt at once, and the last before its error.
 	activity.RecordHeartbeat(context.WithoutCancel(ctx), kept{state, info.Attempt, past.Lost})
 	if last.Kind == poll.EventWait {
-		return poll.Outcome{}, goOn(state, last.NextAt)
+		return poll.Outcome{}, goOn(state, last.State.Due)
 	}
 	return *last.Outcome, ended(*last.Outcome, state)
 }
@@ -173,8 +173,8 @@ func ended(o poll.Outcome, state poll.State) error {
 	case o.Ending == poll.Interrupted && temporal.IsCanceledError(o.Cause):
 		return o.Cause
 	case o.Ending == poll.Interrupted:
-		return retry(err.Error(), o.Ending.String(), time.Until(state.Due))
-	case state.Ended, errors.Is(err, errMayHaveStarted),
+		return retry(err.Error(), string(o.Ending), time.Until(state.Due))
+	case state.Ended(), errors.Is(err, errMayHaveStarted),
 		o.Ending == poll.TimedOut, o.Ending == poll.AttemptsExhausted, o.Ending == poll.HintTooLong:
 		return final(err, o.Ending)
 	}
@@ -183,5 +183,5 @@ func ended(o poll.Outcome, state poll.State) error {
 
 // final returns an error after which no attempt comes.
 func final(err error, ending poll.Ending) error {
-	return temporal.NewNonRetryableApplicationError(err.Error(), ending.String(), nil)
+	return temporal.NewNonRetryableApplicationError(err.Error(), string(ending), nil)
 }

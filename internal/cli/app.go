@@ -63,7 +63,6 @@ func (w World) program() *argv.Program {
 		{Name: "man", New: func() *argv.Command { return manCommand(w, p) }},
 		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
 		{Name: "version", New: versionCommand},
-		{Name: "share", New: func() *argv.Command { return interruptible(shareCommand(w)) }},
 		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
 		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
 		{Name: "tune", New: plan.TuneCommand},

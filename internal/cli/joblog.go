@@ -105,7 +105,7 @@ func refuseSecrets(origin string, pollers []*poll.Poller, lines []*argv.Line) er
 
 // sessionOf returns a new session of a probe, nil if it has none.
 func sessionOf(probe poll.Probe) poll.Probe {
-	if s, ok := probe.(poll.Sessioner); ok {
+	if s, ok := probe.(interface{ Session() poll.Probe }); ok {
 		return s.Session()
 	}
 	return nil
@@ -121,7 +121,7 @@ func (j *jobs) lacksStart(pollers []*poll.Poller) bool {
 	}
 	isDue := func(p *poll.Poller) bool { return (p.Past == nil || p.Elements != nil) && starts(p.Probe) }
 	for id := range j.log.Started() {
-		if e, _ := j.log.Past(id); !own[id] && (!e.Ended || len(j.lists) > 0) {
+		if e, _ := j.log.Past(id); !own[id] && (!e.Ended() || len(j.lists) > 0) {
 			return slices.ContainsFunc(pollers, isDue)
 		}
 	}
@@ -130,7 +130,7 @@ func (j *jobs) lacksStart(pollers []*poll.Poller) bool {
 
 // starts reports whether a new wait begins by starting an operation.
 func starts(probe poll.Probe) bool {
-	starter, ok := sessionOf(probe).(poll.Starter)
+	starter, ok := sessionOf(probe).(interface{ StartDue() bool })
 	return ok && starter.StartDue()
 }
 
@@ -163,7 +163,7 @@ func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line, sums [][sha256
 // take returns the state of a target that the log knows.
 func (j *jobs) take(e joblog.Entry) *poll.State {
 	j.knows++
-	if e.Ended {
+	if e.Ended() {
 		j.ended++
 	}
 	return &e.State
@@ -199,7 +199,7 @@ func (j *jobs) attachElements(list *poll.Elements, sum [sha256.Size]byte) {
 }
 
 func nameOf(probe poll.Probe) string {
-	if t, ok := probe.(poll.Targeter); ok {
+	if t, ok := probe.(interface{ Target() string }); ok {
 		return t.Target()
 	}
 	return ""
@@ -341,7 +341,7 @@ func (e *unrecorded) Unwrap() error { return e.error }
 
 // entry returns what the log is to say of the target of an event.
 func (j *jobs) entry(ev poll.Event) joblog.Entry {
-	e := joblog.Entry{Name: ev.Target, State: ev.State()}
+	e := joblog.Entry{Name: ev.Target, State: ev.State}
 	switch {
 	case len(j.lists) == 0:
 		e.ID = j.ids[max(ev.N, 1)-1]

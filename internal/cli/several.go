@@ -260,7 +260,7 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	defer reporter.Close()
 	w.share.tell(reporter)
 	if len(g.pollers) == 0 { // and none had to be
-		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{}})
+		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}})
 	}
 	if _, set := w.world.Lookup("GOGC"); !set {
 		// What thousands of targets keep while they wait would otherwise be doubled.
@@ -377,7 +377,7 @@ func (g *group) code(s poll.Summary) ExitCode {
 
 // placeOf returns what a probe puts load on, as a group knows it.
 func placeOf(probe poll.Probe) string {
-	if probe, ok := probe.(poll.Placer); ok {
+	if probe, ok := probe.(interface{ Place() string }); ok {
 		return probe.Place()
 	}
 	return ""

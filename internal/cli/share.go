@@ -157,7 +157,7 @@ func limitsOf(name string, pollers []*poll.Poller, lines []*argv.Line) *limits {
 		}
 		secret := request.Credentials()
 		if socket := lines[i].String("unix-socket"); socket != "" {
-			secret += fmt.Sprintf(" at %q of %q", socket, poll.Machine("http://localhost"))
+			secret += fmt.Sprintf(" at %q of %q", socket, fleet.Machine("http://localhost"))
 		}
 		if secret == "" {
 			continue
@@ -182,7 +182,7 @@ func (o *limits) text(place string) string {
 	}
 	words := []string{"place", place}
 	if isLoopback(place) {
-		words = append(words, poll.Machine(place))
+		words = append(words, fleet.Machine(place))
 	}
 	var secrets []string
 	for _, at := range []string{"", place} {
@@ -198,7 +198,7 @@ func (o *limits) text(place string) string {
 func namedLimit(name string) string { return fmt.Sprintf("%q", []string{"name", name}) }
 
 // isLoopback reports whether a URL surely names another host on each machine. What
-// [poll.Machine] takes for one besides, a private address, may be the same API for all of
+// [fleet.Machine] takes for one besides, a private address, may be the same API for all of
 // them: to keep to one limit for two costs less than to have one for each machine.
 func isLoopback(address string) bool {
 	u, err := url.Parse(address)

@@ -77,12 +77,3 @@ func TestShare_tell(t *testing.T) {
 	}
 	(*share)(nil).tell(reporter)
 }
-
-func TestRateOf(t *testing.T) {
-	t.Parallel()
-	for rate, want := range map[float64]string{0: "-", 12.5: "13/s", 1: "1/s", 0.5: "30/m", 1.0 / 60: "1/m", 0.005: "18/h"} {
-		if have := rateOf(rate); have != want {
-			t.Errorf("%v: have %s, want %s", rate, have, want)
-		}
-	}
-}

@@ -350,7 +350,7 @@ func isSafe(h *poll.HTTP) bool {
 func (r *severalReader) name(e *targets.Entry, t *target) string {
 	name := e.Name
 	if name == "" {
-		if named, ok := t.poller.Probe.(poll.Targeter); ok {
+		if named, ok := t.poller.Probe.(interface{ Target() string }); ok {
 			name = named.Target()
 		}
 	}

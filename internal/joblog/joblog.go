@@ -209,7 +209,7 @@ func (l *Log) Follow(e Entry) error { return l.add(eventFollow, e, 0) }
 
 // End notes how a target ended, or what it had come to when the run ended without it.
 func (l *Log) End(e Entry) error {
-	if e.Ended {
+	if e.Ended() {
 		return l.add(eventEnd, e, syncEvery)
 	}
 	return l.add(eventWait, e, syncEvery)
@@ -218,7 +218,7 @@ func (l *Log) End(e Entry) error {
 // precedes reports whether an entry says less than the last start that was noted: nothing is
 // known of its answer yet, or it had not been sent. The operation may have started.
 func (l *Log) precedes(e Entry) bool {
-	if e.Key != nil || e.Ended {
+	if e.Key != nil || e.Ended() {
 		return false
 	}
 	before, noted := l.starts[e.ID]

@@ -48,7 +48,7 @@ func key(of []string) *string {
 
 func ended(id string, of ...string) joblog.Entry {
 	return joblog.Entry{ID: id, Key: key(of), Name: "name", Exit: 1, State: poll.State{
-		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ended: true, Ending: poll.Failed, Elapsed: time.Minute,
+		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ending: poll.Failed, Elapsed: time.Minute,
 	}}
 }
 
@@ -166,19 +166,19 @@ func TestFilesThatAreNoJobLog(t *testing.T) {
 		"precious":                        "is no job log",
 		"\n":                              "is no job log",
 		"{}\n":                            "is no job log",
-		`{"joblog":2,"salt":"` + first:    "is no job log",
-		`{"joblog":1,"salt":"00"}` + "\n": "is a job log of version 1, and this program knows version 2 only",
-		`{"joblog":2,"salt":""}` + "\n":   "is no job log",
+		`{"joblog":3,"salt":"` + first:    "is no job log",
+		`{"joblog":1,"salt":"00"}` + "\n": "is a job log of version 1, and this program knows version 3 only",
+		`{"joblog":3,"salt":""}` + "\n":   "is no job log",
 		strings.Repeat("x", 2<<20):        "is no job log",
 		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
 		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
 		string(text) + "{}\n":             "run.jsonl:11: ",
 		string(text) + "\x00\x00\n":       "run.jsonl:11: not a line",
 		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:11: not a line",
-		first + "\n" + `{"event":"won","id":"a","state":{"v":1}}` + "\n":  `run.jsonl:2: unknown event "won"`,
-		first + "\n" + `{"event":"end","id":"a","state":{"v":1}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
+		first + "\n" + `{"event":"won","id":"a","state":{"v":2}}` + "\n":  `run.jsonl:2: unknown event "won"`,
+		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
 		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
-		first + "\n" + `{"event":"wait","state":{"v":1}}` + "\n":          "run.jsonl:2: a line for wait that makes no sense",
+		first + "\n" + `{"event":"wait","state":{"v":2}}` + "\n":          "run.jsonl:2: a line for wait that makes no sense",
 	} {
 		path := filepath.Join(dir, "run.jsonl")
 		check(t, os.WriteFile(path, []byte(content), 0o640))
@@ -230,7 +230,7 @@ func TestNothingComesAfterAnEnd(t *testing.T) {
 	check(t, l.End(ended("a")), l.End(waiting("a")), l.Close())
 	l = open(t, path)
 	defer l.Close()
-	if have, _ := l.Past("a"); have == nil || !have.Ended {
+	if have, _ := l.Past("a"); have == nil || !have.Ended() {
 		t.Errorf("%+v", have)
 	}
 }
@@ -275,9 +275,9 @@ func TestAStartStays(t *testing.T) {
 // Where a file says it, too, a wait does not take the place of a start.
 func TestAStartStaysWhenItIsRead(t *testing.T) {
 	t.Parallel()
-	const header = `{"joblog":2,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
-	const start = `{"event":"start","id":"a","state":{"v":1,"attempts":1,"starting":true}}` + "\n"
-	const wait = `{"event":"wait","id":"a","state":{"v":1,"session":{"start_due":true}}}` + "\n"
+	const header = `{"joblog":3,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	const start = `{"event":"start","id":"a","state":{"v":2,"attempts":1,"starting":true}}` + "\n"
+	const wait = `{"event":"wait","id":"a","state":{"v":2,"session":{"start_due":true}}}` + "\n"
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	check(t, os.WriteFile(path, []byte(header+start+wait), 0o600))
 	l := open(t, path)
@@ -310,11 +310,11 @@ func TestManyAtOnce(t *testing.T) {
 
 // Whatever a file holds, a log takes it as it is up to a whole line, or leaves it alone.
 func FuzzOpen(f *testing.F) {
-	const header = `{"joblog":2,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
+	const header = `{"joblog":3,"salt":"00112233445566778899aabbccddeeff"}` + "\n"
 	f.Add([]byte(""))
 	f.Add([]byte(header[:30]))
-	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":1,"starting":true}}` + "\n" + `{"event":"en`))
-	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":1,"ending":"failed","status":"ERROR"}}` + "\n"))
+	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":2,"starting":true}}` + "\n" + `{"event":"en`))
+	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":2,"ending":"failed","status":"ERROR"}}` + "\n"))
 	f.Add([]byte("precious"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "run.jsonl")

@@ -14,7 +14,7 @@ import (
 )
 
 // version is that of the format, and of what the IDs are made of.
-const version = 2
+const version = 3
 
 // saltSize is that of new headers, in bytes.
 const saltSize = 16
@@ -29,7 +29,7 @@ type header struct {
 }
 
 // headerStart is how every header begins.
-const headerStart = `{"joblog":2,"salt":"`
+const headerStart = `{"joblog":3,"salt":"`
 
 // The events of lines.
 const (
@@ -52,7 +52,7 @@ type line struct {
 
 func encode(event string, e Entry) ([]byte, error) {
 	l := line{Event: event, At: time.Now().UTC().Truncate(time.Millisecond), ID: e.ID, Key: e.Key, Name: e.Name, State: e.State}
-	if e.Ended {
+	if e.Ended() {
 		l.Exit = &e.Exit
 	}
 	text, err := json.Marshal(l)
@@ -73,7 +73,7 @@ func decode(text []byte) (e Entry, err error) {
 	default:
 		return e, fmt.Errorf("unknown event %.20q", l.Event)
 	}
-	if l.ID == "" || (l.Event == eventEnd) != l.State.Ended || (l.Event == eventStart) != l.State.Starting {
+	if l.ID == "" || (l.Event == eventEnd) != l.State.Ended() || (l.Event == eventStart) != l.State.Starting {
 		return e, fmt.Errorf("a line for %s that makes no sense", l.Event)
 	}
 	e = Entry{ID: l.ID, Key: l.Key, Name: l.Name, State: l.State}
@@ -125,12 +125,12 @@ func (l *Log) know(e Entry) {
 		l.past[e.ID] = r
 	}
 	if e.Key != nil {
-		if !r.elements[*e.Key].Ended {
+		if !r.elements[*e.Key].Ended() {
 			r.elements[*e.Key] = e
 		}
 		return
 	}
-	if r.target != nil && r.target.Ended || !e.Starting && l.precedes(e) {
+	if r.target != nil && r.target.Ended() || !e.Starting && l.precedes(e) {
 		return
 	}
 	if r.target = &e; e.Starting {

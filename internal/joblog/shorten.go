@@ -94,7 +94,7 @@ func (l *Log) writeShort(to *os.File) (int64, error) {
 	add := func(e Entry) {
 		event := eventWait
 		switch {
-		case e.Ended:
+		case e.Ended():
 			event = eventEnd
 		case e.Starting:
 			event = eventStart

@@ -29,7 +29,7 @@ const (
 // annotation, and every run a row in the summary of the step. Of several targets it tells
 // that at the end: where the goal was reached, none of them is worth an annotation.
 func (r *Reporter) tellGitHub(ev poll.Event) {
-	if ev.Kind < poll.EventEnd || r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
+	if ev.Kind == poll.EventWait || ev.Kind == poll.EventStart || ev.Kind == poll.EventAttempt || r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
 	}
 	told := &r.github
@@ -101,7 +101,7 @@ func (g *github) table() string {
 func markdownRow(o *poll.Outcome) string {
 	how := o.Status.String()
 	if !endedByVerdict(o.Ending) {
-		how = strings.TrimSuffix(o.Ending.String()+", "+how, ", ")
+		how = strings.TrimSuffix(string(o.Ending)+", "+how, ", ")
 	}
 	return fmt.Sprintf("| %s | %s | %d | %s | %s |\n",
 		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))

@@ -19,7 +19,7 @@ type group struct {
 	oldest, newest *target   // of those that have not ended
 	reasons        reasons
 	began          time.Time // zero before the first event
-	ended          [poll.Cancelled + 1]int
+	ended          map[poll.Ending]int
 	waiting        [status.Error + 1]int // by what the last attempt said; None before the first
 	rate           rate
 	lastSeen       *status.Observation // several targets may share it
@@ -55,7 +55,7 @@ type detail struct {
 }
 
 func newGroup(size int) *group {
-	return &group{size: size, placeOf: make(map[string]*place)}
+	return &group{size: size, ended: make(map[poll.Ending]int), placeOf: make(map[string]*place)}
 }
 
 // at returns when something happened, since the start of the group.

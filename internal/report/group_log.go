@@ -109,7 +109,7 @@ func (l *groupLog) end(ev poll.Event, quiet bool) {
 	case failed && l.failures <= maxFailures, !failed && l.r.group.few() && !quiet:
 		what := o.Status.String()
 		if o.Ending == poll.Cancelled || what == "" {
-			what = o.Ending.String()
+			what = string(o.Ending)
 		}
 		l.target(ev, what, oneLine(o.Reason))
 		if l.failures == maxFailures && !l.r.group.few() {
@@ -177,12 +177,6 @@ func (p *place) words(now time.Time) string {
 	text := oneLine(p.Name)
 	if left := p.ClosedUntil.Sub(now); left > 0 {
 		text += " closed for " + words.Short(left)
-		if p.Rate > 0 {
-			text += ","
-		}
-	}
-	if p.Rate > 0 {
-		text += " rate cut to " + rateWords(p.Rate) + "/s"
 	}
 	if p.Reason != "" {
 		text += ": " + p.Reason

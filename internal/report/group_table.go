@@ -40,7 +40,7 @@ func (v *groupLive) row(t *target, now time.Time) tableRow {
 	case t.over:
 		row.mark, row.tone = glyphs.bad, term.Bad
 		if !endedByVerdict(t.ending) {
-			row.words = strings.TrimSuffix(t.ending.String()+": "+row.words, ": ")
+			row.words = strings.TrimSuffix(string(t.ending)+": "+row.words, ": ")
 		}
 	case t.busy, t.inList && v.r.group.lists[0].latest.Kind == poll.EventStart:
 		row.mark = glyphs.frame(v.r.group.at(now))

@@ -83,8 +83,8 @@ func groups() map[string][]poll.Event {
 		jobRun(strings.Repeat("部署/", 30)+"e\u0301te\u0301/👩‍👩‍👧‍👦/\x1b[31m42", 4, progress, succeeded))
 	some := together(poll.Summary{Ending: poll.Failed, Need: 3},
 		jobRun(jobName(41), 2, queued, succeeded), jobRun(jobName(42), 3, queued, failed), jobRun(jobName(43), 3, refused, timedOut))
-	for i, at := range []int{2, 4, 9} {
-		place := poll.Place{Name: "https://api.example.com:443", Rate: 12.34 / float64(i+1), Reason: "HTTP 429, Retry-After asks for 3s"}
+	for _, at := range []int{2, 4, 9} {
+		place := poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429, Retry-After asks for 3s"}
 		some = withPlace(some, at, place, 3*time.Second)
 	}
 	return map[string][]poll.Event{

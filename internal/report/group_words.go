@@ -45,10 +45,10 @@ func (g *group) counts() []count {
 		{g.ended[poll.Succeeded], status.Success.String(), term.Good},
 		{g.ended[poll.Failed] + g.ended[poll.CannotRun], status.Error.String(), term.Bad},
 		{g.ended[poll.HintTooLong], "throttled past the deadline", term.Bad},
-		{g.ended[poll.AttemptsExhausted], poll.AttemptsExhausted.String(), term.Bad},
-		{g.ended[poll.TimedOut], poll.TimedOut.String(), term.Bad},
-		{g.ended[poll.Interrupted], poll.Interrupted.String(), term.Bad},
-		{g.ended[poll.Cancelled], poll.Cancelled.String(), term.Faint},
+		{g.ended[poll.AttemptsExhausted], string(poll.AttemptsExhausted), term.Bad},
+		{g.ended[poll.TimedOut], string(poll.TimedOut), term.Bad},
+		{g.ended[poll.Interrupted], string(poll.Interrupted), term.Bad},
+		{g.ended[poll.Cancelled], string(poll.Cancelled), term.Faint},
 		{g.waiting[status.NotReady], status.NotReady.String(), term.Pending},
 		{g.waiting[status.Throttled], status.Throttled.String(), term.Slow},
 		{g.size - g.over() - g.waiting[status.NotReady] - g.waiting[status.Throttled], "waiting", term.Faint},
@@ -162,7 +162,7 @@ func (l *lack) advice() []string {
 
 // lackWords says how targets ended, and why.
 func (r *Reporter) lackWords(l *lack) string {
-	how := r.cfg.Palette.Paint(term.Bad, l.ending.String())
+	how := r.cfg.Palette.Paint(term.Bad, string(l.ending))
 	if l.reason == nil {
 		return how
 	}

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -57,7 +56,6 @@ type jsonPlace struct {
 	Place   string   `json:"place"`
 	Elapsed Seconds  `json:"elapsed_s"`
 	Closed  *Seconds `json:"closed_s,omitempty"`
-	Rate    float64  `json:"rate,omitempty"` // attempts a second from now on
 	Reason  string   `json:"reason"`
 }
 
@@ -72,14 +70,14 @@ type jsonGoal struct {
 func (f *jsonLines) event(ev poll.Event) {
 	switch ev.Kind {
 	case poll.EventPlace:
-		o := jsonPlace{V: 1, Event: ev.Kind.String(), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
-			Rate: words.TwoDigits(ev.Place.Rate), Reason: term.Line(ev.Place.Reason)}
+		o := jsonPlace{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
+			Reason: term.Line(ev.Place.Reason)}
 		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
 			o.Closed = new(seconds(left))
 		}
 		f.say(o)
 	case poll.EventGoal:
-		o := jsonGoal{V: 1, Event: ev.Kind.String(), groupEnd: f.r.groupEnd(ev.Summary)}
+		o := jsonGoal{V: 1, Event: string(ev.Kind), groupEnd: f.r.groupEnd(ev.Summary)}
 		if ev.Summary.Ending != poll.Succeeded {
 			o.Error = unprefixed(f.r.groupClosing(ev.Summary))
 		}
@@ -102,7 +100,7 @@ func unprefixed(lines string) string {
 
 // ofRun returns an event of a run.
 func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
-	o := jsonEvent{V: 1, Event: ev.Kind.String(), Target: name(ev.Target), Attempt: ev.Attempt,
+	o := jsonEvent{V: 1, Event: string(ev.Kind), Target: name(ev.Target), Attempt: ev.Attempt,
 		Elapsed: seconds(ev.Elapsed)}
 	if o.N = ev.N; f.r.group != nil { // a list has no number
 		o.Name = o.Target
@@ -114,8 +112,8 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
 		o.Hint = hintSeconds(ev.Hint)
-		if ev.HeldBy != poll.HeldByNothing {
-			o.HeldBy = ev.HeldBy.String()
+		if ev.HeldBy != "" {
+			o.HeldBy = string(ev.HeldBy)
 		}
 	case poll.EventAttempt:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)

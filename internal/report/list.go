@@ -25,7 +25,9 @@ type list struct {
 }
 
 // isOfList reports whether an event is a list's own.
-func isOfList(ev poll.Event) bool { return ev.N == 0 && ev.Kind <= poll.EventEnd }
+func isOfList(ev poll.Event) bool {
+	return ev.N == 0 && ev.Kind != poll.EventPlace && ev.Kind != poll.EventGoal
+}
 
 // updateList notes what an event says of a list.
 func (g *group) updateList(ev poll.Event) {
@@ -70,7 +72,7 @@ func (g *group) listWords(now time.Time) string {
 		case l.latest.Kind == poll.EventStart:
 			busy++
 		case l.latest.Kind == poll.EventWait:
-			if waiting++; next == nil || l.latest.NextAt.Before(next.latest.NextAt) {
+			if waiting++; next == nil || l.latest.State.Due.Before(next.latest.State.Due) {
 				next = l
 			}
 		}
@@ -87,12 +89,12 @@ func (g *group) listWords(now time.Time) string {
 	case busy > 0:
 		text += words.Count(busy, "attempt") + " under way"
 	case len(g.lists) == 1:
-		text += fmt.Sprintf("attempt %d in %s", next.latest.Attempt, words.Short(max(0, next.latest.NextAt.Sub(now))))
+		text += fmt.Sprintf("attempt %d in %s", next.latest.Attempt, words.Short(max(0, next.latest.State.Due.Sub(now))))
 		if held := heldWords(next.latest.HeldBy); held != "" {
 			text += ", " + held
 		}
 	default:
-		text += "next attempt in " + words.Short(max(0, next.latest.NextAt.Sub(now)))
+		text += "next attempt in " + words.Short(max(0, next.latest.State.Due.Sub(now)))
 	}
 	for _, l := range g.lists {
 		if l.end == nil && l.trouble {

@@ -37,7 +37,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 	e.now, e.made = l.now, e.made+1
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
-	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Attempt: e.made, Observation: o, Verdict: v, Took: 50 * time.Millisecond, Streak: 1, Threshold: 1}
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Attempt: e.made, Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Streak: 1}, Threshold: 1}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
 }
@@ -175,7 +175,7 @@ func TestList_next(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	waits := func(run poll.RunID, attempt int, in time.Duration) poll.Event {
-		return poll.Event{Kind: poll.EventWait, Run: run, At: now, Attempt: attempt, NextAt: now.Add(in)}
+		return poll.Event{Kind: poll.EventWait, Run: run, At: now, Attempt: attempt, State: poll.State{Due: now.Add(in)}}
 	}
 	g := newGroup(0)
 	for _, step := range []struct {
@@ -241,7 +241,7 @@ func TestList_forecast(t *testing.T) {
 	config.Streams, config.Face = s, Lines
 	r := New(config)
 	r.Event(events[0])
-	if have, want := r.listWords(events[0].Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+	if have, want := r.listWords(events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want it to end with %q", have, want)
 	}
 	r.Close()

@@ -90,7 +90,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 // phase describes briefly what is under way.
 func phase(u *run, now time.Time) string {
 	if u.latest.Kind == poll.EventWait && u.latest.HeldBy != poll.HeldByAnother {
-		left := max(0, u.latest.NextAt.Sub(now))
+		left := max(0, u.latest.State.Due.Sub(now))
 		if left < 10*time.Second {
 			return fmt.Sprintf("next %.1fs", left.Seconds())
 		}

@@ -113,7 +113,7 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 		return began.Add(at.Sub(events[0].At))
 	}
 	for i, ev := range events {
-		ev.At, ev.Began, ev.Deadline, ev.NextAt = shift(ev.At), shift(ev.Began), shift(ev.Deadline), shift(ev.NextAt)
+		ev.At, ev.State.Began, ev.Deadline, ev.State.Due = shift(ev.At), shift(ev.State.Began), shift(ev.Deadline), shift(ev.State.Due)
 		if ev.Place != nil {
 			place := *ev.Place
 			place.ClosedUntil = shift(place.ClosedUntil)

@@ -149,7 +149,7 @@ func (l *log) answer(said *logged, ev poll.Event) {
 // waiting reports how long a wait is and why, except for the schedule's ordinary
 // wait after an attempt that was not reported.
 func (l *log) waiting(u *run, ev poll.Event) {
-	if ev.Wait == 0 && ev.Hint == nil || ev.HeldBy != poll.HeldByNothing && !l.r.cfg.Verbose {
+	if ev.Wait == 0 && ev.Hint == nil || ev.HeldBy != "" && !l.r.cfg.Verbose {
 		return
 	}
 	asked := ev.Hint != nil || u.status() == status.Throttled
@@ -229,7 +229,7 @@ func (l *log) tick(now time.Time) {
 	switch ev.Kind {
 	case poll.EventWait:
 		ev.Attempt-- // the next has not begun
-		text += waitWords("next attempt in ", ev, max(0, ev.NextAt.Sub(now)))
+		text += waitWords("next attempt in ", ev, max(0, ev.State.Due.Sub(now)))
 	case poll.EventStart:
 		text += "attempt running for " + words.Short(now.Sub(ev.At))
 	default:

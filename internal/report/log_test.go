@@ -114,7 +114,7 @@ func TestLines_twoHours(t *testing.T) {
 		n := 0
 		for time.Since(began) < 2*time.Hour {
 			n++
-			send(r, began, poll.Event{Kind: poll.EventWait, Attempt: n, Wait: 10 * time.Second, NextAt: time.Now().Add(10 * time.Second)})
+			send(r, began, poll.Event{Kind: poll.EventWait, Attempt: n, Wait: 10 * time.Second, State: poll.State{Due: time.Now().Add(10 * time.Second)}})
 			time.Sleep(10 * time.Second)
 			send(r, began, poll.Event{Kind: poll.EventStart, Attempt: n})
 			time.Sleep(time.Second)
@@ -150,7 +150,7 @@ func TestLines_heartbeat(t *testing.T) {
 		send(r, began, poll.Event{Kind: poll.EventAttempt, Attempt: 1, Verdict: notReady("exit 1")})
 		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
 		send(r, began, poll.Event{Kind: poll.EventWait, Attempt: 2, Wait: 20 * time.Minute,
-			NextAt: time.Now().Add(20 * time.Minute), Hint: hint})
+			State: poll.State{Due: time.Now().Add(20 * time.Minute)}, Hint: hint})
 		time.Sleep(20 * time.Minute)
 		r.Close()
 		time.Sleep(time.Hour)
@@ -246,7 +246,7 @@ func TestLines_lateHeartbeat(t *testing.T) {
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
 	now := time.Now()
-	r.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: now, Wait: time.Second, NextAt: now.Add(time.Second)})
+	r.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
 	r.face.tick(now.Add(3 * time.Second))
 	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want %q at its end", have, want)

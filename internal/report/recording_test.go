@@ -57,7 +57,7 @@ func newRecording(target string, timeout time.Duration, maxAttempts int) *record
 
 func (t *recording) event(ev poll.Event) *recording {
 	ev.Target, ev.MaxAttempts = t.target, t.max
-	ev.At, ev.Elapsed, ev.Began = t.began.Add(t.now), t.now, t.opBegan
+	ev.At, ev.Elapsed, ev.State.Began = t.began.Add(t.now), t.now, t.opBegan
 	if t.timeout > 0 {
 		ev.Deadline = t.began.Add(t.timeout)
 	}
@@ -68,7 +68,7 @@ func (t *recording) event(ev poll.Event) *recording {
 // wait records a wait of d, which ends in time; hint may be nil.
 func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
 	t.event(poll.Event{Kind: poll.EventWait, Attempt: t.made + 1, Wait: d,
-		NextAt: t.began.Add(t.now + d), Hint: hint})
+		State: poll.State{Due: t.began.Add(t.now + d)}, Hint: hint})
 	t.now += d
 	return t
 }
@@ -91,7 +91,7 @@ func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
 	another.Taken = true
 	t.made++
-	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, Streak: 1, Threshold: 1}
+	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, State: poll.State{Streak: 1}, Threshold: 1}
 	return t.event(t.last)
 }
 
@@ -100,7 +100,7 @@ func (t *recording) start(o *status.Observation) *recording {
 	t.opBegan = time.Time{}
 	t.attempt(notReady("started"), o)
 	t.opBegan = t.began.Add(t.now)
-	t.events[len(t.events)-1].Began = t.opBegan
+	t.events[len(t.events)-1].State.Began = t.opBegan
 	return t
 }
 
@@ -121,14 +121,14 @@ func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold
 	t.made++
 	t.now += 50 * time.Millisecond
 	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: o, Verdict: v,
-		Took: 50 * time.Millisecond, Streak: n, Threshold: threshold}
+		Took: 50 * time.Millisecond, State: poll.State{Streak: n}, Threshold: threshold}
 	return t.event(t.last)
 }
 
 // end records the end. What o does not say is taken from the last attempt.
 func (t *recording) end(o poll.Outcome) []poll.Event {
 	o.Target, o.Elapsed = t.target, t.now
-	if t.last.Kind != 0 {
+	if t.last.Kind != "" {
 		o.Attempts = t.made
 		if o.Verdict.Reason == "" {
 			o.Verdict, o.Observation = t.last.Verdict, t.last.Observation
@@ -250,7 +250,7 @@ func recordings() map[string][]poll.Event {
 		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
 		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
 		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
-		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Rate: 2, Reason: "HTTP 429"}}).
+		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
 		pass(3*time.Second).
 		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
 		taken(notReady(`.state is "queued", want == "done"`), pending).

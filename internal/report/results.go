@@ -62,24 +62,23 @@ type groupEnd struct {
 // groupEnd describes how several targets ended.
 func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
 	counts := make(map[string]int)
-	for e, n := range r.group.ended {
-		counts[endingWord(poll.Ending(e))] = n
+	for e, word := range endingWords() {
+		counts[word] = r.group.ended[e]
 	}
 	return groupEnd{
-		Status: statusWord(statusOf(s.Ending)), Ending: endingWord(s.Ending), Reason: r.verdict(s), Goal: r.cfg.Goal,
+		Status: statusWord(statusOf(s.Ending)), Ending: endingWords()[s.Ending], Reason: r.verdict(s), Goal: r.cfg.Goal,
 		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
 		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.notes, r.said),
 	}
 }
 
-// endingWord returns an ending as a word for programs.
-func endingWord(e poll.Ending) string {
-	words := [...]string{
+// endingWords returns the endings as words for programs.
+func endingWords() map[poll.Ending]string {
+	return map[poll.Ending]string{
 		poll.Succeeded: "succeeded", poll.Failed: "failed", poll.CannotRun: "cannot_run",
 		poll.HintTooLong: "throttled", poll.AttemptsExhausted: "exhausted", poll.TimedOut: "timed_out",
 		poll.Interrupted: "interrupted", poll.Cancelled: "cancelled",
 	}
-	return words[e]
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
@@ -213,7 +212,7 @@ func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
 func targetResult(n int, result Result, exit int) TargetResult {
 	o := result.Outcome
 	t := TargetResult{
-		N: n, Name: name(o.Target), Status: statusWord(o.Status), Ending: endingWord(o.Ending),
+		N: n, Name: name(o.Target), Status: statusWord(o.Status), Ending: endingWords()[o.Ending],
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
 		Resumed: o.Resumed,
 	}

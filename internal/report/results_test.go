@@ -12,6 +12,11 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
+// exitOf has an exit code for each ending, which tells them apart.
+var exitOf = map[poll.Ending]int{
+	poll.Failed: 1, poll.CannotRun: 2, poll.HintTooLong: 3, poll.AttemptsExhausted: 4, poll.TimedOut: 5, poll.Interrupted: 6, poll.Cancelled: 7,
+}
+
 // written is what several targets that end as the events say write to stdout.
 func written(t *testing.T, events []poll.Event, out Output) string {
 	t.Helper()
@@ -19,7 +24,7 @@ func written(t *testing.T, events []poll.Event, out Output) string {
 	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
 	for _, ev := range events {
 		if ev.Kind == poll.EventEnd {
-			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), int(ev.Outcome.Ending)); err != nil {
+			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending]); err != nil {
 				t.Fatal(err)
 			}
 		}

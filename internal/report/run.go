@@ -50,7 +50,7 @@ func (u *run) update(ev poll.Event) {
 	}
 	switch ev.Kind {
 	case poll.EventWait:
-		if ev.HeldBy != poll.HeldByNothing {
+		if ev.HeldBy != "" {
 			u.held = true
 			break
 		}
@@ -102,10 +102,10 @@ func (u *run) elapsed(now time.Time) time.Duration {
 
 // age returns how long the operation has been running, 0 before its start.
 func (u *run) age(now time.Time) time.Duration {
-	if u.latest.Began.IsZero() {
+	if u.latest.State.Began.IsZero() {
 		return 0
 	}
-	return max(0, now.Sub(u.latest.Began))
+	return max(0, now.Sub(u.latest.State.Began))
 }
 
 // status returns the status of the last attempt, None before the first.

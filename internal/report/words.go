@@ -58,7 +58,7 @@ func (r *Reporter) opening(what string, timeout time.Duration, maxAttempts int) 
 func verdictWords(ev poll.Event) string {
 	s := oneLine(ev.Verdict.Reason)
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
-		s += fmt.Sprintf(" (%d of %d in a row)", ev.Streak, ev.Threshold)
+		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold)
 	}
 	if ev.HoldFor > 0 && ev.Held < ev.HoldFor {
 		s += fmt.Sprintf(" (for %s of %s)", words.Short(ev.Held), words.Duration(ev.HoldFor))
@@ -98,7 +98,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 		how = paint(p, o.Status.String(), 0)
 	}
 	if !endedByVerdict(o.Ending) {
-		how = p.Paint(term.Bad, o.Ending.String()) + ": " + how
+		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how
 	}
 	// The run's own reason would repeat the limit.
 	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
@@ -139,7 +139,7 @@ func heldWords(by poll.HeldBy) string {
 func waitWords(what string, ev poll.Event, left time.Duration) string {
 	held := heldWords(ev.HeldBy)
 	switch ev.HeldBy {
-	case poll.HeldByNothing:
+	case "":
 		held = hintWords(ev)
 	case poll.HeldByAnother:
 		return held

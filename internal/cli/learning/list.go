@@ -27,7 +27,7 @@ func (l *listCompletion) see(ev poll.Event, end *completion) {
 		if ev.Verdict.Status == status.NotReady && !ev.Observation.Stopped() {
 			l.last = max(0, ev.Age()-ev.Took)
 		}
-	case ev.Kind == poll.EventAttempt && ev.Verdict.Status.Ends() && ev.Streak == 1:
+	case ev.Kind == poll.EventAttempt && ev.Verdict.Status.Ends() && ev.State.Streak == 1:
 		end.last, end.unfinished, end.finished = ev.Verdict.Status, l.before, l.looked
 	case ev.Kind == poll.EventEnd && ev.Outcome.Ending == poll.Failed:
 		l.failed = *ev.Outcome

@@ -24,7 +24,7 @@ func observeLooks(looks ...look) *Recorder {
 	streaks := make(map[int]int)
 	before := make(map[int]status.Status)
 	for i, l := range looks {
-		ev := poll.Event{Kind: poll.EventAttempt, Began: began, At: began.Add(time.Duration(i+1) * time.Second),
+		ev := poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: began}, At: began.Add(time.Duration(i+1) * time.Second),
 			Took: 100 * time.Millisecond, Verdict: status.Verdict{Status: l.list}, Observation: new(status.Observation)}
 		r.Observe(ev)
 		for n, s := range l.elements {
@@ -36,8 +36,8 @@ func observeLooks(looks ...look) *Recorder {
 			}
 			before[n] = s
 			streaks[n]++
-			ev.N, ev.Verdict.Status, ev.Streak = n+1, s, streaks[n]
-			ev.Began = ev.At // of an element that joined just now
+			ev.N, ev.Verdict.Status, ev.State.Streak = n+1, s, streaks[n]
+			ev.State.Began = ev.At // of an element that joined just now
 			r.Observe(ev)
 		}
 	}
@@ -82,7 +82,7 @@ func TestListCompletion(t *testing.T) {
 func TestListCompletion_stopped(t *testing.T) {
 	t.Parallel()
 	r := observeLooks(look{list: status.NotReady})
-	r.Observe(poll.Event{Kind: poll.EventAttempt, Began: time.Unix(0, 0), At: time.Unix(5, 0), Verdict: status.Verdict{Status: status.NotReady},
+	r.Observe(poll.Event{Kind: poll.EventAttempt, State: poll.State{Began: time.Unix(0, 0)}, At: time.Unix(5, 0), Verdict: status.Verdict{Status: status.NotReady},
 		Observation: &status.Observation{Failure: &status.Failure{Kind: status.FailureStopped}}})
 	r.list.outcome(poll.Summary{Ending: poll.TimedOut, Attempts: 2}, &r.seen)
 	if want := 900 * time.Millisecond; r.seen.unfinished != want {

@@ -1,4 +1,4 @@
-package poll
+package share
 
 import (
 	"crypto/tls"

@@ -1,4 +1,4 @@
-package poll
+package share
 
 import (
 	"net/netip"
@@ -18,11 +18,11 @@ func Machine(place string) string {
 	if err != nil {
 		return ""
 	}
-	return machineOf(u.Hostname())
+	return MachineOf(u.Hostname())
 }
 
-// machineOf returns what [Machine] does, of the name or address of a host.
-func machineOf(host string) string {
+// MachineOf returns what [Machine] does, of the name or address of a host.
+func MachineOf(host string) string {
 	if host == "" || !isLocal(strings.ToLower(strings.TrimSuffix(host, "."))) {
 		return ""
 	}

@@ -1,0 +1,650 @@
+package poll
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/pollcli/poll/internal/words"
+)
+
+const (
+	defaultParallel = 50
+	// clockSpread is by how much two readings of another clock may differ.
+	clockSpread = 100 * time.Millisecond
+	// never is when a loop wakes by itself that waits for something else.
+	never = time.Duration(1<<63 - 1)
+)
+
+// Why the targets of a group that have not ended are cancelled.
+var (
+	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
+	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
+	errBrokenOff  = fmt.Errorf("%w: the consumer broke off", Cancelled)
+)
+
+// A loop drives waits. It plans, settles and tells in the consumer's goroutine, and sources
+// look in others. A source belongs to one of those while its task is under way, and to the
+// loop otherwise.
+type loop struct {
+	Group
+	score
+	single bool // its one target is no target of a group
+	once   bool // it makes one attempt, if that is due
+
+	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
+	cancel      context.CancelCauseFunc
+	deadline    time.Time // zero = none
+	yield       func(Event) bool
+	brokenOff   bool
+
+	sources []*source
+	places  map[string]*place
+	claims  semaphore
+	workers semaphore
+	agenda  agenda
+	timer   *time.Timer
+	busy    int // tasks under way
+	done    chan *source
+	inline  bool // with one source, the loop itself does the tasks
+}
+
+func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
+	if g.Start.IsZero() {
+		g.Start = time.Now()
+	}
+	if g.ID == 0 {
+		g.ID = newRunID()
+	}
+	if g.Rand == nil {
+		g.Rand = newRand()
+	}
+	if g.Parallel <= 0 {
+		g.Parallel = defaultParallel
+	}
+	l := &loop{Group: g, caller: ctx, yield: yield, places: make(map[string]*place), done: make(chan *source, g.Parallel)}
+	l.claims.most, l.workers.most = g.Parallel, g.Parallel
+	l.Endings = make(map[Ending]int)
+	return l
+}
+
+// run waits for the targets, and ends those that are left.
+func (l *loop) run(targets iter.Seq[Poller]) {
+	defer l.limit()()
+	l.timer = time.NewTimer(never)
+	defer l.timer.Stop()
+	l.read(targets)
+	for i := 0; i < len(l.sources); i++ { // open may add sources
+		l.open(l.sources[i])
+	}
+	for _, s := range l.sources {
+		l.plan(s)
+	}
+	for l.step(); !l.over() && !(l.once && l.busy == 0); l.step() {
+		l.await()
+	}
+	if !l.once || l.over() {
+		l.stop()
+	}
+	for _, s := range l.sources {
+		s.sharing.leave()
+	}
+}
+
+// limit makes the context of all attempts. It returns what releases it.
+func (l *loop) limit() (release func()) {
+	l.ctx, l.cancel = context.WithCancelCause(l.caller)
+	stop := func() {}
+	if !l.once { // its caller's deadline is not that of the wait
+		l.deadline, _ = l.caller.Deadline()
+	}
+	if own := l.Start.Add(l.Timeout); l.Timeout > 0 && !earliest(l.deadline, own).Equal(l.deadline) {
+		l.deadline = own
+		l.ctx, stop = context.WithDeadlineCause(l.ctx, own, ErrDeadline)
+	}
+	return func() {
+		stop()
+		l.cancel(errBrokenOff)
+	}
+}
+
+// read makes the sources of the targets. Targets with the same probe, and the same deadline,
+// have one.
+func (l *loop) read(targets iter.Seq[Poller]) {
+	shared := make(map[Probe]*source)
+	alone := false
+	for p := range targets {
+		w := newWait(l, p)
+		if p.Elements != nil && !l.single {
+			l.addList(w)
+			alone = alone || p.Elements.Alone
+			continue
+		}
+		l.number(w)
+		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
+		if s := shared[keyOf(p.Probe, isPointer)]; s != nil && s.lead().deadline.Equal(w.deadline) {
+			s.waits = append(s.waits, w)
+			continue
+		}
+		s := l.add(w)
+		if isPointer {
+			shared[p.Probe] = s
+		}
+	}
+	l.inline = len(l.sources) == 1 && !alone
+}
+
+// keyOf returns the probe if it can be compared as a pointer, nil otherwise.
+func keyOf(p Probe, isPointer bool) Probe {
+	if isPointer {
+		return p
+	}
+	return nil
+}
+
+// add adds the source of a wait.
+func (l *loop) add(w *wait) *source {
+	s := &source{loop: l, waits: []*wait{w}, n: len(l.sources), at: asleep}
+	l.sources = append(l.sources, s)
+	return s
+}
+
+// number makes a wait a target.
+func (l *loop) number(w *wait) {
+	l.live++
+	if l.Targets++; !l.single {
+		w.n = l.Targets
+	}
+}
+
+// open opens the session of a source, and ends the targets for which no attempt can succeed,
+// or nothing is left to do. A request that starts an operation is not shared.
+func (l *loop) open(s *source) {
+	if s.list != nil {
+		l.openList(s)
+		return
+	}
+	l.endSome(s, func(w *wait) (o Outcome, over bool) {
+		how := w.before()
+		if how != "" {
+			o = w.resumed(how)
+		}
+		return o, how != ""
+	})
+	if s.ended() {
+		return
+	}
+	first := s.lead()
+	if err := first.open(); err != nil {
+		l.endSome(s, func(w *wait) (Outcome, bool) { return w.cannotBegin(err), true })
+		return
+	}
+	if first.startDue() {
+		for _, w := range s.waits[1:] {
+			l.add(w)
+		}
+		s.waits = s.waits[:1]
+	}
+	for _, w := range s.waits[1:] {
+		if w.probe = first.probe; w.Began.IsZero() {
+			w.Began = w.Start
+		}
+	}
+	s.share()
+}
+
+// over reports whether the loop is to end.
+func (l *loop) over() bool { return l.live == 0 || l.brokenOff || l.ctx.Err() != nil }
+
+// plan plans the next attempt of a source whose targets have not ended.
+func (l *loop) plan(s *source) {
+	if l.assign(s); s.ended() {
+		s.sharing.leave()
+		l.leaveList(s)
+		return
+	}
+	now, first := time.Now(), s.lead()
+	first.next = s.sharing.dueNext()
+	known := l.once && !first.Due.IsZero() // by the last step
+	first.crowd = s.place.crowd(first.median(), l.Parallel)
+	if known {
+		first.planned = max(0, first.Due.Sub(now))
+	} else {
+		first.plan(now)
+	}
+	for _, w := range s.waits[1:] {
+		w.Previous, w.planned, w.crowd = first.Previous, first.planned, first.crowd
+		w.shorten(now)
+		first.planned, first.Due, first.LastLook = w.planned, w.Due, w.LastLook
+	}
+	for _, w := range s.waits {
+		w.planned, w.Due, w.LastLook = first.planned, first.Due, first.LastLook
+		if !known || first.planned > 0 {
+			l.emit(w.waiting())
+		}
+	}
+	s.door, s.granted, s.had = claim, false, time.Time{}
+	if first.Reserved {
+		s.had = first.Due
+	}
+	l.sleep(s, earliest(first.deadline, first.Due))
+}
+
+// assign makes a source a member of the place that its next attempt puts load on.
+func (l *loop) assign(s *source) {
+	if s.ended() {
+		s.leavePlace()
+		return
+	}
+	var name string
+	if p, ok := s.lead().probe.(placer); ok {
+		name = p.Place()
+	}
+	if s.member && s.place.name == name {
+		return
+	}
+	s.leavePlace()
+	s.place, s.member = l.placeOf(name), true
+	s.place.members++
+}
+
+// leavePlace notes that no attempt will go to the place of a source any more.
+func (s *source) leavePlace() {
+	if s.member {
+		s.place.members--
+	}
+	s.member = false
+}
+
+// placeOf returns the place of a name.
+func (l *loop) placeOf(name string) *place {
+	if p := l.places[name]; p != nil {
+		return p
+	}
+	p := &place{name: name, doors: [doors]*semaphore{&l.claims, {}, {}, &l.workers}}
+	if p.limited = name != "" && l.Limiter != nil; p.limited {
+		p.doors[turn].most = 1
+	}
+	if name != "" && l.ParallelPlace != nil {
+		p.doors[room].most = l.ParallelPlace(name)
+	}
+	l.places[name] = p
+	return p
+}
+
+// sleep has a source wake at a time; zero is never.
+func (l *loop) sleep(s *source, at time.Time) {
+	if s.at != asleep {
+		heap.Remove(&l.agenda, s.at)
+	}
+	if s.wake = at; !at.IsZero() {
+		heap.Push(&l.agenda, s)
+	}
+}
+
+// step goes on with what is due.
+func (l *loop) step() {
+	l.decide()
+	l.wake(time.Now())
+	l.decide()
+}
+
+// await waits until a task is done, or a source wakes.
+func (l *loop) await() {
+	wait := never
+	if len(l.agenda) > 0 {
+		wait = time.Until(l.agenda[0].wake)
+	}
+	if wait <= 0 {
+		return
+	}
+	l.timer.Reset(wait)
+	select {
+	case s := <-l.done:
+		l.finish(s)
+		for range len(l.done) {
+			l.finish(<-l.done)
+		}
+	case <-l.timer.C:
+	case <-l.ctx.Done():
+	}
+}
+
+// wake goes on with the sources whose time has come: to their attempts or, at the deadline, to
+// their end.
+func (l *loop) wake(now time.Time) {
+	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.once && l.Attempts > 0) {
+		s := heap.Pop(&l.agenda).(*source)
+		deadline := s.lead().deadline
+		switch {
+		case s.task == looking:
+			l.lend(s, now)
+		case !deadline.IsZero() && !now.Before(deadline):
+			l.end(s)
+		default:
+			l.admit(s)
+		}
+	}
+}
+
+// admit takes a source that is due through the doors before its attempt, as far as they are
+// open.
+func (l *loop) admit(s *source) {
+	for ; s.door < doors; s.door++ {
+		switch {
+		case s.door == claim && !s.shares(), s.door < worker && s.isTaken():
+			continue
+		case s.door == worker && s.place.limited && !s.granted && !s.isTaken():
+			l.do(s, reserving)
+			return
+		}
+		if !s.place.doors[s.door].acquire(s) {
+			l.sleep(s, s.lead().deadline)
+			return
+		}
+		if s.holds[s.door] = true; s.door == claim {
+			l.do(s, claiming)
+			return
+		}
+	}
+	l.begin(s)
+}
+
+// leave gives back what a source holds at a door of a place, to the next in line.
+func (l *loop) leave(s *source, p *place, door int) {
+	if !s.holds[door] {
+		return
+	}
+	s.holds[door] = false
+	if next := p.doors[door].release(); next != nil {
+		next.holds[door] = true
+		if next.door++; door == claim {
+			l.do(next, claiming)
+		} else {
+			l.admit(next)
+		}
+	}
+}
+
+// lend gives the room of an attempt that takes far longer than others to another. At most as
+// many more attempts than there is room for are under way.
+func (l *loop) lend(s *source, now time.Time) {
+	if s.place.lent >= s.place.doors[room].most {
+		l.sleep(s, now.Add(leastLong))
+		return
+	}
+	s.place.lent++
+	s.lent = true
+	l.leave(s, s.place, room)
+}
+
+// begin begins an attempt.
+func (l *loop) begin(s *source) {
+	l.sleep(s, time.Time{})
+	if s.place.doors[room].most > 0 {
+		l.sleep(s, s.place.hangs(time.Now()))
+	}
+	s.begin()
+	l.Attempts++
+	for _, w := range s.waits {
+		l.emit(w.started())
+	}
+	l.do(s, looking)
+	l.leave(s, s.place, turn)
+}
+
+// do has a source do a task.
+func (l *loop) do(s *source, t task) {
+	s.task = t
+	l.busy++
+	if l.inline {
+		s.do()
+		l.finish(s)
+		return
+	}
+	go func() {
+		s.do()
+		l.done <- s
+	}()
+}
+
+// finish goes on once a task is done.
+func (l *loop) finish(s *source) {
+	l.busy--
+	done := s.task
+	s.task = resting
+	switch done {
+	case claiming:
+		l.claimed(s)
+	case reserving:
+		l.reserved(s, time.Now())
+	case looking:
+		l.settle(s)
+	}
+}
+
+// claimed goes on with a source of which it is known who makes the attempt.
+func (l *loop) claimed(s *source) {
+	l.leave(s, s.place, claim)
+	if until := s.sharing.until(); !until.IsZero() && !l.over() {
+		s.door = claim
+		l.hold(s, until, HeldByAnother)
+		return
+	}
+	if s.door++; !l.over() {
+		l.admit(s)
+	}
+}
+
+// reserved goes on with a source to which the limiter has given a slot.
+func (l *loop) reserved(s *source, now time.Time) {
+	p, by := s.place, HeldByRate
+	if s.had.After(p.slot) {
+		p.gap, p.slot = min(s.had.Sub(p.slot), max(0, s.had.Sub(now))), s.had
+	}
+	for _, w := range s.waits {
+		w.Due, w.Reserved = s.had, true
+	}
+	if s.closed != "" && !s.granted {
+		by = HeldByGate
+		l.shut(Place{Name: p.name, ClosedUntil: s.had, Reason: s.closed}, now)
+	}
+	switch {
+	case l.over(), s.ended():
+	case s.granted:
+		l.admit(s)
+	default:
+		l.hold(s, s.had, by)
+	}
+}
+
+// hold holds a source back until a time, or until its deadline.
+func (l *loop) hold(s *source, until time.Time, by HeldBy) {
+	for _, w := range s.waits {
+		l.emit(w.heldBack(until, by))
+	}
+	l.sleep(s, earliest(s.lead().deadline, until))
+}
+
+// settle tells what an attempt was judged to be, ends the targets for which it was the last,
+// and plans the next attempt of the others.
+func (l *loop) settle(s *source) {
+	s.count()
+	session, took := s.lead().probe, s.lead().median()
+	s.door = room // the attempt is over
+	if s.list != nil {
+		l.settleList(s)
+	} else {
+		l.settleWaits(s)
+	}
+	s.release(session)
+	s.sharing.forget()
+	told := s.told
+	s.told = nil
+	p := s.place
+	p.measure(took)
+	l.sleep(s, time.Time{})
+	if s.lent {
+		s.lent = false
+		p.lent--
+	}
+	if s.ended() || l.ctx.Err() == nil && !l.brokenOff {
+		l.plan(s)
+	}
+	l.leave(s, p, room)
+	l.leave(s, p, worker)
+	if told != nil {
+		l.shut(*told, time.Now())
+	} else if !p.told.ClosedUntil.IsZero() && !s.ended() {
+		l.shutOne(s, p.told, time.Now())
+	}
+}
+
+// settleWaits tells what an attempt was judged to be, and ends the targets for which it was
+// the last.
+func (l *loop) settleWaits(s *source) {
+	l.endSome(s, func(w *wait) (o Outcome, over bool) {
+		ending, over := w.unrunnable()
+		if over {
+			w.Attempts--
+			return w.outcome(ending), true
+		}
+		l.emit(w.attempted())
+		if ending = w.ending(); ending != "" {
+			return w.outcome(ending), true
+		}
+		if !l.single {
+			w.slim()
+		}
+		return o, false
+	})
+}
+
+// shut notes, and tells, that a place has asked for a wait, and ends the targets that it is
+// closed to until their deadline.
+func (l *loop) shut(place Place, now time.Time) {
+	p := l.placeOf(place.Name)
+	if !place.ClosedUntil.After(p.opens) {
+		return
+	}
+	wait := place.ClosedUntil.Sub(now)
+	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
+	if !l.single {
+		l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
+	}
+	for _, s := range l.sources {
+		if s.place == p && s.task == resting && !s.ended() {
+			l.shutOne(s, place, now)
+		}
+	}
+}
+
+// shutOne ends the targets of a source that waits, if its place is closed until their
+// deadline.
+func (l *loop) shutOne(s *source, place Place, now time.Time) {
+	deadline := s.lead().deadline
+	if s.place.name != place.Name || deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
+		return
+	}
+	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
+	for w := range s.all() {
+		w.closed = why
+	}
+	l.end(s)
+}
+
+// end ends the targets of a source whose deadline has come, or all of them.
+func (l *loop) end(s *source) {
+	if s.list != nil {
+		l.stopList(s)
+	} else {
+		l.endSome(s, func(w *wait) (Outcome, bool) { return w.outcome(w.stopped()), true })
+	}
+	l.sleep(s, time.Time{})
+	for door := range doors {
+		l.leave(s, s.place, door)
+	}
+	l.plan(s)
+}
+
+// endSome ends the targets of a source that are over. The others go on.
+func (l *loop) endSome(s *source, over func(*wait) (Outcome, bool)) {
+	s.waits = slices.DeleteFunc(s.waits, func(w *wait) bool {
+		o, over := over(w)
+		if over {
+			l.live--
+			l.tellEnd(w, o)
+		}
+		return over
+	})
+}
+
+// tellEnd counts and tells an end.
+func (l *loop) tellEnd(w *wait, o Outcome) {
+	l.Endings[o.Ending]++
+	if o.Ending != Succeeded {
+		l.failed++
+	}
+	l.emit(w.ended(o))
+}
+
+// stop ends the targets that have not ended. Those of which an attempt is under way end with
+// it: its context is done.
+func (l *loop) stop() {
+	if l.brokenOff {
+		l.cancel(errBrokenOff)
+	}
+	l.endResting()
+	for l.busy > 0 {
+		s := <-l.done
+		if l.finish(s); !s.ended() && s.task == resting {
+			l.end(s)
+		}
+	}
+	l.endResting()
+}
+
+// endResting ends the targets of which no attempt is under way.
+func (l *loop) endResting() {
+	for i := 0; i < len(l.sources); i++ { // a list that ends may add its elements
+		if s := l.sources[i]; s.task == resting && !s.ended() {
+			l.end(s)
+		}
+	}
+}
+
+// stopped returns how the targets end that are not waited for any more: that of the caller, or
+// of the goal, and otherwise TimedOut.
+func (l *loop) stopped() Ending {
+	err := l.caller.Err()
+	switch {
+	case l.broken() != nil:
+		return Failed
+	case err != nil && (l.once || !errors.Is(err, context.DeadlineExceeded)):
+		return Interrupted
+	case errors.Is(context.Cause(l.ctx), Cancelled):
+		return Cancelled
+	}
+	return TimedOut
+}
+
+// broken returns the cause with which the caller said that the operation has failed; nil if
+// it did not.
+func (l *loop) broken() error {
+	if cause := context.Cause(l.caller); isPermanent(cause) {
+		return cause
+	}
+	return nil
+}
+
+// emit hands an event to the consumer until that breaks off.
+func (l *loop) emit(e Event) {
+	if !l.brokenOff {
+		l.brokenOff = !l.yield(e)
+	}
+}
