@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/poll/internal/elements"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -21,9 +22,8 @@ type list struct {
 	Elements
 	loop     *loop
 	lead     *wait
-	template Poller    // of the members
-	deadline time.Time // of the list itself: that of the group
-	reader   reader
+	template Poller // of the members
+	reader   elements.Reader
 
 	members map[string]*member // by key
 	waiting []*member          // those that have not ended, in order of appearance
@@ -41,12 +41,11 @@ type list struct {
 // addList adds the source of a list, which its lead sets the schedule of.
 func (l *loop) addList(lead *wait) {
 	list := &list{
-		Elements: *lead.p.Elements, loop: l, lead: lead, template: lead.p, deadline: l.deadline,
-		members: make(map[string]*member), decided: true,
+		Elements: *lead.p.Elements, loop: l, lead: lead, template: lead.p, members: make(map[string]*member), decided: true,
 	}
-	list.reader = reader{each: list.Each, keys: list.Keys}
+	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys}
 	list.template.Elements, list.template.Probe, list.template.ID, list.template.Past, list.template.Starting = nil, nil, 0, nil, nil
-	lead.list, lead.deadline, lead.p.Settle = list, l.deadline, nil
+	lead.list, lead.p.Settle = list, nil
 	keys := list.Known
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
@@ -60,7 +59,6 @@ func (l *loop) addList(lead *wait) {
 	l.live++
 	l.lists++
 	list.number()
-	list.hurry()
 }
 
 // openList opens the session of a list, unless there is nothing to look at: no attempt can
@@ -97,21 +95,6 @@ func (l *loop) openList(s *source) {
 		return
 	}
 	s.share()
-}
-
-// settleList tells what an attempt at a list was judged to be, and ends the members for which
-// it was the last.
-func (l *loop) settleList(s *source) {
-	if s.list.settle() {
-		s.waits = nil
-	}
-}
-
-// stopList ends those of a list whose deadline has come.
-func (l *loop) stopList(s *source) {
-	if s.list.stop() {
-		s.waits = nil
-	}
 }
 
 // leaveList notes that a list is over, and looks at its elements alone if it is to.
@@ -153,7 +136,7 @@ func (l *list) join(key string) *member {
 		p.Start = time.Now()
 	}
 	m := &member{name: p.Target, wait: newWait(l.loop, p)}
-	m.tally = l.lead.tally
+	m.tally, m.deadline, m.limit = l.lead.tally, l.lead.deadline, l.lead.limit
 	m.Began = earliest(m.Began, m.Start)
 	if m.Shown || m.Ended() {
 		m.Shown = true
@@ -171,17 +154,6 @@ func (l *list) number() {
 		l.loop.number(m.wait)
 	}
 	l.fresh = nil
-}
-
-// hurry sets the deadline of the next look: the earliest of those who wait for it.
-func (l *list) hurry() {
-	l.lead.deadline = l.deadline
-	if l.template.Timeout <= 0 {
-		return
-	}
-	for _, m := range l.waiting {
-		l.lead.deadline = earliest(l.lead.deadline, m.deadline)
-	}
 }
 
 // fail ends the list, and its members in the same way.
@@ -217,7 +189,7 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	if o.Truncated {
 		return l.whole(ctx, o, "the answer is longer than what is kept of it")
 	}
-	elements, last, err := l.reader.read(o)
+	found, last, err := l.reader.Read(o)
 	if err != nil {
 		without := *o
 		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
@@ -229,7 +201,7 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		return l.whole(ctx, o, "")
 	}
 	l.answers++
-	if err := l.identify(elements); err != nil {
+	if err := l.identify(found); err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
 		if _, moved := errors.AsType[*movedError](err); moved {
 			v.Status = status.NotReady
@@ -264,13 +236,13 @@ func (l *list) whole(ctx context.Context, o *status.Observation, problem string)
 }
 
 // identify finds out which elements are members, and makes others members.
-func (l *list) identify(elements []element) error {
-	if err := l.reader.choose(elements); err != nil {
+func (l *list) identify(found []elements.Element) error {
+	if err := l.reader.Choose(found); err != nil {
 		return err
 	}
-	for i := range elements {
-		e := &elements[i]
-		key, err := l.reader.key(e)
+	for i := range found {
+		e := &found[i]
+		key, err := l.reader.Key(e)
 		if err != nil {
 			return err
 		}
@@ -283,18 +255,18 @@ func (l *list) identify(elements []element) error {
 			m.Attempts = 1
 		}
 		if m.seen == l.answers {
-			if m.page == e.page {
+			if m.page == e.Page {
 				return fmt.Errorf("two elements are named %s", m.name)
 			}
 			if m.now != nil && m.now.Raw != e.Raw { // otherwise it has moved meanwhile
-				return &movedError{m.name, m.page + 1, e.page + 1}
+				return &movedError{m.name, m.page + 1, e.Page + 1}
 			}
 		}
 		if m.wait != nil && !m.Shown {
 			m.Shown = true
 			l.seen++
 		}
-		m.seen, m.page, m.now = l.answers, e.page, e
+		m.seen, m.page, m.now = l.answers, e.Page, e
 	}
 	return nil
 }
@@ -405,7 +377,6 @@ func (l *list) settle() (over bool) {
 	for _, m := range l.told {
 		l.loop.emit(m.attempted())
 	}
-	lead.deadline = l.deadline
 	ending := lead.ending()
 	hopeless := ending == Failed || ending == HintTooLong
 	if !l.good || l.Alone || hopeless {
@@ -425,7 +396,6 @@ func (l *list) settle() (over bool) {
 		l.end(ending, l.isShort() && ending != Cancelled)
 		return true
 	}
-	l.hurry()
 	l.narrow()
 	return false
 }
@@ -509,26 +479,10 @@ func (l *list) end(ending Ending, told bool) {
 	l.endSome(func(m *member) (Outcome, bool) { return m.outcome(ending), true })
 }
 
-// stop ends those whose deadline has come: all of them if that is the list's own, or if the
-// context is done. It reports whether the list is over.
-func (l *list) stop() (over bool) {
-	lead := l.lead
-	soonest := lead.deadline
-	if lead.deadline = l.deadline; l.loop.ctx.Err() != nil || l.loop.brokenOff || soonest.Equal(l.deadline) {
-		ending := lead.stopped()
-		l.end(ending, l.isShort() && ending != Cancelled)
-		return true
-	}
-	l.endSome(func(m *member) (o Outcome, over bool) {
-		if m.deadline.After(soonest) {
-			m.closed = ""
-			return o, false
-		}
-		return m.outcome(m.stopped()), true
-	})
-	lead.closed = ""
-	l.hurry()
-	return false
+// stop ends the list and its members, since the deadline has come, or the loop ends.
+func (l *list) stop() {
+	ending := l.lead.stopped()
+	l.end(ending, l.isShort() && ending != Cancelled)
 }
 
 // narrow asks only about the members that have not ended from now on.

@@ -477,10 +477,10 @@ func (l *loop) settle(s *source) {
 	s.count()
 	session, took := s.lead().probe, s.lead().median()
 	s.door = room // the attempt is over
-	if s.list != nil {
-		l.settleList(s)
-	} else {
+	if s.list == nil {
 		l.settleWaits(s)
+	} else if s.list.settle() {
+		s.waits = nil
 	}
 	s.release(session)
 	s.sharing.forget()
@@ -561,10 +561,10 @@ func (l *loop) shutOne(s *source, place Place, now time.Time) {
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	if s.list != nil {
-		l.stopList(s)
-	} else {
-		l.endSome(s, func(w *wait) (Outcome, bool) { return w.outcome(w.stopped()), true })
+		s.list.stop()
+		s.waits = nil
 	}
+	l.endSome(s, func(w *wait) (Outcome, bool) { return w.outcome(w.stopped()), true })
 	l.sleep(s, time.Time{})
 	for door := range doors {
 		l.leave(s, s.place, door)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -161,6 +162,23 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 
 // maxKeeping is the most that is left of the time of a [Poller.Step] to keep the State.
 const maxKeeping = 5 * time.Second
+
+// Get requests url by the default schedule of a [Poller] until the answer meets a condition, an
+// expression of package status/expr such as `.state == "done"`, and returns that answer. The
+// wait ends with ctx. Its error is an [*Error], or says what is wrong with the condition; the
+// last answer comes with it, if there was one.
+func Get(ctx context.Context, url, condition string) ([]byte, error) {
+	done, err := status.NewRule(status.Success, condition)
+	if err != nil {
+		return nil, fmt.Errorf("the condition: %w", err)
+	}
+	p := Poller{Probe: HTTP{URL: url}, Rules: status.Rules{Own: []status.Rule{done}}}
+	outcome, err := p.Run(ctx)
+	if outcome.Observation == nil {
+		return nil, err
+	}
+	return outcome.Observation.Body, err
+}
 
 // Until calls f until f reports that it is done, and returns the value of that call. It
 // waits before each call, including the first, by the default schedule of a [Poller], and

@@ -1,4 +1,4 @@
-// Command outside is a program of another module that waits in three ways.
+// Command outside is a program of another module that waits in four ways.
 package main
 
 import (
@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -19,7 +22,7 @@ func main() {
 	defer cancel()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"state":"done"}`) }))
 	defer api.Close()
-	if err := errors.Join(until(ctx), url(ctx, api.URL), own(ctx)); err != nil {
+	if err := errors.Join(until(ctx), get(ctx, api.URL), own(ctx), group(ctx, api.URL)); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -35,14 +38,9 @@ func until(ctx context.Context) error {
 	return err
 }
 
-func url(ctx context.Context, u string) error {
-	done, err := status.NewRule(status.Success, `.state == "done"`)
-	if err != nil {
-		return err
-	}
-	p := poll.Poller{Probe: poll.HTTP{URL: u}, Rules: status.Rules{Own: []status.Rule{done}}}
-	outcome, err := p.Run(ctx)
-	fmt.Println("url:", outcome.Reason)
+func get(ctx context.Context, url string) error {
+	answer, err := poll.Get(ctx, url, `.state == "done"`)
+	fmt.Println("get:", string(answer))
 	return err
 }
 
@@ -55,5 +53,25 @@ func own(ctx context.Context) error {
 	})}
 	outcome, err := p.Run(ctx)
 	fmt.Println("own:", string(outcome.Observation.Body))
+	return err
+}
+
+// perSecond is a poll.Limiter, the same for all places.
+type perSecond struct{ *rate.Limiter }
+
+func (l perSecond) Next(_ string, had time.Time) (time.Time, string) {
+	if had.IsZero() {
+		had = time.Now().Add(l.Reserve().Delay())
+	}
+	return had, ""
+}
+
+func (perSecond) Done(string, poll.Result) {}
+
+func group(ctx context.Context, url string) error {
+	g := poll.Group{Limiter: perSecond{rate.NewLimiter(50, 1)}}
+	targets := []poll.Poller{{Probe: poll.HTTP{URL: url + "/a"}}, {Probe: poll.HTTP{URL: url + "/b"}}}
+	summary, err := g.Run(ctx, slices.Values(targets))
+	fmt.Println("group:", summary.Endings[poll.Succeeded])
 	return err
 }

@@ -1,4 +1,4 @@
-package poll
+package elements
 
 import (
 	"fmt"
@@ -32,16 +32,16 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := Elements{Each: each}
+		var keys []*expr.Expr
 		for _, source := range test.keys {
 			key, err := expr.CompileValue(source)
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.Keys = append(e.Keys, key)
+			keys = append(keys, key)
 		}
 		elements, _ := each.Elements(expr.NewDoc([]byte(test.doc)))
-		names, err := e.Names(elements)
+		names, err := Names(each, keys, elements)
 		if have := fmt.Sprint(names, err); have != test.want {
 			t.Errorf("%s by %s: have %s, want %s", test.doc, test.keys, have, test.want)
 		}
