@@ -124,22 +124,10 @@ func (w *wait) event(kind EventKind) Event {
 func (w *wait) waiting() Event {
 	e := w.event(EventWait)
 	e.Attempt++
-	e.Wait, e.Hint, e.LastLook = w.planned, w.Hint, w.LastLook
-	if left := w.hintLeft(e.At); w.goesOn && w.Hint != nil {
+	e.Wait, e.LastLook = w.planned, w.LastLook
+	if left := w.hintLeft(e.At); left > 0 {
 		e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
 	}
-	if e.Hint != nil && e.Hint.Wait <= 0 {
-		e.Hint = nil
-	}
-	return e
-}
-
-// heldBack returns the event of an attempt that is due, and held back until a time.
-func (w *wait) heldBack(until time.Time, by HeldBy) Event {
-	e := w.event(EventWait)
-	e.Attempt++
-	e.Wait, e.HeldBy, e.LastLook = until.Sub(e.At), by, w.LastLook
-	e.State.Due = until
 	return e
 }
 

@@ -431,7 +431,7 @@ func (l *loop) finish(s *source) {
 // claimed goes on with a source of which it is known who makes the attempt.
 func (l *loop) claimed(s *source) {
 	l.leave(s, s.place, claim)
-	if until := s.sharing.until(); !until.IsZero() && !l.over() {
+	if until := s.sharing.until(s.lead()); !until.IsZero() && !l.over() {
 		s.door = claim
 		l.hold(s, until, HeldByAnother)
 		return
@@ -466,7 +466,9 @@ func (l *loop) reserved(s *source, now time.Time) {
 // hold holds a source back until a time, or until its deadline.
 func (l *loop) hold(s *source, until time.Time, by HeldBy) {
 	for _, w := range s.waits {
-		l.emit(w.heldBack(until, by))
+		e := w.waiting()
+		e.Wait, e.HeldBy, e.Hint, e.State.Due = until.Sub(e.At), by, nil, until
+		l.emit(e)
 	}
 	l.sleep(s, earliest(s.lead().deadline, until))
 }
@@ -534,9 +536,7 @@ func (l *loop) shut(place Place, now time.Time) {
 	}
 	wait := place.ClosedUntil.Sub(now)
 	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
-	if !l.single {
-		l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
-	}
+	l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
 	for _, s := range l.sources {
 		if s.place == p && s.task == resting && !s.ended() {
 			l.shutOne(s, place, now)

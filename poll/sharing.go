@@ -25,9 +25,10 @@ type sharing struct {
 	question share.Question // nil before the first claim
 	identity []byte         // of question
 	turn     share.Turn     // of the attempt that is due, or under way
+	asks     bool           // this process asks for all who share the answers
 	answer   *status.Observation
-	next     time.Time // when all who share the answers look next, zero = that is not known
 	held     time.Time // until when the attempt that is due is left to another at most
+	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
 // mostHeld is how long an attempt is left to another process at most, where no attempt may
@@ -72,19 +73,20 @@ func (h *sharing) claim(s *source) {
 		h.identity = identity
 		h.question = w.p.Answers.Question(identity, since, w.commonWait)
 	}
-	const most = 3 // unreadable answers
-	for range most {
-		h.turn = h.question.Claim(time.Now())
-		if h.next = h.turn.Next; h.turn.Answer == nil {
-			h.bound(w)
+	h.turn = h.question.Claim(time.Now())
+	h.next = h.turn.Next
+	if h.turn.Answer != nil {
+		o, err := readAnswer(h.turn.Answer, session)
+		if h.answer = &o; err == nil {
 			return
 		}
-		if o, err := readAnswer(h.turn.Answer, session); err == nil {
-			h.answer = &o
-			return
-		}
+		h.turn, h.answer = share.Turn{Ask: true, Alone: true}, nil
 	}
-	h.turn = share.Turn{Ask: true, Alone: true}
+	if h.held.IsZero() {
+		h.held = time.Now().Add(cmp.Or(w.p.AttemptTimeout, mostHeld))
+	}
+	h.asks = h.turn.Ask
+	h.turn.Ask = h.turn.Ask || w.LastLook || h.turn.Next.IsZero() || !time.Now().Before(h.held) // whoever makes the attempt may hang
 }
 
 // commonWait returns the wait after so many attempts of all who share the answers.
@@ -99,34 +101,19 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 	return wait
 }
 
-// bound bounds how long an attempt that is due is left to another process: until its time for
-// the last look, or for as long as an attempt may take.
-func (h *sharing) bound(w *wait) {
-	if h.turn.Ask {
-		return
-	}
-	now := time.Now()
-	if h.held.IsZero() {
-		longest := cmp.Or(w.p.AttemptTimeout, mostHeld)
-		if left := w.deadline.Sub(now); !w.deadline.IsZero() {
-			longest = min(longest, left-w.reserve(left))
-		}
-		h.held = now.Add(longest)
-	}
-	if w.LastLook || !now.Before(h.held) {
-		h.turn = share.Turn{Ask: true}
-	} else if h.held.Before(h.turn.Next) {
-		h.turn.Next = h.held
-	}
-}
-
-// until returns until when the attempt is left to another process, zero if it is to be made,
-// or has been.
-func (h *sharing) until() time.Time {
+// until returns until when the attempt is left to another process, at most until its time for
+// the last look; zero if it is to be made, or has been.
+func (h *sharing) until(w *wait) time.Time {
 	if h.turn.Ask || h.answer != nil {
 		return time.Time{}
 	}
-	return h.turn.Next
+	until := earliest(h.turn.Next, h.held)
+	if w.deadline.IsZero() {
+		return until
+	}
+	latest := w.deadline.Add(-w.reserve(time.Until(w.deadline)))
+	w.LastLook = latest.Before(until)
+	return earliest(until, latest)
 }
 
 // dueNext returns when all who share the answers look next, zero if that is not known.
@@ -156,7 +143,7 @@ func (h *sharing) write(s *source, o status.Observation) []byte {
 
 // answered shares the answer to an attempt that this process was to make.
 func (h *sharing) answered(answer []byte) {
-	if h != nil && h.question != nil && h.turn.Ask {
+	if h != nil && h.question != nil && h.asks {
 		h.next = h.question.Answered(answer)
 	}
 }
@@ -164,7 +151,7 @@ func (h *sharing) answered(answer []byte) {
 // forget forgets the attempt that has ended.
 func (h *sharing) forget() {
 	if h != nil {
-		h.turn, h.answer, h.held = share.Turn{}, nil, time.Time{}
+		h.turn, h.answer, h.asks, h.held = share.Turn{}, nil, false, time.Time{}
 	}
 }
 

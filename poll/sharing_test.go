@@ -1,0 +1,606 @@
+package poll_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/share"
+	"github.com/pollcli/poll/status"
+)
+
+// A board is Answers in the memory of one process.
+type board struct {
+	mu     sync.Mutex
+	common map[string]*common
+	alone  bool
+	failed int
+	lease  time.Duration
+}
+
+// common is what is known of a question.
+type common struct {
+	by       *note // asks
+	begun    time.Time
+	next     time.Time
+	answer   []byte
+	answered int // attempts
+}
+
+func (b *board) Question(identity []byte, since time.Time, schedule func(int, float64) time.Duration) share.Question {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.common == nil {
+		b.common = make(map[string]*common)
+	}
+	if b.common[string(identity)] == nil {
+		b.common[string(identity)] = new(common)
+	}
+	q := b.common[string(identity)]
+	n := &note{board: b, common: q, seen: q.answered, schedule: schedule}
+	if q.begun.After(since) {
+		n.seen--
+	}
+	return n
+}
+
+// A note is the question of one wait.
+type note struct {
+	*board
+	*common
+	seen     int
+	schedule func(int, float64) time.Duration
+}
+
+func (n *note) Claim(now time.Time) share.Turn {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	const later = 10 * time.Millisecond // who has asked last asks next
+	q := n.common
+	switch {
+	case n.alone:
+		return share.Turn{Ask: true, Alone: true}
+	case q.answer != nil && q.answered > n.seen:
+		n.seen = q.answered
+		return share.Turn{Answer: q.answer, Next: q.next.Add(later)}
+	case q.by != nil && q.by != n:
+		return share.Turn{Next: now.Add(n.lease)}
+	case now.Before(q.next):
+		return share.Turn{Next: q.next.Add(later)}
+	}
+	q.by, q.begun = n, now
+	return share.Turn{Ask: true}
+}
+
+func (n *note) Answered(answer []byte) time.Time {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	q := n.common
+	if q.by != n {
+		return time.Time{}
+	}
+	if q.by = nil; answer == nil {
+		n.failed++
+		return time.Time{}
+	}
+	q.answered++
+	q.answer, n.seen = answer, q.answered
+	q.next = time.Now().Add(n.schedule(q.answered, 0.5))
+	return q.next
+}
+
+func (n *note) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.common.by == n {
+		n.common.by = nil
+	}
+}
+
+// A counted probe can be shared. It is done from a moment on.
+type counted struct {
+	mu       sync.Mutex
+	looks    []time.Duration // when it was looked at
+	began    time.Time
+	takes    time.Duration
+	doneAt   time.Duration
+	failures int // looks that have no answer, at first
+}
+
+func (c *counted) Place() string { return "p" }
+
+func (c *counted) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	c.mu.Lock()
+	at := time.Since(c.began)
+	c.looks = append(c.looks, at)
+	n := len(c.looks)
+	c.mu.Unlock()
+	time.Sleep(c.takes)
+	if n <= c.failures {
+		return poll.Observe(ctx, nil, errors.New("no answer"))
+	}
+	return status.Observation{Body: fmt.Appendf(nil, `{"state":%q}`, map[bool]string{true: "done", false: "run"}[at >= c.doneAt])}
+}
+
+func (c *counted) Identity(string) []byte { return []byte("counted") }
+func (c *counted) Leave() json.RawMessage { return nil }
+func (c *counted) Adopt(o status.Observation, _ json.RawMessage) error {
+	if bytes.Contains(o.Body, []byte("never")) {
+		return errors.New("no")
+	}
+	return nil
+}
+
+// together runs n pollers that share a board, each in its own goroutine as in its own process,
+// and returns their outcomes.
+func together(t *testing.T, n int, b *board, p func(i int) poll.Poller) []poll.Outcome {
+	outcomes := make([]poll.Outcome, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			own := p(i)
+			own.Answers = b
+			outcomes[i], _ = own.Run(t.Context())
+		})
+	}
+	wg.Wait()
+	return outcomes
+}
+
+func isDone(t *testing.T) status.Rules {
+	t.Helper()
+	done, err := status.NewRule(status.Success, `.state=="done"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status.Rules{Own: []status.Rule{done}}
+}
+
+// What a thousand want to know is asked as often as one would ask, and all see the end of it
+// when the first does.
+func TestSharedAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := &counted{began: began, takes: 300 * time.Millisecond, doneAt: time.Minute}
+		b := &board{lease: time.Second}
+		outcomes := together(t, 100, b, func(i int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: isDone(t), Timeout: 10 * time.Minute, Rand: rand.New(rand.NewPCG(uint64(i), 1))}
+		})
+		taken := 0
+		for i, o := range outcomes {
+			if o.Ending != poll.Succeeded || (o.Elapsed-outcomes[0].Elapsed).Abs() > time.Second {
+				t.Errorf("%d: %v after %s, the first after %s", i, o.Ending, o.Elapsed, outcomes[0].Elapsed)
+			}
+			taken += o.Taken
+			if o.Attempts-o.Taken < 0 || o.Alone != 0 {
+				t.Errorf("%d: %d attempts, %d taken, %d alone", i, o.Attempts, o.Taken, o.Alone)
+			}
+		}
+		alone := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Minute}
+		(&poll.Poller{Probe: alone, Rules: isDone(t), Timeout: 10 * time.Minute}).Run(t.Context())
+		if len(c.looks) > len(alone.looks)+1 {
+			t.Errorf("asked %d times, one asks %d times:\n%v\n%v", len(c.looks), len(alone.looks), c.looks, alone.looks)
+		}
+		if want := 100*outcomes[0].Attempts - len(c.looks); taken < want*9/10 {
+			t.Errorf("%d of %d attempts were another's", taken, want)
+		}
+	})
+}
+
+// Each answer counts once, whoever has common.
+func TestSharedAnswers_threshold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{began: time.Now()}
+		outcomes := together(t, 3, &board{lease: time.Second}, func(int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: isDone(t), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+		})
+		for _, o := range outcomes {
+			if o.Attempts != 3 || o.Elapsed.Round(time.Second) != 3*time.Second {
+				t.Errorf("%d attempts in %s", o.Attempts, o.Elapsed)
+			}
+		}
+		if len(c.looks) != 3 {
+			t.Errorf("looks at %v", c.looks)
+		}
+	})
+}
+
+// A failure before an answer is the asker's own; the others ask for themselves.
+func TestSharedAnswers_failure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), failures: 1}
+		outcomes := together(t, 2, &board{lease: 5 * time.Second}, func(int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(20 * time.Second), Timeout: time.Minute}
+		})
+		for _, o := range outcomes {
+			if o.Elapsed != 40*time.Second && o.Elapsed != 20*time.Second {
+				t.Errorf("%s after %d attempts", o.Elapsed, o.Attempts)
+			}
+		}
+		if len(c.looks) != 2 {
+			t.Errorf("looks at %v", c.looks)
+		}
+	})
+}
+
+func TestSharedAnswers_events(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), takes: 2 * time.Second}
+		b := &board{lease: time.Second}
+		own := poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Answers: b, Timeout: time.Minute}
+		go own.Run(t.Context())
+		time.Sleep(500 * time.Millisecond)
+		var told []string
+		for e := range own.Events(t.Context()) {
+			text := line(e)
+			if e.HeldBy != "" {
+				text += " held by " + string(e.HeldBy)
+			}
+			told = append(told, text)
+		}
+		want := []string{
+			"0s      wait    #1 1s",
+			"1s      wait    #1 1s held by another",
+			"2s      wait    #1 1s held by another",
+			"3s      start   #1",
+			`3s      attempt #1 SUCCESS in 0s: .state is "done"`,
+			`3s      end     succeeded SUCCESS after 1: .state is "done"`,
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("got:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+func TestSharedAnswers_alone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &counted{began: time.Now(), doneAt: 3 * time.Second}
+		o := together(t, 1, &board{alone: true}, func(int) poll.Poller {
+			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+		})[0]
+		if o.Attempts != 3 || o.Alone != 3 || o.Taken != 0 {
+			t.Errorf("%d attempts, %d alone, %d taken", o.Attempts, o.Alone, o.Taken)
+		}
+	})
+}
+
+// What is forged, or of another version, is as if there were no answer.
+func TestSharedAnswers_unreadable(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{", "null", `{"v":1,"observation":{}}`, `{"v":2,"observation":{"failure":{}}}`,
+		`{"v":2,"observation":{"following":{"start":true}}}`, `{"v":2,"observation":{"body":"bmV2ZXI="}}`} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counted{began: time.Now()}
+			b := &forging{board{lease: time.Second}, []byte(text)}
+			p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, Timeout: time.Minute}
+			o, err := p.Run(t.Context())
+			if err != nil || len(c.looks) != 1 || o.Taken != 0 || o.Alone != 1 {
+				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.Taken, o.Alone)
+			}
+		})
+	}
+}
+
+type forging struct {
+	board
+	text []byte
+}
+
+func (f *forging) Question([]byte, time.Time, func(int, float64) time.Duration) share.Question {
+	return &forgery{f.text}
+}
+
+type forgery struct{ text []byte }
+
+func (f *forgery) Claim(time.Time) share.Turn { return share.Turn{Answer: f.text} }
+func (f *forgery) Answered([]byte) time.Time  { return time.Time{} }
+func (f *forgery) Close()                     {}
+
+// The entity tag survives a change of who asks, and so does what is followed.
+func TestSharedAnswers_session(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sent []string
+		transport := roundTrip(func(r *http.Request) *http.Response {
+			sent = append(sent, r.URL.Path+r.Header.Get("If-None-Match"))
+			answer := &http.Response{StatusCode: 200, Header: http.Header{"Etag": {`"1"`}}, Body: io.NopCloser(strings.NewReader(`{"state":"run","at":"/now"}`))}
+			switch {
+			case len(sent) == 6:
+				answer.Body = io.NopCloser(strings.NewReader(`{"state":"done"}`))
+			case r.Header.Get("If-None-Match") != "":
+				answer.StatusCode, answer.Body = 304, http.NoBody
+			}
+			return answer
+		})
+		b := &board{lease: time.Second}
+		together(t, 2, b, func(i int) poll.Poller {
+			request := poll.HTTP{URL: "https://api.example.com/job", Follow: ".at", Transport: transport, Through: "here"}
+			// They take turns.
+			return poll.Poller{Probe: request, Rules: isDone(t), Timeout: time.Minute,
+				Schedule: alternating{i}}
+		})
+		want := `/job /job /now /now"1" /now"1" /now` // what says where to look is a start, and a share of looks is whole
+		if got := strings.Join(sent, " "); got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+	})
+}
+
+// alternating is a schedule by which one of two is first at every other attempt.
+type alternating struct{ i int }
+
+func (a alternating) Wait(s backoff.Step, _ *rand.Rand) time.Duration {
+	return time.Second + time.Duration((s.N+a.i)%2)*100*time.Millisecond
+}
+
+type roundTrip func(*http.Request) *http.Response
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer := f(r)
+	answer.Request = r
+	return answer, nil
+}
+
+func TestIdentity(t *testing.T) {
+	t.Parallel()
+	base := poll.HTTP{URL: "https://me:pw@api.example.com/job?id=1", Through: "x", Transport: http.DefaultTransport}
+	identity := func(h poll.HTTP, name string) string {
+		return string(h.Session().(interface{ Identity(string) []byte }).Identity(name))
+	}
+	known := map[string]string{}
+	for what, change := range map[string]func(*poll.HTTP){
+		"base":                      func(*poll.HTTP) {},
+		"url":                       func(h *poll.HTTP) { h.URL = "https://me:pw@api.example.com/job?id=2" },
+		"password":                  func(h *poll.HTTP) { h.URL = "https://me:px@api.example.com/job?id=1" },
+		"method":                    func(h *poll.HTTP) { h.Method = "HEAD" },
+		"header":                    func(h *poll.HTTP) { h.Header = http.Header{"Authorization": {"Bearer t"}} },
+		"a Latin-1 e with an acute": func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe9"}} },
+		"one with a grave":          func(h *poll.HTTP) { h.Header = http.Header{"X-Key": {"caf\xe8"}} },
+		"connection":                func(h *poll.HTTP) { h.Through = "y" },
+		"redirects":                 func(h *poll.HTTP) { h.MaxRedirects = poll.NoRedirects },
+		"trust":                     func(h *poll.HTTP) { h.LocationTrusted = true },
+		"size":                      func(h *poll.HTTP) { h.MaxBody = 5 },
+		"next":                      func(h *poll.HTTP) { h.Next = "auto" },
+		"follow":                    func(h *poll.HTTP) { h.Follow = ".url" },
+	} {
+		h := base
+		change(&h)
+		i := identity(h, "")
+		if other, again := known[i]; again || i == "" {
+			t.Errorf("%s is as %s: %q", what, other, i)
+		}
+		known[i] = what
+		if named := identity(h, "n"); named == i {
+			t.Errorf("%s: a name makes no difference", what)
+		}
+	}
+	for what, h := range map[string]poll.HTTP{
+		"a start":            {URL: base.URL, Method: "POST", Through: "x"},
+		"a body":             {URL: base.URL, Method: "GET", Body: []byte("x"), Through: "x", Follow: "none"},
+		"an unknown way":     {URL: base.URL, Transport: roundTrip(nil)},
+		"renewed credential": {URL: base.URL, Refresh: func(context.Context, bool) (http.Header, error) { return nil, nil }},
+		"a page by $ENV":     {URL: base.URL, Next: "?t={$ENV.T}&n={.next}", Through: "x", LookupEnv: func(string) (string, bool) { return "t", true }},
+		"many":               {URL: base.URL, Follow: ".id", FollowEach: true},
+	} {
+		if got := identity(h, ""); got != "" {
+			t.Errorf("%s can be shared: %s", what, got)
+		}
+	}
+	query := poll.HTTP{URL: base.URL, Method: "POST", Body: []byte("x"), Follow: "none", Through: "x"}
+	if identity(query, "") != "" || identity(query, "n") == "" {
+		t.Error("a request with a body is shared without a name, or not with one")
+	}
+	command := func(name string, args ...string) string {
+		return string(poll.Command{Args: args}.Session().(interface{ Identity(string) []byte }).Identity(name))
+	}
+	inDir := func(dir string) string {
+		return string(poll.Command{Args: []string{"./c.sh"}, Dir: dir}.Session().(interface{ Identity(string) []byte }).Identity("n"))
+	}
+	if inDir("a") == inDir("b") {
+		t.Error("a program of one directory is as that of another")
+	}
+	if command("", "true") != "" || command("n", "true") == "" || command("n", "true") == command("m", "true") ||
+		command("n", "a", "b c") == command("n", "a b", "c") {
+		t.Error("a command without a name is shared, or one is another")
+	}
+	short := poll.Command{Args: []string{"true"}, MaxBody: 5}.Session().(interface{ Identity(string) []byte })
+	if string(short.Identity("n")) == command("n", "true") {
+		t.Error("an answer of which less is kept is shared")
+	}
+}
+
+// slow is a limiter that is asked elsewhere. Of one place it says that it is closed.
+type slow struct {
+	mu            sync.Mutex
+	delay, closed time.Duration
+	began         time.Time
+	used          []time.Duration
+}
+
+func (l *slow) Next(place string, had time.Time) (time.Time, string) {
+	time.Sleep(l.delay)
+	if opens := l.began.Add(l.closed); place == "closed" && time.Now().Before(opens) {
+		return opens, "another process was told so"
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used = append(l.used, time.Since(l.began))
+	return time.Now(), ""
+}
+
+func (l *slow) Done(string, poll.Result) {}
+
+func toldBy(p poll.Poller, t *testing.T) []string {
+	var told []string
+	for e := range p.Events(t.Context()) {
+		text := line(e)
+		if e.Place != nil {
+			text += fmt.Sprintf(" %s %s", e.Place.Name, e.Place.Reason)
+		}
+		if e.HeldBy != "" {
+			text += " held by " + string(e.HeldBy)
+		}
+		told = append(told, text)
+	}
+	return told
+}
+
+// One run goes through a limiter, too. What others have closed holds it back.
+func TestPollerLimiter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		timeout time.Duration
+		want    []string
+	}{
+		{time.Minute, []string{
+			"0s      wait    #1 1s",
+			"1.1s    place   closed another process was told so",
+			"1.1s    wait    #1 8.9s held by gate",
+			"10.1s   start   #1",
+			`10.1s   attempt #1 SUCCESS in 0s: HTTP 200 OK`,
+			`10.1s   end     succeeded SUCCESS after 1: HTTP 200 OK`,
+		}},
+		{5 * time.Second, []string{
+			"0s      wait    #1 1s",
+			"1.1s    place   closed another process was told so",
+			"1.1s    end     throttled past the deadline  after 0: closed is closed for 8.9s (another process was told so), and 3.9s are left before the deadline",
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			code := 200
+			probe := placed{func(context.Context, poll.Attempt) status.Observation {
+				return status.Observation{Kind: status.KindHTTP, Code: &code}
+			}, "closed"}
+			l := &slow{delay: 100 * time.Millisecond, closed: 10 * time.Second, began: time.Now()}
+			told := toldBy(poll.Poller{Probe: probe, Limiter: l, Schedule: backoff.Fixed(time.Second), Timeout: test.timeout}, t)
+			if !slices.Equal(told, test.want) {
+				t.Errorf("got:\n%s\nwant:\n%s", strings.Join(told, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+// A limiter that takes long to answer about one place holds up no other.
+func TestGroupSlowLimiter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{delay: 3 * time.Second, began: time.Now(), closed: time.Hour}
+		var targets []poll.Poller
+		for i := range 10 {
+			at := fmt.Sprint("place ", i)
+			targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Probe, at}, Immediate: true, MaxAttempts: 1})
+		}
+		targets = append(targets, poll.Poller{Probe: placed{(&operation{}).Probe, "closed"}, Immediate: true})
+		g := poll.Group{Limiter: l, AtLeast: 1, Timeout: time.Minute}
+		g.Run(t.Context(), slices.Values(targets))
+		if len(l.used) != 10 || slices.Max(l.used) != 3*time.Second {
+			t.Errorf("slots used at %v", l.used)
+		}
+	})
+}
+
+// Whatever is read as an answer of another, the wait goes on.
+func FuzzSharedAnswer(f *testing.F) {
+	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":200,"Body":"e30="},"left":{"kept":{"at":"https://x/"},"etag":"1"}}`))
+	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":503,"Hint":{"Wait":-5},"Quota":{"Reset":0},"Stages":{"Took":[1]}}}`))
+	f.Add([]byte(`{"v":1,"observation":{"Kind":2,"Code":200,"Presence":9,"Following":{"Monitor":77},"Page":-1,"Pages":[""]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		transport := roundTrip(func(*http.Request) *http.Response {
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}
+		})
+		p := poll.Poller{
+			Probe:   poll.HTTP{URL: "https://api.example.com/job", Transport: transport, Through: "here"},
+			Answers: &forging{text: text}, Immediate: true, MaxAttempts: 2, Schedule: backoff.Fixed(0),
+		}
+		if o, _ := p.Run(t.Context()); o.Attempts == 0 {
+			t.Errorf("%q: %v", text, o.Reason)
+		}
+	})
+}
+
+// Who is interrupted while it asks leaves that to another at once.
+func TestSharedAnswers_interrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{lease: time.Second}
+		probe := stoppable{&counted{began: time.Now(), takes: time.Minute}}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		p := poll.Poller{Probe: probe, Answers: b, Schedule: backoff.Fixed(time.Second)}
+		p.Run(ctx)
+		other := b.Question(probe.Identity(""), time.Now(), nil)
+		if turn := other.Claim(time.Now()); !turn.Ask {
+			t.Errorf("it is not another's turn: %+v", turn)
+		}
+	})
+}
+
+// A stoppable probe ends with its context.
+type stoppable struct{ *counted }
+
+func (s stoppable) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
+	<-ctx.Done()
+	return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
+}
+
+// Another who asks, and does not end, holds nobody longer than an attempt may take, nor beyond
+// the last look.
+func TestSharedAnswers_hangs(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		own     poll.Poller
+		elapsed time.Duration
+	}{
+		{poll.Poller{AttemptTimeout: 2 * time.Second, Timeout: 15 * time.Second}, 3 * time.Second},
+		{poll.Poller{Timeout: 4 * time.Second}, 2500 * time.Millisecond},
+		{poll.Poller{}, 31 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &counted{began: time.Now()}
+			b := &board{lease: 5 * time.Second}
+			b.Question(c.Identity(""), time.Now(), nil).Claim(time.Now()) // and never answers
+			p := test.own
+			p.Probe, p.Rules, p.Answers, p.Schedule = c, isDone(t), b, backoff.Fixed(time.Second)
+			if o, err := p.Run(t.Context()); err != nil || o.Elapsed != test.elapsed {
+				t.Errorf("%v: ended after %s, want %s", err, o.Elapsed, test.elapsed)
+			}
+		})
+	}
+}
+
+// An answer that was asked for during the initial delay does not count.
+func TestSharedAnswers_initialDelay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{lease: 5 * time.Second}
+		other := b.Question((&counted{}).Identity(""), time.Now(), func(int, float64) time.Duration { return time.Second })
+		go func() {
+			time.Sleep(3 * time.Second)
+			other.Claim(time.Now())
+			other.Answered([]byte(`{"v":2,"observation":{"body":"eyJzdGF0ZSI6ImRvbmUifQ=="}}`)) // {"state":"done"}
+		}()
+		c := &counted{began: time.Now(), doneAt: 10 * time.Second}
+		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.Taken != 0 {
+			t.Errorf("ended after %s, %d taken", o.Elapsed, o.Taken)
+		}
+	})
+}
