@@ -1,9 +1,12 @@
 package poll
 
 import (
+	"fmt"
+	"maps"
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -41,4 +44,44 @@ func isLocal(host string) bool {
 	domains := []string{".localhost", ".local", ".internal", ".test", ".home.arpa", ".lan"}
 	return !strings.Contains(host, ".") ||
 		slices.ContainsFunc(domains, func(domain string) bool { return strings.HasSuffix(host, domain) })
+}
+
+// Through returns what the connections of c go through: those for whom it is equal reach the
+// same servers with the same rights, and trust the same. It may hold secrets. It is "" if that
+// is not known.
+func (c Connect) Through() string {
+	for _, file := range []*string{&c.CACert, &c.Cert, &c.Key} {
+		if *file == "" {
+			continue
+		}
+		text, err := os.ReadFile(*file)
+		if err != nil || len(text) == 0 { // such as a pipe that Transport has read
+			return ""
+		}
+		*file = string(text)
+	}
+	var parts []string
+	for _, name := range [...]string{
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
+		parts = append(parts, os.Getenv(name))
+	}
+	to := append(slices.Concat(slices.Collect(maps.Values(c.Routes))...), c.Proxy)
+	to = append(to, parts[:4]...)
+	if path, err := filepath.Abs(c.UnixSocket); c.UnixSocket != "" && err == nil {
+		c.UnixSocket, to = path, []string{"localhost"}
+	}
+	if slices.ContainsFunc(to, leadsToLocal) {
+		parts = append(parts, machineOf("localhost"))
+	}
+	return fmt.Sprintf("%#v %q", c, parts)
+}
+
+// leadsToLocal reports whether an address, or the URL of a proxy, means another one elsewhere.
+func leadsToLocal(address string) bool {
+	if address == "" || address == "direct" {
+		return false
+	}
+	u, err := parseProxy(address)
+	return err != nil || machineOf(u.Hostname()) != ""
 }

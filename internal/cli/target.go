@@ -42,7 +42,7 @@ type targetReader struct {
 	bodies  *poll.Bodies  // nil for one target
 
 	rules       map[ruleText]status.Rule
-	connections map[poll.Connect]connection
+	connections map[string]connection    // by the [poll.Connect] in Go's syntax
 	logins      map[string]*url.Userinfo // by host, of ~/.netrc
 	programs    map[string]bool          // that can be run
 	nested      *poll.Command            // what all commands have in common; nil until there is one
