@@ -144,12 +144,10 @@ func (j *jsonState) state() (State, error) {
 	if j.Hint > 0 {
 		s.Hint = &status.Hint{Wait: fromSeconds(j.Hint), Source: j.HintFrom}
 	}
-	statuses := []string{status.None.String(), status.Success.String(), status.NotReady.String(), status.Throttled.String(), status.Error.String()}
-	at := slices.Index(statuses, j.Status)
-	if at < 0 {
+	s.Status = status.Status(j.Status)
+	if !slices.Contains([]status.Status{status.None, status.Success, status.NotReady, status.Throttled, status.Error}, s.Status) {
 		return State{}, fmt.Errorf("unknown status %.20q", j.Status)
 	}
-	s.Status = status.Status(at)
 	switch j.Ending {
 	case "":
 	case Succeeded.String():

@@ -1,7 +1,7 @@
 package status
 
 import (
-	"fmt"
+	"cmp"
 	"net/http"
 	"time"
 
@@ -229,29 +229,20 @@ const (
 
 // A FailureClass says what happened to an attempt without an answer. An expression calls
 // its name $error.
-type FailureClass uint8
+type FailureClass string
 
 // The classes of failure.
 const (
-	FailureOther   FailureClass = iota // none of the others
-	FailureRefused                     // nothing listens there: the connection was refused, or there is no such socket
-	FailureTimeout                     // a connection, an answer, or the end of a command took too long
-	FailureDNS                         // there is no such host; a lookup that fails is FailureTimeout or FailureOther
-	FailureTLS                         // no TLS connection: a certificate that is not trusted, no TLS on that port
-	FailureReset                       // the connection was closed before the answer was complete
+	FailureOther   FailureClass = ""        // none of the others
+	FailureRefused FailureClass = "refused" // nothing listens there: the connection was refused, or there is no such socket
+	FailureTimeout FailureClass = "timeout" // a connection, an answer, or the end of a command took too long
+	FailureDNS     FailureClass = "dns"     // there is no such host; a lookup that fails is FailureTimeout or FailureOther
+	FailureTLS     FailureClass = "tls"     // no TLS connection: a certificate that is not trusted, no TLS on that port
+	FailureReset   FailureClass = "reset"   // the connection was closed before the answer was complete
 )
 
-// String returns the name of the class: "refused".
-func (c FailureClass) String() string {
-	names := [...]string{
-		FailureOther: "other", FailureRefused: "refused", FailureTimeout: "timeout",
-		FailureDNS: "dns", FailureTLS: "tls", FailureReset: "reset",
-	}
-	if int(c) < len(names) {
-		return names[c]
-	}
-	return fmt.Sprintf("FailureClass(%d)", uint8(c))
-}
+// String returns the name of the class: "refused", or "other".
+func (c FailureClass) String() string { return cmp.Or(string(c), "other") }
 
 // Following places an HTTP answer in the life of an operation that one request
 // starts and others follow.
