@@ -126,23 +126,24 @@ const (
 	Unknown                 // the answer holds no list, so no path from "." can be followed
 )
 
-// absent reports whether what is observed is an element that the answer does not hold.
-func (o *Observation) absent() bool {
-	return o.Within != nil && o.Failure == nil && (o.Presence == Missing || o.Presence == Gone)
-}
-
-// absence says how an element is absent.
+// absence says in words that what is observed is an element that the answer does not hold, ""
+// if it is none or the answer holds it.
 func (o *Observation) absence() string {
-	if o.Presence == Gone {
-		return "no longer in the answer"
+	switch {
+	case o.Within == nil || o.Failure != nil:
+		return ""
+	case o.Presence == Gone:
+		return "it is no longer in the answer"
+	case o.Presence == Missing:
+		return "it is not in the answer"
 	}
-	return "not in the answer"
+	return ""
 }
 
 // element is the element as a document.
 func (o *Observation) element() *expr.Doc {
-	if o.absent() {
-		return expr.Unreadable("it is " + o.absence())
+	if why := o.absence(); why != "" {
+		return expr.Unreadable(why)
 	}
 	if o.Presence == Unknown {
 		return expr.Unreadable("the answer holds no list")
@@ -191,7 +192,7 @@ type Failure struct {
 	Class  FailureClass `json:"class,omitempty"`
 	Reason string       `json:"reason,omitempty"` // in words, free of secrets: "connection refused"
 	Err    error        `json:"-"`                // the cause, nil if the reason says it all
-	Advice Advice       `json:"advice,omitzero"` // what can be done about it
+	Advice Advice       `json:"advice,omitzero"`  // what can be done about it
 }
 
 // Error returns the reason.

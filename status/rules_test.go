@@ -16,14 +16,14 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 	var made []status.Rule
 	for _, l := range lines {
 		flag, condition, _ := strings.Cut(l, " ")
-		if !slices.ContainsFunc(status.RuleKinds(), func(kind status.RuleKind) bool { return kind.Name == flag }) {
+		if !slices.ContainsFunc(status.Ruled(), func(s status.Status) bool { return s.RuleName() == flag }) {
 			t.Fatalf("%q names no kind of rule", l)
 		}
-		for _, kind := range status.RuleKinds() {
-			if kind.Name != flag {
+		for _, s := range status.Ruled() {
+			if s.RuleName() != flag {
 				continue
 			}
-			rule, err := status.NewRule(kind.Status, condition)
+			rule, err := status.NewRule(s, condition)
 			if err != nil {
 				t.Fatal(err)
 			}

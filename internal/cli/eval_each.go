@@ -85,13 +85,13 @@ func readListQuestion(l *argv.Line, world World) (q *listQuestion, err error) {
 
 func (q *listQuestion) readRules(l *argv.Line, world World) error {
 	r := targetReader{world: world}
-	for _, kind := range status.RuleKinds() {
-		for g := range l.All(kind.Name) {
-			rule, err := r.rule(ruleText{kind.Status, g.Value})
+	for _, s := range status.Ruled() {
+		for g := range l.All(s.RuleName()) {
+			rule, err := r.rule(ruleText{s, g.Value})
 			if err != nil {
 				return badExpression(g.Origin, err)
 			}
-			rule.Origin = "--" + kind.Name
+			rule.Origin = "--" + s.RuleName()
 			q.rules.Own = append(q.rules.Own, rule)
 		}
 	}
