@@ -1,12 +1,13 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -39,11 +40,12 @@ type Connect struct {
 	// Proxy is the URL of the proxy for every request: http, https, socks5 or socks5h;
 	// "" means what the environment says for each, "direct" none.
 	Proxy string
-	// Routes names other addresses for the hosts of URLs, without a proxy: entries such
-	// as "www.example.com:443=10.0.0.7:8443", separated by blanks. On the left an empty
-	// host or port stands for any, on the right for the same. The entries that fit a
-	// connection are tried in order. The certificate is still that of the URL's host.
-	Routes string
+	// Routes names the addresses to connect to, without a proxy, in place of the "host:port"
+	// of a URL in lower case, such as "www.example.com:443": "10.0.0.7:8443". On the left an
+	// empty host or port stands for any, on the right for the same. The addresses are tried in
+	// order, those of the host and port before those of any port, and those of any host last.
+	// The certificate is still that of the URL's host.
+	Routes map[string][]string
 }
 
 // Transport returns a transport that connects as c says, for any number of probes at once:
@@ -54,10 +56,17 @@ func (c Connect) Transport() (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := c.proxy()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkRoutes(); err != nil {
+		return nil, err
+	}
 	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
 	t := &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialLocalhost(dialer.DialContext),
+		Proxy:                  proxy,
+		DialContext:            c.dial(dialer.DialContext),
 		TLSClientConfig:        config,
 		DisableCompression:     true, // exchange decodes whatever codings the header names
 		ForceAttemptHTTP2:      true,
@@ -71,72 +80,13 @@ func (c Connect) Transport() (*http.Transport, error) {
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
 	exchange.ObserveProxy(t)
-	if c.UnixSocket != "" {
-		t.Proxy = nil
-		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", c.UnixSocket)
-		}
-		return t, nil
-	}
-	if t.Proxy, err = c.proxy(); err != nil {
-		return nil, err
-	}
-	return t, c.route(t)
-}
-
-// Through returns what tells the connections of c, of which t is the Transport, from those of
-// another: those for whom it is equal reach the same servers with the same rights, and trust
-// the same. It may hold secrets. It is "" if that is not known.
-func (c Connect) Through(t *http.Transport) string {
-	parts := []string{strconv.FormatBool(c.Insecure), c.Proxy, c.Routes, os.Getenv("SSL_CERT_FILE"), os.Getenv("SSL_CERT_DIR")}
-	if c.CACert != "" {
-		info, err := os.Stat(c.CACert)
-		if err != nil || !info.Mode().IsRegular() { // it can be read once only
-			return ""
-		}
-		pem, err := readPEM(c.CACert)
-		if err != nil {
-			return ""
-		}
-		parts = append(parts, "trust", string(pem))
-	}
-	if c.UnixSocket != "" {
-		path, err := filepath.Abs(c.UnixSocket)
-		if err != nil {
-			return ""
-		}
-		parts = append(parts, "socket", path, share.MachineOf("localhost"))
-	}
-	proxies := []string{c.Proxy}
-	if c.Proxy == "" {
-		proxies = nil
-		for _, name := range [...]string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"} {
-			proxies = append(proxies, os.Getenv(name))
-		}
-		parts = append(parts, os.Getenv("NO_PROXY"), os.Getenv("no_proxy"))
-		parts = append(parts, proxies...)
-	}
-	for _, proxy := range proxies {
-		if u, err := parseProxy(proxy); err == nil && proxy != "direct" {
-			parts = append(parts, share.MachineOf(u.Hostname()))
-		}
-	}
-	routes, _ := parseRoutes(c.Routes)
-	for _, r := range routes {
-		parts = append(parts, share.MachineOf(r.toHost))
-	}
-	for _, certificate := range t.TLSClientConfig.Certificates {
-		for _, der := range certificate.Certificate {
-			parts = append(parts, string(der))
-		}
-	}
-	return fmt.Sprintf("%q", parts)
+	return t, nil
 }
 
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {
-		pem, err := readPEM(c.CACert)
+		pem, err := os.ReadFile(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
@@ -145,42 +95,58 @@ func (c Connect) tls() (*tls.Config, error) {
 			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
 		}
 	}
-	if c.Cert == "" && c.Key != "" {
+	switch {
+	case c.Cert != "":
+		pair, err := readPair(c.Cert, c.Key)
+		config.Certificates = []tls.Certificate{pair}
+		return config, err
+	case c.Key != "":
 		return nil, errors.New("a client key needs a client certificate")
-	}
-	if c.Cert == "" {
-		return config, nil
-	}
-	cert, err := readPEM(c.Cert)
-	key := cert
-	if err == nil && c.Key != "" {
-		key, err = readPEM(c.Key)
-	}
-	config.Certificates = make([]tls.Certificate, 1)
-	if err == nil {
-		config.Certificates[0], err = tls.X509KeyPair(cert, key)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load the client certificate: %w", err)
 	}
 	return config, nil
 }
 
-// proxy returns which proxy a request goes through.
+// readPair reads a client certificate and its key. An empty keyFile means that certFile holds
+// both; it is read once, since it may be a pipe.
+func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
+	cert, err := os.ReadFile(certFile)
+	key := cert
+	if err == nil && keyFile != "" {
+		key, err = os.ReadFile(keyFile)
+	}
+	if err == nil {
+		pair, err = tls.X509KeyPair(cert, key)
+	}
+	if err != nil {
+		return pair, fmt.Errorf("load the client certificate: %w", err)
+	}
+	return pair, nil
+}
+
+// proxy returns which proxy a request goes through; nil means none for all of them.
 func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
+	proxy := http.ProxyFromEnvironment
 	switch {
-	case c.Proxy == "":
-		return http.ProxyFromEnvironment, checkProxies(os.Getenv)
-	case c.Proxy == "direct":
+	case c.UnixSocket != "", c.Proxy == "direct":
 		return nil, nil
-	case !isProxy(c.Proxy):
-		return nil, fmt.Errorf("the proxy %w", ErrProxy)
+	case c.Proxy == "":
+		if err := checkProxies(os.Getenv); err != nil {
+			return nil, err
+		}
+	default:
+		u, err := parseProxy(c.Proxy)
+		if err != nil {
+			return nil, fmt.Errorf("the proxy %w", err)
+		}
+		proxy = http.ProxyURL(u)
 	}
-	u, err := url.Parse(c.Proxy)
-	if err != nil || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return nil, fmt.Errorf("the proxy %w", ErrProxy)
-	}
-	return http.ProxyURL(u), nil
+	return func(r *http.Request) (*url.URL, error) {
+		port := cmp.Or(r.URL.Port(), map[string]string{"http": "80", "https": "443"}[r.URL.Scheme])
+		if len(c.routed(r.URL.Hostname(), port)) > 0 {
+			return nil, nil
+		}
+		return proxy(r)
+	}, nil
 }
 
 // ErrProxy is wrapped by the error of [Connect.Transport] if an environment variable
@@ -188,53 +154,89 @@ func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
 var ErrProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
 // checkProxies reports a variable that names no proxy: net/http would silently connect
-// without one. The value is not repeated, since it may hold a password.
+// without one.
 func checkProxies(getenv func(string) string) error {
 	for _, name := range [...]string{"HTTP_PROXY", "HTTPS_PROXY"} {
 		if getenv(name) == "" {
 			name = strings.ToLower(name)
 		}
-		if value := getenv(name); value != "" && !isProxy(value) {
-			return fmt.Errorf("%s %w", name, ErrProxy)
+		if value := getenv(name); value != "" {
+			if _, err := parseProxy(value); err != nil {
+				return fmt.Errorf("%s %w", name, err)
+			}
 		}
 	}
 	return nil
 }
 
-// isProxy reports whether value is a URL with a host, or one without its scheme.
-func isProxy(value string) bool {
-	u, err := parseProxy(value)
-	if err != nil || u.Host == "" {
-		return false
+// parseProxy reads the URL of a proxy. Without a scheme it is one of HTTP, as for net/http.
+// The error does not repeat it, since it may hold a password.
+func parseProxy(text string) (*url.URL, error) {
+	if !strings.Contains(text, "://") {
+		text = "http://" + text
 	}
-	_, err = strconv.ParseUint(u.Port(), 10, 16)
-	return u.Port() == "" || err == nil
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
+		return nil, ErrProxy
+	}
+	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
+		return nil, ErrProxy
+	}
+	return u, nil
 }
 
-func parseProxy(value string) (*url.URL, error) {
-	if !strings.Contains(value, "://") {
-		value = "http://" + value
+// checkRoutes reports a route from or to something other than "host:port".
+func (c Connect) checkRoutes() error {
+	for from, addresses := range c.Routes {
+		for _, address := range append([]string{from}, addresses...) {
+			if _, _, err := net.SplitHostPort(address); err != nil {
+				return fmt.Errorf("route %q: %w", from, err)
+			}
+		}
 	}
-	return url.Parse(value)
+	return nil
 }
 
-// readPEM reads a file of certificates or keys. It may be a pipe without an end.
-func readPEM(name string) ([]byte, error) {
-	const most = 16 << 20
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// routed returns the addresses to connect to in place of a host and port, none if no route is
+// for them.
+func (c Connect) routed(host, port string) (addresses []string) {
+	if len(c.Routes) == 0 {
+		return nil
 	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if len(text) > most {
-		return nil, fmt.Errorf("%s has more than 16 MiB", name)
+	for _, from := range [][2]string{{host, port}, {host, ""}, {"", port}, {"", ""}} {
+		for _, to := range c.Routes[strings.ToLower(net.JoinHostPort(from[0], from[1]))] {
+			toHost, toPort, _ := net.SplitHostPort(to)
+			addresses = append(addresses, net.JoinHostPort(cmp.Or(toHost, host), cmp.Or(toPort, port)))
+		}
 	}
-	return text, err
+	return addresses
 }
 
 // A dialFunc connects, as the DialContext of a [net.Dialer] does.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
+
+// dial returns what connects as c says.
+func (c Connect) dial(dial dialFunc) dialFunc {
+	if c.UnixSocket != "" {
+		return func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dial(ctx, "unix", c.UnixSocket)
+		}
+	}
+	dial = dialLocalhost(dial)
+	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		host, port, _ := net.SplitHostPort(address)
+		addresses := c.routed(host, port)
+		if addresses == nil {
+			return dial(ctx, network, address)
+		}
+		for _, to := range addresses {
+			if conn, err = dial(ctx, network, to); err == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}
+}
 
 // dialLocalhost tries both loopback addresses for localhost (RFC 6761 section 6.3), even
 // if the system's resolver knows only one of them.
@@ -255,6 +257,49 @@ func dialLocalhost(dial dialFunc) dialFunc {
 	}
 }
 
+// Through returns what the connections of c go through: those for whom it is equal reach the
+// same servers with the same rights, and trust the same. It may hold secrets. It is "" if that
+// is not known.
+func (c Connect) Through() string {
+	for _, file := range []*string{&c.CACert, &c.Cert, &c.Key} {
+		if *file == "" {
+			continue
+		}
+		if info, err := os.Stat(*file); err != nil || !info.Mode().IsRegular() { // a pipe can be read once only
+			return ""
+		}
+		text, err := os.ReadFile(*file)
+		if err != nil {
+			return ""
+		}
+		*file = string(text)
+	}
+	var parts []string
+	for _, name := range [...]string{
+		"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+	} {
+		parts = append(parts, os.Getenv(name))
+	}
+	to := append(slices.Concat(slices.Collect(maps.Values(c.Routes))...), c.Proxy)
+	to = append(to, parts[:4]...)
+	if path, err := filepath.Abs(c.UnixSocket); c.UnixSocket != "" && err == nil {
+		c.UnixSocket, to = path, []string{"localhost"}
+	}
+	if slices.ContainsFunc(to, leadsToLocal) {
+		parts = append(parts, share.MachineOf("localhost"))
+	}
+	return fmt.Sprintf("%#v %q", c, parts)
+}
+
+// leadsToLocal reports whether an address, or the URL of a proxy, means another one elsewhere.
+func leadsToLocal(address string) bool {
+	if address == "" || address == "direct" {
+		return false
+	}
+	u, err := parseProxy(address)
+	return err != nil || share.MachineOf(u.Hostname()) != ""
+}
+
 // TCP is a [Probe] that connects to an address and closes the connection at once.
 type TCP struct {
 	// Address is "host:port", as for [net.Dial].
@@ -266,11 +311,8 @@ type TCP struct {
 // Check returns an error if Address is not a host and a known port.
 func (p TCP) Check() error {
 	host, port, err := net.SplitHostPort(p.Address)
-	switch {
-	case err != nil || port == "":
+	if err != nil || host == "" || port == "" {
 		return fmt.Errorf("%q is not host:port", p.Address)
-	case host == "":
-		return fmt.Errorf("%q has no host", p.Address)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return fmt.Errorf("%q is no port", port)

@@ -555,7 +555,7 @@ func TestThroughTellsFilesApart(t *testing.T) {
 			if err := os.WriteFile("ca.pem", []byte{byte('a' + i)}, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, c.Through(&http.Transport{TLSClientConfig: &tls.Config{}}))
+			all = append(all, c.Through())
 		}
 		return all
 	}

@@ -429,6 +429,10 @@ func (c *conversation) set(text string) (err error) {
 		c.poller.Timeout, err = time.ParseDuration(value)
 	case "--attempt-timeout":
 		c.poller.AttemptTimeout, err = time.ParseDuration(value)
+	case "--throttled":
+		d, err := time.ParseDuration(value)
+		c.poller.Throttled = backoff.Fixed(d)
+		return err
 	case "--interval":
 		var d time.Duration
 		d, err = time.ParseDuration(value)

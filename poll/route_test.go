@@ -12,35 +12,35 @@ import (
 
 func TestConnectRoutes(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct{ routes, address, dialed string }{
-		"host and port":   {"a.test:80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
-		"any host":        {":80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
-		"any port":        {"a.test:=10.0.0.7:8080", "a.test:81", "10.0.0.7:8080"},
-		"any":             {":=10.0.0.7:8080", "a.test:81", "10.0.0.7:8080"},
-		"the same port":   {"A.test:=10.0.0.7:", "a.test:81", "10.0.0.7:81"},
-		"the same host":   {":80=:8080", "a.test:80", "a.test:8080"},
-		"IPv6":            {"[::1]:80=[::2]:", "[::1]:80", "[::2]:80"},
-		"no other host":   {"b.test:80=10.0.0.7:8080", "a.test:80", "a.test:80"},
-		"no other port":   {"a.test:81=10.0.0.7:8080", "a.test:80", "a.test:80"},
-		"the first":       {"a.test:80=10.0.0.7:8080 a.test:80=10.0.0.8:8080", "a.test:80", "10.0.0.7:8080"},
-		"the next":        {"a.test:80=closed.test:1 a.test:80=10.0.0.7:8080", "a.test:80", "closed.test:1 10.0.0.7:8080"},
-		"those that fit":  {"b.test:80=10.0.0.6:1 a.test:80=10.0.0.7:8080", "a.test:80", "10.0.0.7:8080"},
-		"none that opens": {"a.test:80=closed.test:1 :80=closed.test:2", "a.test:80", "closed.test:1 closed.test:2"},
+	for name, test := range map[string]struct {
+		routes          map[string][]string
+		address, dialed string
+	}{
+		"host and port":   {map[string][]string{"a.test:80": {"10.0.0.7:8080"}}, "a.test:80", "10.0.0.7:8080"},
+		"any host":        {map[string][]string{":80": {"10.0.0.7:8080"}}, "a.test:80", "10.0.0.7:8080"},
+		"any port":        {map[string][]string{"a.test:": {"10.0.0.7:8080"}}, "a.test:81", "10.0.0.7:8080"},
+		"any":             {map[string][]string{":": {"10.0.0.7:8080"}}, "a.test:81", "10.0.0.7:8080"},
+		"the same port":   {map[string][]string{"a.test:": {"10.0.0.7:"}}, "A.test:81", "10.0.0.7:81"},
+		"the same host":   {map[string][]string{":80": {":8080"}}, "a.test:80", "a.test:8080"},
+		"IPv6":            {map[string][]string{"[::1]:80": {"[::2]:"}}, "[::1]:80", "[::2]:80"},
+		"no other host":   {map[string][]string{"b.test:80": {"10.0.0.7:8080"}}, "a.test:80", "a.test:80"},
+		"no other port":   {map[string][]string{"a.test:81": {"10.0.0.7:8080"}}, "a.test:80", "a.test:80"},
+		"the first":       {map[string][]string{"a.test:80": {"10.0.0.7:8080", "10.0.0.8:8080"}}, "a.test:80", "10.0.0.7:8080"},
+		"the next":        {map[string][]string{"a.test:80": {"closed.test:1", "10.0.0.7:8080"}}, "a.test:80", "closed.test:1 10.0.0.7:8080"},
+		"the closest":     {map[string][]string{":80": {"10.0.0.6:1"}, "a.test:80": {"10.0.0.7:8080"}}, "a.test:80", "10.0.0.7:8080"},
+		"none that opens": {map[string][]string{"a.test:80": {"closed.test:1"}, ":80": {"closed.test:2"}}, "a.test:80", "closed.test:1 closed.test:2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var dialed []string
-			transport := &http.Transport{DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+			dial := Connect{Routes: test.routes}.dial(func(_ context.Context, _, address string) (net.Conn, error) {
 				dialed = append(dialed, address)
 				if strings.HasPrefix(address, "closed.test:") {
 					return nil, errors.New(address + " is closed")
 				}
 				return &net.TCPConn{}, nil
-			}}
-			if err := (Connect{Routes: test.routes}).route(transport); err != nil {
-				t.Fatal(err)
-			}
-			conn, err := transport.DialContext(t.Context(), "tcp", test.address)
+			})
+			conn, err := dial(t.Context(), "tcp", test.address)
 			if have := strings.Join(dialed, " "); have != test.dialed {
 				t.Errorf("connected to %q, want %q", have, test.dialed)
 			}
@@ -50,16 +50,19 @@ func TestConnectRoutes(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"a", "a:80", "a:80=b", "a=b:80", "a:80=b:99999", "a:http2=b:80"} {
-		if _, err := (Connect{Routes: bad}).Transport(); err == nil || !strings.Contains(err.Error(), bad) {
-			t.Errorf("%s: have error %v", bad, err)
+	for from, to := range map[string]string{"a": "b:80", "a:80": "b", "a:81": "b:80:"} {
+		_, err := Connect{Routes: map[string][]string{from: {"10.0.0.7:80", to}}}.Transport()
+		if err == nil || !strings.Contains(err.Error(), from) && !strings.Contains(err.Error(), to) {
+			t.Errorf("%s to %s: have error %v", from, to, err)
 		}
 	}
 }
 
 func TestConnectRoutesPastTheProxy(t *testing.T) {
 	t.Parallel()
-	transport, err := Connect{Routes: "a.test:80=10.0.0.7:8080 b.test:443=10.0.0.7:8443", Proxy: "http://proxy.test:3128"}.Transport()
+	transport, err := Connect{Proxy: "http://proxy.test:3128", Routes: map[string][]string{
+		"a.test:80": {"10.0.0.7:8080"}, "b.test:443": {"10.0.0.7:8443"},
+	}}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,7 @@ func TestConnectRoutesARequest(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Host)) }))
 	defer server.Close()
-	transport, err := Connect{Routes: "a.test:80=" + strings.TrimPrefix(server.URL, "http://")}.Transport()
+	transport, err := Connect{Routes: map[string][]string{"a.test:80": {server.Listener.Addr().String()}}}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +111,7 @@ func TestConnectProxy(t *testing.T) {
 	if direct, err := (Connect{Proxy: "direct"}).Transport(); err != nil || direct.Proxy != nil {
 		t.Errorf("direct: a proxy is asked, or %v", err)
 	}
-	for _, bad := range []string{"ftp://h", "http://", "h:80", "http://me:s3cret%@h"} {
+	for _, bad := range []string{"ftp://h", "http://", "h:8o", "http://me:s3cret%@h"} {
 		if _, err := (Connect{Proxy: bad}).Transport(); !errors.Is(err, ErrProxy) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: have error %v", bad, err)
 		}

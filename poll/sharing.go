@@ -187,7 +187,7 @@ func readAnswer(text []byte, session sharer) (status.Observation, error) {
 		return a.Observation, fmt.Errorf("read a shared answer: %w", err)
 	}
 	o := &a.Observation
-	if a.V != answerVersion || o.Failure != nil || o.Within != nil || o.Following.Start {
+	if a.V != answerVersion || o.Failure != nil || o.Following.Start {
 		return *o, errors.New("read a shared answer: it is none")
 	}
 	if err := session.Adopt(*o, a.Left); err != nil {

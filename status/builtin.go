@@ -145,19 +145,20 @@ func (o *Observation) leadsNowhere() bool {
 }
 
 // RefusedForLoad reports whether an HTTP answer says that the request was not
-// served because of load: 429, 503 with a hint, and 403 with a hint, an exhausted
-// rate limit or GitHub's words about its secondary one.
+// served because of load: 429, 503 with a hint or any Retry-After, and 403 with these, an
+// exhausted rate limit or GitHub's words about its secondary one.
 func (o *Observation) RefusedForLoad() bool {
 	if o.Code == nil {
 		return false
 	}
+	later := o.Hint != nil || o.Header.Get("Retry-After") != ""
 	switch *o.Code {
 	case http.StatusTooManyRequests:
 		return true
 	case http.StatusServiceUnavailable:
-		return o.Hint != nil
+		return later
 	case http.StatusForbidden:
-		return o.Hint != nil || o.Exhausted || bytes.Contains(bytes.ToLower(o.Body), []byte("secondary rate limit"))
+		return later || o.Exhausted || bytes.Contains(bytes.ToLower(o.Body), []byte("secondary rate limit"))
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -42,26 +43,22 @@ func exitText(o *Observation, stderr []byte) string {
 // else the last line with a letter or a digit, else "". A klog line counts only as the
 // latter: kubectl logs each of its tries as an error, and then says in plain words what
 // is wrong.
-func errorLine(output []byte) string {
+func errorLine(output []byte) (last string) {
 	const most = 64 << 10 // bytes
-	last := ""
-	for rest := output[max(0, len(output)-most):]; len(rest) > 0; {
-		i := bytes.LastIndexByte(rest, '\n')
-		line := rest[i+1:]
-		rest = rest[:max(i, 0)]
-		if !bytes.ContainsFunc(line, isWordRune) {
-			continue
-		}
-		if last == "" {
-			last = excerpt(line)
-		}
-		if lower := bytes.ToLower(line); !klogPrefix().Match(line) && (bytes.Contains(lower, []byte("error")) ||
-			bytes.Contains(lower, []byte("fatal")) || bytes.Contains(lower, []byte("failed"))) {
+	lines := bytes.Split(output[max(0, len(output)-most):], []byte("\n"))
+	for _, line := range slices.Backward(lines) {
+		switch {
+		case !bytes.ContainsFunc(line, isWordRune):
+		case errorWord().Match(line) && !klogPrefix().Match(line):
 			return excerpt(line)
+		case last == "":
+			last = excerpt(line)
 		}
 	}
 	return last
 }
+
+var errorWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)error|fatal|failed`) })
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 

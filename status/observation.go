@@ -1,7 +1,7 @@
 package status
 
 import (
-	"fmt"
+	"cmp"
 	"net/http"
 	"time"
 
@@ -24,95 +24,95 @@ const (
 // A custom probe sets Body, the document that the rules read, or Failure, and leaves Kind
 // alone.
 type Observation struct {
-	Kind Kind
+	Kind Kind `json:"kind,omitempty"`
 
 	// Attempt counts from 1; Elapsed is the age of the run when the attempt
 	// started. The run sets both. An expression calls them $attempt and $elapsed.
-	Attempt int
-	Elapsed time.Duration
+	Attempt int           `json:"-"`
+	Elapsed time.Duration `json:"-"`
 	// Unchanged is how long the answers have been the same, from the first that was so, in whole
 	// milliseconds. The run sets it, too; an expression calls it $unchanged.
-	Unchanged time.Duration
+	Unchanged time.Duration `json:"-"`
 	// Target is what the run calls what is looked at; it sets this, too. An expression calls
 	// it $name.
-	Target string
+	Target string `json:"-"`
 
 	// Body is the answer: the response body, or the command's stdout.
-	Body []byte
+	Body []byte `json:"body,omitempty"`
 	// Size is the length of the whole answer in bytes, as far as it was read. If it is
 	// more than len(Body), the answer was longer than the limit and Truncated is true.
-	Size      int64
-	Truncated bool
+	Size      int64 `json:"size,omitempty"`
+	Truncated bool  `json:"truncated,omitempty"`
 
 	// Pages are the further pages of an answer that is a list on several, without Body,
 	// which is the first.
-	Pages [][]byte
+	Pages [][]byte `json:"pages,omitempty"`
 	// Page is the number, from 1, of the page that failed, and with which all of the answer
 	// did: the other fields are about that page. It is 0 if none did.
-	Page int
+	Page int `json:"page,omitempty"`
 	// Within is the answer, or the page of it, that Body is an element of. Nil means that
 	// Body is the answer itself. An expression calls Within $json, its text $body, and Body
 	// "."; Body then is JSON, as an [expr.Element] has it.
-	Within *expr.Doc
+	Within *expr.Doc `json:"-"`
 	// Presence says whether the element is in the answer. Unless it is Present, there is no
 	// Body.
-	Presence Presence
+	Presence Presence `json:"-"`
 
 	// Exit is the exit code of a command that ended by itself, 128+n if signal n
 	// ended it; nil if the run ended it, and for other probes.
-	Exit *int
+	Exit *int `json:"exit,omitempty"`
 	// Signal names the signal that ended the command: "KILL".
-	Signal string
+	Signal string `json:"signal,omitempty"`
 	// Stderr is the end of the command's stderr, at most 64 KiB. StderrCut is true if there
 	// was more.
-	Stderr    []byte
-	StderrCut bool
+	Stderr    []byte `json:"stderr,omitempty"`
+	StderrCut bool   `json:"stderr_cut,omitempty"`
 
 	// Code and Header are the status code and the header of an HTTP answer, nil if
 	// there was none.
-	Code   *int
-	Header http.Header
+	Code   *int        `json:"code,omitempty"`
+	Header http.Header `json:"header,omitempty"`
 
 	// Failure says why there is no complete answer, nil if there is one.
-	Failure *Failure
+	Failure *Failure `json:"failure,omitempty"`
 
 	// Hint is the wait that the server asked for, nil if it asked for none.
-	Hint *Hint
+	Hint *Hint `json:"hint,omitempty"`
 	// Exhausted is true if the answer's header says that a rate limit is used up.
-	Exhausted bool
+	Exhausted bool `json:"exhausted,omitempty"`
 	// Quota is what the answer's header says is left of a rate limit, nil if it says
 	// nothing.
-	Quota *Quota
+	Quota *Quota `json:"quota,omitempty"`
 	// ShouldRetry is what the server said about asking again at all
 	// (Stripe-Should-Retry, X-Should-Retry), nil if it said nothing.
-	ShouldRetry *bool
+	ShouldRetry *bool `json:"should_retry,omitempty"`
 
 	// Renewed is true if the credentials that were refused with a 401 have been renewed
 	// since, so that the next attempt may be let in.
-	Renewed bool
+	Renewed bool `json:"renewed,omitempty"`
 
 	// NotModified is true for a 304. The fields above then hold the answer that it
 	// confirms.
-	NotModified bool
+	NotModified bool `json:"not_modified,omitempty"`
 
 	// Following places an HTTP answer in the life of an operation.
-	Following Following
+	Following Following `json:"following,omitzero"`
 
 	// Doubt says why a good answer may not be about what was asked, such as a page that a
 	// redirect led to; "" for no doubt. A rule can still decide.
-	Doubt string
+	Doubt string `json:"doubt,omitempty"`
 
 	// Elsewhere is true if another origin gave the answer, to which a redirect led. Redirect is
 	// the place to which one led, such as /login, "" for none.
-	Elsewhere bool
-	Redirect  string
+	Elsewhere bool   `json:"elsewhere,omitempty"`
+	Redirect  string `json:"redirect,omitempty"`
 
 	// Taken is true if another process made the attempt, and shared its answer.
-	Taken bool
+	Taken bool `json:"-"`
 
 	// Remarks are details that decide nothing, such as an absurd header that was
 	// ignored or a URL that was followed.
-	Remarks []string
+	Remarks []string `json:"remarks,omitempty"`
 }
 
 // A Presence says whether an element is in an answer.
@@ -126,23 +126,24 @@ const (
 	Unknown                 // the answer holds no list, so no path from "." can be followed
 )
 
-// absent reports whether what is observed is an element that the answer does not hold.
-func (o *Observation) absent() bool {
-	return o.Within != nil && o.Failure == nil && (o.Presence == Missing || o.Presence == Gone)
-}
-
-// absence says how an element is absent.
+// absence says in words that what is observed is an element that the answer does not hold, ""
+// if it is none or the answer holds it.
 func (o *Observation) absence() string {
-	if o.Presence == Gone {
-		return "no longer in the answer"
+	switch {
+	case o.Within == nil || o.Failure != nil:
+		return ""
+	case o.Presence == Gone:
+		return "it is no longer in the answer"
+	case o.Presence == Missing:
+		return "it is not in the answer"
 	}
-	return "not in the answer"
+	return ""
 }
 
 // element is the element as a document.
 func (o *Observation) element() *expr.Doc {
-	if o.absent() {
-		return expr.Unreadable("it is " + o.absence())
+	if why := o.absence(); why != "" {
+		return expr.Unreadable(why)
 	}
 	if o.Presence == Unknown {
 		return expr.Unreadable("the answer holds no list")
@@ -172,14 +173,14 @@ func (o *Observation) Stopped() bool {
 
 // A Hint is a wait that the server asked for.
 type Hint struct {
-	Wait   time.Duration // never negative
-	Source string        // what asked for it: "Retry-After"
+	Wait   time.Duration `json:"wait,omitempty"`   // never negative
+	Source string        `json:"source,omitempty"` // what asked for it: "Retry-After"
 }
 
 // A Quota is what is left of a rate limit.
 type Quota struct {
-	Remaining int           // attempts; never negative
-	Reset     time.Duration // until there are more; more than 0
+	Remaining int           `json:"remaining,omitempty"` // attempts; never negative
+	Reset     time.Duration `json:"reset,omitempty"`     // until there are more; more than 0
 }
 
 // PerSecond returns how many attempts a second use it up in time.
@@ -187,11 +188,11 @@ func (q Quota) PerSecond() float64 { return float64(q.Remaining) / q.Reset.Secon
 
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
-	Kind   FailureKind
-	Class  FailureClass
-	Reason string // in words, free of secrets: "connection refused"
-	Err    error  // the cause, nil if the reason says it all
-	Advice Advice // what can be done about it
+	Kind   FailureKind  `json:"kind,omitempty"`
+	Class  FailureClass `json:"class,omitempty"`
+	Reason string       `json:"reason,omitempty"` // in words, free of secrets: "connection refused"
+	Err    error        `json:"-"`                // the cause, nil if the reason says it all
+	Advice Advice       `json:"advice,omitzero"`  // what can be done about it
 }
 
 // Error returns the reason.
@@ -229,53 +230,44 @@ const (
 
 // A FailureClass says what happened to an attempt without an answer. An expression calls
 // its name $error.
-type FailureClass uint8
+type FailureClass string
 
 // The classes of failure.
 const (
-	FailureOther   FailureClass = iota // none of the others
-	FailureRefused                     // nothing listens there: the connection was refused, or there is no such socket
-	FailureTimeout                     // a connection, an answer, or the end of a command took too long
-	FailureDNS                         // there is no such host; a lookup that fails is FailureTimeout or FailureOther
-	FailureTLS                         // no TLS connection: a certificate that is not trusted, no TLS on that port
-	FailureReset                       // the connection was closed before the answer was complete
+	FailureOther   FailureClass = ""        // none of the others
+	FailureRefused FailureClass = "refused" // nothing listens there: the connection was refused, or there is no such socket
+	FailureTimeout FailureClass = "timeout" // a connection, an answer, or the end of a command took too long
+	FailureDNS     FailureClass = "dns"     // there is no such host; a lookup that fails is FailureTimeout or FailureOther
+	FailureTLS     FailureClass = "tls"     // no TLS connection: a certificate that is not trusted, no TLS on that port
+	FailureReset   FailureClass = "reset"   // the connection was closed before the answer was complete
 )
 
-// String returns the name of the class: "refused".
-func (c FailureClass) String() string {
-	names := [...]string{
-		FailureOther: "other", FailureRefused: "refused", FailureTimeout: "timeout",
-		FailureDNS: "dns", FailureTLS: "tls", FailureReset: "reset",
-	}
-	if int(c) < len(names) {
-		return names[c]
-	}
-	return fmt.Sprintf("FailureClass(%d)", uint8(c))
-}
+// String returns the name of the class: "refused", or "other".
+func (c FailureClass) String() string { return cmp.Or(string(c), "other") }
 
 // Following places an HTTP answer in the life of an operation that one request
 // starts and others follow.
 type Following struct {
 	// Start is true for the answer to the request that starts the operation.
-	Start bool
+	Start bool `json:"start,omitempty"`
 	// Monitor says what kind of URL gave the answer.
-	Monitor Monitor
+	Monitor Monitor `json:"monitor,omitempty"`
 	// Next is the origin and path of the next request if it goes to another URL than the
 	// one that gave this answer, or gets the one that was asked to start, otherwise "".
-	Next string
+	Next string `json:"next,omitempty"`
 	// Earlier is the last [Observation.Statement] of an earlier answer from the URLs that
 	// were followed, "" if none had one.
-	Earlier string
+	Earlier string `json:"earlier,omitempty"`
 	// Missing says why an answer that should name a URL to follow names none; ""
 	// otherwise. Unless the request was to start the operation, it is then repeated.
-	Missing string
+	Missing string `json:"missing,omitempty"`
 	// Each is true if every element of the answer says where to look for it.
-	Each bool
+	Each bool `json:"each,omitempty"`
 	// Untrusted is true if Missing is about another origin, or one without https.
-	Untrusted bool
+	Untrusted bool `json:"untrusted,omitempty"`
 	// Due is true while a request that changes something is still to be sent: this answer is
 	// none to it. No rule then makes a SUCCESS of it.
-	Due bool
+	Due bool `json:"due,omitempty"`
 }
 
 // A Monitor is a kind of URL that is polled.
@@ -294,8 +286,8 @@ const (
 // Advice is what can be done about a verdict, as data. The program that reports
 // the verdict puts it into words.
 type Advice struct {
-	Code AdviceCode
-	Path string // of a member of the document, with AdviceFinalStates
+	Code AdviceCode `json:"code,omitempty"`
+	Path string     `json:"path,omitempty"` // of a member of the document, with AdviceFinalStates
 }
 
 // An AdviceCode says what to do.

@@ -22,7 +22,7 @@ type Preset struct {
 	// the answer. With [] they are about each element of a list: all have to be done, and one
 	// that has failed is enough. A rule that names $json is about the answer.
 	Object string
-	// Rules are in the order of [RuleKinds].
+	// Rules are in the order of [Ruled].
 	Rules []PresetRule
 	// Detail are expressions for the API's own words about a failure. The first
 	// whose value is a text is added to the reason of an ERROR.
@@ -60,7 +60,7 @@ func LookupPreset(name string) (Preset, bool) {
 
 // ParsePresets reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
-// is a comment. A stanza begins with its name. The other keys are those of [RuleKinds], whose
+// is a comment. A stanza begins with its name. The other keys are those of [Status.RuleName], whose
 // values are conditions, and the fields of [Preset] in lower case: alias, api, example, note,
 // many, object, detail. Of alias, many, detail and the rules there may be several. After a
 // condition, " -- " and words are the reason when it is met. An error names the line.
@@ -102,7 +102,6 @@ func addField(presets []Preset, field string) ([]Preset, error) {
 	p := &presets[len(presets)-1]
 	texts := map[string]*string{"api": &p.API, "example": &p.Example, "note": &p.Note, "object": &p.Object}
 	lists := map[string]*[]string{"alias": &p.Aliases, "many": &p.Many, "detail": &p.Detail}
-	kind := slices.IndexFunc(RuleKinds(), func(kind RuleKind) bool { return kind.Name == key })
 	switch {
 	case value == "":
 		return nil, fmt.Errorf("%q has no value", key)
@@ -112,11 +111,13 @@ func addField(presets []Preset, field string) ([]Preset, error) {
 		*texts[key] = value
 	case lists[key] != nil:
 		*lists[key] = append(*lists[key], value)
-	case kind >= 0:
-		condition, why, _ := strings.Cut(value, " -- ")
-		p.Rules = append(p.Rules, PresetRule{RuleKinds()[kind].Status, condition, why})
 	default:
-		return nil, fmt.Errorf("there is no key %q", key)
+		at := slices.IndexFunc(Ruled(), func(s Status) bool { return s.RuleName() == key })
+		if at < 0 {
+			return nil, fmt.Errorf("there is no key %q", key)
+		}
+		condition, why, _ := strings.Cut(value, " -- ")
+		p.Rules = append(p.Rules, PresetRule{Ruled()[at], condition, why})
 	}
 	return presets, nil
 }
@@ -177,17 +178,17 @@ func (p Preset) within(s Status, source string) string {
 
 // offers reports whether a kind of probe has all that an expression reads.
 func (k Kind) offers(u expr.Uses) bool {
-	const ofHTTP, ofCommand = expr.UsesStatus | expr.UsesHeader, expr.UsesExit | expr.UsesStdout | expr.UsesStderr
-	const ofAnswer = expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
-	switch k {
-	case KindHTTP:
-		return !u.Any(ofCommand)
-	case KindCommand:
-		return !u.Any(ofHTTP)
-	case KindCustom:
-		return !u.Any(ofHTTP | ofCommand)
+	var lacks expr.Uses
+	if k != KindHTTP {
+		lacks |= expr.UsesStatus | expr.UsesHeader
 	}
-	return !u.Any(ofHTTP | ofCommand | ofAnswer)
+	if k != KindCommand {
+		lacks |= expr.UsesExit | expr.UsesStdout | expr.UsesStderr
+	}
+	if k == KindTCP {
+		lacks |= expr.UsesJSON | expr.UsesIsJSON | expr.UsesBody | expr.UsesError
+	}
+	return !u.Any(lacks)
 }
 
 // azureRules are the rules for the status document behind Azure-AsyncOperation

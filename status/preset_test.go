@@ -76,7 +76,7 @@ func TestLookupPreset(t *testing.T) {
 func TestPresetRulesAreInOrder(t *testing.T) {
 	t.Parallel()
 	place := func(r PresetRule) int {
-		return slices.IndexFunc(RuleKinds(), func(k RuleKind) bool { return k.Status == r.Status })
+		return slices.Index(Ruled(), r.Status)
 	}
 	for _, p := range Presets() {
 		order := func(a, b PresetRule) int { return place(a) - place(b) }

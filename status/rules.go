@@ -39,30 +39,12 @@ func NewRule(s Status, condition string, opts ...expr.Option) (Rule, error) {
 	return Rule{Status: s, Expr: x, Origin: s.RuleName()}, nil
 }
 
-// A RuleKind is the kind of the rules for one status.
-type RuleKind struct {
-	Name   string // "until"
-	Status Status
-}
-
-// RuleKinds returns the kinds of rules, in the order in which they are asked.
-func RuleKinds() []RuleKind {
-	return []RuleKind{
-		{"throttled-if", Throttled},
-		{"error-if", Error},
-		{"until", Success},
-		{"not-ready-if", NotReady},
-	}
-}
+// Ruled returns the statuses that rules are for, in the order in which the rules are asked.
+func Ruled() []Status { return []Status{Throttled, Error, Success, NotReady} }
 
 // RuleName returns the name of the rules for s: "until" for Success, "" for None.
 func (s Status) RuleName() string {
-	for _, kind := range RuleKinds() {
-		if kind.Status == s {
-			return kind.Name
-		}
-	}
-	return ""
+	return map[Status]string{Throttled: "throttled-if", Error: "error-if", Success: "until", NotReady: "not-ready-if"}[s]
 }
 
 // String returns the origin and the expression: `until .state=="done"`.
@@ -94,7 +76,7 @@ func (r Rules) OfElementOnly() bool {
 //  1. The probe cannot work (certificate not trusted, redirect loop, program
 //     that cannot be run, a start whose answer was lost): ERROR. For a certificate or a
 //     redirect loop, the rules in Own that name $error are asked first.
-//  2. Own, in the order of [RuleKinds].
+//  2. Own, in the order of [Ruled].
 //  3. Preset, in the same order; then the rules for the Azure status document,
 //     if one is followed.
 //  4. The answer itself, by the table in the package documentation.
@@ -140,8 +122,8 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 			return v
 		}
 	}
-	if o.absent() {
-		return Verdict{Status: NotReady, Reason: "it is " + o.absence(), Answers: e.answers}
+	if why := o.absence(); why != "" {
+		return Verdict{Status: NotReady, Reason: why, Answers: e.answers}
 	}
 	if o.Elsewhere && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
 		return Verdict{Status: NotReady, Reason: "it is there: it redirects to another origin", Answers: e.answers}
@@ -182,9 +164,9 @@ type evaluation struct {
 
 // firstMatch asks rules in the order of their kinds until one matches.
 func (e *evaluation) firstMatch(o *Observation, rules []Rule) (Verdict, bool) {
-	for _, kind := range RuleKinds() {
+	for _, status := range Ruled() {
 		for i := range rules {
-			if rules[i].Status != kind.Status || rules[i].isBarred(o) {
+			if rules[i].Status != status || rules[i].isBarred(o) {
 				continue
 			}
 			switch a := e.ask(o, &rules[i]); {
@@ -213,7 +195,7 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	u := rule.Expr.Uses()
 	f := o.Failure
 	hopeless := f != nil && f.Kind == FailureHopeless
-	present := !o.absent() || u.Any(expr.UsesGone) && o.Presence == Gone
+	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
 	a := Answer{Rule: rule}
 	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isBadFor(u))
 	if a.Asked {

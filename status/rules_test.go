@@ -16,14 +16,14 @@ func rules(t *testing.T, lines ...string) []status.Rule {
 	var made []status.Rule
 	for _, l := range lines {
 		flag, condition, _ := strings.Cut(l, " ")
-		if !slices.ContainsFunc(status.RuleKinds(), func(kind status.RuleKind) bool { return kind.Name == flag }) {
+		if !slices.ContainsFunc(status.Ruled(), func(s status.Status) bool { return s.RuleName() == flag }) {
 			t.Fatalf("%q names no kind of rule", l)
 		}
-		for _, kind := range status.RuleKinds() {
-			if kind.Name != flag {
+		for _, s := range status.Ruled() {
+			if s.RuleName() != flag {
 				continue
 			}
-			rule, err := status.NewRule(kind.Status, condition)
+			rule, err := status.NewRule(s, condition)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,6 +54,10 @@ func failed(kind status.FailureKind) status.Observation {
 func with(o status.Observation, change func(*status.Observation)) status.Observation {
 	change(&o)
 	return o
+}
+
+func retryAfter(value string) func(*status.Observation) {
+	return func(o *status.Observation) { o.Header.Set("Retry-After", value) }
 }
 
 func hint(o *status.Observation) { o.Hint = &status.Hint{Wait: time.Second, Source: "Retry-After"} }
@@ -104,6 +108,8 @@ func TestClassify(t *testing.T) {
 		"429":                      {o: answered(429, ""), want: status.Throttled},
 		"503":                      {o: answered(503, ""), want: status.NotReady},
 		"503 with a hint":          {o: with(answered(503, ""), hint), want: status.Throttled, reason: "Retry-After asks for 1s"},
+		"503 with no such wait":    {o: with(answered(503, ""), retryAfter("0")), want: status.Throttled, reason: "HTTP 503 Service Unavailable"},
+		"503 with an unknown wait": {o: with(answered(503, ""), retryAfter("soon")), want: status.Throttled},
 		"403":                      {o: answered(403, ""), want: status.Error},
 		"403 with a hint":          {o: with(answered(403, ""), hint), want: status.Throttled},
 		"403, rate limit used up":  {o: with(answered(403, ""), func(o *status.Observation) { o.Exhausted = true }), want: status.Throttled},

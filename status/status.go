@@ -30,28 +30,20 @@
 //	another exit code                       NOT_READY
 package status
 
-import "fmt"
-
 // A Status is the state of the operation that is waited for.
-type Status uint8
+type Status string
 
 // The statuses. The zero value stands for "nothing observed yet".
 const (
-	None      Status = iota
-	Success          // the operation is done: stop
-	NotReady         // not done yet: look again
-	Throttled        // asked too often: look again, later
-	Error            // failed, or can never succeed: stop
+	None      Status = ""
+	Success   Status = "SUCCESS"   // the operation is done: stop
+	NotReady  Status = "NOT_READY" // not done yet: look again
+	Throttled Status = "THROTTLED" // asked too often: look again, later
+	Error     Status = "ERROR"     // failed, or can never succeed: stop
 )
 
-// String returns SUCCESS, NOT_READY, THROTTLED or ERROR, and "" for None.
-func (s Status) String() string {
-	names := [...]string{None: "", Success: "SUCCESS", NotReady: "NOT_READY", Throttled: "THROTTLED", Error: "ERROR"}
-	if int(s) < len(names) {
-		return names[s]
-	}
-	return fmt.Sprintf("Status(%d)", uint8(s))
-}
+// String returns the status: "NOT_READY".
+func (s Status) String() string { return string(s) }
 
 // Ends reports whether the status ends a wait.
 func (s Status) Ends() bool { return s == Success || s == Error }

@@ -24,18 +24,39 @@ type ruleCount struct {
 // Add records the answers behind the verdict on o.
 func (t *Tally) Add(o *Observation, v Verdict) {
 	for _, a := range v.Answers {
-		if !a.Rule.Status.Ends() {
-			continue
+		if a.Rule.Status.Ends() {
+			t.add(o, a)
 		}
-		at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
-		if at < 0 {
-			at = len(t.counts)
-			t.counts = append(t.counts, ruleCount{rule: a.Rule})
-		}
-		for _, hint := range t.counts[at].add(o, a) {
-			if !slices.Contains(t.hints, hint) {
-				t.hints = append(t.hints, hint)
-			}
+	}
+}
+
+// add records one answer, and its hints unless the rule could decide before. For a rule that
+// was not asked, the hints come from it alone.
+func (t *Tally) add(o *Observation, a Answer) {
+	at := slices.IndexFunc(t.counts, func(c ruleCount) bool { return c.rule == a.Rule })
+	if at < 0 {
+		at = len(t.counts)
+		t.counts = append(t.counts, ruleCount{rule: a.Rule})
+	}
+	c, known := &t.counts[at], t.counts[at].decided || a.Result.Matched()
+	c.asked = c.asked || a.Asked
+	c.decided = c.decided || a.Asked && a.Result.Tri != expr.Unknown
+	if known {
+		return
+	}
+	why := a.Result.Explain()
+	if a.Asked {
+		c.why = why.Lines[0]
+	} else {
+		why = a.Rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code}).Explain()
+	}
+	hints := why.Near
+	if a.Rule.Status == Success { // what an error is read from is usually absent
+		hints = slices.Concat(hints, why.Hints)
+	}
+	for _, hint := range hints {
+		if a.Rule.Preset == "" && !slices.Contains(t.hints, hint) {
+			t.hints = append(t.hints, hint)
 		}
 	}
 }
@@ -48,31 +69,6 @@ func (t *Tally) FirstHints() (hints []string) {
 
 // Hints returns all hints.
 func (t *Tally) Hints() []string { return slices.Clone(t.hints) }
-
-// add records one answer, and returns hints unless the rule could decide before. For a rule
-// that was not asked, the hints come from it alone.
-func (c *ruleCount) add(o *Observation, a Answer) (hints []string) {
-	known, result := c.decided, a.Result
-	c.asked = c.asked || a.Asked
-	c.decided = c.decided || a.Asked && result.Tri != expr.Unknown
-	if known || result.Matched() {
-		return nil
-	}
-	if !a.Asked {
-		result = c.rule.Expr.Eval(&expr.Env{Exit: o.Exit, Status: o.Code})
-	}
-	why := result.Explain()
-	if a.Asked {
-		c.why = why.Lines[0]
-	}
-	switch {
-	case c.rule.Preset != "":
-		return nil
-	case c.rule.Status != Success: // what an error is read from is usually absent
-		return why.Near
-	}
-	return slices.Concat(why.Near, why.Hints)
-}
 
 // Notes says which rules were never asked, or never decidable, and why. The rules
 // of a preset are for answers of several shapes, so they are noted only if none of

@@ -98,53 +98,54 @@ func proxyOf(l *argv.Line) string {
 
 // routesOf reads --resolve and --connect-to into the routes of a [poll.Connect]. A
 // malformed one is kept as the error of the line.
-func routesOf(l *argv.Line) string {
-	var routes []string
+func routesOf(l *argv.Line) map[string][]string {
+	routes := map[string][]string{}
 	for _, of := range []struct {
 		flag, form string
-		read       func(value string) []string
+		read       func(value string) (from string, to []string)
 	}{
 		{"resolve", "HOST:PORT:ADDRESS", resolved},
 		{"connect-to", "HOST:PORT:HOST:PORT", connectedTo},
 	} {
 		for _, value := range l.Strings(of.flag) {
-			found := of.read(value)
-			if found == nil || strings.ContainsAny(value, " \t\r\n=") {
+			from, to := of.read(value)
+			if to == nil || strings.ContainsAny(value, " \t\r\n=") {
 				l.Fail(of.flag, argv.Usagef("%q is not %s", value, of.form))
 			}
-			routes = append(routes, found...)
+			from = strings.ToLower(from)
+			routes[from] = append(routes[from], to...)
 		}
-	}
-	return strings.Join(routes, " ")
-}
-
-// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.
-func resolved(value string) (routes []string) {
-	value = strings.TrimPrefix(value, "+") // to curl it means that the entry may expire
-	host, rest, _ := cutHost(value)
-	port, addresses, ok := strings.Cut(rest, ":")
-	if !ok || !isPort(port) {
-		return nil
-	}
-	for address := range strings.SplitSeq(addresses, ",") {
-		address = strings.Trim(address, "[]")
-		if net.ParseIP(address) == nil {
-			return nil
-		}
-		routes = append(routes, strings.TrimPrefix(host, "*")+":"+port+"="+net.JoinHostPort(address, port))
 	}
 	return routes
 }
 
+// resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.
+func resolved(value string) (from string, to []string) {
+	value = strings.TrimPrefix(value, "+") // to curl it means that the entry may expire
+	host, rest, _ := cutHost(value)
+	port, addresses, ok := strings.Cut(rest, ":")
+	if !ok || !isPort(port) {
+		return "", nil
+	}
+	for address := range strings.SplitSeq(addresses, ",") {
+		address = strings.Trim(address, "[]")
+		if net.ParseIP(address) == nil {
+			return "", nil
+		}
+		to = append(to, net.JoinHostPort(address, port))
+	}
+	return strings.TrimPrefix(host, "*") + ":" + port, to
+}
+
 // connectedTo reads HOST:PORT:HOST:PORT, any of which may be empty.
-func connectedTo(value string) []string {
+func connectedTo(value string) (from string, to []string) {
 	host, rest, _ := cutHost(value)
 	port, rest, _ := strings.Cut(rest, ":")
 	toHost, toPort, ok := cutHost(rest)
 	if !ok || !isPort(port) || !isPort(toPort) {
-		return nil
+		return "", nil
 	}
-	return []string{host + ":" + port + "=" + toHost + ":" + toPort}
+	return host + ":" + port, []string{toHost + ":" + toPort}
 }
 
 // cutHost cuts at the colon after a host, which may be an IPv6 address in brackets.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/pollcli/poll/internal/argv"
@@ -13,7 +14,7 @@ func TestRoutesAndProxy(t *testing.T) {
 		flag, value, want string // "" for an error
 	}{
 		{"--resolve", "www.test:443:10.0.0.7", "www.test:443=10.0.0.7:443"},
-		{"--resolve", "+www.test:443:10.0.0.7,[fe80::1]", "www.test:443=10.0.0.7:443 www.test:443=[fe80::1]:443"},
+		{"--resolve", "+www.test:443:10.0.0.7,[fe80::1]", "www.test:443=10.0.0.7:443,[fe80::1]:443"},
 		{"--resolve", "*:443:10.0.0.7", ":443=10.0.0.7:443"},
 		{"--resolve", "[::1]:443:fe80::1", "[::1]:443=[fe80::1]:443"},
 		{"--resolve", "www.test:443", ""},
@@ -38,7 +39,10 @@ func TestRoutesAndProxy(t *testing.T) {
 		p := argv.Program{
 			Lookup: func(string) (string, bool) { return "", false },
 			Main: &argv.Command{Flags: waitFlags(), Run: func(_ context.Context, l *argv.Line) error {
-				have = routesOf(l) + proxyOf(l)
+				have = proxyOf(l)
+				for from, to := range routesOf(l) {
+					have += from + "=" + strings.Join(to, ",")
+				}
 				return l.Err()
 			}},
 		}

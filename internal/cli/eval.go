@@ -75,11 +75,10 @@ func evalFlags() argv.Flags {
 
 // failureClasses returns the values of $error.
 func failureClasses() []string {
-	var names []string
-	for class := status.FailureOther; class <= status.FailureReset; class++ {
-		names = append(names, class.String())
+	return []string{
+		status.FailureOther.String(), status.FailureRefused.String(), status.FailureTimeout.String(),
+		status.FailureDNS.String(), status.FailureTLS.String(), status.FailureReset.String(),
 	}
-	return names
 }
 
 // A question is a condition, a value, or both, to evaluate for one answer.

@@ -85,13 +85,13 @@ func readListQuestion(l *argv.Line, world World) (q *listQuestion, err error) {
 
 func (q *listQuestion) readRules(l *argv.Line, world World) error {
 	r := targetReader{world: world}
-	for _, kind := range status.RuleKinds() {
-		for g := range l.All(kind.Name) {
-			rule, err := r.rule(ruleText{kind.Status, g.Value})
+	for _, s := range status.Ruled() {
+		for g := range l.All(s.RuleName()) {
+			rule, err := r.rule(ruleText{s, g.Value})
 			if err != nil {
 				return badExpression(g.Origin, err)
 			}
-			rule.Origin = "--" + kind.Name
+			rule.Origin = "--" + s.RuleName()
 			q.rules.Own = append(q.rules.Own, rule)
 		}
 	}
@@ -119,7 +119,7 @@ func (q *listQuestion) observation(env *expr.Env) status.Observation {
 // answer prints a line for each element: its name, its verdict, and why. A summary goes to
 // stderr.
 func (q *listQuestion) answer(ctx context.Context, l *argv.Line, env *expr.Env, stderr io.Writer) error {
-	o, tally := q.observation(env), verdicts{}
+	o, tally := q.observation(env), verdicts{count: map[status.Status]int{}}
 	if !o.Good() {
 		tally.add("(all)", &o, q.rules.Classify(ctx, o))
 		return tally.print(ctx, l, stderr)
@@ -149,7 +149,7 @@ func (q *listQuestion) answer(ctx context.Context, l *argv.Line, env *expr.Env, 
 // verdicts are those on the elements of an answer.
 type verdicts struct {
 	out   strings.Builder
-	count [status.Error + 1]int // by status
+	count map[status.Status]int // by status
 	open  []string              // the names of those that have not ended
 	first status.Tally          // of the first of those
 	notes []string

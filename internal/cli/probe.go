@@ -205,7 +205,8 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 		Proxy:      proxyOf(l),
 		Routes:     routesOf(l),
 	}
-	made, known := r.connections[connect]
+	name := fmt.Sprintf("%#v", connect)
+	made, known := r.connections[name]
 	if !known {
 		transport, err := connect.Transport()
 		if err != nil {
@@ -217,9 +218,9 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
 		made.transport = transport
 		if l.Has("share") {
-			made.through = connect.Through(transport)
+			made.through = connect.Through()
 		}
-		put(&r.connections, connect, made)
+		put(&r.connections, name, made)
 	}
 	probe.Transport, probe.Through = made.transport, made.through
 	return nil

@@ -42,7 +42,7 @@ type targetReader struct {
 	bodies  *poll.Bodies  // nil for one target
 
 	rules       map[ruleText]status.Rule
-	connections map[poll.Connect]connection
+	connections map[string]connection    // by the [poll.Connect] in Go's syntax
 	logins      map[string]*url.Userinfo // by host, of ~/.netrc
 	programs    map[string]bool          // that can be run
 	nested      *poll.Command            // what all commands have in common; nil until there is one
@@ -76,9 +76,9 @@ func (r *targetReader) read(ctx context.Context, l *argv.Line) (target, error) {
 
 // readRules reads the conditions, which have to be about what the target answers.
 func (r *targetReader) readRules(l *argv.Line, t *target) error {
-	for _, kind := range status.RuleKinds() {
-		for g := range l.All(kind.Name) {
-			rule, err := r.rule(ruleText{kind.Status, g.Value})
+	for _, s := range status.Ruled() {
+		for g := range l.All(s.RuleName()) {
+			rule, err := r.rule(ruleText{s, g.Value})
 			if err == nil {
 				if err = applies(rule.Expr.Uses(), t.kind, l.Has("each")); err != nil && r.isForOthers(t, g) {
 					continue
@@ -87,7 +87,7 @@ func (r *targetReader) readRules(l *argv.Line, t *target) error {
 			if err != nil {
 				return badExpression(g.Origin, err)
 			}
-			rule.Origin = "--" + kind.Name
+			rule.Origin = "--" + s.RuleName()
 			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 		}
 	}

@@ -20,7 +20,7 @@ type group struct {
 	reasons        reasons
 	began          time.Time // zero before the first event
 	ended          map[poll.Ending]int
-	waiting        [status.Error + 1]int // by what the last attempt said; None before the first
+	waiting        map[status.Status]int // by what the last attempt said; None before the first
 	rate           rate
 	lastSeen       *status.Observation // several targets may share it
 	places         []*place            // in the order of first sight
@@ -55,7 +55,7 @@ type detail struct {
 }
 
 func newGroup(size int) *group {
-	return &group{size: size, ended: make(map[poll.Ending]int), placeOf: make(map[string]*place)}
+	return &group{size: size, placeOf: make(map[string]*place), ended: map[poll.Ending]int{}, waiting: map[status.Status]int{}}
 }
 
 // at returns when something happened, since the start of the group.

@@ -195,12 +195,12 @@ func network(err error) diagnosis {
 		{syscall.ECONNREFUSED, 10061, "connection refused", status.FailureRefused},
 		{syscall.ECONNRESET, 10054, "connection reset", status.FailureReset},
 		{syscall.EPIPE, 10058, "connection closed by the server", status.FailureReset},
-		{syscall.EHOSTUNREACH, 10065, "no route to host", 0},
-		{syscall.ENETUNREACH, 10051, "network unreachable", 0},
+		{syscall.EHOSTUNREACH, 10065, "no route to host", ""},
+		{syscall.ENETUNREACH, 10051, "network unreachable", ""},
 		{syscall.ETIMEDOUT, 10060, "timed out", status.FailureTimeout},
 		{syscall.ECONNABORTED, 10053, "connection aborted", status.FailureReset},
 		{syscall.ENOENT, 0, "no such socket", status.FailureRefused},
-		{syscall.EACCES, 10013, "permission denied", 0},
+		{syscall.EACCES, 10013, "permission denied", ""},
 	} {
 		if errors.Is(err, known.errno) || errors.Is(err, known.winsock) {
 			return diagnosis{known.words, known.class}
@@ -247,10 +247,10 @@ var http2Errors = []struct {
 	class   status.FailureClass
 }{
 	{lazily(`stream error: stream ID \d+; ([A-Z0-9_]*)(?s:.*); received from peer`), "the server reset the HTTP/2 stream", status.FailureReset},
-	{lazily(`stream error: stream ID ()`), "the HTTP/2 answer is malformed", 0},
-	{lazily(`connection error: ([A-Z0-9_]*)`), "the HTTP/2 connection is broken", 0},
+	{lazily(`stream error: stream ID ()`), "the HTTP/2 answer is malformed", ""},
+	{lazily(`connection error: ([A-Z0-9_]*)`), "the HTTP/2 connection is broken", ""},
 	{lazily(`GOAWAY(?s:.*?)ErrCode.([A-Z0-9_]*)`), "the server closed the HTTP/2 connection", status.FailureReset},
-	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway), 0},
+	{lazily(`graceful shutdown GOAWAY()|client conn not usable()`), string(afterGoAway), ""},
 }
 
 // untyped recognizes errors by their text where net/http has no type for them. It does
@@ -270,17 +270,17 @@ func untyped(text string) diagnosis {
 		class       status.FailureClass
 	}{
 		{"server gave HTTP response to HTTPS client", "the server does not speak TLS on this port", status.FailureTLS},
-		{"response headers exceeded", "the header of the answer is too long", 0},
-		{"malformed HTTP", "what came is not an HTTP answer", 0},
-		{"malformed MIME header", "the header of the answer is malformed", 0},
-		{"bad Content-Length", "the header of the answer is malformed", 0},
-		{"multiple Content-Length", "the header of the answer is malformed", 0},
-		{"more than declared", "the answer is longer than its header says", 0},
-		{"chunk", "the answer's chunks are malformed", 0},
+		{"response headers exceeded", "the header of the answer is too long", ""},
+		{"malformed HTTP", "what came is not an HTTP answer", ""},
+		{"malformed MIME header", "the header of the answer is malformed", ""},
+		{"bad Content-Length", "the header of the answer is malformed", ""},
+		{"multiple Content-Length", "the header of the answer is malformed", ""},
+		{"more than declared", "the answer is longer than its header says", ""},
+		{"chunk", "the answer's chunks are malformed", ""},
 		{"server closed idle connection", "connection closed by the server", status.FailureReset},
 		{"cannot rewind body", "connection closed by the server", status.FailureReset},
 		{"transport connection broken", "connection broken", status.FailureReset},
-		{"http2: ", "the HTTP/2 connection broke", 0},
+		{"http2: ", "the HTTP/2 connection broke", ""},
 		{"tls: handshake failure", "TLS handshake failed", status.FailureTLS},
 	} {
 		if strings.Contains(text, known.text) {

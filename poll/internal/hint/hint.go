@@ -3,19 +3,17 @@ package hint
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pollcli/poll/status"
 )
 
-// maxHint is the longest wait that is believed. A longer one is a mistake, such as an
-// epoch instead of seconds.
+// maxHint is the longest wait that is believed. A longer one is a mistake.
 const maxHint = 365 * 24 * time.Hour
 
 // maxSkew is by how much a server's clock may differ from this one: by more, its Date is
@@ -29,11 +27,10 @@ const secondaryLimitWait = time.Minute
 
 // Read reads what the answer in an observation, which was received at now, says
 // about asking again: it sets Hint, Exhausted, Quota and ShouldRetry. The first of these
-// that holds a sensible value is the hint:
+// that names a wait is the hint:
 //
 //  1. Retry-After-Ms, x-ms-retry-after-ms, openai-poll-after-ms (milliseconds);
-//  2. Retry-After (RFC 9110 section 10.2.3; fractions of seconds, too), a date
-//     measured against the answer's own Date;
+//  2. Retry-After (RFC 9110 section 10.2.3);
 //  3. x-amz-retry-after (milliseconds);
 //  4. RateLimit, with RateLimit-Policy where it does not say how long
 //     (draft-ietf-httpapi-ratelimit-headers), when nothing remains;
@@ -41,38 +38,31 @@ const secondaryLimitWait = time.Minute
 //     remains;
 //  6. GitHub's message about its secondary rate limit in a 403 or 429.
 //
-// A value that makes no sense is ignored with one of the Remarks, which does not
-// repeat it.
+// A wait of 0 is none. A value that makes no sense is ignored with one of the Remarks,
+// which does not repeat it.
 func Read(o *status.Observation, now time.Time) {
-	if mentionsRetrying(o.Header) {
-		r := reader{Observation: o, now: now}
-		// A server's dates are measured against its own clock.
-		// From a cache, Date is when the answer was made, Age since then (RFC 9111 section 5.1).
-		date, err := http.ParseTime(o.Header.Get("Date"))
-		age, _ := strconv.ParseUint(o.Header.Get("Age"), 10, 31)
-		date = date.Add(time.Duration(age) * time.Second)
-		if err == nil && date.Sub(now).Abs() <= maxSkew {
-			r.now = date
-		}
-		o.ShouldRetry = r.shouldRetry()
-		o.Hint = r.retryAfter()
-		if limit := r.rateLimit(); o.Hint == nil {
-			o.Hint = limit
-		}
+	r := reader{Observation: o, now: serverTime(o.Header, now)}
+	o.ShouldRetry = r.shouldRetry()
+	for _, h := range retryAfterHeaders {
+		o.Hint = cmp.Or(o.Hint, r.hint(h.name, h.unit))
 	}
+	o.Hint = cmp.Or(o.Hint, r.rateLimit())
 	if o.Hint == nil && isSecondaryLimit(*o.Code, o.Body) {
 		o.Hint = &status.Hint{Wait: secondaryLimitWait, Source: "the secondary rate limit"}
 	}
 }
 
-// mentionsRetrying reports whether a header can say anything that Read looks for.
-func mentionsRetrying(header http.Header) bool {
-	for key := range header {
-		if strings.Contains(key, "Retry") || strings.Contains(key, "imit") || strings.Contains(key, "Poll-After") {
-			return true
-		}
+// serverTime returns what the server's clock shows now, against which its dates are
+// measured. From a cache, Date is when the answer was made, and Age the seconds since then
+// (RFC 9111 section 5.1).
+func serverTime(header http.Header, now time.Time) time.Time {
+	date, err := http.ParseTime(header.Get("Date"))
+	age, _ := strconv.ParseUint(header.Get("Age"), 10, 31)
+	date = date.Add(time.Duration(age) * time.Second)
+	if err != nil || date.Sub(now).Abs() > maxSkew {
+		return now
 	}
-	return false
+	return date
 }
 
 type reader struct {
@@ -85,139 +75,89 @@ func (r *reader) ignore(name, why string) {
 	r.Remarks = append(r.Remarks, name+" ignored: "+why)
 }
 
-// one returns the value of a header that is sent once, or repeatedly with the same value.
-func (r *reader) one(name string) (string, bool) {
-	values := r.Header.Values(name)
-	if len(values) == 0 {
-		return "", false
-	}
-	if slices.ContainsFunc(values, func(v string) bool { return v != values[0] }) {
-		r.ignore(name, "sent several times with different values")
-		return "", false
-	}
-	return strings.TrimSpace(values[0]), true
+// value returns the value of a header. Different values of one header are a list, which
+// no header but RateLimit may have.
+func (r *reader) value(name string) (value string, sent bool) {
+	values := slices.Compact(slices.Clone(r.Header.Values(name)))
+	return strings.TrimSpace(strings.Join(values, ", ")), len(values) > 0
 }
 
 func (r *reader) shouldRetry() *bool {
-	for _, name := range [...]string{"Stripe-Should-Retry", "X-Should-Retry"} {
-		value, ok := r.one(name)
-		if !ok {
-			continue
-		}
-		if value == "true" || value == "false" {
+	for _, name := range []string{"Stripe-Should-Retry", "X-Should-Retry"} {
+		switch value, sent := r.value(name); {
+		case value == "true", value == "false":
 			return new(value == "true")
+		case sent:
+			r.ignore(name, "neither true nor false")
 		}
-		r.ignore(name, "neither true nor false")
 	}
 	return nil
 }
 
 // retryAfterHeaders are the headers that ask for a wait, the most exact first.
 var retryAfterHeaders = [...]struct {
-	name  string
-	parse parser
+	name string
+	unit time.Duration
 }{
-	{"Retry-After-Ms", parseMilliseconds},
-	{"x-ms-retry-after-ms", parseMilliseconds},
-	{"openai-poll-after-ms", parseMilliseconds},
-	{"Retry-After", parseRetryAfter},
-	{"x-amz-retry-after", parseMilliseconds},
+	{"Retry-After-Ms", time.Millisecond},
+	{"x-ms-retry-after-ms", time.Millisecond},
+	{"openai-poll-after-ms", time.Millisecond},
+	{"Retry-After", time.Second},
+	{"x-amz-retry-after", time.Millisecond},
 }
 
-func (r *reader) retryAfter() *status.Hint {
-	for _, h := range retryAfterHeaders {
-		if hint := r.hint(h.name, h.parse); hint != nil {
-			return hint
-		}
+// hint returns the wait that a header asks for.
+func (r *reader) hint(name string, unit time.Duration) *status.Hint {
+	value, sent := r.value(name)
+	wait, ok := parseWait(value, unit, r.now)
+	switch {
+	case sent && !ok:
+		r.ignore(name, "not a wait of at most a year")
+	case wait > 0:
+		return &status.Hint{Wait: wait, Source: name}
 	}
 	return nil
 }
 
-// hint returns the wait that a header asks for.
-func (r *reader) hint(name string, parse parser) *status.Hint {
-	value, ok := r.one(name)
-	if !ok {
-		return nil
-	}
-	wait, problem := parse(value, r.now)
-	if problem != "" {
-		r.ignore(name, problem)
-		return nil
-	}
-	return &status.Hint{Wait: wait, Source: name}
-}
-
-// A parser parses a wait that begins now, or says what the problem is.
-type parser func(value string, now time.Time) (wait time.Duration, problem string)
-
-// The problems of a value, in words.
-const (
-	problemNegative = "negative"
-	problemLong     = "longer than a year"
-	problemPast     = "in the past"
-	problemJunk     = "neither a number nor a date"
-	problemNumber   = "not a number"
-)
-
-func parseMilliseconds(value string, _ time.Time) (time.Duration, string) {
-	return parseAmount(value, time.Millisecond)
-}
-
-// parseRetryAfter reads seconds, also with a fraction as some servers send
-// them, or a date in any of the three forms of RFC 9110 section 5.6.7.
-func parseRetryAfter(value string, now time.Time) (time.Duration, string) {
-	wait, problem := parseAmount(value, time.Second)
-	if problem != problemNumber {
-		return wait, problem
-	}
-	date, err := http.ParseTime(value)
-	if err != nil {
-		return 0, problemJunk
-	}
-	return until(date, now)
-}
-
-// until returns how long after now a date is.
-func until(date, now time.Time) (time.Duration, string) {
-	switch wait := date.Sub(now); {
-	case wait < 0:
-		return 0, problemPast
-	case wait > maxHint:
-		return 0, problemLong
-	default:
-		return wait, ""
-	}
-}
-
-// parseAmount reads a decimal number of units.
-func parseAmount(value string, unit time.Duration) (time.Duration, string) {
-	n, problem := parseDecimal(value)
-	if problem == "" && n > float64(maxHint/unit) {
-		problem = problemLong
-	}
-	if problem != "" {
-		return 0, problem
-	}
-	return time.Duration(n * float64(unit)), ""
-}
-
-// decimal matches digits, and a fraction after a point. Exponents and other
-// notations are not numbers here.
-var decimal = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`) })
-
-// parseDecimal reads a decimal number that is not negative.
-func parseDecimal(value string) (float64, string) {
-	if !decimal().MatchString(value) {
-		return 0, problemNumber
-	}
-	n, err := strconv.ParseFloat(value, 64)
+// parseWait reads a wait that begins now: a number of units, or a date of RFC 9110 section
+// 5.6.7 or RFC 3339. A number that is too large for a wait is the time since 1970.
+func parseWait(value string, unit time.Duration, now time.Time) (wait time.Duration, ok bool) {
+	var date time.Time
+	n, err := parseDecimal(value)
 	switch {
-	case n < 0:
-		return 0, problemNegative
-	case err != nil: // so many digits that it overflows
-		return 0, problemLong
+	case err == nil && n <= float64(maxHint/unit):
+		return time.Duration(n * float64(unit)), true
+	case err == nil:
+		date = sinceEpoch(n)
+	default:
+		if date, err = http.ParseTime(value); err != nil {
+			date, err = time.Parse(time.RFC3339, value)
+		}
 	}
-	return n, ""
+	wait = date.Sub(now)
+	if err != nil || wait < 0 || wait > maxHint {
+		return 0, false
+	}
+	return wait, true
+}
+
+// sinceEpoch reads a number of seconds, milliseconds, microseconds or nanoseconds: of the
+// first of these by which it is a time before the year 5000.
+func sinceEpoch(n float64) time.Time {
+	const tooLate = 1e11
+	for n >= tooLate {
+		n /= 1000
+	}
+	return time.UnixMicro(int64(n * 1e6))
+}
+
+// parseDecimal reads digits with at most one point. Signs, exponents and other notations are
+// no numbers here.
+func parseDecimal(value string) (float64, error) {
+	if strings.Trim(value, "0123456789.") != "" {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(value, 64)
 }
 
 // isSecondaryLimit reports whether an answer is GitHub's refusal of too many
@@ -226,7 +166,6 @@ func isSecondaryLimit(code int, body []byte) bool {
 	if code != http.StatusForbidden && code != http.StatusTooManyRequests {
 		return false
 	}
-	const enough = 64 << 10
-	text := bytes.ToLower(body[:min(len(body), enough)])
+	text := bytes.ToLower(body[:min(len(body), 64<<10)])
 	return bytes.Contains(text, []byte("secondary rate limit"))
 }

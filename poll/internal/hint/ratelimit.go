@@ -1,8 +1,10 @@
 package hint
 
 import (
+	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/dunglas/httpsfv"
@@ -13,11 +15,11 @@ import (
 // rateLimit returns the wait until there is quota again, if an answer says that none is
 // left.
 func (r *reader) rateLimit() *status.Hint {
-	if age, ok := r.one("Age"); ok && age != "0" {
+	if age, sent := r.value("Age"); sent && age != "0" {
 		return nil // a cache's answer says nothing of the quota now
 	}
 	hint := r.rateLimitField()
-	for _, prefix := range [...]string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
+	for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
 		if hint == nil && !r.Exhausted {
 			hint = r.rateLimitReset(prefix)
 		}
@@ -25,9 +27,10 @@ func (r *reader) rateLimit() *status.Hint {
 	return hint
 }
 
-// quota notes that n attempts are left for a time. If several limits apply, the one that
-// allows the fewest in a second counts.
-func (r *reader) quota(n float64, reset time.Duration) {
+// left notes that n attempts are left for a time. If several limits apply, the one that
+// allows the fewest in a second is the quota.
+func (r *reader) left(n float64, reset time.Duration) {
+	r.Exhausted = r.Exhausted || n == 0
 	if reset <= 0 {
 		return
 	}
@@ -37,189 +40,107 @@ func (r *reader) quota(n float64, reset time.Duration) {
 	}
 }
 
-// A limit is one member of RateLimit.
+// rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
+// or as a time. A 429 that does not say what remains has nothing left.
+func (r *reader) rateLimitReset(prefix string) *status.Hint {
+	value, sent := r.value(prefix + "Remaining")
+	remaining, err := parseDecimal(value)
+	switch {
+	case !sent && *r.Code != http.StatusTooManyRequests:
+		return nil
+	case sent && err != nil:
+		r.ignore(prefix+"Remaining", "not a number")
+		return nil
+	case sent:
+		value, _ = r.value(prefix + "Reset")
+		reset, _ := parseWait(value, time.Second, r.now)
+		r.left(remaining, reset)
+	}
+	if remaining > 0 {
+		return nil
+	}
+	return r.hint(prefix+"Reset", time.Second)
+}
+
+// rateLimitField reads the structured field RateLimit (RFC 9651).
+func (r *reader) rateLimitField() (hint *status.Hint) {
+	const name = "RateLimit"
+	values := r.Header.Values(name)
+	limits := parseLimits(values)
+	if limits == nil && len(values) > 0 {
+		r.ignore(name, "malformed")
+	}
+	for _, l := range limits {
+		if l.remaining == 0 && l.reset < 0 { // it is no longer than the window of the policy
+			l.reset = r.window(l.policy)
+		}
+		reset := time.Duration(l.reset) * time.Second
+		r.left(float64(l.remaining), reset)
+		if l.remaining == 0 && reset > 0 && (hint == nil || reset > hint.Wait) {
+			hint = &status.Hint{Wait: reset, Source: name}
+		}
+	}
+	return hint
+}
+
+// A limit is one member of RateLimit. A number is -1 if it is not said.
 type limit struct {
 	policy    string
 	remaining int64
-	reset     int64 // seconds; -1 if not said
+	reset     int64 // in seconds
 }
 
-// rateLimitField reads the structured field RateLimit (RFC 9651): a list of
-// policies with what remains of each (r) and the seconds until there is more
-// (t), or the dictionary of limit, remaining and reset of earlier drafts.
-func (r *reader) rateLimitField() *status.Hint {
-	const name = "RateLimit"
-	values := r.Header.Values(name)
-	if len(values) == 0 {
-		return nil
-	}
-	limits, ok := parseLimits(values)
-	if !ok {
-		limits, ok = parseOldLimits(values)
-	}
-	if !ok {
-		r.ignore(name, "malformed")
-		return nil
-	}
-	longest := int64(-1)
-	for _, l := range limits {
-		r.quota(float64(l.remaining), time.Duration(min(l.reset, int64(maxHint/time.Second)))*time.Second)
-		if l.remaining > 0 {
-			continue
-		}
-		r.Exhausted = true
-		if l.reset < 0 { // it is no longer than the window of the policy
-			l.reset = r.window(l.policy)
-		}
-		longest = max(longest, l.reset)
-	}
-	switch {
-	case longest < 0:
-		return nil
-	case longest > int64(maxHint/time.Second):
-		r.ignore(name, problemLong)
-		return nil
-	}
-	return &status.Hint{Wait: time.Duration(longest) * time.Second, Source: name}
-}
-
-// parseLimits reads `"default";r=50;t=30`. One malformed member invalidates all, as the
-// draft demands.
-func parseLimits(values []string) (limits []limit, ok bool) {
+// parseLimits reads a list of policies with what remains of each and the seconds until there
+// is more, `"default";r=50;t=30`, or the dictionary of earlier drafts, `limit=100,
+// remaining=50, reset=30`. One member that does not say what remains invalidates all, as the
+// draft demands: the result is nil.
+func parseLimits(values []string) (limits []limit) {
 	list, err := httpsfv.UnmarshalList(values)
-	if err != nil {
-		return nil, false
-	}
 	for _, member := range list {
-		policy, params := policyItem(member)
-		if params == nil {
-			return nil, false
+		item, ok := member.(httpsfv.Item)
+		if !ok {
+			return nil
 		}
-		remaining, ok := natural(params.Get("r"))
-		reset, okReset := natural(params.Get("t"))
-		if !ok || !okReset || remaining < 0 {
-			return nil, false
-		}
-		limits = append(limits, limit{policy, remaining, reset})
+		params := item.Params
+		limits = append(limits, limit{fmt.Sprint(item.Value), number(params.Get("r")), seconds(params.Get("t"))})
 	}
-	return limits, len(limits) > 0
+	if dictionary, _ := httpsfv.UnmarshalDictionary(values); err != nil && dictionary != nil {
+		limits = []limit{{"", number(dictionary.Get("remaining")), seconds(dictionary.Get("reset"))}}
+	}
+	if slices.ContainsFunc(limits, func(l limit) bool { return l.remaining < 0 }) {
+		return nil
+	}
+	return limits
 }
 
-// parseOldLimits reads `limit=100, remaining=50, reset=30`.
-func parseOldLimits(values []string) ([]limit, bool) {
-	dictionary, err := httpsfv.UnmarshalDictionary(values)
-	if err != nil {
-		return nil, false
+// number returns an integer that is not negative, -1 for anything else.
+func number(value any, _ bool) int64 {
+	if item, ok := value.(httpsfv.Item); ok {
+		value = item.Value
 	}
-	number := func(name string) int64 {
-		member, _ := dictionary.Get(name)
-		if item, ok := member.(httpsfv.Item); ok {
-			if n, ok := natural(item.Value, true); ok {
-				return n
-			}
-		}
+	if n, ok := value.(int64); ok {
+		return max(n, -1)
+	}
+	return -1
+}
+
+// seconds returns a number of seconds of at most a year, -1 for anything else.
+func seconds(value any, found bool) int64 {
+	n := number(value, found)
+	if n > int64(maxHint/time.Second) {
 		return -1
 	}
-	remaining := number("remaining")
-	return []limit{{remaining: remaining, reset: number("reset")}}, remaining >= 0
-}
-
-// natural returns a non-negative integer, or -1 if nothing was found. Anything else is
-// not ok.
-func natural(value any, found bool) (n int64, ok bool) {
-	if !found {
-		return -1, true
-	}
-	n, ok = value.(int64)
-	return n, ok && n >= 0
-}
-
-// policyItem returns the name and the parameters of a list member, nil if it is
-// not named.
-func policyItem(member httpsfv.Member) (name string, params *httpsfv.Params) {
-	item, _ := member.(httpsfv.Item)
-	switch name := item.Value.(type) {
-	case string:
-		return name, item.Params
-	case httpsfv.Token:
-		return string(name), item.Params
-	}
-	return "", nil
+	return n
 }
 
 // window returns the seconds of a policy's window in RateLimit-Policy, -1 if that
 // does not say.
 func (r *reader) window(policy string) int64 {
-	const name = "RateLimit-Policy"
-	list, err := httpsfv.UnmarshalList(r.Header.Values(name))
-	if err != nil {
-		r.ignore(name, "malformed")
-	}
-	seconds := int64(-1)
+	list, _ := httpsfv.UnmarshalList(r.Header.Values("RateLimit-Policy"))
 	for _, member := range list {
-		if name, params := policyItem(member); params != nil && name == policy {
-			if w, ok := natural(params.Get("w")); ok && w >= 0 {
-				seconds = w
-			}
+		if item, ok := member.(httpsfv.Item); ok && fmt.Sprint(item.Value) == policy {
+			return seconds(item.Params.Get("w"))
 		}
 	}
-	return seconds
-}
-
-// rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
-// or as a time. A 429 that does not say what remains has nothing left.
-func (r *reader) rateLimitReset(prefix string) *status.Hint {
-	remaining, ok := r.one(prefix + "Remaining")
-	if !ok && *r.Code != http.StatusTooManyRequests {
-		return nil
-	}
-	if ok {
-		n, problem := parseDecimal(remaining)
-		if problem != "" {
-			r.ignore(prefix+"Remaining", problem)
-		}
-		if problem != "" {
-			return nil
-		}
-		if reset, problem := parseReset(r.Header.Get(prefix+"Reset"), r.now); problem == "" {
-			r.quota(n, reset)
-		}
-		if n > 0 {
-			return nil
-		}
-		r.Exhausted = true
-	}
-	return r.hint(prefix+"Reset", parseReset)
-}
-
-// The least numbers that are read as an epoch in milliseconds and in seconds. Smaller
-// ones are the seconds left.
-const (
-	leastEpochMillis  = 1e12 // September 2001
-	leastEpochSeconds = 1e9
-)
-
-// parseReset reads a number by its magnitude, or a date.
-func parseReset(value string, now time.Time) (time.Duration, string) {
-	n, problem := parseDecimal(value)
-	switch {
-	case problem == problemNumber:
-		date, err := http.ParseTime(value)
-		if err != nil {
-			date, err = time.Parse(time.RFC3339, value)
-		}
-		if err != nil {
-			return 0, problemJunk
-		}
-		return until(date, now)
-	case problem != "":
-		return 0, problem
-	case n >= leastEpochMillis*1e3:
-		return 0, problemLong
-	case n >= leastEpochMillis:
-		return until(time.UnixMilli(int64(n)), now)
-	case n >= leastEpochSeconds:
-		return until(time.UnixMicro(int64(n*1e6)), now)
-	}
-	return parseAmount(value, time.Second)
+	return -1
 }
