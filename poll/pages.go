@@ -2,38 +2,49 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
-// mostTries is how many slots one look takes for a page, which may be refused for load.
+// mostTries is how many slots one request takes until one of them holds.
 const mostTries = 10
 
-// pace returns the pace of the further pages of a source: each takes a slot of the limiter.
-func (e *engine) pace(s *source) exchange.Pace {
-	return func(ctx context.Context, place string, ask func() status.Observation) {
-		for range mostTries {
-			slot := e.Limiter.Reserve(place)
-			if !sleep(ctx, time.Until(slot.At)) {
-				e.Limiter.Release(slot)
-				return
-			}
-			if e.Limiter.Confirm(slot) && !e.isRefused(ctx, s, slot, ask()) {
-				return
-			}
-		}
-	}
+// pace returns the pace of a source: each request of an attempt takes a slot of the limiter,
+// the first by the engine.
+func (e *engine) pace(s *source) request.Pace { return &slots{engine: e, source: s} }
+
+// slots are the slots of the limiter for the further requests of an attempt.
+type slots struct {
+	*engine
+	source *source
+	last   Slot
 }
 
-// isRefused tells the limiter what the answer to a further request of an attempt said, and
-// reports whether it was refused for load and may be asked for again before the deadline.
-func (e *engine) isRefused(ctx context.Context, s *source, slot Slot, o status.Observation) bool {
-	r, v := s.runs[0], status.Verdict{}
-	if !o.Good() && !o.Elsewhere {
-		v = r.Rules.Classify(ctx, o)
+// Wait waits until a further request may go to a place.
+func (p *slots) Wait(ctx context.Context, place string) error {
+	for range mostTries {
+		p.last = p.Limiter.Reserve(place)
+		if !sleep(ctx, time.Until(p.last.At)) {
+			p.Limiter.Release(p.last)
+			return context.Cause(ctx)
+		}
+		if p.Limiter.Confirm(p.last) {
+			return nil
+		}
 	}
-	e.learn(s, slot, &o, v)
+	return errors.New("the limiter has no slot")
+}
+
+// Done tells the limiter what the answer to a request said, and reports whether it was refused
+// for load and may be asked for again before the deadline.
+func (p *slots) Done(_ string, o status.Observation) (again bool) {
+	r, v := p.source.runs[0], status.Verdict{}
+	if !o.Good() && !o.Elsewhere {
+		v = r.Rules.Classify(context.Background(), o)
+	}
+	p.learn(p.source, p.last, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || r.deadline.IsZero() || o.Hint.Wait < time.Until(r.deadline))
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -170,11 +170,14 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // look executes the probe once. The time that an attempt may take does not count for
 // its judgement.
-func (r *run) look(lastLook bool, pace exchange.Pace) (status.Observation, time.Duration) {
+//
+// With a pace, which is for HTTP, the requests of an attempt are bounded one by one, without
+// what they wait for.
+func (r *run) look(lastLook bool, pace request.Pace) (status.Observation, time.Duration) {
 	ctx, cancel := r.untilDeadline()
 	defer cancel()
-	s, ok := r.probe.(httpSession)
-	if paced := ok && pace != nil && s.PacePages(pace, r.AttemptTimeout); r.AttemptTimeout > 0 && !paced {
+	_, isHTTP := r.session.(httpSession)
+	if r.AttemptTimeout > 0 && (!isHTTP || pace == nil) {
 		ctx, cancel = context.WithTimeoutCause(ctx, r.AttemptTimeout, ErrAttemptTimeout)
 		defer cancel()
 	}
@@ -183,6 +186,10 @@ func (r *run) look(lastLook bool, pace exchange.Pace) (status.Observation, time.
 	}
 	begun := time.Now()
 	a := Attempt{Number: r.attempts, Elapsed: begun.Sub(r.Start), Previous: r.last.verdict.Status, LastLook: lastLook}
+	if s, ok := r.probe.(httpSession); ok {
+		o := s.Look(ctx, request.Attempt{Last: lastLook, Pace: pace, Timeout: r.AttemptTimeout})
+		return o, time.Since(begun)
+	}
 	o := r.probe.Probe(ctx, a)
 	return o, time.Since(begun)
 }
@@ -276,7 +283,7 @@ func (r *run) adopt(j *judged) {
 // lookForResult probes the result from now on, if the last attempt said that the
 // operation is done and the result is another document. The first look is part of
 // that attempt.
-func (r *run) lookForResult(lastLook bool) {
+func (r *run) lookForResult(lastLook bool, pace request.Pace) {
 	f, ok := r.probe.(Finisher)
 	if !ok || r.last.verdict.Status != status.Success || !r.decided() {
 		return
@@ -291,7 +298,7 @@ func (r *run) lookForResult(lastLook bool) {
 	r.streak = 0
 	r.complete = &judged{observation: r.complete.observation, took: r.complete.took,
 		verdict: status.Verdict{Status: status.NotReady, Reason: r.missing}}
-	r.answered(r.look(lastLook, nil))
+	r.answered(r.look(lastLook, pace))
 	r.last.took += took
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -27,9 +27,9 @@ type source struct {
 	place   *Place    // what holds at its place since then, nil if nothing was said
 	cut     bool      // because a refusal has cut the rate there
 	sharing *sharing
-	pace    exchange.Pace // of the further pages of an answer, nil for none
-	waiting int           // its place in a queue by due time
-	held    int           // its place in the queue by deadline
+	pace    request.Pace // of the further requests of an attempt, nil for none
+	waiting int          // its place in a queue by due time
+	held    int          // its place in the queue by deadline
 }
 
 // An emitter hands events to a consumer until that breaks off.
@@ -142,7 +142,7 @@ func (s *source) look() {
 	}
 	if r := s.runs[0]; len(s.runs) == 1 && s.list == nil {
 		if _, never := r.unrunnable(); !never {
-			r.lookForResult(s.next.lastLook)
+			r.lookForResult(s.next.lastLook, s.pace)
 		}
 	}
 }

@@ -63,7 +63,7 @@ type State struct {
 }
 
 // A Resumer is a session that can go on from what an earlier session of the same probe
-// kept. What it keeps is JSON without credentials.
+// kept. What it keeps is JSON without credentials, but for cookies of the URL that it follows.
 type Resumer interface {
 	Save() json.RawMessage
 	// Resume is called before the first attempt. An error means that kept is of no use.

@@ -1,11 +1,10 @@
-package exchange
+package request
 
 import (
 	"bytes"
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -36,24 +35,6 @@ func parseFollow(s string, opts ...expr.Option) (follow, error) {
 	return follow{reference: r}, err
 }
 
-// errShown refuses a secret in a URL.
-const errShown plainError = "a variable of the environment can stand only in the query of a URL in braces, " +
-	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown"
-
-// instead says what to write for a word that would name a field by mistake, "" for any
-// other word. The mistake would show only after the start was sent.
-func instead(s string) string {
-	switch strings.ToLower(s) {
-	case "none", "no", "off", "never", "false":
-		return "none"
-	case "auto", "yes", "on", "always", "true":
-		return "auto"
-	case "location":
-		return "$header.Location for the header, .location for the field"
-	}
-	return ""
-}
-
 // A link is a place that an answer names.
 type link struct {
 	to      place
@@ -61,19 +42,19 @@ type link struct {
 	source  string // what named it, in words
 }
 
-// find returns where the answer to a request sent by method links to. Without a
-// link, the error says what is wrong with what might have been one, if anything.
-func (f follow) find(ctx context.Context, method string, a *answer, trustAll bool) (link, error) {
+// find returns where an answer links to. Without a link, the error says what is wrong with
+// what might have been one, if anything.
+func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	if f.explicit() {
-		to, err := f.resolve(a.from, a.env(ctx), text, trustAll)
+		to, err := f.resolve(c, a.asked.at, a.env(ctx), text)
 		if err != nil {
 			return link{}, err
 		}
 		return link{to, status.MonitorBuilt, "its document"}, nil
 	}
-	l, problem := headerLink(a, status.MonitorGiven, trustAll)
-	if l.to.url == nil && (method == http.MethodPut || method == http.MethodPatch) && hasProvisioningState(ctx, a) {
-		l = link{a.from, status.MonitorAzure, "its provisioningState"}
+	l, problem := c.headerLink(a, status.MonitorGiven)
+	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(ctx, a) {
+		l = link{a.asked.at, status.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
 }
@@ -95,12 +76,10 @@ func isCreatedOrAccepted(code int) bool {
 	return code == http.StatusCreated || code == http.StatusAccepted
 }
 
-func isGood(code int) bool { return code >= 200 && code <= 299 }
-
 // headerLink returns what a header of an answer links to. Any answer of a monitor can
 // name another URL for it, in the header that named the monitor; with MonitorGiven every
 // header counts.
-func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem error) {
+func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem error) {
 	if kind == status.MonitorCreated {
 		kind = status.MonitorLocation
 	}
@@ -112,7 +91,7 @@ func headerLink(a *answer, kind status.Monitor, trustAll bool) (l link, problem 
 		if h.monitor == status.MonitorLocation && a.code == http.StatusCreated {
 			h.monitor = status.MonitorCreated
 		}
-		to, err := a.from.refer(reference, trustAll)
+		to, err := c.refer(a.asked.at, reference)
 		if err == nil {
 			return link{to, h.monitor, h.name}, problem
 		}
@@ -129,15 +108,6 @@ func hasProvisioningState(ctx context.Context, a *answer) bool {
 	}
 	_, err := text(mustCompile(".properties.provisioningState"), a.env(ctx))
 	return err == nil
-}
-
-// resourceLocation returns where Azure's status document says that the result is; the
-// value may be missing or empty.
-func resourceLocation(body []byte) expr.Value {
-	if !bytes.Contains(body, []byte("resourceLocation")) {
-		return expr.Value{}
-	}
-	return mustCompile(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
 }
 
 // mustCompile compiles an expression of this package.

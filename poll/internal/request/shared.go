@@ -1,4 +1,4 @@
-package exchange
+package request
 
 import (
 	"encoding/json"
@@ -46,7 +46,7 @@ func (s *Session) Identity(name string) []byte {
 		i.Result, i.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
 	isRead := (i.Method == http.MethodGet || i.Method == http.MethodHead) && len(i.Body) == 0
-	isKnown := c.Refresh == nil && !s.pager.namesEnviron() && (c.Through != "" || c.Transport == http.DefaultTransport)
+	isKnown := c.Refresh == nil && !s.pages.namesEnviron() && (c.Through != "" || c.Transport == http.DefaultTransport)
 	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
 		return nil
 	}
@@ -58,40 +58,34 @@ func (s *Session) Identity(name string) []byte {
 
 // left is what an answer left in a session.
 type left struct {
-	Kept json.RawMessage `json:"kept,omitempty"`
+	Saved json.RawMessage `json:"kept,omitempty"`
 	// ETag and LastModified make the next request conditional.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 }
 
-// Leave returns what the last answer left: where to look next, and what makes the next
-// request conditional.
+// Leave returns what the last answer left for the sessions of others: where to look next,
+// and what makes the next request conditional.
 func (s *Session) Leave() json.RawMessage {
-	l := left{Kept: s.Save()}
+	l := left{Saved: s.save(&cookies{})}
 	if v := s.sharedValid(); v != nil {
 		l.ETag, l.LastModified = v.etag, v.lastModified
 	}
-	if l.Kept == nil && l.ETag == "" && l.LastModified == "" {
-		return nil
+	if text := marshal(l); string(text) != "{}" {
+		return text
 	}
-	text, err := json.Marshal(l)
-	if err != nil {
-		panic(err) // it has only text
-	}
-	return text
+	return nil
 }
 
 // sharedValid returns what is kept of the last answer, if another can go on with it: it is
 // one page, and came from where the next attempt looks.
 func (s *Session) sharedValid() *valid {
-	if s.cache == nil || s.pager.pages() || len(s.cache.kept) == 0 {
+	kept := s.pages.kept
+	if s.pages.readsPages() || len(kept) == 0 || kept[0] == nil ||
+		len(kept[0].asked.redirects) > 0 || !kept[0].asked.at.same(s.at) {
 		return nil
 	}
-	v := s.cache.kept[0]
-	if v == nil || len(v.redirects) > 0 || !v.from.same(s.at) {
-		return nil
-	}
-	return v
+	return kept[0]
 }
 
 // Adopt takes over an answer, and what it left in the session of another.
@@ -105,20 +99,20 @@ func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
 			return errors.New("what it left is not readable")
 		}
 	}
-	if len(l.Kept) > 0 {
-		if err := s.Resume(l.Kept); err != nil {
+	if len(l.Saved) > 0 {
+		if err := s.Resume(l.Saved); err != nil {
 			return err
 		}
 	}
-	if s.cache == nil || s.pager.pages() {
+	if s.pages.off || s.pages.readsPages() {
 		return nil
 	}
-	s.cache.looks++ // of which a share is unconditional
-	s.cache.page, s.cache.kept = 0, nil
+	s.pages.looks++ // of which a share is unconditional
+	s.pages.page, s.pages.kept = 0, nil
+	a := &answer{Observation: o, code: *o.Code, asked: call{at: s.at}}
 	v := validators{etag: l.ETag, lastModified: l.LastModified}
-	tooLong := s.cache.most > 0 && len(o.Body) > s.cache.most
-	if v != (validators{}) && *o.Code == http.StatusOK && !tooLong {
-		s.cache.keep(&valid{&answer{Observation: o, code: *o.Code, from: s.at}, v})
+	if v != (validators{}) && a.code == http.StatusOK && !s.client.isTooLong(o.Body) {
+		s.pages.keep(&valid{a, v})
 	}
 	return nil
 }

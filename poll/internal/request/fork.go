@@ -1,4 +1,4 @@
-package exchange
+package request
 
 import (
 	"context"
@@ -25,16 +25,15 @@ func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) 
 // listStarted notes the elements of the answer to a start, unless there are more on a page
 // that follows it: the look that would have to be made again if that failed is the start.
 func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *answer) {
-	if !s.pager.pages() || !isPage(got) {
+	if !s.pages.readsPages() || !isPage(got) {
 		s.list(ctx, o, got)
 		return
 	}
 	const started = "the operations have started, but "
-	switch _, err := s.pager.next(ctx, got, s.client.LocationTrusted); {
+	switch _, err := s.pages.pager.next(ctx, s.client, got); {
 	case endsList(err, got, 1):
-		s.remarkMissing(o, err)
+		o.Doubt = s.pages.missing(err)
 		s.list(ctx, o, got)
-		return
 	case err == nil:
 		o.Failure = fail(status.FailureMayHaveStarted, started+
 			"their list goes on on another page, and only the first page of the answer to a start is read", nil)
@@ -49,22 +48,20 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	if s.listed == nil {
 		return nil, errors.New("no answer has listed what to follow")
 	}
+	from := s.listed.asked.at
 	env := s.listed.env(context.Background())
 	env.Doc, env.Element = s.listed.doc, expr.NewDoc(element)
-	to, err := s.follow.resolve(s.listed.from, env, text, s.client.LocationTrusted)
+	to, err := s.follow.resolve(s.client, from, env, text)
 	if err != nil {
 		return nil, err
 	}
-	s.client.transport(to) // one for all forks
 	own := *s.client
 	own.FollowEach = false
 	own.hold = body.Hold{Budget: own.Bodies}
 	own.secrets.renewed = slices.Clip(own.secrets.renewed)
-	fork := &Session{
-		client: &own, follow: s.follow, cache: own.newCache(), locationErr: errNotNamed,
-		at: to, following: true, monitor: status.MonitorBuilt,
-	}
-	if words := withheld(s.listed.from, to); words != "" {
+	fork := newSession(&own, s.follow, pager{})
+	fork.at, fork.following, fork.monitor = to, true, status.MonitorBuilt
+	if words := s.client.withheld(from, to); words != "" {
 		fork.arrival = "following " + urlName(to.url) + ", as its element says" + words
 	}
 	return fork, nil
