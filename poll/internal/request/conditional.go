@@ -2,9 +2,7 @@ package request
 
 import (
 	"context"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,10 +15,8 @@ import (
 //     second does not alter it. It is used only if it was at least minAge old
 //     when the answer was made;
 //   - an entity tag that may be made from such a date waits as long;
-//   - what makes an answer the last page of a list is no Link, of which a 304 without one
-//     says nothing: a page that was full already is the same when there is another one
-//     behind it. So the page that was the last one is asked for as a whole, and all are
-//     where an expression reads the next page from the header;
+//   - the pages of a list are asked for as a whole: a page that was full already is the same
+//     when there is another one behind it, and a 304 need not say that;
 //   - every unconditionalEvery-th look, and the last one, is unconditional.
 const (
 	minAge             = 2 * time.Second
@@ -31,16 +27,13 @@ const (
 // bytes: there may be thousands of them.
 const maxShared = 32 << 10
 
-// A conditional makes requests conditional on what it keeps of the last answer, and of the
-// further pages of a list. It is the layer around [client].
+// A conditional makes requests conditional on the last answer, which it keeps. It is the
+// layer around [client].
 type conditional struct {
 	client *client
 	off    bool
-	links  bool // the Link header says where the next page is
-	looks  int  // since the start, conditional or not
-	kept   []*valid
-	page   int  // that was asked for last
-	whole  bool // the look under way is unconditional
+	looks  int    // since the start, conditional or not
+	kept   *valid // nil for none
 }
 
 // validators are what makes a request conditional.
@@ -52,84 +45,42 @@ type valid struct {
 	validators
 }
 
-func newConditional(c *client, p pager) *conditional {
-	return &conditional{client: c, links: p.links, off: c.NoConditional || asksByItself(c.Header) || p.readsHeader()}
-}
-
 // do makes a call, of which a 304 confirms what is kept.
 func (c *conditional) do(ctx context.Context, next call) *answer {
 	if c.off || next.method != http.MethodGet || next.body != nil {
 		return c.client.do(ctx, next)
 	}
-	if next.page == 0 {
-		c.begin(next.Last)
-	}
-	c.page = next.page
-	if c.page < len(c.kept) && !c.whole {
-		next.kept = c.kept[c.page]
+	c.looks++
+	if !next.Last && c.looks%unconditionalEvery != 0 {
+		next.kept = c.kept
 	}
 	a := c.client.do(ctx, next)
 	switch {
 	case a.Failure != nil:
 	case a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at):
-		return c.confirm(next.kept, a)
+		return confirm(next.kept, a)
 	default:
-		c.keep(c.validOf(a))
+		c.keep(a)
 	}
 	return a
 }
 
-// begin is called before each look. Pages behind the last one that was asked for are dropped.
-func (c *conditional) begin(last bool) {
-	c.kept = slices.Delete(c.kept, min(c.page+1, len(c.kept)), len(c.kept))
-	c.looks++
-	c.whole = last || c.looks%unconditionalEvery == 0
+// keep keeps a new answer, if it has validators, in place of the last one.
+func (c *conditional) keep(a *answer) {
+	c.kept = nil
+	tooLong := c.client.Bodies != nil && len(a.Body) > maxShared
+	if v := validatorsOf(a.Header); a.code == http.StatusOK && !tooLong && v != (validators{}) {
+		c.kept = &valid{a, v}
+	}
 }
 
-// confirm returns the answer that a 304 confirms. What the 304 itself says about asking again
-// is kept, and so is its Link, which is that of the answer from now on (RFC 9111 section 3.2).
-func (c *conditional) confirm(kept *valid, a *answer) *answer {
-	if links := a.Header["Link"]; links != nil {
-		updated := *kept.answer
-		updated.Header = maps.Clone(kept.Header)
-		updated.Header["Link"] = links
-		kept = &valid{&updated, kept.validators}
-		c.keep(kept)
-	}
+// confirm returns the answer that a 304 confirms, with what that says about asking again.
+func confirm(kept *valid, a *answer) *answer {
 	confirmed := *kept.answer
 	o := &confirmed.Observation
 	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.NotModified = true
 	return &confirmed
-}
-
-// keep keeps the page that was asked for, unless it is the last one by its Link.
-func (c *conditional) keep(v *valid) {
-	if v != nil && c.links {
-		if _, more := nextLink(v.Header["Link"]); !more {
-			v = nil
-		}
-	}
-	for len(c.kept) <= c.page {
-		c.kept = append(c.kept, nil)
-	}
-	c.kept[c.page] = v
-}
-
-// validOf returns a new answer with its validators, nil if it is not to be kept. A further
-// page is cut where the pages before it leave no room, which may be another place next time.
-func (c *conditional) validOf(a *answer) *valid {
-	cut := a.Truncated && c.page > 0
-	v := validatorsOf(a.Header)
-	if a.code != http.StatusOK || cut || c.client.isTooLong(a.Body) || v == (validators{}) {
-		return nil
-	}
-	return &valid{a, v}
-}
-
-// isTooLong reports whether an answer is too long to be kept.
-func (c *client) isTooLong(body []byte) bool {
-	return c.Bodies != nil && len(body) > maxShared
 }
 
 func (v validators) set(req *http.Request) {

@@ -25,7 +25,6 @@ func TestNextLink(t *testing.T) {
 		{"<1>; rel=prev\n<2>; rel=next", "2"},
 		{"<1>; title=\"x, <9>; rel=next\"; rel=prev\n , ,<2>;;; rel=next", "2"},
 		{`<1>; title="\"; rel=next"; rel=prev, <2>; rel=next`, "2"},
-		{`<2>; rel="n\ext"`, "2"},
 		{`<2>; title*=UTF-8''next%2c; rel=next`, "2"},
 		{`junk, <2>; rel=next`, "2"},
 		{`junk; rel=next, <2>; rel=next`, "2"},
@@ -47,7 +46,6 @@ func TestNextLink(t *testing.T) {
 		{`2; rel=next`, "-"},
 		{`<2>; title="rel=next`, "-"},
 		{`<2>, rel=next`, "-"},
-		{`"<2>; rel=next"`, "-"},
 	} {
 		target, found := nextLink(strings.Split(test.fields, "\n"))
 		if want := test.want != "-"; found != want || found && target != test.want {

@@ -39,7 +39,8 @@ var (
 
 // newPages returns all layers of a session.
 func newPages(c *client, p pager) *pages {
-	return &pages{renewed: renewed{newConditional(c, p)}, pager: p}
+	off := c.NoConditional || asksByItself(c.Header) || p.readsPages()
+	return &pages{renewed: renewed{&conditional{client: c, off: off}}, pager: p}
 }
 
 func (p *pages) do(ctx context.Context, next call) *answer {
@@ -111,13 +112,8 @@ func (r *reading) ask(ctx context.Context, next call) (a *answer) {
 			break
 		}
 	}
-	switch {
-	case a.Good() && !isPage(a):
+	if a.Good() && !isPage(a) {
 		return failed(fail(status.FailureTransient, "it is no JSON", nil), a.asked)
-	case int64(len(a.Body)) > next.room: // as what a 304 confirms may be
-		cut := *a
-		cut.Truncated = true
-		return &cut
 	}
 	return a
 }
@@ -194,7 +190,6 @@ func unread(ctx context.Context, err error) *status.Failure {
 // addPage adds a page to the observation of the first one.
 func addPage(o *status.Observation, a *answer) {
 	o.Size += a.Size
-	o.NotModified = o.NotModified && a.NotModified
 	o.Exhausted = o.Exhausted || a.Exhausted
 	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
 		o.Hint = a.Hint
@@ -241,12 +236,6 @@ func parsePager(s string, opts ...expr.Option) (pager, error) {
 
 // readsPages reports whether an answer may have further pages.
 func (p pager) readsPages() bool { return p.links || p.explicit() }
-
-// readsHeader reports whether an expression reads the header, of which a 304 does not have
-// all.
-func (p pager) readsHeader() bool {
-	return p.reads(func(u expr.Uses) bool { return u.Any(expr.UsesHeader) })
-}
 
 // next returns the place of the page after an answer, or [errLastPage].
 func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err error) {

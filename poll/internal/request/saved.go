@@ -28,29 +28,33 @@ type saved struct {
 
 // Save returns what a later session of the same request goes on from; nil if it can as
 // well begin anew.
-func (s *Session) Save() json.RawMessage { return s.save(s.client.cookies) }
+func (s *Session) Save() json.RawMessage {
+	k := s.saved()
+	if s.following {
+		k.Cookies = s.client.cookies.save(s.at)
+	}
+	return s.marshal(k)
+}
 
-func (s *Session) save(c *cookies) json.RawMessage {
+// saved returns all that is saved but for the cookies.
+func (s *Session) saved() saved {
 	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
 	if s.following {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
-		k.Cookies = c.save(s.at)
 	}
 	if s.location.url != nil && s.locationErr == nil {
 		k.Result, k.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
-	text := marshal(k)
-	if string(text) == "{}" && !s.starts() {
-		return nil
-	}
-	return text
+	return k
 }
 
-// marshal writes what has only text, numbers and lists of these.
-func marshal(v any) json.RawMessage {
-	text, err := json.Marshal(v)
+func (s *Session) marshal(k saved) json.RawMessage {
+	text, err := json.Marshal(k)
 	if err != nil {
-		panic(err)
+		panic(err) // it has only text and numbers
+	}
+	if string(text) == "{}" && !s.starts() {
+		return nil
 	}
 	return text
 }
