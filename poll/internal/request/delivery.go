@@ -10,7 +10,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/hint"
@@ -33,13 +33,11 @@ const errSentAgain plainError = "the server closed the connection, or refused th
 // Idempotency-Key. Whenever it takes a connection for that, a hook stops the request.
 type delivery struct {
 	stop context.CancelCauseFunc // ends the request
-	most int                     // how often it may be sent
+	most int32                   // how often it may be sent
 
-	mu     sync.Mutex
-	traced bool // the transport calls the hooks
-	asks   int  // for a connection
-	writes int  // of the request's header
-	again  bool // it was stopped before it was sent again
+	asks   atomic.Int32 // for a connection; 0 of a transport that does not call the hooks
+	writes atomic.Int32 // of the request's header
+	again  atomic.Bool  // it was stopped before it was sent again
 }
 
 // deliver returns the delivery of a request, and its context.
@@ -57,25 +55,17 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 				info.Conn.Close()
 			}
 		},
-		WroteHeaders: func() {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.writes++
-		},
+		WroteHeaders: func() { d.writes.Add(1) },
 	}), d
 }
 
 // check stops the request if it was sent often enough, and reports whether it may be sent.
-func (d *delivery) check(asks int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.traced = true
-	d.asks += asks
-	if d.writes >= d.most || d.asks > mostAsks {
-		d.again = true
+func (d *delivery) check(asks int32) bool {
+	if d.asks.Add(asks) > mostAsks || d.writes.Load() >= d.most {
+		d.again.Store(true)
 		d.stop(errSentAgain)
 	}
-	return !d.again
+	return !d.again.Load()
 }
 
 func isHTTP2(conn net.Conn) bool {
@@ -85,9 +75,7 @@ func isHTTP2(conn net.Conn) bool {
 
 // reason returns why a RoundTrip ended, which returned err.
 func (d *delivery) reason(err error) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.again {
+	if d.again.Load() {
 		return errSentAgain
 	}
 	return err
@@ -95,9 +83,7 @@ func (d *delivery) reason(err error) error {
 
 // sent reports whether the server may have seen a request whose RoundTrip ended with err.
 func (d *delivery) sent(err error) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.writes > 0 || !d.traced && !neverConnected(err)
+	return d.writes.Load() > 0 || d.asks.Load() == 0 && !neverConnected(err)
 }
 
 // A proxyError is a proxy's refusal to connect to the server.

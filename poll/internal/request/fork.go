@@ -3,7 +3,6 @@ package request
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/status"
@@ -29,17 +28,17 @@ func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *a
 		s.list(ctx, o, got)
 		return
 	}
-	const started = "the operations have started, but "
-	switch _, err := s.pages.pager.next(ctx, s.client, got); {
-	case endsList(err, got, 1):
+	_, err := s.pages.pager.next(ctx, s.client, got)
+	if endsList(err, got, 1) {
 		o.Doubt = s.pages.missing(err)
 		s.list(ctx, o, got)
-	case err == nil:
-		o.Failure = fail(status.FailureMayHaveStarted, started+
-			"their list goes on on another page, and only the first page of the answer to a start is read", nil)
-	default:
-		o.Failure = fail(status.FailureMayHaveStarted, started+"it is not known whether their list goes on: "+err.Error(), err)
+		return
 	}
+	words := "their list goes on on another page, and only the first page of the answer to a start is read"
+	if err != nil {
+		words = "it is not known whether their list goes on: " + err.Error()
+	}
+	o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but "+words, err)
 }
 
 // Fork returns the session that looks at an element of the last answer. It shares the
@@ -58,7 +57,6 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := *s.client
 	own.FollowEach = false
 	own.hold = body.Hold{Budget: own.Bodies}
-	own.secrets.renewed = slices.Clip(own.secrets.renewed)
 	fork := newSession(&own, s.follow, pager{})
 	fork.at, fork.following, fork.monitor = to, true, status.MonitorBuilt
 	if words := s.client.withheld(from, to); words != "" {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrUntrusted is poll.ErrUntrusted.
@@ -73,22 +74,14 @@ func sameOrigin(a, b *url.URL) bool {
 // as two hosts, which is on the safe side.
 func sameHost(a, b *url.URL) bool { return lower(a.Hostname()) == lower(b.Hostname()) }
 
-// lower lowers the ASCII letters of a host name. Unicode folds letters that are different in
-// one (ß and ẞ, s and ſ).
+// lower lowers a host name of ASCII letters. Unicode folds letters that are different in one
+// (ß and ẞ, s and ſ).
 func lower(host string) string {
-	if !strings.ContainsFunc(host, isUpper) {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return host
 	}
-	b := []byte(host)
-	for i, c := range b {
-		if isUpper(rune(c)) {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
+	return strings.ToLower(host)
 }
-
-func isUpper(r rune) bool { return 'A' <= r && r <= 'Z' }
 
 // upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
 func upgraded(a, b *url.URL) bool {
@@ -103,15 +96,6 @@ func port(u *url.URL) string {
 		return "443"
 	}
 	return "80"
-}
-
-// onlyMoved reports whether a and b differ only in the slash at the end of the path,
-// or in https for http.
-func onlyMoved(a, b *url.URL) bool {
-	from, to := a.EscapedPath(), b.EscapedPath()
-	secured := a.Scheme == "http" && b.Scheme == "https"
-	return sameHost(a, b) && a.RawQuery == b.RawQuery &&
-		strings.TrimSuffix(from, "/") == strings.TrimSuffix(to, "/") && (from != to || secured)
 }
 
 // goesAnywhere reports whether a user's header is also sent to other origins.

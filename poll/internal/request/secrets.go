@@ -80,20 +80,16 @@ func urlName(u *url.URL) string {
 // A redactor removes known secrets from the text of errors of other packages.
 type redactor struct{ secrets, renewed []string }
 
-func (r *redactor) add(values ...string) {
-	const shortest = 4 // shorter ones would hit ordinary words
-	for _, v := range values {
-		if len(v) >= shortest && !slices.Contains(r.secrets, v) {
-			r.secrets = append(r.secrets, v)
-		}
-	}
-}
+// shortest is how long a secret is that is removed, in bytes: shorter ones would hit ordinary
+// words.
+const shortest = 4
+
+func (r *redactor) add(values ...string) { r.secrets = append(r.secrets, values...) }
 
 // addRenewed adds values in place of which others may come, of which the last ones count.
 func (r *redactor) addRenewed(values ...string) {
-	later := redactor{secrets: r.renewed}
-	later.add(values...)
-	r.renewed = later.secrets[max(0, len(later.secrets)-maxRenewed):]
+	r.renewed = slices.Concat(values, r.renewed)
+	r.renewed = r.renewed[:min(len(r.renewed), maxRenewed)]
 }
 
 func (r *redactor) addUser(u *url.Userinfo) {
@@ -116,7 +112,9 @@ func (r *redactor) addURL(u *url.URL) {
 func (r *redactor) clean(text string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
 	for _, secret := range slices.Concat(r.secrets, r.renewed) {
-		text = strings.ReplaceAll(text, secret, "***")
+		if len(secret) >= shortest {
+			text = strings.ReplaceAll(text, secret, "***")
+		}
 	}
 	return text
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -110,7 +110,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
 	o.Following.Due = s.follow.none && s.changes() && !s.sent
 	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
-		s.remarkRedirect(&o, got, "it names %s: send the request there if that is its new address")
+		remarkRedirect(&o, got)
 	}
 	return o
 }
@@ -218,7 +218,6 @@ func isHTML(a *answer) bool {
 	if kind == "" {
 		kind = http.DetectContentType(a.Body)
 	}
-	kind, _, _ = strings.Cut(strings.ToLower(kind), ";")
-	kind = strings.TrimSpace(kind)
+	kind, _, _ = mime.ParseMediaType(kind)
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }

@@ -51,9 +51,7 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 		s.location, s.locationErr = c.refer(got.asked.at, got.Header.Get("Location"))
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
-		// Only the user can know what it means: it could as well be a login page.
-		s.remarkRedirect(o, got, "it names %s: send the start there if that is its new address; "+
-			"if it is the result or its status, look there")
+		remarkRedirect(o, got)
 	case mayHaveStarted(got.code):
 		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
@@ -72,15 +70,11 @@ func mayHaveStarted(code int) bool {
 	return code >= 500
 }
 
-// remarkRedirect says where a redirect that was not followed leads.
-func (s *Session) remarkRedirect(o *status.Observation, got *answer, words string) {
-	from := got.asked.at
-	to, err := from.resolve(got.Header.Get("Location"), true)
-	if err != nil {
-		return
+// remarkRedirect says where a redirect leads that was not followed. Only the user can know
+// what it means: it could as well be a login page.
+func remarkRedirect(o *status.Observation, got *answer) {
+	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
+		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
+			"if it is the result or its status, look there", urlName(to.url)))
 	}
-	if onlyMoved(from.url, to.url) {
-		words = "nothing was started: the request belongs to %s"
-	}
-	o.Remarks = append(o.Remarks, fmt.Sprintf(words, urlName(to.url)))
 }

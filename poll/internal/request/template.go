@@ -136,7 +136,7 @@ func escape(text string, p part) (escaped string, ok bool) {
 // notInHost reports whether a character stands in no host with or without a port. Whether
 // all of them together are one shows when the URL is parsed.
 func notInHost(r rune) bool {
-	return r >= 0x80 || r != '_' && !isUpper(r) && (r < 'a' || r > 'z') && (r < '-' || r > ':' || r == '/') && r != '[' && r != ']'
+	return !strings.ContainsRune("-.:[]_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }
 
 // dotSegments counts the segments of a URL's path that are removed when it is resolved,
