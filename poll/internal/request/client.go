@@ -75,6 +75,12 @@ func (c *client) takeCredentials(given *url.URL) {
 	}
 }
 
+// isCredential reports whether a header field is sent to the user's origin only. A Host is
+// no secret.
+func isCredential(name string, values []string) bool {
+	return !goesAnywhere(name) && name != "Host" && len(values) > 0
+}
+
 // withoutCertificate returns a copy of t that offers no client certificate, nil if t offers
 // none either. Only a copy can be looked at: the first request through t, and somebody else
 // may make it meanwhile, sets what is not set.
@@ -99,7 +105,7 @@ func (c *client) guards(p place) bool {
 		return false
 	}
 	for name, values := range c.Header {
-		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+		if isCredential(name, values) {
 			return true
 		}
 	}
@@ -259,7 +265,7 @@ func (s *Session) Credentials() string {
 		all = append(all, "user "+c.User.String())
 	}
 	for name, values := range c.Header {
-		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+		if isCredential(name, values) {
 			all = append(all, fmt.Sprintf("%s %q", name, values))
 		}
 	}

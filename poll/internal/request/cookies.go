@@ -1,6 +1,7 @@
 package request
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/cookiejar"
 	"slices"
@@ -10,29 +11,23 @@ import (
 // The most that is kept of cookies (RFC 6265 section 6.1 asks for at least 50 of 4096 bytes
 // for each place): a server that sets new ones with every answer must not fill the memory.
 const (
-	maxCookies     = 50
-	maxCookie      = 4 << 10
-	maxCookieJars  = 20
-	maxSavedCookie = 4 << 10 // in all
+	maxCookies = 100
+	maxCookie  = 4 << 10
+	maxSaved   = 4 << 10 // in all
 )
 
 // cookies keeps what answers set, for later requests of the same run. Unlike in a browser
 // a cookie stays with the origin that has set it, whatever its Domain, and what an origin
 // sets that is not trusted is not sent when it is.
 type cookies struct {
-	mu   sync.Mutex
-	jars map[cookiePlace]*cookieJar
+	mu    sync.Mutex
+	jars  map[cookiePlace]*cookiejar.Jar
+	names map[string]bool // with their places and paths
 }
 
 type cookiePlace struct {
 	origin  string
 	trusted bool
-}
-
-// A cookieJar is one of a single origin: it is never asked for another.
-type cookieJar struct {
-	*cookiejar.Jar
-	names map[string]bool // with their paths
 }
 
 // keep takes the cookies of an answer.
@@ -45,35 +40,28 @@ func (c *cookies) keep(from place, header http.Header) {
 func (c *cookies) add(from place, list []*http.Cookie) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := cookiePlace{from.origin(), from.trusted}
-	jar := c.jars[key]
-	if jar == nil {
-		if len(c.jars) == maxCookieJars {
-			return
-		}
-		if c.jars == nil {
-			c.jars = make(map[cookiePlace]*cookieJar)
-		}
-		plain, _ := cookiejar.New(nil) // never fails
-		jar = &cookieJar{plain, make(map[string]bool)}
-		c.jars[key] = jar
+	if c.jars == nil {
+		c.jars, c.names = make(map[cookiePlace]*cookiejar.Jar), make(map[string]bool)
 	}
-	list = slices.DeleteFunc(list, func(cookie *http.Cookie) bool {
-		name := cookie.Name + ";" + cookie.Path
-		if len(cookie.Name)+len(cookie.Value) > maxCookie || len(jar.names) == maxCookies && !jar.names[name] {
-			return true
+	key := cookiePlace{from.origin(), from.trusted}
+	for _, cookie := range list {
+		name := fmt.Sprint(key, cookie.Path, cookie.Name)
+		if len(cookie.Name)+len(cookie.Value) > maxCookie || len(c.names) == maxCookies && !c.names[name] {
+			continue
 		}
-		jar.names[name] = true
-		return false
-	})
-	jar.SetCookies(from.url, list)
+		c.names[name] = true
+		if c.jars[key] == nil {
+			c.jars[key], _ = cookiejar.New(nil) // never fails
+		}
+		c.jars[key].SetCookies(from.url, []*http.Cookie{cookie})
+	}
 }
 
 // of returns the cookies that are sent to a place.
 func (c *cookies) of(at place) []*http.Cookie {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.jars) == 0 {
+	if len(c.jars) == 0 { // as in most runs
 		return nil
 	}
 	if jar := c.jars[cookiePlace{at.origin(), at.trusted}]; jar != nil {
@@ -106,7 +94,7 @@ func (c *cookies) save(at place) (lines []string) {
 	size := 0
 	for _, cookie := range c.of(at) {
 		line := cookie.String()
-		if size += len(line); size <= maxSavedCookie {
+		if size += len(line); size <= maxSaved {
 			lines = append(lines, line)
 		}
 	}

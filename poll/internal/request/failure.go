@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/textproto"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,6 +44,13 @@ type brokenOff struct {
 func (e *brokenOff) Error() string { return e.err.Error() }
 func (e *brokenOff) Unwrap() error { return e.err }
 
+func (e *brokenOff) words() string {
+	if e.want > 0 {
+		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
+	}
+	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
+}
+
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
@@ -55,8 +63,9 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	if ctx.Err() != nil {
 		return cutOff(ctx, true, time.Since(began))
 	}
-	f := fail(status.FailureTransient, cmp.Or(knownWords(err), innermost(err).Error()), err)
-	f.Class = classOf(err)
+	words, class := meaning(err)
+	f := fail(status.FailureTransient, cmp.Or(words, innermost(err).Error()), err)
+	f.Class = class
 	return f
 }
 
@@ -93,44 +102,52 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
 		return a
 	}
-	kind, words := status.FailureTransient, c.explain(err, last.at.url)
-	class := classOf(err)
-	if refusal, ok := errors.AsType[*proxyError](err); ok {
-		kind, words, class = refusal.kind(), "the proxy: "+refusal.Error(), status.FailureOther
+	kind := status.FailureTransient
+	words, class := meaning(err)
+	if words == "" {
+		words = c.clean(innermost(err), last.at.url)
+	}
+	advice := status.AdviceNone
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		words, _, _ = strings.Cut(strings.TrimPrefix(words, "x509: "), " (possibly")
+		kind, words, advice = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+	}
+	refusal, refused := errors.AsType[*proxyError](err)
+	if refused {
+		kind, words = refusal.kind(), refusal.Error()
 		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
 	}
 	op, ok := errors.AsType[*net.OpError](err)
-	if ok && op.Op == "proxyconnect" { // which says nothing of the server
+	if refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		words = "the proxy: " + words
 		if class != status.FailureTimeout {
 			class = status.FailureOther
 		}
 	}
-	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	if distrusted {
-		words, _, _ = strings.Cut(strings.TrimPrefix(words, "x509: "), " (possibly")
-		kind, words = status.FailureHopeless, "certificate not trusted: "+words
-	}
 	if len(last.redirects) > 0 {
 		words += ", after a redirect to " + urlName(last.at.url)
 	}
 	a.Failure = fail(kind, words, err)
-	a.Failure.Class = class
-	if distrusted {
-		a.Failure.Advice.Code = status.AdviceTrust
-	}
+	a.Failure.Class, a.Failure.Advice.Code = class, advice
 	return a
 }
 
-// explain says what an error of net/http means. Its words can hold the URL with its query,
-// the proxy's password, or bytes of the answer.
-func (c *client) explain(err error, at *url.URL) string {
-	if words := knownWords(err); words != "" {
-		return words
+// innermost returns the error that all others wrap.
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
 	}
-	e := innermost(err)
-	text := e.Error()
-	if _, ok := e.(textproto.ProtocolError); ok { // a line of the answer follows
+	return err
+}
+
+// quoted matches what errors quote of an answer.
+var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
+
+// clean returns the text of an error of net/http. That can hold the URL with its query, the
+// proxy's password, or bytes of the answer.
+func (c *client) clean(err error, at *url.URL) string {
+	text := err.Error()
+	if _, ok := err.(textproto.ProtocolError); ok { // a line of the answer follows
 		text, _, _ = strings.Cut(text, ":")
 	}
 	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
@@ -141,100 +158,55 @@ func (c *client) explain(err error, at *url.URL) string {
 	return secrets.clean(quoted().ReplaceAllString(text, `"..."`))
 }
 
-// quoted matches what errors quote of an answer.
-var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
-
-// innermost returns the error that all others wrap.
-func innermost(err error) error {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return err
+// meanings are what errors mean, by themselves or, where net/http has no type for them, by
+// what is in their text. Those without words speak for themselves. The numbers above 10000
+// are those of Windows, which no other system has.
+var meanings = [...]struct {
+	errs  []error
+	text  string
+	words string
+	class status.FailureClass
+}{
+	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", status.FailureRefused},
+	{[]error{syscall.ENOENT}, "", "no such socket", status.FailureRefused},
+	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", status.FailureTimeout},
+	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", status.FailureReset},
+	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", status.FailureReset},
+	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", status.FailureReset},
+	{nil, "server gave HTTP response to HTTPS client", notTLS, status.FailureTLS},
+	{nil, "first record does not look like a TLS handshake", notTLS, status.FailureTLS},
+	{nil, "tls: ", "", status.FailureTLS},
+	{nil, "server closed idle connection", "", status.FailureReset},
+	{nil, "transport connection broken", "", status.FailureReset},
+	{nil, "received from peer", "", status.FailureReset},
+	{nil, "GOAWAY", "", status.FailureReset},
 }
 
-// knownWords says what an error means where the error does not say it well, "" for others.
-func knownWords(err error) string {
-	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		if e.IsNotFound {
-			return "no such host " + e.Name
-		}
-		return "cannot look up " + e.Name
-	}
-	if e, ok := errors.AsType[*brokenOff](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
-		if e.want > 0 {
-			return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
-		}
-		return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
-	}
-	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
-	switch {
-	case noTLS, strings.Contains(err.Error(), gaveHTTP):
-		return "the server does not speak TLS on this port"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "connection closed without an answer"
-	case errors.Is(err, syscall.ENOENT):
-		return "no such socket"
-	case isAny(err, refusedErrors[:]): // Windows needs many more words
-		return "connection refused"
-	case classOf(err) == status.FailureTimeout:
-		return "timed out"
-	}
-	return ""
-}
+const notTLS = "the server does not speak TLS on this port"
 
-// The numbers above 10000 are those of Windows, which no other system has.
-var (
-	refusedErrors = [...]error{syscall.ECONNREFUSED, syscall.Errno(10061), syscall.ENOENT}
-	resetErrors   = [...]error{
-		syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058),
-		syscall.ECONNABORTED, syscall.Errno(10053), io.EOF, io.ErrUnexpectedEOF, errSentAgain,
-	}
-	timeoutErrors = [...]error{syscall.ETIMEDOUT, syscall.Errno(10060)}
-	// resetWords are in errors that net/http has no types for.
-	resetWords = [...]string{
-		"server closed idle connection", "transport connection broken", "received from peer", "GOAWAY", "cannot rewind body",
-	}
-)
-
-func isAny(err error, of []error) bool {
-	return slices.ContainsFunc(of, func(known error) bool { return errors.Is(err, known) })
-}
-
-// classOf says which kind of failure an error is.
-func classOf(err error) status.FailureClass {
+// meaning returns what an error means, in words that are free of secrets; "" if its own text
+// says it.
+func meaning(err error) (words string, class status.FailureClass) {
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		switch {
 		case e.IsNotFound:
-			return status.FailureDNS
+			return "no such host " + e.Name, status.FailureDNS
 		case e.IsTimeout:
-			return status.FailureTimeout
+			class = status.FailureTimeout
 		}
-		return status.FailureOther
+		return "cannot look up " + e.Name, class
 	}
-	timeout, isNet := errors.AsType[net.Error](err)
-	switch {
-	case isAny(err, refusedErrors[:]):
-		return status.FailureRefused
-	case isTLS(err):
-		return status.FailureTLS
-	case isAny(err, resetErrors[:]):
-		return status.FailureReset
-	case isAny(err, timeoutErrors[:]), isNet && timeout.Timeout():
-		return status.FailureTimeout
-	case slices.ContainsFunc(resetWords[:], func(words string) bool { return strings.Contains(err.Error(), words) }):
-		return status.FailureReset
+	if e, ok := errors.AsType[*brokenOff](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
+		return e.words(), status.FailureReset
 	}
-	return status.FailureOther
+	for _, m := range meanings {
+		is := func(known error) bool { return errors.Is(err, known) }
+		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
+			return m.words, m.class
+		}
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "timed out", status.FailureTimeout
+	}
+	return "", status.FailureOther
 }
-
-// isTLS reports whether err came from TLS, or from its absence.
-func isTLS(err error) bool {
-	_, alert := errors.AsType[tls.AlertError](err)
-	_, record := errors.AsType[tls.RecordHeaderError](err)
-	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	return alert || record || distrusted || strings.Contains(err.Error(), "tls: ") ||
-		strings.Contains(err.Error(), gaveHTTP)
-}
-
-// gaveHTTP is in the error of net/http that means the same as a [tls.RecordHeaderError].
-const gaveHTTP = "server gave HTTP response to HTTPS client"
