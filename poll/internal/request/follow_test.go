@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -120,6 +121,20 @@ func FuzzParseFollow(f *testing.F) {
 			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
 		}
 	})
+}
+
+// What jq joins or interpolates is a template here.
+func TestParseFollow_hint(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{`"/jobs/"+.id`, `"/jobs/\(.id)"`, `/jobs/\(.id)`} {
+		_, err := parseFollow(source)
+		if e, ok := errors.AsType[*expr.Error](err); ok {
+			err = errors.New(e.Hint)
+		}
+		if err == nil || err.Error() != inBraces {
+			t.Errorf("%s: have %v", source, err)
+		}
+	}
 }
 
 // A word that names no place is refused before anything starts.

@@ -24,6 +24,9 @@ func parseReference(s string, opts ...expr.Option) (reference, error) {
 		return reference{source: s, template: t}, err
 	}
 	x, err := expr.CompileValue(s, opts...)
+	if e, ok := errors.AsType[*expr.Error](err); ok && strings.HasPrefix(s, `"`) {
+		e.Hint = inBraces
+	}
 	switch {
 	case err != nil:
 		return reference{}, err
@@ -32,6 +35,9 @@ func parseReference(s string, opts ...expr.Option) (reference, error) {
 	}
 	return reference{source: s, value: x}, nil
 }
+
+// inBraces is what to write in place of what builds a URL in jq.
+const inBraces = "values of a URL stand in braces, as in /jobs/{.id}"
 
 // errShown refuses a secret in a URL.
 const errShown plainError = "a variable of the environment can stand only in the query of a URL in braces, " +
@@ -132,6 +138,9 @@ type template struct {
 // parseTemplate parses a template. The error repeats no part of it but an expression, since
 // a URL can hold secrets.
 func parseTemplate(s string, opts ...expr.Option) (*template, error) {
+	if strings.Contains(s, `\(`) {
+		return nil, errors.New(inBraces)
+	}
 	t := &template{parameters: strings.HasPrefix(s, "?")}
 	for {
 		text, rest, found := strings.Cut(s, "{")
