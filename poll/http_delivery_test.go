@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -299,6 +300,58 @@ func transportTo(t *testing.T, server *brokenServer) (transport *http.Transport,
 	}
 	transport.Proxy, transport.DialContext = nil, server.dial
 	return transport, transport.CloseIdleConnections
+}
+
+// TestSentOnceOverIdleConnections breaks connections that have carried requests, while others
+// are idle: net/http would send a request without a body again over one of those.
+func TestSentOnceOverIdleConnections(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			transport, err := Connect{Proxy: "direct"}.Transport()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer transport.CloseIdleConnections()
+			var mu sync.Mutex
+			sent := map[string]int{}
+			transport.DialContext = pipeTo(func(conn net.Conn) {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				for {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					sent[r.Method+r.URL.Path]++
+					mu.Unlock()
+					if r.URL.Path == "/broken" {
+						return
+					}
+					time.Sleep(time.Second)
+					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				}
+			})
+			var idle sync.WaitGroup
+			for range 8 {
+				idle.Go(func() { HTTP{URL: "http://h/", Transport: transport}.Probe(t.Context(), Attempt{}) })
+			}
+			idle.Wait()
+			h := HTTP{URL: "http://h/broken", Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
+			o := h.Probe(t.Context(), Attempt{})
+			if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted {
+				t.Errorf("have %+v", o.Failure)
+			}
+			HTTP{URL: "http://h/broken", Transport: transport}.Probe(t.Context(), Attempt{})
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			if sent["GET/"] != 8 || sent["POST/broken"] != 1 || sent["GET/broken"] != 2 {
+				t.Errorf("have %v", sent)
+			}
+		})
+	}
 }
 
 // TestTransportOfItsOwn asks twice in one RoundTrip: what comes after an answer
