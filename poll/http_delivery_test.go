@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -9,8 +8,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -302,55 +303,48 @@ func transportTo(t *testing.T, server *brokenServer) (transport *http.Transport,
 	return transport, transport.CloseIdleConnections
 }
 
-// TestSentOnceOverIdleConnections breaks connections that have carried requests, while others
-// are idle: net/http would send a request without a body again over one of those.
+// TestSentOnceOverIdleConnections breaks a connection that has carried a request, while
+// others are idle: net/http would send a start without a body again over one of those.
 func TestSentOnceOverIdleConnections(t *testing.T) {
 	t.Parallel()
 	for range 20 {
-		synctest.Test(t, func(t *testing.T) {
-			transport, err := Connect{Proxy: "direct"}.Transport()
-			if err != nil {
-				t.Fatal(err)
+		const conns = 8
+		var together sync.WaitGroup // so that each has a connection of its own
+		together.Add(conns)
+		var starts, looks atomic.Int32
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.URL.Path != "/broken":
+				together.Done()
+				together.Wait()
+				return
+			case r.Method == http.MethodPost:
+				starts.Add(1)
+			default:
+				looks.Add(1)
 			}
-			defer transport.CloseIdleConnections()
-			var mu sync.Mutex
-			sent := map[string]int{}
-			transport.DialContext = pipeTo(func(conn net.Conn) {
-				defer conn.Close()
-				in := bufio.NewReader(conn)
-				for {
-					r, err := http.ReadRequest(in)
-					if err != nil {
-						return
-					}
-					mu.Lock()
-					sent[r.Method+r.URL.Path]++
-					mu.Unlock()
-					if r.URL.Path == "/broken" {
-						return
-					}
-					time.Sleep(time.Second)
-					io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-				}
-			})
-			var idle sync.WaitGroup
-			for range 8 {
-				idle.Go(func() { HTTP{URL: "http://h/", Transport: transport}.Probe(t.Context(), Attempt{}) })
-			}
-			idle.Wait()
-			h := HTTP{URL: "http://h/broken", Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
-			o := h.Probe(t.Context(), Attempt{})
-			if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted {
-				t.Errorf("have %+v", o.Failure)
-			}
-			HTTP{URL: "http://h/broken", Transport: transport}.Probe(t.Context(), Attempt{})
-			synctest.Wait()
-			mu.Lock()
-			defer mu.Unlock()
-			if sent["GET/"] != 8 || sent["POST/broken"] != 1 || sent["GET/broken"] != 2 {
-				t.Errorf("have %v", sent)
-			}
-		})
+			conn, _, _ := w.(http.Hijacker).Hijack()
+			conn.Close()
+		}))
+		transport, err := Connect{Proxy: "direct"}.Transport()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var idle sync.WaitGroup
+		for range conns {
+			idle.Go(func() { HTTP{URL: server.URL, Transport: transport}.Probe(t.Context(), Attempt{}) })
+		}
+		idle.Wait()
+		start := HTTP{URL: server.URL + "/broken", Method: "POST", Header: http.Header{"Idempotency-Key": {"1"}}, Transport: transport}
+		if o := start.Probe(t.Context(), Attempt{}); o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted {
+			t.Errorf("have %+v", o.Failure)
+		}
+		HTTP{URL: server.URL + "/broken", Transport: transport}.Probe(t.Context(), Attempt{})
+		transport.CloseIdleConnections()
+		server.Close()
+		if starts.Load() != 1 || looks.Load() != 2 {
+			t.Errorf("%d starts and %d looks arrived, want 1 and 2", starts.Load(), looks.Load())
+		}
 	}
 }
 
