@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
@@ -68,7 +68,6 @@ func (c Connect) Transport() (*http.Transport, error) {
 		Proxy:                  proxy,
 		DialContext:            c.dial(dialer.DialContext),
 		TLSClientConfig:        config,
-		DisableCompression:     true, // exchange decodes whatever codings the header names
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    30 * time.Second,
 		MaxResponseHeaderBytes: 1 << 20, // net/http's own limit is ten times that
@@ -79,7 +78,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 		// and time out. Over HTTP/1 a timeout ends the connection.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 10 * time.Second},
 	}
-	exchange.ObserveProxy(t)
+	request.ObserveProxy(t)
 	return t, nil
 }
 
@@ -337,7 +336,7 @@ func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	began := time.Now()
 	conn, err := dial(ctx, "tcp", p.Address)
 	if err != nil {
-		o.Failure = exchange.NoConnection(ctx, err, began)
+		o.Failure = request.NoConnection(ctx, err, began)
 		return o
 	}
 	conn.Close()

@@ -5,14 +5,14 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
 const (
 	// DefaultMaxRedirects is the MaxRedirects of an [HTTP] whose MaxRedirects is
 	// zero: as many as curl follows.
-	DefaultMaxRedirects = exchange.DefaultMaxRedirects
+	DefaultMaxRedirects = request.DefaultMaxRedirects
 	// NoRedirects is the MaxRedirects of an [HTTP] that follows none.
 	NoRedirects = -1
 )
@@ -21,13 +21,15 @@ const (
 //
 // GET, HEAD and OPTIONS look at the operation at each attempt. A request by any
 // other method starts it: it is sent once, and later attempts look where its answer
-// or Follow says. It is sent again only if it never left, if the server says over
-// HTTP/2 that it did nothing with it, or if it was refused for load (429, or 503 or
-// 403 with a hint such as Retry-After).
+// or Follow says. It is sent again only if it never left, or if it was refused for load
+// (429, or 503 or 403 with a hint such as Retry-After) or for credentials that Refresh has
+// renewed since. Redirects that repeat it (307, 308) are followed until it was sent three
+// times.
 //
-// An attempt is one request, which the Transport is kept from sending again, and its
-// redirects. They are followed as browsers do (RFC 9110 section 15.4), except for a 301
-// or 302 after a POST, which leaves open whether anything was done. An HTML page that a
+// An attempt is one request and its redirects. An [http.Transport] is kept from sending a
+// request by any other method again, and a look more than twice. Redirects are followed as
+// browsers do (RFC 9110 section 15.4), except for a 301 or 302 after a POST, which leaves
+// open whether anything was done. An HTML page that a
 // redirect leads to may be a login page, so while an operation is followed such an answer
 // is in doubt ([status.Observation.Doubt]).
 //
@@ -35,8 +37,9 @@ const (
 // by a redirect or an answer, gets only the headers Accept*, User-Agent and Content-Type:
 // no Authorization, no cookies, no User, and no client certificate of an
 // [http.Transport]. Cookies that an answer sets are sent back to its own origin until the
-// end of the run, unless Header has a Cookie without values. With credentials, https is never left for http. A body goes only to
-// its own origin, or from http to the same host over https.
+// end of the run, unless Header has a Cookie without values. With credentials, https is never
+// left for http. A body goes only to its own origin, or from http to the same host over
+// https.
 type HTTP struct {
 	// URL is the URL to request, http or https. Its userinfo is sent as basic
 	// authentication.
@@ -52,17 +55,17 @@ type HTTP struct {
 	Header http.Header
 	// Refresh returns header fields to send from now on in place of those of Header with
 	// the same names, such as an Authorization that expires. It is called before each
-	// attempt and, with refused true, after an answer of 401: if what it returns is new,
-	// that 401 is NOT_READY and not ERROR. An error, which must hold no secret, becomes a
-	// remark on the attempt; fields that are not returned stay as they are. Runs of the
-	// same HTTP may call it at once. Nil means that Header holds for the whole run.
+	// request, redirects aside, and, with refused true, after an answer of 401: if what it
+	// returns is new, that 401 is NOT_READY and not ERROR. An error, which must hold no
+	// secret, becomes a remark on the attempt. Fields that are not returned stay as they
+	// are; one without values is no longer sent. Runs of the same HTTP may call it at once. Nil means that Header holds for the whole run.
 	Refresh func(ctx context.Context, refused bool) (http.Header, error)
 	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
 	// means none. An Authorization in Header overrides both.
 	User *url.Userinfo
 
 	// MaxBody is how many bytes of an answer, with all its pages, are kept at most. The rest
-	// of the page is read and counted, unless it is compressed. Zero means 64 MiB.
+	// of the page is read and counted, unless it was decompressed. Zero means 64 MiB.
 	MaxBody int64
 	// Bodies bounds the memory of the answers of all probes with the same one; nil means
 	// no bound but MaxBody.
@@ -92,9 +95,8 @@ type HTTP struct {
 	// $json the answer. The session is then a [Forker], and does not follow by itself.
 	FollowEach bool
 	// Next says where the next page of a good answer is. All pages of a list are one
-	// attempt, of at most 1,000 requests, each made as the first one. With a [Limiter] each
-	// takes a slot, one that is refused for load is made again, and AttemptTimeout is for
-	// each of them:
+	// attempt, of at most 1,000 requests, each made as the first one. With a [Limiter] a page
+	// that is refused for load is asked for again, up to ten times:
 	//
 	//   - "" or "none": nowhere. An answer is one page.
 	//   - "auto": where the Link header says, with rel="next" (RFC 8288). An answer without one
@@ -105,7 +107,8 @@ type HTTP struct {
 	//     "?page_token={.next}".
 	//
 	// If a value is null, false, "" or missing, the page is the last one; if it is missing from
-	// a document that tells of another page, that is a failure, too. A page that cannot be had, or names an earlier one as the next, makes the whole attempt a failure, see
+	// a document that tells of another page, that is a failure, too. A page that cannot be
+	// had, or names an earlier one as the next, makes the whole attempt a failure, see
 	// [status.Observation.Page]. The answer to a request that starts operations is one page.
 	Next string
 	// LookupEnv, such as [os.LookupEnv], finds what Follow and Next name $ENV.NAME, which may stand
@@ -128,19 +131,19 @@ type HTTP struct {
 // Check returns an error if the request cannot be sent. It holds no secret; for an
 // expression in Follow or Next it is or wraps an *expr.Error of package status/expr.
 func (h HTTP) Check() error {
-	_, err := exchange.NewSession(exchange.Request(h))
+	_, err := request.NewSession(request.Request(h))
 	return err
 }
 
 // Place returns the scheme, host and port of the URL; "" if it has none.
-func (h HTTP) Place() string { return exchange.Origin(h.URL) }
+func (h HTTP) Place() string { return request.Origin(h.URL) }
 
 // Credentials returns what stays with the origin of URL, as far as it is known before the
 // first answer: the user, header fields that other origins do not get, client certificates.
 // The text is equal for equal credentials, and "" if there are none, or the request cannot be
 // sent. It is secret: it is for the Key of a Limiter in package fleet, which hashes it.
 func (h HTTP) Credentials() string {
-	session, err := exchange.NewSession(exchange.Request(h))
+	session, err := request.NewSession(request.Request(h))
 	if err != nil {
 		return ""
 	}
@@ -154,7 +157,7 @@ func (h HTTP) Target() string { return TargetName(h.URL) }
 // validators of the last answer. The probe is a [Starter], a [Finisher] and, with
 // FollowEach, a [Forker].
 func (h HTTP) Session() Probe {
-	session, err := exchange.NewSession(exchange.Request(h))
+	session, err := request.NewSession(request.Request(h))
 	if err != nil {
 		return impossible{err}
 	}
@@ -167,7 +170,7 @@ type impossible struct{ err error }
 func (s impossible) Check() error { return s.err }
 
 func (s impossible) Probe(context.Context, Attempt) status.Observation {
-	return status.Observation{Kind: status.KindHTTP, Failure: exchange.Hopeless(s.err)}
+	return status.Observation{Kind: status.KindHTTP, Failure: request.Hopeless(s.err)}
 }
 
 // Probe sends one request, as the first attempt of a new session.
@@ -176,14 +179,14 @@ func (h HTTP) Probe(ctx context.Context, a Attempt) status.Observation {
 }
 
 // An httpSession is an HTTP probe in one run.
-type httpSession struct{ *exchange.Session }
+type httpSession struct{ *request.Session }
 
 // Check returns nil: an impossible request has another session.
 func (s httpSession) Check() error { return nil }
 
 // Probe makes one attempt.
 func (s httpSession) Probe(ctx context.Context, a Attempt) status.Observation {
-	return s.Look(ctx, a.LastLook)
+	return s.Look(ctx, request.Attempt{Last: a.LastLook})
 }
 
 var (
@@ -203,9 +206,9 @@ func (s httpSession) Fork(element []byte) (Probe, error) {
 
 // ErrUntrusted is the cause of a failure if the next request would have taken credentials
 // from https to http, or a body to another origin. [HTTP.LocationTrusted] allows both.
-var ErrUntrusted = exchange.ErrUntrusted
+var ErrUntrusted = request.ErrUntrusted
 
 // TargetName returns a name of a target that is free of secrets: the scheme, host and
 // path of a URL, without userinfo, query and fragment, and the base name of anything
 // else, such as the path of a program. It returns "" for "".
-func TargetName(s string) string { return exchange.TargetName(s) }
+func TargetName(s string) string { return request.TargetName(s) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/textproto"
 	"net/url"
 	"strings"
 	"syscall"
@@ -69,32 +70,33 @@ func TestReasons(t *testing.T) {
 	}{
 		{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, "connection refused", status.FailureRefused},
 		{&net.OpError{Op: "proxyconnect", Err: syscall.ECONNREFUSED}, "the proxy: connection refused", ""},
-		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset", status.FailureReset},
-		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network unreachable", ""},
+		{&net.OpError{Op: "read", Err: syscall.ECONNRESET}, "connection reset by peer", status.FailureReset},
+		{&net.OpError{Op: "dial", Err: syscall.ENETUNREACH}, "network is unreachable", ""},
 		{&net.OpError{Op: "dial", Err: syscall.ETIMEDOUT}, "timed out", status.FailureTimeout},
 		{&net.OpError{Op: "dial", Err: syscall.Errno(10061)}, "connection refused", status.FailureRefused}, // as Windows has it
-		{&net.OpError{Op: "read", Err: syscall.Errno(10054)}, "connection reset", status.FailureReset},
+		{&net.OpError{Op: "read", Err: syscall.Errno(10054)}, syscall.Errno(10054).Error(), status.FailureReset},
 		{&net.DNSError{Name: "api.example.com", IsNotFound: true}, "no such host api.example.com", status.FailureDNS},
-		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "timed out looking up api.example.com", status.FailureTimeout},
+		{&net.DNSError{Name: "api.example.com", IsTimeout: true}, "cannot look up api.example.com", status.FailureTimeout},
 		{&net.DNSError{Name: "api.example.com", IsTemporary: true}, "cannot look up api.example.com", ""},
 		{io.EOF, "connection closed without an answer", status.FailureReset},
-		{errors.New("http2: client connection lost"), "the HTTP/2 connection broke", ""},
-		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "the server reset the HTTP/2 stream (INTERNAL_ERROR)", status.FailureReset},
-		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "the server reset the HTTP/2 stream", status.FailureReset},
-		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "the HTTP/2 answer is malformed", ""},
-		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), "the server closed the HTTP/2 connection (NO_ERROR)", status.FailureReset},
-		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "the server closed the HTTP/2 connection (ENHANCE_YOUR_CALM)", status.FailureReset},
-		{errors.New("http2: Transport received Server's graceful shutdown GOAWAY"), "the server is closing the HTTP/2 connection (GOAWAY)", ""},
-		{errors.New("connection error: PROTOCOL_ERROR"), "the HTTP/2 connection is broken (PROTOCOL_ERROR)", ""},
-		{errors.New("net/http: server replied with more than declared Content-Length; truncated"), "the answer is longer than its header says", ""},
+		{errors.New("http2: client connection lost"), "http2: client connection lost", ""},
+		{errors.New("stream error: stream ID 3; INTERNAL_ERROR; received from peer"), "stream error: stream ID 3; INTERNAL_ERROR; received from peer", status.FailureReset},
+		{errors.New("stream error: stream ID 3; unknown error code 0x22; received from peer"), "stream error: stream ID 3; unknown error code 0x22; received from peer", status.FailureReset},
+		{errors.New("stream error: stream ID 3; PROTOCOL_ERROR; response header too long"), "stream error: stream ID 3; PROTOCOL_ERROR; response header too long", ""},
+		{errors.New("http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug=\"ErrCode\""), `http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR, debug="..."`, status.FailureReset},
+		{errors.New("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM"), "http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM", status.FailureReset},
+		{errors.New("http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"),
+			"http2: Transport received Server's graceful shutdown GOAWAY", status.FailureReset},
+		{fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", errors.New(`malformed HTTP response "SSH-2.0 \"x"`)), `malformed HTTP response "..."`, status.FailureReset},
+		{textproto.ProtocolError("malformed MIME header line: what a server wrote"), "malformed MIME header line", ""},
 		{&net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: &net.AddrError{Err: "invalid port", Addr: "99999"}}},
-			"the proxy: the address or its port is malformed", ""},
-		{errors.New("boom"), "request failed: boom", ""},
+			"the proxy: address 99999: invalid port", ""},
+		{errors.New("boom"), "boom", ""},
 		{&net.OpError{Op: "proxyconnect", Err: &net.DNSError{Name: "proxy", IsNotFound: true}}, "the proxy: no such host proxy", ""},
 		{&net.OpError{Op: "proxyconnect", Err: syscall.ETIMEDOUT}, "the proxy: timed out", status.FailureTimeout},
 		{&net.OpError{Op: "dial", Net: "unix", Err: syscall.ENOENT}, "no such socket", status.FailureRefused},
 		{errors.New("http: server gave HTTP response to HTTPS client"), "the server does not speak TLS on this port", status.FailureTLS},
-		{errors.New("tls: no cipher suite supported"), "request failed: tls: no cipher suite supported", status.FailureTLS},
+		{errors.New("tls: no cipher suite supported"), "tls: no cipher suite supported", status.FailureTLS},
 	} {
 		h := HTTP{
 			URL:       "https://api.example.com/",

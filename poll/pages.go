@@ -4,55 +4,43 @@ import (
 	"context"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/exchange"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
-// mostTries is how many slots one look takes for a page, which may be refused for load.
-const mostTries = 10
+// A pace spaces the requests of an attempt behind its first: each takes a slot of the limiter.
+type pace struct{ *source }
 
-type pacing = exchange.Pace
-
-// pace returns the pace of the further requests of an attempt: each takes a slot of the limiter.
-func (s *source) pace() pacing {
+// pace returns the pace of the further requests of an attempt, nil for none.
+func (s *source) pace() request.Pace {
 	if !s.place.limited {
 		return nil
 	}
-	return func(ctx context.Context, place string, ask func() status.Observation) {
-		for range mostTries {
-			if !s.waitForSlot(ctx, place) {
-				return
-			}
-			sent := time.Now()
-			if !s.isRefused(ctx, place, sent, ask()) {
-				return
-			}
-		}
-	}
+	return pace{s}
 }
 
-// waitForSlot waits until a request may go to a place. It reports whether it may.
-func (s *source) waitForSlot(ctx context.Context, place string) bool {
+// Wait waits until a request may go to a place.
+func (p pace) Wait(ctx context.Context, place string) error {
 	var slot time.Time
 	for {
-		slot, _ = s.loop.Limiter.Next(place, slot)
+		slot, _ = p.loop.Limiter.Next(place, slot)
 		wait := time.Until(slot)
 		if wait <= 0 {
-			return ctx.Err() == nil
+			return context.Cause(ctx)
 		}
 		if !sleep(ctx, wait) {
-			return false
+			return context.Cause(ctx)
 		}
 	}
 }
 
-// isRefused tells the limiter what the answer to a further request of an attempt said, and
-// reports whether it was refused for load and may be asked for again before the deadline.
-func (s *source) isRefused(ctx context.Context, place string, sent time.Time, o status.Observation) bool {
-	w, v := s.lead(), status.Verdict{}
+// Done tells the limiter what the answer to a request said, and reports whether it was refused
+// for load and may be asked for again before the deadline.
+func (p pace) Done(place string, o status.Observation) (again bool) {
+	w, v := p.lead(), status.Verdict{}
 	if !o.Good() && !o.Elsewhere {
-		v = w.p.Rules.Classify(ctx, o)
+		v = w.p.Rules.Classify(p.loop.ctx, o)
 	}
-	s.tellLimiter(place, sent, &o, v)
+	p.tellLimiter(place, time.Now(), &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || w.deadline.IsZero() || o.Hint.Wait < time.Until(w.deadline))
 }

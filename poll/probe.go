@@ -70,10 +70,6 @@ type (
 	}
 	// A holder holds a place of [Bodies] for its last answer.
 	holder interface{ Release() }
-	// A pacer spaces its further requests, each of which may take as long as limit.
-	pacer interface {
-		PacePages(pace pacing, limit time.Duration) bool
-	}
 	// A sharer has answers that can be shared with other processes.
 	sharer interface {
 		// Identity returns all that makes the next attempt; nil if its answer must not be

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -18,7 +19,8 @@ type wait struct {
 	p        Poller // with its defaults
 	n        int    // its number in a group, 0 for none
 	loop     *loop
-	probe    Probe         // the session of p.Probe, if it has one; that of the result once done is set
+	session  Probe         // of p.Probe, which it is itself if it has none
+	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	planned  time.Duration // the wait before the next attempt
@@ -139,10 +141,11 @@ func (w *wait) open() error {
 
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
-	w.probe = w.p.Probe
+	w.session = w.p.Probe
 	if s, ok := w.p.Probe.(sessioner); ok {
-		w.probe = s.Session()
+		w.session = s.Session()
 	}
+	w.probe = w.session
 }
 
 // context returns the one of an attempt, which is done at the wait's deadline, too, and after
@@ -166,9 +169,10 @@ func (w *wait) begin() {
 }
 
 // look makes an attempt. The time that it may take does not count for its judgement.
-func (w *wait) look(pace pacing) (status.Observation, time.Duration) {
+// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	if s, ok := w.probe.(pacer); ok && pace != nil && s.PacePages(pace, limit) {
+	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -178,6 +182,10 @@ func (w *wait) look(pace pacing) (status.Observation, time.Duration) {
 	}
 	begun := time.Now()
 	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
+	if s, ok := w.probe.(httpSession); ok {
+		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+		return o, time.Since(begun)
+	}
 	o := w.probe.Probe(ctx, a)
 	return o, time.Since(begun)
 }
@@ -302,7 +310,7 @@ func (w *wait) noteChange(o *status.Observation) (changed bool) {
 
 // lookForResult probes the result from now on, if the last attempt said that the operation
 // is done and the result is another document. The first look is part of that attempt.
-func (w *wait) lookForResult(pace pacing) {
+func (w *wait) lookForResult(pace request.Pace) {
 	f, ok := w.probe.(finisher)
 	if !ok || w.Status != status.Success || !w.decided() {
 		return

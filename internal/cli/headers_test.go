@@ -133,4 +133,10 @@ func TestRenewedHeaders(t *testing.T) {
 			t.Errorf("%q: have %v, want %s", step.text, header, step.want)
 		}
 	}
+	// A field that is removed from the file has no values, and is not sent.
+	write("Authorization: new\n", now.Add(-time.Minute))
+	header := have(false)
+	if values, named := header["X-Key"]; !named || len(values) != 0 || header.Get("Authorization") != "new" {
+		t.Errorf("have %v, want no X-Key", header)
+	}
 }

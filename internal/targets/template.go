@@ -105,7 +105,7 @@ func (t *Template) Fill(items []string) (url string, command []string, err error
 // fill returns the filled URL or command. values returns what a hole stands for.
 func (t *Template) fill(values func(field string) ([]string, error)) (url string, command []string, err error) {
 	if t.url != nil {
-		url, err = t.url.FillLists(false, func(hole int) ([]string, error) { return values(t.fields[hole]) })
+		url, err = t.url.Fill(func(hole int) ([]string, error) { return values(t.fields[hole]) })
 		return url, nil, err
 	}
 	items, err := values("")

@@ -50,7 +50,7 @@ func pathOf(u string) (start, end int) {
 }
 
 // escape escapes text for its place, or says why it cannot stand there.
-func (p place) escape(text string, slashes bool) (escaped, problem string) {
+func (p place) escape(text string) (escaped, problem string) {
 	switch {
 	case text == "":
 		return "", "is empty"
@@ -64,15 +64,8 @@ func (p place) escape(text string, slashes bool) (escaped, problem string) {
 		return "", "is no host, with or without a port"
 	case p != inPath:
 		return text, ""
-	case !slashes:
-		return url.PathEscape(text), ""
 	}
-	// After a slash, leading ones would begin a host.
-	segments := strings.Split(strings.TrimLeft(text, "/"), "/")
-	for i, s := range segments {
-		segments[i] = url.PathEscape(s)
-	}
-	return strings.Join(segments, "/"), ""
+	return url.PathEscape(text), ""
 }
 
 func notInHost(r rune) bool {

@@ -70,9 +70,6 @@ func (u *URL) Holes() []string { return u.holes }
 // Sample returns the URL with a 0 in place of each pair of braces.
 func (u *URL) Sample() string { return u.sample }
 
-// InQuery reports whether a hole stands in the query or the fragment, which are not shown.
-func (u *URL) InQuery(hole int) bool { return u.places[hole] == inQuery }
-
 // TakesList reports whether a hole can hold several values: it is neither in the host nor in
 // the port.
 func (u *URL) TakesList(hole int) bool { return u.places[hole] == inPath || u.places[hole] == inQuery }
@@ -88,25 +85,14 @@ type Misfit struct {
 
 func (m *Misfit) Error() string { return m.Hole + " " + m.Problem }
 
-// Fill puts the value of each hole into the template, escaped for its place, so that it
-// cannot begin another part of the URL: it can neither leave its place in the path nor
-// add a parameter to the query, and only a hole in the host or the port changes these. A
-// hole that is host and port as a whole takes "host", "host:port" and "[IPv6]:port".
+// Fill puts the values of each hole into the template, each escaped for its place, and with
+// commas between them, so that none can begin another part of the URL: it can neither leave
+// its place in the path nor add a parameter to the query, and only a hole in the host or the
+// port changes these. A hole that is host and port as a whole takes "host", "host:port" and
+// "[IPv6]:port". A value is always one segment of the path.
 //
-// With slashes, those within a value in the path stay, for names such as operations/7;
-// otherwise they are escaped, too, and a value is always one segment of the path.
-//
-// An error of value is returned as it is; a value that does not fit is a [*Misfit].
-func (u *URL) Fill(slashes bool, value func(hole int) (string, error)) (string, error) {
-	return u.FillLists(slashes, func(hole int) ([]string, error) {
-		text, err := value(hole)
-		return []string{text}, err
-	})
-}
-
-// FillLists is Fill with several values for a hole. Each is escaped by itself, and commas
-// stand between them.
-func (u *URL) FillLists(slashes bool, values func(hole int) ([]string, error)) (string, error) {
+// An error of values is returned as it is; a value that does not fit is a [*Misfit].
+func (u *URL) Fill(values func(hole int) ([]string, error)) (string, error) {
 	var b strings.Builder
 	b.Grow(len(u.sample) + 16*len(u.holes))
 	for i, hole := range u.holes {
@@ -116,7 +102,7 @@ func (u *URL) FillLists(slashes bool, values func(hole int) ([]string, error)) (
 			return "", err
 		}
 		for j, text := range texts {
-			escaped, problem := u.places[i].escape(text, slashes)
+			escaped, problem := u.places[i].escape(text)
 			if problem == "" && u.places[i] == inPath && strings.Contains(text, ".") &&
 				dotSegments(b.String()+escaped+u.rest(i)) > u.dots {
 				problem = "leads out of its place in the path"

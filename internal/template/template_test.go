@@ -10,94 +10,89 @@ import (
 )
 
 // fill fills every hole with the same value.
-func (u *URL) fill(slashes bool, value string) (string, error) {
-	return u.Fill(slashes, func(int) (string, error) { return value, nil })
+func (u *URL) fill(value string) (string, error) {
+	return u.Fill(func(int) ([]string, error) { return []string{value}, nil })
 }
 
 func TestFill(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ template, value, want, slashes string }{
-		// In the path, with and without slashes of the value.
-		{"https://h/{}", "a", "https://h/a", "="},
-		{"https://h/{}/z", "a/b", "https://h/a%2Fb/z", "https://h/a/b/z"},
-		{"https://h/{}", "/a", "https://h/%2Fa", "https://h/a"},
-		{"https://h/x{}", "//evil/a", "https://h/x%2F%2Fevil%2Fa", "https://h/xevil/a"},
-		{"/{}", "//evil/a", "/%2F%2Fevil%2Fa", "/evil/a"},
-		{"https://h/v/{}", "..", "!leads out of its place in the path", "="},
-		{"https://h/v/{}", ".", "!leads out of its place in the path", "="},
-		{"https://h/v/.{}", ".", "!leads out of its place in the path", "="},
-		{"https://h/v/{}{}", ".", "!leads out of its place in the path", "="},
-		{"https://h/v/{}%2e", ".", "!leads out of its place in the path", "="},
-		{"https://h/v/{}{}{}", ".", "https://h/v/...", "="},
-		{"https://h/v/x{}", "..", "https://h/v/x..", "="},
-		{"https://h/../{}", "a", "https://h/../a", "="},
-		{"https://h/../{}", "..", "!leads out of its place in the path", "="},
-		{"https://h/v/{}", "a/../..", "https://h/v/a%2F..%2F..", "!leads out of its place in the path"},
-		{"https://h/v/{}/w", "../..", "https://h/v/..%2F../w", "!leads out of its place in the path"},
-		{"/v/{}/http://x", "..", "!leads out of its place in the path", "="},
-		{"https://h/v/{}", "%2e%2e", "https://h/v/%252e%252e", "="},
-		{"https://h/v/{}", "a?b=c#d;e,f:g@h&i", "https://h/v/a%3Fb=c%23d%3Be%2Cf:g@h&i", "="},
-		{"https://h/v/{}", "a b\r\nX: y\x00\\é", "https://h/v/a%20b%0D%0AX:%20y%00%5C%C3%A9", "="},
-		{"https://h/v/{}", "{}", "https://h/v/%7B%7D", "="},
-		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é", "https://h/%C3%A9%22%7Cx%20y/a/b?é"},
-		{"https://é/{}/é", "a/b", "https://é/a%2Fb/%C3%A9", "https://é/a/b/%C3%A9"},
+	for _, test := range []struct{ template, value, want string }{
+		// In the path.
+		{"https://h/{}", "a", "https://h/a"},
+		{"https://h/{}/z", "a/b", "https://h/a%2Fb/z"},
+		{"https://h/{}", "/a", "https://h/%2Fa"},
+		{"https://h/x{}", "//evil/a", "https://h/x%2F%2Fevil%2Fa"},
+		{"/{}", "//evil/a", "/%2F%2Fevil%2Fa"},
+		{"https://h/v/{}", "..", "!leads out of its place in the path"},
+		{"https://h/v/{}", ".", "!leads out of its place in the path"},
+		{"https://h/v/.{}", ".", "!leads out of its place in the path"},
+		{"https://h/v/{}{}", ".", "!leads out of its place in the path"},
+		{"https://h/v/{}%2e", ".", "!leads out of its place in the path"},
+		{"https://h/v/{}{}{}", ".", "https://h/v/..."},
+		{"https://h/v/x{}", "..", "https://h/v/x.."},
+		{"https://h/../{}", "a", "https://h/../a"},
+		{"https://h/../{}", "..", "!leads out of its place in the path"},
+		{"https://h/v/{}", "a/../..", "https://h/v/a%2F..%2F.."},
+		{"https://h/v/{}/w", "../..", "https://h/v/..%2F../w"},
+		{"/v/{}/http://x", "..", "!leads out of its place in the path"},
+		{"https://h/v/{}", "%2e%2e", "https://h/v/%252e%252e"},
+		{"https://h/v/{}", "a?b=c#d;e,f:g@h&i", "https://h/v/a%3Fb=c%23d%3Be%2Cf:g@h&i"},
+		{"https://h/v/{}", "a b\r\nX: y\x00\\é", "https://h/v/a%20b%0D%0AX:%20y%00%5C%C3%A9"},
+		{"https://h/v/{}", "{}", "https://h/v/%7B%7D"},
+		{"https://h/é\"|x y/{}?é", "a/b", "https://h/%C3%A9%22%7Cx%20y/a%2Fb?é"},
+		{"https://é/{}/é", "a/b", "https://é/a%2Fb/%C3%A9"},
 		// In the query and the fragment.
-		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1", "="},
-		{"https://h?{}", "a=b", "https://h?a%3Db", "="},
-		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c", "="},
+		{"https://h/v?a={}&b=1", "x&b=2#/../%", "https://h/v?a=x%26b%3D2%23%2F..%2F%25&b=1"},
+		{"https://h?{}", "a=b", "https://h?a%3Db"},
+		{"https://h/#{}", "a/b c", "https://h/#a%2Fb+c"},
 		// In the host and the port.
-		{"https://{}.h/x", "eu-1", "https://eu-1.h/x", "="},
-		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x", "="},
-		{"https://{}.h/x", "evil/", "!is no part of a host name", "="},
-		{"https://{}.h", "evil:1", "!is no part of a host name", "="},
-		{"https://{}.h", "me@evil", "!is no part of a host name", "="},
-		{"https://h{}?x", "é", "!is no part of a host name", "="},
-		{"https://h{}#x", "%2e", "!is no part of a host name", "="},
-		{"https://{}@h/", "evil/", "!is no part of a host name", "="},
-		{"https://h:{}/x", "80", "https://h:80/x", "="},
-		{"https://[::1]:{}/x", "80", "https://[::1]:80/x", "="},
-		{"https://h:{}/x", "80@evil", "!is no port", "="},
-		{"https://h:8{}/x", "-1", "!is no port", "="},
-		{"https://u:{}@h/x", "a1", "https://u:a1@h/x", "="},
-		{"https://u:p@{}:80/x", "a1", "https://u:p@a1:80/x", "="},
-		{"tcp://{}", "db:5432", "tcp://db:5432", "="},
-		{"http://{}/x", "10.0.0.1", "http://10.0.0.1/x", "="},
-		{"http://{}/x", "[::1]:80", "http://[::1]:80/x", "="},
-		{"http://{}?x", "[fe80::1]", "http://[fe80::1]?x", "="},
-		{"http://{}/x", "::1", "!is no host, with or without a port", "="},
-		{"http://{}/x", "h:", "!is no host, with or without a port", "="},
-		{"http://{}/x", ":80", "!is no host, with or without a port", "="},
-		{"http://{}/x", "h:65536", "!is no host, with or without a port", "="},
-		{"http://{}/x", "h:+80", "!is no host, with or without a port", "="},
-		{"http://{}/x", "[::1", "!is no host, with or without a port", "="},
-		{"http://{}/x", "[::1]80", "!is no host, with or without a port", "="},
-		{"http://{}/x", "[::1]:", "!is no host, with or without a port", "="},
-		{"http://{}/x", "[127.0.0.1]", "!is no host, with or without a port", "="},
-		{"http://{}/x", "[fe80::1%eth0]", "!is no host, with or without a port", "="},
-		{"http://{}/x", "me@h", "!is no host, with or without a port", "="},
-		{"http://{}/x", "h/y", "!is no host, with or without a port", "="},
+		{"https://{}.h/x", "eu-1", "https://eu-1.h/x"},
+		{"https://{}.h/x", "a_b.c", "https://a_b.c.h/x"},
+		{"https://{}.h/x", "evil/", "!is no part of a host name"},
+		{"https://{}.h", "evil:1", "!is no part of a host name"},
+		{"https://{}.h", "me@evil", "!is no part of a host name"},
+		{"https://h{}?x", "é", "!is no part of a host name"},
+		{"https://h{}#x", "%2e", "!is no part of a host name"},
+		{"https://{}@h/", "evil/", "!is no part of a host name"},
+		{"https://h:{}/x", "80", "https://h:80/x"},
+		{"https://[::1]:{}/x", "80", "https://[::1]:80/x"},
+		{"https://h:{}/x", "80@evil", "!is no port"},
+		{"https://h:8{}/x", "-1", "!is no port"},
+		{"https://u:{}@h/x", "a1", "https://u:a1@h/x"},
+		{"https://u:p@{}:80/x", "a1", "https://u:p@a1:80/x"},
+		{"tcp://{}", "db:5432", "tcp://db:5432"},
+		{"http://{}/x", "10.0.0.1", "http://10.0.0.1/x"},
+		{"http://{}/x", "[::1]:80", "http://[::1]:80/x"},
+		{"http://{}?x", "[fe80::1]", "http://[fe80::1]?x"},
+		{"http://{}/x", "::1", "!is no host, with or without a port"},
+		{"http://{}/x", "h:", "!is no host, with or without a port"},
+		{"http://{}/x", ":80", "!is no host, with or without a port"},
+		{"http://{}/x", "h:65536", "!is no host, with or without a port"},
+		{"http://{}/x", "h:+80", "!is no host, with or without a port"},
+		{"http://{}/x", "[::1", "!is no host, with or without a port"},
+		{"http://{}/x", "[::1]80", "!is no host, with or without a port"},
+		{"http://{}/x", "[::1]:", "!is no host, with or without a port"},
+		{"http://{}/x", "[127.0.0.1]", "!is no host, with or without a port"},
+		{"http://{}/x", "[fe80::1%eth0]", "!is no host, with or without a port"},
+		{"http://{}/x", "me@h", "!is no host, with or without a port"},
+		{"http://{}/x", "h/y", "!is no host, with or without a port"},
 		// Nowhere.
-		{"https://h/{}", "", "!is empty", "="},
-		{"https://h/?x={}", "", "!is empty", "="},
-		{"https://{}/", "", "!is empty", "="},
-		{"https://h/x", "a", "https://h/x", "="},
+		{"https://h/{}", "", "!is empty"},
+		{"https://h/?x={}", "", "!is empty"},
+		{"https://{}/", "", "!is empty"},
+		{"https://h/x", "a", "https://h/x"},
 	} {
 		u, err := ParseURL(test.template)
 		if err != nil {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		if test.slashes == "=" {
-			test.slashes = test.want
+		have, err := u.fill(test.value)
+		if err != nil {
+			have = "!" + strings.TrimPrefix(err.Error(), " ")
 		}
-		for slashes, want := range map[bool]string{false: test.want, true: test.slashes} {
-			have, err := u.fill(slashes, test.value)
-			if err != nil {
-				have = "!" + strings.TrimPrefix(err.Error(), " ")
-			}
-			if have != want {
-				t.Errorf("%s with %q, slashes %t: have %s, want %s", test.template, test.value, slashes, have, want)
-			}
+		if have != test.want {
+			t.Errorf("%s with %q: have %s, want %s", test.template, test.value, have, test.want)
 		}
 	}
 }
@@ -109,12 +104,12 @@ func TestFill_errors(t *testing.T) {
 	if err != nil || !slices.Equal(u.Holes(), []string{".host", ".path"}) || u.Sample() != "https://0/0" {
 		t.Fatal(err, u.Holes(), u.Sample())
 	}
-	_, err = u.Fill(true, func(hole int) (string, error) { return []string{"h", ".."}[hole], nil })
+	_, err = u.Fill(func(hole int) ([]string, error) { return []string{"h", ".."}[hole : hole+1], nil })
 	if misfit, ok := errors.AsType[*Misfit](err); !ok || misfit.Hole != ".path" || err.Error() != ".path leads out of its place in the path" {
 		t.Errorf("have %v", err)
 	}
 	none := errors.New("none")
-	if _, err := u.Fill(true, func(hole int) (string, error) { return "h", none }); err != none {
+	if _, err := u.Fill(func(int) ([]string, error) { return nil, none }); err != none {
 		t.Errorf("have %v", err)
 	}
 }
@@ -233,7 +228,7 @@ func FuzzFill(f *testing.F) {
 		if err != nil || strings.HasPrefix(template, "/") == (sample.Host != "") || sample.Opaque != "" {
 			return
 		}
-		filled, err := u.fill(false, value)
+		filled, err := u.fill(value)
 		if err != nil {
 			return
 		}

@@ -1,0 +1,283 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/status"
+)
+
+const (
+	// mostRedirects bounds MaxRedirects, and maxURL the length of a redirect's URL in
+	// bytes: a server that redirects for ever must neither delay the attempt nor fill the
+	// memory.
+	mostRedirects = 1000
+	maxURL        = 16 << 10
+	// mostSends is how often one attempt sends a request that starts an operation: a server
+	// that goes on to redirect it may start the operation each time.
+	mostSends = 3
+)
+
+// A client follows redirects, and keeps credentials with the origin that they are for. It is
+// the innermost layer.
+type client struct {
+	Request   // complete
+	given     place
+	authorize func(*http.Request) // nil for none
+	secrets   redactor
+	cookies   *cookies
+	// bare returns the Transport without its client certificate, nil if it has none.
+	bare func() *http.Transport
+	hold body.Hold // of Bodies, for the last answer
+}
+
+// newClient returns the client of a request. Its errors hold no secrets.
+func newClient(r Request) (*client, error) {
+	u, err := ParseURL(r.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.complete(); err != nil {
+		return nil, err
+	}
+	c := &client{Request: r, cookies: &cookies{}, hold: body.Hold{Budget: r.Bodies}}
+	c.bare = sync.OnceValue(func() *http.Transport { return withoutCertificate(r.Transport) })
+	c.takeCredentials(u)
+	c.given = newPlace(u, true)
+	return c, nil
+}
+
+// takeCredentials notes what is sent only to the origin of the given URL.
+func (c *client) takeCredentials(given *url.URL) {
+	if c.User == nil {
+		c.User = given.User
+	}
+	if given.User != nil {
+		c.secrets.addUser(given.User)
+	}
+	if c.User != nil && len(c.Header["Authorization"]) == 0 {
+		password, _ := c.User.Password()
+		c.authorize = func(r *http.Request) { r.SetBasicAuth(c.User.Username(), password) }
+		c.secrets.addUser(c.User)
+	}
+	for name, values := range c.Header {
+		if !goesAnywhere(name) {
+			c.secrets.add(values...)
+		}
+	}
+}
+
+// isCredential reports whether a header field is sent to the user's origin only. A Host is
+// no secret.
+func isCredential(name string, values []string) bool {
+	return !goesAnywhere(name) && name != "Host" && len(values) > 0
+}
+
+// withoutCertificate returns a copy of t that offers no client certificate, nil if t offers
+// none either. Only a copy can be looked at: the first request through t, and somebody else
+// may make it meanwhile, sets what is not set.
+func withoutCertificate(t http.RoundTripper) *http.Transport {
+	original, ok := t.(*http.Transport)
+	if !ok {
+		return nil
+	}
+	bare := original.Clone()
+	tls := bare.TLSClientConfig
+	if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
+		return nil
+	}
+	tls.Certificates, tls.GetClientCertificate = nil, nil
+	bare.DisableKeepAlives = true // nobody could close its idle connections
+	return bare
+}
+
+// guards reports whether there are credentials that are sent to a place.
+func (c *client) guards(p place) bool {
+	if !p.trusted {
+		return false
+	}
+	for name, values := range c.Header {
+		if isCredential(name, values) {
+			return true
+		}
+	}
+	return c.authorize != nil || c.bare() != nil
+}
+
+// withheld says that credentials are not sent on, "" if they are or if there are none.
+func (c *client) withheld(from, to place) string {
+	if to.trusted || !c.guards(from) {
+		return ""
+	}
+	return "; that is another origin, credentials are not sent there"
+}
+
+// refer returns the place that an answer from another one names. If credentials were sent
+// over https, http is refused with [ErrUntrusted]: an answer could be forged.
+func (c *client) refer(from place, reference string) (place, error) {
+	to, err := from.resolve(reference, c.LocationTrusted)
+	if err == nil && from.url.Scheme == "https" && to.url.Scheme == "http" && !c.LocationTrusted && c.guards(from) {
+		err = &safeError{words: "leads from https to http", cause: ErrUntrusted}
+	}
+	return to, err
+}
+
+// mayTakeBody returns an error unless a body that was sent to one place may be sent to
+// another, which an answer names.
+func (c *client) mayTakeBody(from, to place) error {
+	if c.LocationTrusted || sameOrigin(from.url, to.url) || upgraded(from.url, to.url) {
+		return nil
+	}
+	return &safeError{words: "takes the body to another origin", cause: ErrUntrusted}
+}
+
+// do makes a call and the calls that redirects lead to.
+func (c *client) do(ctx context.Context, next call) *answer {
+	next.began = time.Now()
+	for {
+		a := c.send(ctx, next)
+		r, hopeless := c.redirect(a)
+		if hopeless != nil {
+			a = failed(hopeless, a.asked)
+		}
+		if r == nil {
+			c.describe(a)
+			return a
+		}
+		next.redirects = append(next.redirects, *r)
+		next.at = r.to
+		if r.toGET {
+			next.method, next.body, next.start = http.MethodGet, nil, false
+		}
+		if err := next.wait(ctx, next.at); err != nil {
+			return failed(cutOff(ctx, true, time.Since(next.began)), next)
+		}
+		if next.Pace != nil {
+			next.began = time.Now()
+		}
+	}
+}
+
+// A redirect is one that was followed.
+type redirect struct {
+	code     int
+	from, to place
+	toGET    bool // it made a GET of the request
+	start    bool // the request was to start the operation
+}
+
+// redirect returns where an answer leads, nil if it is not followed. The failure says that it
+// must not be.
+func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
+	asked := a.asked
+	isResult := asked.start && c.Follow == "self" && a.code == http.StatusSeeOther
+	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
+		return nil, nil
+	}
+	r := &redirect{code: a.code, from: asked.at, toGET: becomesGET(a.code, asked.method), start: asked.start}
+	var err error
+	r.to, err = c.refer(r.from, a.Header.Get("Location"))
+	if err == nil && asked.body != nil && !r.toGET {
+		err = c.mayTakeBody(r.from, r.to)
+	}
+	n := len(asked.redirects)
+	most := min(c.MaxRedirects, mostRedirects)
+	if r.start && !r.toGET {
+		most = min(most, mostSends-1)
+	}
+	switch {
+	case errors.Is(err, ErrUntrusted):
+		words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
+		return nil, fail(status.FailureHopeless, words, err)
+	case err != nil, len(r.to.url.String()) > maxURL:
+		return nil, nil
+	case n == most:
+		words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", n, urlName(r.to.url))
+		return nil, fail(status.FailureHopeless, words, nil)
+	}
+	return r, nil
+}
+
+// describe says in an observation where redirects led.
+func (c *client) describe(a *answer) {
+	n := len(a.asked.redirects)
+	if n == 0 {
+		return
+	}
+	first, last := a.asked.redirects[0].from.url, a.asked.redirects[n-1].to.url
+	a.Elsewhere = !sameOrigin(first, last) && !upgraded(first, last)
+	if a.Redirect = urlName(last); !a.Elsewhere {
+		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
+	}
+	if a.Failure != nil {
+		return
+	}
+	a.Remarks = slices.Clip(a.Remarks)
+	for _, r := range a.asked.redirects {
+		words := fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))
+		a.Remarks = append(a.Remarks, words+c.withheld(r.from, r.to))
+	}
+}
+
+// isRedirect reports whether code is that of a redirect. 300 and 304 are not.
+func isRedirect(code int) bool {
+	switch code {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// becomesGET reports whether the request after a redirect is a GET without a
+// body: RFC 9110 sections 15.4.2 to 15.4.4, as browsers read them.
+func becomesGET(code int, method string) bool {
+	switch code {
+	case http.StatusSeeOther:
+		return method != http.MethodHead
+	case http.StatusMovedPermanently, http.StatusFound:
+		return method == http.MethodPost
+	}
+	return false
+}
+
+// isAmbiguous reports whether a redirect of a request that changes something can
+// name two things: where to send it instead (RFC 9110 sections 15.4.2 and 15.4.3)
+// or, by custom, where its result is.
+func isAmbiguous(code int, method string) bool {
+	return code != http.StatusSeeOther && becomesGET(code, method)
+}
+
+// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// equal credentials, "" if there are none. It is secret.
+func (s *Session) Credentials() string {
+	c := s.client
+	var all []string
+	if c.authorize != nil {
+		all = append(all, "user "+c.User.String())
+	}
+	for name, values := range c.Header {
+		if isCredential(name, values) {
+			all = append(all, fmt.Sprintf("%s %q", name, values))
+		}
+	}
+	if c.bare() != nil {
+		config := c.Transport.(*http.Transport).Clone().TLSClientConfig
+		for _, certificate := range config.Certificates {
+			all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("%q", all)
+}

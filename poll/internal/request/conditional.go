@@ -1,0 +1,131 @@
+package request
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Conditional requests (RFC 9110 section 13) save work for the server and, with some
+// servers, quota. They must not hide a change, so they are bounded:
+//
+//   - a Last-Modified counts whole seconds, and a second change within the same
+//     second does not alter it. It is used only if it was at least minAge old
+//     when the answer was made;
+//   - an entity tag that may be made from such a date waits as long;
+//   - the pages of a list are asked for as a whole: a page that was full already is the same
+//     when there is another one behind it, and a 304 need not say that;
+//   - every unconditionalEvery-th look, and the last one, is unconditional.
+const (
+	minAge             = 2 * time.Second
+	unconditionalEvery = 5
+)
+
+// maxShared is how long an answer may be that is kept where answers share a budget, in
+// bytes: there may be thousands of them.
+const maxShared = 32 << 10
+
+// A conditional makes requests conditional on the last answer, which it keeps. It is the
+// layer around [client].
+type conditional struct {
+	client *client
+	off    bool
+	looks  int    // since the start, conditional or not
+	kept   *valid // nil for none
+}
+
+// validators are what makes a request conditional.
+type validators struct{ etag, lastModified string }
+
+// valid is an answer with its validators.
+type valid struct {
+	*answer
+	validators
+}
+
+// do makes a call, of which a 304 confirms what is kept.
+func (c *conditional) do(ctx context.Context, next call) *answer {
+	if c.off || next.method != http.MethodGet || next.body != nil {
+		return c.client.do(ctx, next)
+	}
+	c.looks++
+	if !next.Last && c.looks%unconditionalEvery != 0 {
+		next.kept = c.kept
+	}
+	a := c.client.do(ctx, next)
+	switch {
+	case a.Failure != nil:
+	case a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at):
+		return confirm(next.kept, a)
+	default:
+		c.keep(a)
+	}
+	return a
+}
+
+// keep keeps a new answer, if it has validators, in place of the last one.
+func (c *conditional) keep(a *answer) {
+	c.kept = nil
+	tooLong := c.client.Bodies != nil && len(a.Body) > maxShared
+	if v := validatorsOf(a.Header); a.code == http.StatusOK && !tooLong && v != (validators{}) {
+		c.kept = &valid{a, v}
+	}
+}
+
+// confirm returns the answer that a 304 confirms, with what that says about asking again.
+func confirm(kept *valid, a *answer) *answer {
+	confirmed := *kept.answer
+	o := &confirmed.Observation
+	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
+	o.NotModified = true
+	return &confirmed
+}
+
+func (v validators) set(req *http.Request) {
+	if v.etag != "" {
+		req.Header.Set("If-None-Match", v.etag)
+	}
+	if v.lastModified != "" {
+		req.Header.Set("If-Modified-Since", v.lastModified)
+	}
+}
+
+// validatorsOf returns the validators for the request after an answer.
+func validatorsOf(header http.Header) validators {
+	v := validators{etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
+	if v.lastModified == "" {
+		return v
+	}
+	modified, err := http.ParseTime(v.lastModified)
+	if err != nil {
+		return validators{etag: v.etag}
+	}
+	made, err := http.ParseTime(header.Get("Date"))
+	switch {
+	case err == nil && made.Sub(modified) >= minAge:
+		return v
+	case mayCountSeconds(v.etag, modified):
+		return validators{}
+	}
+	return validators{etag: v.etag}
+}
+
+// mayCountSeconds reports whether an entity tag may stay the same when there is
+// a second change within the second of modified: it is weak, or holds that
+// second as nginx's does.
+func mayCountSeconds(etag string, modified time.Time) bool {
+	return strings.HasPrefix(etag, "W/") ||
+		strings.Contains(strings.ToLower(etag), strconv.FormatInt(modified.Unix(), 16))
+}
+
+// asksByItself reports whether the user's header makes requests conditional or partial.
+func asksByItself(header http.Header) bool {
+	for name := range header {
+		if strings.HasPrefix(name, "If-") || name == "Range" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package request
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/textproto"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/status"
+)
+
+// A safeError is an error whose words are free of secrets. It keeps the cause for
+// [errors.Is].
+type safeError struct {
+	words string
+	cause error
+}
+
+func (e *safeError) Error() string { return e.words }
+func (e *safeError) Unwrap() error { return e.cause }
+
+// A plainError is an error of this package, whose words are free of secrets.
+type plainError string
+
+func (e plainError) Error() string { return string(e) }
+
+// A brokenOff is an answer whose body could not be read to its end.
+type brokenOff struct {
+	err       error
+	got, want int64 // bytes of the body, read and announced; want is -1 if unknown
+}
+
+func (e *brokenOff) Error() string { return e.err.Error() }
+func (e *brokenOff) Unwrap() error { return e.err }
+
+func (e *brokenOff) words() string {
+	if e.want > 0 {
+		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
+	}
+	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
+}
+
+func fail(kind status.FailureKind, words string, cause error) *status.Failure {
+	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
+}
+
+// Hopeless is the failure of a request that cannot be sent.
+func Hopeless(err error) *status.Failure { return fail(status.FailureHopeless, err.Error(), nil) }
+
+// NoConnection is the failure of an attempt to connect that ended with err.
+func NoConnection(ctx context.Context, err error, began time.Time) *status.Failure {
+	if ctx.Err() != nil {
+		return cutOff(ctx, true, time.Since(began))
+	}
+	words, class := meaning(err)
+	f := fail(status.FailureTransient, cmp.Or(words, innermost(err).Error()), err)
+	f.Class = class
+	return f
+}
+
+// cutOff is the failure of an attempt that was ended from outside.
+func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
+	text := "timed out after " + short(took)
+	if unsent {
+		text += " without a connection"
+	}
+	return cause.Failure(ctx, text)
+}
+
+// short writes how long something took: "340ms", "1.2s", "12s", "2m".
+func short(d time.Duration) string {
+	unit := time.Second
+	switch {
+	case d < time.Second:
+		unit = time.Millisecond
+	case d < 10*time.Second:
+		unit = 100 * time.Millisecond
+	}
+	text := d.Round(unit).String()
+	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
+		return whole + "m"
+	}
+	return text
+}
+
+// unanswered says why there is no answer to a call.
+func (c *client) unanswered(ctx context.Context, err error, sent bool, last call) *answer {
+	a := failed(nil, last)
+	a.unsent = !sent
+	if ctx.Err() != nil {
+		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
+		return a
+	}
+	kind := status.FailureTransient
+	words, class := meaning(err)
+	if words == "" {
+		words = c.clean(innermost(err), last.at.url)
+	}
+	advice := status.AdviceNone
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		words, _, _ = strings.Cut(strings.TrimPrefix(words, "x509: "), " (possibly")
+		kind, words, advice = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+	}
+	refusal, refused := errors.AsType[*proxyError](err)
+	if refused {
+		kind, words = refusal.kind(), refusal.Error()
+		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	if refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
+		words = "the proxy: " + words
+		if class != status.FailureTimeout {
+			class = status.FailureOther
+		}
+	}
+	if len(last.redirects) > 0 {
+		words += ", after a redirect to " + urlName(last.at.url)
+	}
+	a.Failure = fail(kind, words, err)
+	a.Failure.Class, a.Failure.Advice.Code = class, advice
+	return a
+}
+
+// innermost returns the error that all others wrap.
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+// quoted matches what errors quote of an answer.
+var quoted = lazily(`"(?:[^"\\]|\\.)*"`)
+
+// clean returns the text of an error of net/http. That can hold the URL with its query, the
+// proxy's password, or bytes of the answer.
+func (c *client) clean(err error, at *url.URL) string {
+	text := err.Error()
+	if _, ok := err.(textproto.ProtocolError); ok { // a line of the answer follows
+		text, _, _ = strings.Cut(text, ":")
+	}
+	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
+		text, _, _ = strings.Cut(why, "]")
+	}
+	secrets := redactor{secrets: slices.Clip(c.secrets.secrets), renewed: c.secrets.renewed}
+	secrets.addURL(at)
+	return secrets.clean(quoted().ReplaceAllString(text, `"..."`))
+}
+
+// meanings are what errors mean, by themselves or, where net/http has no type for them, by
+// what is in their text. Those without words speak for themselves. The numbers above 10000
+// are those of Windows, which no other system has.
+var meanings = [...]struct {
+	errs  []error
+	text  string
+	words string
+	class status.FailureClass
+}{
+	{[]error{syscall.ECONNREFUSED, syscall.Errno(10061)}, "", "connection refused", status.FailureRefused},
+	{[]error{syscall.ENOENT}, "", "no such socket", status.FailureRefused},
+	{[]error{syscall.ETIMEDOUT, syscall.Errno(10060), os.ErrDeadlineExceeded}, "", "timed out", status.FailureTimeout},
+	{[]error{io.EOF, io.ErrUnexpectedEOF}, "", "connection closed without an answer", status.FailureReset},
+	{[]error{syscall.ECONNRESET, syscall.Errno(10054), syscall.EPIPE, syscall.Errno(10058)}, "", "", status.FailureReset},
+	{[]error{syscall.ECONNABORTED, syscall.Errno(10053), errSentAgain}, "", "", status.FailureReset},
+	{nil, "server gave HTTP response to HTTPS client", notTLS, status.FailureTLS},
+	{nil, "first record does not look like a TLS handshake", notTLS, status.FailureTLS},
+	{nil, "tls: ", "", status.FailureTLS},
+	{nil, "server closed idle connection", "", status.FailureReset},
+	{nil, "transport connection broken", "", status.FailureReset},
+	{nil, "received from peer", "", status.FailureReset},
+	{nil, "GOAWAY", "", status.FailureReset},
+}
+
+const notTLS = "the server does not speak TLS on this port"
+
+// meaning returns what an error means, in words that are free of secrets; "" if its own text
+// says it.
+func meaning(err error) (words string, class status.FailureClass) {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		switch {
+		case e.IsNotFound:
+			return "no such host " + e.Name, status.FailureDNS
+		case e.IsTimeout:
+			class = status.FailureTimeout
+		}
+		return "cannot look up " + e.Name, class
+	}
+	if e, ok := errors.AsType[*brokenOff](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
+		return e.words(), status.FailureReset
+	}
+	for _, m := range meanings {
+		is := func(known error) bool { return errors.Is(err, known) }
+		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
+			return m.words, m.class
+		}
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
+		return "timed out", status.FailureTimeout
+	}
+	return "", status.FailureOther
+}

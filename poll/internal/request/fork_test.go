@@ -1,0 +1,249 @@
+package request
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/status"
+)
+
+// forkOf starts a session, and returns it with the fork for an element of what is listed.
+func forkOf(t *testing.T, r Request, element string) (s, fork *Session) {
+	t.Helper()
+	r.FollowEach = true
+	s = newTestSession(t, r)
+	o := s.Look(t.Context(), Attempt{})
+	if start := r.Method == http.MethodPost; o.Failure != nil || !o.Following.Each || o.Following.Start != start || s.StartDue() {
+		t.Fatalf("have %+v, %+v", o.Failure, o.Following)
+	}
+	fork, err := s.Fork([]byte(element))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, fork
+}
+
+func TestFork(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cret"
+	for name, test := range map[string]struct {
+		follow, element string
+		trusted         bool
+		want            string // the request
+		remark          string
+	}{
+		"a path":           {follow: "/jobs/{.id}", element: `{"id":"a b"}`, want: "GET https://h/jobs/a%20b s3cret sid"},
+		"a value":          {follow: ".url", element: `{"url":"2?x=1"}`, want: "GET https://h/v1/2?x=1 s3cret sid"},
+		"parameters":       {follow: "?id={.id}", element: `{"id":7}`, want: "GET https://h/v1/jobs?key=k&id=7 s3cret sid"},
+		"the whole answer": {follow: "/{$json.project}/{.id}", element: `{"id":7,"project":"no"}`, want: "GET https://h/p/7 s3cret sid"},
+		"the header":       {follow: "/{$header.X-Group}/{.id}", element: `{"id":7}`, want: "GET https://h/g/7 s3cret sid"},
+		"the environment":  {follow: "/{.id}?key={$ENV.KEY}", element: `{"id":7}`, want: "GET https://h/7?key=s3cret s3cret sid"},
+		"no object":        {follow: "/{.}", element: `7`, want: "GET https://h/7 s3cret sid"},
+		"another origin": {
+			follow: ".url", element: `{"url":"https://other/x?token=s3cret"}`, want: "GET https://other/x?token=s3cret  ",
+			remark: "following https://other/x, as its element says; that is another origin, credentials are not sent there",
+		},
+		"another origin that is trusted": {follow: ".url", trusted: true, element: `{"url":"http://other/x"}`, want: "GET http://other/x s3cret "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := ""
+			_, fork := forkOf(t, Request{
+				URL: "https://h/v1/jobs?key=k", Method: "POST", Body: []byte("x"), Follow: test.follow, LocationTrusted: test.trusted,
+				Header: http.Header{"Authorization": {secret}}, LookupEnv: func(string) (string, bool) { return secret, true },
+				Transport: serve(func(r *http.Request) reply {
+					cookie := strings.TrimPrefix(r.Header.Get("Cookie"), "sid=")
+					asked = strings.Join([]string{r.Method, r.URL.String(), r.Header.Get("Authorization"), cookie}, " ")
+					if r.Body != nil && r.Method == http.MethodGet {
+						t.Error("the body is sent again")
+					}
+					if r.Method == http.MethodGet {
+						return replied("{}")
+					}
+					return replied(`{"project":"p"}`, "X-Group: g", "Set-Cookie: sid=sid; Path=/")
+				}),
+			}, test.element)
+			if fork.StartDue() || fork.Place() != placeOf(t, strings.Fields(test.want)[1]).origin() {
+				t.Errorf("start %t, place %s", fork.StartDue(), fork.Place())
+			}
+			for range 2 {
+				o := fork.Look(t.Context(), Attempt{})
+				if diff := cmp.Diff(test.want, asked); diff != "" {
+					t.Errorf("request (-want +have):\n%s", diff)
+				}
+				if o.Following.Start || o.Following.Each || o.Following.Monitor != status.MonitorBuilt {
+					t.Errorf("have %+v", o.Following)
+				}
+				if have := strings.Join(o.Remarks, "\n"); have != test.remark {
+					t.Errorf("have remarks %q, want %q", have, test.remark)
+				}
+				test.remark = "" // it is said once
+			}
+		})
+	}
+}
+
+func TestFork_nowhere(t *testing.T) {
+	t.Parallel()
+	s, _ := forkOf(t, Request{
+		URL: "https://h/", Follow: ".url", Header: http.Header{"Authorization": {"s3cret"}},
+		Transport: serve(func(*http.Request) reply { return replied("[]") }),
+	}, `{"url":"/x"}`)
+	for element, want := range map[string]string{
+		`{}`:                    ".url is missing",
+		`{"url":""}`:            ".url is empty",
+		`{"url":[]}`:            ".url is neither text nor a number",
+		`{"url":"http://h/x"}`:  "the value of .url leads from https to http",
+		`{"url":"ftp://h/x"}`:   "the value of .url is neither http nor https",
+		`{"url":"https://[::"}`: "the value of .url is malformed",
+	} {
+		if fork, err := s.Fork([]byte(element)); fork != nil || err == nil || err.Error() != want {
+			t.Errorf("%s: have %v, want %q", element, err, want)
+		}
+	}
+	s = newTestSession(t, Request{URL: "https://h/", Follow: ".url", FollowEach: true})
+	if _, err := s.Fork([]byte(`{"url":"/x"}`)); err == nil {
+		t.Error("there is a fork before there is an answer")
+	}
+	for _, follow := range []string{"", "auto", "none"} {
+		if _, err := NewSession(Request{URL: "https://h/", Follow: follow, FollowEach: true}); err == nil {
+			t.Errorf("%q: is accepted", follow)
+		}
+	}
+}
+
+// A list that is asked for by GET is followed with all its pages, from each good answer.
+func TestFork_list(t *testing.T) {
+	t.Parallel()
+	code := http.StatusServiceUnavailable
+	var asked []string
+	s := newTestSession(t, Request{
+		URL: "https://h/list", Next: "auto", Follow: "?id={.id}", FollowEach: true,
+		Transport: serve(func(r *http.Request) reply {
+			asked = append(asked, r.URL.RequestURI())
+			if r.URL.RawQuery != "" {
+				return reply{code, "[]", nil}
+			}
+			return replied("[]", "Link: <?2>; rel=next")
+		}),
+	})
+	o := s.Look(t.Context(), Attempt{})
+	if _, err := s.Fork([]byte(`{"id":1}`)); err == nil || o.Following.Each || o.Following.Start || o.Page != 2 {
+		t.Errorf("a page failed: have %+v of page %d, %v", o.Following, o.Page, err)
+	}
+	code = http.StatusOK
+	if o = s.Look(t.Context(), Attempt{}); !o.Following.Each || len(o.Pages) != 1 {
+		t.Errorf("have %+v with %d further pages", o.Following, len(o.Pages))
+	}
+	fork, err := s.Fork([]byte(`{"id":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork.Look(t.Context(), Attempt{})
+	if diff := cmp.Diff([]string{"/list", "/list?2", "/list", "/list?2", "/list?id=1"}, asked); diff != "" {
+		t.Errorf("requests (-want +have):\n%s", diff)
+	}
+}
+
+// A fork that goes on in another run looks at its element, and nothing else.
+func TestFork_resumed(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	request := Request{
+		URL: "https://h/jobs", Method: "POST", Follow: "/{.id}", FollowEach: true, Next: "auto",
+		Transport: serve(func(r *http.Request) reply {
+			asked = append(asked, r.Method+" "+r.URL.Path)
+			if r.Method == http.MethodPost {
+				return replied("[]")
+			}
+			return replied("[]", "Link: </more>; rel=next")
+		}),
+	}
+	_, fork := forkOf(t, request, `{"id":1}`)
+	resumed := newTestSession(t, request)
+	if err := resumed.Resume(fork.Save()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []*Session{fork, resumed} {
+		if o := s.Look(t.Context(), Attempt{}); o.Following.Each || o.Following.Monitor != status.MonitorBuilt || o.Failure != nil {
+			t.Errorf("have %+v", o)
+		}
+	}
+	if diff := cmp.Diff([]string{"POST /jobs", "GET /1", "GET /1"}, asked); diff != "" {
+		t.Errorf("requests (-want +have):\n%s", diff)
+	}
+}
+
+// What a fork keeps is its own; what it is let in by is that of all.
+func TestFork_apart(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	token, seen := "old", map[string][]string{}
+	renew := func(context.Context, bool) (http.Header, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return http.Header{"Authorization": {token}}, nil
+	}
+	s, one := forkOf(t, Request{
+		URL: "https://h/", Follow: "/{.id}", User: url.UserPassword("u", "p"), Refresh: renew,
+		Transport: serve(func(r *http.Request) reply {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[r.URL.Path] = append(seen[r.URL.Path], r.Header.Get("Authorization")+" "+r.Header.Get("If-None-Match"))
+			return replied("[]", "ETag: \""+r.URL.Path+"\"")
+		}),
+	}, `{"id":1}`)
+	two, err := s.Fork([]byte(`{"id":2}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token = range []string{"old", "new"} {
+		var both sync.WaitGroup
+		for _, fork := range []*Session{one, two} {
+			both.Go(func() { fork.Look(t.Context(), Attempt{}) })
+		}
+		both.Wait()
+	}
+	want := map[string][]string{"/": {"old "}, "/1": {"old ", `new "/1"`}, "/2": {"old ", `new "/2"`}}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("requests (-want +have):\n%s", diff)
+	}
+}
+
+// Forks share a transport for other origins, and no memory that they write to.
+func TestFork_shares(t *testing.T) {
+	t.Parallel()
+	s := newTestSession(t, Request{
+		URL: "https://h/", Follow: ".", FollowEach: true,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{Certificates: make([]tls.Certificate, 1)}},
+	})
+	s.listed = &listing{answer: &answer{asked: call{at: s.at}}}
+	s.client.hold.Kept = 7
+	s.client.secrets.renewed = append(make([]string, 0, 9), "first")
+	var forks [2]*Session
+	for i, element := range []string{`"https://one/"`, `"https://two/"`} {
+		fork, err := s.Fork([]byte(element))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fork.client.secrets.addRenewed("secret of " + element)
+		forks[i] = fork
+	}
+	one, two := forks[0].client, forks[1].client
+	if one.transport(forks[0].at) != two.transport(forks[1].at) || one.transport(forks[0].at) == one.Transport {
+		t.Error("they do not share one transport without the certificate")
+	}
+	if have := one.secrets.clean(`the first secret of "https://one/"`); !strings.HasPrefix(have, "the *** ***") {
+		t.Errorf("have %q", have)
+	}
+	if one.hold.Kept != 0 {
+		t.Error("a fork holds what the list holds")
+	}
+}

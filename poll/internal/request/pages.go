@@ -1,0 +1,321 @@
+package request
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+const (
+	// maxPages is how many pages of a list one look reads at most.
+	maxPages = 1000
+	// mostTries is how often one look asks for a page that is refused for load.
+	mostTries = 10
+)
+
+// A pages adds the further pages of a list to the answer that is the first. It is the layer
+// around [renewed].
+type pages struct {
+	renewed
+	pager
+	known bool // it is known whether the first page of a list names the next one
+}
+
+var (
+	// errLastPage means that a page names no next one.
+	errLastPage = errors.New("is the last page")
+	// errUnknownPage means that a page cannot be asked for the next one.
+	errUnknownPage = errors.New("cannot be read")
+	// errOverlooked means that a page tells of another one otherwise than where that is looked for.
+	errOverlooked = errors.New("tells of another page")
+)
+
+// newPages returns all layers of a session.
+func newPages(c *client, p pager) *pages {
+	off := c.NoConditional || asksByItself(c.Header) || p.readsPages()
+	return &pages{renewed: renewed{&conditional{client: c, off: off}}, pager: p}
+}
+
+func (p *pages) do(ctx context.Context, next call) *answer {
+	first := p.renewed.do(ctx, next)
+	if next.single || !p.readsPages() || first.asked.start || !isPage(first) {
+		return first
+	}
+	at := next.at
+	if next.start {
+		at = first.asked.at
+	}
+	whole := *first // which may be kept as it is
+	list := reading{pages: p, Attempt: next.Attempt, whole: &whole, last: first, seen: map[string]int{at.identity(): 1}}
+	list.read(ctx)
+	return &whole
+}
+
+// A reading reads the pages of a list.
+type reading struct {
+	*pages
+	Attempt
+	whole *answer
+	last  *answer        // the last page
+	seen  map[string]int // the numbers of the pages
+}
+
+// read reads all pages behind the first one. If one of them cannot be had, the answer is
+// about that one.
+func (r *reading) read(ctx context.Context) {
+	for n := 1; !r.whole.Truncated; n++ {
+		to, err := r.next(ctx, n)
+		if endsList(err, r.last, n) {
+			r.whole.Doubt = r.missing(err)
+			return
+		}
+		r.known = true
+		if err != nil {
+			r.fail(failed(unread(ctx, err), call{}), n)
+			return
+		}
+		if words := r.client.withheld(r.last.asked.at, to); words != "" {
+			r.whole.remark(fmt.Sprintf("page %d of the list is at %s", n+1, urlName(to.url)) + words)
+		}
+		r.client.hold.Kept += int64(len(r.last.Body))
+		room := r.client.MaxBody - r.client.hold.Kept
+		if r.whole.Truncated = room <= 0; r.whole.Truncated {
+			break
+		}
+		asked := r.last.asked
+		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, page: n, room: room})
+		if !r.last.Good() {
+			r.fail(r.last, n+1)
+			return
+		}
+		addPage(&r.whole.Observation, r.last)
+		r.seen[to.identity()] = n + 1
+	}
+	r.whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", r.client.MaxBody))
+}
+
+// ask asks for a page, and again while it is refused for load.
+func (r *reading) ask(ctx context.Context, next call) (a *answer) {
+	for range mostTries {
+		if err := next.wait(ctx, next.at); err != nil {
+			return failed(cutOff(ctx, true, 0), next)
+		}
+		a = r.renewed.do(ctx, next)
+		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.Observation) {
+			break
+		}
+	}
+	if a.Good() && !isPage(a) {
+		return failed(fail(status.FailureTransient, "it is no JSON", nil), a.asked)
+	}
+	return a
+}
+
+// fail makes the answer that of a page that cannot be had, or that of the last page before
+// one.
+func (r *reading) fail(a *answer, n int) {
+	remarks := append(r.whole.Remarks, a.Remarks...)
+	r.whole.Observation, r.whole.code = a.Observation, a.code
+	r.whole.Remarks, r.whole.Page = remarks, n
+}
+
+// next returns the place of the page after page n.
+func (r *reading) next(ctx context.Context, n int) (to place, err error) {
+	from := r.last.asked
+	to, err = r.pager.next(ctx, r.client, r.last)
+	if err == nil && len(from.body) > 0 {
+		err = r.client.mayTakeBody(from.at, to)
+	}
+	if err != nil {
+		return place{}, err
+	}
+	earlier, loop := r.seen[to.identity()]
+	switch {
+	case loop:
+		return place{}, fmt.Errorf("it names page %d as the next one: a loop", earlier)
+	case n == maxPages:
+		return place{}, fmt.Errorf("it names another one, and at most %d are read: "+
+			"ask for longer pages, or for fewer elements", maxPages)
+	case len(to.url.String()) > maxURL:
+		return place{}, fmt.Errorf("the URL of the next one is longer than %d bytes", maxURL)
+	}
+	return to, nil
+}
+
+// missing says that what would name the next page is not even on the first page of the first
+// list: it may be misspelled, which nothing else would show.
+func (p *pages) missing(last error) (doubt string) {
+	if !errors.Is(last, errLastPage) {
+		return ""
+	}
+	if missing, ok := errors.AsType[*safeError](last); ok && !p.known {
+		doubt = "no next page: " + missing.words
+	}
+	p.known = true
+	return doubt
+}
+
+// endsList reports whether the error of [pager.next] means that the list ends with page n. A
+// first page without a document is an empty list of JSON lines, and names nothing; a later
+// one may have been lost.
+func endsList(err error, a *answer, n int) bool {
+	return errors.Is(err, errLastPage) ||
+		n == 1 && errors.Is(err, errUnknownPage) && len(bytes.TrimSpace(a.Body)) == 0
+}
+
+// unread is the failure of a look at a list whose next page cannot be asked for. What cannot
+// be read may be readable later. All else is hopeless, a loop, too: a position in a list
+// moves on from page to page even while the list changes, so one that comes back is a
+// mistake of the server or of the expression, which each look would meet again.
+func unread(ctx context.Context, err error) *status.Failure {
+	f := fail(status.FailureHopeless, err.Error(), err)
+	switch {
+	case ctx.Err() != nil:
+		return cutOff(ctx, false, 0)
+	case errors.Is(err, errOverlooked):
+		f.Kind, f.Advice.Code = status.FailureTransient, status.AdviceNext
+	case errors.Is(err, errUnknownPage):
+		f.Kind = status.FailureTransient
+	}
+	return f
+}
+
+// addPage adds a page to the observation of the first one.
+func addPage(o *status.Observation, a *answer) {
+	o.Size += a.Size
+	o.Exhausted = o.Exhausted || a.Exhausted
+	if a.Hint != nil && (o.Hint == nil || a.Hint.Wait > o.Hint.Wait) {
+		o.Hint = a.Hint
+	}
+	if a.Quota != nil {
+		o.Quota = a.Quota
+	}
+	if o.Truncated = a.Truncated; !a.Truncated {
+		o.Pages = append(o.Pages, a.Body)
+	}
+}
+
+// isPage reports whether an answer is good, and begins as JSON does: a document, a line of
+// several, or nothing, which is a list without elements in JSON lines.
+func isPage(a *answer) bool {
+	text := bytes.TrimPrefix(a.Body, []byte("\ufeff"))
+	_, err := json.NewDecoder(bytes.NewReader(text)).Token()
+	return a.Good() && (err == nil || errors.Is(err, io.EOF))
+}
+
+// A pager says where the next page of a list is. The zero value: an answer is one page.
+type pager struct {
+	links bool // the Link header says it
+	reference
+}
+
+// parsePager parses poll.HTTP's Next.
+func parsePager(s string, opts ...expr.Option) (pager, error) {
+	switch {
+	case s == "" || s == "none":
+		return pager{}, nil
+	case s == "auto":
+		return pager{links: true}, nil
+	case instead(s) != "":
+		return pager{}, fmt.Errorf("%s is no next page: write %s", s, instead(s))
+	}
+	r, err := parseReference(s, opts...)
+	if err == nil && !r.varies() { // it is not shown, since a URL can hold secrets
+		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
+			"in a URL one in braces, as in ?page_token={.next}")
+	}
+	return pager{reference: r}, err
+}
+
+// readsPages reports whether an answer may have further pages.
+func (p pager) readsPages() bool { return p.links || p.explicit() }
+
+// next returns the place of the page after an answer, or [errLastPage].
+func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err error) {
+	if !p.links {
+		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
+	}
+	target, found := nextLink(a.Header["Link"])
+	if !found {
+		return place{}, cmp.Or(overlooked(a.Body, ""), errLastPage)
+	}
+	if to, err = c.refer(a.asked.at, target); err != nil {
+		err = fmt.Errorf("its Link to the next page %w", err)
+	}
+	return to, err
+}
+
+// overlooked returns an error if a page where nothing names the next one tells of another: it
+// is not taken for all of the list.
+func overlooked(page []byte, words string) error {
+	if member := status.NextPage(page); member != "" {
+		return &safeError{words: words + member + " tells of another page", cause: errOverlooked}
+	}
+	return nil
+}
+
+// read reads the value that names the next page. Without a template that is the URL or the
+// path of it: of anything else, such as a cursor, it is not known which parameter it is.
+func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
+	got := x.Eval(env).Value()
+	switch got.Kind {
+	case expr.KindUnknown:
+		return "", &safeError{words: got.Reason, cause: errUnknownPage}
+	case expr.KindMissing:
+		return "", cmp.Or[error](overlooked(env.Doc.Bytes(), got.Reason+", and "), &safeError{words: got.Reason, cause: errLastPage})
+	case expr.KindNull:
+		return "", errLastPage
+	}
+	if got.Raw == "false" || got.Raw == `""` {
+		return "", errLastPage
+	}
+	value, err := textOf(x, got)
+	if err == nil && p.template == nil && !isURL(value) {
+		err = fmt.Errorf("the value of %s is neither a URL nor a path: if it is a parameter, ?NAME={%s} says which", x, x)
+	}
+	return value, err
+}
+
+var (
+	// webLinks finds the links of a Link header field, each with its parameters (RFC 8288
+	// section 3), webParams these.
+	webLinks  = lazily(`<([^>]*)>([^,"]*(?:"(?:[^"\\]|\\.)*"[^,"]*)*)`)
+	webParams = lazily(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
+)
+
+// nextLink returns the target of the first link to the next page in Link header fields. A
+// link with an anchor is about something else than the answer.
+func nextLink(fields []string) (target string, found bool) {
+	for _, field := range fields {
+		for _, link := range webLinks().FindAllStringSubmatch(field, -1) {
+			if isNext(link[2]) {
+				return link[1], true
+			}
+		}
+	}
+	return "", false
+}
+
+// isNext reports whether one of the relation types in the parameters of a link is "next". Of
+// a parameter that is there more than once, the first counts.
+func isNext(params string) bool {
+	rel := ""
+	for _, p := range slices.Backward(webParams().FindAllStringSubmatch(params, -1)) {
+		switch strings.ToLower(p[1]) {
+		case "rel":
+			rel = p[2] + p[3]
+		case "anchor":
+			return false
+		}
+	}
+	return slices.ContainsFunc(strings.Fields(rel), func(r string) bool { return strings.EqualFold(r, "next") })
+}

@@ -1,0 +1,366 @@
+package request
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A reply is what a server answers: a code, a text, and lines of a header.
+type reply struct {
+	code   int
+	text   string
+	header []string
+}
+
+func replied(text string, header ...string) reply { return reply{http.StatusOK, text, header} }
+
+// serve returns a transport that answers so.
+func serve(answer func(*http.Request) reply) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		a := answer(r)
+		return &http.Response{
+			StatusCode: a.code, Header: headerOf(a.header...), ContentLength: -1, Request: r,
+			Body: io.NopCloser(strings.NewReader(a.text)),
+		}, nil
+	})
+}
+
+func newTestSession(t testing.TB, r Request) *Session {
+	t.Helper()
+	s, err := NewSession(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestParsePager(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
+		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
+		"no":                         "no is no next page: write none",
+		"true":                       "true is no next page: write auto",
+		"?page=2":                    "the same on every page",
+		"?key={$ENV.KEY}":            "the same on every page",
+		"/jobs?after={.next":         "is not closed",
+		`"2"`:                        "the same on every page",
+		".url + $ENV.KEY":            "",
+		"?after={.next}{":            "is not closed",
+		"/{$ENV.KEY}?after={.next}":  "can stand only in the query",
+		"?after={.next==}":           "in braces: ",
+		"https://h:x/?after={.next}": "malformed URL",
+	} {
+		p, err := parsePager(source, expr.WithEnviron(func(string) (string, bool) { return "s3cret", true }))
+		switch {
+		case source == ".url + $ENV.KEY": // whatever the language says of it
+			if err == nil {
+				t.Errorf("%s is accepted", source)
+			}
+		case want == "" && err != nil, want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%q: have error %v, want %q", source, err, want)
+		case want == "" && p.readsPages() != (source != "" && source != "none"):
+			t.Errorf("%q: pages %t", source, p.readsPages())
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: the error says a secret: %v", source, err)
+		}
+	}
+}
+
+func TestWithParameters(t *testing.T) {
+	t.Parallel()
+	for _, test := range [][3]string{
+		{"", "a=1", "a=1"},
+		{"b=2", "a=1", "b=2&a=1"},
+		{"a=0&b=2&a=3", "a=1", "b=2&a=1"},
+		{"b=%2C&%61=0", "a=1", "b=%2C&a=1"},
+		{"%zz=1&&a", "a=1&c=2", "%zz=1&a=1&c=2"},
+		{"A=0", "a=1", "A=0&a=1"},
+	} {
+		if have := withParameters(test[0], test[1]); have != test[2] {
+			t.Errorf("%q with %q: have %q, want %q", test[0], test[1], have, test[2])
+		}
+	}
+}
+
+// A list has at most 1,000 pages.
+func TestTooManyPages(t *testing.T) {
+	t.Parallel()
+	for pages, want := range map[int]string{
+		1000: "",
+		1001: "it names another one, and at most 1000 are read: ask for longer pages, or for fewer elements",
+	} {
+		asked := 0
+		s := newTestSession(t, Request{URL: "http://h/?n=1", Next: ".next", Transport: serve(func(*http.Request) reply {
+			if asked++; asked == pages {
+				return replied("{}")
+			}
+			return replied(fmt.Sprintf(`{"next":"?n=%d"}`, asked+1))
+		})})
+		o := s.Look(t.Context(), Attempt{})
+		if have := reason(o); have != want || asked != 1000 {
+			t.Errorf("%d pages: %d are asked for, %q", pages, asked, have)
+		}
+		if want != "" && (o.Page != 1000 || o.Failure.Kind != status.FailureHopeless || o.Code != nil) {
+			t.Errorf("have %+v of page %d", o.Failure, o.Page)
+		}
+		if want == "" && len(o.Pages) != 999 {
+			t.Errorf("%d further pages", len(o.Pages))
+		}
+	}
+}
+
+func reason(o status.Observation) string {
+	if o.Failure == nil {
+		return ""
+	}
+	return o.Failure.Reason
+}
+
+// What pages say about asking again counts for the whole look.
+func TestPagesHint(t *testing.T) {
+	t.Parallel()
+	headers := map[string][]string{
+		"":     {"Link: <?2>; rel=next", "Retry-After: 3", "X-RateLimit-Remaining: 60", "X-RateLimit-Reset: 60", "X: first"},
+		"2":    {"Link: <?3>; rel=next", "Retry-After: 9", "X-RateLimit-Remaining: 58", "X-RateLimit-Reset: 50"},
+		"3":    {"Retry-After: 2", "X: last"},
+		"last": nil,
+	}
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		return replied(`{"n":"`+r.URL.RawQuery+`"}`, headers[r.URL.RawQuery]...)
+	})})
+	o := s.Look(t.Context(), Attempt{})
+	if o.Failure != nil || len(o.Pages) != 2 {
+		t.Fatalf("have %v with %d further pages", o.Failure, len(o.Pages))
+	}
+	if o.Hint == nil || o.Hint.Wait.Seconds() != 9 {
+		t.Errorf("have the hint %v", o.Hint)
+	}
+	want := &status.Quota{Remaining: 58, Reset: 50e9}
+	if diff := cmp.Diff(want, o.Quota); diff != "" {
+		t.Errorf("quota (-want +have):\n%s", diff)
+	}
+	if o.Size != int64(len(`{"n":""}{"n":"2"}{"n":"3"}`)) || o.Header.Get("X") != "first" {
+		t.Errorf("have size %d and header %v", o.Size, o.Header)
+	}
+}
+
+// The last request says how far a look got, and any page that a limit is used up.
+func TestAddPage(t *testing.T) {
+	t.Parallel()
+	var o status.Observation
+	addPage(&o, &answer{Observation: status.Observation{Exhausted: true}})
+	addPage(&o, &answer{})
+	if !o.Exhausted || len(o.Pages) != 2 {
+		t.Errorf("have %+v", o)
+	}
+}
+
+// An answer of which a page failed is about that page.
+func TestFailedPage(t *testing.T) {
+	t.Parallel()
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		if r.URL.RawQuery == "" {
+			return replied("[]", "Link: <http://other/?2>; rel=next")
+		}
+		return reply{http.StatusNotFound, "", []string{"Retry-After: x"}}
+	})})
+	o := s.Look(t.Context(), Attempt{})
+	if o.Page != 2 || *o.Code != http.StatusNotFound || len(o.Body) > 0 || len(o.Remarks) != 1 {
+		t.Errorf("have %+v", o)
+	}
+}
+
+func TestIsPage(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"[]": true, " \r\n\t{}": true, "\ufeff[]": true, "": true, " \n": true, "7\n8\n": true, "\"a\"\n\"b\"": true, "null": true,
+		"<html>": false, " <!DOCTYPE html>": false, "not found": false, "nothing": false, "OK": false, "\"a": false,
+	} {
+		if isPage(&answer{Observation: status.Observation{Code: new(200), Body: []byte(text)}}) != want {
+			t.Errorf("%q: want %t", text, want)
+		}
+	}
+	if isPage(&answer{Observation: status.Observation{Code: new(404), Body: []byte("[]")}}) {
+		t.Error("an answer that is not good is a page")
+	}
+}
+
+// The pages of a list of JSON lines may be empty, and begin with anything.
+func TestPagesOfLines(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{"", "\n", `"a"`, "7\n8\n", "null"} {
+		for _, next := range []string{"auto", "$header.X-Next"} {
+			s := newTestSession(t, Request{URL: "http://h/", Next: next, Transport: serve(func(r *http.Request) reply {
+				switch r.URL.RawQuery {
+				case "":
+					return replied(first, "Link: <?2>; rel=next", "X-Next: ?2")
+				case "2":
+					return replied("", "Link: <?3>; rel=next", "X-Next: ?3")
+				}
+				return replied(`{"id":3}`)
+			})})
+			o := s.Look(t.Context(), Attempt{})
+			if o.Failure != nil || len(o.Pages) != 2 || string(o.Pages[1]) != `{"id":3}` {
+				t.Errorf("%q, %s: %v, further pages %q", first, next, o.Failure, o.Pages)
+			}
+		}
+	}
+	for body, want := range map[string]string{
+		"": "", " \n": "", `"a"`: ". is a string, and has no field next", `{"next":"?2"}`: "the body is empty",
+	} {
+		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
+			if r.URL.RawQuery != "" {
+				return replied("")
+			}
+			return replied(body)
+		})})
+		if o := s.Look(t.Context(), Attempt{}); reason(o) != want || len(o.Remarks) > 0 {
+			t.Errorf("%q: have %q, want %q, and %q", body, reason(o), want, o.Remarks)
+		}
+	}
+}
+
+// It is said once that the first page of the first list does not have what names the next
+// one.
+func TestPagesMissing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ next, page, want string }{
+		{"?c={.nxt}", `{"after":"a"}`, "no next page: .nxt is missing"},
+		{".nxt", `{"after":"/a"}`, "no next page: .nxt is missing"},
+		{".after", `{"after":null,"next":"/a"}`, ""},
+		{".next", `{"next":null}`, ""},
+		{".next", `{"next":""}`, ""},
+		{"auto", `{}`, ""},
+		{"?c={.a.b}", `{"a":{}}`, "no next page: .a.b is missing"},
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			s := newTestSession(t, Request{
+				URL: "http://h/", Next: test.next, Method: method, FollowEach: true, Follow: "/jobs/{.id}",
+				Transport: serve(func(r *http.Request) reply { return replied(test.page) }),
+			})
+			o := s.Look(t.Context(), Attempt{})
+			if have := o.Doubt; have != test.want || o.Failure != nil {
+				t.Errorf("%s %s of %s: have %s, want %s, %v", method, test.next, test.page, have, test.want, o.Failure)
+			}
+			if again := s.Look(t.Context(), Attempt{}); method == "GET" && again.Doubt != "" {
+				t.Errorf("%s of %s: it is said again: %s", test.next, test.page, again.Doubt)
+			}
+		}
+	}
+	pages := 2 // and then the list becomes shorter
+	s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
+		if pages == 2 && r.URL.RawQuery == "" {
+			return replied(`{"next":"?2"}`)
+		}
+		return replied("{}")
+	})})
+	for _, pages = range []int{2, 1} {
+		if o := s.Look(t.Context(), Attempt{}); len(o.Remarks) > 0 {
+			t.Errorf("%d pages: %s", pages, o.Remarks)
+		}
+	}
+}
+
+// Where a look ends while the next page is looked for, that decides nothing.
+func TestPages_stopped(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause.ErrDeadline)
+	if f := unread(ctx, errUnknownPage); f.Kind != status.FailureStopped {
+		t.Errorf("have %+v", f)
+	}
+}
+
+// The URLs of pages do not grow without end.
+func TestPages_longURL(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
+		requests++
+		return replied("[]", "Link: <"+strings.Repeat("x", 1000)+"/>; rel=next")
+	})})
+	o := s.Look(t.Context(), Attempt{})
+	if want := "the URL of the next one is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
+		t.Errorf("after %d requests: have %q, want %q", requests, reason(o), want)
+	}
+}
+
+// Pages of one list share one place of a budget, which they take once they are long
+// together.
+func TestPagesBudget(t *testing.T) {
+	t.Parallel()
+	for pages, want := range map[int]int{3: 2, 2: 3} { // of 400 kB
+		var budget body.Budget
+		request := Request{URL: "http://h/?1", Next: "auto", Bodies: &budget, Transport: serve(func(r *http.Request) reply {
+			text := "[" + strings.Repeat(" ", 400_000) + "]"
+			var n int
+			if fmt.Sscan(r.URL.RawQuery, &n); n == pages {
+				return replied(text)
+			}
+			return replied(text, fmt.Sprintf("Link: <?%d>; rel=next", n+1))
+		})}
+		var sessions [3]*Session
+		good := 0
+		for i := range sessions {
+			sessions[i] = newTestSession(t, request)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel() // a place that is free is taken nevertheless
+			if o := sessions[i].Look(ctx, Attempt{}); o.Failure == nil {
+				good++
+			}
+		}
+		if good != want {
+			t.Errorf("%d pages: %d lists are held at once", pages, good)
+		}
+		sessions[0].Release()
+		if o := sessions[2].Look(t.Context(), Attempt{}); o.Failure != nil || len(o.Pages) != pages-1 {
+			t.Errorf("%d pages: %v, %d further pages", pages, o.Failure, len(o.Pages))
+		}
+	}
+}
+
+// Whatever Link headers say, the credentials stay with their origin, and a look ends.
+func FuzzPages(f *testing.F) {
+	for _, link := range []string{
+		`<?page=2>; rel="next"`, `<https://evil.example/>; rel=next`, `<http://h/>; rel=next`, `<//evil.example/>; rel="prev next"`,
+		`<https://h:443/2>; title=", <"; rel=next`, `<https://h@evil.example/>; rel=next`, `<\\evil.example/x>; rel=next`, `<%>; rel=next, <`,
+	} {
+		f.Add(link, `</3>; rel="next"`)
+	}
+	f.Fuzz(func(t *testing.T, link, other string) {
+		requests := 0
+		s := newTestSession(t, Request{
+			URL: "https://h/list", Next: "auto", Header: http.Header{"Authorization": {"s3cret"}, "Cookie": {"s3cret"}},
+			Transport: serve(func(r *http.Request) reply {
+				origin := r.URL.Scheme + "://" + strings.ToLower(r.URL.Hostname()) + ":" + port(r.URL)
+				if (r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "") && origin != "https://h:443" {
+					t.Errorf("%q and %q: credentials are sent to %s", link, other, r.URL)
+				}
+				if requests++; requests%2 == 0 {
+					link, other = other, link
+				}
+				return replied(fmt.Sprintf("[%d]", requests), "Link: "+link)
+			}),
+		})
+		o := s.Look(t.Context(), Attempt{})
+		if requests > maxPages || o.Failure == nil && len(o.Pages) != requests-1 {
+			t.Errorf("%q and %q: %d requests, %d further pages, %v", link, other, requests, len(o.Pages), o.Failure)
+		}
+		if strings.Contains(reason(o)+strings.Join(o.Remarks, " "), "s3cret") {
+			t.Errorf("%q and %q: a secret is said", link, other)
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package request
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrUntrusted is poll.ErrUntrusted.
+var ErrUntrusted = errors.New("the other origin is not trusted")
+
+// A place is a URL and whether the user's credentials may be sent to it.
+type place struct {
+	url     *url.URL // without userinfo; never changed
+	trusted bool
+}
+
+// newPlace returns the place of a URL, which is then the place's.
+func newPlace(u *url.URL, trusted bool) place {
+	u.User = nil
+	u.Host = strings.TrimSuffix(u.Host, ":") // an empty port is no port (RFC 3986 section 6.2.3)
+	return place{url: u, trusted: trusted}
+}
+
+// resolve resolves a reference in an answer from p, such as a Location. Trust ends when the
+// origin changes, and does not come back, even if another origin redirects to the first
+// one.
+func (p place) resolve(reference string, trustAll bool) (place, error) {
+	if reference == "" {
+		return place{}, errors.New("is empty")
+	}
+	u, err := p.url.Parse(strings.TrimSpace(reference))
+	switch {
+	case err != nil:
+		return place{}, errors.New("is malformed")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return place{}, errors.New("is neither http nor https")
+	case u.Hostname() == "":
+		return place{}, errors.New("has no host")
+	}
+	u.Fragment, u.RawFragment = "", ""
+	return newPlace(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
+}
+
+// same reports whether a request to p and one to q are the same.
+func (p place) same(q place) bool {
+	return p.url != nil && q.url != nil && p.trusted == q.trusted && p.identity() == q.identity()
+}
+
+// identity tells whether the requests for two URLs are the same.
+func (p place) identity() string { return p.origin() + p.url.RequestURI() }
+
+// origin returns the scheme, host and port (RFC 6454 section 5).
+func (p place) origin() string {
+	return p.url.Scheme + "://" + net.JoinHostPort(lower(p.url.Hostname()), port(p.url))
+}
+
+// Origin returns the scheme, host and port of a URL to request, "" if it is malformed.
+func Origin(s string) string {
+	u, err := ParseURL(s)
+	if err != nil {
+		return ""
+	}
+	return newPlace(u, false).origin()
+}
+
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && sameHost(a, b) && port(a) == port(b)
+}
+
+// sameHost compares the hosts of URLs. The two spellings of an internationalized name count
+// as two hosts, which is on the safe side.
+func sameHost(a, b *url.URL) bool { return lower(a.Hostname()) == lower(b.Hostname()) }
+
+// lower lowers a host name of ASCII letters. Unicode folds letters that are different in one
+// (ß and ẞ, s and ſ).
+func lower(host string) string {
+	if strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return host
+	}
+	return strings.ToLower(host)
+}
+
+// upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
+func upgraded(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && sameHost(a, b) && port(a) == "80" && port(b) == "443"
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
+
+// goesAnywhere reports whether a user's header is also sent to other origins.
+func goesAnywhere(name string) bool {
+	return strings.HasPrefix(name, "Accept") || name == "User-Agent" || name == "Content-Type"
+}

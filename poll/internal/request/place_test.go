@@ -1,0 +1,171 @@
+package request
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+)
+
+func placeOf(t testing.TB, s string) place {
+	t.Helper()
+	u, err := url.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return place{url: u, trusted: true}
+}
+
+func clientOf(t testing.TB, r Request) *client {
+	t.Helper()
+	c, err := newClient(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestRefer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, reference, want string
+		trusted               bool
+	}{
+		{"https://h/a/b?q", "c", "https://h/a/c", true},
+		{"https://h/a/b?q", "/c?d", "https://h/c?d", true},
+		{"https://h/a/b?q", "?d", "https://h/a/b?d", true},
+		{"https://h/a/b?q", "../../../c", "https://h/c", true},
+		{"https://h/a", "//other/c", "https://other/c", false},
+		{"https://h/a", "https://H:443/c", "https://H:443/c", true},
+		{"https://h/a", "https://h:8443/c", "https://h:8443/c", false},
+		{"https://h/a", "http://h/c", "http://h/c", false},
+		{"http://h:80/a", "http://h/c", "http://h/c", true},
+		{"https://h/a", "https://h.evil/c", "https://h.evil/c", false},
+		{"https://h/a", "https://h@evil/c", "https://evil/c", false},
+		{"https://h/a", " /c#frag ", "https://h/c", true},
+		{"https://[::1]/a", "https://[::1]:443/c", "https://[::1]:443/c", true},
+		{"https://secure.example/a", "https://ſecure.example/c", "https://%C5%BFecure.example/c", false},
+	} {
+		have, err := placeOf(t, test.from).resolve(test.reference, false)
+		if err != nil {
+			t.Errorf("%s and %s: %v", test.from, test.reference, err)
+			continue
+		}
+		if have.url.String() != test.want || have.trusted != test.trusted {
+			t.Errorf("%s and %s: have %s trusted %t, want %s trusted %t",
+				test.from, test.reference, have.url, have.trusted, test.want, test.trusted)
+		}
+	}
+	for _, bad := range []string{"", "ftp://h/", "javascript:alert(1)", "http://", "http://[::1", "http://h:x/", "%zz"} {
+		if have, err := placeOf(t, "https://h/a").resolve(bad, false); err == nil {
+			t.Errorf("%q: have %s", bad, have.url)
+		}
+	}
+}
+
+// A host is another one wherever Unicode's case folding would make it the same.
+func TestSameHost(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		a, b string
+		want bool
+	}{
+		{"api.example.com", "API.Example.COM", true},
+		{"aZ.example", "Az.example", true},
+		{"Straße.example", "straße.example", false}, // the safe side, too
+		{"straße.example", "straẞe.example", false},
+		{"φίλος.example", "φίλοσ.example", false},
+		{"secure.example", "ſecure.example", false},
+		{"kelvin.example", "\u212aelvin.example", false},
+		{"straße.example", "xn--strae-oqa.example", false}, // the safe side: two spellings are two hosts
+		{"ä.example", "Ä.example", false},
+		{"\xff.example", "\xfe.example", false},
+		{"a.example", "a.example.", false},
+		{"@.example", "`.example", false},
+		{"[.example", "{.example", false},
+		{"a.example", "a.example.evil", false},
+	} {
+		if have := lower(test.a) == lower(test.b); have != test.want {
+			t.Errorf("%q and %q: want %t", test.a, test.b, test.want)
+		}
+	}
+}
+
+func TestUpgraded(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		from, to string
+		upgraded bool
+	}{
+		{"http://h/a", "https://h/a", true},
+		{"http://h:80/a", "https://H:443/b", true},
+		{"http://h/a", "https://h:8443/a", false},
+		{"http://h:8080/a", "https://h/a", false},
+		{"http://h/a", "https://other/a", false},
+		{"http://h/a", "http://h/a", false},
+		{"https://h/a", "http://h/a", false},
+		{"https://h/a", "https://h/a/", false},
+		{"https://h/a/", "https://h/a", false},
+		{"https://h/a?q=1", "https://h/a/?q=1", false},
+		{"https://h/a?q=1", "https://h/a/?q=2", false},
+		{"https://h/a", "https://other/a/", false},
+		{"https://h/a", "https://h/b", false},
+	} {
+		from, to := placeOf(t, test.from).url, placeOf(t, test.to).url
+		if upgraded(from, to) != test.upgraded {
+			t.Errorf("%s to %s: have %t", from, to, upgraded(from, to))
+		}
+	}
+}
+
+func TestReferTrustDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	away, err := placeOf(t, "https://h/").resolve("https://evil/", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := away.resolve("https://h/", false); err != nil || back.trusted {
+		t.Errorf("have trusted %t, %v", back.trusted, err)
+	}
+	if back, err := away.resolve("https://h/", true); err != nil || !back.trusted {
+		t.Errorf("with every origin trusted: have trusted %t, %v", back.trusted, err)
+	}
+}
+
+func TestBecomesGET(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		code   int
+		method string
+		want   bool
+	}{
+		{301, "POST", true}, {302, "POST", true}, {303, "POST", true}, {307, "POST", false}, {308, "POST", false},
+		{301, "PUT", false}, {302, "DELETE", false}, {303, "PUT", true}, {303, "GET", true}, {303, "HEAD", false}, {302, "HEAD", false},
+	} {
+		if have := becomesGET(test.code, test.method); have != test.want {
+			t.Errorf("%d after %s: have %t", test.code, test.method, have)
+		}
+	}
+}
+
+// FuzzLocation covers Location, Operation-Location and Azure-AsyncOperation,
+// which are all read alike.
+func FuzzLocation(f *testing.F) {
+	for _, seed := range []string{"/a", "//evil", "https://h/", "https://u:p@h/", "http://h:80", "\\\\evil", "https:evil", "?", "#", "%", "https://h:99999/", "https://H/", "https://ſ/"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, reference string) {
+		to, err := placeOf(t, "https://h/a/b").resolve(reference, false)
+		if err != nil {
+			if len(reference) > 12 && strings.Contains(err.Error(), reference) {
+				t.Errorf("the reference is in the error: %v", err)
+			}
+			return
+		}
+		if to.url.User != nil || to.url.Host == "" || to.url.Scheme != "https" && to.url.Scheme != "http" {
+			t.Errorf("%q: have %s", reference, to.url)
+		}
+		if to.trusted && (to.url.Scheme != "https" || to.url.Hostname() != "h" && to.url.Hostname() != "H" || port(to.url) != "443") {
+			t.Errorf("%q: %s is trusted", reference, to.url)
+		}
+	})
+}

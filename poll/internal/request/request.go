@@ -1,0 +1,116 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strings"
+
+	"github.com/pollcli/poll/poll/internal/body"
+)
+
+const (
+	// DefaultMaxRedirects is the MaxRedirects of a Request whose MaxRedirects is zero.
+	DefaultMaxRedirects = 50
+	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
+	defaultMaxBody = 64 << 20
+)
+
+// A Request has the fields of poll.HTTP.
+type Request struct {
+	URL             string
+	Method          string
+	Body            []byte
+	Header          http.Header
+	Refresh         func(ctx context.Context, refused bool) (http.Header, error)
+	User            *url.Userinfo
+	MaxBody         int64
+	Bodies          *body.Budget
+	MaxRedirects    int
+	Follow          string
+	FollowEach      bool
+	Next            string
+	LookupEnv       func(name string) (string, bool)
+	NoConditional   bool
+	LocationTrusted bool
+	Transport       http.RoundTripper
+	Through         string
+}
+
+// complete checks the request, except for Follow and Next, and fills in defaults. The error
+// holds no secrets.
+func (r *Request) complete() (err error) {
+	if r.Header, err = checkHeader(r.Header); err != nil {
+		return err
+	}
+	switch {
+	case r.Method != "" && !isToken(r.Method):
+		return fmt.Errorf("%q is no HTTP method", r.Method)
+	case r.MaxBody < 0:
+		return errors.New("the limit of the body is negative")
+	case r.MaxBody == 0:
+		r.MaxBody = defaultMaxBody
+	}
+	if r.MaxRedirects == 0 {
+		r.MaxRedirects = DefaultMaxRedirects
+	}
+	if r.Method == "" {
+		r.Method = http.MethodGet
+		if r.Body != nil {
+			r.Method = http.MethodPost
+		}
+	}
+	if r.Transport == nil {
+		r.Transport = http.DefaultTransport
+	}
+	return nil
+}
+
+// isSafe reports whether requests by a method change nothing (RFC 9110 section 9.2.1).
+func isSafe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// checkHeader returns header with the canonical form of each name: header itself if all
+// have it, which thousands of targets can share.
+func checkHeader(header http.Header) (http.Header, error) {
+	canonical := true
+	for name, values := range header {
+		if !isToken(name) {
+			return nil, fmt.Errorf("%q is no header name", name)
+		}
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		canonical = canonical && key == name
+		for _, v := range values {
+			// net/http also refuses control characters (RFC 9110 section 5.5), but only
+			// at each attempt. A malformed host (section 7.2) it would send as an empty
+			// one.
+			switch {
+			case strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+				return nil, fmt.Errorf("the value of header %s contains a line break or another control character", name)
+			case key == "Host" && strings.ContainsAny(v, " \t/?#@\\"):
+				return nil, errors.New("the value of header Host is no host")
+			}
+		}
+	}
+	if canonical {
+		return header, nil
+	}
+	out := make(http.Header, len(header))
+	for name, values := range header {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		out[key] = append(out[key], values...)
+	}
+	return out, nil
+}
+
+// isToken reports whether s is a token, as methods and header names are
+// (RFC 9110 section 5.6.2).
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}

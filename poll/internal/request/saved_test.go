@@ -1,0 +1,88 @@
+package request
+
+import (
+	"encoding/json"
+	"net/url"
+	"testing"
+)
+
+// What is trusted when a session goes on is decided anew: whoever can write what was kept
+// gets no credentials by that.
+func TestResumeTrustsNoMoreThanANewSession(t *testing.T) {
+	t.Parallel()
+	for kept, want := range map[string]struct {
+		at      string
+		trusted bool
+	}{
+		`{"at":"https://api.example.com/jobs/1?sig=x","trusted":true}`: {"https://api.example.com/jobs/1?sig=x", true},
+		`{"at":"https://api.example.com/jobs/1"}`:                      {"https://api.example.com/jobs/1", false}, // another origin led there
+		`{"at":"https://evil.example.com/","trusted":true}`:            {"https://evil.example.com/", false},
+		`{"at":"https://me:pass@api.example.com/","trusted":true}`:     {"https://api.example.com/", true},
+		`{"at":"http://other.example.com/"}`:                           {"http://other.example.com/", false},
+		`{"at":"http://api.example.com/","trusted":true}`:              {"", false}, // from https to http
+		`{"at":"file:///etc/passwd","trusted":true}`:                   {"", false},
+		`{"at":"https://api.example.com/","monitor":99}`:               {"", false},
+		`{"at":7}`: {"", false},
+		`nonsense`: {"", false},
+	} {
+		s, err := NewSession(Request{URL: "https://api.example.com/jobs", Method: "POST", User: url.UserPassword("me", "s3cret")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Resume(json.RawMessage(kept))
+		switch {
+		case want.at == "" && err == nil:
+			t.Errorf("%s: no error, at %s", kept, s.at.url)
+		case want.at != "" && (err != nil || s.at.url.String() != want.at || s.at.trusted != want.trusted || s.client.guards(s.at) != want.trusted || s.startDue):
+			t.Errorf("%s: %v, at %s, trusted %t, guarded %t, start due %t", kept, err, s.at.url, s.at.trusted, s.client.guards(s.at), s.startDue)
+		}
+	}
+}
+
+// What is kept is read back as it was.
+func TestSaveAndResume(t *testing.T) {
+	t.Parallel()
+	for _, r := range []Request{
+		{URL: "https://api.example.com/jobs", Method: "POST"},
+		{URL: "https://api.example.com/jobs"},
+	} {
+		s, err := NewSession(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := s.Save()
+		if (before != nil) != s.starts() {
+			t.Errorf("%s: a new session keeps %s", r.Method, before)
+		}
+		s.startDue, s.following, s.statement, s.monitor = false, true, "running", 2
+		if s.at, err = s.client.refer(s.at, "/jobs/1"); err == nil {
+			s.location, s.locationErr = s.client.refer(s.at, "https://cdn.example.com/1")
+		}
+		if err != nil || s.locationErr != nil {
+			t.Fatal(err, s.locationErr)
+		}
+		kept := s.Save()
+		again, err := NewSession(r)
+		if err == nil {
+			err = again.Resume(kept)
+		}
+		if after := again.Save(); err != nil || string(after) != string(kept) || again.location.trusted {
+			t.Errorf("%v: have %s\nwant %s", err, after, kept)
+		}
+	}
+}
+
+func TestKeepsEnviron(t *testing.T) {
+	t.Parallel()
+	for follow, want := range map[string]bool{
+		"": false, "none": false, ".url": false, "/jobs/{.id}": false, "/jobs/{.id}?env=ENV": false,
+		"/jobs/{.id}?key={$ENV.KEY}": true, "?id={.id}&key={$ENV.KEY}": true, "?id={jq: env.KEY + .id}": true,
+	} {
+		s, err := NewSession(Request{URL: "https://api.example.com/jobs", Method: "POST", Follow: follow, LookupEnv: func(string) (string, bool) { return "x", true }})
+		if err != nil {
+			t.Errorf("%s: %v", follow, err)
+		} else if s.KeepsEnviron() != want {
+			t.Errorf("%s: %t, want %t", follow, !want, want)
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package request
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Session is a request in one run: it starts an operation, and follows the URLs that
+// answers name. It is the outermost layer.
+type Session struct {
+	client *client
+	follow follow
+	pages  *pages
+
+	// startDue is true while the request that starts the operation is to be sent; sent, once
+	// one that changes something and starts nothing has been.
+	startDue, sent bool
+	// location is the Location of the answer to it, locationErr what is wrong with that.
+	location    place
+	locationErr error
+
+	at        place // where the next attempt looks
+	following bool  // at was named by an answer
+	monitor   status.Monitor
+	statement string // the last one in the answers from there, "" for none
+
+	// listed is the last good answer if its elements say where to look, nil before there is
+	// one.
+	listed *listing
+	// arrival is a remark on how the session came to at, for its first answer; "" for none.
+	arrival string
+	// attempt is the last one.
+	attempt Attempt
+}
+
+// NewSession returns the session of a request, or an error if it cannot be sent.
+func NewSession(r Request) (*Session, error) {
+	c, err := newClient(r)
+	if err != nil {
+		return nil, err
+	}
+	f, err := parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv))
+	if err != nil {
+		return nil, err
+	}
+	if r.FollowEach && (!f.explicit() || !f.varies()) {
+		return nil, errors.New("what is followed for each element has to be an expression, " +
+			"or a URL with expressions in braces")
+	}
+	p, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
+	if err != nil {
+		return nil, err
+	}
+	s := newSession(c, f, p)
+	s.at, s.startDue = c.given, s.starts()
+	return s, nil
+}
+
+func newSession(c *client, f follow, p pager) *Session {
+	return &Session{client: c, follow: f, pages: newPages(c, p), locationErr: errNotNamed}
+}
+
+// starts reports whether the request starts an operation: it changes something, and the user
+// does not say otherwise.
+func (s *Session) starts() bool { return s.changes() && !s.follow.none }
+
+func (s *Session) changes() bool { return !isSafe(s.client.Method) }
+
+// StartDue reports whether the next attempt sends the request that starts the
+// operation.
+func (s *Session) StartDue() bool { return s.startDue }
+
+// Place returns the scheme, host and port that the next attempt asks first.
+func (s *Session) Place() string {
+	if s.startDue {
+		return s.client.given.origin()
+	}
+	return s.at.origin()
+}
+
+// Release gives back what the last answer holds of the Bodies.
+func (s *Session) Release() { s.client.hold.Release() }
+
+// Look makes one attempt.
+func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
+	s.Release()
+	s.attempt = a
+	switch {
+	case s.startDue:
+		return s.start(ctx)
+	case !s.following && s.starts() && !s.follow.self:
+		failure := fail(status.FailureMayHaveStarted,
+			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
+		failure.Advice.Code = status.AdviceFollow
+		return status.Observation{Kind: status.KindHTTP, Failure: failure, Following: status.Following{Start: true}}
+	}
+	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
+	if !s.following && !s.starts() {
+		next.method, next.body = s.client.Method, s.client.Body
+	}
+	got := s.pages.do(ctx, next)
+	o := s.observe(ctx, got)
+	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
+	o.Following.Due = s.follow.none && s.changes() && !s.sent
+	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
+		remarkRedirect(&o, got)
+	}
+	return o
+}
+
+// leadsOn reports whether the next answer only says where to look.
+func (s *Session) leadsOn() bool {
+	return !s.following && s.follow.explicit() && !s.client.FollowEach
+}
+
+// observe makes the observation of a look, and notes where its answer says to look from
+// now on.
+func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
+	o := got.Observation
+	o.Remarks = slices.Clip(o.Remarks)
+	o.Following.Monitor = s.monitor
+	if got.Failure != nil || got.Page > 0 {
+		return o
+	}
+	o.Following.Earlier = s.statement
+	if s.arrival != "" {
+		o.Remarks, s.arrival = append(o.Remarks, s.arrival), ""
+	}
+	switch {
+	case s.following:
+		s.observeFollowed(ctx, &o, got)
+	case s.leadsOn() && o.Good():
+		s.findLink(ctx, &o, got)
+		o.Following.Start = o.Following.Next != ""
+		if o.Following.Missing != "" {
+			o.Following.Missing = "nothing to follow: " + o.Following.Missing
+		}
+	}
+	if s.client.FollowEach && o.Good() {
+		s.list(ctx, &o, got)
+	}
+	return o
+}
+
+// observeFollowed notes what an answer from where an earlier one led says.
+func (s *Session) observeFollowed(ctx context.Context, o *status.Observation, got *answer) {
+	// The body of a 202 is not the document that was asked for.
+	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
+		s.statement = statement
+	}
+	if doubt := s.doubt(got); doubt != "" {
+		o.Doubt = doubt
+	}
+	if isElsewhere(got) {
+		o.Following.Monitor = status.MonitorResult
+		return
+	}
+	// Behind a Location, too, a document with a provisioningState is a status
+	// document, whatever its code.
+	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(ctx, got) {
+		o.Following.Monitor = status.MonitorAzure
+	}
+	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
+		s.goTo(l, o, got)
+	}
+}
+
+// findLink follows the link in an answer, if there is one.
+func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answer) {
+	l, problem := s.follow.find(ctx, s.client, got)
+	if l.to.url != nil {
+		if problem != nil {
+			o.Remarks = append(o.Remarks, problem.Error())
+		}
+		s.goTo(l, o, got)
+	} else if problem != nil {
+		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
+	}
+}
+
+// goTo makes the next attempts look where a link points, and says so.
+func (s *Session) goTo(l link, o *status.Observation, from *answer) {
+	s.at, s.monitor, s.following = l.to, l.monitor, true
+	o.Following.Next = urlName(l.to.url)
+	remark := fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source) + s.client.withheld(from.asked.at, l.to)
+	o.Remarks = append(o.Remarks, remark)
+}
+
+// isElsewhere reports whether a 303 led from a status document to the result. A 303 to
+// the request that starts the operation does not count.
+func isElsewhere(got *answer) bool {
+	return slices.ContainsFunc(got.asked.redirects, func(r redirect) bool { return r.code == http.StatusSeeOther && !r.start })
+}
+
+// doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
+// a server under maintenance, where none was asked for.
+func (s *Session) doubt(got *answer) string {
+	if !isGood(got.code) || !isHTML(got) || s.client.wantsHTML() || isElsewhere(got) {
+		return ""
+	}
+	n := len(got.asked.redirects)
+	if n == 0 {
+		return "the answer is an HTML page"
+	}
+	return fmt.Sprintf("redirected by %d to %s, an HTML page that may be one to log in", got.asked.redirects[n-1].code, urlName(got.asked.at.url))
+}
+
+// isHTML reports whether an answer is an HTML page.
+func isHTML(a *answer) bool {
+	kind := a.Header.Get("Content-Type")
+	if kind == "" {
+		kind = http.DetectContentType(a.Body)
+	}
+	kind, _, _ = mime.ParseMediaType(kind)
+	return kind == "text/html" || kind == "application/xhtml+xml"
+}
+
+// start sends the request that starts the operation. It is due again only where it never
+// left, or was refused for load or for its credentials.
+func (s *Session) start(ctx context.Context) status.Observation {
+	c := s.client
+	got := s.pages.do(ctx, call{Attempt: s.attempt, method: c.Method, at: c.given, body: c.Body, start: true})
+	for _, r := range got.asked.redirects {
+		if r.toGET { // so the answer is that of a look
+			s.startDue, s.following = false, true
+			s.at, s.monitor = r.to, status.MonitorCreated
+			return s.observe(ctx, got)
+		}
+	}
+	o := got.Observation
+	o.Following.Start = true
+	if got.unsent || o.RefusedForLoad() || o.Renewed {
+		o.Following.Due = true
+		return o
+	}
+	s.startDue = false
+	switch f := got.Failure; {
+	case f != nil && f.Kind == status.FailureTransient:
+		words := "the operation may have started, the answer was lost: " + f.Reason
+		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
+	case f != nil && f.Kind == status.FailureStopped:
+		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
+	case f == nil:
+		s.started(ctx, &o, got)
+	}
+	return o
+}
+
+// started notes where the answer to a start says to look.
+func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
+	c := s.client
+	switch {
+	case c.FollowEach && o.Good():
+		s.listStarted(ctx, o, got)
+	case s.follow.self && (o.Good() || got.code == http.StatusSeeOther):
+		o.Following.Next = urlName(s.at.url)
+	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
+		s.location, s.locationErr = c.refer(got.asked.at, got.Header.Get("Location"))
+		s.findLink(ctx, o, got)
+	case isAmbiguous(got.code, c.Method):
+		remarkRedirect(o, got)
+	case mayHaveStarted(got.code):
+		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
+			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
+	}
+}
+
+// mayHaveStarted reports whether an answer that is not good leaves open whether the
+// operation was started.
+func mayHaveStarted(code int) bool {
+	switch code {
+	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
+		return true
+	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return false
+	}
+	return code >= 500
+}
+
+// remarkRedirect says where a redirect leads that was not followed. Only the user can know
+// what it means: it could as well be a login page.
+func remarkRedirect(o *status.Observation, got *answer) {
+	if to, err := got.asked.at.resolve(got.Header.Get("Location"), true); err == nil {
+		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
+			"if it is the result or its status, look there", urlName(to.url)))
+	}
+}
