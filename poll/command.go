@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/process"
@@ -107,19 +110,19 @@ var _ Sharer = commandSession{}
 
 func (s commandSession) Place() string { return s.place }
 
-// Identity returns the program, its arguments, its input, and how much of the answer is kept,
-// if a name vouches that it changes nothing.
+// Identity returns the program, its arguments, where it runs, its input, and how much of the
+// answer is kept, if a name vouches that it changes nothing. Of the environment it returns
+// what Env adds to the caller's, for which the name vouches, too.
 func (s commandSession) Identity(name string) []byte {
-	if name == "" {
+	dir, err := filepath.Abs(s.Dir)
+	if name == "" || err != nil {
 		return nil
 	}
-	program := s.Args[0]
-	if filepath.Base(program) != program { // it depends on the directory
-		if absolute, err := filepath.Abs(filepath.Join(s.Dir, program)); err == nil && !filepath.IsAbs(program) {
-			program = absolute
-		}
-	}
-	return fmt.Appendf(nil, "%q %q %q %q %d", name, program, s.Args, s.Stdin, s.MaxBody)
+	inherited := os.Environ()
+	own := slices.DeleteFunc(slices.Clone(s.Env), func(pair string) bool {
+		return strings.HasPrefix(pair, "POLL_") || slices.Contains(inherited, pair)
+	})
+	return fmt.Appendf(nil, "%q %q %q %q %q %d", name, s.Args, dir, own, s.Stdin, s.MaxBody)
 }
 
 // Leave returns nil: a command leaves nothing.

@@ -8,11 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/pollcli/poll/status"
 )
+
+const noDir = "the directory to run it in does not exist"
 
 // Check implements poll.Command's Check.
 func (c Command) Check() error {
@@ -27,37 +30,42 @@ func (c Command) Check() error {
 	return err
 }
 
-// look finds the program. The path is relative to c.Dir if it is not absolute.
+// look finds the program, in PATH as execvp(3) does: directories in it may be relative.
 func (c Command) look() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
 	}
 	if c.Dir != "" && !isDir(c.Dir) {
-		return "", c.notFound("the directory to run it in does not exist")
+		return "", c.notFound(noDir)
 	}
-	if strings.ContainsFunc(c.Args[0], isSeparator) {
-		path, failure = c.lookAt(c.Args[0])
-	} else {
-		path, failure = c.lookInPath()
-	}
-	if failure == nil && !mayRun(path) {
-		return "", c.notExecutable(whyNotProgram)
-	}
-	return path, failure
-}
-
-// lookAt finds the file that name, a path, stands for, and says whether it can be run.
-func (c Command) lookAt(name string) (path string, failure *status.Failure) {
-	full := c.inDir(name)
-	found, err := exec.LookPath(full)
-	switch {
-	case err == nil && runtime.GOOS == "windows": // with its extension, which says how it is run
-		if abs, err := filepath.Abs(found); err == nil {
-			name = abs
+	name := c.Args[0]
+	isPath := strings.ContainsFunc(name, isSeparator)
+	if isPath && !filepath.IsAbs(name) {
+		full, err := filepath.Abs(filepath.Join(c.Dir, name))
+		if err != nil {
+			return "", c.notFound("")
 		}
-	case isDir(full):
+		name = full
+	}
+	found, err := exec.LookPath(name)
+	if runtime.GOOS != "windows" && errors.Is(err, exec.ErrDot) {
+		err = nil
+	}
+	switch {
+	case err == nil:
+		if full, err := filepath.Abs(found); err == nil {
+			found = full // since the program is started from c.Dir
+		}
+		if !mayRun(found) {
+			return "", c.notExecutable(whyNotProgram)
+		}
+		return found, nil
+	case errors.Is(err, exec.ErrDot):
+		failure = c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
+		failure.Err = exec.ErrDot
+	case isPath && isDir(name):
 		failure = c.notExecutable("is a directory")
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), !isPath && isFileInPath(name):
 		failure = c.notExecutable("permission denied")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
 		failure = c.notFound("")
@@ -65,59 +73,34 @@ func (c Command) lookAt(name string) (path string, failure *status.Failure) {
 	return name, failure // starting it will show any other problem
 }
 
-// lookInPath looks for the program in the caller's PATH, as execvp(3) does: directories
-// in it may be relative, and a file of that name that cannot be executed is reported if
-// there is no better one.
-func (c Command) lookInPath() (string, *status.Failure) {
-	name := c.Args[0]
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		err = nil
-	}
-	if err == nil {
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs // since the child looks from c.Dir
-		}
-		return path, nil
-	}
-	if errors.Is(err, exec.ErrDot) {
-		failure := c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
-		failure.Err = exec.ErrDot
-		return "", failure
-	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-			return "", c.notExecutable("permission denied")
-		}
-	}
-	return "", c.notFound("")
+// isFileInPath reports whether there is a file of that name in PATH, which then cannot be
+// executed.
+func isFileInPath(name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	})
 }
 
 // notStarted turns the error of a failed start into a failure.
 func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
-	switch {
+	if isErrno {
+		err = errno // what the system said, without the paths around it
+	}
+	switch why := whyNever(errno); {
 	case errors.Is(err, fs.ErrNotExist):
 		failure = c.notFound(c.whatIsMissing(path))
-	case errors.Is(err, notPermitted):
+	case errors.Is(err, fs.ErrPermission) && c.Dir != "":
+		failure = c.notExecutable("permission denied, for it or for the directory to run it in")
+	case errors.Is(err, fs.ErrPermission):
 		failure = c.notExecutable("permission denied")
-		if _, missing := c.lookAt(path); c.Dir != "" && missing == nil {
-			failure = c.notExecutable("permission denied, for it or for the directory to run it in")
-		}
-	case errors.Is(err, notProgram):
-		failure = c.notExecutable(whyNotProgram)
-	case forbidden(errno):
-		failure = c.notExecutable(errno.Error())
+	case why != "":
+		failure = c.notExecutable(why)
 	default: // it may pass
-		failure = &status.Failure{}
+		failure = &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err)}
 	}
 	failure.Err = err
-	if isErrno {
-		failure.Err = errno // what the system said, without the paths around it
-	}
-	if failure.Reason == "" {
-		failure.Reason = fmt.Sprintf("%s could not be started: %v", c.name(), failure.Err)
-	}
 	return failure
 }
 
@@ -125,9 +108,9 @@ func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 // was the program itself. The kernel does not tell them apart.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
-		return "the directory to run it in does not exist"
+		return noDir
 	}
-	file, err := os.Open(c.inDir(path))
+	file, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
@@ -162,18 +145,6 @@ func (c Command) notExecutable(why string) *status.Failure {
 
 // name is the program's name without anything secret.
 func (c Command) name() string { return filepath.Base(c.Args[0]) }
-
-// inDir returns path as seen from the calling process.
-func (c Command) inDir(path string) string {
-	if c.Dir == "" || filepath.IsAbs(path) {
-		return path
-	}
-	full := filepath.Join(c.Dir, path)
-	if filepath.Base(full) == full {
-		return "." + string(filepath.Separator) + full // or it would be looked for in PATH
-	}
-	return full
-}
 
 func isSeparator(r rune) bool {
 	return r == '/' || runtime.GOOS == "windows" && (r == '\\' || r == ':')
