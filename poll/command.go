@@ -46,7 +46,7 @@ const (
 // Linux, and ends with all that it has started on Windows.
 //
 // An attempt does not change the Command, so several runs may use it at once. No reason
-// or error contains an argument of the command, and its Target only plain words.
+// or error contains an argument of the command, and its Target at most the first.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
 	// without a slash is looked up in PATH, one with a slash is relative to Dir.
@@ -140,20 +140,13 @@ func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation
 	return s.Session.Probe(ctx, process.Attempt(a))
 }
 
-// Target returns the name of the program and the plain words behind it, such as "kubectl
-// get pod web-0". It ends before the first word that may hold a secret: a flag, since its
-// value may follow, a word with any of =:@ or another mark, and one that looks like a
-// token.
+// Target returns the name of the program and the word behind it, such as "kubectl get". It
+// leaves out a word that may hold a secret: a flag, a word with any of =:@ or another mark,
+// and one that looks like a token. Of further words any may be a password.
 func (c Command) Target() string {
-	if len(c.Args) == 0 {
-		return ""
-	}
-	name := TargetName(c.Args[0])
-	for _, word := range c.Args[1:] {
-		if !isPlain(word) || len(name)+1+len(word) > mostName {
-			break
-		}
-		name += " " + word
+	name := c.Place()
+	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= mostName {
+		name += " " + c.Args[1]
 	}
 	return name
 }
