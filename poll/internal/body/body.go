@@ -73,22 +73,20 @@ type Buffer struct {
 // ReadFrom reads up to the limit or the end, of which it reports whether it was met. The
 // announced length, -1 if it is unknown, is not trusted, but saves room.
 func (b *Buffer) ReadFrom(ctx context.Context, r io.Reader, announced int64) (end bool, err error) {
-	for int64(len(b.Kept)) < b.Limit {
+	for int64(len(b.Kept)) < b.Limit && err == nil {
 		if len(b.Kept) == cap(b.Kept) {
 			if err := b.grow(ctx, announced); err != nil {
 				return false, err
 			}
 		}
-		n, err := r.Read(b.Kept[len(b.Kept):cap(b.Kept)])
+		var n int
+		n, err = r.Read(b.Kept[len(b.Kept):cap(b.Kept)])
 		b.Kept = b.Kept[:len(b.Kept)+n]
-		if err == io.EOF {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
 	}
-	return false, nil
+	if err == io.EOF {
+		return true, nil
+	}
+	return false, err
 }
 
 // grow makes room for at least a byte more, and for the announced length, which is not
@@ -100,11 +98,10 @@ func (b *Buffer) grow(ctx context.Context, announced int64) error {
 	if announced < 0 {
 		announced = first - 1
 	}
-	room := max(2*have, min(announced, b.Limit-1)+1)
+	room := min(max(2*have, min(announced, b.Limit-1)+1), b.Limit)
 	if have < free {
 		room = min(room, free)
 	}
-	room = min(room, b.Limit)
 	if room > free {
 		if err := b.Hold.take(ctx); err != nil {
 			return err

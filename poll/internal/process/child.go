@@ -20,8 +20,6 @@ const (
 	drainTime = 200 * time.Millisecond
 	// killTime is how long killed processes are waited for.
 	killTime = 400 * time.Millisecond
-	// maxPause is the longest pause between two looks at a group.
-	maxPause = 32 * time.Millisecond
 )
 
 // A child is the program of one attempt, with its process group if it has its own.
@@ -138,15 +136,13 @@ func (s *Session) stop(c *child) {
 // them again to end. It reports false when d has passed or hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.After(d)
-	looks, pause := 0, time.Millisecond
 	// Nothing reports when a group becomes empty, so it is looked at, often at first: most
 	// end at once. To find what only waits to be reaped, all processes have to be looked at.
 	// That is done ever more rarely: many groups may be stopped together.
-	for !c.ended() || !c.empty(looks >= 8 && bits.OnesCount(uint(looks)) == 1) {
+	for looks := 0; !c.ended() || !c.empty(looks >= 8 && bits.OnesCount(uint(looks)) == 1); {
 		select {
-		case <-time.After(pause):
+		case <-time.After(time.Millisecond << min(looks, 5)):
 			looks++
-			pause = min(2*pause, maxPause)
 		case <-enough:
 			return false
 		case _, open := <-hurry:

@@ -56,7 +56,8 @@ func (c *child) recordStatus(ws syscall.WaitStatus) {
 // be one of them: then its own waiting fails, and how it ended is known here.
 func (c *child) reapOrphans() {
 	for {
-		pid, ws := reap(-1)
+		var ws syscall.WaitStatus
+		pid, _ := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
 		if pid <= 0 {
 			return
 		}
@@ -65,16 +66,6 @@ func (c *child) reapOrphans() {
 			c.recordStatus(ws)
 		}
 	}
-}
-
-// reap reaps a child that has ended, as wait4(2) chooses it, and returns 0 or less if there
-// is none.
-func reap(which int) (pid int, ws syscall.WaitStatus) {
-	err := error(syscall.EINTR)
-	for errors.Is(err, syscall.EINTR) {
-		pid, err = syscall.Wait4(which, &ws, syscall.WNOHANG, nil)
-	}
-	return pid, ws
 }
 
 // terminate asks the program and its group to end, which always can be asked. A stopped
@@ -104,7 +95,7 @@ func (c *child) empty(thorough bool) bool {
 	}
 	// As process 1, poll has to reap orphans itself.
 	for pid := 1; pid > 0; {
-		pid, _ = reap(-c.cmd.Process.Pid)
+		pid, _ = syscall.Wait4(-c.cmd.Process.Pid, nil, syscall.WNOHANG, nil)
 	}
 	return errors.Is(c.tell(0), syscall.ESRCH) || thorough && onlyZombies(c.cmd.Process.Pid)
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -70,7 +71,7 @@ func (o *outputs) finish() {
 func (o *outputs) observe(obs *status.Observation) {
 	obs.Body, obs.Size = o.stdout.Kept, o.stdout.size
 	obs.Truncated = obs.Size > int64(len(obs.Body))
-	obs.Stderr, obs.StderrCut = o.stderr.last(), o.stderr.size > tailSize
+	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
 // A head keeps the beginning of what it reads and counts the rest.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -41,25 +42,22 @@ func (c Command) look() (path string, failure *status.Failure) {
 	name := c.Args[0]
 	isPath := strings.ContainsFunc(name, isSeparator)
 	if isPath && !filepath.IsAbs(name) {
-		full, err := filepath.Abs(filepath.Join(c.Dir, name))
-		if err != nil {
-			return "", c.notFound("")
-		}
-		name = full
+		name, _ = filepath.Abs(filepath.Join(c.Dir, name))
 	}
 	found, err := exec.LookPath(name)
-	if runtime.GOOS != "windows" && errors.Is(err, exec.ErrDot) {
-		err = nil
-	}
-	switch {
-	case err == nil:
-		if full, err := filepath.Abs(found); err == nil {
-			found = full // since the program is started from c.Dir
-		}
+	if err == nil || errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
+		found, _ = filepath.Abs(found) // since the program is started from c.Dir
 		if !mayRun(found) {
-			return "", c.notExecutable(whyNotProgram)
+			failure = c.notExecutable(whyNotProgram)
 		}
-		return found, nil
+		return found, failure
+	}
+	return name, c.notLookedUp(name, isPath, err) // starting it will show any other problem
+}
+
+// notLookedUp turns an error of exec.LookPath into a failure, nil if it says too little.
+func (c Command) notLookedUp(name string, isPath bool, err error) (failure *status.Failure) {
+	switch {
 	case errors.Is(err, exec.ErrDot):
 		failure = c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
 		failure.Err = exec.ErrDot
@@ -70,7 +68,7 @@ func (c Command) look() (path string, failure *status.Failure) {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
 		failure = c.notFound("")
 	}
-	return name, failure // starting it will show any other problem
+	return failure
 }
 
 // isFileInPath reports whether there is a file of that name in PATH, which then cannot be
@@ -117,13 +115,11 @@ func (c Command) whatIsMissing(path string) string {
 	defer file.Close()
 	head := make([]byte, 256) // as much as Linux reads
 	n, _ := file.Read(head)
-	line, isScript := strings.CutPrefix(string(head[:n]), "#!")
-	if !isScript {
+	script := regexp.MustCompile(`^#![ \t]*([^ \t\n]*)`).FindSubmatch(head[:n])
+	if script == nil {
 		return "it is there, but the loader it names is not"
 	}
-	line, _, _ = strings.Cut(line, "\n")
-	interpreter, _, _ := strings.Cut(strings.Trim(line, " \t"), " ")
-	return fmt.Sprintf("it is there, but its interpreter %q is not", interpreter)
+	return fmt.Sprintf("it is there, but its interpreter %q is not", script[1])
 }
 
 func (c Command) notFound(why string) *status.Failure {
