@@ -60,14 +60,15 @@ type Command struct {
 	// Stdin is the standard input of every attempt; nil means empty.
 	Stdin []byte
 	// Foreground leaves the program in the caller's process group, like timeout(1) with
-	// its option of that name. It may then use the terminal; only the program itself is
-	// stopped, not what it has started. On Windows all of them are, without being asked:
+	// its option of that name. It may then use the terminal, for which another one waits
+	// until the attempt is stopped; only the program itself is stopped, not what it has
+	// started. On Windows all of them are, without being asked:
 	// Ctrl-C reaches them as it reaches the caller.
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
 	// stopped, and the longest wait for outputs that are held open after the program has
-	// ended. Zero means DefaultGrace; NoGrace, or any negative value, means SIGKILL at
-	// once.
+	// ended, of 0.2 s at least. Zero means DefaultGrace; NoGrace, or any negative value,
+	// means SIGKILL at once.
 	Grace time.Duration
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.

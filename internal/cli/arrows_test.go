@@ -51,7 +51,7 @@ var floors = []struct {
 	{"poll/fleet", []string{"poll", paces, turns, files}},
 	{"poll", []string{"poll/internal/exchange", paces, "poll/internal/process", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/exchange", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", fills, leaf, "status", "status/expr"}},
-	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", cmds, leaf, "status"}},
+	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", cmds, "status"}},
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},

@@ -136,12 +136,12 @@ func (s *Session) stop(c *child) {
 // them again to end. It reports false when d has passed or hurry is closed.
 func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 	enough := time.After(d)
-	// Nothing reports when a group becomes empty, so it is looked at, often at first: most
-	// end at once. To find what only waits to be reaped, all processes have to be looked at.
-	// That is done ever more rarely: many groups may be stopped together.
-	for looks := 0; !c.ended() || !c.empty(looks >= 8 && bits.OnesCount(uint(looks)) == 1); {
+	exited, look := c.exited, (<-chan time.Time)(nil)
+	for looks := 0; ; {
 		select {
-		case <-time.After(time.Millisecond << min(looks, 5)):
+		case <-exited:
+			exited = nil
+		case <-look:
 			looks++
 		case <-enough:
 			return false
@@ -150,7 +150,14 @@ func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
 				return false
 			}
 			c.terminate()
+			continue
 		}
+		// Nothing reports when a group becomes empty, so it is looked at, often at first: most
+		// end at once. To find what only waits to be reaped, all processes have to be looked at.
+		// That is done ever more rarely: many groups may be stopped together.
+		if c.empty(looks >= 4 && bits.OnesCount(uint(looks)) == 1) {
+			return true
+		}
+		look = time.After(time.Millisecond << min(looks, 5))
 	}
-	return true
 }

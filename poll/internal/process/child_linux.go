@@ -3,7 +3,6 @@ package process
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
 )
@@ -15,12 +14,13 @@ func endWithThread(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM
 // onlyZombies reports whether all members of a group have ended and wait to be reaped. In
 // many containers process 1 never reaps them.
 func onlyZombies(pgid int) (only bool) {
-	names, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, name := range names {
-		stat, _ := os.ReadFile(name) // or it has ended meanwhile
+	group := strconv.Itoa(pgid)
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		stat, _ := os.ReadFile("/proc/" + entry.Name() + "/stat") // or it is no process any more
 		// "pid (name) state ppid pgrp ...", and the name may contain anything.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-		if len(fields) < 3 || string(fields[2]) != strconv.Itoa(pgid) {
+		if len(fields) < 3 || string(fields[2]) != group {
 			continue
 		}
 		if only = fields[0][0] == 'Z' || fields[0][0] == 'X'; !only {
