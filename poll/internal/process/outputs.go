@@ -60,6 +60,7 @@ func (o *outputs) finish() {
 		case <-time.After(drainTime / 2):
 		}
 		o.stdout.storing.Lock()
+		//lint:ignore SA2001 once the lock was had, the answer has its place
 		o.stdout.storing.Unlock()
 	}
 	closeAll(o.readers)
