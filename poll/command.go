@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/process"
@@ -43,7 +46,7 @@ const (
 // Linux, and ends with all that it has started on Windows.
 //
 // An attempt does not change the Command, so several runs may use it at once. No reason
-// or error contains an argument of the command, and its Target only plain words.
+// or error contains an argument of the command, and its Target at most the first.
 type Command struct {
 	// Args are the program and its arguments; no shell reads them. A program
 	// without a slash is looked up in PATH, one with a slash is relative to Dir.
@@ -57,14 +60,15 @@ type Command struct {
 	// Stdin is the standard input of every attempt; nil means empty.
 	Stdin []byte
 	// Foreground leaves the program in the caller's process group, like timeout(1) with
-	// its option of that name. It may then use the terminal; only the program itself is
-	// stopped, not what it has started. On Windows all of them are, without being asked:
+	// its option of that name. It may then use the terminal, for which another one waits
+	// until the attempt is stopped; only the program itself is stopped, not what it has
+	// started. On Windows all of them are, without being asked:
 	// Ctrl-C reaches them as it reaches the caller.
 	Foreground bool
 	// Grace is the time between SIGTERM and SIGKILL for an attempt that has to be
 	// stopped, and the longest wait for outputs that are held open after the program has
-	// ended. Zero means DefaultGrace; NoGrace, or any negative value, means SIGKILL at
-	// once.
+	// ended, of 0.2 s at least. Zero means DefaultGrace; NoGrace, or any negative value,
+	// means SIGKILL at once.
 	Grace time.Duration
 	// MaxBody is how many bytes of an answer are kept at most. The rest is read and
 	// counted. Zero means 64 MiB.
@@ -107,19 +111,19 @@ var _ sharer = commandSession{}
 
 func (s commandSession) Place() string { return s.place }
 
-// Identity returns the program, its arguments, its input, and how much of the answer is kept,
-// if a name vouches that it changes nothing.
+// Identity returns the program, its arguments, where it runs, its input, and how much of the
+// answer is kept, if a name vouches that it changes nothing. Of the environment it returns
+// what Env adds to the caller's, for which the name vouches, too.
 func (s commandSession) Identity(name string) []byte {
-	if name == "" {
+	dir, err := filepath.Abs(s.Dir)
+	if name == "" || err != nil {
 		return nil
 	}
-	program := s.Args[0]
-	if filepath.Base(program) != program { // it depends on the directory
-		if absolute, err := filepath.Abs(filepath.Join(s.Dir, program)); err == nil && !filepath.IsAbs(program) {
-			program = absolute
-		}
-	}
-	return fmt.Appendf(nil, "%q %q %q %q %d", name, program, s.Args, s.Stdin, s.MaxBody)
+	inherited := os.Environ()
+	own := slices.DeleteFunc(slices.Clone(s.Env), func(pair string) bool {
+		return strings.HasPrefix(pair, "POLL_") || slices.Contains(inherited, pair)
+	})
+	return fmt.Appendf(nil, "%q %q %q %q %q %d", name, s.Args, dir, own, s.Stdin, s.MaxBody)
 }
 
 // Leave returns nil: a command leaves nothing.
@@ -137,20 +141,13 @@ func (s commandSession) Probe(ctx context.Context, a Attempt) status.Observation
 	return s.Session.Probe(ctx, process.Attempt(a))
 }
 
-// Target returns the name of the program and the plain words behind it, such as "kubectl
-// get pod web-0". It ends before the first word that may hold a secret: a flag, since its
-// value may follow, a word with any of =:@ or another mark, and one that looks like a
-// token.
+// Target returns the name of the program and the word behind it, such as "kubectl get". It
+// leaves out a word that may hold a secret: a flag, a word with any of =:@ or another mark,
+// and one that looks like a token. Of further words any may be a password.
 func (c Command) Target() string {
-	if len(c.Args) == 0 {
-		return ""
-	}
-	name := TargetName(c.Args[0])
-	for _, word := range c.Args[1:] {
-		if !isPlain(word) || len(name)+1+len(word) > mostName {
-			break
-		}
-		name += " " + word
+	name := c.Place()
+	if len(c.Args) > 1 && isPlain(c.Args[1]) && len(name)+1+len(c.Args[1]) <= mostName {
+		name += " " + c.Args[1]
 	}
 	return name
 }

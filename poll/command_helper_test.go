@@ -19,7 +19,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // The commands of the tests are this test binary, told what to do by its first
@@ -114,16 +113,16 @@ func helpDaemon([]string) int {
 
 // helpTerminal runs a command that reads a line from the terminal, and says what
 // came of it.
-func helpTerminal(args []string) int {
+func helpTerminal([]string) int {
 	c := poll.Command{
 		Args:       []string{"sh", "-c", `IFS= read -r line </dev/tty; echo "read $line"`},
-		Foreground: len(args) > 0,
+		Foreground: true,
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	obs := c.Probe(ctx, poll.Attempt{Number: 1})
 	if obs.Failure != nil {
-		fmt.Println("failure:", obs.Failure.Kind == status.FailureHopeless, obs.Failure.Reason)
+		fmt.Println("failure:", obs.Failure.Reason)
 		return 0
 	}
 	fmt.Println("answer:", strings.TrimSpace(string(obs.Body)))

@@ -330,14 +330,9 @@ func TestCommandForeground(t *testing.T) {
 	}
 }
 
-func TestCommandThatWantsTheTerminal(t *testing.T) {
+func TestCommandHasTheTerminal(t *testing.T) {
 	t.Parallel()
 	out := inTerminal(t, helper("terminal"))
-	want := "failure: true stopped because it wants the terminal"
-	if !strings.Contains(out, want) {
-		t.Errorf("have %q, want %q", out, want)
-	}
-	out = inTerminal(t, helper("terminal", "foreground"))
 	if want := "answer: read some words"; !strings.Contains(out, want) {
 		t.Errorf("have %q, want %q", out, want)
 	}

@@ -454,23 +454,25 @@ func TestBodiesOfCommands(t *testing.T) {
 	}
 }
 
-// A command is called by its first plain words, but never by what may be a secret.
+// A command is called by its program and the word behind it, but never by what may be a secret.
 func TestCommandTarget(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
-		"":                       nil,
-		"kubectl get pod web-0":  {"/usr/bin/kubectl", "get", "pod", "web-0", "-o", "json"},
-		"kubectl get jobs/build": {"kubectl", "get", "jobs/build"},
-		"tool login":             {"tool", "login", "me:s3cret", "later"},
-		"tool set":               {"tool", "set", "token=s3cret"},
-		"tool as":                {"tool", "as", "me@host"},
-		"tool":                   {"tool", "--token", "s3cret"},
-		"sh":                     {"sh", "-c", "echo s3cret"},
-		"echo":                   {"echo", "a b"},
-		"vault lookup":           {"vault", "lookup", "s.AbCdEfGhIjKlMnOpQrStUvWx"},
-		"aws describe 123e4567-e89b-12d3-a456-426614174000": {"aws", "describe", "123e4567-e89b-12d3-a456-426614174000"},
-		"a bbbbbbbbbbbbbbbbbbb":                             {"a", "bbbbbbbbbbbbbbbbbbb", "bbbbbbbbbbbbbbbbbbbb", "c"},
-		"a":                                                 {"a", "", "c"},
+		"":                      nil,
+		"kubectl get":           {"/usr/bin/kubectl", "get", "pod", "web-0", "-o", "json"},
+		"mysqladmin password":   {"mysqladmin", "password", "hunter2"},
+		"ssh build.example.com": {"ssh", "build.example.com", "job"},
+		"tool login":            {"tool", "login", "me:s3cret", "later"},
+		"tool set":              {"tool", "set", "token=s3cret"},
+		"tool as":               {"tool", "as", "me@host"},
+		"tool":                  {"tool", "--token", "s3cret"},
+		"sh":                    {"sh", "-c", "echo s3cret"},
+		"echo":                  {"echo", "a b"},
+		"vault":                 {"vault", "s.AbCdEfGhIjKlMnOpQrStUvWx"},
+		"aws 123e4567-e89b-12d3-a456-426614174000": {"aws", "123e4567-e89b-12d3-a456-426614174000"},
+		"a bbbbbbbbbbbbbbbbbbb":                    {"a", "bbbbbbbbbbbbbbbbbbb"},
+		"b":                                        {"b", "bbbbbbbbbbbbbbbbbbbb", "c"},
+		"a":                                        {"a", "", "c"},
 	} {
 		c := poll.Command{Args: args}
 		if have := c.Target(); have != want {
@@ -480,7 +482,7 @@ func TestCommandTarget(t *testing.T) {
 			t.Errorf("%q: have the place %q, want %q", args, c.Place(), have)
 		}
 	}
-	if long := (poll.Command{Args: append([]string{"a"}, slices.Repeat([]string{"word"}, 50)...)}).Target(); len(long) > 60 {
+	if long := (poll.Command{Args: []string{"a", strings.Repeat("word-", 50)}}).Target(); len(long) > 60 {
 		t.Errorf("have a name of %d bytes", len(long))
 	}
 }

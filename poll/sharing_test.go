@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -412,11 +413,18 @@ func TestIdentity(t *testing.T) {
 	command := func(name string, args ...string) string {
 		return string(poll.Command{Args: args}.Session().(interface{ Identity(string) []byte }).Identity(name))
 	}
-	inDir := func(dir string) string {
-		return string(poll.Command{Args: []string{"./c.sh"}, Dir: dir}.Session().(interface{ Identity(string) []byte }).Identity("n"))
+	in := func(dir string, env ...string) string {
+		c := poll.Command{Args: []string{"cat", "state.json"}, Dir: dir, Env: env}
+		return string(c.Session().(interface{ Identity(string) []byte }).Identity("n"))
 	}
-	if inDir("a") == inDir("b") {
-		t.Error("a program of one directory is as that of another")
+	if in("a") == in("b") || in("") != in(".") {
+		t.Error("what is read in one directory is as in another")
+	}
+	if in("", "A=1") == in("", "A=2") || in("", "A=1") == in("") {
+		t.Error("an environment makes no difference")
+	}
+	if in("", append(os.Environ(), "POLL_X=1")...) != in("") {
+		t.Error("what is inherited, or about the run, makes a difference")
 	}
 	if command("", "true") != "" || command("n", "true") == "" || command("n", "true") == command("m", "true") ||
 		command("n", "a", "b c") == command("n", "a b", "c") {

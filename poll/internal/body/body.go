@@ -45,12 +45,6 @@ func (h *Hold) take(ctx context.Context) error {
 		return nil
 	}
 	h.Budget.once.Do(func() { h.Budget.long = make(chan struct{}, places) })
-	select { // one that is free is taken even if ctx is done
-	case h.Budget.long <- struct{}{}:
-		h.taken = true
-		return nil
-	default:
-	}
 	select {
 	case h.Budget.long <- struct{}{}:
 		h.taken = true
@@ -79,62 +73,35 @@ type Buffer struct {
 // ReadFrom reads up to the limit or the end, of which it reports whether it was met. The
 // announced length, -1 if it is unknown, is not trusted, but saves room.
 func (b *Buffer) ReadFrom(ctx context.Context, r io.Reader, announced int64) (end bool, err error) {
-	free := int(b.Hold.free())
-	for b.left() > 0 {
-		room := b.Kept[len(b.Kept):cap(b.Kept)]
-		switch {
-		case len(room) > 0:
-		case int64(len(b.Kept)) == announced, len(b.Kept) == free: // this may be the end, which needs no room
-			room = make([]byte, min(32, b.left()))
-		default:
-			if err := b.grow(ctx, 1, announced); err != nil {
+	for int64(len(b.Kept)) < b.Limit && err == nil {
+		if len(b.Kept) == cap(b.Kept) {
+			if err := b.grow(ctx, announced); err != nil {
 				return false, err
 			}
-			continue
 		}
-		n, err := r.Read(room)
-		if n > 0 && len(b.Kept) == cap(b.Kept) {
-			if failed := b.grow(ctx, int64(len(b.Kept)+n), announced); failed != nil {
-				return false, failed
-			}
-			copy(b.Kept[len(b.Kept):cap(b.Kept)], room[:n])
-		}
+		var n int
+		n, err = r.Read(b.Kept[len(b.Kept):cap(b.Kept)])
 		b.Kept = b.Kept[:len(b.Kept)+n]
-		if err == io.EOF {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
 	}
-	return false, nil
+	if err == io.EOF {
+		return true, nil
+	}
+	return false, err
 }
 
-// Write keeps what there is room for, or nothing once ctx is done.
-func (b *Buffer) Write(ctx context.Context, p []byte) {
-	p = p[:min(int64(len(p)), b.left())]
-	need := int64(len(b.Kept) + len(p))
-	if need > int64(cap(b.Kept)) && b.grow(ctx, need, need) != nil {
-		return
+// grow makes room for at least a byte more, and for the announced length, which is not
+// believed beyond what is free before that much has come. The end of an answer needs room
+// for a byte, too: only a read shows it. Doubling copies less than append's growth does,
+// and never passes the limit.
+func (b *Buffer) grow(ctx context.Context, announced int64) error {
+	have, free := int64(cap(b.Kept)), b.Hold.free()+1
+	if announced < 0 {
+		announced = first - 1
 	}
-	b.Kept = append(b.Kept, p...)
-}
-
-// left is how much may still be kept.
-func (b *Buffer) left() int64 { return b.Limit - int64(len(b.Kept)) }
-
-// grow makes room for at least so many bytes in all, and for the expected length: -1 if it
-// is unknown, and not believed beyond what is free before that much has come. Doubling
-// copies less than append's growth does, and never passes the limit.
-func (b *Buffer) grow(ctx context.Context, least, expected int64) error {
-	have, free := int64(cap(b.Kept)), b.Hold.free()
-	if expected < 0 {
-		expected = first
-	}
+	room := min(max(2*have, min(announced, b.Limit-1)+1), b.Limit)
 	if have < free {
-		expected = min(expected, free)
+		room = min(room, free)
 	}
-	room := min(max(2*have, least, expected), b.Limit)
 	if room > free {
 		if err := b.Hold.take(ctx); err != nil {
 			return err

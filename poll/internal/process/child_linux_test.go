@@ -2,7 +2,6 @@ package process
 
 import (
 	"context"
-	"os/exec"
 	"runtime"
 	"sync"
 	"testing"
@@ -10,40 +9,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-func TestOnlyZombies(t *testing.T) {
-	t.Parallel()
-	alive := startGroup(t, "sleep", "60")
-	if onlyZombies(alive.Process.Pid) {
-		t.Error("alive: have true, want false")
-	}
-	dead := startGroup(t, "true") // and not reaped
-	if err := unix.Waitid(unix.P_PID, dead.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !onlyZombies(dead.Process.Pid) {
-		t.Error("a zombie: have false, want true")
-	}
-}
-
-func TestChildEnded(t *testing.T) {
-	t.Parallel()
-	alive := startGroup(t, "sleep", "60")
-	if (&child{pid: alive.Process.Pid}).ended() {
-		t.Error("alive: have true, want false")
-	}
-	dead := startGroup(t, "true")
-	if err := unix.Waitid(unix.P_PID, dead.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
-		t.Fatal(err)
-	}
-	if !(&child{pid: dead.Process.Pid}).ended() {
-		t.Error("not reaped: have false, want true")
-	}
-	dead.Wait()
-	if !(&child{pid: dead.Process.Pid}).ended() {
-		t.Error("reaped: have false, want true")
-	}
-}
 
 // becomeSubreaper makes this process the parent of its descendants' orphans.
 func becomeSubreaper(t *testing.T) {
@@ -99,24 +64,19 @@ func TestCommandReapOrphansDuringAnAttempt(t *testing.T) {
 
 // Whoever reaps the program, its exit code is known.
 func TestReapOrphansMeetsTheProgram(t *testing.T) {
+	s := NewSession(Command{Args: []string{"sh", "-c", "exit 7"}})
 	for range 50 {
-		cmd := exec.Command("sh", "-c", "exit 7")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		c, failure := s.start(t.Context(), Attempt{})
+		if failure != nil {
+			t.Fatal(failure.Reason)
 		}
-		c := newChild(cmd.Process, job{}, false)
-		defer c.process.Release()
-		for waiting := true; waiting; {
-			select {
-			case <-c.exited:
-				waiting = false
-			default:
-				c.reapOrphans()
-			}
+		for !c.ended() {
+			c.reapOrphans()
 		}
-		if c.err != nil || c.exit != 7 {
+		if !c.known || c.exit != 7 {
 			t.Fatalf("have exit %d and error %v, want 7", c.exit, c.err)
 		}
+		c.outputs.finish()
 	}
 }
 
@@ -177,21 +137,4 @@ func TestCommandOutlivesOtherThreads(t *testing.T) {
 	}
 	close(stop)
 	threads.Wait()
-}
-
-func startGroup(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	path, err := exec.LookPath(args[0])
-	if err != nil {
-		t.Skip(err)
-	}
-	cmd, _ := prepare(path, args, true)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
-		cmd.Wait()
-	})
-	return cmd
 }

@@ -4,16 +4,6 @@ package process
 
 import "syscall"
 
-// ended reports whether the program is known to have ended.
-func (c *child) ended() bool {
-	select {
-	case <-c.exited:
-		return true
-	default:
-		return false
-	}
-}
-
 // endWithThread does nothing: only Linux can end a program with the thread that has
 // started it.
 func endWithThread(*syscall.SysProcAttr) {}

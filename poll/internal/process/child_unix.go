@@ -3,13 +3,13 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,64 +21,32 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: path, Args: args, SysProcAttr: attr}, nil
 }
 
-// Errors of execve(2).
-const (
-	notPermitted = syscall.EACCES
-	notProgram   = syscall.ENOEXEC
-
-	whyNotProgram = "not a program for this machine, nor a script that begins with #!"
-)
+const whyNotProgram = "not a program for this machine, nor a script that begins with #!"
 
 // mayRun says that any file may be run: execve(2) shows whether it can be.
 func mayRun(string) bool { return true }
 
-// forbidden reports nothing: execve(2) has no further errors that will not pass.
-func forbidden(syscall.Errno) bool { return false }
+// whyNever says what is wrong with a program for which execve(2) fails with an error that
+// will not pass, "" for an error that may.
+func whyNever(err syscall.Errno) string {
+	if err == syscall.ENOEXEC {
+		return whyNotProgram
+	}
+	return ""
+}
 
 // A job holds a program on Windows. Here its process group does.
 type job struct{}
 
 func launch(cmd *exec.Cmd) (job, error) { return job{}, cmd.Start() }
 
-// wait reaps the program. It uses wait4, which alone reports one that was stopped.
-func (c *child) wait() {
-	options := 0
-	if c.group {
-		options = syscall.WUNTRACED
-	}
-	for {
-		_, ws, err := wait4(c.pid, options)
-		switch {
-		case err != nil:
-			c.err = err
-			return
-		case ws.Stopped():
-			if sig := ws.StopSignal(); sig == syscall.SIGTTIN || sig == syscall.SIGTTOU {
-				select {
-				case c.terminal <- struct{}{}:
-				default:
-				}
-			}
-		case ws.Signaled(), ws.Exited():
-			c.end(ws)
-			return
-		}
-	}
-}
+func (c *child) release() {}
 
-// wait4 is wait4(2), repeated when a signal interrupts it.
-func wait4(pid, options int) (reaped int, ws syscall.WaitStatus, err error) {
-	for {
-		reaped, err = syscall.Wait4(pid, &ws, options, nil)
-		if !errors.Is(err, syscall.EINTR) {
-			return reaped, ws, err
-		}
-	}
-}
+// record notes how the program has ended.
+func (c *child) record(state *os.ProcessState) { c.recordStatus(state.Sys().(syscall.WaitStatus)) }
 
-// end records how the program has ended.
-func (c *child) end(ws syscall.WaitStatus) {
-	c.exit, c.err = ws.ExitStatus(), nil
+func (c *child) recordStatus(ws syscall.WaitStatus) {
+	c.known, c.exit = true, ws.ExitStatus()
 	if ws.Signaled() {
 		c.exit, c.signal = 128+int(ws.Signal()), signalName(ws.Signal())
 	}
@@ -88,13 +56,14 @@ func (c *child) end(ws syscall.WaitStatus) {
 // be one of them: then its own waiting fails, and how it ended is known here.
 func (c *child) reapOrphans() {
 	for {
-		pid, ws, err := wait4(-1, syscall.WNOHANG)
-		if err != nil || pid <= 0 {
+		var ws syscall.WaitStatus
+		pid, _ := syscall.Wait4(-1, &ws, syscall.WNOHANG, nil)
+		if pid <= 0 {
 			return
 		}
-		if pid == c.pid {
+		if c.cmd != nil && pid == c.cmd.Process.Pid {
 			<-c.exited
-			c.end(ws)
+			c.recordStatus(ws)
 		}
 	}
 }
@@ -107,20 +76,15 @@ func (c *child) terminate() (asked bool) {
 	return true
 }
 
-func (c *child) kill() { c.tell(syscall.SIGKILL) }
+func (c *child) kill() error { return c.tell(syscall.SIGKILL) }
 
-func (c *child) tell(sig syscall.Signal) {
+// tell sends a signal. The number of a group is not reused while the group has a member,
+// even if the program has ended.
+func (c *child) tell(sig syscall.Signal) error {
 	if c.group {
-		// This works even if the program has ended: its number is not reused while the
-		// group has a member.
-		syscall.Kill(-c.pid, sig)
-		return
+		return syscall.Kill(-c.cmd.Process.Pid, sig)
 	}
-	select {
-	case <-c.exited: // and reaped: the number may be another's by now
-	default:
-		c.process.Signal(sig)
-	}
+	return c.cmd.Process.Signal(sig)
 }
 
 // empty reports whether the group of a program that has ended has no member left. Members
@@ -130,62 +94,12 @@ func (c *child) empty(thorough bool) bool {
 		return true
 	}
 	// As process 1, poll has to reap orphans itself.
-	for reaped := 1; reaped > 0; {
-		reaped, _, _ = wait4(-c.pid, syscall.WNOHANG)
+	for pid := 1; pid > 0; {
+		pid, _ = syscall.Wait4(-c.cmd.Process.Pid, nil, syscall.WNOHANG, nil)
 	}
-	if errors.Is(syscall.Kill(-c.pid, 0), syscall.ESRCH) {
-		return true
-	}
-	return thorough && onlyZombies(c.pid)
+	return errors.Is(c.tell(0), syscall.ESRCH) || thorough && onlyZombies(c.cmd.Process.Pid)
 }
-
-func (c *child) release() { c.process.Release() }
 
 func signalName(sig syscall.Signal) string {
-	if name := unix.SignalName(sig); name != "" {
-		return strings.TrimPrefix(name, "SIG")
-	}
-	return strconv.Itoa(int(sig))
-}
-
-// drainTime is the least time for reading what a program wrote before it ended. None is
-// needed: see rest.
-const drainTime = 0
-
-// interrupt ends the reading of a pipe.
-func interrupt(r *os.File) { r.SetReadDeadline(time.Unix(1, 0)) }
-
-// rest reads what is in a pipe whose reading was interrupted, without waiting
-// for more. It reports whether the pipe is still held open.
-//
-// What the program wrote before it ended fits into the pipe. Anything beyond that was
-// written by another process.
-func rest(r *os.File, s sink) (held bool) {
-	const most = 1 << 20 // of what a pipe can hold (fs.pipe-max-size)
-	r.SetReadDeadline(time.Time{})
-	raw, err := r.SyscallConn()
-	if err != nil {
-		return false
-	}
-	held = true
-	for read := 0; read < most; {
-		buf := s.room()
-		n := 0
-		raw.Read(func(fd uintptr) bool {
-			for {
-				if n, err = syscall.Read(int(fd), buf); !errors.Is(err, syscall.EINTR) {
-					return true // never wait
-				}
-			}
-		})
-		if n == 0 && err == nil {
-			return false
-		}
-		if n <= 0 {
-			break
-		}
-		s.Write(buf[:n])
-		read += n
-	}
-	return held
+	return strings.TrimPrefix(cmp.Or(unix.SignalName(sig), strconv.Itoa(int(sig))), "SIG")
 }

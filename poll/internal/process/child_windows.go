@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -30,13 +29,7 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: program, Args: args, SysProcAttr: attr}, nil
 }
 
-// Errors of CreateProcess.
-const (
-	notPermitted = syscall.ERROR_ACCESS_DENIED
-	notProgram   = syscall.Errno(193) // ERROR_BAD_EXE_FORMAT
-
-	whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
-)
+const whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
 
 // mayRun reports whether a file may be run. cmd.exe runs batch files; any other program begins
 // with MZ (PE Format, MS-DOS Stub). What cannot be read may be one.
@@ -51,15 +44,18 @@ func mayRun(path string) bool {
 	return err != nil || string(head) == "MZ"
 }
 
-// forbidden reports whether an error of CreateProcess will not pass: the program is for another
-// machine, holds a virus, needs an administrator, or a policy is against it.
-func forbidden(err syscall.Errno) bool {
+// whyNever says what is wrong with a program for which CreateProcess fails with an error that
+// will not pass, "" for an error that may: the program is for another machine, holds a virus,
+// needs an administrator, or a policy is against it.
+func whyNever(err syscall.Errno) string {
 	switch err {
+	case windows.ERROR_BAD_EXE_FORMAT:
+		return whyNotProgram
 	case windows.ERROR_EXE_MACHINE_TYPE_MISMATCH, windows.ERROR_VIRUS_INFECTED, windows.ERROR_ELEVATION_REQUIRED,
 		windows.ERROR_ACCESS_DISABLED_BY_POLICY:
-		return true
+		return err.Error()
 	}
-	return false
+	return ""
 }
 
 // A job is a job object: a program and all that it has started, even if poll, which alone
@@ -82,7 +78,7 @@ func launch(cmd *exec.Cmd) (j job, err error) {
 	})
 	if err = errors.Join(handled, err); err != nil {
 		cmd.Process.Kill()
-		cmd.Process.Release()
+		cmd.Wait()
 		windows.CloseHandle(windows.Handle(j))
 		return 0, err
 	}
@@ -115,54 +111,30 @@ func (j job) limit(flags uint32) error {
 	return err
 }
 
-// members returns how many processes of a job have not ended.
-func (j job) members() (n uint32, err error) {
-	var info struct { // JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
-		times                             [4]int64
-		pageFaults, total, active, killed uint32
-	}
-	err = windows.QueryInformationJobObject(windows.Handle(j), windows.JobObjectBasicAccountingInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
-	return info.active, err
-}
-
-// wait waits for the end of the program. Unlike os.Process.Wait it keeps the handle: without
-// one the number of the group, which may have members left, could become another's.
-func (c *child) wait() {
-	var failed error
-	handled := c.process.WithHandle(func(process uintptr) {
-		var code uint32
-		_, failed = windows.WaitForSingleObject(windows.Handle(process), windows.INFINITE)
-		if failed == nil {
-			failed = windows.GetExitCodeProcess(windows.Handle(process), &code)
-		}
-		c.exit = int(code)
-	})
-	c.err = errors.Join(handled, failed)
-}
-
-// ended reports whether the program has ended.
-func (c *child) ended() bool {
-	var event uint32
-	err := c.process.WithHandle(func(process uintptr) {
-		event, _ = windows.WaitForSingleObject(windows.Handle(process), 0)
-	})
-	return err != nil || event == windows.WAIT_OBJECT_0
-}
+// record notes how the program has ended.
+func (c *child) record(state *os.ProcessState) { c.known, c.exit = true, state.ExitCode() }
 
 // terminate asks the program and its group to end, as Ctrl-Break does: of Ctrl-C a group of
 // its own hears nothing. It reports whether it could: without a console, as in a service,
-// or with another one than the program nobody can be asked. A program that is not in a group
+// or with another one than the program nobody can be asked, nor when the program has ended,
+// since the number of its group may be another's by then. A program that is not in a group
 // of its own hears of Ctrl-C by itself, and nobody else may be asked.
 func (c *child) terminate() (asked bool) {
-	return !c.group || windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid)) == nil
+	if !c.group {
+		return true
+	}
+	c.cmd.Process.WithHandle(func(uintptr) {
+		asked = windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.cmd.Process.Pid)) == nil
+	})
+	return asked
 }
 
-func (c *child) kill() {
-	c.process.Kill()
+func (c *child) kill() error {
+	c.cmd.Process.Kill()
 	if c.job != 0 {
 		windows.TerminateJobObject(windows.Handle(c.job), 1)
 	}
+	return nil
 }
 
 func (c *child) reapOrphans() {}
@@ -172,24 +144,18 @@ func (c *child) empty(bool) bool {
 	if c.job == 0 {
 		return true
 	}
-	n, err := c.job.members()
-	return err != nil || n == 0
+	var info struct { // JOBOBJECT_BASIC_ACCOUNTING_INFORMATION
+		times                             [4]int64
+		pageFaults, total, active, killed uint32
+	}
+	err := windows.QueryInformationJobObject(windows.Handle(c.job), windows.JobObjectBasicAccountingInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
+	return err != nil || info.active == 0
 }
 
 // release gives back what the system has of a child. Whoever is left lives on.
 func (c *child) release() {
-	c.process.Release()
 	if c.job != 0 && c.job.limit(0) == nil {
 		windows.CloseHandle(windows.Handle(c.job))
 	}
 }
-
-// drainTime is the least time for reading what a program wrote before it ended: closing
-// the pipe loses it. It is little, so it is read quickly.
-const drainTime = time.Second
-
-// interrupt ends the reading of a pipe.
-func interrupt(r *os.File) { r.Close() }
-
-// rest would read what is left in the pipe, but closing the pipe has lost it.
-func rest(*os.File, sink) (held bool) { return true }

@@ -4,18 +4,13 @@ package process
 
 import (
 	"context"
-	"errors"
 	"io"
-	"math/bits"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
 	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
@@ -26,13 +21,7 @@ const (
 	DefaultGrace = 2 * time.Second
 	// defaultMaxBody is the MaxBody, in bytes, of a Command whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
-	// reapInterval is the time between two looks for orphans during an attempt.
-	reapInterval = time.Second
 )
-
-// errWantsTerminal ends an attempt whose program waits for a terminal that it
-// cannot have.
-var errWantsTerminal = errors.New("stopped because it wants the terminal")
 
 // A Command has the fields of poll.Command.
 type Command struct {
@@ -64,8 +53,7 @@ type Session struct {
 
 	path    string // of the program, "" before it was looked for
 	environ []string
-	outputs outputs
-	drains  time.Duration // what drainTime is here
+	hold    body.Hold // of the Bodies, for the last answer
 }
 
 // NewSession returns the session of a command.
@@ -77,13 +65,9 @@ func NewSession(c Command) *Session {
 	if c.MaxBody <= 0 {
 		c.MaxBody = defaultMaxBody
 	}
-	s := &Session{Command: c, drains: drainTime}
 	// Environ adds what the system needs: PWD, SYSTEMROOT.
-	s.environ = slices.DeleteFunc((&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ(), func(pair string) bool {
-		key, _, _ := strings.Cut(pair, "=")
-		return key == "POLL_ATTEMPT" || key == "POLL_ELAPSED" || key == "POLL_STATUS"
-	})
-	return s
+	environ := (&exec.Cmd{Dir: c.Dir, Env: c.Env}).Environ()
+	return &Session{Command: c, environ: environ, hold: body.Hold{Budget: c.Bodies}}
 }
 
 // Probe runs the command once.
@@ -108,17 +92,12 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 		return obs
 	}
 	defer c.release()
-	why := s.attend(ctx, c)
-	obs.StderrCut = s.outputs.stderr.full
-	obs.Body, obs.Size, obs.Stderr = s.outputs.take()
-	obs.Truncated = obs.Size > int64(len(obs.Body))
+	stopped := s.attend(ctx, c)
+	c.outputs.observe(&obs)
 	switch {
-	case errors.Is(why, errWantsTerminal):
-		obs.Failure = &status.Failure{Kind: status.FailureHopeless, Reason: why.Error(), Err: why}
-		obs.Failure.Advice.Code = status.AdviceTerminal
-	case why != nil:
+	case stopped, c.outputs.stdout.refused:
 		obs.Failure = endedFailure(ctx, began)
-	case c.err != nil:
+	case !c.known:
 		obs.Failure = &status.Failure{Reason: "its exit code was lost", Err: c.err}
 	default:
 		obs.Exit, obs.Signal = &c.exit, c.signal
@@ -130,19 +109,19 @@ func (s *Session) Probe(ctx context.Context, a Attempt) status.Observation {
 }
 
 // Release gives back what the last answer holds of the Bodies.
-func (s *Session) Release() { s.outputs.hold.Release() }
+func (s *Session) Release() { s.hold.Release() }
 
 // endedFailure says why an attempt whose ctx is done has no answer.
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := cause.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
-		reason += " after " + words.Short(deadline.Sub(began))
+		reason += " after " + cause.Short(deadline.Sub(began))
 	}
 	return cause.Failure(ctx, reason)
 }
 
-// start starts the program and the copying of its outputs. Only the first attempt can
-// report that the program cannot be run at all.
+// start starts the program. Only the first attempt can report that the program cannot be
+// run at all.
 func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *status.Failure) {
 	if s.path == "" {
 		s.path, failure = s.look()
@@ -153,9 +132,8 @@ func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *stat
 			return nil, &status.Failure{Kind: status.FailureHopeless, Reason: err.Error(), Err: err}
 		}
 		cmd.Dir, cmd.Env = s.Dir, s.environment(a)
-		in, err := s.outputs.start(ctx, cmd, s.Command)
-		if err == nil {
-			return newChild(cmd.Process, in, !s.Foreground), nil
+		if c, err = s.run(ctx, cmd); err == nil {
+			return c, nil
 		}
 		failure = s.notStarted(s.path, err)
 	}
@@ -166,146 +144,11 @@ func (s *Session) start(ctx context.Context, a Attempt) (c *child, failure *stat
 	return nil, failure
 }
 
-// environment returns the environment of one attempt.
+// environment returns the environment of one attempt. Of several values os/exec takes the
+// last, so those of a poll that runs this one do not count.
 func (s *Session) environment(a Attempt) []string {
 	return append(slices.Clip(s.environ),
 		"POLL_ATTEMPT="+strconv.Itoa(a.Number),
 		"POLL_ELAPSED="+strconv.FormatInt(int64(a.Elapsed/time.Second), 10),
 		"POLL_STATUS="+a.Previous.String())
-}
-
-// attend waits until the program has ended, or stops it and returns why. It returns nil
-// if the program ended by itself.
-func (s *Session) attend(ctx context.Context, c *child) (why error) {
-	var orphans <-chan time.Time
-	if s.ReapOrphans {
-		ticker := time.NewTicker(reapInterval)
-		defer ticker.Stop()
-		orphans = ticker.C
-	}
-	for waiting := true; waiting; {
-		waiting = false
-		select {
-		case <-c.exited:
-		case <-c.terminal:
-			why = errWantsTerminal
-		case <-ctx.Done():
-			// Both may have happened. A program that has ended is complete.
-			if !c.ended() {
-				why = context.Cause(ctx)
-			}
-		case <-orphans:
-			c.reapOrphans()
-			waiting = true
-		}
-	}
-	if why != nil {
-		s.stop(c)
-		s.outputs.awaitEnd(s.drains)
-		s.outputs.cut()
-		return why
-	}
-	<-c.exited
-	s.settle(ctx, c)
-	return nil
-}
-
-// settle ends the attempt of a program that has ended: it reads what the program wrote,
-// and gives whoever holds the outputs open some time to finish, but stops them if the
-// context is done meanwhile.
-func (s *Session) settle(ctx context.Context, c *child) {
-	grace, drained := time.NewTimer(s.Grace), time.NewTimer(s.drains)
-	defer grace.Stop()
-	defer drained.Stop()
-	select {
-	case <-s.outputs.done:
-	case <-grace.C:
-	case <-ctx.Done():
-	}
-	select {
-	case <-s.outputs.done:
-	case <-drained.C:
-	}
-	if held := s.outputs.cut(); held && ctx.Err() != nil {
-		s.stop(c)
-	}
-}
-
-// stop ends the program and its group. Who cannot be asked gets no time to end.
-func (s *Session) stop(c *child) {
-	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, s.Hurry) {
-		return
-	}
-	c.kill()
-	// Only another user's process survives that, or one that is stuck in the kernel.
-	c.unkillable = !c.gone(time.Second, nil)
-}
-
-// A child is the program of one attempt, with its process group if it has its own.
-type child struct {
-	process *os.Process
-	job     job
-	pid     int
-	group   bool          // it leads a process group, whose number is pid
-	exited  chan struct{} // closed when the program has ended and was reaped
-	// terminal gets a value when the program was stopped because it wants the
-	// terminal.
-	terminal chan struct{}
-
-	// Valid when exited is closed.
-	exit   int
-	signal string
-	err    error // why the exit code is unknown
-
-	unkillable bool
-}
-
-// newChild starts a goroutine that waits for p.
-func newChild(p *os.Process, in job, group bool) *child {
-	c := &child{process: p, job: in, pid: p.Pid, group: group, exited: make(chan struct{}), terminal: make(chan struct{}, 1)}
-	go func() {
-		c.wait()
-		close(c.exited)
-	}()
-	return c
-}
-
-// maxPause is the longest pause between two looks at a group.
-const maxPause = 32 * time.Millisecond
-
-// thorough is how many looks come before the first at all processes: an eighth of a
-// second's.
-const thorough = 8
-
-// gone waits until the program has ended and its group is empty. A value from hurry asks
-// them again to end. It reports false when d has passed or hurry is closed.
-func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
-	enough := time.NewTimer(d)
-	defer enough.Stop()
-	exited, pause, looks := c.exited, time.Millisecond, 0
-	var look <-chan time.Time // at the group, when the program has ended
-	for {
-		select {
-		case <-exited:
-			exited = nil
-		case <-look:
-			looks++
-			pause = min(2*pause, maxPause)
-		case <-enough.C:
-			return false
-		case _, open := <-hurry:
-			if !open {
-				return false
-			}
-			c.terminate()
-			continue
-		}
-		// Nothing reports when a group becomes empty, so it is looked at, often at first:
-		// most end at once. To find what only waits to be reaped, all processes have to be
-		// looked at. That is done ever more rarely: many groups may be stopped together.
-		if c.empty(looks >= thorough && bits.OnesCount(uint(looks)) == 1) {
-			return true
-		}
-		look = time.After(pause)
-	}
 }

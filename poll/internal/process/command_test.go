@@ -18,10 +18,10 @@ func wantComplete(t *testing.T, c Command, times int) {
 			t.Fatal(failure.Reason)
 		}
 		<-c.exited
-		if stopped := s.attend(ctx, c); stopped != nil || c.exit != 5 {
+		if stopped := s.attend(ctx, c); stopped || c.exit != 5 {
 			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
 		}
-		if body, _, _ := s.outputs.take(); string(body) != "answer\n" {
+		if body := c.outputs.stdout.Kept; string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.release()

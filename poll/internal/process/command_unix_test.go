@@ -4,8 +4,11 @@ package process
 
 import (
 	"context"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/pollcli/poll/poll/internal/body"
 )
 
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
@@ -14,35 +17,53 @@ func TestCommandCompleteBeforeTheEnd(t *testing.T) {
 	wantComplete(t, Command{Args: []string{"sh", "-c", "echo answer; exit 5"}}, 20)
 }
 
-// Where a cut loses what is still in the pipes there is time to read it, though
-// there is no grace and the context is done; and no longer than that.
+// Without a grace there is time even so to read what the program has written, though the
+// context is done; and no longer than that.
 func TestCommandDrains(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		drains time.Duration
-		script string
-		want   string
-	}{
-		"enough":       {time.Minute, "(sleep 0.2; echo late) & echo early", "early\nlate\n"},
-		"not for ever": {100 * time.Millisecond, "(sleep 5; echo late) & echo early", "early\n"},
-		"none":         {0, "(sleep 5; echo late) & echo early", "early\n"},
+	for name, test := range map[string]struct{ script, want string }{
+		"enough":       {"(sleep 0.02; echo late) & echo early", "early\nlate\n"},
+		"not for ever": {"(sleep 60; echo late) & echo early", "early\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := NewSession(Command{Args: []string{"sh", "-c", test.script}, Grace: -1})
-			s.drains = test.drains
 			ctx, cancel := context.WithCancel(t.Context())
 			c, failure := s.start(t.Context(), Attempt{Number: 1})
 			if failure != nil {
 				t.Fatal(failure.Reason)
 			}
-			defer c.process.Release()
 			<-c.exited
 			cancel()
 			s.settle(ctx, c)
-			if body, _, _ := s.outputs.take(); string(body) != test.want {
+			if body := c.outputs.stdout.Kept; string(body) != test.want {
 				t.Errorf("have %q, want %q", body, test.want)
 			}
 		})
+	}
+}
+
+// A long answer that has to wait for a place is whole, though the program has ended and
+// there is no grace: the wait is not taken for an output that somebody holds open.
+func TestCommandWaitsForAPlace(t *testing.T) {
+	t.Parallel()
+	const size = 1<<20 + 50_000 // what is over 1 MiB fits into a pipe
+	long := Command{Args: []string{"head", "-c", strconv.Itoa(size), "/dev/zero"}, Grace: -1, Bodies: &body.Budget{}}
+	var held []*Session
+	for range 2 { // as many as there are places
+		s := NewSession(long)
+		s.Probe(t.Context(), Attempt{Number: 1})
+		held = append(held, s)
+	}
+	s := NewSession(long)
+	c, failure := s.start(t.Context(), Attempt{Number: 1})
+	if failure != nil {
+		t.Fatal(failure.Reason)
+	}
+	<-c.exited
+	time.AfterFunc(2*drainTime, held[0].Release)
+	s.attend(t.Context(), c)
+	if have := len(c.outputs.stdout.Kept); have != size || c.outputs.cut {
+		t.Errorf("have %d bytes, cut: %t, want %d", have, c.outputs.cut, size)
 	}
 }

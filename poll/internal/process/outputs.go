@@ -3,209 +3,134 @@ package process
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
+	"github.com/pollcli/poll/status"
 )
 
-const (
-	chunkSize = 64 << 10 // what a pipe holds on Linux
-	tailSize  = 64 << 10 // what is kept of stderr
-)
+// tailSize is how much of the standard error is kept, in bytes.
+const tailSize = 64 << 10
 
-// buffers are what outputs are read into.
-type buffers struct {
-	chunk [chunkSize]byte
-	ring  [tailSize]byte
-}
-
-// idle are the buffers that no attempt uses: thousands of sessions wait without any.
-var idle = sync.Pool{New: func() any { return new(buffers) }}
-
-// outputs are what a command writes, attempt after attempt.
+// outputs are what a program writes in one attempt.
 type outputs struct {
-	hold    body.Hold // of the Bodies, for the last answer
 	stdout  head
 	stderr  tail
-	buffers *buffers // during an attempt
-
-	readers [2]*os.File
-	stdin   *os.File      // the end that is written to, nil for none
-	running atomic.Int32  // readers that have not reached an end
-	done    chan struct{} // closed when none is running
-	held    atomic.Bool   // a reader was cut off before its end
+	readers []*os.File
+	done    chan struct{} // closed when nothing is read any more
+	cut     bool          // somebody held an output open, and it was read no further
 }
 
-// start starts cmd with its outputs and its input connected.
-func (o *outputs) start(ctx context.Context, cmd *exec.Cmd, c Command) (in job, err error) {
-	var theirs [3]*os.File // the child's ends
-	o.readers, o.stdin = [2]*os.File{}, nil
-	defer func() {
-		closeAll(theirs[:]...)
+// connect makes the pipes that cmd writes to. Their writers, which it returns, are to be
+// closed when cmd has them.
+func (o *outputs) connect(cmd *exec.Cmd) (writers []*os.File, err error) {
+	for _, end := range []*io.Writer{&cmd.Stdout, &cmd.Stderr} {
+		r, w, err := os.Pipe()
 		if err != nil {
-			closeAll(o.readers[0], o.readers[1], o.stdin)
+			return writers, err
 		}
-	}()
-	for i := range o.readers {
-		if o.readers[i], theirs[1+i], err = os.Pipe(); err != nil {
-			return in, err
-		}
+		o.readers, writers = append(o.readers, r), append(writers, w)
+		*end = w
 	}
-	cmd.Stdout, cmd.Stderr = theirs[1], theirs[2]
-	if len(c.Stdin) > 0 {
-		if theirs[0], o.stdin, err = os.Pipe(); err != nil {
-			return in, err
-		}
-		cmd.Stdin = theirs[0]
-	}
-	if in, err = launch(cmd); err != nil {
-		return in, err
-	}
-	o.copy(ctx, c)
-	return in, nil
+	return writers, nil
 }
 
-// copy starts the copying.
-func (o *outputs) copy(ctx context.Context, c Command) {
-	o.buffers = idle.Get().(*buffers)
-	o.done = make(chan struct{})
-	o.held.Store(false)
-	o.running.Store(int32(len(o.readers)))
-	o.hold.Budget = c.Bodies
-	o.stdout = head{ctx: ctx, chunk: o.buffers.chunk[:], Buffer: body.Buffer{Limit: c.MaxBody, Hold: &o.hold}}
-	o.stderr = tail{ring: o.buffers.ring[:], also: c.Stderr}
-	go o.drain(o.readers[0], &o.stdout)
-	go o.drain(o.readers[1], &o.stderr)
-	if o.stdin != nil {
-		// The command need not read it: cut ends the writing.
-		go func(w *os.File) {
-			w.Write(c.Stdin)
-			w.Close()
-		}(o.stdin)
-	}
+// read reads both outputs until nobody holds them open, or they are closed.
+func (o *outputs) read() {
+	var stderr sync.WaitGroup
+	stderr.Go(func() { io.Copy(&o.stderr, o.readers[1]) })
+	o.stdout.read(o.readers[0])
+	stderr.Wait()
+	closeAll(o.readers)
+	close(o.done)
 }
 
-// A sink takes what was read into its room. Its Write never fails.
-type sink interface {
-	room() []byte
-	io.Writer
-}
-
-// drain copies r into s until its end, or until it is cut off.
-func (o *outputs) drain(r *os.File, s sink) {
-	var err error
-	for err == nil {
-		var n int
-		buf := s.room()
-		n, err = r.Read(buf)
-		s.Write(buf[:n])
-	}
-	if err != io.EOF && rest(r, s) {
-		o.held.Store(true)
-	}
-	r.Close()
-	if o.running.Add(-1) == 0 {
-		close(o.done)
-	}
-}
-
-// awaitEnd waits until nobody holds an output open any more, for at most d.
-func (o *outputs) awaitEnd(d time.Duration) {
-	if d > 0 {
+// finish ends the reading. What the program wrote before it ended is read, for which a long
+// answer may have to wait for a place: once, and the rest is read after that.
+func (o *outputs) finish() {
+	for range 2 {
 		select {
 		case <-o.done:
-		case <-time.After(d):
+			return
+		case <-time.After(drainTime / 2):
 		}
+		o.stdout.storing.Lock()
+		//lint:ignore SA2001 once the lock was had, the answer has its place
+		o.stdout.storing.Unlock()
 	}
+	closeAll(o.readers)
+	<-o.done
+	o.cut = true
 }
 
-// cut ends the copying; what has been written so far is read, for which a long answer may
-// have to wait for a place. It reports whether somebody still held an output open.
-func (o *outputs) cut() (held bool) {
-	if o.stdin != nil {
-		o.stdin.Close()
-	}
-	select {
-	case <-o.done:
-	default:
-		for _, r := range o.readers {
-			interrupt(r)
-		}
-		<-o.done
-	}
-	return o.held.Load()
+// observe notes what was kept, which is then the observation's.
+func (o *outputs) observe(obs *status.Observation) {
+	obs.Body, obs.Size = o.stdout.Kept, o.stdout.size
+	obs.Truncated = obs.Size > int64(len(obs.Body))
+	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
-// take returns what was kept of both outputs, which is then the caller's, and the size of
-// the whole standard output.
-func (o *outputs) take() (stdout []byte, size int64, stderr []byte) {
-	stdout, size, stderr = o.stdout.Kept, o.stdout.size, o.stderr.take()
-	o.stdout, o.stderr = head{}, tail{}
-	idle.Put(o.buffers)
-	o.buffers = nil
-	return stdout, size, stderr
-}
-
-// A head keeps the beginning of what is written to it and counts the rest.
+// A head keeps the beginning of what it reads and counts the rest.
 type head struct {
 	body.Buffer
-	ctx   context.Context // ends the waiting for a place
-	chunk []byte
-	size  int64
+	ctx     context.Context // ends the waiting for a place
+	size    int64
+	refused bool // ctx was done before there was a place
+
+	from    io.Reader
+	storing sync.Mutex // held unless something is waited for from the reader
 }
 
-func (h *head) room() []byte { return h.chunk }
+func (h *head) read(r io.Reader) {
+	h.from = r
+	h.storing.Lock()
+	end, err := h.ReadFrom(h.ctx, h, -1)
+	h.storing.Unlock()
+	h.refused = err != nil && !errors.Is(err, os.ErrClosed)
+	h.size = int64(len(h.Kept))
+	if !end {
+		rest, _ := io.Copy(io.Discard, r)
+		h.size += rest
+	}
+}
 
-// Write keeps what there is room for.
-func (h *head) Write(p []byte) (int, error) {
-	h.size += int64(len(p))
-	h.Buffer.Write(h.ctx, p)
-	return len(p), nil
+func (h *head) Read(p []byte) (int, error) {
+	h.storing.Unlock()
+	defer h.storing.Lock()
+	return h.from.Read(p)
 }
 
 // A tail keeps the end of what is written to it.
 type tail struct {
-	ring []byte
-	next int // where the next byte goes
-	full bool
+	kept []byte // at most twice as much as wanted, and a chunk
+	size int64
 	also io.Writer // gets everything, nil after an error
 }
 
-// room is the part of the ring that comes next. What is read into it can be
-// written without being copied.
-func (t *tail) room() []byte { return t.ring[t.next:] }
-
+// Write never fails, so that the program can go on.
 func (t *tail) Write(p []byte) (int, error) {
-	if t.also != nil && len(p) > 0 {
+	t.size += int64(len(p))
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 2*tailSize {
+		t.kept = append(t.kept[:0], t.last()...)
+	}
+	if t.also != nil {
 		if _, err := t.also.Write(p); err != nil {
 			t.also = nil
 		}
 	}
-	t.next += len(p)
-	if t.next == len(t.ring) {
-		t.next, t.full = 0, true
-	}
 	return len(p), nil
 }
 
-// take returns a copy of what is in the ring.
-func (t *tail) take() []byte {
-	if !t.full {
-		return bytes.Clone(t.ring[:t.next:t.next])
-	}
-	return append(bytes.Clone(t.ring[t.next:]), t.ring[:t.next]...)
-}
+func (t *tail) last() []byte { return t.kept[max(0, len(t.kept)-tailSize):] }
 
-// closeAll closes the files that are not nil.
-func closeAll(files ...*os.File) {
+func closeAll(files []*os.File) {
 	for _, f := range files {
-		if f != nil {
-			f.Close()
-		}
+		f.Close()
 	}
 }

@@ -2,7 +2,10 @@ package process
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/pollcli/poll/poll/internal/body"
 )
@@ -10,30 +13,24 @@ import (
 func TestHead(t *testing.T) {
 	t.Parallel()
 	h := head{ctx: t.Context(), Buffer: body.Buffer{Limit: 5}}
-	for _, text := range []string{"abc", "", "def", "g"} {
-		if n, err := h.Write([]byte(text)); n != len(text) || err != nil {
-			t.Errorf("%q: have %d, %v", text, n, err)
-		}
-	}
-	if string(h.Kept) != "abcde" || h.size != 7 {
-		t.Errorf("have %q of %d bytes", h.Kept, h.size)
+	h.read(iotest.HalfReader(strings.NewReader("abcdefg")))
+	if string(h.Kept) != "abcde" || h.size != 7 || h.refused {
+		t.Errorf("have %q of %d bytes, refused: %t", h.Kept, h.size, h.refused)
 	}
 }
 
 func TestTail(t *testing.T) {
 	t.Parallel()
-	var all []byte
-	for _, size := range []int{0, 1, 6, 7, 8, 9, 20, 100} {
-		ring := tail{ring: make([]byte, 8)}
-		all = all[:0]
-		for i := range size {
-			p := []byte{byte(i)}
-			all = append(all, p...)
-			ring.Write(p[:copy(ring.room(), p)])
-			want := all[max(0, len(all)-8):]
-			if have := ring.take(); !bytes.Equal(have, want) {
-				t.Fatalf("after %d bytes: have %v, want %v", i+1, have, want)
-			}
+	for _, size := range []int{0, 1, 5000, tailSize - 1, tailSize, tailSize + 1, 2*tailSize + 1, 5*tailSize + 7} {
+		all := []byte(strings.Repeat("0123456789a", size/11+1)[:size])
+		var passed bytes.Buffer
+		end := tail{also: &passed}
+		for chunk := range slices.Chunk(all, 1000) {
+			end.Write(chunk)
+		}
+		want := all[max(0, size-tailSize):]
+		if !bytes.Equal(end.last(), want) || end.size != int64(size) || passed.Len() != size || cap(end.kept) > 3*tailSize {
+			t.Errorf("of %d bytes: have %d in %d, want the last %d", size, len(end.last()), cap(end.kept), len(want))
 		}
 	}
 }

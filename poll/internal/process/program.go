@@ -7,12 +7,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/pollcli/poll/status"
 )
+
+const noDir = "the directory to run it in does not exist"
 
 // Check implements poll.Command's Check.
 func (c Command) Check() error {
@@ -27,97 +31,74 @@ func (c Command) Check() error {
 	return err
 }
 
-// look finds the program. The path is relative to c.Dir if it is not absolute.
+// look finds the program, in PATH as execvp(3) does: directories in it may be relative.
 func (c Command) look() (path string, failure *status.Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &status.Failure{Kind: status.FailureNotFound, Reason: "no command given"}
 	}
 	if c.Dir != "" && !isDir(c.Dir) {
-		return "", c.notFound("the directory to run it in does not exist")
+		return "", c.notFound(noDir)
 	}
-	if strings.ContainsFunc(c.Args[0], isSeparator) {
-		path, failure = c.lookAt(c.Args[0])
-	} else {
-		path, failure = c.lookInPath()
+	name := c.Args[0]
+	isPath := strings.ContainsFunc(name, isSeparator)
+	if isPath && !filepath.IsAbs(name) {
+		name, _ = filepath.Abs(filepath.Join(c.Dir, name))
 	}
-	if failure == nil && !mayRun(path) {
-		return "", c.notExecutable(whyNotProgram)
+	found, err := exec.LookPath(name)
+	if err == nil || errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
+		found, _ = filepath.Abs(found) // since the program is started from c.Dir
+		if !mayRun(found) {
+			failure = c.notExecutable(whyNotProgram)
+		}
+		return found, failure
 	}
-	return path, failure
+	return name, c.notLookedUp(name, isPath, err) // starting it will show any other problem
 }
 
-// lookAt finds the file that name, a path, stands for, and says whether it can be run.
-func (c Command) lookAt(name string) (path string, failure *status.Failure) {
-	full := c.inDir(name)
-	found, err := exec.LookPath(full)
+// notLookedUp turns an error of exec.LookPath into a failure, nil if it says too little.
+func (c Command) notLookedUp(name string, isPath bool, err error) (failure *status.Failure) {
 	switch {
-	case err == nil && runtime.GOOS == "windows": // with its extension, which says how it is run
-		if abs, err := filepath.Abs(found); err == nil {
-			name = abs
-		}
-	case isDir(full):
+	case errors.Is(err, exec.ErrDot):
+		failure = c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
+		failure.Err = exec.ErrDot
+	case isPath && isDir(name):
 		failure = c.notExecutable("is a directory")
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), !isPath && isFileInPath(name):
 		failure = c.notExecutable("permission denied")
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOTDIR):
 		failure = c.notFound("")
 	}
-	return name, failure // starting it will show any other problem
+	return failure
 }
 
-// lookInPath looks for the program in the caller's PATH, as execvp(3) does: directories
-// in it may be relative, and a file of that name that cannot be executed is reported if
-// there is no better one.
-func (c Command) lookInPath() (string, *status.Failure) {
-	name := c.Args[0]
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
-		err = nil
-	}
-	if err == nil {
-		if abs, err := filepath.Abs(path); err == nil {
-			path = abs // since the child looks from c.Dir
-		}
-		return path, nil
-	}
-	if errors.Is(err, exec.ErrDot) {
-		failure := c.notFound(`the one in the current directory is .\` + name + ", and one in PATH then needs its whole path")
-		failure.Err = exec.ErrDot
-		return "", failure
-	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-			return "", c.notExecutable("permission denied")
-		}
-	}
-	return "", c.notFound("")
+// isFileInPath reports whether there is a file of that name in PATH, which then cannot be
+// executed.
+func isFileInPath(name string) bool {
+	return slices.ContainsFunc(filepath.SplitList(os.Getenv("PATH")), func(dir string) bool {
+		info, err := os.Stat(filepath.Join(dir, name))
+		return err == nil && info.Mode().IsRegular()
+	})
 }
 
 // notStarted turns the error of a failed start into a failure.
 func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 	errno, isErrno := errors.AsType[syscall.Errno](err)
-	switch {
+	if isErrno {
+		err = errno // what the system said, without the paths around it
+	}
+	switch why := whyNever(errno); {
 	case errors.Is(err, fs.ErrNotExist):
 		failure = c.notFound(c.whatIsMissing(path))
-	case errors.Is(err, notPermitted):
+	case errors.Is(err, fs.ErrPermission) && c.Dir != "":
+		failure = c.notExecutable("permission denied, for it or for the directory to run it in")
+	case errors.Is(err, fs.ErrPermission):
 		failure = c.notExecutable("permission denied")
-		if _, missing := c.lookAt(path); c.Dir != "" && missing == nil {
-			failure = c.notExecutable("permission denied, for it or for the directory to run it in")
-		}
-	case errors.Is(err, notProgram):
-		failure = c.notExecutable(whyNotProgram)
-	case forbidden(errno):
-		failure = c.notExecutable(errno.Error())
+	case why != "":
+		failure = c.notExecutable(why)
 	default: // it may pass
-		failure = &status.Failure{}
+		failure = &status.Failure{Reason: fmt.Sprintf("%s could not be started: %v", c.name(), err)}
 	}
 	failure.Err = err
-	if isErrno {
-		failure.Err = errno // what the system said, without the paths around it
-	}
-	if failure.Reason == "" {
-		failure.Reason = fmt.Sprintf("%s could not be started: %v", c.name(), failure.Err)
-	}
 	return failure
 }
 
@@ -125,22 +106,20 @@ func (c Command) notStarted(path string, err error) (failure *status.Failure) {
 // was the program itself. The kernel does not tell them apart.
 func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
-		return "the directory to run it in does not exist"
+		return noDir
 	}
-	file, err := os.Open(c.inDir(path))
+	file, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
 	defer file.Close()
 	head := make([]byte, 256) // as much as Linux reads
 	n, _ := file.Read(head)
-	line, isScript := strings.CutPrefix(string(head[:n]), "#!")
-	if !isScript {
+	script := regexp.MustCompile(`^#![ \t]*([^ \t\n]*)`).FindSubmatch(head[:n])
+	if script == nil {
 		return "it is there, but the loader it names is not"
 	}
-	line, _, _ = strings.Cut(line, "\n")
-	interpreter, _, _ := strings.Cut(strings.Trim(line, " \t"), " ")
-	return fmt.Sprintf("it is there, but its interpreter %q is not", interpreter)
+	return fmt.Sprintf("it is there, but its interpreter %q is not", script[1])
 }
 
 func (c Command) notFound(why string) *status.Failure {
@@ -162,18 +141,6 @@ func (c Command) notExecutable(why string) *status.Failure {
 
 // name is the program's name without anything secret.
 func (c Command) name() string { return filepath.Base(c.Args[0]) }
-
-// inDir returns path as seen from the calling process.
-func (c Command) inDir(path string) string {
-	if c.Dir == "" || filepath.IsAbs(path) {
-		return path
-	}
-	full := filepath.Join(c.Dir, path)
-	if filepath.Base(full) == full {
-		return "." + string(filepath.Separator) + full // or it would be looked for in PATH
-	}
-	return full
-}
 
 func isSeparator(r rune) bool {
 	return r == '/' || runtime.GOOS == "windows" && (r == '\\' || r == ':')

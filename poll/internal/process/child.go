@@ -1,0 +1,163 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"math/bits"
+	"os/exec"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/body"
+)
+
+const (
+	// reapInterval is the time between two looks for orphans during an attempt.
+	reapInterval = time.Second
+	// drainTime is how long the outputs are read at least when somebody holds them open
+	// after the end of the program: what the program wrote is in the pipes by then.
+	drainTime = 200 * time.Millisecond
+	// killTime is how long killed processes are waited for.
+	killTime = 400 * time.Millisecond
+)
+
+// A child is the program of one attempt, with its process group if it has its own.
+type child struct {
+	cmd     *exec.Cmd
+	job     job
+	group   bool // it leads a process group, whose number is its own
+	outputs outputs
+	exited  chan struct{} // closed when the program has ended and was reaped
+
+	// Valid when exited is closed.
+	known  bool // how it has ended
+	exit   int
+	signal string
+	err    error // of waiting for it
+
+	unkillable bool
+}
+
+// run starts cmd with its input and outputs connected.
+func (s *Session) run(ctx context.Context, cmd *exec.Cmd) (*child, error) {
+	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
+	c.outputs.done = make(chan struct{})
+	c.outputs.stdout = head{ctx: ctx, Buffer: body.Buffer{Limit: s.MaxBody, Hold: &s.hold}}
+	c.outputs.stderr.also = s.Stderr
+	if len(s.Stdin) > 0 {
+		cmd.Stdin = bytes.NewReader(s.Stdin)
+		cmd.WaitDelay = time.Millisecond // what a program that has ended has not read is not needed
+	}
+	writers, err := c.outputs.connect(cmd)
+	if err == nil {
+		c.job, err = launch(cmd)
+	}
+	closeAll(writers)
+	if err != nil {
+		closeAll(c.outputs.readers)
+		return nil, err
+	}
+	go c.outputs.read()
+	go c.wait()
+	return c, nil
+}
+
+// wait reaps the program.
+func (c *child) wait() {
+	c.err = c.cmd.Wait()
+	if c.cmd.ProcessState != nil {
+		c.record(c.cmd.ProcessState)
+	}
+	close(c.exited)
+}
+
+func (c *child) ended() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}
+
+// attend waits until the program has ended, or stops it if ctx is done before that, which
+// it reports.
+func (s *Session) attend(ctx context.Context, c *child) (stopped bool) {
+	var orphans <-chan time.Time
+	if s.ReapOrphans {
+		orphans = time.Tick(reapInterval)
+	}
+	for {
+		select {
+		case <-c.exited:
+			s.settle(ctx, c)
+			return false
+		case <-orphans:
+			c.reapOrphans()
+		case <-ctx.Done():
+			if !c.ended() { // both may have happened
+				s.stop(c)
+				c.outputs.finish()
+				return true
+			}
+		}
+	}
+}
+
+// settle ends the attempt of a program that has ended: it gives whoever holds the outputs
+// open some time to finish, but stops them if ctx is done meanwhile.
+func (s *Session) settle(ctx context.Context, c *child) {
+	select {
+	case <-c.outputs.done:
+	case <-time.After(s.Grace - drainTime):
+	case <-ctx.Done():
+	}
+	c.outputs.finish()
+	if c.outputs.cut && ctx.Err() != nil {
+		s.stop(c)
+	}
+}
+
+// stop ends the program and its group. Who cannot be asked gets no time to end.
+func (s *Session) stop(c *child) {
+	if s.Grace > 0 && c.terminate() && c.gone(s.Grace, s.Hurry) {
+		return
+	}
+	c.kill()
+	if !c.gone(killTime, nil) {
+		// Another user's process survives that, and one that is stuck in the kernel. One
+		// that has ended may be left in the group until its parent reaps it.
+		c.unkillable = !c.ended() || errors.Is(c.kill(), fs.ErrPermission)
+	}
+}
+
+// gone waits until the program has ended and its group is empty. A value from hurry asks
+// them again to end. It reports false when d has passed or hurry is closed.
+func (c *child) gone(d time.Duration, hurry <-chan struct{}) bool {
+	enough := time.After(d)
+	exited, look := c.exited, (<-chan time.Time)(nil)
+	for looks := 0; ; {
+		select {
+		case <-exited:
+			exited = nil
+		case <-look:
+			looks++
+		case <-enough:
+			return false
+		case _, open := <-hurry:
+			if !open {
+				return false
+			}
+			c.terminate()
+			continue
+		}
+		// Nothing reports when a group becomes empty, so it is looked at, often at first: most
+		// end at once. To find what only waits to be reaped, all processes have to be looked at.
+		// That is done ever more rarely: many groups may be stopped together.
+		if c.empty(looks >= 4 && bits.OnesCount(uint(looks)) == 1) {
+			return true
+		}
+		look = time.After(time.Millisecond << min(looks, 5))
+	}
+}
