@@ -58,7 +58,7 @@ var floors = []struct {
 	{"status", []string{"status/expr", leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
-	{"backoff/simulate", []string{"backoff", paces, turns}},
+	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
 	{paces, nil},
