@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -51,12 +53,29 @@ func readOptions(l *argv.Line, config backoff.Config) learn.Options {
 	}
 	if l.Has("poll-cost") {
 		var err error
-		if options.Cost, err = learn.ParseCost(l.String("poll-cost")); err != nil {
+		if options.Cost, err = parseCost(l.String("poll-cost")); err != nil {
 			l.Fail("poll-cost", err)
 		}
 	}
 	options.Base, options.MaxWait = bounds(l, config)
 	return options
+}
+
+// parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
+// 100%, and "2s" a delay above 0.
+func parseCost(s string) (learn.Cost, error) {
+	if number, ok := strings.CutSuffix(s, "%"); ok {
+		percent, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(percent >= 0.0001 && percent <= 100) {
+			return learn.Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
+		}
+		return learn.Cost{Share: percent / 100}, nil
+	}
+	delay, err := time.ParseDuration(s)
+	if err != nil || delay <= 0 {
+		return learn.Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
+	}
+	return learn.Cost{Delay: delay}, nil
 }
 
 // bounds returns the bounds of the learned waits: the strategy's base, and the
