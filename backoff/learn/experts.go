@@ -78,7 +78,7 @@ func (e *experts) judge(low, high float64) float64 {
 }
 
 // place returns the logarithm of the duration that a run counts with, of which only the bracket
-// is known: the middle if there were attempts on both sides. Otherwise the middle would be far off,
+// is known: the middle if there were attempts on both sides, or nothing else is known. Otherwise the middle would be far off,
 // since attempts are planned near the end. A run that ended before its first attempt counts with
 // the mean, and one that was given up with the median, of such runs in the most cautious forecast.
 func (e *experts) place(low, high float64) float64 {
@@ -88,10 +88,10 @@ func (e *experts) place(low, high float64) float64 {
 		f.kernels, f.broad = nil, 1 // the past tells nothing of such runs
 	}
 	switch {
+	case len(e.logs) == 0 && !givenUp:
+		return math.Log(math.Exp(low)/2 + math.Exp(high)/2)
 	case !first && !givenUp:
 		return (low + high) / 2
-	case first && len(e.logs) == 0:
-		return high - math.Ln2
 	case first:
 		return math.Log(f.meanBelow(math.Exp(high)))
 	case len(e.logs) == 0:

@@ -37,8 +37,7 @@ const horizon = 1e15
 
 // Run simulates c and returns a result for each number of clients and each
 // algorithm, in that order. If c cannot be simulated, the error is a
-// [*backoff.ParameterError] about the "model", "algorithm", "clients", "trials" or
-// "service". If ctx is done first, the error wraps its cause.
+// [*ParameterError]. If ctx is done first, the error wraps its cause.
 func Run(ctx context.Context, c Config) ([]Result, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

@@ -170,6 +170,17 @@ func (a Algorithm) neverWaits() bool {
 	return true
 }
 
+// A ParameterError reports a part of a [Config] that cannot be used.
+type ParameterError struct {
+	// Parameter is "model", "algorithm", "clients", "trials" or "service".
+	Parameter string
+	// Problem is the value and what is wrong with it.
+	Problem string
+}
+
+// Error returns the parameter and the problem.
+func (e *ParameterError) Error() string { return e.Parameter + ": " + e.Problem }
+
 func problem(parameter, format string, args ...any) error {
-	return &backoff.ParameterError{Parameter: parameter, Problem: fmt.Sprintf(format, args...)}
+	return &ParameterError{parameter, fmt.Sprintf(format, args...)}
 }

@@ -48,7 +48,7 @@ func TestConfig_validate(t *testing.T) {
 				}
 				return
 			}
-			if _, ok := errors.AsType[*backoff.ParameterError](err); !ok || err.Error() != tt.want {
+			if _, ok := errors.AsType[*ParameterError](err); !ok || err.Error() != tt.want {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 		})

@@ -19,6 +19,7 @@ const (
 	leaf  = "internal/words"
 	paces = "internal/pace"
 	turns = "internal/turns"
+	waits = "internal/schedule"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 	cmds  = "internal/cmdexe"

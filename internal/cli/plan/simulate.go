@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/cli/chartfile"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/words"
@@ -135,7 +136,7 @@ func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error
 	if err != nil {
 		return nil, err
 	}
-	if config.Base == backoff.NoWait {
+	if config.Base == schedule.NoWait {
 		l.Fail("base", argv.Usagef("0s is not above 0"))
 	}
 	maxWait = cmp.Or(l.Duration("max-wait", maxWait), backoff.NoCap)
@@ -177,17 +178,17 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 
 // algorithmName describes a schedule briefly: "exponential factor 1.5 full". One of
 // the published algorithms keeps its name.
-func algorithmName(c backoff.Config) string {
-	plain := c.Strategy == backoff.StrategyExponential && c.Factor == backoff.DefaultFactor
-	jittered := c.Jitter == backoff.JitterFull || c.Jitter == backoff.JitterEqual
-	if c.Jitter == backoff.JitterDecorrelated || plain && jittered {
+func algorithmName(c schedule.Config) string {
+	plain := c.Strategy == schedule.StrategyExponential && c.Factor == backoff.DefaultFactor
+	jittered := c.Jitter == schedule.JitterFull || c.Jitter == schedule.JitterEqual
+	if c.Jitter == schedule.JitterDecorrelated || plain && jittered {
 		return string(c.Jitter)
 	}
 	name := string(c.Strategy)
 	switch {
-	case c.Strategy == backoff.StrategyExponential && !plain:
+	case c.Strategy == schedule.StrategyExponential && !plain:
 		name += " factor " + words.Number(c.Factor)
-	case c.Strategy == backoff.StrategyPolynomial && c.Power != backoff.DefaultPower:
+	case c.Strategy == schedule.StrategyPolynomial && c.Power != backoff.DefaultPower:
 		name += " power " + words.Number(c.Power)
 	}
 	if jittered {
