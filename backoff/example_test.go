@@ -105,25 +105,6 @@ func ExampleWaits() {
 	// attempt at 3.1s
 }
 
-func ExampleConfig_Schedules() {
-	own, throttled, err := backoff.Config{MaxWait: time.Second}.Schedules()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	show(own, nil, 6)
-	for row := range (backoff.Table{Schedule: throttled, Attempts: 5}).Rows() {
-		fmt.Println("throttled:", row.Min, "to", row.Max)
-	}
-	// Output:
-	// [100ms 200ms 400ms 800ms 1s 1s]
-	// throttled: 100ms to 200ms
-	// throttled: 200ms to 400ms
-	// throttled: 400ms to 800ms
-	// throttled: 800ms to 1s
-	// throttled: 1s to 1s
-}
-
 func ExampleTable_Rows() {
 	table := backoff.Table{
 		Schedule: backoff.Polynomial{Base: time.Second, Spread: backoff.RailsSpread},
@@ -137,26 +118,4 @@ func ExampleTable_Rows() {
 	// 2      19.2s  18s-20.4s  at 22.275s
 	// 3  1m29.075s  1m23s-1m35.15s  at 1m51.35s
 	// 4    4m37.2s  4m18s-4m56.4s  at 6m28.55s
-}
-
-func ExampleTable_Coverage() {
-	c, err := backoff.Table{Schedule: backoff.Cap{}}.Coverage(10 * time.Minute)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%d attempts; what completes then is noticed within %v\n", c.Attempts, c.Delay)
-	// Output: 36 attempts; what completes then is noticed within 20s
-}
-
-func ExampleTune() {
-	factor, err := backoff.FactorForOvershoot(0.1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	t := backoff.Tune(backoff.Exponential{Base: time.Second, Factor: factor}, 1000*time.Second)
-	fmt.Printf("factor %.2f: %d attempts instead of %d, the next wait is %v\n",
-		factor, t.Attempts, t.AttemptsFactor2, t.NextWait.Round(time.Millisecond))
-	// Output: factor 1.10: 48 attempts instead of 9, the next wait is 1m37.017s
 }

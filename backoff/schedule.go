@@ -13,12 +13,11 @@
 // asked for fewer attempts.
 //
 // Zero values are ready for use and mean the defaults. Exponential{} waits 100 ms,
-// 200 ms, 400 ms and so on; Cap{} and Config{} do so too, but never longer than 20
-// seconds. Since 0 means the default, the constants [NoCap] and [NoWait] mean no
-// cap and no wait.
+// 200 ms, 400 ms and so on; Cap{} does so too, but never longer than 20 seconds. Since
+// 0 means the default, [NoCap] means no cap.
 //
-// [Config] builds the usual combinations from names and numbers, [Table] shows
-// what a schedule does, and [Tune] helps to choose the factor of an exponential one.
+// [Table] shows what a schedule does. Package learn has a schedule that is learned from
+// past runs, and package simulate shows what many clients do to one service.
 //
 // Waits are computed in float64 and saturate. Whatever the parameters and
 // however late the step, no wait is negative and none overflows.
@@ -40,11 +39,8 @@ const (
 	DefaultMaxWait = 20 * time.Second
 )
 
-// NoCap, as [Cap].Max or [Config].MaxWait, allows waits of any length.
+// NoCap, as [Cap].Max, allows waits of any length.
 const NoCap time.Duration = -1
-
-// NoWait, as [Config].Base of [StrategyFixed], is a wait of 0.
-const NoWait time.Duration = -1
 
 // A Step is what a schedule may look at to compute a wait.
 type Step struct {

@@ -2,7 +2,6 @@ package backoff
 
 import (
 	"iter"
-	"math"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
@@ -127,49 +126,6 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// Asked at any step, a schedule answers as when walked there: it depends on
-// nothing but the step and the draw. Decorrelated depends on the previous wait.
-func TestSchedules_askedDirectly(t *testing.T) {
-	t.Parallel()
-	for name, c := range configs() {
-		if c.Jitter == JitterDecorrelated {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			own, throttled := c.schedules()
-			for _, schedule := range []Schedule{own, throttled} {
-				step := Step{}
-				for n := range 100 {
-					walked := schedule.Wait(step, random(uint64(n)))
-					direct := schedule.Wait(Step{N: n}, random(uint64(n)))
-					if walked != direct {
-						t.Fatalf("step %d: walked there %v, asked directly %v", n, walked, direct)
-					}
-					step = step.next(walked)
-				}
-			}
-		})
-	}
-}
-
-func TestWaits_repeatable(t *testing.T) {
-	t.Parallel()
-	for name, c := range configs() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			own, throttled := c.schedules()
-			for _, schedule := range []Schedule{own, throttled} {
-				want := take(50, Waits(schedule, random(3)))
-				got := take(50, Waits(schedule, random(3)))
-				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("same seed, another sequence (-want +got):\n%s", diff)
-				}
-			}
-		})
-	}
-}
-
 func TestWaits_rangingTwiceRestarts(t *testing.T) {
 	t.Parallel()
 	waits := Waits(Exponential{}, nil)
@@ -185,85 +141,6 @@ func TestWaits_rangingTwiceRestarts(t *testing.T) {
 			t.Fatalf("a walk starts with %v, want at most 100ms", first)
 		}
 	}
-}
-
-// configs yields every strategy with every jitter, by name.
-func configs() iter.Seq2[string, Config] {
-	return func(yield func(string, Config) bool) {
-		for _, strategy := range Strategies() {
-			for _, jitter := range Jitters() {
-				if !yield(string(strategy)+" "+string(jitter), Config{Strategy: strategy, Jitter: jitter}) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func TestSchedules_staysWithinBounds(t *testing.T) {
-	t.Parallel()
-	bases := []time.Duration{math.MinInt64, -1, 0, 1, 100 * ms, 24 * time.Hour, math.MaxInt64}
-	numbers := []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 2, 1e300, math.Inf(1), math.NaN()}
-	limits := []time.Duration{NoCap, 0, 1, 20 * s, math.MaxInt64}
-	for name, c := range configs() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, base := range bases {
-				for _, number := range numbers {
-					for _, limit := range limits {
-						c.Base, c.Factor, c.Power, c.MaxWait = base, number, number, limit
-						checkBounds(t, c, 60, 1)
-					}
-				}
-			}
-			c.Base, c.Factor, c.Power, c.MaxWait = 0, 0, 0, 0
-			checkBounds(t, c, 2000, 1)
-			c.MaxWait = NoCap
-			checkBounds(t, c, 2000, 1)
-		})
-	}
-}
-
-// checkBounds walks steps waits of c and asks far beyond them.
-func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
-	t.Helper()
-	limit := Cap{Max: c.MaxWait}.limit()
-	check := func(n int, wait time.Duration) {
-		if wait < 0 || wait > limit {
-			t.Fatalf("%+v: step %d waits %v, want 0 to %v", c, n, wait, limit)
-		}
-	}
-	own, throttled := c.schedules()
-	for _, schedule := range []Schedule{own, throttled} {
-		r := random(seed)
-		step := Step{}
-		for n := range steps {
-			wait := schedule.Wait(step, r)
-			check(n, wait)
-			step = step.next(wait)
-		}
-		for _, n := range []int{math.MinInt, -1, math.MaxInt32, math.MaxInt} {
-			check(n, schedule.Wait(Step{N: n, Elapsed: forever, Previous: forever}, r))
-		}
-	}
-}
-
-func FuzzSchedules(f *testing.F) {
-	f.Add(uint8(0), uint8(0), int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
-	f.Add(uint8(0), uint8(2), int64(1), math.MaxFloat64, 0.0, int64(0), uint64(2))
-	f.Add(uint8(3), uint8(3), int64(math.MaxInt64), -1.0, -1.0, int64(1), uint64(3))
-	f.Add(uint8(4), uint8(0), int64(s), math.NaN(), 1e308, int64(math.MaxInt64), uint64(4))
-	f.Add(uint8(4), uint8(4), int64(s), 1.1, math.SmallestNonzeroFloat64, int64(-5), uint64(5))
-	f.Fuzz(func(t *testing.T, strategy, jitter uint8, base int64, factor, power float64, limit int64, seed uint64) {
-		checkBounds(t, Config{
-			Strategy: Strategies()[int(strategy)%len(Strategies())],
-			Base:     time.Duration(base),
-			Factor:   factor,
-			Power:    power,
-			MaxWait:  time.Duration(limit),
-			Jitter:   Jitters()[int(jitter)%len(Jitters())],
-		}, 2000, seed)
-	})
 }
 
 func TestImports(t *testing.T) {

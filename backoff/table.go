@@ -1,7 +1,6 @@
 package backoff
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"math/rand/v2"
@@ -60,39 +59,6 @@ func (t Table) Rows() iter.Seq[Row] {
 			}
 		}
 	}
-}
-
-// Coverage tells how closely a schedule watches a moment: how many attempts an operation
-// costs that completes then, and how late its end is noticed.
-type Coverage struct {
-	// Attempts is the number of attempts started by then.
-	Attempts int
-	// Last is when the last of them started, 0 if there was none.
-	Last time.Duration
-	// Next is when the next attempt starts, 0 if there is none.
-	Next time.Duration
-	// Delay is the longest possible wait between Last and Next, and so the longest
-	// time for which an end between them goes unnoticed. It is 0 if there is no
-	// next attempt.
-	Delay time.Duration
-}
-
-// Coverage returns how closely t watches the moment at, in time since the start.
-// It returns an error if more than a million attempts come before it.
-func (t Table) Coverage(at time.Duration) (Coverage, error) {
-	const most = 1_000_000
-	var c Coverage
-	for row := range t.Rows() {
-		if row.At > at {
-			c.Next, c.Delay = row.At, row.Max
-			return c, nil
-		}
-		if row.Attempt == most {
-			return c, fmt.Errorf("look at the schedule at %v: more than %d attempts before it", at, most)
-		}
-		c.Attempts, c.Last = row.Attempt, row.At
-	}
-	return c, nil
 }
 
 // An estimator walks along a schedule and computes the mean and the bounds of each

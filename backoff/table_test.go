@@ -204,38 +204,3 @@ func TestTable_Rows_decorrelatedBounds(t *testing.T) {
 		t.Errorf("bounds (-want +got):\n%s", diff)
 	}
 }
-
-func TestTable_Coverage(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name  string
-		table Table
-		at    time.Duration
-		want  Coverage
-	}{
-		{"between two attempts", Table{}, 500 * ms, Coverage{2, 300 * ms, 700 * ms, 400 * ms}},
-		{"just after an attempt", Table{}, 700 * ms, Coverage{3, 700 * ms, 1500 * ms, 800 * ms}},
-		{"before the first", Table{}, 50 * ms, Coverage{0, 0, 100 * ms, 100 * ms}},
-		{"after the last", Table{Attempts: 2}, s, Coverage{2, 300 * ms, 0, 0}},
-		{"the longest under jitter", Table{Schedule: Full{}}, 100 * ms, Coverage{1, 50 * ms, 150 * ms, 200 * ms}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got, err := tt.table.Coverage(tt.at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("coverage (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestTable_Coverage_givesUp(t *testing.T) {
-	t.Parallel()
-	if c, err := (Table{Schedule: Fixed(0)}).Coverage(s); err == nil {
-		t.Errorf("coverage %+v, want an error: no time ever passes", c)
-	}
-}

@@ -1,12 +1,6 @@
 package learn
 
-import (
-	"fmt"
-	"math"
-	"strconv"
-	"strings"
-	"time"
-)
+import "time"
 
 // defaultShare is the default cost of an attempt as a share of the median run. At
 // 1% a run takes about four attempts.
@@ -14,60 +8,30 @@ const defaultShare = 0.01
 
 // A Cost is what an attempt costs, as a delay: an attempt is made if it is expected
 // to save more than that. It is either a share of the median run, as forecast from past
-// runs, or a time. The zero value is 1% of the median run. An attempt counts as more if a
-// run would otherwise take more than about 500.
+// runs, or a time. The zero value is 1% of the median run, and the least 0.001% of it.
 type Cost struct {
 	// Share is the cost as a share of the median run: 0.01 for 1%. 0 or less means
-	// the default; other values count as the nearest from 1e-6 to 1e6. Share is
-	// ignored if Delay is set.
+	// the default, more than 1e6 as 1e6. Share is ignored if Delay is set.
 	Share float64
 	// Delay is the cost as a time. 0 or less means that Share applies.
 	Delay time.Duration
 }
 
-// The limits of a share. Far beyond them the arithmetic of a plan ends in
-// infinities.
+// The limits of a cost, as shares of the median. Beyond them a run would take thousands of
+// attempts, or the arithmetic of a plan end in infinities.
 const (
-	leastShare = 1e-6
+	leastShare = 1e-5
 	mostShare  = 1e6
 )
 
-// ParseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
-// 100%, and "2s" a delay above 0.
-func ParseCost(s string) (Cost, error) {
-	if number, ok := strings.CutSuffix(s, "%"); ok {
-		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(percent/100 >= leastShare && percent <= 100) {
-			return Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
-		}
-		return Cost{Share: percent / 100}, nil
-	}
-	delay, err := time.ParseDuration(s)
-	if err != nil || delay <= 0 {
-		return Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
-	}
-	return Cost{Delay: delay}, nil
-}
-
-// String returns c in the form that [ParseCost] parses.
-func (c Cost) String() string {
-	if c.Delay > 0 {
-		return c.Delay.String()
-	}
-	return strconv.FormatFloat(math.Round(c.share()*1e8)/1e6, 'g', -1, 64) + "%"
-}
-
 // seconds returns the cost as a delay, of runs with that median in seconds.
 func (c Cost) seconds(median float64) float64 {
-	if c.Delay > 0 {
-		return c.Delay.Seconds()
+	cost := defaultShare * median
+	switch {
+	case c.Delay > 0:
+		cost = c.Delay.Seconds()
+	case c.Share > 0:
+		cost = min(c.Share, mostShare) * median
 	}
-	return c.share() * median
-}
-
-func (c Cost) share() float64 {
-	if c.Share > 0 {
-		return min(max(c.Share, leastShare), mostShare)
-	}
-	return defaultShare
+	return max(cost, leastShare*median)
 }

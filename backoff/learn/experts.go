@@ -1,127 +1,173 @@
 package learn
 
-import "math"
-
-// The experts: each forecasts the next run by kernels of some width, and with some way to weigh
-// past runs.
-const (
-	families = 4 // halfLives, and one that knows the run before
-	widths   = 4
-)
-
-var (
-	halfLives  = [families - 1]float64{3, 15, 60} // in runs
-	bandwidths = [widths]float64{0.15, 0.35, 0.7, 1.4}
+import (
+	"math"
+	"slices"
 )
 
 const (
-	ordinaryFamily, ordinaryWidth = 1, 2 // indices of what does well everywhere
+	// priorSD is the standard deviation of the logarithms that is assumed before there
+	// are any runs. It weighs as much as one run.
+	priorSD = 0.3
+
+	// leastSD is the least standard deviation of a kernel.
+	leastSD = 0.005
 
 	// share is the part of the experts' weights that is spread over all of them after each
 	// run, so that another may take the lead (Herbster & Warmuth 1998).
 	share = 0.02
-
-	// unlike is what a run weighs whose predecessor was quite unlike the last one.
-	unlike = 0.01
 )
 
-// experts learn from one run after the other.
+// An expert forecasts the next run from those before it, by its own idea of how fast they
+// become outdated and of how much they differ.
+type expert struct {
+	halfLife float64 // the number of runs after which a run weighs half as much
+	width    float64 // of kernels, relative to a usual one
+	weight   float64 // those of all experts add up to 1
+	forecast forecast
+}
+
+// experts know of runs, oldest first.
 type experts struct {
-	bell    *bell
-	past    sample
-	streak  float64 // the chance of so many runs in a row that had ended by their first attempts
-	last    float64 // the place of the newest run
-	views   [families]view
-	weights [families][widths]float64        // add up to 1
-	recency [len(halfLives)][maxRuns]float64 // what a run weighs so many runs later
+	logs   []float64 // of the seconds that the runs took
+	all    []expert
+	streak float64 // the chance of so many runs in a row that had ended by their first attempts
 }
 
-// newExperts returns experts who will learn from that many runs.
-func newExperts(runs int) *experts {
-	e := &experts{bell: newBell(), past: make(sample, 0, runs), last: math.NaN(), streak: 1}
-	for f := range e.views {
-		e.views[f] = view{weights: make([]float64, 0, runs), logs: make([]float64, 0, runs)}
-	}
-	for f := range e.weights {
-		for w := range e.weights[f] {
-			e.weights[f][w] = 1.0 / (families * widths)
+func newExperts() *experts {
+	e := experts{streak: 1}
+	for _, halfLife := range []float64{3, 60} {
+		for _, width := range []float64{0.05, 0.7} {
+			e.all = append(e.all, expert{halfLife: halfLife, width: width, weight: 0.25})
 		}
 	}
-	for f, halfLife := range halfLives {
-		for i := range e.recency[f] {
-			e.recency[f][i] = math.Exp2(-float64(i) / halfLife)
-		}
-	}
-	return e
+	return &e
 }
 
-// learn weighs the experts by the chances that they gave to a run, then adds it to what they
-// know.
+// learn weighs the experts by the chances that they gave to a run, then tells them of it.
 func (e *experts) learn(r Run) {
 	low, high := r.bracket()
-	p := point{order: len(e.past), previous: e.last, open: r.Unfinished}
 	chance := 1.0
-	if p.order > 0 {
+	if len(e.logs) > 0 {
 		chance = e.judge(low, high)
 	}
-	if low > math.Inf(-1) {
-		e.streak = 1
-	} else {
+	if math.IsInf(low, -1) {
 		e.streak *= chance
+	} else {
+		e.streak = 1
 	}
-	switch v := &e.views[ordinaryFamily]; {
-	case p.open:
-		// If no other took longer, the median of those that take longer by the broad component.
-		age := math.Exp(low)
-		p.ln, p.place = low, math.Log(2*age+v.median)
-	case p.order == 0 || r.Lo >= r.Hi:
-		p.ln = math.Log(math.Exp(low)/2 + math.Exp(high)/2)
-		p.place = p.ln
-	case e.streak < share:
-		p.ln = e.views[0].unknown().within(e.bell, low, high, 1)
-		p.place = p.ln
-	default:
-		p.ln = v.within(e.bell, low, high, v.bandwidth(bandwidths[ordinaryWidth]))
-		p.place = p.ln
+	e.logs = append(e.logs, e.place(low, high))
+	for i := range e.all {
+		e.all[i].fit(e.logs)
 	}
-	e.past.insert(p)
-	e.last = p.place
-	e.look()
 }
 
 // judge gives the experts the weights that follow from their forecasts of a run, and returns the
 // chance that they gave to it together.
 func (e *experts) judge(low, high float64) float64 {
 	var total float64
-	for f := range e.weights {
-		for w := range e.weights[f] {
-			v := &e.views[f]
-			e.weights[f][w] *= v.chance(e.bell, low, high, v.bandwidth(bandwidths[w]))
-			total += e.weights[f][w]
-		}
+	for i := range e.all {
+		x := &e.all[i]
+		x.weight *= max(x.forecast.survival(low)-x.forecast.survival(high), 1e-100)
+		total += x.weight
 	}
-	const each = 1.0 / (families * widths)
-	for f := range e.weights {
-		for w := range e.weights[f] {
-			e.weights[f][w] = share*each + (1-share)*e.weights[f][w]/total
-		}
+	for i := range e.all {
+		e.all[i].weight = share/float64(len(e.all)) + (1-share)*e.all[i].weight/total
 	}
 	return total
 }
 
-// look lets all families see the past.
-func (e *experts) look() {
-	n := len(e.past)
-	for f := range halfLives {
-		e.views[f].look(e.past, func(p point) float64 { return e.recency[f][n-1-p.order] })
+// place returns the logarithm of the duration that a run counts with, of which only the bracket
+// is known: the middle if there were attempts on both sides, or nothing else is known. Otherwise the middle would be far off,
+// since attempts are planned near the end. A run that ended before its first attempt counts with
+// the mean, and one that was given up with the median, of such runs in the most cautious forecast.
+func (e *experts) place(low, high float64) float64 {
+	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)
+	f := e.all[len(e.all)-1].forecast
+	if e.streak < share {
+		f.kernels, f.broad = nil, 1 // the past tells nothing of such runs
 	}
-	all := len(halfLives) - 1
-	scale := 1 / e.views[all].bandwidth(bandwidths[ordinaryWidth])
-	e.views[families-1].look(e.past, func(p point) float64 {
-		like := unlike
-		if z := (p.previous - e.last) * scale; z > -reach && z < reach {
-			like += math.Exp(-z * z / 2)
+	switch {
+	case len(e.logs) == 0 && !givenUp:
+		return math.Log(math.Exp(low)/2 + math.Exp(high)/2)
+	case !first && !givenUp:
+		return (low + high) / 2
+	case first:
+		return math.Log(f.meanBelow(math.Exp(high)))
+	case len(e.logs) == 0:
+		return low + math.Ln2
+	}
+	return f.quantile(1 - f.survival(low)/2)
+}
+
+// fit makes the forecast of the expert from the logarithms of past durations, oldest first. One
+// kernel lies over all runs, and weighs as much as two of them.
+func (x *expert) fit(logs []float64) {
+	sorted := slices.Sorted(slices.Values(logs))
+	weights, effective := x.weigh(len(logs))
+	var mean, variance float64
+	for i, ln := range logs {
+		mean += weights[i] * ln
+	}
+	for i, ln := range logs {
+		variance += weights[i] * (ln - mean) * (ln - mean)
+	}
+	n, sd := float64(len(logs)), math.Sqrt(priorSD*priorSD/effective+variance)
+	narrow := sd
+	if n > 1 {
+		usual := min(sd, quartileSD(sorted, effective)) * math.Pow(effective, -0.2)
+		narrow = max(leastSD, x.width*usual)
+	}
+	whole, broad := 2/(2+n), max(0.01, 0.5/(2+n))
+	f := forecast{broad: broad, median: math.Exp(quantile(sorted, 0.5)), kernels: x.forecast.kernels[:0]}
+	for i, ln := range logs {
+		f.add((1-broad)*(1-whole)*weights[i], ln, narrow)
+	}
+	f.add((1-broad)*whole, mean, sd*math.Sqrt(1+1/effective))
+	x.forecast = f
+}
+
+// weigh returns what each of n runs weighs, 1 together, and the number of runs that would tell as
+// much if all weighed the same.
+func (x *expert) weigh(n int) (weights []float64, effective float64) {
+	var total, squares float64
+	for i := range n {
+		w := math.Exp2(-float64(n-1-i) / x.halfLife)
+		weights = append(weights, w)
+		total += w
+		squares += w * w
+	}
+	for i := range weights {
+		weights[i] /= total
+	}
+	return weights, total * total / squares
+}
+
+// quartileSD estimates the standard deviation from the quartiles, which runs of another kind among
+// many alike do not widen. What is assumed before there are any runs weighs as much as a quarter of one.
+func quartileSD(sorted []float64, effective float64) float64 {
+	if len(sorted) < 4 {
+		return math.Inf(1)
+	}
+	sd := (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 1.349
+	return math.Sqrt((0.25*priorSD*priorSD + effective*sd*sd) / (0.25 + effective))
+}
+
+// quantile interpolates between order statistics.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	a, b := sorted[i], sorted[min(i+1, len(sorted)-1)]
+	return a + (at-float64(i))*(b-a)
+}
+
+// forecast returns what the experts say of the next run, by their weights.
+func (e *experts) forecast() forecast {
+	f := forecast{broad: e.all[0].forecast.broad, median: e.all[0].forecast.median}
+	for _, x := range e.all {
+		for _, k := range x.forecast.kernels {
+			f.add(x.weight*k.weight, k.mean, k.sd)
 		}
-		return like * e.recency[all][n-1-p.order]
-	})
+	}
+	return f
 }

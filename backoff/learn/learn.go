@@ -7,13 +7,11 @@
 // depends only on the past runs and on the age of the current one, so a wait that
 // is resumed needs no state.
 //
-// The duration of the next run is forecast by sixteen experts, each a mixture of
-// log-normal kernels, one for each run, and of a broad component that assumes nothing.
-// They differ in the width of the kernels and in which runs weigh most: the newest 3,
-// 15 or 60, or those that followed one like the last. Each counts by how likely it
-// found the runs so far (Herbster & Warmuth, "Tracking the Best Expert", Machine
-// Learning 32, 1998). A run that was given up counts as longer than its age (Efron,
-// "The two sample problem with censored data", 1967).
+// The duration of the next run is forecast by four experts, each a mixture of log-normal
+// kernels, one for each run, and of a broad component that assumes nothing. Half of them
+// forget soon, and half have narrow kernels. Each counts by how likely it found the runs so
+// far (Herbster & Warmuth, "Tracking the Best Expert", Machine Learning 32, 1998). A run
+// that was given up counts as longer than its age.
 //
 // The attempts are those that cost least, together with the delay that they leave, if the
 // forecast is right: the optimum checking schedule of Barlow, Hunter & Proschan (J. SIAM
@@ -31,16 +29,6 @@ import (
 
 // ErrNoRuns is returned by [Fit] when there is nothing to learn from.
 var ErrNoRuns = errors.New("no past runs to learn from")
-
-// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
-// the age Hi. If the two are equal, the duration is known exactly. A negative age
-// counts as 0, and a Hi below Lo as Lo.
-type Run struct {
-	Lo, Hi time.Duration
-	// Unfinished says that the run was last seen at the age Lo and not at its end. Hi does
-	// not count.
-	Unfinished bool
-}
 
 // Options are the parameters of [Fit]. The zero value means the defaults.
 type Options struct {
@@ -73,7 +61,7 @@ func Fit(runs []Run, o Options) (*Model, error) {
 	if finished == 0 {
 		return nil, ErrNoRuns
 	}
-	e := newExperts(len(runs))
+	e := newExperts()
 	for _, r := range runs {
 		e.learn(r)
 	}
@@ -88,7 +76,7 @@ func Fit(runs []Run, o Options) (*Model, error) {
 		m.maxWait = math.MaxInt64
 	}
 	m.maxWait = max(m.maxWait, m.base)
-	m.plan = newPlan(m.forecast, o.Cost.seconds(m.forecast.quantile(0.5)))
+	m.plan = newPlan(m.forecast, o.Cost.seconds(math.Exp(m.forecast.quantile(0.5))))
 	return m, nil
 }
 
@@ -129,8 +117,7 @@ func (m *Model) Done(age time.Duration) float64 {
 	if age <= 0 {
 		return 0
 	}
-	_, survival := m.forecast.at(age.Seconds())
-	return 1 - min(1, survival)
+	return 1 - min(1, m.forecast.survival(math.Log(age.Seconds())))
 }
 
 // Quantile returns the age by which a run has ended with chance p. It is 0 if p is
@@ -142,24 +129,10 @@ func (m *Model) Quantile(p float64) time.Duration {
 	case p >= 1:
 		return math.MaxInt64
 	}
-	return toDuration(m.forecast.quantile(p))
+	return toDuration(math.Exp(m.forecast.quantile(p)))
 }
 
-// A Point describes the distribution of the duration at one age.
-type Point struct {
-	Age     time.Duration // of the run
-	Density float64       // the chance per second that a run ends at this age
-	Done    float64       // the chance, from 0 to 1, that it has ended by this age
-}
-
-// Points samples the distribution of the duration for a plot, at n evenly spaced
-// ages. The first is above 0, the last is until.
-func (m *Model) Points(until time.Duration, n int) []Point {
-	points := make([]Point, 0, max(n, 0))
-	for i := range n {
-		age := until.Seconds() * float64(i+1) / float64(n)
-		density, survival := m.forecast.at(max(age, shortest))
-		points = append(points, Point{toDuration(age), density, 1 - min(1, survival)})
-	}
-	return points
+// Density returns the chance per second that a run ends at the given age.
+func (m *Model) Density(age time.Duration) float64 {
+	return m.forecast.density(max(age.Seconds(), shortest))
 }

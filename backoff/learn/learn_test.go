@@ -137,9 +137,9 @@ func checkForecast(t *testing.T, m *learn.Model) {
 			t.Errorf("done by %v = %v, want 0 to 1", age, done)
 		}
 	}
-	for _, p := range m.Points(time.Hour, 50) {
-		if !(p.Density >= 0) || math.IsInf(p.Density, 0) || !(p.Done >= 0 && p.Done <= 1) {
-			t.Errorf("point %+v", p)
+	for _, age := range []time.Duration{math.MinInt64, 0, 1, time.Second, time.Hour, math.MaxInt64} {
+		if density := m.Density(age); !(density >= 0) || math.IsInf(density, 0) {
+			t.Errorf("density at %v = %v", age, density)
 		}
 	}
 }

@@ -19,39 +19,15 @@ const (
 )
 
 // newPlan returns the attempts with the least expected cost, if each costs so many seconds of
-// delay. They are found by dynamic programming. An attempt costs more if 99 of 100 runs would
-// otherwise take more than half of mostPlanned.
+// delay. They are found by dynamic programming (Barlow, Hunter & Proschan 1963).
 func newPlan(f forecast, cost float64) plan {
-	steps, usual := f.attempts(cost)
-	if excess := usual / (mostPlanned / 2); excess > 1 {
-		cost *= excess * excess
-		for i := range steps {
-			steps[i] /= excess
-		}
-	}
-	g := f.subdivide(steps)
+	g := f.grid(cost)
 	next := g.solve(cost, f)
 	p := plan{median: f.median, growth: math.Sqrt(cost / 2)}
-	for i := 0; i < len(next); i = int(next[i]) {
+	for i := 0; i < len(next); i = next[i] {
 		p.ages = append(p.ages, g.ages[next[i]])
 	}
 	return p
-}
-
-// attempts returns how many attempts are best between one age of the table and the next, and
-// how many until 99 of 100 runs have ended. Where the hazard h changes slowly their rate is
-// sqrt(h / (2 cost)) (Keller 1974).
-func (f forecast) attempts(cost float64) (steps []float64, usual float64) {
-	steps = make([]float64, len(f.ages)-1)
-	for i := range steps {
-		a, b := f.ages[i], f.ages[i+1]
-		density, survival := f.at((a + b) / 2)
-		steps[i] = (b - a) * math.Sqrt(density/survival/(2*cost))
-		if survival >= 0.01 {
-			usual += steps[i]
-		}
-	}
-	return steps, usual
 }
 
 // A grid is the ages at which an attempt may be, from 0.
@@ -59,35 +35,47 @@ type grid struct {
 	ages, survival, lived []float64 // lived is the integral of the survival
 }
 
-// subdivide returns a grid with several ages for each attempt, and at least those of the table. It
-// ends with the table, or after so many attempts that no one makes them.
-func (f forecast) subdivide(steps []float64) *grid {
-	room := 2 * len(steps) // usually enough
-	first := func(value float64) []float64 { return append(make([]float64, 0, room), value) }
-	g := &grid{ages: first(0), survival: first(1), lived: first(0)}
-	all := 0.0
-	for i, attempts := range steps {
-		attempts = min(attempts, mostPlanned)
-		if all += attempts; i > 0 && all > mostPlanned {
+// grid returns ages until only the broad component is left, or so many attempts that no run
+// needs them. Between two attempts there are several ages: where the hazard h changes slowly the
+// gap between attempts is best sqrt(2 cost / h) (Keller 1974).
+func (f forecast) grid(cost float64) *grid {
+	g := &grid{ages: []float64{0}, survival: []float64{1}, lived: []float64{0}}
+	age, survival := 0.0, 1.0
+	for len(g.ages) < perAttempt*mostPlanned {
+		hazard := f.density(max(age, shortest)) / survival
+		step := f.resolution(age)
+		if math.IsInf(step, 1) {
 			break
 		}
-		n := max(1, math.Ceil(perAttempt*attempts))
-		for j := 1.0; j <= n; j++ {
-			part := j / n
-			age := f.ages[i] + part*(f.ages[i+1]-f.ages[i])
-			kernels := f.kernels[i] + part*(f.kernels[i+1]-f.kernels[i])
-			g.add(age, kernels+f.broad/(1+age/f.median))
-		}
+		age += min(step, math.Sqrt(2*cost/hazard)/perAttempt)
+		before := survival
+		survival = f.survival(math.Log(age))
+		last := len(g.ages) - 1
+		g.lived = append(g.lived, g.lived[last]+(age-g.ages[last])*(before+survival)/2)
+		g.ages = append(g.ages, age)
+		g.survival = append(g.survival, survival)
 	}
 	return g
 }
 
-func (g *grid) add(age, survival float64) {
-	end := len(g.ages) - 1
-	lived := g.lived[end] + (age-g.ages[end])*(g.survival[end]+survival)/2
-	g.ages = append(g.ages, age)
-	g.survival = append(g.survival, survival)
-	g.lived = append(g.lived, lived)
+// resolution returns the step in seconds with which the kernels have to be seen at an age, +Inf if
+// all lie before it.
+func (f forecast) resolution(age float64) float64 {
+	ln := math.Log(age)
+	narrowest, start := math.Inf(1), math.Inf(1)
+	for _, k := range f.kernels {
+		switch from := k.mean - reach*k.sd; {
+		case ln < from:
+			start = min(start, from)
+		case ln < k.mean+reach*k.sd:
+			narrowest = min(narrowest, k.sd)
+		}
+	}
+	step := max(math.Exp(start)-age, 1e-3*age)
+	if !math.IsInf(narrowest, 1) {
+		step = min(step, narrowest/2*age)
+	}
+	return step
 }
 
 // solve returns for each age but the last the index of the best age for the next attempt.
@@ -98,42 +86,25 @@ func (g *grid) add(age, survival float64) {
 //
 //	V(i) = min over j > i of c S(i) + (t(j) - t(i)) S(i) - (L(j) - L(i)) + V(j)
 //
-// For a fixed j this is a line in S(i). Backwards, S(i) grows and the slopes t(j) fall, so that
-// the lower hull of the lines is a queue, and all takes time in proportion to the number of ages.
-func (g *grid) solve(cost float64, f forecast) []int32 {
+// The later an attempt, the later the best one after it, so that few j are to be tried.
+func (g *grid) solve(cost float64, f forecast) []int {
 	last := len(g.ages) - 1
-	next := make([]int32, last)
+	next := make([]int, last)
+	value := make([]float64, last+1)
 	// After the grid, attempts are at the best rate for the broad component.
-	value := 2 * f.broad * f.median * math.Sqrt(2*cost/(f.median+g.ages[last]))
-	hull := make([]line, 0, last)
-	head := 0
+	value[last] = 2 * f.broad * f.median * math.Sqrt(2*cost/(f.median+g.ages[last]))
+	latest := last
 	for i := last - 1; i >= 0; i-- {
-		l := line{cost + g.ages[i+1], value - g.lived[i+1], int32(i + 1)}
-		for len(hull)-head >= 2 && l.hides(hull[len(hull)-2], hull[len(hull)-1]) {
-			hull = hull[:len(hull)-1]
+		value[i] = math.Inf(1)
+		for j := i + 1; j <= latest; j++ {
+			delay := (g.ages[j]-g.ages[i])*g.survival[i] - (g.lived[j] - g.lived[i])
+			if v := cost*g.survival[i] + delay + value[j]; v < value[i] {
+				value[i], next[i] = v, j
+			}
 		}
-		hull = append(hull, l)
-		x := g.survival[i]
-		for len(hull)-head >= 2 && hull[head+1].at(x) <= hull[head].at(x) {
-			head++
-		}
-		next[i] = hull[head].age
-		value = g.lived[i] - g.ages[i]*x + hull[head].at(x)
+		latest = next[i]
 	}
 	return next
-}
-
-// A line is the expected cost with the next attempt at some age, by the survival now.
-type line struct {
-	slope, value float64
-	age          int32 // its index
-}
-
-func (l line) at(x float64) float64 { return l.value + l.slope*x }
-
-// hides reports whether b is nowhere the lowest of a, b and l, whose slopes fall.
-func (l line) hides(a, b line) bool {
-	return (l.value-a.value)*(a.slope-b.slope) <= (b.value-a.value)*(a.slope-l.slope)
 }
 
 // next returns the age in seconds of the first attempt after age.

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -24,40 +23,23 @@ type Result struct {
 	Clients, Trials int
 	// Time is the mean time until all clients were done, and TimeP95 the time that
 	// 95% of the trials did not exceed. Either is +Inf if it covers a trial that
-	// was stopped. In ModelAnswers it is the time until all have seen the end, since
-	// the end; ModelLimit has none.
+	// was stopped.
 	Time, TimeP95 float64
 	// Calls is the mean number of requests that the service received; in ModelOCC
 	// only writes count. TurnedAway is the mean number of those in vain, which are
-	// all but the last of each client, and in ModelLimit those that were refused.
-	// A stopped trial counts with its calls until then.
+	// all but the last of each client. A stopped trial counts with its calls until
+	// then.
 	Calls, TurnedAway float64
-
-	// First is the mean time until a client of ModelLimit was first answered, of
-	// those that were, and FirstP95 the time by which 95% of all were, +Inf if so
-	// many never were. In ModelAnswers, First is the time from the end until
-	// somebody has seen it.
-	First, FirstP95 float64
-	// Used is the share of what the service of ModelLimit could have answered, its
-	// burst included. Never is the share of the clients that were never answered.
-	Used, Never float64
-	// Cost is the number of requests in ModelAnswers as a multiple of those that
-	// one client makes.
-	Cost float64
-	// Operations is how often a second the engine is called by clients that go
-	// together, and passes something on to one; OperationsPeak is that in the
-	// busiest second. An engine that cannot do so much falls behind.
-	Operations, OperationsPeak float64
 }
 
 // horizon is the virtual time in milliseconds at which a trial is stopped.
 const horizon = 1e15
 
 // Run simulates c and returns a result for each number of clients and each
-// algorithm, in that order. The error is that of [Config.Validate], or wraps the
-// cause of ctx if ctx is done first.
+// algorithm, in that order. If c cannot be simulated, the error is a
+// [*ParameterError]. If ctx is done first, the error wraps its cause.
 func Run(ctx context.Context, c Config) ([]Result, error) {
-	if err := c.Validate(); err != nil {
+	if err := c.validate(); err != nil {
 		return nil, err
 	}
 	outcomes, err := c.runTrials(ctx)
@@ -88,7 +70,7 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	atOnce := maxAtOnce / slices.Max(c.Clients)
-	for range min(atOnce, cmp.Or(max(c.Workers, 0), runtime.GOMAXPROCS(0))) {
+	for range min(atOnce, runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			w := newWorker(ctx, c)
 			for ctx.Err() == nil {
@@ -119,13 +101,6 @@ func summarize(outcomes []outcome) Result {
 		r.Time += o.time / n
 		r.Calls += float64(o.calls) / n
 		r.TurnedAway += float64(o.turnedAway) / n
-		r.First += o.first / n
-		r.FirstP95 += o.firstP95 / n
-		r.Used += o.used / n
-		r.Never += o.never / n
-		r.Cost += o.cost / n
-		r.Operations += o.perSecond / n
-		r.OperationsPeak += o.busiest / n
 	}
 	slices.Sort(times)
 	r.TimeP95 = times[int(math.Ceil(0.95*n))-1]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -179,17 +180,18 @@ func checkOCC(t *testing.T, got Result, time, calls float64) {
 	}
 }
 
+// Not in parallel: it changes the number of processors.
 func TestRun_dependsOnTheSeedAlone(t *testing.T) {
-	t.Parallel()
-	for _, model := range Models() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, model := range []Model{ModelQueue, ModelOCC} {
 		t.Run(string(model), func(t *testing.T) {
-			t.Parallel()
 			c := Defaults(model)
-			c.Clients, c.Trials, c.Seed, c.Workers = []int{5, 20, 33}, 7, 42, 1
+			c.Clients, c.Trials, c.Seed = []int{5, 20, 33}, 7, 42
+			runtime.GOMAXPROCS(1)
 			want := run(t, c)
-			c.Workers = 5
+			runtime.GOMAXPROCS(5)
 			if diff := cmp.Diff(want, run(t, c)); diff != "" {
-				t.Errorf("with 5 workers (-1 worker +5):\n%s", diff)
+				t.Errorf("on 5 processors (-1 processor +5):\n%s", diff)
 			}
 			c.Clients, c.Algorithms = []int{20}, published(model, "full")
 			if diff := cmp.Diff(by(want)[20]["full"], run(t, c)[0]); diff != "" {
@@ -209,14 +211,14 @@ func TestRun_steps(t *testing.T) {
 	for model, first := range map[Model]int{ModelQueue: 0, ModelOCC: 1} {
 		var steps []backoff.Step
 		c := Defaults(model)
-		c.Clients, c.Trials, c.Workers = []int{2}, 1, 1
+		c.Clients, c.Trials = []int{2}, 1
 		c.ServiceMin, c.ServiceMax = 25*time.Millisecond, 25*time.Millisecond
 		c.Algorithms = []Algorithm{{Name: "steady", Schedule: backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
 			steps = append(steps, s)
 			return 10 * time.Millisecond
 		})}}
 		got := run(t, c)[0]
-		steps = steps[len(steps)-int(got.TurnedAway):] // those before are Validate's
+		steps = steps[len(steps)-int(got.TurnedAway):] // those before are validate's
 		if len(steps) == 0 {
 			t.Fatalf("%s: nobody was turned away", model)
 		}

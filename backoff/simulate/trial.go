@@ -11,10 +11,8 @@ import (
 
 // An outcome is the result of one trial, as in a [Result].
 type outcome struct {
-	time, first, firstP95 float64
-	calls, turnedAway     int
-	used, never, cost     float64
-	perSecond, busiest    float64
+	time              float64
+	calls, turnedAway int
 }
 
 // A worker runs trials one after another and reuses their memory.
@@ -41,28 +39,12 @@ func newWorker(ctx context.Context, c Config) *worker {
 }
 
 // run runs one trial. Its random numbers depend on the seed and the arguments only.
-func (w *worker) run(a Algorithm, clients, trial int) outcome {
-	w.seed(a, clients, trial)
-	w.events.reset(clients)
-	if a.Schedule == nil {
-		a.Schedule = backoff.Exponential{}
-	}
-	switch w.config.Model {
-	case ModelLimit:
-		return w.limit(a, clients)
-	case ModelAnswers:
-		return w.answers(a, clients, trial)
-	}
-	return w.contend(a, clients)
-}
-
-// contend runs a trial of ModelQueue or ModelOCC.
 //
 // An event of ModelQueue is a request. Of the four messages of an exchange in
 // ModelOCC only the write is an event: it succeeds if its read was not before the
 // last success. The other messages only take time.
-func (w *worker) contend(a Algorithm, clients int) outcome {
-	w.begin(a, clients)
+func (w *worker) run(a Algorithm, clients, trial int) outcome {
+	w.begin(a, clients, trial)
 	occ := w.config.Model == ModelOCC
 	shortest := milliseconds(w.config.ServiceMin)
 	spread := milliseconds(w.config.ServiceMax) - shortest
@@ -99,10 +81,15 @@ func (w *worker) contend(a Algorithm, clients int) outcome {
 	return o
 }
 
-// begin gives each client its first event.
-func (w *worker) begin(a Algorithm, clients int) {
+// begin prepares a trial and gives each client its first event.
+func (w *worker) begin(a Algorithm, clients, trial int) {
+	w.seed(a, clients, trial)
+	w.events.reset(clients)
 	w.clients = append(w.clients[:0], make([]client, clients)...)
 	w.schedule = a.Schedule
+	if a.Schedule == nil {
+		w.schedule = backoff.Exponential{}
+	}
 	for id := range w.clients {
 		c := &w.clients[id]
 		if w.config.Model == ModelOCC {
@@ -153,14 +140,11 @@ func (w *worker) twoMessages() float64 {
 }
 
 // wait returns how long the client, which was just turned away, waits, in ms.
-func (w *worker) wait(c *client) float64 { return waitOf(w.schedule, &c.step, c.at, w.rand) }
-
-// waitOf returns the wait of a schedule at a step, in ms, and goes on to the next step.
-func waitOf(s backoff.Schedule, step *backoff.Step, elapsed float64, r *rand.Rand) float64 {
-	step.Elapsed = duration(elapsed)
-	wait := s.Wait(*step, r)
-	step.N++
-	step.Previous = wait
+func (w *worker) wait(c *client) float64 {
+	c.step.Elapsed = duration(c.at)
+	wait := w.schedule.Wait(c.step, w.rand)
+	c.step.N++
+	c.step.Previous = wait
 	if wait == math.MaxInt64 {
 		return math.Inf(1)
 	}
@@ -176,11 +160,3 @@ func duration(ms float64) time.Duration {
 	}
 	return math.MaxInt64
 }
-
-// epoch is when a trial begins for packages pace and turns, in which 0 is no time.
-const epoch = 1_000_000
-
-// micros returns a time in ms as one of those packages, and millis one of theirs in ms.
-func micros(ms float64) int64 { return epoch + int64(math.Round(ms*1000)) }
-
-func millis(micros int64) float64 { return float64(micros-epoch) / 1000 }

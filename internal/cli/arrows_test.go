@@ -19,6 +19,7 @@ const (
 	leaf  = "internal/words"
 	paces = "internal/pace"
 	turns = "internal/turns"
+	waits = "internal/schedule"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 	cmds  = "internal/cmdexe"
@@ -60,7 +61,7 @@ var floors = []struct {
 	{"status", []string{"status/expr", leaf}},
 	{"status/expr", []string{leaf}},
 	{"backoff/learn", []string{"backoff"}},
-	{"backoff/simulate", []string{"backoff", paces, turns}},
+	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
 	{paces, nil},

@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -109,7 +110,7 @@ func (w *wait) readAlone(l *argv.Line) error {
 	l.DropVariable("at-least")
 	l.Share("at-least", 1, "target")
 	if rate := l.Rate("rate", 0); rate > 0 && !l.Has("share") {
-		apart := backoff.Config{Strategy: backoff.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
+		apart := schedule.Config{Strategy: schedule.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
 		spaced, _, err := apart.Schedules()
 		if err != nil {
 			return argv.Usagef("%s: %w", l.Origin("rate"), err)

@@ -13,6 +13,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -23,7 +24,7 @@ import (
 type target struct {
 	kind    status.Kind
 	poller  poll.Poller        // without the limits of the whole
-	config  backoff.Config     // of the poller's schedules
+	config  schedule.Config    // of the poller's schedules
 	http    *poll.HTTP         // the probe, if it is a request
 	command *poll.Command      // the probe, if it is a command
 	missing *status.Failure    // why its program cannot be run, nil if it can

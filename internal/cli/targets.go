@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -63,7 +63,7 @@ type baseKey struct {
 type source struct {
 	base           *poll.HTTP // all about the request but its URL
 	url            string
-	config         backoff.Config
+	config         schedule.Config
 	immediate      bool
 	initialDelay   time.Duration
 	attemptTimeout time.Duration

@@ -7,12 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
@@ -44,14 +47,14 @@ func RefuseUnlearned(l *argv.Line) error {
 }
 
 // readOptions checks the name, and reads what shapes the learned schedule.
-func readOptions(l *argv.Line, config backoff.Config) learn.Options {
+func readOptions(l *argv.Line, config schedule.Config) learn.Options {
 	options := learn.Options{Age: l.Duration("age", 0)}
 	if err := history.CheckName(l.String("learn")); err != nil {
 		l.Fail("learn", err)
 	}
 	if l.Has("poll-cost") {
 		var err error
-		if options.Cost, err = learn.ParseCost(l.String("poll-cost")); err != nil {
+		if options.Cost, err = parseCost(l.String("poll-cost")); err != nil {
 			l.Fail("poll-cost", err)
 		}
 	}
@@ -59,9 +62,26 @@ func readOptions(l *argv.Line, config backoff.Config) learn.Options {
 	return options
 }
 
+// parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
+// 100%, and "2s" a delay above 0.
+func parseCost(s string) (learn.Cost, error) {
+	if number, ok := strings.CutSuffix(s, "%"); ok {
+		percent, err := strconv.ParseFloat(number, 64)
+		if err != nil || !(percent >= 0.0001 && percent <= 100) {
+			return learn.Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
+		}
+		return learn.Cost{Share: percent / 100}, nil
+	}
+	delay, err := time.ParseDuration(s)
+	if err != nil || delay <= 0 {
+		return learn.Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
+	}
+	return learn.Cost{Delay: delay}, nil
+}
+
 // bounds returns the bounds of the learned waits: the strategy's base, and the
 // longest wait if one is given, to which a longer base gives way.
-func bounds(l *argv.Line, config backoff.Config) (least, most time.Duration) {
+func bounds(l *argv.Line, config schedule.Config) (least, most time.Duration) {
 	if l.Has("max-wait") && config.MaxWait > 0 {
 		return min(config.Base, config.MaxWait), config.MaxWait
 	}
@@ -79,11 +99,11 @@ func readStore(l *argv.Line) (history.Store, error) {
 
 // Schedules returns the schedules of a model: jitter moves its polls, and the wait
 // after THROTTLED is at least that of the model and that of configured.
-func Schedules(l *argv.Line, m *learn.Model, config backoff.Config, configured backoff.Schedule) (own, throttled backoff.Schedule) {
+func Schedules(l *argv.Line, m *learn.Model, config schedule.Config, configured backoff.Schedule) (own, throttled backoff.Schedule) {
 	switch config.Jitter {
-	case backoff.JitterFull, backoff.JitterDecorrelated:
+	case schedule.JitterFull, schedule.JitterDecorrelated:
 		own = m.Spread(1)
-	case backoff.JitterEqual:
+	case schedule.JitterEqual:
 		own = m.Spread(0.5)
 	default:
 		own = m
@@ -94,7 +114,7 @@ func Schedules(l *argv.Line, m *learn.Model, config backoff.Config, configured b
 
 // Recall fits the history that --learn names. It returns the lengths of the finished runs, too, in
 // seconds and sorted.
-func Recall(l *argv.Line, s *term.Streams, config backoff.Config) (*learn.Model, []float64, error) {
+func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model, []float64, error) {
 	options := readOptions(l, config)
 	if l.Err() != nil {
 		return nil, nil, l.Err()
@@ -146,7 +166,7 @@ type Recorder struct {
 type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
 
 // NewRecorder reads the flags of a wait with --learn, then the past runs.
-func NewRecorder(l *argv.Line, config backoff.Config, compile Compiler) (*Recorder, error) {
+func NewRecorder(l *argv.Line, config schedule.Config, compile Compiler) (*Recorder, error) {
 	options := readOptions(l, config)
 	r := &Recorder{Name: l.String("learn"), age: options.Age}
 	if l.Has("each") {

@@ -16,12 +16,13 @@ func Picture(name string, ages []time.Duration, m *learn.Model) chart.Plot {
 	}
 	density := chart.Series{Name: "the end"}
 	const samples = 500
-	for _, p := range m.Points(until, samples) {
-		density.Points = append(density.Points, chart.Point{X: p.Age.Seconds(), Y: 100 * p.Density})
+	for i := range samples {
+		age := time.Duration(float64(until) * float64(i+1) / samples)
+		density.Points = append(density.Points, chart.Point{X: age.Seconds(), Y: 100 * m.Density(age)})
 	}
 	attempts := chart.Series{Name: "attempts"}
 	for _, age := range ages {
-		x, top := age.Seconds(), 100*m.Points(age, 1)[0].Density
+		x, top := age.Seconds(), 100*m.Density(age)
 		attempts.Points = append(attempts.Points, chart.Point{X: x, Y: 0}, chart.Point{X: x, Y: top}, chart.Point{X: math.NaN()})
 	}
 	return chart.Plot{

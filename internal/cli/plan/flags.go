@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/schedule"
 )
 
 // DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
@@ -21,14 +23,14 @@ const DefaultTimeout = 10 * time.Minute
 // Flags returns the flags that shape the waits.
 func Flags(group string) argv.Flags {
 	return argv.Flags{
-		{Name: "strategy", Value: "S", Group: group, Default: "exponential", Usage: "or fixed, linear, fibonacci, polynomial", Words: argv.Texts(backoff.Strategies())},
+		{Name: "strategy", Value: "S", Group: group, Default: "exponential", Usage: "or fixed, linear, fibonacci, polynomial", Words: argv.Texts(schedule.Strategies())},
 		{Name: "base", Value: "D", Group: group, Default: "100ms", Usage: "the first wait, roughly"},
 		{Name: "factor", Value: "F", Group: group, Default: "2", Usage: "growth of exponential"},
 		{Name: "power", Value: "P", Group: group, Default: "4", Usage: "growth of polynomial"},
 		{Name: "max-wait", Value: "D", Group: group, Default: "20s", Usage: "the longest wait poll chooses; 0 = no cap"},
 		{Name: "interval", Value: "D", Group: group, Usage: "poll at once, then every D"},
 		{Name: "overshoot", Value: "PCT", Distinctive: true, Group: group, Usage: "each wait is about PCT of the time waited so far"},
-		{Name: "jitter", Value: "J", Group: group, Default: "auto", Usage: "or none, full, equal, decorrelated", Words: argv.Texts(backoff.Jitters())},
+		{Name: "jitter", Value: "J", Group: group, Default: "auto", Usage: "or none, full, equal, decorrelated", Words: argv.Texts(schedule.Jitters())},
 		{Name: "seed", Value: "N", Group: group, Usage: "makes jitter repeatable"},
 		{Name: "immediate", Group: group, Usage: "first attempt at once; with --interval unless =false"},
 		{Name: "initial-delay", Value: "D", Group: group, Default: "0", Usage: "wait this long first"},
@@ -49,11 +51,11 @@ func Conflicts() []argv.Conflict {
 
 // ReadConfig reads the flags that shape the waits. base and maxWait are the
 // defaults.
-func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, error) {
-	c := backoff.Config{
-		Strategy: backoff.Strategy(l.Choice("strategy")),
-		Jitter:   backoff.Jitter(l.Choice("jitter")),
-		Base:     cmp.Or(l.Duration("base", base), backoff.NoWait),
+func ReadConfig(l *argv.Line, base, maxWait time.Duration) (schedule.Config, error) {
+	c := schedule.Config{
+		Strategy: schedule.Strategy(l.Choice("strategy")),
+		Jitter:   schedule.Jitter(l.Choice("jitter")),
+		Base:     cmp.Or(l.Duration("base", base), schedule.NoWait),
 		Factor:   l.Number("factor", 1, backoff.DefaultFactor),
 		Power:    l.Number("power", 0, backoff.DefaultPower),
 		MaxWait:  cmp.Or(l.Duration("max-wait", maxWait), backoff.NoCap),
@@ -62,7 +64,7 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 		l.Fail("power", argv.Usagef("0 is not above 0"))
 	}
 	if l.Has("interval") {
-		c.Strategy, c.Base = backoff.StrategyFixed, cmp.Or(l.Duration("interval", 0), backoff.NoWait)
+		c.Strategy, c.Base = schedule.StrategyFixed, cmp.Or(l.Duration("interval", 0), schedule.NoWait)
 	}
 	if l.Has("overshoot") {
 		c.Factor = 1 + l.Percent("overshoot")
@@ -71,10 +73,10 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 	case l.Has("max-wait"):
 	case l.Has("overshoot"):
 		c.MaxWait = backoff.NoCap
-	case c.Strategy == backoff.StrategyFixed && c.MaxWait != backoff.NoCap:
+	case c.Strategy == schedule.StrategyFixed && c.MaxWait != backoff.NoCap:
 		c.MaxWait = max(c.MaxWait, 2*c.Base) // a fixed wait must fit below it
 	}
-	if l.Typed("power") != nil && c.Strategy != backoff.StrategyPolynomial && !l.Has("compare") {
+	if l.Typed("power") != nil && c.Strategy != schedule.StrategyPolynomial && !l.Has("compare") {
 		return c, argv.Usagef("--power is for --strategy polynomial")
 	}
 	return c, nil
@@ -82,22 +84,26 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (backoff.Config, erro
 
 // Schedules builds the schedules of a configuration: its own, and the one after
 // THROTTLED.
-func Schedules(l *argv.Line, c backoff.Config) (own, throttled backoff.Schedule, err error) {
+func Schedules(l *argv.Line, c schedule.Config) (own, throttled backoff.Schedule, err error) {
 	own, throttled, err = c.Schedules()
 	return own, throttled, badParameter(l, err)
 }
 
 // badParameter names the flag or variable that set the bad parameter in err.
 func badParameter(l *argv.Line, err error) error {
-	e, ok := errors.AsType[*backoff.ParameterError](err)
-	if !ok {
+	var parameter, problem string
+	if e, ok := errors.AsType[*schedule.ParameterError](err); ok {
+		parameter, problem = e.Parameter, e.Problem
+	} else if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
+		parameter, problem = e.Parameter, e.Problem
+	} else {
 		return err
 	}
-	origin := l.Origin(strings.ReplaceAll(e.Parameter, " ", "-"))
-	if e.Parameter == "base" && l.Has("interval") {
+	origin := l.Origin(strings.ReplaceAll(parameter, " ", "-"))
+	if parameter == "base" && l.Has("interval") {
 		origin = l.Origin("interval")
 	}
-	return argv.Usagef("%s: %s", origin, e.Problem)
+	return argv.Usagef("%s: %s", origin, problem)
 }
 
 // Immediate reports whether the first attempt comes at once: if --immediate says so

@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/words"
@@ -72,7 +73,7 @@ const (
 )
 
 func scheduleFlags() argv.Flags {
-	offeredStrategies := func() []argv.Candidate { return argv.Candidates(argv.Texts(backoff.Strategies())...) }
+	offeredStrategies := func() []argv.Candidate { return argv.Candidates(argv.Texts(schedule.Strategies())...) }
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Usage: "show this many"},
 		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), Usage: "show the attempts until then"},
@@ -90,11 +91,11 @@ func scheduleFlags() argv.Flags {
 }
 
 type scheduleOptions struct {
-	config     backoff.Config
+	config     schedule.Config
 	table      backoff.Table // without its schedule
 	bounded    bool          // the command line says where the table ends
 	seed       *rand.Rand    // nil for means
-	strategies []backoff.Strategy
+	strategies []schedule.Strategy
 	until      time.Duration
 	format     string
 }
@@ -128,15 +129,15 @@ func readSchedule(l *argv.Line) (o scheduleOptions, err error) {
 
 // comparedStrategies reads which strategies to compare. It refuses parameters that
 // none of them has.
-func comparedStrategies(l *argv.Line) []backoff.Strategy {
-	list := argv.List(l, "compare", backoff.Strategies())
-	refuse := func(flag string, of backoff.Strategy) {
+func comparedStrategies(l *argv.Line) []schedule.Strategy {
+	list := argv.List(l, "compare", schedule.Strategies())
+	refuse := func(flag string, of schedule.Strategy) {
 		if l.Has(flag) && !slices.Contains(list, of) {
 			l.Fail(flag, argv.Usagef("only %s uses it, and that is not compared", of))
 		}
 	}
-	refuse("factor", backoff.StrategyExponential)
-	refuse("power", backoff.StrategyPolynomial)
+	refuse("factor", schedule.StrategyExponential)
+	refuse("power", schedule.StrategyPolynomial)
 	return list
 }
 
@@ -253,7 +254,7 @@ func (o scheduleOptions) comparison(l *argv.Line, s *term.Streams) (answer, erro
 }
 
 type compared struct {
-	strategies []backoff.Strategy
+	strategies []schedule.Strategy
 	tables     [][]row
 }
 
@@ -291,17 +292,35 @@ func (o scheduleOptions) coverage(l *argv.Line, _ *term.Streams) (a answer, err 
 	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
 		return a, err
 	}
-	c, err := o.table.Coverage(o.until)
-	if err != nil {
-		return a, argv.Usagef("--until-time: %w", err)
-	}
-	return answer{table: coverage{c, o.until}}, nil
+	c, err := cover(o.table, o.until)
+	return answer{table: c}, err
 }
 
-// A coverage tells how closely a schedule watches the time at.
+// A coverage tells how closely a schedule watches the time at: how many attempts an operation
+// costs that completes then, and how late its end is noticed.
 type coverage struct {
-	backoff.Coverage
-	at time.Duration
+	at       time.Duration
+	attempts int           // started by then
+	last     time.Duration // when the last of them started, 0 if there was none
+	next     time.Duration // when the next attempt starts, 0 if there is none
+	delay    time.Duration // the longest possible wait between the two
+}
+
+// cover returns how closely a schedule watches a time.
+func cover(t backoff.Table, at time.Duration) (coverage, error) {
+	const most = 1_000_000
+	c := coverage{at: at}
+	for row := range t.Rows() {
+		if row.At > at {
+			c.next, c.delay = row.At, row.Max
+			return c, nil
+		}
+		if row.Attempt == most {
+			return c, argv.Usagef("--until-time: look at the schedule at %v: more than %d attempts before it", at, most)
+		}
+		c.attempts, c.last = row.Attempt, row.At
+	}
+	return c, nil
 }
 
 func (c coverage) In(format string) (string, error) {
@@ -313,10 +332,10 @@ func (c coverage) In(format string) (string, error) {
 	}
 	t := table.Table[coverage]{Rows: []coverage{c}, Columns: []table.Column[coverage]{
 		{Name: "until_s", Value: func(c coverage) any { return words.InSeconds(c.at) }},
-		{Name: "attempts", Value: func(c coverage) any { return c.Attempts }},
-		{Name: "last_at_s", Value: func(c coverage) any { return known(c.Attempts > 0, c.Last) }},
-		{Name: "next_at_s", Value: func(c coverage) any { return known(c.seen(), c.Next) }},
-		{Name: "longest_delay_s", Value: func(c coverage) any { return known(c.seen(), c.Delay) }},
+		{Name: "attempts", Value: func(c coverage) any { return c.attempts }},
+		{Name: "last_at_s", Value: func(c coverage) any { return known(c.attempts > 0, c.last) }},
+		{Name: "next_at_s", Value: func(c coverage) any { return known(c.seen(), c.next) }},
+		{Name: "longest_delay_s", Value: func(c coverage) any { return known(c.seen(), c.delay) }},
 	}}
 	switch format {
 	case table.JSON:
@@ -328,16 +347,16 @@ func (c coverage) In(format string) (string, error) {
 }
 
 // seen reports whether an attempt comes after that time.
-func (c coverage) seen() bool { return c.Next > 0 }
+func (c coverage) seen() bool { return c.next > 0 }
 
 func (c coverage) sentences() string {
-	text := fmt.Sprintf("by %s: %s", words.WithSeconds(c.at), words.Count(c.Attempts, "attempt"))
-	if c.Attempts > 0 {
-		text += ", the last at " + words.WithSeconds(c.Last)
+	text := fmt.Sprintf("by %s: %s", words.WithSeconds(c.at), words.Count(c.attempts, "attempt"))
+	if c.attempts > 0 {
+		text += ", the last at " + words.WithSeconds(c.last)
 	}
 	if !c.seen() {
 		return text + "; none comes after it\n"
 	}
 	return text + fmt.Sprintf(", the next at %s\na completion near %s is seen at most %s later\n",
-		words.WithSeconds(c.Next), words.Duration(c.at), words.WithSeconds(c.Delay))
+		words.WithSeconds(c.next), words.Duration(c.at), words.WithSeconds(c.delay))
 }

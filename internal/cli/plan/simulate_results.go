@@ -14,45 +14,19 @@ import (
 type resultColumn = table.Column[simulate.Result]
 
 // resultColumns returns the columns of a result. Times are in milliseconds.
-func resultColumns(m simulate.Model) []resultColumn {
+func resultColumns() []resultColumn {
 	clients := func(r simulate.Result) any { return r.Clients }
-	common := []resultColumn{
+	return []resultColumn{
 		{Name: "model", Value: func(r simulate.Result) any { return r.Model }},
 		{Head: "clients", Value: clients},
 		{Name: "algorithm", Head: "algorithm", Value: func(r simulate.Result) any { return r.Algorithm }},
 		{Name: "clients", Value: clients},
 		{Name: "trials", Value: func(r simulate.Result) any { return r.Trials }},
-	}
-	calls := numberColumn("calls", "calls", func(r simulate.Result) float64 { return r.Calls })
-	first := numberColumn("first_ms", "first_ms", func(r simulate.Result) float64 { return r.First })
-	operations := []resultColumn{
-		numberColumn("operations_per_s", "ops/s", func(r simulate.Result) float64 { return r.Operations }),
-		numberColumn("operations_peak_per_s", "peak", func(r simulate.Result) float64 { return r.OperationsPeak }),
-	}
-	switch m {
-	case simulate.ModelLimit:
-		return slices.Concat(common, []resultColumn{
-			calls,
-			shareColumn("refused", refusedShare),
-			shareColumn("used", func(r simulate.Result) float64 { return r.Used }),
-			shareColumn("never", func(r simulate.Result) float64 { return r.Never }),
-			first,
-			numberColumn("first_p95_ms", "p95", func(r simulate.Result) float64 { return r.FirstP95 }),
-		}, operations)
-	case simulate.ModelAnswers:
-		return slices.Concat(common, []resultColumn{
-			calls,
-			costColumn(),
-			first,
-			numberColumn("last_ms", "last_ms", func(r simulate.Result) float64 { return r.Time }),
-		}, operations)
-	}
-	return slices.Concat(common, []resultColumn{
 		numberColumn("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
 		numberColumn("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
-		calls,
+		numberColumn("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
 		numberColumn("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
-	})
+	}
 }
 
 // numberColumn returns the column of a number, which is missing where it is infinite.
@@ -65,53 +39,18 @@ func numberColumn(name, head string, of func(simulate.Result) float64) resultCol
 			return math.Round(of(r)*1000) / 1000 // of milliseconds, so a microsecond
 		},
 		Head: head, Text: func(r simulate.Result) string {
-			switch {
-			case !math.IsInf(of(r), 0):
-				return strconv.FormatFloat(of(r), 'f', 1, 64)
-			case stopped(r):
+			if math.IsInf(of(r), 0) {
 				return ">292 years"
 			}
-			return "never"
+			return strconv.FormatFloat(of(r), 'f', 1, 64)
 		},
 	}
 }
 
-// costColumn returns the column of a cost, of which the hundredths matter.
-func costColumn() resultColumn {
-	c := numberColumn("cost", "cost", func(r simulate.Result) float64 { return r.Cost })
-	c.Text = func(r simulate.Result) string { return strconv.FormatFloat(r.Cost, 'f', 2, 64) }
-	return c
-}
-
-// shareColumn returns the column of a share.
-func shareColumn(name string, of func(simulate.Result) float64) resultColumn {
-	return resultColumn{
-		Name: name, Value: func(r simulate.Result) any { return math.Round(of(r)*1e5) / 1e5 },
-		Head: name, Text: func(r simulate.Result) string { return strconv.FormatFloat(100*of(r), 'f', 1, 64) + "%" },
-	}
-}
-
-func refusedShare(r simulate.Result) float64 { return r.TurnedAway / max(1, r.Calls) }
-
-// resultPlots draws two measures against the number of clients: work and time, or what
-// there is instead of them. Work is what the model's publication counted: retries in a
-// queue, calls under occ.
+// resultPlots draws work and time against the number of clients. Work is what the
+// model's publication counted: retries in a queue, calls under occ.
 func resultPlots(m simulate.Model, found []simulate.Result) []chart.Plot {
 	time := func(r simulate.Result) float64 { return r.Time / 1000 }
-	switch m {
-	case simulate.ModelLimit:
-		return []chart.Plot{
-			resultPlot(found, "one limit: capacity used", chart.Axis{Name: "used, %"}, func(r simulate.Result) float64 { return 100 * r.Used }),
-			resultPlot(found, "one limit: requests refused", chart.Axis{Name: "refused, %"},
-				func(r simulate.Result) float64 { return 100 * refusedShare(r) }),
-		}
-	case simulate.ModelAnswers:
-		return []chart.Plot{
-			resultPlot(found, "one thing: requests, as a multiple of those of one client", chart.Axis{Name: "cost"},
-				func(r simulate.Result) float64 { return r.Cost }),
-			resultPlot(found, "one thing: from the end until all have seen it", chart.Axis{Name: "time", Unit: chart.Seconds}, time),
-		}
-	}
 	work, name := func(r simulate.Result) float64 { return r.TurnedAway }, "retries"
 	if m == simulate.ModelOCC {
 		work, name = func(r simulate.Result) float64 { return r.Calls }, "calls"

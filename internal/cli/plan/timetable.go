@@ -7,6 +7,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/words"
 )
@@ -15,7 +16,7 @@ import (
 // that it sees the end, and that the end has been seen by then, and with what it is for.
 type row struct {
 	backoff.Row
-	strategy   backoff.Strategy
+	strategy   schedule.Strategy
 	sees, seen float64
 	purpose    string
 }
@@ -72,25 +73,25 @@ func growthPlot(title string, series ...chart.Series) chart.Plot {
 	}
 }
 
-func describe(c backoff.Config) string {
+func describe(c schedule.Config) string {
 	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
 	switch {
-	case c.Jitter == backoff.JitterDecorrelated:
+	case c.Jitter == schedule.JitterDecorrelated:
 		parts = parts[1:]
-	case c.Strategy == backoff.StrategyExponential:
+	case c.Strategy == schedule.StrategyExponential:
 		parts = append(parts, "factor "+words.Number(c.Factor))
-	case c.Strategy == backoff.StrategyPolynomial:
+	case c.Strategy == schedule.StrategyPolynomial:
 		parts = append(parts, "power "+words.Number(c.Power))
 	}
 	return strings.Join(append(parts, describeBounds(c)...), ", ")
 }
 
-func describeBounds(c backoff.Config) []string {
+func describeBounds(c schedule.Config) []string {
 	var parts []string
-	if c.Jitter == backoff.JitterAuto && c.Strategy == backoff.StrategyPolynomial {
+	if c.Jitter == schedule.JitterAuto && c.Strategy == schedule.StrategyPolynomial {
 		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
 	}
-	if c.Jitter != backoff.JitterAuto && c.Jitter != backoff.JitterNone {
+	if c.Jitter != schedule.JitterAuto && c.Jitter != schedule.JitterNone {
 		parts = append(parts, string(c.Jitter)+" jitter")
 	}
 	if c.MaxWait > 0 {

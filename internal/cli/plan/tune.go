@@ -46,7 +46,7 @@ func tune(ctx context.Context, l *argv.Line) error {
 	if err != nil {
 		return err
 	}
-	t := tuning{goal: g, Tuning: backoff.Tune(backoff.Exponential{Base: g.base, Factor: g.factor}, g.until)}
+	t := judge(g)
 	text := t.text()
 	if l.Choice("format") == table.JSON {
 		if text, err = t.json(); err != nil {
@@ -85,12 +85,8 @@ func readGoal(l *argv.Line) (g goal, err error) {
 	case g.until == 0 && l.Has("timeout"):
 		return g, argv.Usagef("--timeout: 0 leaves no time to judge")
 	}
-	if g.overshoot > 0 {
-		g.factor, err = backoff.FactorForOvershoot(g.overshoot)
-	} else {
-		g.factor, err = backoff.FactorForWait(g.base, g.wait, g.at)
-	}
-	return g, badParameter(l, err)
+	g.factor, err = chooseFactor(l, g)
+	return g, err
 }
 
 // checkGoal refuses half a goal, or none.
@@ -107,19 +103,31 @@ func checkGoal(l *argv.Line) error {
 	return nil
 }
 
-// A tuning is a factor, with its costs and benefits.
+// A tuning tells what a factor costs in attempts, and how promptly it notices an end, by a
+// given time.
 type tuning struct {
 	goal
-	backoff.Tuning
+	own, doubling growth
+	attempts      int // by then, at most 2^31 - 1
+	other         int // what it would be with a factor of 2
+	last          time.Duration
+	next          time.Duration // the wait after it, the longest time for which an end goes unnoticed
+}
+
+func judge(g goal) tuning {
+	t := tuning{goal: g, own: growth{Base: g.base, Factor: g.factor}, doubling: growth{Base: g.base, Factor: 2}}
+	t.attempts, t.other = t.own.attemptsBy(g.until), t.doubling.attemptsBy(g.until)
+	t.last, t.next = t.own.start(t.attempts), t.own.wait(t.attempts)
+	return t
 }
 
 func (t tuning) json() (string, error) {
 	return table.Table[tuning]{
 		Columns: []table.Column[tuning]{
 			{Name: "factor", Value: func(t tuning) any { return t.factor }},
-			{Name: "attempts", Value: func(t tuning) any { return t.Attempts }},
-			{Name: "attempts_factor_2", Value: func(t tuning) any { return t.AttemptsFactor2 }},
-			{Name: "next_wait_s", Value: func(t tuning) any { return words.InSeconds(t.NextWait) }},
+			{Name: "attempts", Value: func(t tuning) any { return t.attempts }},
+			{Name: "attempts_factor_2", Value: func(t tuning) any { return t.other }},
+			{Name: "next_wait_s", Value: func(t tuning) any { return words.InSeconds(t.next) }},
 		},
 		Rows: []tuning{t},
 	}.Object()
@@ -133,10 +141,9 @@ func (t tuning) text() string {
 	}
 	fmt.Fprintf(&b, "factor %s: %s\n\n%s", rounded(t.factor), meaning, t.formulas())
 	b.WriteString("\n" + t.around() + "\n")
-	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.Attempts, "attempt"), words.WithSeconds(t.until), t.AttemptsFactor2, t.ratio())
-	other := backoff.Exponential{Base: t.base, Factor: 2}
+	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.attempts, "attempt"), words.WithSeconds(t.until), t.other, t.ratio())
 	fmt.Fprintf(&b, "a completion near then is seen at most %s later; with factor 2, %s\n",
-		words.WithSeconds(t.NextWait), words.WithSeconds(other.Wait(backoff.Step{N: t.AttemptsFactor2}, nil)))
+		words.WithSeconds(t.next), words.WithSeconds(t.doubling.wait(t.other)))
 	fmt.Fprintf(&b, "\npoll %s\n", t.flags())
 	return b.String()
 }
@@ -152,15 +159,15 @@ func (t tuning) formulas() string {
 		fmt.Fprintf(&b, "  r      = 1 + overshoot = 1 + %s = %s\n", words.Number(t.overshoot), r)
 	}
 	if t.factor == 1 {
-		fmt.Fprintf(&b, "  n      = T / a = %s / %s, rounded down: %d\n", until, a, t.Attempts)
-		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.Attempts, a, t.Attempts, words.Seconds(t.Last))
-		fmt.Fprintf(&b, "  next   = a = %s s\n", words.Seconds(t.NextWait))
+		fmt.Fprintf(&b, "  n      = T / a = %s / %s, rounded down: %d\n", until, a, t.attempts)
+		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.attempts, a, t.attempts, words.Seconds(t.last))
+		fmt.Fprintf(&b, "  next   = a = %s s\n", words.Seconds(t.next))
 		return b.String()
 	}
 	less := rounded(t.factor - 1)
-	fmt.Fprintf(&b, "  n      = log(1 + (r - 1) T / a) / log r = log(1 + %s * %s / %s) / log %s, rounded down: %d\n", less, until, a, r, t.Attempts)
-	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.Attempts, a, r, t.Attempts, less, words.Seconds(t.Last))
-	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, words.Seconds(t.Last), words.Seconds(t.NextWait))
+	fmt.Fprintf(&b, "  n      = log(1 + (r - 1) T / a) / log r = log(1 + %s * %s / %s) / log %s, rounded down: %d\n", less, until, a, r, t.attempts)
+	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.attempts, a, r, t.attempts, less, words.Seconds(t.last))
+	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, words.Seconds(t.last), words.Seconds(t.next))
 	return b.String()
 }
 
@@ -170,8 +177,8 @@ func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) 
 func (t tuning) around() string {
 	const before, after = 3, 2
 	var near []row
-	for n := max(1, t.Attempts-before+1); n <= t.Attempts+after; n++ {
-		wait, at := t.Schedule.Wait(backoff.Step{N: n - 1}, nil), t.Schedule.At(n)
+	for n := max(1, t.attempts-before+1); n <= t.attempts+after; n++ {
+		wait, at := t.own.wait(n-1), t.own.start(n)
 		near = append(near, row{Row: backoff.Row{Attempt: n, Wait: wait, At: at}})
 	}
 	return timetable(near).String()
@@ -179,17 +186,17 @@ func (t tuning) around() string {
 
 // ratio compares the attempts with those of factor 2, here and in the long run.
 func (t tuning) ratio() string {
-	if t.AttemptsFactor2 == 0 || t.Attempts == 0 {
+	if t.other == 0 || t.attempts == 0 {
 		return ""
 	}
 	text := ", as many"
-	if t.Attempts != t.AttemptsFactor2 {
-		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.Attempts)/float64(t.AttemptsFactor2))
+	if t.attempts != t.other {
+		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.attempts)/float64(t.other))
 	}
-	if math.IsInf(t.Ratio, 0) || t.factor == 2 {
+	if t.factor == 1 || t.factor == 2 {
 		return text
 	}
-	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", t.Ratio)
+	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", math.Ln2/math.Log(t.factor))
 }
 
 // flags returns the flags that make poll wait like this.

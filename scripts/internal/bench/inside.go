@@ -18,6 +18,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/simulate"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -221,9 +222,9 @@ func waits() table {
 		about: "What it costs to compute one wait of a run of a thousand.",
 		print: func(out io.Writer, w *workshop) error {
 			fmt.Fprintln(out, "| schedule | cost | waits per second |\n|---|---|---|")
-			for _, name := range backoff.Strategies() {
-				for _, jitter := range []backoff.Jitter{backoff.JitterNone, backoff.JitterFull, backoff.JitterDecorrelated} {
-					schedule, _, err := backoff.Config{Strategy: name, Jitter: jitter}.Schedules()
+			for _, name := range schedule.Strategies() {
+				for _, jitter := range []schedule.Jitter{schedule.JitterNone, schedule.JitterFull, schedule.JitterDecorrelated} {
+					schedule, _, err := schedule.Config{Strategy: name, Jitter: jitter}.Schedules()
 					if err != nil {
 						return err
 					}

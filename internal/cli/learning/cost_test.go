@@ -1,4 +1,4 @@
-package learn_test
+package learning
 
 import (
 	"testing"
@@ -17,20 +17,14 @@ func TestParseCost(t *testing.T) {
 		"2s":      {Delay: 2 * time.Second},
 		"500ms":   {Delay: 500 * time.Millisecond},
 	} {
-		have, err := learn.ParseCost(text)
+		have, err := parseCost(text)
 		if err != nil || have != want {
-			t.Errorf("ParseCost(%q) = %+v, %v, want %+v", text, have, err, want)
-		}
-		if have.String() != text {
-			t.Errorf("ParseCost(%q).String() = %q", text, have)
+			t.Errorf("parseCost(%q) = %+v, %v, want %+v", text, have, err, want)
 		}
 	}
 	for _, text := range []string{"", "%", "0%", "-1%", "101%", "1e-300%", "0.00009%", "NaN%", "Inf%", "5", "0s", "0", "-2s", "1%%", "one"} {
-		if have, err := learn.ParseCost(text); err == nil {
-			t.Errorf("ParseCost(%q) = %+v, want an error", text, have)
+		if have, err := parseCost(text); err == nil {
+			t.Errorf("parseCost(%q) = %+v, want an error", text, have)
 		}
-	}
-	if have := (learn.Cost{}).String(); have != "1%" {
-		t.Errorf("the zero cost is %q, want 1%%", have)
 	}
 }

@@ -6,6 +6,16 @@ import (
 	"time"
 )
 
+// A Run is a past run as its attempts saw it: unfinished at the age Lo, finished at
+// the age Hi. If the two are equal, the duration is known exactly. A negative age
+// counts as 0, and a Hi below Lo as Lo.
+type Run struct {
+	Lo, Hi time.Duration
+	// Unfinished says that the run was last seen at the age Lo and not at its end. Hi does
+	// not count.
+	Unfinished bool
+}
+
 // maxRuns is how many of the newest runs are fitted, maxUnfinished how many of these may be
 // unfinished: a service that is down must not make all else forgotten.
 const (
@@ -20,7 +30,6 @@ const (
 
 // newest returns the runs to learn from, oldest first, and how many of them finished.
 func newest(runs []Run) (kept []Run, finished int) {
-	kept = make([]Run, 0, min(len(runs), maxRuns))
 	unfinished := 0
 	for _, r := range slices.Backward(runs) {
 		switch {
@@ -49,33 +58,11 @@ func (r Run) bracket() (low, high float64) {
 		return low, high
 	}
 	high = math.Log(max(r.Hi.Seconds(), r.Lo.Seconds(), shortest))
-	if high-low < 2*leastBandwidth {
+	if high-low < 2*leastSD {
 		middle := (low + high) / 2
-		return middle - leastBandwidth, middle + leastBandwidth
+		return middle - leastSD, middle + leastSD
 	}
 	return low, high
-}
-
-// A point is a past run in a sample.
-type point struct {
-	order    int     // 0 for the oldest
-	ln       float64 // the logarithm of the seconds it took, or of those after which it was unfinished
-	place    float64 // like ln, but of an unfinished run where it ends if none took longer
-	previous float64 // the place of the run before it, NaN for the oldest
-	open     bool    // it is unfinished
-}
-
-// A sample is the past runs in order of ln.
-type sample []point
-
-func (s *sample) insert(p point) {
-	at, _ := slices.BinarySearchFunc(*s, p, func(a, b point) int {
-		if a.ln <= b.ln {
-			return -1
-		}
-		return 1
-	})
-	*s = slices.Insert(*s, at, p)
 }
 
 // toDuration converts seconds to a Duration, which saturates. It rounds up, so

@@ -1,4 +1,6 @@
-package backoff
+// Package schedule builds the schedules of package backoff from names and numbers, as a
+// command line gives them.
+package schedule
 
 import (
 	"cmp"
@@ -6,12 +8,14 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/pollcli/poll/backoff"
 )
 
 // A Strategy names how the wait grows from step to step.
 type Strategy string
 
-// The strategies. Each is the schedule type of the same name.
+// The strategies. Each is the type of the same name in package backoff.
 const (
 	StrategyExponential Strategy = "exponential"
 	StrategyFixed       Strategy = "fixed"
@@ -30,14 +34,14 @@ type Jitter string
 
 // The jitters.
 const (
-	// JitterAuto spreads only the waits of a throttled client, as [Throttled]
+	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
 	// does, since a single client has nobody to collide with. Polynomial waits
-	// get [RailsSpread], which is part of the formula in Rails.
+	// get [backoff.RailsSpread], which is part of the formula in Rails.
 	JitterAuto         Jitter = "auto"
 	JitterNone         Jitter = "none"         // no wait is random
-	JitterFull         Jitter = "full"         // as [Full]
-	JitterEqual        Jitter = "equal"        // as [Equal]
-	JitterDecorrelated Jitter = "decorrelated" // as [Decorrelated], with only the base of the strategy
+	JitterFull         Jitter = "full"         // as [backoff.Full]
+	JitterEqual        Jitter = "equal"        // as [backoff.Equal]
+	JitterDecorrelated Jitter = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
 )
 
 // Jitters returns every jitter, the default first.
@@ -45,23 +49,26 @@ func Jitters() []Jitter {
 	return []Jitter{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
+// NoWait, as [Config].Base of [StrategyFixed], is a wait of 0.
+const NoWait time.Duration = -1
+
 // Config describes a schedule by names and numbers. The zero value waits
 // 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy
 // does not have are ignored.
 type Config struct {
 	// Strategy is how the wait grows. Empty means StrategyExponential.
 	Strategy Strategy
-	// Base is the base of the strategy. 0 means DefaultBase. StrategyFixed also
+	// Base is the base of the strategy. 0 means backoff.DefaultBase. StrategyFixed also
 	// accepts NoWait, unless Jitter is JitterDecorrelated.
 	Base time.Duration
 	// Factor is the factor of StrategyExponential, finite and at least 1.
-	// 0 means DefaultFactor.
+	// 0 means backoff.DefaultFactor.
 	Factor float64
 	// Power is the exponent of StrategyPolynomial, finite and above 0. 0 means
-	// DefaultPower.
+	// backoff.DefaultPower.
 	Power float64
-	// MaxWait is the longest wait, jitter included. 0 means DefaultMaxWait,
-	// NoCap no bound.
+	// MaxWait is the longest wait, jitter included. 0 means backoff.DefaultMaxWait,
+	// backoff.NoCap no bound.
 	MaxWait time.Duration
 	// Jitter is how the wait is spread. Empty means JitterAuto.
 	Jitter Jitter
@@ -70,7 +77,7 @@ type Config struct {
 // Schedules returns the schedule that c describes, and the one for waits after
 // the client was throttled. They differ only under [JitterAuto]. If c describes no
 // schedule, the error is a [*ParameterError].
-func (c Config) Schedules() (own, throttled Schedule, err error) {
+func (c Config) Schedules() (own, throttled backoff.Schedule, err error) {
 	if err := c.validate(); err != nil {
 		return nil, nil, err
 	}
@@ -78,39 +85,39 @@ func (c Config) Schedules() (own, throttled Schedule, err error) {
 	return own, throttled, nil
 }
 
-func (c Config) schedules() (own, throttled Schedule) {
-	capped := Cap{Of: c.strategy(), Max: c.MaxWait}
+func (c Config) schedules() (own, throttled backoff.Schedule) {
+	capped := backoff.Cap{Of: c.strategy(), Max: c.MaxWait}
 	switch c.Jitter {
 	case JitterNone:
 		own = capped
 	case JitterFull:
-		own = Full{Of: capped}
+		own = backoff.Full{Of: capped}
 	case JitterEqual:
-		own = Equal{Of: capped}
+		own = backoff.Equal{Of: capped}
 	case JitterDecorrelated:
-		own = Cap{Of: Decorrelated{Base: c.Base}, Max: c.MaxWait}
+		own = backoff.Cap{Of: backoff.Decorrelated{Base: c.Base}, Max: c.MaxWait}
 	default:
-		return capped, Throttled(capped)
+		return capped, backoff.Throttled(capped)
 	}
 	return own, own
 }
 
-func (c Config) strategy() Schedule {
+func (c Config) strategy() backoff.Schedule {
 	switch c.Strategy {
 	case StrategyFixed:
-		return Fixed(cmp.Or(c.Base, DefaultBase))
+		return backoff.Fixed(cmp.Or(c.Base, backoff.DefaultBase))
 	case StrategyLinear:
-		return Linear{Base: c.Base}
+		return backoff.Linear{Base: c.Base}
 	case StrategyFibonacci:
-		return Fibonacci{Base: c.Base}
+		return backoff.Fibonacci{Base: c.Base}
 	case StrategyPolynomial:
-		p := Polynomial{Base: c.Base, Power: c.Power}
+		p := backoff.Polynomial{Base: c.Base, Power: c.Power}
 		if c.Jitter == JitterAuto || c.Jitter == "" {
-			p.Spread = RailsSpread
+			p.Spread = backoff.RailsSpread
 		}
 		return p
 	}
-	return Exponential{Base: c.Base, Factor: c.Factor}
+	return backoff.Exponential{Base: c.Base, Factor: c.Factor}
 }
 
 func (c Config) validate() error {
@@ -121,7 +128,7 @@ func (c Config) validate() error {
 		return unknown("strategy", c.Strategy, Strategies())
 	case c.Jitter != "" && !slices.Contains(Jitters(), c.Jitter):
 		return unknown("jitter", c.Jitter, Jitters())
-	case c.MaxWait < 0 && c.MaxWait != NoCap:
+	case c.MaxWait < 0 && c.MaxWait != backoff.NoCap:
 		return problem("max wait", "%v is negative", c.MaxWait)
 	case c.Base < 0 && c.Base != NoWait:
 		return problem("base", "%v is negative", c.Base)

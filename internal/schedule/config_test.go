@@ -1,0 +1,309 @@
+package schedule
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	cmpdiff "github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff"
+)
+
+const (
+	ms      = time.Millisecond
+	s       = time.Second
+	forever = time.Duration(math.MaxInt64)
+)
+
+// take returns the first n of seq.
+func take(n int, seq iter.Seq[time.Duration]) []time.Duration {
+	var got []time.Duration
+	for v := range seq {
+		if len(got) == n {
+			break
+		}
+		got = append(got, v)
+	}
+	return got
+}
+
+// times returns the multiples of a unit, which keeps the tables readable.
+func times(unit time.Duration, factors ...int64) []time.Duration {
+	var waits []time.Duration
+	for _, f := range factors {
+		waits = append(waits, time.Duration(f)*unit)
+	}
+	return waits
+}
+
+func random(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
+
+// checkWaits compares the first waits of a schedule that is not random.
+func checkWaits(t *testing.T, of backoff.Schedule, want []time.Duration) {
+	t.Helper()
+	if diff := cmpdiff.Diff(want, take(len(want), backoff.Waits(of, nil))); diff != "" {
+		t.Errorf("waits (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfig_Schedules_validates(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		config Config
+		want   string
+	}{
+		{"default", Config{}, ""},
+		{"no cap", Config{MaxWait: backoff.NoCap}, ""},
+		{"factor 1", Config{Factor: 1}, ""},
+		{"fixed ignores the factor", Config{Strategy: StrategyFixed, Factor: -1}, ""},
+		{"fixed without a wait", Config{Strategy: StrategyFixed, Base: NoWait}, ""},
+		{"no such strategy", Config{Strategy: "expo"},
+			`strategy: "expo" is none of exponential, fixed, linear, fibonacci, polynomial`},
+		{"no such jitter", Config{Jitter: "some"},
+			`jitter: "some" is none of auto, none, full, equal, decorrelated`},
+		{"no wait", Config{Base: NoWait},
+			"base: 0 never grows; only the fixed strategy may wait 0"},
+		{"no wait and decorrelated", Config{Strategy: StrategyFixed, Base: NoWait, Jitter: JitterDecorrelated},
+			"base: 0 leaves decorrelated jitter nothing to grow from"},
+		{"negative base", Config{Base: -s}, "base: -1s is negative"},
+		{"negative fixed wait", Config{Strategy: StrategyFixed, Base: -s}, "base: -1s is negative"},
+		{"negative cap", Config{MaxWait: -s}, "max wait: -1s is negative"},
+		{"small factor", Config{Factor: 0.5}, "factor: 0.5 is below 1, the waits would shrink"},
+		{"factor NaN", Config{Factor: math.NaN()}, "factor: NaN is not a finite number"},
+		{"factor infinite", Config{Factor: math.Inf(1)}, "factor: +Inf is not a finite number"},
+		{"negative power", Config{Strategy: StrategyPolynomial, Power: -1}, "power: -1 is not above 0"},
+		{"power NaN", Config{Strategy: StrategyPolynomial, Power: math.NaN()}, "power: NaN is not a finite number"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := ""
+			own, throttled, err := tt.config.Schedules()
+			if err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("error %q, want %q", got, tt.want)
+			}
+			if have := own != nil && throttled != nil; have != (err == nil) {
+				t.Errorf("schedules %v and %v with error %v", own, throttled, err)
+			}
+		})
+	}
+}
+
+// The zero value of a number is its default, under each strategy.
+func TestConfig_Schedules_zeroMeansDefault(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[Strategy][]time.Duration{
+		"":                  times(ms, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 20000),
+		StrategyExponential: times(ms, 100, 200, 400),
+		StrategyFixed:       times(ms, 100, 100, 100),
+		StrategyLinear:      times(ms, 100, 200, 300),
+		StrategyFibonacci:   times(ms, 100, 100, 200),
+		StrategyPolynomial:  times(ms, 300, 1800, 8300, 20000),
+	} {
+		own, _, err := Config{Strategy: strategy, Jitter: JitterNone}.Schedules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkWaits(t, own, want)
+	}
+	own, _, err := Config{Strategy: StrategyFixed, Base: NoWait}.Schedules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkWaits(t, own, times(s, 0, 0, 0))
+}
+
+// The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
+// THROTTLED.
+func TestConfig_Schedules(t *testing.T) {
+	t.Parallel()
+	type span struct{ low, high time.Duration }
+	tests := []struct {
+		jitter         Jitter
+		max            time.Duration
+		own, throttled span
+	}{
+		{JitterAuto, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{JitterAuto, 1000 * ms, span{800 * ms, 800 * ms}, span{800 * ms, 1000 * ms}},
+		{JitterAuto, 300 * ms, span{300 * ms, 300 * ms}, span{300 * ms, 300 * ms}},
+		{"", backoff.NoCap, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{JitterNone, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 800 * ms}},
+		{JitterFull, 20 * s, span{0, 800 * ms}, span{0, 800 * ms}},
+		{JitterFull, 300 * ms, span{0, 300 * ms}, span{0, 300 * ms}},
+		{JitterEqual, 300 * ms, span{150 * ms, 300 * ms}, span{150 * ms, 300 * ms}},
+		{JitterDecorrelated, 20 * s, span{100 * ms, 8100 * ms}, span{100 * ms, 8100 * ms}},
+		{JitterDecorrelated, 300 * ms, span{100 * ms, 300 * ms}, span{100 * ms, 300 * ms}},
+	}
+	for _, tt := range tests {
+		own, throttled, err := Config{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fourth := func(schedule backoff.Schedule) (got span) {
+			for row := range (backoff.Table{Schedule: schedule, Attempts: 4}).Rows() {
+				got = span{row.Min, row.Max}
+			}
+			return got
+		}
+		if got := fourth(own); got != tt.own {
+			t.Errorf("jitter %q, cap %v: waits %v, want %v", tt.jitter, tt.max, got, tt.own)
+		}
+		if got := fourth(throttled); got != tt.throttled {
+			t.Errorf("jitter %q, cap %v: throttled waits %v, want %v", tt.jitter, tt.max, got, tt.throttled)
+		}
+	}
+}
+
+func TestConfig_Schedules_polynomialSpread(t *testing.T) {
+	t.Parallel()
+	for jitter, want := range map[Jitter]backoff.Row{
+		JitterAuto: {Wait: 19200 * ms, Min: 18 * s, Max: 20400 * ms},
+		JitterNone: {Wait: 18 * s, Min: 18 * s, Max: 18 * s},
+		JitterFull: {Wait: 9 * s, Min: 0, Max: 18 * s},
+	} {
+		own, _, err := Config{Strategy: StrategyPolynomial, Base: s, MaxWait: backoff.NoCap, Jitter: jitter}.Schedules()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got backoff.Row
+		for row := range (backoff.Table{Schedule: own, Attempts: 2}).Rows() {
+			got = backoff.Row{Wait: row.Wait, Min: row.Min, Max: row.Max}
+		}
+		if diff := cmpdiff.Diff(want, got); diff != "" {
+			t.Errorf("jitter %s (-want +got):\n%s", jitter, diff)
+		}
+	}
+}
+
+// Asked at any step, a schedule answers as when walked there: it depends on
+// nothing but the step and the draw. Decorrelated depends on the previous wait.
+func TestSchedules_askedDirectly(t *testing.T) {
+	t.Parallel()
+	for name, c := range configs() {
+		if c.Jitter == JitterDecorrelated {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, throttled := c.schedules()
+			for _, schedule := range []backoff.Schedule{own, throttled} {
+				step := backoff.Step{}
+				for n := range 100 {
+					walked := schedule.Wait(step, random(uint64(n)))
+					direct := schedule.Wait(backoff.Step{N: n}, random(uint64(n)))
+					if walked != direct {
+						t.Fatalf("step %d: walked there %v, asked directly %v", n, walked, direct)
+					}
+					step = backoff.Step{N: n + 1, Elapsed: backoff.Add(step.Elapsed, walked), Previous: walked}
+				}
+			}
+		})
+	}
+}
+
+func TestWaits_repeatable(t *testing.T) {
+	t.Parallel()
+	for name, c := range configs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, throttled := c.schedules()
+			for _, schedule := range []backoff.Schedule{own, throttled} {
+				want := take(50, backoff.Waits(schedule, random(3)))
+				got := take(50, backoff.Waits(schedule, random(3)))
+				if diff := cmpdiff.Diff(want, got); diff != "" {
+					t.Errorf("same seed, another sequence (-want +got):\n%s", diff)
+				}
+			}
+		})
+	}
+}
+
+// configs yields every strategy with every jitter, by name.
+func configs() iter.Seq2[string, Config] {
+	return func(yield func(string, Config) bool) {
+		for _, strategy := range Strategies() {
+			for _, jitter := range Jitters() {
+				if !yield(string(strategy)+" "+string(jitter), Config{Strategy: strategy, Jitter: jitter}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func TestSchedules_staysWithinBounds(t *testing.T) {
+	t.Parallel()
+	bases := []time.Duration{math.MinInt64, -1, 0, 1, 100 * ms, 24 * time.Hour, math.MaxInt64}
+	numbers := []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 2, 1e300, math.Inf(1), math.NaN()}
+	limits := []time.Duration{backoff.NoCap, 0, 1, 20 * s, math.MaxInt64}
+	for name, c := range configs() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, base := range bases {
+				for _, number := range numbers {
+					for _, limit := range limits {
+						c.Base, c.Factor, c.Power, c.MaxWait = base, number, number, limit
+						checkBounds(t, c, 60, 1)
+					}
+				}
+			}
+			c.Base, c.Factor, c.Power, c.MaxWait = 0, 0, 0, 0
+			checkBounds(t, c, 2000, 1)
+			c.MaxWait = backoff.NoCap
+			checkBounds(t, c, 2000, 1)
+		})
+	}
+}
+
+// checkBounds walks steps waits of c and asks far beyond them.
+func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
+	t.Helper()
+	limit := cmp.Or(c.MaxWait, backoff.DefaultMaxWait)
+	if limit < 0 {
+		limit = forever
+	}
+	check := func(n int, wait time.Duration) {
+		if wait < 0 || wait > limit {
+			t.Fatalf("%+v: step %d waits %v, want 0 to %v", c, n, wait, limit)
+		}
+	}
+	own, throttled := c.schedules()
+	for _, schedule := range []backoff.Schedule{own, throttled} {
+		r := random(seed)
+		step := backoff.Step{}
+		for n := range steps {
+			wait := schedule.Wait(step, r)
+			check(n, wait)
+			step = backoff.Step{N: n + 1, Elapsed: backoff.Add(step.Elapsed, wait), Previous: wait}
+		}
+		for _, n := range []int{math.MinInt, -1, math.MaxInt32, math.MaxInt} {
+			check(n, schedule.Wait(backoff.Step{N: n, Elapsed: forever, Previous: forever}, r))
+		}
+	}
+}
+
+func FuzzSchedules(f *testing.F) {
+	f.Add(uint8(0), uint8(0), int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
+	f.Add(uint8(0), uint8(2), int64(1), math.MaxFloat64, 0.0, int64(0), uint64(2))
+	f.Add(uint8(3), uint8(3), int64(math.MaxInt64), -1.0, -1.0, int64(1), uint64(3))
+	f.Add(uint8(4), uint8(0), int64(s), math.NaN(), 1e308, int64(math.MaxInt64), uint64(4))
+	f.Add(uint8(4), uint8(4), int64(s), 1.1, math.SmallestNonzeroFloat64, int64(-5), uint64(5))
+	f.Fuzz(func(t *testing.T, strategy, jitter uint8, base int64, factor, power float64, limit int64, seed uint64) {
+		checkBounds(t, Config{
+			Strategy: Strategies()[int(strategy)%len(Strategies())],
+			Base:     time.Duration(base),
+			Factor:   factor,
+			Power:    power,
+			MaxWait:  time.Duration(limit),
+			Jitter:   Jitters()[int(jitter)%len(Jitters())],
+		}, 2000, seed)
+	})
+}
