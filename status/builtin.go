@@ -92,31 +92,30 @@ func (o *Observation) unconditional(words string) Verdict {
 // badHTTP judges by the status code: RFC 9110 section 15, RFC 6585 section 4 for
 // 429, and the custom of sending 503 and 403 with Retry-After.
 func badHTTP(o *Observation) Verdict {
-	words := o.answer()
+	v := Verdict{Status: Error, Reason: o.answer()}
 	switch code := *o.Code; {
 	case o.ShouldRetry != nil && !*o.ShouldRetry:
-		return Verdict{Status: Error, Reason: words + ", and the server says not to ask again"}
+		v.Reason += ", and the server says not to ask again"
 	case o.RefusedForLoad():
-		return throttled(words, o.Hint)
+		return throttled(v.Reason, o.Hint)
 	case o.ShouldRetry != nil:
-		return Verdict{Status: NotReady, Reason: words + ", and the server says to ask again"}
-	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported:
-		return Verdict{Status: Error, Reason: words} // the server cannot do it at all
+		v.Status = NotReady
+		v.Reason += ", and the server says to ask again"
+	case code == http.StatusNotImplemented, code == http.StatusHTTPVersionNotSupported: // the server cannot do it at all
 	case o.Renewed:
-		return Verdict{Status: NotReady, Reason: words + ", and the credentials have been renewed since"}
+		v.Status = NotReady
+		v.Reason += ", and the credentials have been renewed since"
 	case code >= 500, code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusNotModified:
-		return Verdict{Status: NotReady, Reason: words}
+		v.Status = NotReady
 	case code == http.StatusSwitchingProtocols:
-		return Verdict{Status: Error, Reason: words + ", after which no HTTP answer comes"}
+		v.Reason += ", after which no HTTP answer comes"
 	case code >= 300 && code < 400:
-		words += ", which was not followed"
+		v.Reason += ", which was not followed"
 		if o.Following.Missing != "" {
-			words += ": " + o.Following.Missing
+			v.Reason += ": " + o.Following.Missing
 		}
-		return Verdict{Status: Error, Reason: words, Notes: o.Remarks}
-	}
-	v := Verdict{Status: Error, Reason: words}
-	if *o.Code == http.StatusUnauthorized {
+		v.Notes = o.Remarks
+	case code == http.StatusUnauthorized:
 		v.Notes = o.Remarks // such as why the credentials could not be renewed
 	}
 	return v

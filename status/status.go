@@ -12,9 +12,10 @@
 //	                                        failure, else NOT_READY; without such a word SUCCESS
 //	                                        for what was created or is the result, ERROR if it
 //	                                        names an error, else NOT_READY
-//	429; 503 with a hint; 403 with a hint,  THROTTLED
-//	an exhausted rate limit or GitHub's
-//	words about its secondary limit
+//	429; 503 or 403 with a hint or any      THROTTLED
+//	Retry-After; 403 with an exhausted rate
+//	limit or GitHub's words about its
+//	secondary one
 //	408, 425, 5xx but 501 and 505           NOT_READY
 //	other 4xx, 501, 505, a redirect that    ERROR
 //	was not followed
