@@ -113,38 +113,28 @@ func (l *loop) limit() (release func()) {
 	}
 }
 
-// read makes the sources of the targets. Targets with the same probe, and the same deadline,
-// have one.
+// read makes the sources of the targets. Targets whose probe is one pointer, and which have the
+// same deadline, share one.
 func (l *loop) read(targets iter.Seq[Poller]) {
 	shared := make(map[Probe]*source)
-	alone := false
+	l.inline = l.single
 	for p := range targets {
 		w := newWait(l, p)
 		if p.Elements != nil && !l.single {
 			l.addList(w)
-			alone = alone || p.Elements.Alone
 			continue
 		}
 		l.number(w)
-		isPointer := p.Probe != nil && reflect.TypeOf(p.Probe).Kind() == reflect.Pointer
-		if s := shared[keyOf(p.Probe, isPointer)]; s != nil && s.lead().deadline.Equal(w.deadline) {
+		if p.Probe == nil || reflect.TypeOf(p.Probe).Kind() != reflect.Pointer {
+			l.add(w)
+			continue
+		}
+		if s := shared[p.Probe]; s != nil && s.lead().deadline.Equal(w.deadline) {
 			s.waits = append(s.waits, w)
 			continue
 		}
-		s := l.add(w)
-		if isPointer {
-			shared[p.Probe] = s
-		}
+		shared[p.Probe] = l.add(w)
 	}
-	l.inline = len(l.sources) == 1 && !alone
-}
-
-// keyOf returns the probe if it can be compared as a pointer, nil otherwise.
-func keyOf(p Probe, isPointer bool) Probe {
-	if isPointer {
-		return p
-	}
-	return nil
 }
 
 // add adds the source of a wait.
@@ -217,13 +207,8 @@ func (l *loop) plan(s *source) {
 	} else {
 		first.plan(now)
 	}
-	for _, w := range s.waits[1:] {
-		w.Previous, w.planned, w.crowd = first.Previous, first.planned, first.crowd
-		w.shorten(now)
-		first.planned, first.Due, first.LastLook = w.planned, w.Due, w.LastLook
-	}
 	for _, w := range s.waits {
-		w.planned, w.Due, w.LastLook = first.planned, first.Due, first.LastLook
+		w.Previous, w.planned, w.Due, w.LastLook = first.Previous, first.planned, first.Due, first.LastLook
 		if !known || first.planned > 0 {
 			l.emit(w.waiting())
 		}
@@ -237,28 +222,20 @@ func (l *loop) plan(s *source) {
 
 // assign makes a source a member of the place that its next attempt puts load on.
 func (l *loop) assign(s *source) {
-	if s.ended() {
-		s.leavePlace()
-		return
+	var next *place
+	if !s.ended() {
+		name := ""
+		if p, ok := s.lead().probe.(placer); ok {
+			name = p.Place()
+		}
+		next = l.placeOf(name)
 	}
-	var name string
-	if p, ok := s.lead().probe.(placer); ok {
-		name = p.Place()
-	}
-	if s.member && s.place.name == name {
-		return
-	}
-	s.leavePlace()
-	s.place, s.member = l.placeOf(name), true
-	s.place.members++
-}
-
-// leavePlace notes that no attempt will go to the place of a source any more.
-func (s *source) leavePlace() {
-	if s.member {
+	if s.place != nil {
 		s.place.members--
 	}
-	s.member = false
+	if s.place = next; next != nil {
+		next.members++
+	}
 }
 
 // placeOf returns the place of a name.
@@ -324,6 +301,7 @@ func (l *loop) wake(now time.Time) {
 		switch {
 		case s.task == looking:
 			l.lend(s, now)
+		case s.task != resting: // what it finds out comes first
 		case !deadline.IsZero() && !now.Before(deadline):
 			l.end(s)
 		default:
@@ -385,9 +363,10 @@ func (l *loop) lend(s *source, now time.Time) {
 
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
+	p := s.place // the next attempt may go to another
 	l.sleep(s, time.Time{})
-	if s.place.doors[room].most > 0 {
-		l.sleep(s, s.place.hangs(time.Now()))
+	if p.doors[room].most > 0 {
+		l.sleep(s, p.hangs(time.Now()))
 	}
 	s.begin()
 	l.Attempts++
@@ -395,7 +374,7 @@ func (l *loop) begin(s *source) {
 		l.emit(w.started())
 	}
 	l.do(s, looking)
-	l.leave(s, s.place, turn)
+	l.leave(s, p, turn)
 }
 
 // do has a source do a task.
@@ -502,8 +481,8 @@ func (l *loop) settle(s *source) {
 	l.leave(s, p, worker)
 	if told != nil {
 		l.shut(*told, time.Now())
-	} else if !p.told.ClosedUntil.IsZero() && !s.ended() {
-		l.shutOne(s, p.told, time.Now())
+	} else if !s.ended() {
+		l.shutOne(s, s.place.told, time.Now()) // it may have been closed meanwhile
 	}
 }
 

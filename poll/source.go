@@ -14,12 +14,11 @@ import (
 // it is a list, whose elements have waits. A source is in one of these states: it sleeps until
 // it is due, stands in line at a door of its place, or does a task in another goroutine.
 type source struct {
-	loop   *loop
-	waits  []*wait // that have not ended; of a list, its own
-	list   *list   // nil unless the answers hold elements
-	n      int     // its number, from 0
-	place  *place
-	member bool // of the place
+	loop  *loop
+	waits []*wait // that have not ended; of a list, its own
+	list  *list   // nil unless the answers hold elements
+	n     int     // its number, from 0
+	place *place
 
 	task    task
 	wake    time.Time   // when it wakes
