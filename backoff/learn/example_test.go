@@ -26,11 +26,11 @@ func ExampleFit() {
 		fmt.Printf("attempt at %v: done with chance %.0f%%\n", row.At.Round(time.Second), 100*model.Done(row.At))
 	}
 	// Output:
-	// usually 4m31s
-	// attempt at 4m32s: done with chance 51%
-	// attempt at 5m18s: done with chance 79%
-	// attempt at 5m53s: done with chance 89%
-	// attempt at 6m32s: done with chance 93%
+	// usually 4m32s
+	// attempt at 4m33s: done with chance 50%
+	// attempt at 5m20s: done with chance 77%
+	// attempt at 5m54s: done with chance 87%
+	// attempt at 6m34s: done with chance 92%
 }
 
 // A fleet that waits for the same build spreads its attempts.

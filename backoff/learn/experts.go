@@ -37,8 +37,8 @@ type experts struct {
 func newExperts() *experts {
 	e := experts{streak: 1}
 	for _, halfLife := range []float64{3, 60} {
-		for _, width := range []float64{0.05, 0.7} {
-			e.all = append(e.all, expert{halfLife: halfLife, width: width, weight: 0.25})
+		for _, width := range []float64{0.1, 0.2, 0.7, 1.4} {
+			e.all = append(e.all, expert{halfLife: halfLife, width: width, weight: 0.125})
 		}
 	}
 	return &e
@@ -78,8 +78,8 @@ func (e *experts) judge(low, high float64) float64 {
 }
 
 // place returns the logarithm of the duration that a run counts with, of which only the bracket
-// is known: the middle if there were attempts on both sides, or nothing else is known. Otherwise the middle would be far off,
-// since attempts are planned near the end. A run that ended before its first attempt counts with
+// is known: the middle if there were attempts on both sides, or if nothing else is known. Otherwise
+// the middle would be far off, since attempts are planned near the end. A run that ended before its first attempt counts with
 // the mean, and one that was given up with the median, of such runs in the most cautious forecast.
 func (e *experts) place(low, high float64) float64 {
 	first, givenUp := math.IsInf(low, -1), math.IsInf(high, 1)

@@ -7,9 +7,9 @@
 // depends only on the past runs and on the age of the current one, so a wait that
 // is resumed needs no state.
 //
-// The duration of the next run is forecast by four experts, each a mixture of log-normal
-// kernels, one for each run, and of a broad component that assumes nothing. Half of them
-// forget soon, and half have narrow kernels. Each counts by how likely it found the runs so
+// The duration of the next run is forecast by eight experts, each a mixture of log-normal
+// kernels, one for each run, and of a broad component that assumes nothing. They differ in
+// how soon they forget, and in the width of the kernels. Each counts by how likely it found the runs so
 // far (Herbster & Warmuth, "Tracking the Best Expert", Machine Learning 32, 1998). A run
 // that was given up counts as longer than its age.
 //

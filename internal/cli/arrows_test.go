@@ -19,7 +19,6 @@ const (
 	leaf  = "internal/words"
 	paces = "internal/pace"
 	turns = "internal/turns"
-	waits = "internal/schedule"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 	cmds  = "internal/cmdexe"
@@ -32,9 +31,9 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/report", "internal/joblog", "internal/signals", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
-	{"internal/cli/learning", []string{"internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/report", "internal/joblog", "internal/signals", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
+	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli/learning", []string{"internal/schedule", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/newfile"}},
 	{"internal/targets", []string{fills, leaf}},
 	{"internal/argv", []string{leaf}},
@@ -47,6 +46,7 @@ var floors = []struct {
 	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
+	{"internal/schedule", []string{"backoff"}},
 	{"internal/joblog", []string{files, "poll"}},
 	{"internal/history", []string{files, "backoff/learn"}},
 	{"poll/fleet", []string{"poll", "poll/internal/share"}},
