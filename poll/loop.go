@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 const (

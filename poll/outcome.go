@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/status"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // maxLine is the length in characters to which a line of output is cut for a reason.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // The column widths of help: of the flags, and of the subcommands in their

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // A UsageError is an error in the command line: nothing was done.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // An extent is a range of values.

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/targets"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 )
 

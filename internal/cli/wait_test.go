@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 func TestNearest(t *testing.T) {

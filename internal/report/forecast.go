@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // A Forecast tells from past runs how long a run usually takes.

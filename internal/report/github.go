@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 )
 

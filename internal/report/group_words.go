@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )

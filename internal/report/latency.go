@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // The keys of an object that are no flags.

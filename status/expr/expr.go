@@ -7,7 +7,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // An Expr is a compiled expression. It is immutable and safe for concurrent use.

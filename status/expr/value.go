@@ -8,7 +8,7 @@ import (
 	"github.com/itchyny/gojq"
 	"github.com/tidwall/gjson"
 
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // A Tri is the outcome of a condition: true, false or unknown.

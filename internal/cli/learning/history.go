@@ -19,7 +19,7 @@ import (
 	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // HistoryCommand returns the command that shows what is remembered.

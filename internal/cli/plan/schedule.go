@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // ScheduleCommand returns the command that shows when attempts would come.

@@ -12,7 +12,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // learned answers with the attempts of a learned schedule: when they come, and each

@@ -17,7 +17,7 @@ import (
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // SimulateCommand returns the command that simulates contention.

@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // A row is an attempt: of a strategy and, if past runs are known, with the chances

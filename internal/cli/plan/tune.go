@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/words"
+	"github.com/pollcli/poll/words"
 )
 
 // TuneCommand returns the command that chooses a factor.

@@ -4,8 +4,6 @@ package cause
 import (
 	"context"
 	"errors"
-	"strings"
-	"time"
 
 	"github.com/pollcli/poll/status"
 )
@@ -28,23 +26,4 @@ func Failure(ctx context.Context, timedOut string) *status.Failure {
 		f.Reason = "the last attempt had no answer by then"
 	}
 	return f
-}
-
-// Short formats a duration with the two or three digits a reason needs: "85ms", "2.5s",
-// "1m30s".
-func Short(d time.Duration) string {
-	digit := time.Second
-	switch {
-	case d < time.Second:
-		digit = time.Millisecond
-	case d < 10*time.Second:
-		digit = 100 * time.Millisecond
-	}
-	text := d.Round(digit).String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 const (
@@ -115,7 +116,7 @@ func (s *Session) Release() { s.hold.Release() }
 func endedFailure(ctx context.Context, began time.Time) *status.Failure {
 	reason := cause.ErrAttemptTimeout.Error()
 	if deadline, ok := ctx.Deadline(); ok {
-		reason += " after " + cause.Short(deadline.Sub(began))
+		reason += " after " + words.Short(deadline.Sub(began))
 	}
 	return cause.Failure(ctx, reason)
 }
