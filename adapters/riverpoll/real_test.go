@@ -152,7 +152,7 @@ func TestReal_wait(t *testing.T) {
 	if row.State != rivertype.JobStateCompleted || row.Attempt != 1 || string(out.Result) != `{"job": "one", "state": "done"}` {
 		t.Errorf("job %+v, output %s", row, row.Output())
 	}
-	if s := out.State; !s.Ended || s.Attempts != 1+api.Looks("one") || s.Attempts < 3 || api.Starts("one") != 1 {
+	if s := out.State; !s.Ended() || s.Attempts != 1+api.Looks("one") || s.Attempts < 3 || api.Starts("one") != 1 {
 		t.Errorf("%+v after %d starts, %d looks", s, api.Starts("one"), api.Looks("one"))
 	}
 	t.Logf("done after %s: %d start, %d looks, attempt %d of River's", time.Since(begun).Round(time.Millisecond),
