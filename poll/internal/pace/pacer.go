@@ -1,0 +1,136 @@
+package pace
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// closedSpread is how much longer than it asked for a place stays closed at most, as a share
+// of that: others who were told the same begin again at once.
+const closedSpread = 0.1
+
+// A Pacer is a [Limiter] in memory: it spaces the requests of one process. What an idle place
+// could have had is not saved up: its next request may go now, and the one after that when
+// the rate allows it.
+//
+// A refusal cuts the rate to half of what was sent. From second to second it doubles up to
+// where it was refused, and then grows slowly.
+//
+// The zero value lets everything through until a request is refused.
+type Pacer struct {
+	// PerSecond is the highest rate at each place, in requests a second. Refusals set the rate
+	// below it. 0 means none.
+	PerSecond float64
+	// Known says that PerSecond is what the places allow, and not a guess. 95% of it are used
+	// then: a server counts requests as they arrive, and some of them arrive closer together
+	// than they were sent.
+	Known bool
+	// Rand is the source of all jitter. Nil means one seeded at random.
+	Rand *rand.Rand
+
+	mu     sync.Mutex
+	began  time.Time
+	places map[string]*place
+}
+
+// A place is what a Pacer knows of a place.
+type place struct {
+	Record
+	Given
+	reason string // of its closing
+}
+
+// Given are the slots that were given for later, with the epochs that they belong to.
+type Given map[int64]int64
+
+// Again returns the slot that a request has if it still holds, and takes another otherwise.
+func (g Given) Again(l *Record, r Rules, now, had int64) (at int64) {
+	epoch, ok := g[had]
+	if ok && l.Holds(had, epoch) {
+		return had
+	}
+	return l.Take(r, now)
+}
+
+// Keep notes a slot, and forgets those of the past.
+func (g Given) Keep(now, at, epoch int64) {
+	for other := range g {
+		if other < now-60*second {
+			delete(g, other)
+		}
+	}
+	if at > now {
+		g[at] = epoch
+	}
+}
+
+// Next returns when the next request may go to a place.
+func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, now := p.at(name)
+	slot := s.Again(&s.Record, p.rules(), now, p.micros(had))
+	s.Keep(now, slot, s.Epoch)
+	if s.Closed > now {
+		closed = s.reason
+	}
+	return p.began.Add(time.Duration(slot-p.began.UnixMicro()) * time.Microsecond), closed
+}
+
+// Done tells what came of a request. A place stays closed for up to a tenth longer than it
+// asked for.
+func (p *Pacer) Done(name string, result Result) {
+	if !result.Refused && result.Reset <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, now := p.at(name)
+	wait := float64(result.Wait.Microseconds()) * (1 + closedSpread*p.random())
+	result.Wait = time.Duration(min(wait, Forever)) * time.Microsecond
+	s.reason = s.Learn(p.rules(), now, p.micros(result.Sent), result, s.reason)
+}
+
+// Learn notes what came of a request that was sent at a time, and returns why the place is
+// closed: because of that, or for the reason that there was.
+func (l *Record) Learn(r Rules, now, sent int64, result Result, reason string) string {
+	before := l.Closed
+	if result.Reset > 0 {
+		l.Remaining(r, now, result.Remaining, max(1, result.Reset.Microseconds()))
+	}
+	if result.Refused {
+		l.Refused(r, now, sent, result.Wait.Microseconds())
+	}
+	if l.Closed > before {
+		return result.Reason
+	}
+	return reason
+}
+
+func (p *Pacer) at(name string) (s *place, now int64) {
+	if p.places == nil {
+		p.places, p.began = map[string]*place{}, time.Now()
+	}
+	if s = p.places[name]; s == nil {
+		s = &place{Given: Given{}}
+		p.places[name] = s
+	}
+	now = p.micros(time.Now())
+	s.Settle(p.rules(), now)
+	return s, now
+}
+
+func (p *Pacer) rules() Rules { return NewRules(p.PerSecond, p.Known, 1, Forever) }
+
+// micros returns a time in microseconds, without regard to somebody who sets the clock.
+func (p *Pacer) micros(t time.Time) int64 {
+	return p.began.UnixMicro() + t.Sub(p.began).Microseconds()
+}
+
+func (p *Pacer) random() float64 {
+	if p.Rand == nil {
+		return rand.Float64()
+	}
+	return p.Rand.Float64()
+}
