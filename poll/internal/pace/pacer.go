@@ -41,27 +41,29 @@ type place struct {
 	reason string // of its closing
 }
 
-// Given are the slots that were given for later, with the epochs that they belong to.
-type Given map[int64]int64
+// A Slot is a time for one request, in the time of its [Record].
+type Slot struct{ At, Epoch int64 }
+
+// Given are the slots that were given for later, by the time that the caller was told.
+type Given map[int64]Slot
 
 // Again returns the slot that a request has if it still holds, and takes another otherwise.
-func (g Given) Again(l *Record, r Rules, now, had int64) (at int64) {
-	epoch, ok := g[had]
-	if ok && l.Holds(had, epoch) {
-		return had
+func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
+	if s, ok := g[had]; ok && l.Holds(s) {
+		return s, true
 	}
-	return l.Take(r, now)
+	return Slot{l.Take(r, now), l.Epoch}, false
 }
 
-// Keep notes a slot, and forgets those of the past.
-func (g Given) Keep(now, at, epoch int64) {
+// Keep notes a slot of a time, and forgets those of the past.
+func (g Given) Keep(now, told int64, s Slot) {
 	for other := range g {
 		if other < now-60*second {
 			delete(g, other)
 		}
 	}
-	if at > now {
-		g[at] = epoch
+	if told > now {
+		g[told] = s
 	}
 }
 
@@ -70,12 +72,12 @@ func (p *Pacer) Next(name string, had time.Time) (at time.Time, closed string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, now := p.at(name)
-	slot := s.Again(&s.Record, p.rules(), now, p.micros(had))
-	s.Keep(now, slot, s.Epoch)
+	slot, _ := s.Again(&s.Record, p.rules(), now, p.micros(had))
+	s.Keep(now, slot.At, slot)
 	if s.Closed > now {
 		closed = s.reason
 	}
-	return p.began.Add(time.Duration(slot-p.began.UnixMicro()) * time.Microsecond), closed
+	return p.began.Add(time.Duration(slot.At-p.began.UnixMicro()) * time.Microsecond), closed
 }
 
 // Done tells what came of a request. A place stays closed for up to a tenth longer than it

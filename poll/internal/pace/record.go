@@ -132,8 +132,8 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 	return at
 }
 
-// Holds reports whether a slot of an epoch may still be used at its time.
-func (l *Record) Holds(at, epoch int64) bool { return epoch == l.Epoch && at >= l.Closed }
+// Holds reports whether a slot may still be used at its time.
+func (l *Record) Holds(s Slot) bool { return s.Epoch == l.Epoch && s.At >= l.Closed }
 
 // Refused notes that a request was refused for load, and for how long if wait is not 0.
 func (l *Record) Refused(r Rules, now, sent, wait int64) {

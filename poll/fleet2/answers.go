@@ -1,0 +1,285 @@
+package fleet
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/share"
+)
+
+// mostAnswer is the size of an answer that is shared, at most.
+const mostAnswer = 64 << 10
+
+// Answers has all processes of a [Fleet] share what they are answered. Nobody is elected: whose
+// time comes first asks, and has the lease on the question until then; the others look again
+// when the answer should be there. All compute the same time for the next attempt.
+type Answers struct{ Fleet *Fleet }
+
+var _ share.Answers = Answers{}
+
+// Question begins a wait.
+func (a Answers) Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question {
+	block, _ := aes.NewCipher(a.Fleet.mac("seal", string(identity))) // of 32 bytes, as it has to be
+	seal, _ := cipher.NewGCMWithRandomNonce(block)
+	return &wait{
+		f: a.Fleet, key: a.Fleet.key("question-", string(identity)), seal: seal,
+		schedule: schedule, since: since, joined: time.Now(),
+	}
+}
+
+// A wait is the wait of this process for answers to a question.
+type wait struct {
+	f        *Fleet
+	key      string
+	seal     cipher.AEAD
+	schedule func(step int, u float64) time.Duration
+	joined   time.Time
+
+	since  time.Time // answers count that were asked for after
+	seen   int64     // answers of asks up to this one do not count
+	id     string    // of the record that was seen
+	step   int
+	heard  time.Time // when the last attempt ended, zero if none has
+	mine   bool      // it was made here
+	window int64     // the last one that was signed in to
+
+	asks  int64              // the ask that is under way here, 0 for none
+	quiet context.CancelFunc // ends its signs of life
+}
+
+// change takes a step on the record of the question, and reports whether all share it.
+func (w *wait) change(do func(q *question, now int64)) (shared bool) {
+	var q question
+	var isNonsense bool
+	var window int64
+	u := rand.Float64()
+	shared = w.f.change(w.key, w.life(), func(text string, now int64, _ bool) string {
+		q = question{}
+		isNonsense = text != "" && (json.Unmarshal([]byte(text), &q) != nil || !q.isValid())
+		if isNonsense {
+			q = question{}
+		}
+		q.settle(now)
+		before := q
+		window = q.signIn(w.window, u)
+		if do(&q, now); reflect.DeepEqual(q, before) {
+			return text
+		}
+		return encode(q)
+	})
+	if isNonsense {
+		w.f.saysNonsense()
+	}
+	if shared {
+		w.window = window
+		w.f.meet(q.size())
+	}
+	return shared
+}
+
+// life is how long the record is needed that nobody changes.
+func (w *wait) life() time.Duration {
+	return min(max(10*time.Minute, 3*w.schedule(w.step, 1)), forgotten)
+}
+
+// A finding is what a look at the record says.
+type finding struct {
+	question
+	now    int64
+	isNew  bool // there is an answer for this wait
+	asking bool // this process has to ask
+	wait   time.Duration
+}
+
+// Claim is called when an attempt is due.
+func (w *wait) Claim(now time.Time) share.Turn {
+	var found finding
+	shared := w.change(func(q *question, at int64) {
+		found = finding{now: at}
+		seen := w.seenIn(q)
+		found.isNew = q.Had > seen && q.Asked <= at && at-q.Asked < now.Sub(w.since).Microseconds()
+		found.question = *q
+		if found.isNew {
+			return
+		}
+		if found.wait = w.left(q, at, now); found.wait <= 0 {
+			q.Step = max(q.Step, w.step)
+			q.claim(at)
+			found.question, found.asking = *q, true
+		}
+	})
+	w.seen, w.id = w.seenIn(&found.question), found.ID
+	switch {
+	case found.isNew:
+		return w.take(found, now)
+	case found.asking:
+		w.begin(found.N, now, shared)
+		return share.Turn{Ask: true, Alone: !shared}
+	}
+	return share.Turn{Next: now.Add(found.wait)}
+}
+
+// seenIn returns up to which ask the answers of a record do not count. Of a record that was
+// made since, only the time decides.
+func (w *wait) seenIn(q *question) int64 {
+	switch w.id {
+	case "":
+		return q.N
+	case q.ID:
+		return w.seen
+	}
+	return 0
+}
+
+// take returns the answer that was found. Where that is none, this process asks for itself.
+func (w *wait) take(found finding, now time.Time) share.Turn {
+	w.seen = found.Had
+	w.since = now.Add(-micros(found.now - found.Asked))
+	answer := w.open(found.question)
+	if answer == nil {
+		return share.Turn{Ask: true}
+	}
+	w.step++
+	w.heard, w.mine = now, false
+	return share.Turn{Answer: answer, Next: now.Add(max(0, w.left(&found.question, found.now, now)))}
+}
+
+// left returns how long it is until the next attempt or, while another asks, the next look.
+func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
+	wait := w.schedule(max(q.Step, w.step), q.jitter())
+	took := micros(q.took(at))
+	if q.Until != 0 {
+		// Who asks for much longer than the schedule and the last one hangs perhaps.
+		patience := max(3*wait, 2*micros(lease))
+		if !q.isHeld(at) || took > patience {
+			return 0
+		}
+		look := 20*time.Millisecond + took/4
+		return min(look+rand.N(look), micros(q.Until-at)+rand.N(lease*time.Microsecond/20))
+	}
+	age := micros(at - q.Ended)
+	if q.N == 0 || age < 0 { // nobody has asked, or the clock was set back
+		if w.heard.IsZero() {
+			return 0
+		}
+		age = now.Sub(w.heard)
+	}
+	if age > 2*wait+2*micros(lease) { // nobody has been here for long
+		q.Step = 0
+	}
+	left := wait - age
+	if w.step == 0 {
+		left = min(left, wait/2-now.Sub(w.joined))
+	}
+	if left > 0 && !w.mine { // who asked last is ahead, so that the others find the answer
+		left += 20*time.Millisecond + took*3/2 + rand.N(1+min(wait/10, time.Second))
+	}
+	return left
+}
+
+// begin notes that this process makes an ask, and shows that it is alive until it has.
+func (w *wait) begin(n int64, now time.Time, shared bool) {
+	w.asks, w.since = n, now
+	ctx, quiet := context.WithCancel(context.Background())
+	if w.quiet = quiet; !shared {
+		return
+	}
+	id := w.id
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(lease * time.Microsecond / 3):
+			}
+			w.f.try(w.key, w.life(), func(text string, now int64, _ bool) string {
+				var q question
+				if json.Unmarshal([]byte(text), &q) != nil || q.ID != id {
+					return text
+				}
+				q.isAlive(now, n)
+				return encode(q)
+			})
+		}
+	}()
+}
+
+// Answered shares the answer to the attempt that Claim gave to this process.
+func (w *wait) Answered(answer []byte) (next time.Time) {
+	now, n := time.Now(), w.asks
+	var left time.Duration
+	w.end()
+	w.step++
+	w.heard, w.mine = now, answer != nil
+	if len(answer) > mostAnswer {
+		w.f.say("long", "an answer of more than 64 KiB is not shared: each process asks for itself")
+	}
+	w.change(func(q *question, at int64) {
+		if q.ID != w.id || q.N != n { // it was lost, or another asks
+			left = w.schedule(max(q.Step, w.step), q.jitter())
+			return
+		}
+		var seal func(int64) []byte
+		if answer != nil {
+			seal = func(begun int64) []byte { return w.close(answer, q.ID, n, begun) }
+		}
+		q.answered(at, n, seal)
+		left = w.left(q, at, now)
+	})
+	w.seen = max(w.seen, n)
+	return now.Add(max(0, left))
+}
+
+// end ends the signs of life.
+func (w *wait) end() {
+	if w.quiet != nil {
+		w.quiet()
+	}
+	w.asks, w.quiet = 0, nil
+}
+
+// Close ends the wait. Who waits for the same soon after begins with short waits again.
+func (w *wait) Close() {
+	n := w.asks
+	if w.end(); n == 0 && !w.mine {
+		return
+	}
+	w.change(func(q *question, at int64) {
+		if q.ID == w.id {
+			q.answered(at, n, nil)
+			q.Step = 0
+		}
+	})
+}
+
+// close encrypts an answer: only who could have asked can read it, or make one.
+func (w *wait) close(answer []byte, id string, n, begun int64) []byte {
+	if len(answer) > mostAnswer {
+		return nil
+	}
+	return w.seal.Seal(nil, nil, answer, w.about(id, n, begun))
+}
+
+// open returns the answer that a question has; nil if there is none.
+func (w *wait) open(q question) []byte {
+	if len(q.Answer) == 0 {
+		return nil
+	}
+	answer, err := w.seal.Open(nil, nil, q.Answer, w.about(q.ID, q.Had, q.Asked))
+	if err != nil {
+		w.f.saysNonsense()
+		return nil
+	}
+	return append([]byte{}, answer...)
+}
+
+// about is what an answer is bound to: an old one is none to a new ask.
+func (w *wait) about(id string, n, begun int64) []byte {
+	return fmt.Appendf(nil, "%s %s %d %d", w.key, id, n, begun)
+}

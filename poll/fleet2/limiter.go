@@ -1,0 +1,207 @@
+package fleet
+
+import (
+	"cmp"
+	"encoding/json"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/pace"
+	"github.com/pollcli/poll/poll/internal/share"
+)
+
+const (
+	// farthest is how far ahead anything is believed that others may have written.
+	farthest = time.Hour
+	// limitLife is how long the record of a place is kept: until it opens, and some time more.
+	limitLife = 2 * farthest
+	// startShare is the share of a rate that is not known with which a place begins.
+	startShare = 0.25
+)
+
+// A Limiter spaces the requests of all processes of a [Fleet] together, as a Pacer does those
+// of one; but nothing is believed for longer than an hour. While the store is away, a process
+// has its share of the last rate that it was told.
+//
+// A call takes half a second at most, and two seconds at the beginning.
+type Limiter struct {
+	Fleet *Fleet
+	// PerSecond and Known are as in a Pacer, for all processes together. A rate that is not
+	// known begins with a quarter.
+	PerSecond float64
+	Known     bool
+	// Name says whose limit it is. All with the same name keep to one, at whatever place.
+	// Without a name each place has a limit, and a loopback address one for each machine.
+	Name string
+	// Key returns what else makes a limit at a place, such as the credentials that are sent
+	// there; nil means nothing. It is not called if there is a Name.
+	Key func(place string) string
+
+	mu     sync.Mutex
+	places map[string]*place
+}
+
+// A limit is what is shared of a place.
+type limit struct {
+	pace.Record
+	crowd
+}
+
+// A place is what this process knows of a place. Times of slots are this process's.
+type place struct {
+	key   string
+	rules pace.Rules
+
+	mu sync.Mutex
+	pace.Given
+	told   limit     // what all share
+	heard  time.Time // when that was told, zero for never
+	slot   time.Time // the newest
+	window int64     // the last one that was signed in to
+	part   float64   // while alone: that of how many the rate is, otherwise 0
+	reason string
+}
+
+// Next returns when the next request may go to a place.
+func (l *Limiter) Next(name string, had time.Time) (at time.Time, closed string) {
+	p := l.place(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var slot pace.Slot
+	var same, isClosed bool
+	p.change(l.Fleet, func(rec *limit, r pace.Rules, now int64) {
+		slot, same = p.Again(&rec.Record, r, now, had.UnixMicro())
+		at, isClosed = time.Now().Add(micros(slot.At-now)), rec.Closed > now
+	})
+	if same {
+		at = had
+	}
+	p.Keep(time.Now().UnixMicro(), at.UnixMicro(), slot)
+	p.slot = at
+	if isClosed {
+		closed = cmp.Or(p.reason, "another process was told to wait")
+	}
+	return at, closed
+}
+
+// Done tells what came of a request.
+func (l *Limiter) Done(name string, result pace.Result) {
+	if !result.Refused && result.Reset <= 0 {
+		return
+	}
+	p := l.place(name)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var reason string
+	p.change(l.Fleet, func(rec *limit, r pace.Rules, now int64) {
+		reason = rec.Learn(r, now, now-time.Since(result.Sent).Microseconds(), result, p.reason)
+	})
+	p.reason = reason
+}
+
+func (l *Limiter) place(name string) *place {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.places[name]; p != nil {
+		return p
+	}
+	text := "name " + l.Name
+	if l.Name == "" {
+		text = "place " + name
+		if u, err := url.Parse(name); err == nil && share.IsLoopback(u.Hostname()) {
+			text += "\x00" + share.Machine()
+		}
+		if l.Key != nil {
+			text += "\x00" + l.Key(name)
+		}
+	}
+	if l.places == nil {
+		l.places = map[string]*place{}
+	}
+	p := &place{
+		key:   l.Fleet.key("limit-", text),
+		rules: pace.NewRules(l.PerSecond, l.Known, startShare, farthest.Microseconds()),
+		Given: pace.Given{},
+	}
+	l.places[name] = p
+	return p
+}
+
+// change takes a step on the limit: that of all or, without the store, that of this process.
+func (p *place) change(f *Fleet, do func(*limit, pace.Rules, int64)) {
+	var rec limit
+	var window int64
+	var isNonsense bool
+	waiters, u := f.crowding(), rand.Float64()
+	shared := f.change(p.key, limitLife, func(text string, now int64, shared bool) string {
+		rec = limit{}
+		isNonsense = text != "" && (json.Unmarshal([]byte(text), &rec) != nil || !rec.Valid())
+		if isNonsense {
+			rec = limit{}
+		}
+		rules := p.rules
+		switch {
+		case !shared && text == "":
+			rec = p.alone(now, waiters)
+			fallthrough
+		case !shared:
+			rules.Start, rules.Most = rules.Start/p.part, rules.Most/p.part
+		case !rec.Valid() && !p.heard.IsZero(): // it was lost: who has a slot takes another
+			rec = p.moved(now)
+			rec.Void(now)
+		}
+		rec.Settle(rules, now)
+		rec.settle(now)
+		before := rec
+		window = rec.signIn(p.window, u)
+		if do(&rec, rules, now); rec == before {
+			return text
+		}
+		return encode(rec)
+	})
+	if isNonsense {
+		f.saysNonsense()
+	}
+	if shared {
+		if p.part > 0 { // other processes do not know of the slots that were given alone
+			clear(p.Given)
+		}
+		p.told, p.heard, p.window, p.part = rec, time.Now(), window, 0
+	}
+}
+
+// moved returns what was told as it is at a time of another clock.
+func (p *place) moved(now int64) limit {
+	rec := p.told
+	by := now - rec.Seen - time.Since(p.heard).Microseconds()
+	rec.Next, rec.Closed, rec.Since, rec.Reset = rec.Next+by, rec.Closed+by, rec.Since+by, rec.Reset+by
+	rec.Seen = now
+	return rec
+}
+
+// alone returns the part that this process has of what was told. It goes on as far after its
+// last slot as that says, or at a time of its own. Slots that it has it may use.
+func (p *place) alone(now int64, waiters float64) limit {
+	if p.heard.IsZero() {
+		p.part = waiters
+		return limit{}
+	}
+	rec := p.moved(now)
+	p.part = min(rec.size()*waiters, mostCrowd)
+	opens := max(now, rec.Closed)
+	rate := rec.Rate(p.rules, opens) / p.part
+	rec.Base, rec.Peak, rec.Since, rec.Sent, rec.Next = rate, rate, opens, 0, now
+	if rate > 0 {
+		gap, gone := 1e6/rate, float64(time.Since(p.slot).Microseconds())
+		if gone >= gap {
+			gone = gap * rand.Float64()
+		}
+		rec.Next = opens + int64(gap-gone)
+	}
+	for told, slot := range p.Given {
+		p.Given[told] = pace.Slot{At: slot.At + now - p.told.Seen - time.Since(p.heard).Microseconds(), Epoch: rec.Epoch}
+	}
+	return rec
+}

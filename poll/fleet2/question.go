@@ -1,0 +1,88 @@
+package fleet
+
+import (
+	"crypto/rand"
+	"fmt"
+	"hash/fnv"
+)
+
+const (
+	// lease is how long who asks is waited for without a sign of life.
+	lease = 5_000_000 // microseconds
+	// longest is the most that an attempt is taken to last, for how long others wait for it.
+	longest = 60 * lease
+	// questionVersion changes with the meaning of a question.
+	questionVersion = 1
+)
+
+// A question is what is shared of one. It counts asks, so that no clock decides which answer is
+// new. Its times are in microseconds of the store's clock. Its methods are steps.
+type question struct {
+	V      int    `json:"v"`
+	ID     string `json:"id"` // of this record: numbers of one that was lost mean nothing
+	N      int64  `json:"n"`  // the newest ask
+	Step   int    `json:"step"`
+	Begun  int64  `json:"begun"` // the newest ask
+	Until  int64  `json:"until"` // when its lease ends, 0 if it has ended
+	Ended  int64  `json:"ended"`
+	Had    int64  `json:"had"`    // the ask that was answered, 0 if none was since another began
+	Asked  int64  `json:"asked"`  // when that began
+	Answer []byte `json:"answer"` // sealed; empty if each has to ask for itself
+	crowd
+}
+
+func (q *question) isValid() bool {
+	return q.V == questionVersion && q.ID != "" && q.N >= 0 && q.Had >= 0 && q.Had <= q.N && q.Step >= 0
+}
+
+// settle makes of a record, whoever wrote it, one that can hold at a time.
+func (q *question) settle(now int64) {
+	if !q.isValid() {
+		*q = question{V: questionVersion, ID: rand.Text()}
+	}
+	q.crowd.settle(now)
+}
+
+// isHeld reports whether somebody asks.
+func (q *question) isHeld(now int64) bool { return q.Until > now && q.Until <= now+lease }
+
+// took returns how long the newest ask lasted, or has lasted until now.
+func (q *question) took(now int64) int64 {
+	if q.Until == 0 {
+		now = q.Ended
+	}
+	return min(max(0, now-q.Begun), longest)
+}
+
+// claim begins an ask.
+func (q *question) claim(now int64) {
+	q.N++
+	q.Begun, q.Until = now, now+lease
+	q.Had, q.Asked, q.Answer = 0, 0, nil // who waits gets the next
+}
+
+// isAlive notes that who made an ask is alive. It does nothing once another has begun.
+func (q *question) isAlive(now, n int64) {
+	if q.N == n && q.Until != 0 {
+		q.Until = now + lease
+	}
+}
+
+// answered ends an ask. Without a seal it was in vain.
+func (q *question) answered(now, n int64, seal func(begun int64) []byte) {
+	if q.N != n {
+		return
+	}
+	q.Until, q.Ended = 0, now
+	q.Step++
+	if seal != nil {
+		q.Had, q.Asked, q.Answer = n, q.Begun, seal(q.Begun)
+	}
+}
+
+// jitter returns a number between 0 and 1 that all compute alike.
+func (q *question) jitter() float64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, q.ID, q.N)
+	return float64(h.Sum64()>>11) / (1 << 53)
+}

@@ -1,0 +1,173 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha1"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+//go:embed swap.lua
+var swapText string
+
+var swapScript = redis.NewScript(1, swapText)
+
+// dialing is how long an attempt to connect may take. It outlasts one packet that is lost,
+// which is sent again after a second (RFC 6298).
+const dialing = 2 * time.Second
+
+// A server is a Redis, or what speaks its language: a single one or a cluster.
+type server struct {
+	network, host string
+	options       []redis.DialOption
+
+	mu     sync.Mutex
+	pools  map[string]*redis.Pool // by host
+	routes map[string]string      // where a cluster has a key, if that is not host
+}
+
+func newServer(network, host string, options ...redis.DialOption) *server {
+	limits := []redis.DialOption{redis.DialConnectTimeout(dialing), redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing)}
+	return &server{
+		network: network, host: host, options: append(limits, options...),
+		pools: map[string]*redis.Pool{}, routes: map[string]string{},
+	}
+}
+
+func (s *server) swap(ctx context.Context, key, old, next string, life time.Duration) (now string, at int64, swapped bool, err error) {
+	sum := sha1.Sum([]byte(old))
+	var reply []any
+	for range 3 { // a cluster says where it has a key
+		reply, err = redis.Values(s.run(ctx, key, hex.EncodeToString(sum[:]), next, life.Milliseconds()))
+		if !s.moved(key, err) {
+			break
+		}
+	}
+	if err == nil {
+		_, err = redis.Scan(reply, &swapped, &at, &now)
+	}
+	return now, at, swapped, inWords(err)
+}
+
+// run has the server run the script.
+func (s *server) run(ctx context.Context, key string, args ...any) (any, error) {
+	conn, err := s.connect(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return swapScript.DoContext(ctx, conn, append([]any{key}, args...)...)
+}
+
+// connect returns a connection. One that comes too late is there for the next call.
+func (s *server) connect(ctx context.Context, key string) (redis.Conn, error) {
+	pool := s.pool(key)
+	connected := make(chan redis.Conn, 1)
+	go func() { connected <- pool.Get() }()
+	select {
+	case conn := <-connected:
+		return conn, conn.Err()
+	case <-ctx.Done():
+		go func() { (<-connected).Close() }()
+		return nil, ctx.Err()
+	}
+}
+
+func (s *server) pool(key string) *redis.Pool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	host := s.host
+	if route, ok := s.routes[key]; ok {
+		host = route
+	}
+	pool := s.pools[host]
+	if pool == nil {
+		pool = &redis.Pool{MaxIdle: 4, MaxActive: 8, Wait: true, IdleTimeout: time.Minute, Dial: func() (redis.Conn, error) {
+			return redis.Dial(s.network, host, s.options...)
+		}}
+		s.pools[host] = pool
+	}
+	return pool
+}
+
+// moved reports whether a cluster has a key elsewhere, and notes where. What no longer
+// answers is forgotten: the cluster may have moved its keys.
+func (s *server) moved(key string, err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var said redis.Error
+	if err != nil && !errors.As(err, &said) {
+		delete(s.routes, key)
+	}
+	fields := strings.Fields(string(said))
+	if len(fields) != 3 || fields[0] != "MOVED" {
+		return false
+	}
+	s.routes[key] = fields[2]
+	return true
+}
+
+func (s *server) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, pool := range s.pools {
+		pool.Close()
+	}
+}
+
+// An errRefused is what a server refuses for one key. It may do what is asked for others.
+type errRefused struct{ code string }
+
+func (e errRefused) Error() string {
+	for _, known := range [...]struct{ code, words string }{
+		{"READONLY", "it is a replica, which can only be read"},
+		{"OOM", "it has no memory left"},
+		{"NOAUTH", "it wants a password"},
+		{"WRONGPASS", "the password is wrong"},
+		{"NOPERM", "the user may not run scripts, or use the keys " + prefix + "*"},
+	} {
+		if e.code == known.code {
+			return fmt.Sprintf("%s (%s)", known.words, e.code)
+		}
+	}
+	return fmt.Sprintf("it answers with an error (%s)", e.code)
+}
+
+// inWords says what an error means for those who share. It has nothing of what was sent.
+func inWords(err error) error {
+	var said redis.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &said):
+		return errRefused{codeOf(string(said))}
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
+		return context.DeadlineExceeded
+	case errors.Is(err, io.EOF):
+		return errors.New("it has closed the connection")
+	case strings.HasPrefix(err.Error(), "redigo"), strings.HasPrefix(err.Error(), "redis"):
+		return errors.New("an unexpected answer")
+	}
+	return err
+}
+
+// codeOf returns the first word of an error of Redis, if that is all that it can be.
+func codeOf(said string) string {
+	code, _, _ := strings.Cut(said, " ")
+	switch {
+	case strings.Contains(said, "executing the script can't"), strings.Contains(said, "ACL failure in script"):
+		return "NOPERM" // as Redis 7 and Valkey 8 say it of a command in a script
+	case code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
+		return "ERR"
+	}
+	return code
+}
