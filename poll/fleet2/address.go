@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -57,21 +58,11 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 	case u.Port() == "":
 		host = net.JoinHostPort(u.Hostname(), "6379")
 	}
-	number := 0
-	if database != "" {
-		number, err = strconv.Atoi(database)
-	}
-	switch {
-	case err != nil || number < 0:
-		return nil, "", errors.New("the database is a number, as in redis://HOST/1 or unix:///PATH?db=1: in a password, write %2F for /")
-	case u.RawQuery != "" || u.Fragment != "":
-		return nil, "", errors.New("nothing may follow the database: in a password, write %3F for ? and %23 for #")
+	number, err := strconv.Atoi(cmp.Or(database, "0"))
+	if err != nil || number < 0 || u.RawQuery != "" || u.Fragment != "" {
+		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
 	}
 	password, _ := u.User.Password()
-	if config = config.Clone(); config == nil {
-		config = &tls.Config{}
-	}
-	config.MinVersion = max(config.MinVersion, tls.VersionTLS12)
 	return newServer(network, host,
 		redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
 		redis.DialUseTLS(scheme == "rediss"), redis.DialTLSConfig(config)), shown, nil

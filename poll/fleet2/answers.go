@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -56,15 +55,10 @@ type wait struct {
 // change takes a step on the record of the question, and reports whether all share it.
 func (w *wait) change(do func(q *question, now int64)) (shared bool) {
 	var q question
-	var isNonsense bool
 	var window int64
 	u := rand.Float64()
-	shared = w.f.change(w.key, w.life(), func(text string, now int64, _ bool) string {
-		q = question{}
-		isNonsense = text != "" && (json.Unmarshal([]byte(text), &q) != nil || !q.isValid())
-		if isNonsense {
-			q = question{}
-		}
+	shared = w.f.change(w.key, func(text string, now int64, _ bool) string {
+		q = read(w.f, text, (*question).isValid)
 		q.settle(now)
 		before := q
 		window = q.signIn(w.window, u)
@@ -73,56 +67,36 @@ func (w *wait) change(do func(q *question, now int64)) (shared bool) {
 		}
 		return encode(q)
 	})
-	if isNonsense {
-		w.f.saysNonsense()
-	}
 	if shared {
 		w.window = window
-		w.f.meet(q.size())
+		w.f.waiters.Store(max(w.f.waiters.Load(), int64(q.size())))
 	}
 	return shared
 }
 
-// life is how long the record is needed that nobody changes.
-func (w *wait) life() time.Duration {
-	return min(max(10*time.Minute, 3*w.schedule(w.step, 1)), forgotten)
-}
-
-// A finding is what a look at the record says.
-type finding struct {
-	question
-	now    int64
-	isNew  bool // there is an answer for this wait
-	asking bool // this process has to ask
-	wait   time.Duration
-}
-
 // Claim is called when an attempt is due.
 func (w *wait) Claim(now time.Time) share.Turn {
-	var found finding
-	shared := w.change(func(q *question, at int64) {
-		found = finding{now: at}
-		seen := w.seenIn(q)
-		found.isNew = q.Had > seen && q.Asked <= at && at-q.Asked < now.Sub(w.since).Microseconds()
-		found.question = *q
-		if found.isNew {
-			return
+	var q question
+	var at, seen, ask int64
+	var left time.Duration
+	var isNew bool
+	shared := w.change(func(record *question, when int64) {
+		at, ask, seen = when, 0, w.seenIn(record)
+		isNew = record.Had > seen && record.Asked <= at && at-record.Asked < now.Sub(w.since).Microseconds()
+		if left = w.left(record, at, now); left <= 0 && !isNew {
+			ask = record.claim(at, w.step)
 		}
-		if found.wait = w.left(q, at, now); found.wait <= 0 {
-			q.Step = max(q.Step, w.step)
-			q.claim(at)
-			found.question, found.asking = *q, true
-		}
+		q = *record
 	})
-	w.seen, w.id = w.seenIn(&found.question), found.ID
+	w.id, w.seen = q.ID, seen
 	switch {
-	case found.isNew:
-		return w.take(found, now)
-	case found.asking:
-		w.begin(found.N, now, shared)
+	case isNew:
+		return w.take(&q, at, now)
+	case ask != 0:
+		w.begin(ask, now, shared)
 		return share.Turn{Ask: true, Alone: !shared}
 	}
-	return share.Turn{Next: now.Add(found.wait)}
+	return share.Turn{Next: now.Add(left)}
 }
 
 // seenIn returns up to which ask the answers of a record do not count. Of a record that was
@@ -137,17 +111,16 @@ func (w *wait) seenIn(q *question) int64 {
 	return 0
 }
 
-// take returns the answer that was found. Where that is none, this process asks for itself.
-func (w *wait) take(found finding, now time.Time) share.Turn {
-	w.seen = found.Had
-	w.since = now.Add(-micros(found.now - found.Asked))
-	answer := w.open(found.question)
+// take returns the answer that a question has. If that is none, this process asks for itself.
+func (w *wait) take(q *question, at int64, now time.Time) share.Turn {
+	w.seen, w.since = q.Had, now.Add(-micros(at-q.Asked))
+	answer := w.open(q)
 	if answer == nil {
 		return share.Turn{Ask: true}
 	}
 	w.step++
 	w.heard, w.mine = now, false
-	return share.Turn{Answer: answer, Next: now.Add(max(0, w.left(&found.question, found.now, now)))}
+	return share.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at, now)))}
 }
 
 // left returns how long it is until the next attempt or, while another asks, the next look.
@@ -198,9 +171,9 @@ func (w *wait) begin(n int64, now time.Time, shared bool) {
 				return
 			case <-time.After(lease * time.Microsecond / 3):
 			}
-			w.f.try(w.key, w.life(), func(text string, now int64, _ bool) string {
-				var q question
-				if json.Unmarshal([]byte(text), &q) != nil || q.ID != id {
+			w.f.try(w.key, func(text string, now int64, _ bool) string {
+				q := read(w.f, text, (*question).isValid)
+				if q.ID != id {
 					return text
 				}
 				q.isAlive(now, n)
@@ -267,16 +240,12 @@ func (w *wait) close(answer []byte, id string, n, begun int64) []byte {
 }
 
 // open returns the answer that a question has; nil if there is none.
-func (w *wait) open(q question) []byte {
+func (w *wait) open(q *question) []byte {
 	if len(q.Answer) == 0 {
 		return nil
 	}
-	answer, err := w.seal.Open(nil, nil, q.Answer, w.about(q.ID, q.Had, q.Asked))
-	if err != nil {
-		w.f.saysNonsense()
-		return nil
-	}
-	return append([]byte{}, answer...)
+	answer, _ := w.seal.Open([]byte{}, nil, q.Answer, w.about(q.ID, q.Had, q.Asked))
+	return answer
 }
 
 // about is what an answer is bound to: an old one is none to a new ask.

@@ -13,6 +13,25 @@ import (
 	"github.com/pollcli/poll/poll/internal/share"
 )
 
+// A memory is a store in memory.
+type memory struct {
+	mu      sync.Mutex
+	records map[string]string
+}
+
+func (m *memory) swap(_ context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at = time.Now().UnixMicro()
+	if next == "" || m.records[key] != old {
+		return m.records[key], at, false, nil
+	}
+	m.records[key] = next
+	return "", at, true, nil
+}
+
+func (m *memory) close() {}
+
 // A fake is a store in memory, in which things go wrong.
 type fake struct {
 	memory
@@ -23,7 +42,9 @@ type fake struct {
 	calls int
 }
 
-func newFake() *fake { return &fake{memory: memory{records: map[string]string{}}, delay: time.Millisecond} }
+func newFake() *fake {
+	return &fake{memory: memory{records: map[string]string{}}, delay: time.Millisecond}
+}
 
 func (s *fake) set(do func()) {
 	s.mu.Lock()
@@ -31,7 +52,7 @@ func (s *fake) set(do func()) {
 	do()
 }
 
-func (s *fake) swap(ctx context.Context, key, old, next string, life time.Duration) (string, int64, bool, error) {
+func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, bool, error) {
 	s.mu.Lock()
 	delay, away := s.delay, s.away
 	s.calls++
@@ -44,7 +65,7 @@ func (s *fake) swap(ctx context.Context, key, old, next string, life time.Durati
 	if away != nil {
 		return "", 0, false, away
 	}
-	now, at, swapped, err := s.memory.swap(ctx, key, old, next, life)
+	now, at, swapped, err := s.memory.swap(ctx, key, old, next)
 	s.mu.Lock()
 	at += s.clock.Microseconds()
 	s.mu.Unlock()

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,60 +9,61 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 )
 
+const (
+	lockSuffix = ".lock"
+	nap        = time.Millisecond // between two attempts to get a lock, which is held for less
+)
+
 // A directory keeps each record in a file, for the processes of one user on one machine. Who
 // looks at a file has the lock of another one beside it.
-type directory struct {
-	path  string
-	stuck atomic.Int32 // locks that are waited for in vain
-}
+type directory string
 
-// mostStuck is how many locks are waited for in vain at once: each keeps a thread.
-const mostStuck = 4
-
-// forgotten is when a file is removed that nobody has changed.
-const forgotten = 24 * time.Hour
-
-func openDirectory(path string) (*directory, error) {
-	d := &directory{path: path}
+// openDirectory returns a directory, of which it removes what nobody needs any more.
+func openDirectory(path string) (directory, error) {
+	d := directory(path)
 	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		return "", err
 	}
-	d.sweep()
+	records, _ := filepath.Glob(filepath.Join(path, prefix+"*[0-9a-f]"))
+	for _, record := range records {
+		if info, err := os.Lstat(record); err == nil && time.Since(info.ModTime()) > life {
+			os.Remove(record)
+			os.Remove(record + lockSuffix)
+		}
+	}
 	return d, nil
 }
 
 // check refuses what is no directory, and one that others may put files into.
-func (d *directory) check() error {
-	info, err := os.Stat(d.path)
+func (d directory) check() error {
+	info, err := os.Stat(string(d))
 	switch {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return fmt.Errorf("%s is not a directory", d.path)
+		return fmt.Errorf("%s is not a directory", d)
 	case !isOwn(info):
-		return fmt.Errorf("%s belongs to another user", d.path)
+		return fmt.Errorf("%s belongs to another user", d)
 	case isShared(info):
-		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", d.path)
+		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", d)
 	}
 	return nil
 }
 
-func (d *directory) swap(ctx context.Context, key, old, next string, _ time.Duration) (now string, at int64, swapped bool, err error) {
-	path := filepath.Join(d.path, key)
-	unlock, err := d.lock(ctx, path+".lock")
+func (d directory) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
+	path := filepath.Join(string(d), key)
+	unlock, err := d.lock(ctx, path+lockSuffix)
 	if err != nil {
 		return "", 0, false, err
 	}
 	defer unlock()
 	at = time.Now().UnixMicro()
-	now, err = read(path)
+	now, err = readFile(path)
 	if err != nil || next == "" || now != old {
 		return now, at, false, err
 	}
@@ -72,8 +74,21 @@ func (d *directory) swap(ctx context.Context, key, old, next string, _ time.Dura
 	return "", at, err == nil, err
 }
 
-// read returns the record in a file, "" if there is none.
-func read(path string) (string, error) {
+// lock takes the lock of a file, and makes the directory if it is not there.
+func (d directory) lock(ctx context.Context, path string) (unlock func() error, err error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(d.check(), yield(path)); err != nil {
+		return nil, err
+	}
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	_, err = l.TryLockContext(ctx, nap)
+	return l.Close, err
+}
+
+// readFile returns the record in a file, "" if there is none.
+func readFile(path string) (string, error) {
 	if err := yield(path); err != nil {
 		return "", err
 	}
@@ -97,52 +112,4 @@ func yield(path string) error {
 	return nil
 }
 
-// lock takes the lock of a file, and makes the directory if it is not there. It waits in line:
-// who only looks now and then never gets it in a crowd.
-func (d *directory) lock(ctx context.Context, path string) (unlock func(), err error) {
-	if err := os.MkdirAll(d.path, 0o700); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(d.check(), yield(path)); err != nil {
-		return nil, err
-	}
-	if d.stuck.Load() >= mostStuck {
-		return nil, context.DeadlineExceeded
-	}
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
-	unlock = func() { l.Close() }
-	if got, err := l.TryLock(); got || err != nil {
-		return unlock, err
-	}
-	locked := make(chan error, 1)
-	go func() { locked <- l.Lock() }()
-	select {
-	case err := <-locked:
-		return unlock, err
-	case <-ctx.Done():
-		d.stuck.Add(1)
-		go func() {
-			<-locked
-			unlock()
-			d.stuck.Add(-1)
-		}()
-		return nil, ctx.Err()
-	}
-}
-
-// sweep removes the records that nobody needs any more, with their locks.
-func (d *directory) sweep() {
-	entries, _ := os.ReadDir(d.path)
-	for _, entry := range entries {
-		name := entry.Name()
-		info, err := entry.Info()
-		if err != nil || !strings.HasPrefix(name, prefix) || strings.HasSuffix(name, ".lock") || time.Since(info.ModTime()) < forgotten {
-			continue
-		}
-		path := filepath.Join(d.path, name)
-		os.Remove(path)
-		os.Remove(path + ".lock")
-	}
-}
-
-func (d *directory) close() {}
+func (directory) close() {}

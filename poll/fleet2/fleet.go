@@ -23,6 +23,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -59,12 +60,13 @@ type Fleet struct {
 	note   func(string)
 	began  time.Time
 
-	mu      sync.Mutex
-	down    map[string]time.Time // until when a record is not asked for; "" is all of them
-	own     map[string]string    // the records of this process while it is alone
-	said    map[string]bool
-	waiters float64 // the most that share a question with this process
-	closed  bool
+	own     sync.Map     // the records of this process while it is alone
+	waiters atomic.Int64 // the most that share a question with this process
+
+	mu     sync.Mutex
+	down   map[string]time.Time // until when a record is not asked for; "" is all of them
+	said   map[string]bool
+	closed bool
 }
 
 // Open returns the fleet of those who name the same place: a directory, which is created,
@@ -81,8 +83,8 @@ func Open(where string, o Options) (*Fleet, error) {
 
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
-		store: s, where: where, secret: o.Secret, note: o.Note, began: time.Now(), waiters: 1,
-		down: map[string]time.Time{}, own: map[string]string{}, said: map[string]bool{},
+		store: s, where: where, secret: o.Secret, note: o.Note, began: time.Now(),
+		down: map[string]time.Time{}, said: map[string]bool{},
 	}
 }
 
@@ -111,20 +113,19 @@ type step func(record string, now int64, shared bool) string
 
 // change takes a step on a record: that of all or, if it cannot be had, that of this process.
 // It takes the step again if another process was faster.
-func (f *Fleet) change(key string, life time.Duration, s step) (shared bool) {
-	shared = f.try(key, life, s)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if shared {
-		delete(f.own, key)
-	} else {
-		f.own[key] = s(f.own[key], time.Now().UnixMicro(), false)
+func (f *Fleet) change(key string, s step) (shared bool) {
+	if f.try(key, s) {
+		f.own.Delete(key)
+		return true
 	}
-	return shared
+	own, _ := f.own.Load(key)
+	text, _ := own.(string)
+	f.own.Store(key, s(text, time.Now().UnixMicro(), false))
+	return false
 }
 
 // try takes a step on the record of all, unless that has just failed.
-func (f *Fleet) try(key string, life time.Duration, s step) bool {
+func (f *Fleet) try(key string, s step) bool {
 	f.mu.Lock()
 	now := time.Now()
 	down := f.closed || now.Before(f.down[""]) || now.Before(f.down[key])
@@ -132,12 +133,12 @@ func (f *Fleet) try(key string, life time.Duration, s step) bool {
 	if down {
 		return false
 	}
-	err := f.swap(key, life, s)
+	err := f.swap(key, s)
 	if err == nil {
 		return true
 	}
 	f.mu.Lock()
-	if !errors.As(err, new(errRefused)) {
+	if _, isRefused := errors.AsType[errRefused](err); !isRefused {
 		key = ""
 	}
 	f.down[key] = time.Now().Add(pause + rand.N(pause))
@@ -150,16 +151,16 @@ func (f *Fleet) try(key string, life time.Duration, s step) bool {
 	return false
 }
 
-func (f *Fleet) swap(key string, life time.Duration, s step) error {
+func (f *Fleet) swap(key string, s step) error {
 	begun := time.Now()
-	record, now, _, err := f.call(key, "", "", life)
+	record, now, _, err := f.call(key, "", "")
 	for try := 1; err == nil; try++ {
 		next := s(record, now, true)
 		if next == record {
 			return nil
 		}
 		var swapped bool
-		record, now, swapped, err = f.call(key, record, next, life)
+		record, now, swapped, err = f.call(key, record, next)
 		switch {
 		case swapped:
 			return nil
@@ -167,16 +168,16 @@ func (f *Fleet) swap(key string, life time.Duration, s step) error {
 			return context.DeadlineExceeded
 		case err == nil && try > 1: // in a crowd; what is known is old after the pause
 			time.Sleep(rand.N(time.Millisecond << min(try, 7)))
-			record, now, _, err = f.call(key, "", "", life)
+			record, now, _, err = f.call(key, "", "")
 		}
 	}
 	return err
 }
 
-func (f *Fleet) call(key, old, next string, life time.Duration) (string, int64, bool, error) {
+func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
 	defer cancel()
-	return f.store.swap(ctx, key, old, next, life)
+	return f.store.swap(ctx, key, old, next)
 }
 
 // say tells something once.
@@ -190,64 +191,22 @@ func (f *Fleet) say(about, text string) {
 	}
 }
 
-// micros returns a number of microseconds.
-func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+// read returns a record, the zero value if there is none that makes sense.
+func read[T any](f *Fleet, text string, isValid func(*T) bool) (record T) {
+	if text == "" {
+		return record
+	}
+	if json.Unmarshal([]byte(text), &record) != nil || !isValid(&record) {
+		f.say("nonsense", f.where+" has something that makes no sense, or is of another version, and is taken for nothing")
+		return *new(T)
+	}
+	return record
+}
 
 func encode(record any) string {
 	text, _ := json.Marshal(record) // of numbers and texts
 	return string(text)
 }
 
-// A crowd counts who uses a record.
-type crowd struct {
-	Window int64   `json:"window"`
-	Here   float64 `json:"here"`   // processes of this window
-	Before float64 `json:"before"` // of the one before
-}
-
-const (
-	window    = 30_000_000 // microseconds
-	signers   = 50         // about as many processes sign in
-	mostCrowd = 10_000
-)
-
-// settle makes a crowd one of the window of a time.
-func (c *crowd) settle(now int64) {
-	if w := now / window; w != c.Window {
-		if c.Before = c.Here; w != c.Window+1 {
-			c.Before = 0
-		}
-		c.Window, c.Here = w, 0
-	}
-	c.Here, c.Before = min(max(c.Here, 0), mostCrowd), min(max(c.Before, 0), mostCrowd)
-}
-
-// signIn counts a process, once in each window. Of many only some sign, each for several, or
-// they would do nothing else: u is between 0 and 1.
-func (c *crowd) signIn(last int64, u float64) (window int64) {
-	if each := max(1, c.size()/signers); last != c.Window && u*each < 1 {
-		c.Here += each
-	}
-	return c.Window
-}
-
-func (c *crowd) size() float64 { return max(1, c.Here, c.Before) }
-
-// crowding returns how many processes ask for themselves where one asks for all while the
-// store is there.
-func (f *Fleet) crowding() float64 {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.waiters
-}
-
-func (f *Fleet) saysNonsense() {
-	f.say("nonsense", fmt.Sprintf("%s has something that makes no sense, or is of another version, and is taken for nothing", f.where))
-}
-
-// meet notes how many share a question with this process.
-func (f *Fleet) meet(waiters float64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.waiters = max(f.waiters, waiters)
-}
+// micros returns a number of microseconds.
+func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"encoding/json"
 	"math/rand/v2"
 	"net/url"
 	"sync"
@@ -13,10 +12,9 @@ import (
 )
 
 const (
-	// farthest is how far ahead anything is believed that others may have written.
+	// farthest is how far ahead anything is believed that others may have written. Records live
+	// longer.
 	farthest = time.Hour
-	// limitLife is how long the record of a place is kept: until it opens, and some time more.
-	limitLife = 2 * farthest
 	// startShare is the share of a rate that is not known with which a place begins.
 	startShare = 0.25
 )
@@ -48,6 +46,8 @@ type limit struct {
 	pace.Record
 	crowd
 }
+
+func (l *limit) isValid() bool { return l.Record.Valid() }
 
 // A place is what this process knows of a place. Times of slots are this process's.
 type place struct {
@@ -133,22 +133,20 @@ func (l *Limiter) place(name string) *place {
 func (p *place) change(f *Fleet, do func(*limit, pace.Rules, int64)) {
 	var rec limit
 	var window int64
-	var isNonsense bool
-	waiters, u := f.crowding(), rand.Float64()
-	shared := f.change(p.key, limitLife, func(text string, now int64, shared bool) string {
-		rec = limit{}
-		isNonsense = text != "" && (json.Unmarshal([]byte(text), &rec) != nil || !rec.Valid())
-		if isNonsense {
-			rec = limit{}
+	u := rand.Float64()
+	shared := f.change(p.key, func(text string, now int64, shared bool) string {
+		rec = read(f, text, (*limit).isValid)
+		if shared == (p.part > 0) { // the slots of one limit are none of the other
+			clear(p.Given)
 		}
 		rules := p.rules
 		switch {
-		case !shared && text == "":
-			rec = p.alone(now, waiters)
-			fallthrough
 		case !shared:
+			if text == "" {
+				rec = p.alone(now, float64(max(1, f.waiters.Load())))
+			}
 			rules.Start, rules.Most = rules.Start/p.part, rules.Most/p.part
-		case !rec.Valid() && !p.heard.IsZero(): // it was lost: who has a slot takes another
+		case rec.V == 0 && !p.heard.IsZero(): // it was lost: who has a slot takes another
 			rec = p.moved(now)
 			rec.Void(now)
 		}
@@ -161,13 +159,7 @@ func (p *place) change(f *Fleet, do func(*limit, pace.Rules, int64)) {
 		}
 		return encode(rec)
 	})
-	if isNonsense {
-		f.saysNonsense()
-	}
 	if shared {
-		if p.part > 0 { // other processes do not know of the slots that were given alone
-			clear(p.Given)
-		}
 		p.told, p.heard, p.window, p.part = rec, time.Now(), window, 0
 	}
 }
@@ -181,27 +173,26 @@ func (p *place) moved(now int64) limit {
 	return rec
 }
 
-// alone returns the part that this process has of what was told. It goes on as far after its
-// last slot as that says, or at a time of its own. Slots that it has it may use.
+// alone returns the part that this process has of what was told. It goes on with its slot, or
+// as far after that as the rate says, or at a time of its own.
 func (p *place) alone(now int64, waiters float64) limit {
-	if p.heard.IsZero() {
-		p.part = waiters
+	if p.part = waiters; p.heard.IsZero() {
 		return limit{}
 	}
 	rec := p.moved(now)
 	p.part = min(rec.size()*waiters, mostCrowd)
 	opens := max(now, rec.Closed)
 	rate := rec.Rate(p.rules, opens) / p.part
-	rec.Base, rec.Peak, rec.Since, rec.Sent, rec.Next = rate, rate, opens, 0, now
-	if rate > 0 {
-		gap, gone := 1e6/rate, float64(time.Since(p.slot).Microseconds())
-		if gone >= gap {
-			gone = gap * rand.Float64()
-		}
-		rec.Next = opens + int64(gap-gone)
+	rec.Base, rec.Peak, rec.Since, rec.Sent = rate, rate, opens, 0
+	wait, gone := 1e6/max(rate, 1e-3), float64(time.Since(p.slot).Microseconds())
+	switch {
+	case rate == 0, gone < 0:
+		wait = max(0, -gone)
+	case gone < wait:
+		wait -= gone
+	default:
+		wait *= rand.Float64()
 	}
-	for told, slot := range p.Given {
-		p.Given[told] = pace.Slot{At: slot.At + now - p.told.Seen - time.Since(p.heard).Microseconds(), Epoch: rec.Epoch}
-	}
+	rec.Next = opens + int64(wait)
 	return rec
 }

@@ -54,11 +54,12 @@ func (q *question) took(now int64) int64 {
 	return min(max(0, now-q.Begun), longest)
 }
 
-// claim begins an ask.
-func (q *question) claim(now int64) {
-	q.N++
+// claim begins an ask, after at least so many.
+func (q *question) claim(now int64, step int) (n int64) {
+	q.N, q.Step = q.N+1, max(q.Step, step)
 	q.Begun, q.Until = now, now+lease
 	q.Had, q.Asked, q.Answer = 0, 0, nil // who waits gets the next
+	return q.N
 }
 
 // isAlive notes that who made an ask is alive. It does nothing once another has begun.

@@ -1,14 +1,12 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -43,7 +41,7 @@ func newServer(network, host string, options ...redis.DialOption) *server {
 	}
 }
 
-func (s *server) swap(ctx context.Context, key, old, next string, life time.Duration) (now string, at int64, swapped bool, err error) {
+func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
 	sum := sha1.Sum([]byte(old))
 	var reply []any
 	for range 3 { // a cluster says where it has a key
@@ -85,10 +83,7 @@ func (s *server) connect(ctx context.Context, key string) (redis.Conn, error) {
 func (s *server) pool(key string) *redis.Pool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	host := s.host
-	if route, ok := s.routes[key]; ok {
-		host = route
-	}
+	host := cmp.Or(s.routes[key], s.host)
 	pool := s.pools[host]
 	if pool == nil {
 		pool = &redis.Pool{MaxIdle: 4, MaxActive: 8, Wait: true, IdleTimeout: time.Minute, Dial: func() (redis.Conn, error) {
@@ -105,15 +100,15 @@ func (s *server) moved(key string, err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var said redis.Error
-	if err != nil && !errors.As(err, &said) {
+	if errors.As(err, &said); err != nil && said == "" {
 		delete(s.routes, key)
 	}
 	fields := strings.Fields(string(said))
-	if len(fields) != 3 || fields[0] != "MOVED" {
-		return false
+	isMoved := len(fields) == 3 && fields[0] == "MOVED"
+	if isMoved {
+		s.routes[key] = fields[2]
 	}
-	s.routes[key] = fields[2]
-	return true
+	return isMoved
 }
 
 func (s *server) close() {
@@ -124,50 +119,23 @@ func (s *server) close() {
 	}
 }
 
-// An errRefused is what a server refuses for one key. It may do what is asked for others.
-type errRefused struct{ code string }
+// An errRefused is the first word of an error of Redis. Others than it was about may work.
+type errRefused string
 
-func (e errRefused) Error() string {
-	for _, known := range [...]struct{ code, words string }{
-		{"READONLY", "it is a replica, which can only be read"},
-		{"OOM", "it has no memory left"},
-		{"NOAUTH", "it wants a password"},
-		{"WRONGPASS", "the password is wrong"},
-		{"NOPERM", "the user may not run scripts, or use the keys " + prefix + "*"},
-	} {
-		if e.code == known.code {
-			return fmt.Sprintf("%s (%s)", known.words, e.code)
-		}
-	}
-	return fmt.Sprintf("it answers with an error (%s)", e.code)
-}
+func (e errRefused) Error() string { return "it answers with an error (" + string(e) + ")" }
 
 // inWords says what an error means for those who share. It has nothing of what was sent.
 func inWords(err error) error {
 	var said redis.Error
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &said):
-		return errRefused{codeOf(string(said))}
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded):
-		return context.DeadlineExceeded
-	case errors.Is(err, io.EOF):
-		return errors.New("it has closed the connection")
-	case strings.HasPrefix(err.Error(), "redigo"), strings.HasPrefix(err.Error(), "redis"):
-		return errors.New("an unexpected answer")
+	if !errors.As(err, &said) {
+		return err
 	}
-	return err
-}
-
-// codeOf returns the first word of an error of Redis, if that is all that it can be.
-func codeOf(said string) string {
-	code, _, _ := strings.Cut(said, " ")
+	code, _, _ := strings.Cut(string(said), " ")
 	switch {
-	case strings.Contains(said, "executing the script can't"), strings.Contains(said, "ACL failure in script"):
-		return "NOPERM" // as Redis 7 and Valkey 8 say it of a command in a script
+	case strings.Contains(string(said), "executing the script can't"), strings.Contains(string(said), "ACL failure in script"):
+		return errRefused("NOPERM") // as Redis 7 and Valkey 8 say it of a command in a script
 	case code == "" || strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "":
-		return "ERR"
+		return errRefused("ERR")
 	}
-	return code
+	return errRefused(code)
 }
