@@ -1,10 +1,7 @@
 package fleet
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,73 +9,6 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/share"
 )
-
-// A memory is a store in memory.
-type memory struct {
-	mu      sync.Mutex
-	records map[string]string
-}
-
-func (m *memory) swap(_ context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	at = time.Now().UnixMicro()
-	if next == "" || m.records[key] != old {
-		return m.records[key], at, false, nil
-	}
-	m.records[key] = next
-	return "", at, true, nil
-}
-
-func (m *memory) close() {}
-
-// A fake is a store in memory, in which things go wrong.
-type fake struct {
-	memory
-	mu    sync.Mutex
-	delay time.Duration
-	away  error
-	clock time.Duration // ahead of this process's
-	calls int
-}
-
-func newFake() *fake {
-	return &fake{memory: memory{records: map[string]string{}}, delay: time.Millisecond}
-}
-
-func (s *fake) set(do func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	do()
-}
-
-func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, bool, error) {
-	s.mu.Lock()
-	delay, away := s.delay, s.away
-	s.calls++
-	s.mu.Unlock()
-	select {
-	case <-time.After(delay / 2):
-	case <-ctx.Done():
-		return "", 0, false, ctx.Err()
-	}
-	if away != nil {
-		return "", 0, false, away
-	}
-	now, at, swapped, err := s.memory.swap(ctx, key, old, next)
-	s.mu.Lock()
-	at += s.clock.Microseconds()
-	s.mu.Unlock()
-	time.Sleep(delay / 2)
-	return now, at, swapped, err
-}
-
-// forget loses all records.
-func (s *fake) forget() {
-	s.memory.mu.Lock()
-	defer s.memory.mu.Unlock()
-	s.records = map[string]string{}
-}
 
 // A thing is what is asked about. It is done at a time.
 type thing struct {
@@ -142,6 +72,9 @@ func waits(t *testing.T, e *fake, n int, within, done time.Duration, schedule fu
 		first = time.Hour
 		var mu sync.Mutex
 		var all sync.WaitGroup
+		if e.script != nil {
+			all.Go(e.script)
+		}
 		for i := range n {
 			all.Go(func() {
 				time.Sleep(time.Duration(float64(within) * float64(i) / float64(n)))
@@ -186,5 +119,33 @@ func TestAnswers_crowd(t *testing.T) {
 	}
 }
 
-var _ = errors.New
-var _ = rand.N[int]
+// In whatever way the store fails, many ask no more than each of them would alone, all know
+// soon, and none fails.
+func TestAnswers_faults(t *testing.T) {
+	t.Parallel()
+	for name, fail := range faults() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := newFake()
+			e.script = func() {
+				time.Sleep(8 * time.Second)
+				fail(e)
+			}
+			it, first, last := waits(t, e, 50, time.Second, 40*time.Second, everySecond, none)
+			t.Logf("%d requests, first %s, last %s", len(it.asked), first, last)
+			if len(it.asked) > 50*42 || last-first > 1500*time.Millisecond || first > 42*time.Second {
+				t.Errorf("%d requests, first %s, last %s", len(it.asked), first, last)
+			}
+		})
+	}
+}
+
+// A process whose attempts always fail keeps nobody from an answer, and neither do most of them.
+func TestAnswers_failing(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []int{1, 25, 45} {
+		it, first, last := waits(t, newFake(), 50, time.Second, 20*time.Second, everySecond, func(i int) bool { return i < broken })
+		_, _, _ = it, first, last
+		t.Logf("%d broken: %d requests, first %s, last %s", broken, len(it.asked), first, last)
+	}
+}

@@ -1,6 +1,7 @@
 package pace
 
 import (
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -55,14 +56,10 @@ func (g Given) Again(l *Record, r Rules, now, had int64) (s Slot, same bool) {
 	return Slot{l.Take(r, now), l.Epoch}, false
 }
 
-// Keep notes a slot of a time, and forgets those of the past.
+// Keep notes a slot that was told for later. A slot is used once it is told for now.
 func (g Given) Keep(now, told int64, s Slot) {
-	for other := range g {
-		if other < now-60*second {
-			delete(g, other)
-		}
-	}
-	if told > now {
+	if delete(g, told); told > now {
+		maps.DeleteFunc(g, func(other int64, _ Slot) bool { return other < now-60*second })
 		g[told] = s
 	}
 }

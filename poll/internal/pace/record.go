@@ -12,6 +12,7 @@ const (
 	knownShare = 0.95        // of a known rate: a limit without any burst refuses far less there than at 99%
 	cutTo      = 0.5         // what a refusal leaves of the rate that was really sent
 	below      = 0.85        // where a rate stops doubling, as a share of what was sent until it was refused
+	burst      = 0.7         // about how many seconds' requests a place lets through besides
 	growth     = 0.015       // what a rate gains in a second from there on, as a share of it
 	steady     = 40          // seconds after which it grows as fast again by the cube of the time (RFC 9438)
 	maxIdle    = second / 10 // how late a slot may be taken, because of timers, before the place counts as idle
@@ -151,16 +152,18 @@ func (l *Record) Refused(r Rules, now, sent, wait int64) {
 func (l *Record) cut(r Rules, now int64) {
 	rate := l.Rate(r, now)
 	unused := float64(max(0, l.Next-now)) * rate / second
-	sent := max(1, l.Sent-unused) / max(1, float64(now-l.Since)/second)
+	slots, seconds := max(1, l.Sent-unused), max(1, float64(now-l.Since)/second)
+	sent := slots / seconds
 	if rate == 0 {
 		rate = sent
 	}
 	sent = min(sent, rate)
 	l.Base, l.Peak = r.bound(cutTo*sent), r.bound(rate)
 	if sent > rate/2 {
-		l.Peak = r.bound(below * sent)
+		l.Peak = r.bound(below * min(rate, slots/(seconds+burst)))
 	}
 	l.Void(now)
+	l.Base = min(l.Base, l.Peak)
 	l.Since, l.Sent, l.Next = max(now, l.Closed), 0, now+gap(l.Base)
 }
 
