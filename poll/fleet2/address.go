@@ -37,7 +37,7 @@ func openStore(where string, config *tls.Config) (store, string, error) {
 
 // likeAddress matches a word that has a password perhaps: a URL of which a slash is missing,
 // USER:PASSWORD@ and HOST:PORT. No directory is made of it.
-var likeAddress = regexp.MustCompile(`^(?i:rediss?|unix):|:.*@|^[^/]*@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`)
+var likeAddress = regexp.MustCompile(`^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`)
 
 // openServer reads the URL of a Redis.
 func openServer(scheme, where string, config *tls.Config) (*server, string, error) {

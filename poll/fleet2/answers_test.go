@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -140,12 +142,159 @@ func TestAnswers_faults(t *testing.T) {
 	}
 }
 
-// A process whose attempts always fail keeps nobody from an answer, and neither do most of them.
+// Processes whose attempts always fail keep nobody from an answer.
 func TestAnswers_failing(t *testing.T) {
 	t.Parallel()
 	for _, broken := range []int{1, 25, 45} {
 		it, first, last := waits(t, newFake(), 50, time.Second, 20*time.Second, everySecond, func(i int) bool { return i < broken })
-		_, _, _ = it, first, last
-		t.Logf("%d broken: %d requests, first %s, last %s", broken, len(it.asked), first, last)
+		if len(it.asked) > 25 || first > 26*time.Second || last-first > 1500*time.Millisecond {
+			t.Errorf("%d broken: %d requests, first %s, last %s", broken, len(it.asked), first, last)
+		}
+	}
+}
+
+// Who hangs while it asks is not waited for longer than twice a lease, and more than a few times
+// as long as the wait.
+func TestAnswers_hanging(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newFake()
+		hung := Answers{newFleet(e, "here", Options{})}.Question([]byte("thing"), time.Now(), everySecond)
+		if turn := hung.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%+v", turn)
+		}
+		it := &thing{begun: time.Now(), took: time.Millisecond}
+		if knew := waitFor(it, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); knew > 14*time.Second || knew < 9*time.Second {
+			t.Errorf("the other knows after %s", knew)
+		}
+		hung.Answered([]byte("late"))
+		hung.Close()
+	})
+}
+
+// Only what was asked for after a wait began counts, whatever happens to the store or its clock.
+func TestAnswers_since(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(e *fake, old map[string]string){
+		"nothing":            func(*fake, map[string]string) {},
+		"half a minute back": func(e *fake, _ map[string]string) { e.clock = -30 * time.Second },
+		"an old copy":        func(e *fake, old map[string]string) { e.records = old },
+		"lost, and an old copy": func(e *fake, old map[string]string) {
+			e.records = map[string]string{}
+			go func() {
+				time.Sleep(2500 * time.Millisecond)
+				e.memory.mu.Lock()
+				defer e.memory.mu.Unlock()
+				e.records = old
+			}()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				e := newFake()
+				if got := waitFor(&thing{begun: time.Now()}, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); got > time.Second {
+					t.Fatal(got)
+				}
+				old := maps.Clone(e.records) // it has "done"
+				time.Sleep(time.Minute)
+				it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
+				time.AfterFunc(time.Second, func() { fail(e, old) })
+				if knew := waitFor(it, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
+					t.Errorf("knew after %s", knew)
+				}
+			})
+		})
+	}
+}
+
+// limited has n processes wait for a thing at a place with a limit. It returns the requests of each
+// second, and when the last knew.
+func limited(t *testing.T, n int, e *fake, perSecond float64, schedule func(int, float64) time.Duration, done, total time.Duration) (seconds []int, last time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		it := &thing{begun: time.Now(), done: time.Now().Add(done), took: 5 * time.Millisecond}
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		if e.script != nil {
+			all.Go(e.script)
+		}
+		for i := range n {
+			all.Go(func() {
+				time.Sleep(time.Second * time.Duration(i) / time.Duration(n))
+				f := newFleet(e, "here", Options{})
+				l := &Limiter{Fleet: f, PerSecond: perSecond, Known: true}
+				q := Answers{f}.Question([]byte("thing"), time.Now(), schedule)
+				defer q.Close()
+				for time.Since(it.begun) < total {
+					turn := q.Claim(time.Now())
+					answer, next := turn.Answer, turn.Next
+					if turn.Ask {
+						slot(l)
+						answer = it.ask()
+						next = q.Answered(answer)
+					}
+					if string(answer) == "done" {
+						mu.Lock()
+						last = max(last, time.Since(it.begun))
+						mu.Unlock()
+						return
+					}
+					time.Sleep(time.Until(next))
+				}
+			})
+		}
+		all.Wait()
+		seconds = make([]int, int(total.Seconds())+60)
+		for _, at := range it.asked {
+			seconds[int(at.Seconds())]++
+		}
+	})
+	return seconds, last
+}
+
+// slot waits until a request may go.
+func slot(l *Limiter) {
+	at, _ := l.Next("https://api.example.com:443", time.Time{})
+	for at.After(time.Now()) {
+		time.Sleep(time.Until(at))
+		at, _ = l.Next("https://api.example.com:443", at)
+	}
+}
+
+// Once the store is lost, those who shared one answer ask no more together than the limit allows.
+func TestAnswers_lostStore(t *testing.T) {
+	t.Parallel()
+	e := newFake()
+	e.script = func() {
+		time.Sleep(8 * time.Second)
+		e.set(func() { e.away = errors.New("killed") })
+	}
+	every := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * 100 * time.Millisecond }
+	seconds, _ := limited(t, 50, e, 10, every, time.Hour, 20*time.Second)
+	t.Log(seconds)
+	sum := 0
+	for i, n := range seconds[:20] {
+		if n > 20 {
+			t.Errorf("%d requests in second %d", n, i)
+		}
+		if i >= 9 {
+			sum += n
+		}
+	}
+	if sum > 11*12 || sum < 11*4 {
+		t.Errorf("%d requests in 11 s", sum)
+	}
+}
+
+// Where answers are shared and slots cannot be, no attempt costs a lease.
+func TestAnswers_withoutSlots(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{1, 5, 20, 60} {
+		e := newFake()
+		e.awayKeys = "limit-"
+		seconds, last := limited(t, n, e, 20, everySecond, 6*time.Second, 40*time.Second)
+		if last > 10*time.Second {
+			t.Errorf("%d: last %s, %v", n, last, seconds)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func readFile(path string) (string, error) {
 // yield takes what is no file out of the way of one.
 func yield(path string) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return os.Rename(path, path+".bad")
+		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))
 	}
 	return nil
 }

@@ -176,23 +176,21 @@ func (p *place) moved(now int64) limit {
 // alone returns the part that this process has of what was told. It goes on with its slot, or
 // as far after that as the rate says, or at a time of its own.
 func (p *place) alone(now int64, waiters float64) limit {
-	if p.part = waiters; p.heard.IsZero() {
-		return limit{}
-	}
 	rec := p.moved(now)
-	p.part = min(rec.size()*waiters, mostCrowd)
+	rec.Settle(p.rules, now)
+	p.part = max(rec.size(), waiters)
 	opens := max(now, rec.Closed)
-	rate := rec.Rate(p.rules, opens) / p.part
-	rec.Base, rec.Peak, rec.Since, rec.Sent = rate, rate, opens, 0
-	wait, gone := 1e6/max(rate, 1e-3), float64(time.Since(p.slot).Microseconds())
+	rec.Base = rec.Rate(p.rules, opens) / p.part
+	rec.Peak, rec.Since, rec.Sent, rec.Next = rec.Base, opens, 0, opens
+	wait, gone := 1e6/max(rec.Base, 1e-3), float64(time.Since(p.slot).Microseconds())
 	switch {
-	case rate == 0, gone < 0:
-		wait = max(0, -gone)
+	case rec.Base == 0 || p.part == 1 && gone > wait:
+	case gone < 0:
+		rec.Next -= int64(gone)
 	case gone < wait:
-		wait -= gone
+		rec.Next += int64(wait - gone)
 	default:
-		wait *= rand.Float64()
+		rec.Next += int64(wait * rand.Float64())
 	}
-	rec.Next = opens + int64(wait)
 	return rec
 }
