@@ -4,16 +4,27 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
+	crand "crypto/rand"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
-	"reflect"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/share"
 )
 
-// mostAnswer is the size of an answer that is shared, at most.
-const mostAnswer = 64 << 10
+const (
+	// mostAnswer is the size of an answer that is shared, at most.
+	mostAnswer = 64 << 10
+	// lease is how long who asks is waited for without a sign of life.
+	lease = 5_000_000 // microseconds
+	// longest is the most that an attempt is taken to last, for how long others wait for it.
+	longest = 60 * lease
+	// mostSteps is more than anybody takes.
+	mostSteps = 1 << 30
+	// questionVersion changes with the meaning of a question.
+	questionVersion = 1
+)
 
 // Answers has all processes of a [Fleet] share what they are answered. Nobody is elected: whose
 // time comes first asks, and has the lease on the question until then; the others look again
@@ -54,21 +65,15 @@ type wait struct {
 
 // change takes a step on the record of the question, and reports whether all share it.
 func (w *wait) change(do func(q *question, now int64)) (shared bool) {
-	var q question
-	var window int64
-	u := rand.Float64()
-	shared = w.f.change(w.key, func(text string, now int64, _ bool) string {
-		q = read(w.f, text, (*question).isValid)
-		q.settle(now)
-		before := q
-		window = q.signIn(w.window, u)
-		if do(&q, now); reflect.DeepEqual(q, before) {
-			return text
+	q, shared := change(w.f, w.key, &w.window, func(q *question, now int64, _ bool) bool {
+		if q.V == 0 {
+			q.V, q.ID = questionVersion, crand.Text()
 		}
-		return encode(q)
+		before := *q
+		do(q, now)
+		return *q != before
 	})
 	if shared {
-		w.window = window
 		w.f.waiters.Store(max(w.f.waiters.Load(), int64(q.size())))
 	}
 	return shared
@@ -172,7 +177,7 @@ func (w *wait) begin(n int64, now time.Time, shared bool) {
 			case <-time.After(lease * time.Microsecond / 3):
 			}
 			w.f.try(w.key, func(text string, now int64, _ bool) string {
-				q := read(w.f, text, (*question).isValid)
+				q := read[question](w.f, text)
 				if q.ID != id {
 					return text
 				}
@@ -198,11 +203,7 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 			left = w.schedule(max(q.Step, w.step), q.jitter())
 			return
 		}
-		var seal func(int64) []byte
-		if answer != nil {
-			seal = func(begun int64) []byte { return w.close(answer, q.ID, n, begun) }
-		}
-		q.answered(at, n, seal)
+		q.answered(at, n, w.sealed(answer, q))
 		left = w.left(q, at, now)
 	})
 	w.seen = max(w.seen, n)
@@ -231,20 +232,22 @@ func (w *wait) Close() {
 	})
 }
 
-// close encrypts an answer: only who could have asked can read it, or make one.
-func (w *wait) close(answer []byte, id string, n, begun int64) []byte {
-	if len(answer) > mostAnswer {
+// sealed encrypts the answer to the newest ask: only who could have asked can read it, or make
+// one. It returns nil for none, and nothing for one that is too long.
+func (w *wait) sealed(answer []byte, q *question) *string {
+	switch {
+	case answer == nil:
 		return nil
+	case len(answer) > mostAnswer:
+		return new("")
 	}
-	return w.seal.Seal(nil, nil, answer, w.about(id, n, begun))
+	return new(base64.StdEncoding.EncodeToString(w.seal.Seal(nil, nil, answer, w.about(q.ID, q.N, q.Begun))))
 }
 
 // open returns the answer that a question has; nil if there is none.
 func (w *wait) open(q *question) []byte {
-	if len(q.Answer) == 0 {
-		return nil
-	}
-	answer, _ := w.seal.Open([]byte{}, nil, q.Answer, w.about(q.ID, q.Had, q.Asked))
+	sealed, _ := base64.StdEncoding.DecodeString(q.Answer)
+	answer, _ := w.seal.Open([]byte{}, nil, sealed, w.about(q.ID, q.Had, q.Asked))
 	return answer
 }
 

@@ -75,11 +75,11 @@ func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, 
 	return now, at, swapped, err
 }
 
-// forget loses all records.
-func (s *fake) forget() {
+// become gives the store other records.
+func (s *fake) become(records map[string]string) {
 	s.memory.mu.Lock()
 	defer s.memory.mu.Unlock()
-	s.records = map[string]string{}
+	s.records = records
 }
 
 // faults are what may befall a store that comes back.
@@ -93,15 +93,15 @@ func faults() map[string]func(*fake) {
 		"paused":  func(e *fake) { away(e, nil, time.Hour, 10*time.Second) },
 		"broken":  func(e *fake) { away(e, errors.New("broken"), time.Millisecond, 10*time.Second) },
 		"full":    func(e *fake) { away(e, errRefused("OOM"), time.Millisecond, 10*time.Second) },
-		"flushed": func(e *fake) { e.forget() },
+		"flushed": func(e *fake) { e.become(map[string]string{}) },
 		"flushed again and again": func(e *fake) {
 			for range 20 {
-				e.forget()
+				e.become(map[string]string{})
 				time.Sleep(500 * time.Millisecond)
 			}
 		},
 		"restarted empty": func(e *fake) {
-			e.forget()
+			e.become(map[string]string{})
 			away(e, errors.New("broken"), time.Millisecond, 3*time.Second)
 		},
 		"an hour back":       func(e *fake) { e.set(func() { e.clock = -time.Hour }) },

@@ -108,21 +108,23 @@ func (f *Fleet) mac(use, text string) []byte {
 	return h.Sum(nil)
 }
 
+// A store keeps small records.
+type store interface {
+	// swap puts next in the place of the record under a key if that is old, and reports whether
+	// it did. If not, now is the record, "" for none. An empty next only looks. at is the
+	// store's time in microseconds.
+	swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error)
+	close()
+}
+
+// life is how long a record is kept that nobody changes.
+const life = 2 * time.Hour
+
+// mostRecord is the size of a record at most: a sealed answer in base64, and some numbers.
+const mostRecord = 1 << 18
+
 // A step returns the record that follows another, at a time of the clock of those who have it.
 type step func(record string, now int64, shared bool) string
-
-// change takes a step on a record: that of all or, if it cannot be had, that of this process.
-// It takes the step again if another process was faster.
-func (f *Fleet) change(key string, s step) (shared bool) {
-	if f.try(key, s) {
-		f.own.Delete(key)
-		return true
-	}
-	own, _ := f.own.Load(key)
-	text, _ := own.(string)
-	f.own.Store(key, s(text, time.Now().UnixMicro(), false))
-	return false
-}
 
 // try takes a step on the record of all, unless that has just failed.
 func (f *Fleet) try(key string, s step) bool {
@@ -191,16 +193,48 @@ func (f *Fleet) say(about, text string) {
 	}
 }
 
+// A record is what processes share under a key.
+type record interface{ isValid() bool }
+
+// change takes a step on a record: that of all or, if it cannot be had, that of this process.
+// The step may have to be taken again. A record of which nothing is known is the zero value.
+// window is the last one in which this process was counted.
+func change[R record, P interface {
+	*R
+	processes() *crowd
+}](f *Fleet, key string, window *int64, do func(rec P, now int64, shared bool) (changed bool)) (rec R, shared bool) {
+	var signed int64
+	u := rand.Float64()
+	take := func(text string, now int64, shared bool) string {
+		rec = read[R](f, text)
+		changed, processes := do(&rec, now, shared), P(&rec).processes()
+		before := *processes
+		if signed = processes.signIn(now, *window, u); !changed && *processes == before {
+			return text
+		}
+		return encode(rec)
+	}
+	if f.try(key, take) {
+		f.own.Delete(key)
+		*window = signed
+		return rec, true
+	}
+	own, _ := f.own.Load(key)
+	text, _ := own.(string)
+	f.own.Store(key, take(text, time.Now().UnixMicro(), false))
+	return rec, false
+}
+
 // read returns a record, the zero value if there is none that makes sense.
-func read[T any](f *Fleet, text string, isValid func(*T) bool) (record T) {
+func read[R record](f *Fleet, text string) (rec R) {
 	if text == "" {
-		return record
+		return rec
 	}
-	if json.Unmarshal([]byte(text), &record) != nil || !isValid(&record) {
+	if json.Unmarshal([]byte(text), &rec) != nil || !rec.isValid() {
 		f.say("nonsense", f.where+" has something that makes no sense, or is of another version, and is taken for nothing")
-		return *new(T)
+		return *new(R)
 	}
-	return record
+	return rec
 }
 
 func encode(record any) string {
@@ -210,3 +244,33 @@ func encode(record any) string {
 
 // micros returns a number of microseconds.
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
+
+// A crowd counts who uses a record.
+type crowd struct {
+	Window int64   `json:"window"`
+	Here   float64 `json:"here"`   // processes of this window
+	Before float64 `json:"before"` // of the one before
+}
+
+const (
+	window    = 30_000_000 // microseconds
+	signers   = 50         // about as many processes sign in
+	mostCrowd = 10_000
+)
+
+// signIn counts a process, once in each window. Of many only some sign, each for several, or
+// they would do nothing else: u is between 0 and 1.
+func (c *crowd) signIn(now, last int64, u float64) (signed int64) {
+	if w := now / window; w != c.Window {
+		if c.Before = c.Here; w != c.Window+1 {
+			c.Before = 0
+		}
+		c.Window, c.Here = w, 0
+	}
+	if each := max(1, c.size()/signers); last != c.Window && u*each < 1 {
+		c.Here += each
+	}
+	return c.Window
+}
+
+func (c *crowd) size() float64 { return min(max(1, c.Here, c.Before), mostCrowd) }

@@ -47,7 +47,8 @@ type limit struct {
 	crowd
 }
 
-func (l *limit) isValid() bool { return l.Record.Valid() }
+func (l limit) isValid() bool      { return l.Valid() }
+func (l *limit) processes() *crowd { return &l.crowd }
 
 // A place is what this process knows of a place. Times of slots are this process's.
 type place struct {
@@ -58,7 +59,6 @@ type place struct {
 	pace.Given
 	told   limit     // what all share
 	heard  time.Time // when that was told, zero for never
-	slot   time.Time // the newest
 	window int64     // the last one that was signed in to
 	part   float64   // while alone: that of how many the rate is, otherwise 0
 	reason string
@@ -79,7 +79,6 @@ func (l *Limiter) Next(name string, had time.Time) (at time.Time, closed string)
 		at = had
 	}
 	p.Keep(time.Now().UnixMicro(), at.UnixMicro(), slot)
-	p.slot = at
 	if isClosed {
 		closed = cmp.Or(p.reason, "another process was told to wait")
 	}
@@ -131,36 +130,28 @@ func (l *Limiter) place(name string) *place {
 
 // change takes a step on the limit: that of all or, without the store, that of this process.
 func (p *place) change(f *Fleet, do func(*limit, pace.Rules, int64)) {
-	var rec limit
-	var window int64
-	u := rand.Float64()
-	shared := f.change(p.key, func(text string, now int64, shared bool) string {
-		rec = read(f, text, (*limit).isValid)
+	rec, shared := change(f, p.key, &p.window, func(rec *limit, now int64, shared bool) bool {
 		if shared == (p.part > 0) { // the slots of one limit are none of the other
 			clear(p.Given)
 		}
 		rules := p.rules
 		switch {
 		case !shared:
-			if text == "" {
-				rec = p.alone(now, float64(max(1, f.waiters.Load())))
+			if rec.V == 0 {
+				*rec = p.alone(now, float64(f.waiters.Load()))
 			}
 			rules.Start, rules.Most = rules.Start/p.part, rules.Most/p.part
 		case rec.V == 0 && !p.heard.IsZero(): // it was lost: who has a slot takes another
-			rec = p.moved(now)
+			*rec = p.moved(now)
 			rec.Void(now)
 		}
 		rec.Settle(rules, now)
-		rec.settle(now)
-		before := rec
-		window = rec.signIn(p.window, u)
-		if do(&rec, rules, now); rec == before {
-			return text
-		}
-		return encode(rec)
+		before := *rec
+		do(rec, rules, now)
+		return *rec != before
 	})
 	if shared {
-		p.told, p.heard, p.window, p.part = rec, time.Now(), window, 0
+		p.told, p.heard, p.part = rec, time.Now(), 0
 	}
 }
 
@@ -173,24 +164,17 @@ func (p *place) moved(now int64) limit {
 	return rec
 }
 
-// alone returns the part that this process has of what was told. It goes on with its slot, or
-// as far after that as the rate says, or at a time of its own.
+// alone returns the part that this process has of what was told. The others begin theirs at
+// other times.
 func (p *place) alone(now int64, waiters float64) limit {
 	rec := p.moved(now)
 	rec.Settle(p.rules, now)
 	p.part = max(rec.size(), waiters)
-	opens := max(now, rec.Closed)
-	rec.Base = rec.Rate(p.rules, opens) / p.part
-	rec.Peak, rec.Since, rec.Sent, rec.Next = rec.Base, opens, 0, opens
-	wait, gone := 1e6/max(rec.Base, 1e-3), float64(time.Since(p.slot).Microseconds())
-	switch {
-	case rec.Base == 0 || p.part == 1 && gone > wait:
-	case gone < 0:
-		rec.Next -= int64(gone)
-	case gone < wait:
-		rec.Next += int64(wait - gone)
-	default:
-		rec.Next += int64(wait * rand.Float64())
+	rec.Since, rec.Sent = max(now, rec.Closed), 0
+	rec.Base = rec.Rate(p.rules, rec.Since) / p.part
+	rec.Peak, rec.Next = rec.Base, rec.Since
+	if p.part > 1 && rec.Base > 0 {
+		rec.Next += int64(rand.Float64() * 1e6 / rec.Base)
 	}
 	return rec
 }

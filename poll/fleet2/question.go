@@ -1,18 +1,8 @@
 package fleet
 
 import (
-	"crypto/rand"
 	"fmt"
 	"hash/fnv"
-)
-
-const (
-	// lease is how long who asks is waited for without a sign of life.
-	lease = 5_000_000 // microseconds
-	// longest is the most that an attempt is taken to last, for how long others wait for it.
-	longest = 60 * lease
-	// questionVersion changes with the meaning of a question.
-	questionVersion = 1
 )
 
 // A question is what is shared of one. It counts asks, so that no clock decides which answer is
@@ -27,21 +17,15 @@ type question struct {
 	Ended  int64  `json:"ended"`
 	Had    int64  `json:"had"`    // the ask that was answered, 0 if none was since another began
 	Asked  int64  `json:"asked"`  // when that began
-	Answer []byte `json:"answer"` // sealed; empty if each has to ask for itself
+	Answer string `json:"answer"` // sealed; empty if each has to ask for itself
 	crowd
 }
 
-func (q *question) isValid() bool {
-	return q.V == questionVersion && q.ID != "" && q.N >= 0 && q.Had >= 0 && q.Had <= q.N && q.Step >= 0
+func (q question) isValid() bool {
+	return q.V == questionVersion && q.ID != "" && q.N >= 0 && q.Had >= 0 && q.Had <= q.N && q.Step >= 0 && q.Step < mostSteps
 }
 
-// settle makes of a record, whoever wrote it, one that can hold at a time.
-func (q *question) settle(now int64) {
-	if !q.isValid() {
-		*q = question{V: questionVersion, ID: rand.Text()}
-	}
-	q.crowd.settle(now)
-}
+func (q *question) processes() *crowd { return &q.crowd }
 
 // isHeld reports whether somebody asks.
 func (q *question) isHeld(now int64) bool { return q.Until > now && q.Until <= now+lease }
@@ -58,7 +42,7 @@ func (q *question) took(now int64) int64 {
 func (q *question) claim(now int64, step int) (n int64) {
 	q.N, q.Step = q.N+1, max(q.Step, step)
 	q.Begun, q.Until = now, now+lease
-	q.Had, q.Asked, q.Answer = 0, 0, nil // who waits gets the next
+	q.Had, q.Asked, q.Answer = 0, 0, "" // who waits gets the next
 	return q.N
 }
 
@@ -69,15 +53,15 @@ func (q *question) isAlive(now, n int64) {
 	}
 }
 
-// answered ends an ask. Without a seal it was in vain.
-func (q *question) answered(now, n int64, seal func(begun int64) []byte) {
+// answered ends an ask. Without an answer it was in vain.
+func (q *question) answered(now, n int64, answer *string) {
 	if q.N != n {
 		return
 	}
 	q.Until, q.Ended = 0, now
 	q.Step++
-	if seal != nil {
-		q.Had, q.Asked, q.Answer = n, q.Begun, seal(q.Begun)
+	if answer != nil {
+		q.Had, q.Asked, q.Answer = n, q.Begun, *answer
 	}
 }
 
