@@ -7,6 +7,7 @@ import (
 	crand "crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -254,4 +255,71 @@ func (w *wait) open(q *question) []byte {
 // about is what an answer is bound to: an old one is none to a new ask.
 func (w *wait) about(id string, n, begun int64) []byte {
 	return fmt.Appendf(nil, "%s %s %d %d", w.key, id, n, begun)
+}
+
+// A question is what is shared of one. It counts asks, so that no clock decides which answer is
+// new. Its times are in microseconds of the store's clock. Its methods are steps.
+type question struct {
+	V      int    `json:"v"`
+	ID     string `json:"id"` // of this record: numbers of one that was lost mean nothing
+	N      int64  `json:"n"`  // the newest ask
+	Step   int    `json:"step"`
+	Begun  int64  `json:"begun"` // the newest ask
+	Until  int64  `json:"until"` // when its lease ends, 0 if it has ended
+	Ended  int64  `json:"ended"`
+	Had    int64  `json:"had"`    // the ask that was answered, 0 if none was since another began
+	Asked  int64  `json:"asked"`  // when that began
+	Answer string `json:"answer"` // sealed; empty if each has to ask for itself
+	crowd
+}
+
+func (q question) isValid() bool {
+	return q.V == questionVersion && q.ID != "" && q.N >= 0 && q.Had >= 0 && q.Had <= q.N && q.Step >= 0 && q.Step < mostSteps
+}
+
+func (q *question) processes() *crowd { return &q.crowd }
+
+// isHeld reports whether somebody asks.
+func (q *question) isHeld(now int64) bool { return q.Until > now && q.Until <= now+lease }
+
+// took returns how long the newest ask lasted, or has lasted until now.
+func (q *question) took(now int64) int64 {
+	if q.Until == 0 {
+		now = q.Ended
+	}
+	return min(max(0, now-q.Begun), longest)
+}
+
+// claim begins an ask, after at least so many.
+func (q *question) claim(now int64, step int) (n int64) {
+	q.N, q.Step = q.N+1, max(q.Step, step)
+	q.Begun, q.Until = now, now+lease
+	q.Had, q.Asked, q.Answer = 0, 0, "" // who waits gets the next
+	return q.N
+}
+
+// isAlive notes that who made an ask is alive. It does nothing once another has begun.
+func (q *question) isAlive(now, n int64) {
+	if q.N == n && q.Until != 0 {
+		q.Until = now + lease
+	}
+}
+
+// answered ends an ask. Without an answer it was in vain.
+func (q *question) answered(now, n int64, answer *string) {
+	if q.N != n {
+		return
+	}
+	q.Until, q.Ended = 0, now
+	q.Step++
+	if answer != nil {
+		q.Had, q.Asked, q.Answer = n, q.Begun, *answer
+	}
+}
+
+// jitter returns a number between 0 and 1 that all compute alike.
+func (q *question) jitter() float64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, q.ID, q.N)
+	return float64(h.Sum64()>>11) / (1 << 53)
 }

@@ -48,8 +48,6 @@ func (d directory) check() error {
 	case !info.IsDir():
 		return fmt.Errorf("%s is not a directory", d)
 	case !isOwn(info):
-		return fmt.Errorf("%s belongs to another user", d)
-	case isShared(info):
 		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", d)
 	}
 	return nil

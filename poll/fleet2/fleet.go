@@ -22,6 +22,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,6 +83,29 @@ func Open(where string, o Options) (*Fleet, error) {
 	}
 	return newFleet(s, shown, o), nil
 }
+
+// openStore returns the store at a place, and the place without its password. An error means
+// that the place can never be right. It has no part of a URL, since any may be the password.
+func openStore(where string, config *tls.Config) (store, string, error) {
+	scheme, _, isURL := strings.Cut(where, "://")
+	_, missing := os.Stat(where)
+	switch {
+	case where == "":
+		return nil, "", errors.New("a directory, redis://HOST or rediss://HOST is needed")
+	case isURL && (scheme == "redis" || scheme == "rediss" || scheme == "unix"):
+		return openServer(scheme, where, config)
+	case isURL:
+		return nil, "", errors.New("it is none of a directory, redis://, rediss:// and unix:///")
+	case missing != nil && likeAddress.MatchString(where[len(filepath.VolumeName(where)):]):
+		return nil, "", errors.New("there is no directory of that name; for a Redis, write redis:// before HOST:PORT, or unix:// before /PATH")
+	}
+	d, err := openDirectory(where)
+	return d, where, err
+}
+
+// likeAddress matches a word that has a password perhaps: a URL of which a slash is missing,
+// USER:PASSWORD@ and HOST:PORT. No directory is made of it.
+var likeAddress = regexp.MustCompile(`^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[^/]+:[0-9]+$`)
 
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{

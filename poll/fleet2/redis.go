@@ -4,15 +4,49 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha1"
+	"crypto/tls"
 	_ "embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 )
+
+// openServer reads the URL of a Redis.
+func openServer(scheme, where string, config *tls.Config) (*server, string, error) {
+	u, err := url.Parse(where)
+	if err != nil {
+		return nil, "", fmt.Errorf("the %s URL cannot be read: in a password, write %%40 for @, %%2F for / and %%23 for #", scheme)
+	}
+	shown := scheme + "://" + u.Host + u.Path
+	network, host, database := "tcp", u.Host, strings.Trim(u.Path, "/")
+	switch {
+	case scheme == "unix" && (u.Host != "" || u.Path == ""):
+		return nil, "", errors.New("a unix URL has three slashes: unix:///run/redis.sock")
+	case scheme == "unix":
+		network, host, database = "unix", u.Path, u.Query().Get("db")
+		u.RawQuery = ""
+	case u.Hostname() == "":
+		return nil, "", errors.New("the URL names no host")
+	case u.Port() == "":
+		host = net.JoinHostPort(u.Hostname(), "6379")
+	}
+	number, err := strconv.Atoi(cmp.Or(database, "0"))
+	if err != nil || number < 0 || u.RawQuery != "" || u.Fragment != "" {
+		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
+	}
+	password, _ := u.User.Password()
+	return newServer(network, host,
+		redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
+		redis.DialUseTLS(scheme == "rediss"), redis.DialTLSConfig(config)), shown, nil
+}
 
 //go:embed swap.lua
 var swapText string

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 type realServer struct {
 	url, socket string
 	process     *os.Process // nil for one in this process
+	wait        func() error
 	args        []string
 	log         bytes.Buffer
 }
@@ -86,10 +88,10 @@ func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	s.process = cmd.Process
+	s.process, s.wait = cmd.Process, sync.OnceValue(cmd.Wait)
 	t.Cleanup(func() {
 		cmd.Process.Kill()
-		cmd.Wait()
+		s.wait()
 	})
 	for range 1000 {
 		if conn, err := net.Dial("unix", s.socket); err == nil {

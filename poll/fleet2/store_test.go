@@ -422,7 +422,7 @@ func TestRedis_restarted(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	l.Done("place", pace.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
 	s.process.Kill()
-	s.process.Wait()
+	s.wait()
 	if at, _ := l.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
 		t.Errorf("alone, the place is open after %s", time.Until(at))
 	}
