@@ -79,10 +79,11 @@ func (l *Limiter) Next(name string, had time.Time) (at time.Time, closed string)
 		at = had
 	}
 	p.Keep(time.Now().UnixMicro(), at.UnixMicro(), slot)
-	if isClosed {
-		closed = cmp.Or(p.reason, "another process was told to wait")
+	if !isClosed {
+		p.reason = ""
+		return at, ""
 	}
-	return at, closed
+	return at, cmp.Or(p.reason, "another process was told to wait")
 }
 
 // Done tells what came of a request.
