@@ -301,7 +301,7 @@ func (c Connect) Through() string {
 		c.UnixSocket, to = path, []string{"localhost"}
 	}
 	if slices.ContainsFunc(to, leadsToLocal) {
-		parts = append(parts, share.MachineOf("localhost"))
+		parts = append(parts, share.Machine())
 	}
 	return fmt.Sprintf("%#v %q", c, parts)
 }
@@ -312,7 +312,7 @@ func leadsToLocal(address string) bool {
 		return false
 	}
 	u, err := parseProxy(address)
-	return err != nil || share.MachineOf(u.Hostname()) != ""
+	return err != nil || share.IsLocal(u.Hostname())
 }
 
 // TCP is a [Probe] that connects to an address and closes the connection at once.

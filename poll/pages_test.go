@@ -102,7 +102,7 @@ func TestPageIsRefused(t *testing.T) {
 	t.Parallel()
 	l := &library{pages: 4, burst: 2, perSecond: 1, header: "3"}
 	asked, summary := l.look(t, &poll.Pacer{PerSecond: 10, Rand: rand.New(zeros{})}, poll.Group{Timeout: time.Minute}, time.Second)
-	want := "0s page 1: 200\n100ms page 2: 200\n200ms page 3: 429\n3.2s page 3: 200\n3.4s page 4: 200"
+	want := "0s page 1: 200\n100ms page 2: 200\n200ms page 3: 429\n3.2s page 3: 200\n4.2s page 4: 200"
 	if asked != want || summary.Ending != poll.Succeeded || summary.Attempts != 1 {
 		t.Errorf("%v, asked\n%s\nwant\n%s", summary.Ending, asked, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"time"
 
@@ -64,8 +65,8 @@ func (h *sharing) claim(s *source) {
 		h.leave()
 		return
 	}
-	if w.p.AnswersName == "" {
-		identity = append(identity, share.Machine(s.place.name)...)
+	if u, err := url.Parse(s.place.name); w.p.AnswersName == "" && err == nil && share.IsLocal(u.Hostname()) {
+		identity = append(identity, share.Machine()...)
 	}
 	if !bytes.Equal(identity, h.identity) {
 		h.leave()

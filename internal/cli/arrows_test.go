@@ -17,8 +17,6 @@ const module = "github.com/pollcli/poll"
 // are those that public packages may use, too.
 const (
 	leaf  = "words"
-	paces = "internal/pace"
-	turns = "internal/turns"
 	fills = "internal/template"
 	files = "internal/lockedfile"
 	cmds  = "internal/cmdexe"
@@ -49,12 +47,13 @@ var floors = []struct {
 	{"internal/schedule", []string{"backoff"}},
 	{"internal/joblog", []string{files, "poll"}},
 	{"internal/history", []string{files, "backoff/learn"}},
-	{"poll/fleet", []string{"poll", "poll/internal/share"}},
-	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/share", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
+	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/share"}},
+	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/share", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr"}},
 	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", cmds, leaf, "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
 	{"poll/internal/share", nil},
+	{"poll/internal/pace", nil},
 	{"poll/internal/hint", []string{"status"}},
 	{"poll/internal/body", nil},
 	{"poll/internal/cause", []string{"status"}},
@@ -64,11 +63,9 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
-	{paces, nil},
 	{fills, []string{cmds}},
 	{cmds, nil},
 	{files, nil},
-	{turns, nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -84,8 +81,8 @@ var only = map[string][]string{
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {files},
-	"github.com/gomodule/redigo":       {"poll/fleet"},
+	"github.com/gofrs/flock":           {files, "poll/fleet2"},
+	"github.com/gomodule/redigo":       {"poll/fleet", "poll/fleet2"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/text":                {"status/expr"},
 	"golang.org/x/term":                {"internal/term"},

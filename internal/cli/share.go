@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/netip"
-	"net/url"
+	"maps"
+	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
@@ -108,8 +106,8 @@ func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share
 		return nil, err
 	}
 	s.limiter = &fleet.Limiter{
-		Fleet: s.Fleet, PerSecond: rate, Known: l.Has("rate"), Rand: plan.Source(l),
-		Key: limitsOf(l.String("share-key"), pollers, lines).text,
+		Fleet: s.Fleet, PerSecond: rate, Known: l.Has("rate"),
+		Name: l.String("share-key"), Key: credentialsOf(pollers, lines).at,
 	}
 	s.shareAnswers(cmp.Or(l.String("share-answers"), shareAuto), pollers)
 	return s, nil
@@ -138,18 +136,12 @@ func openFleet(l *argv.Line, where, origin string, note func(string)) (*fleet.Fl
 		Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
 }
 
-// limits say whose limit holds at each place.
-type limits struct {
-	name        string                     // of all, "" for none
-	credentials map[string]map[string]bool // by place; those under "" are sent everywhere
-}
+// credentials are what targets send to each place; those under "" are sent everywhere.
+type credentials map[string]map[string]bool
 
-// limitsOf returns the limits of targets, of each of which a line has the settings.
-func limitsOf(name string, pollers []*poll.Poller, lines []*argv.Line) *limits {
-	own := &limits{name: name, credentials: map[string]map[string]bool{}}
-	if own.name != "" {
-		return own
-	}
+// credentialsOf returns what targets send, of each of which a line has the settings.
+func credentialsOf(pollers []*poll.Poller, lines []*argv.Line) credentials {
+	all := credentials{}
 	for i, p := range pollers {
 		request, ok := p.Probe.(*poll.HTTP)
 		if !ok {
@@ -157,7 +149,8 @@ func limitsOf(name string, pollers []*poll.Poller, lines []*argv.Line) *limits {
 		}
 		secret := request.Credentials()
 		if socket := lines[i].String("unix-socket"); socket != "" {
-			secret += fmt.Sprintf(" at %q of %q", socket, fleet.Machine("http://localhost"))
+			machine, _ := os.Hostname() // a container has one of its own
+			secret += fmt.Sprintf(" at %q of %q", socket, machine)
 		}
 		if secret == "" {
 			continue
@@ -166,49 +159,21 @@ func limitsOf(name string, pollers []*poll.Poller, lines []*argv.Line) *limits {
 		if request.LocationTrusted {
 			place = "" // they go wherever an answer leads
 		}
-		if own.credentials[place] == nil {
-			own.credentials[place] = map[string]bool{}
+		if all[place] == nil {
+			all[place] = map[string]bool{}
 		}
-		own.credentials[place][secret] = true
+		all[place][secret] = true
 	}
-	return own
+	return all
 }
 
-// text returns whose limit holds at a place. It may hold secrets, and is hashed before it goes
+// at returns what is sent to a place. It may hold secrets, and is hashed before it goes
 // anywhere.
-func (o *limits) text(place string) string {
-	if o.name != "" {
-		return namedLimit(o.name)
-	}
-	words := []string{"place", place}
-	if isLoopback(place) {
-		words = append(words, fleet.Machine(place))
-	}
+func (c credentials) at(place string) string {
 	var secrets []string
-	for _, at := range []string{"", place} {
-		for secret := range o.credentials[at] {
-			secrets = append(secrets, secret)
-		}
+	for _, to := range []string{"", place} {
+		secrets = slices.AppendSeq(secrets, maps.Keys(c[to]))
 	}
 	slices.Sort(secrets)
-	return fmt.Sprintf("%q", append(words, slices.Compact(secrets)...))
-}
-
-// namedLimit returns the text of the limit of --share-key.
-func namedLimit(name string) string { return fmt.Sprintf("%q", []string{"name", name}) }
-
-// isLoopback reports whether a URL surely names another host on each machine. What
-// [fleet.Machine] takes for one besides, a private address, may be the same API for all of
-// them: to keep to one limit for two costs less than to have one for each machine.
-func isLoopback(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && (ip.Unmap().IsLoopback() || ip.IsUnspecified())
+	return fmt.Sprintf("%q", slices.Compact(secrets))
 }

@@ -1,0 +1,113 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	lockSuffix = ".lock"
+	nap        = time.Millisecond // between two attempts to get a lock, which is held for less
+)
+
+// A directory keeps each record in a file, for the processes of one user on one machine. Who
+// looks at a file has the lock of another one beside it.
+type directory string
+
+// openDirectory returns a directory, of which it removes what nobody needs any more.
+func openDirectory(path string) (directory, error) {
+	d := directory(path)
+	if err := d.check(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	records, _ := filepath.Glob(filepath.Join(path, prefix+"*[0-9a-f]"))
+	for _, record := range records {
+		if info, err := os.Lstat(record); err == nil && time.Since(info.ModTime()) > life {
+			os.Remove(record)
+			os.Remove(record + lockSuffix)
+		}
+	}
+	return d, nil
+}
+
+// check refuses what is no directory, and one that others may put files into.
+func (d directory) check() error {
+	info, err := os.Stat(string(d))
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a directory", d)
+	case !isOwn(info):
+		return fmt.Errorf("other users may write to %s: it needs a directory of your own (chmod go-w)", d)
+	}
+	return nil
+}
+
+func (d directory) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
+	path := filepath.Join(string(d), key)
+	unlock, err := d.lock(ctx, path+lockSuffix)
+	if err != nil {
+		return "", 0, false, err
+	}
+	defer unlock()
+	at = time.Now().UnixMicro()
+	now, err = readFile(path)
+	if err != nil || next == "" || now != old {
+		return now, at, false, err
+	}
+	// Who is killed here leaves the old record or the new one, and so does a full disk.
+	if err = os.WriteFile(path+".new", []byte(next), 0o600); err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	return "", at, err == nil, err
+}
+
+// lock takes the lock of a file, and makes the directory if it is not there.
+func (d directory) lock(ctx context.Context, path string) (unlock func() error, err error) {
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(d.check(), yield(path)); err != nil {
+		return nil, err
+	}
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	_, err = l.TryLockContext(ctx, nap)
+	return l.Close, err
+}
+
+// readFile returns the record in a file, "" if there is none.
+func readFile(path string) (string, error) {
+	if err := yield(path); err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostRecord))
+	return string(text), err
+}
+
+// yield takes what is no file out of the way of one.
+func yield(path string) error {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return os.Rename(path, fmt.Sprint(path, ".", time.Now().UnixNano()))
+	}
+	return nil
+}
+
+func (directory) close() {}

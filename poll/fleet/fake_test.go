@@ -1,0 +1,118 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A memory is a store in memory.
+type memory struct {
+	mu      sync.Mutex
+	records map[string]string
+}
+
+func (m *memory) swap(_ context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at = time.Now().UnixMicro()
+	if next == "" || m.records[key] != old {
+		return m.records[key], at, false, nil
+	}
+	m.records[key] = next
+	return "", at, true, nil
+}
+
+func (m *memory) close() {}
+
+// A fake is a store in memory, in which things go wrong.
+type fake struct {
+	memory
+	mu    sync.Mutex
+	delay time.Duration
+	away  error
+	// awayKeys is part of the keys that are refused.
+	awayKeys string
+	clock    time.Duration // ahead of this process's
+	calls    int
+
+	script func() // what goes wrong when
+}
+
+func newFake() *fake {
+	return &fake{memory: memory{records: map[string]string{}}, delay: time.Millisecond}
+}
+
+func (s *fake) set(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	do()
+}
+
+func (s *fake) swap(ctx context.Context, key, old, next string) (string, int64, bool, error) {
+	s.mu.Lock()
+	delay, away := s.delay, s.away
+	s.calls++
+	s.mu.Unlock()
+	select {
+	case <-time.After(delay / 2):
+	case <-ctx.Done():
+		return "", 0, false, ctx.Err()
+	}
+	if s.awayKeys != "" && strings.Contains(key, s.awayKeys) {
+		away = errRefused("TEST")
+	}
+	if away != nil {
+		return "", 0, false, away
+	}
+	now, at, swapped, err := s.memory.swap(ctx, key, old, next)
+	s.mu.Lock()
+	at += s.clock.Microseconds()
+	s.mu.Unlock()
+	time.Sleep(delay / 2)
+	return now, at, swapped, err
+}
+
+// become gives the store other records.
+func (s *fake) become(records map[string]string) {
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	s.records = records
+}
+
+// faults are what may befall a store that comes back.
+func faults() map[string]func(*fake) {
+	away := func(e *fake, err error, delay, span time.Duration) {
+		e.set(func() { e.away, e.delay = err, delay })
+		time.Sleep(span)
+		e.set(func() { e.away, e.delay = nil, time.Millisecond })
+	}
+	return map[string]func(*fake){
+		"paused":  func(e *fake) { away(e, nil, time.Hour, 10*time.Second) },
+		"broken":  func(e *fake) { away(e, errors.New("broken"), time.Millisecond, 10*time.Second) },
+		"full":    func(e *fake) { away(e, errRefused("OOM"), time.Millisecond, 10*time.Second) },
+		"flushed": func(e *fake) { e.become(map[string]string{}) },
+		"flushed again and again": func(e *fake) {
+			for range 20 {
+				e.become(map[string]string{})
+				time.Sleep(500 * time.Millisecond)
+			}
+		},
+		"restarted empty": func(e *fake) {
+			e.become(map[string]string{})
+			away(e, errors.New("broken"), time.Millisecond, 3*time.Second)
+		},
+		"an hour back":       func(e *fake) { e.set(func() { e.clock = -time.Hour }) },
+		"half a minute back": func(e *fake) { e.set(func() { e.clock = -30 * time.Second }) },
+		"an hour ahead":      func(e *fake) { e.set(func() { e.clock = time.Hour }) },
+		"all nonsense": func(e *fake) {
+			e.memory.mu.Lock()
+			defer e.memory.mu.Unlock()
+			for key := range e.records {
+				e.records[key] = "nonsense"
+			}
+		},
+	}
+}

@@ -1,0 +1,180 @@
+package fleet
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+)
+
+// An api allows some requests a second, and a burst. What it says of the others is a
+// hint, which may be prolonged by asking on.
+type api struct {
+	rate, burst float64
+	hint        time.Duration
+	extends     bool
+
+	mu       sync.Mutex
+	level    float64
+	at       time.Time
+	closed   time.Time
+	answered []time.Duration // since begun
+	refused  []time.Duration
+	begun    time.Time
+}
+
+func (a *api) ask() (good bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := time.Now()
+	a.level = max(0, a.level-a.rate*now.Sub(a.at).Seconds())
+	a.at = now
+	if good = a.level+1 <= a.burst && !now.Before(a.closed); good {
+		a.level++
+		a.answered = append(a.answered, now.Sub(a.begun))
+		return true
+	}
+	a.refused = append(a.refused, now.Sub(a.begun))
+	if a.hint > 0 && (a.extends || !now.Before(a.closed)) {
+		a.closed = now.Add(a.hint)
+	}
+	return false
+}
+
+// most returns the most requests that there were in any second.
+func (a *api) most() (n int) {
+	seconds := map[int]int{}
+	for _, at := range append(append([]time.Duration{}, a.answered...), a.refused...) {
+		seconds[int(at.Seconds())]++
+		n = max(n, seconds[int(at.Seconds())])
+	}
+	return n
+}
+
+// send makes a request when the limiter allows it, unless that is after the end.
+func send(a *api, limiter *Limiter, latency time.Duration, end time.Time) (good bool) {
+	var had time.Time
+	for {
+		at, _ := limiter.Next("https://api.example.com:443", had)
+		if !at.After(time.Now()) {
+			break
+		}
+		if time.Sleep(min(time.Until(at), time.Until(end))); at.After(end) {
+			return false
+		}
+		had = at
+	}
+	sent := time.Now()
+	time.Sleep(latency / 2)
+	good = a.ask()
+	time.Sleep(latency / 2)
+	limiter.Done("https://api.example.com:443", poll.Result{Sent: sent, Refused: !good, Wait: a.hint})
+	return good
+}
+
+// crowdOf has n processes ask for some time, each once a second if that is allowed. It returns
+// the fewest and the most answers that one of them got.
+func crowdOf(t *testing.T, n int, a *api, e *fake, perSecond float64, known bool, total time.Duration) (looks [2]int) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	synctest.Test(t, func(t *testing.T) {
+		a.begun = time.Now()
+		end := a.begun.Add(total)
+		var all sync.WaitGroup
+		if e.script != nil {
+			all.Go(e.script)
+		}
+		got := make([]int, n)
+		for i := range got {
+			latency := 20*time.Millisecond + rand.N(20*time.Millisecond)
+			limiter := &Limiter{Fleet: newFleet(e, "here", Options{}), PerSecond: perSecond, Known: known}
+			phase := rnd.Float64()
+			all.Go(func() {
+				time.Sleep(time.Duration(phase * float64(100*time.Millisecond)))
+				for end.After(time.Now()) {
+					if send(a, limiter, latency, end) {
+						got[i]++
+						time.Sleep(time.Second)
+					}
+				}
+			})
+		}
+		all.Wait()
+		looks = [2]int{got[0], got[0]}
+		for _, n := range got {
+			looks = [2]int{min(looks[0], n), max(looks[1], n)}
+		}
+	})
+	return looks
+}
+
+// A hundred processes with one target each are polite together to an API that allows a fifth of
+// what they would ask.
+func TestLimiter_crowd(t *testing.T) {
+	t.Parallel()
+	for _, server := range []struct {
+		name string
+		*api
+	}{
+		{"429 without hint", &api{rate: 20, burst: 20}},
+		{"Retry-After 5", &api{rate: 20, burst: 20, hint: 5 * time.Second}},
+		{"Retry-After 5, extended by asking", &api{rate: 20, burst: 20, hint: 5 * time.Second, extends: true}},
+		{"burst 3", &api{rate: 20, burst: 3, hint: time.Second}},
+		{"50 a second", &api{rate: 50, burst: 50}},
+		{"5 a second", &api{rate: 5, burst: 5, hint: 5 * time.Second}},
+	} {
+		for _, known := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, known %v", server.name, known), func(t *testing.T) {
+				t.Parallel()
+				const total = 90 * time.Second
+				a := &api{rate: server.rate, burst: server.burst, hint: server.hint, extends: server.extends}
+				perSecond := 2.5 * max(20, a.rate)
+				if known {
+					perSecond = a.rate
+				}
+				looks := crowdOf(t, 100, a, newFake(), perSecond, known, total)
+				used := float64(len(a.answered)) / (a.rate * total.Seconds())
+				refused := float64(len(a.refused)) / float64(len(a.refused)+len(a.answered))
+				t.Logf("refused %.2f%% (%d), used %.1f%%, looks %d to %d", 100*refused, len(a.refused), 100*used, looks[0], looks[1])
+				allowed := 0.01
+				if a.rate < 10 {
+					allowed = 0.02
+				}
+				switch {
+				case known && a.burst > 1 && (len(a.refused) > 0 || used < 0.9):
+				case refused > allowed || used < 0.7:
+				case looks[0]*3 < looks[1]-3: // nobody is left out
+				default:
+					return
+				}
+				t.Error("that is not polite, or too little")
+			})
+		}
+	}
+}
+
+// In whatever way the store fails, a hundred processes go on about as fast as they did, and
+// learn nothing by being refused.
+func TestLimiter_faults(t *testing.T) {
+	t.Parallel()
+	for name, fail := range faults() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := &api{rate: 20, burst: 20, hint: 5 * time.Second}
+			e := newFake()
+			e.script = func() {
+				time.Sleep(20 * time.Second)
+				fail(e)
+			}
+			crowdOf(t, 100, a, e, 20, true, time.Minute)
+			used := float64(len(a.answered)) / (a.rate * time.Minute.Seconds())
+			t.Logf("refused %d, used %.1f%%, at most %d a second", len(a.refused), 100*used, a.most())
+			if len(a.refused) > 3 || used < 0.7 || a.most() > 40 {
+				t.Error("that is not polite, or too little")
+			}
+		})
+	}
+}

@@ -1,0 +1,217 @@
+package fleet
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// What can never be right is an error, without the password.
+func TestOpen_wrong(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, shared := filepath.Join(dir, "file"), filepath.Join(dir, "open")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(shared, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(shared, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for where, want := range map[string]string{
+		"":                               "a directory, redis://HOST or rediss://HOST is needed",
+		"http://me:hunter2@cache":        "none of a directory, redis://",
+		"redis+tls://:hunter2@cache":     "none of a directory, redis://",
+		"redis://:hunter2@":              "names no host",
+		"redis://:hunter2@cache/one":     "the number of a database",
+		"redis://:hunter2@cache/-1":      "the number of a database",
+		"redis://:hunter2@cache?db=1":    "the number of a database",
+		"redis://:hunter2#@cache":        "cannot be read",
+		"redis://:hunter2/@cache":        "cannot be read",
+		"redis://:hunter2?x@cache":       "cannot be read",
+		"redis://me:1/hunter2@cache":     "the number of a database",
+		"redis://hunter2:1/x@cache":      "the number of a database",
+		"redis://cache#hunter2":          "the number of a database",
+		"redis://:hunter2%zz@cache":      "cannot be read",
+		"redis://:hunter2@cache:port":    "cannot be read",
+		"unix://run/redis.sock":          "three slashes",
+		"unix://":                        "three slashes",
+		"unix:///run/redis.sock?db=x":    "the number of a database",
+		"localhost:6379":                 "write redis:// before",
+		"me:hunter2@localhost:6379":      "write redis:// before",
+		":hunter2@cache":                 "write redis:// before",
+		"redis:/me:hunter2@cache":        "write redis:// before",
+		"Redis:hunter2":                  "write redis:// before",
+		"rediss:..hunter2":               "write redis:// before",
+		"UNIX:/run/hunter2.sock":         "write redis:// before",
+		"me:hun/hunter2@cache:6379":      "write redis:// before",
+		"me:hunter2@/cache":              "write redis:// before",
+		"hunter2/@cache:6379":            "write redis:// before",
+		file + "/me:hunter2@cache":       "write redis:// before",
+		"me:hunter2\x00@cache":           "write redis:// before",
+		file:                             "is not a directory",
+		shared:                           "other users may write to",
+		filepath.Join(file, "directory"): "not a directory",
+	} {
+		if runtime.GOOS == "windows" && (where == shared || filepath.Dir(where) == file) {
+			continue // it has no modes, and what is below a file is only not there
+		}
+		f, err := Open(where, Options{})
+		if err == nil {
+			f.Close()
+			t.Errorf("%q is opened", where)
+			continue
+		}
+		if !strings.HasPrefix(err.Error(), "share: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v, want %s", where, err, want)
+		}
+	}
+}
+
+// A directory may have any name if it exists, and most if it does not.
+func TestOpen_names(t *testing.T) {
+	t.Chdir(t.TempDir())
+	existing := []string{"redis:", "unix:x", "me:you@here:1", "cache:6379"}
+	absent := []string{"redis", "unix", "redisson:x", "./a:1/b", "me@here/12:30", "./redis:x"}
+	if runtime.GOOS == "windows" { // a colon is behind a drive there, or before a stream
+		existing, absent = nil, []string{"redis", "unix", `C:\shared`, `c:shared`, `C:/me@here/shared`, `\\server\share\polls`, `\\?\C:\shared`}
+	}
+	for _, name := range existing {
+		if err := os.Mkdir(name, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range append(existing, absent...) {
+		if _, err := Open(name, Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A server without the certificate for its name is not used, and one that has it is.
+func TestOpen_verifies(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true)
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	t.Cleanup(web.Close)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: web.TLS.Certificates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go forward(listener, s.socket)
+	where := "rediss://" + listener.Addr().String()
+	f, notes := open(t, strings.Replace(where, "//", "//:hunter2@", 1))
+	if note := sends(f, notes, 1); !strings.Contains(note, "certificate") || strings.Contains(note, "hunter") {
+		t.Errorf("told %q", note)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(web.Certificate())
+	trusted, err := Open(where, Options{TLS: &tls.Config{RootCAs: roots}, Note: func(note string) { t.Error(note) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sends(trusted, nil, 3)
+	trusted.Close()
+}
+
+// Who does not have the secret cannot recognize a key, and other versions have other keys.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, secret := range []string{"", "a", "b"} {
+		f, err := Open(t.TempDir(), Options{Secret: []byte(secret)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range []string{"limit-", "question-"} {
+			for _, text := range []string{"", "x", "y", "x y"} {
+				key := f.key(kind, text)
+				if other, ok := seen[key]; ok || !strings.HasPrefix(key, "poll-2-"+kind) || strings.Contains(key, "x") {
+					t.Errorf("the key of %q with %q is %s, as that of %q", text, secret, key, other)
+				}
+				seen[key] = text + " with " + secret
+			}
+		}
+	}
+	f, _ := Open(t.TempDir(), Options{})
+	if key := f.key("limit-", "x"); key != "poll-2-limit-f2544dbb88fc8266a99437d06b6ab015" { // programs of other versions share it
+		t.Errorf("the key is %s", key)
+	}
+}
+
+// Of a loopback address each machine has its own limit, unless that has a name.
+func TestLimiter_keys(t *testing.T) {
+	t.Parallel()
+	f, _ := open(t, t.TempDir())
+	key := func(l *Limiter, place string) string {
+		l.Fleet = f
+		return l.place(place).key
+	}
+	token := func(string) string { return "token" }
+	for name, test := range map[string]struct {
+		one, other string
+		same       bool
+	}{
+		"one place":             {key(&Limiter{}, "https://a:1"), key(&Limiter{PerSecond: 3, Known: true}, "https://a:1"), true},
+		"two places":            {key(&Limiter{}, "https://a:1"), key(&Limiter{}, "https://a:2"), false},
+		"credentials":           {key(&Limiter{}, "https://a:1"), key(&Limiter{Key: token}, "https://a:1"), false},
+		"the same name":         {key(&Limiter{Name: "n"}, "https://a:1"), key(&Limiter{Name: "n", Key: token}, "http://localhost"), true},
+		"a name like a place":   {key(&Limiter{Name: "https://a:1"}, "https://a:1"), key(&Limiter{}, "https://a:1"), false},
+		"this machine":          {key(&Limiter{}, "http://localhost:80"), f.key("limit-", "place http://localhost:80"), false},
+		"of a private network":  {key(&Limiter{}, "tcp://10.0.0.1:80"), f.key("limit-", "place tcp://10.0.0.1:80"), true},
+		"an address of its own": {key(&Limiter{}, "tcp://127.0.0.2:80"), f.key("limit-", "place tcp://127.0.0.2:80"), false},
+	} {
+		if (test.one == test.other) != test.same {
+			t.Errorf("%s: %s and %s", name, test.one, test.other)
+		}
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	f.Add("redis://me:hunter2@cache:1/2?x#y")
+	f.Add("unix://me:hunter2@/run/redis.sock?db=2")
+	f.Add("rediss://[::1]")
+	f.Fuzz(func(t *testing.T, where string) {
+		if !strings.Contains(where, "://") {
+			return
+		}
+		s, shown, err := openStore(where, nil)
+		if r, ok := s.(*server); ok && err == nil && (r.host == "" || strings.Contains(shown, "hunter2@")) {
+			t.Errorf("%q: %+v", where, r)
+		}
+		if err != nil && strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", where, err)
+		}
+	})
+}
+
+// forward has a server be reached by another listener.
+func forward(listener net.Listener, socket string) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer conn.Close()
+			to, err := net.Dial("unix", socket)
+			if err != nil {
+				return
+			}
+			defer to.Close()
+			go io.Copy(to, conn)
+			io.Copy(conn, to)
+		}()
+	}
+}

@@ -1,0 +1,124 @@
+package fleet
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	whereVariable = "FLEET_TEST_SHARE"
+	fullVariable  = "FLEET_TEST_FULL"
+	asksVariable  = "FLEET_TEST_ASKS"
+)
+
+func TestMain(m *testing.M) {
+	if where := os.Getenv(whereVariable); where != "" {
+		os.Exit(takePart(where))
+	}
+	m.Run()
+}
+
+// takePart takes slots, or asks, until stdin ends, and writes its notes. It writes a line once
+// it has begun.
+func takePart(where string) int {
+	if os.Getenv(fullVariable) != "" {
+		if err := limitFiles(); err != nil {
+			return 3
+		}
+	}
+	f, err := Open(where, Options{Note: func(note string) { fmt.Println("note:", note) }})
+	if err != nil {
+		fmt.Println(err)
+		return 2
+	}
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	if os.Getenv(asksVariable) != "" {
+		q := Answers{f}.Question([]byte("thing"), time.Now(), everySecond)
+		q.Claim(time.Now())
+		fmt.Println("ready")
+		select {}
+	}
+	l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
+	for n := 0; ; n++ {
+		l.Next("place", time.Time{})
+		if n == 100 {
+			fmt.Println("ready")
+		}
+	}
+}
+
+// another starts a process that takes part. It returns what it wrote until it was ready.
+func another(t *testing.T, where string, env ...string) (cmd *exec.Cmd, wrote string) {
+	t.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), whereVariable+"="+where), env...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Wait()
+	})
+	for buffer := make([]byte, 1000); !strings.HasSuffix(wrote, "ready\n"); {
+		n, err := stdout.Read(buffer)
+		wrote += string(buffer[:n])
+		if err != nil {
+			t.Fatalf("%v behind %q", err, wrote)
+		}
+	}
+	return cmd, wrote
+}
+
+// Who is killed at any moment keeps nobody waiting, and leaves a record that is whole.
+func TestDirectory_killed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, notes := open(t, dir)
+	for range 5 {
+		cmd, wrote := another(t, dir)
+		cmd.Process.Kill()
+		if note := sends(f, notes, 2); note != "" || strings.Contains(wrote, "note:") {
+			t.Errorf("told %q and %q", note, wrote)
+		}
+	}
+}
+
+// Who is killed while it asks costs a lease.
+func TestStore_killed(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		f, notes := open(t, where)
+		q := Answers{f}.Question([]byte("thing"), time.Now(), everySecond)
+		cmd, _ := another(t, where, asksVariable+"=1")
+		if turn := q.Claim(time.Now()); turn.Ask {
+			t.Fatal("two ask at once")
+		}
+		cmd.Process.Kill()
+		begun := time.Now()
+		for turn := q.Claim(begun); !turn.Ask; turn = q.Claim(time.Now()) {
+			time.Sleep(time.Until(turn.Next))
+		}
+		if took := time.Since(begun); took > micros(lease)*11/10 || took < time.Second {
+			t.Errorf("asks after %s", took)
+		}
+		if len(notes) > 0 {
+			t.Error(<-notes)
+		}
+	})
+}

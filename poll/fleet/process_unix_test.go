@@ -1,0 +1,79 @@
+//go:build unix
+
+package fleet
+
+import (
+	"os/signal"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// limitFiles has this process take the disk for full.
+func limitFiles() error {
+	signal.Ignore(syscall.SIGXFSZ)
+	return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 100, Max: 100})
+}
+
+// On a disk that is full, a process goes on alone, and the others share.
+func TestDirectory_full(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, asks := range []string{"", "1"} {
+		_, wrote := another(t, dir, fullVariable+"=1", asksVariable+"="+asks)
+		if !strings.Contains(wrote, "file too large") || strings.Count(wrote, "note:") != 1 {
+			t.Errorf("it wrote %q", wrote)
+		}
+	}
+	if f, notes := open(t, dir); sends(f, notes, 3) != "" {
+		t.Error("what is left of it keeps others from sharing")
+	}
+}
+
+// Who stands still with the lock in its hand keeps the others waiting for the bound, once.
+func TestDirectory_stopped(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, _ := open(t, dir)
+	l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
+	cmd, _ := another(t, dir)
+	defer cmd.Process.Signal(syscall.SIGCONT)
+	for range 20 {
+		cmd.Process.Signal(syscall.SIGSTOP)
+		begun := time.Now()
+		l.Next("place", time.Time{})
+		if took := time.Since(begun); took > settling+bound {
+			t.Fatalf("a call took %s", took)
+		}
+		cmd.Process.Signal(syscall.SIGCONT)
+	}
+}
+
+// A server that stands still keeps a call waiting for no longer than the bound, and each
+// goes on at its pace until the server does.
+func TestRedis_paused(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true)
+	f, notes := open(t, s.url)
+	if note := sends(f, notes, 20); note != "" {
+		t.Fatal(note)
+	}
+	q := Answers{f}.Question([]byte("thing"), time.Now(), everySecond)
+	q.Claim(time.Now())
+	f.began = time.Now().Add(-time.Minute)
+	if err := s.process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer s.process.Signal(syscall.SIGCONT)
+	begun := time.Now()
+	q.Answered([]byte("answer"))
+	if took := time.Since(begun); took > 2*bound {
+		t.Errorf("a call took %s", took)
+	}
+	if note := sends(f, notes, 1); !strings.HasSuffix(note, "it does not answer in time") {
+		t.Errorf("told %q", note)
+	}
+	s.process.Signal(syscall.SIGCONT)
+	awaitUp(t, f)
+}

@@ -1,0 +1,6 @@
+package fleet
+
+import "errors"
+
+// limitFiles is for other systems.
+func limitFiles() error { return errors.ErrUnsupported }

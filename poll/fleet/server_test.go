@@ -1,0 +1,147 @@
+package fleet
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/alicebob/miniredis/v2"
+	"github.com/gomodule/redigo/redis"
+)
+
+// A realServer is a Redis for one test: redis-server of this machine, or what REDIS_SERVER names, such
+// as valkey-server; where there is none, one in this process.
+type realServer struct {
+	url, socket string
+	process     *os.Process // nil for one in this process
+	wait        func() error
+	args        []string
+	log         bytes.Buffer
+}
+
+// serve starts a Redis. If the test needs a real one, and there is none, it is skipped.
+func serve(t testing.TB, real bool, flags ...string) *realServer {
+	t.Helper()
+	name := cmp.Or(os.Getenv("REDIS_SERVER"), "redis-server")
+	program, err := exec.LookPath(name)
+	if err != nil {
+		if real {
+			t.Skip("there is no " + name)
+		}
+		t.Log("miniredis")
+		mini := miniredis.RunT(t)
+		return &realServer{url: "redis://" + mini.Addr(), socket: mini.Addr()}
+	}
+	t.Log(name)
+	dir, err := os.MkdirTemp("", "poll") // a socket's path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &realServer{socket: filepath.Join(dir, "socket")}
+	s.url = "unix://" + s.socket
+	s.args = append([]string{program, "--port", "0", "--unixsocket", s.socket, "--save", "", "--dir", dir}, flags...)
+	s.again(t)
+	return s
+}
+
+// again starts the server again.
+func (s *realServer) again(t testing.TB) { s.start(t, exec.Command(s.args[0], s.args[1:]...)) }
+
+// serveCluster starts a Redis Cluster of two servers, and returns the URL of one.
+func serveCluster(t testing.TB) string {
+	t.Helper()
+	var servers []*realServer
+	var ports []string
+	for range 2 {
+		port := freePort(t)
+		servers = append(servers, serve(t, true, "--cluster-enabled", "yes", "--bind", "127.0.0.1", "--port", port))
+		ports = append(ports, port)
+	}
+	command(t, servers[0].connect(t), "CLUSTER", "ADDSLOTSRANGE", 0, 8191)
+	command(t, servers[1].connect(t), "CLUSTER", "ADDSLOTSRANGE", 8192, 16383)
+	command(t, servers[0].connect(t), "CLUSTER", "MEET", "127.0.0.1", ports[1])
+	for _, s := range servers {
+		for range 200 {
+			info, _ := redis.String(s.connect(t).Do("CLUSTER", "INFO"))
+			if strings.Contains(info, "cluster_state:ok") {
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	return "redis://127.0.0.1:" + ports[0]
+}
+
+func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.Stdout = &s.log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.process, s.wait = cmd.Process, sync.OnceValue(cmd.Wait)
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		s.wait()
+	})
+	for range 1000 {
+		if conn, err := net.Dial("unix", s.socket); err == nil {
+			conn.Close()
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	t.Fatalf("the server does not start: %s", &s.log)
+}
+
+// freePort returns a port of this machine for a server that cannot take any. It is one of those
+// that no system hands out by itself, to a client or to the server of another test.
+func freePort(t testing.TB) string {
+	t.Helper()
+	for range 1000 {
+		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
+		if listener, err := net.Listen("tcp", address); err == nil {
+			listener.Close()
+			_, port, _ := net.SplitHostPort(address)
+			return port
+		}
+	}
+	t.Fatal("there is no free port")
+	return ""
+}
+
+// connect returns a connection that stays open until the end of the test.
+func (s *realServer) connect(t testing.TB) redis.Conn {
+	t.Helper()
+	network := "tcp"
+	if filepath.IsAbs(s.socket) {
+		network = "unix"
+	}
+	conn, err := redis.Dial(network, s.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// command carries out a command that works.
+func command(t testing.TB, conn redis.Conn, name string, args ...any) any {
+	t.Helper()
+	reply, err := conn.Do(name, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return reply
+}

@@ -1,0 +1,564 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gomodule/redigo/redis"
+	"github.com/pollcli/poll/poll"
+)
+
+// conform runs a test over each kind of store.
+func conform(t *testing.T, test func(t *testing.T, where string)) {
+	t.Run("directory", func(t *testing.T) {
+		t.Parallel()
+		test(t, filepath.Join(t.TempDir(), "new", "directory"))
+	})
+	t.Run("redis", func(t *testing.T) {
+		t.Parallel()
+		test(t, serve(t, false).url)
+	})
+	t.Run("cluster", func(t *testing.T) {
+		t.Parallel()
+		test(t, serveCluster(t))
+	})
+}
+
+// open opens a fleet, whose notes go to the channel.
+func open(t testing.TB, where string) (*Fleet, chan string) {
+	t.Helper()
+	notes := make(chan string, 100)
+	f, err := Open(where, Options{Note: func(note string) { notes <- note }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return f, notes
+}
+
+// sends sends n requests to a place that allows a thousand a second, and returns what was told.
+func sends(f *Fleet, notes chan string, n int) string {
+	l := &Limiter{Fleet: f, PerSecond: 1000, Known: true}
+	for range n {
+		at, _ := l.Next("place", time.Time{})
+		time.Sleep(time.Until(at))
+	}
+	select {
+	case note := <-notes:
+		return note
+	default:
+		return ""
+	}
+}
+
+// awaitUp waits until a fleet shares again.
+func awaitUp(t *testing.T, f *Fleet) {
+	t.Helper()
+	for range 100 {
+		if f.try(f.key("test-", "x"), func(string, int64, bool) string { return "x" }) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Fatal("it is not shared again")
+}
+
+func TestStore_swap(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		s, _, err := openStore(where, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		for _, test := range []struct {
+			key, old, next string
+			want           string
+			swapped        bool
+		}{
+			{"a", "", "", "", false},
+			{"a", "x", "1", "", false},
+			{"a", "", "1", "", true},
+			{"a", "", "2", "1", false},
+			{"a", "1", "", "1", false},
+			{"a", "1", "22\x00\xff", "", true},
+			{"b", "1", "2", "", false},
+			{"a", "22", "", "22\x00\xff", false},
+			{"a", "22\x00\xff", "3", "", true},
+			{"a", "", "", "3", false},
+			{"c", "", strings.Repeat("long ", 30_000), "", true},
+			{"c", "", "", strings.Repeat("long ", 30_000), false},
+		} {
+			now, at, swapped, err := s.swap(t.Context(), prefix+test.key, test.old, test.next)
+			if err != nil || now != test.want || swapped != test.swapped || time.Since(time.UnixMicro(at)).Abs() > time.Minute {
+				t.Fatalf("%.60v: %.60q, %d, %v, %v", test, now, at, swapped, err)
+			}
+		}
+	})
+}
+
+// Of many that count, none gets lost.
+func TestStore_counts(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		const fleets, times = 8, 50
+		var all sync.WaitGroup
+		for range fleets {
+			f, notes := open(t, where)
+			all.Go(func() {
+				for range times {
+					f.try("count", func(record string, _ int64, _ bool) string { return record + "." })
+				}
+				if len(notes) > 0 {
+					t.Error(<-notes)
+				}
+			})
+		}
+		all.Wait()
+		f, _ := open(t, where)
+		f.try("count", func(record string, _ int64, _ bool) string {
+			if len(record) != fleets*times {
+				t.Errorf("%d of %d", len(record), fleets*times)
+			}
+			return record
+		})
+	})
+}
+
+// What one process takes or is told holds for the others.
+func TestStore_limits(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		f, notes := open(t, where)
+		g, _ := open(t, where)
+		a := &Limiter{Fleet: f, PerSecond: 10, Known: true}
+		b := &Limiter{Fleet: g, PerSecond: 10, Known: true}
+		first, _ := a.Next("place", time.Time{})
+		second, closed := b.Next("place", time.Time{})
+		if gap := second.Sub(first); gap < 80*time.Millisecond || gap > 200*time.Millisecond || closed != "" {
+			t.Errorf("the second is %s later, %q", gap, closed)
+		}
+		if again, _ := b.Next("place", second); again != second {
+			t.Errorf("the slot at %s does not hold: %s", second, again)
+		}
+		a.Done("place", poll.Result{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
+		if at, closed := b.Next("place", second); time.Until(at) < 59*time.Second || closed != "another process was told to wait" {
+			t.Errorf("%s, %q", time.Until(at), closed)
+		}
+		if at, closed := a.Next("place", time.Time{}); time.Until(at) < 59*time.Second || closed != "HTTP 429" {
+			t.Errorf("%s, %q", time.Until(at), closed)
+		}
+		if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {
+			t.Errorf("elsewhere: %s", time.Until(at))
+		}
+		if len(notes) > 0 {
+			t.Error(<-notes)
+		}
+	})
+}
+
+// One asks, and the other has the answer.
+func TestStore_answers(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		for _, answer := range []string{"", "done", strings.Repeat("x", mostAnswer)} {
+			f, notes := open(t, where)
+			g, _ := open(t, where)
+			a := Answers{f}.Question([]byte("thing"+answer), time.Now(), everySecond)
+			b := Answers{g}.Question([]byte("thing"+answer), time.Now(), everySecond)
+			other := Answers{g}.Question([]byte("another"+answer), time.Now(), everySecond)
+			if turn := a.Claim(time.Now()); !turn.Ask || turn.Alone {
+				t.Fatalf("the first: %+v", turn)
+			}
+			if turn := other.Claim(time.Now()); !turn.Ask {
+				t.Errorf("who asks another thing: %+v", turn)
+			}
+			if turn := b.Claim(time.Now()); turn.Ask || time.Until(turn.Next) <= 0 || time.Until(turn.Next) > time.Second {
+				t.Fatalf("the second: %+v", turn)
+			}
+			a.Answered([]byte("too early for the second"))
+			if turn := b.Claim(time.Now()); turn.Ask || turn.Answer != nil {
+				t.Errorf("an answer to what was asked before: %+v", turn)
+			}
+			time.Sleep(time.Second)
+			if turn := a.Claim(time.Now()); !turn.Ask {
+				t.Fatalf("again: %+v", turn)
+			}
+			next := a.Answered([]byte(answer))
+			if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Second/2 {
+				t.Errorf("the second has %.60q, next %s after the first", turn.Answer, turn.Next.Sub(next))
+			}
+			if turn := b.Claim(time.Now()); turn.Answer != nil || turn.Ask {
+				t.Errorf("the second has it again")
+			}
+			a.Close()
+			b.Close()
+			if len(notes) > 0 {
+				t.Error(<-notes)
+			}
+		}
+	})
+}
+
+// What is too long is not shared, which is said once: each process asks for itself, and is not
+// kept waiting.
+func TestStore_longAnswer(t *testing.T) {
+	t.Parallel()
+	conform(t, func(t *testing.T, where string) {
+		f, notes := open(t, where)
+		g, _ := open(t, where)
+		a := Answers{f}.Question([]byte("thing"), time.Now(), func(int, float64) time.Duration { return time.Millisecond })
+		b := Answers{g}.Question([]byte("thing"), time.Now(), func(int, float64) time.Duration { return time.Hour })
+		b.Claim(time.Now())
+		b.Answered(nil)
+		for range 3 {
+			time.Sleep(2 * time.Millisecond)
+			if turn := a.Claim(time.Now()); !turn.Ask {
+				t.Fatalf("%+v", turn)
+			}
+			a.Answered(make([]byte, mostAnswer+1))
+			if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
+				t.Fatalf("%+v", turn)
+			}
+			b.Answered([]byte("short"))
+		}
+		if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
+			t.Error(note)
+		}
+	})
+}
+
+// Nothing that is stored, nor what is sent there, has a text of the caller's in clear.
+func TestStore_tellsNothing(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true, "--rdbcompression", "no")
+	dir := t.TempDir()
+	watch := s.connect(t)
+	command(t, watch, "MONITOR")
+	const place, token = "https://api.example.com:443", "Bearer hunter2"
+	for _, where := range []string{s.url, dir} {
+		for _, secret := range []string{"", "open sesame"} {
+			f, err := Open(where, Options{Secret: []byte(secret)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			l := &Limiter{Fleet: f, Key: func(string) string { return token }}
+			at, _ := l.Next(place, time.Time{})
+			l.Done(place, poll.Result{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
+			q := Answers{f}.Question([]byte(place+token), time.Now(), everySecond)
+			q.Claim(time.Now())
+			q.Answered([]byte("the body, its ETag, and what comes hereafter: " + token))
+		}
+	}
+	command(t, s.connect(t), "SAVE")
+	stored, err := os.ReadFile(filepath.Join(filepath.Dir(s.socket), "dump.rdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(stored), prefix); n != 4 {
+		t.Errorf("%d records, want two for each secret", n)
+	}
+	for lines := 0; lines < 16; lines++ {
+		line, err := redis.String(redis.ReceiveWithTimeout(watch, 5*time.Second))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored = append(stored, line...)
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		if info, _ := os.Stat(file); info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: %s", file, info.Mode())
+		}
+		stored = append(append(stored, file...), text...)
+	}
+	for _, secret := range []string{"example", "hunter2", "bearer", "sesame", "body", "etag", "hereafter"} {
+		if strings.Contains(strings.ToLower(string(stored)), secret) {
+			t.Errorf("%q is in clear", secret)
+		}
+	}
+}
+
+// Whatever is under the keys, of any type, is taken for nothing, heals, and is said once at most.
+func TestStore_strangers(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true)
+	dir := t.TempDir()
+	conn := s.connect(t)
+	file := func(key string) string { return filepath.Join(dir, key) }
+	for name, forge := range map[string]func(where, key string) error{
+		"a list or a directory": func(where, key string) error {
+			if where == dir {
+				os.Remove(file(key))
+				return os.MkdirAll(filepath.Join(file(key), "full"), 0o700)
+			}
+			conn.Do("DEL", key)
+			_, err := conn.Do("LPUSH", key, "junk")
+			return err
+		},
+		"junk": func(where, key string) error {
+			if where == dir {
+				return os.WriteFile(file(key), []byte("junk"), 0o600)
+			}
+			_, err := conn.Do("SET", key, "junk")
+			return err
+		},
+		"a long one": func(where, key string) error {
+			long := strings.Repeat("x", 4*mostRecord)
+			if where == dir {
+				return os.WriteFile(file(key), []byte(long), 0o600)
+			}
+			_, err := conn.Do("SET", key, long)
+			return err
+		},
+		"of another version": func(where, key string) error {
+			if where == dir {
+				return os.WriteFile(file(key), []byte(`{"v":99,"id":"x"}`), 0o600)
+			}
+			_, err := conn.Do("SET", key, `{"v":99,"id":"x"}`)
+			return err
+		},
+	} {
+		for _, where := range []string{dir, s.url} {
+			f, notes := open(t, where)
+			l := &Limiter{Fleet: f, PerSecond: 1000, Known: true, Name: name}
+			q := Answers{f}.Question([]byte(name), time.Now(), everySecond)
+			for range 2 {
+				at, _ := l.Next("place", time.Time{})
+				time.Sleep(time.Until(at))
+				for _, key := range []string{f.key("limit-", "name "+name), f.key("question-", name)} {
+					if err := forge(where, key); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if at, _ := l.Next("place", time.Time{}); time.Until(at) > time.Second {
+					t.Errorf("%s: a slot in %s", name, time.Until(at))
+				}
+			}
+			if turn := q.Claim(time.Now()); !turn.Ask || turn.Alone {
+				t.Errorf("%s: %+v", name, turn)
+			}
+			q.Answered([]byte("answer"))
+			if len(notes) > 1 || len(notes) == 1 && !strings.Contains(<-notes, "makes no sense") {
+				t.Errorf("%s: %d notes", name, len(notes))
+			}
+		}
+	}
+}
+
+// Whatever a server says, each process goes on alone, and says so once, without a password.
+func TestRedis_refuses(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name     string
+		flags    []string
+		user     string
+		commands []string
+		want     string
+	}{
+		{"full", nil, "", []string{"CONFIG SET maxmemory 1"}, "(OOM)"},
+		{"replica", nil, "", []string{"REPLICAOF 127.0.0.1 1"}, "(READONLY)"},
+		{"no password", []string{"--requirepass", "hunter2"}, "", nil, "(NOAUTH)"},
+		{"wrong password", []string{"--requirepass", "hunter2"}, ":hunter3@", nil, "(WRONGPASS)"},
+		{"no such user", nil, "me:hunter3@", nil, "(WRONGPASS)"},
+		{"no rights", nil, "me:hunter2@", []string{"ACL SETUSER me on >hunter2 ~poll-* +eval +evalsha +get +set"}, "(NOPERM)"},
+		{"other keys", nil, "me:hunter2@", []string{"ACL SETUSER me on >hunter2 ~other-* +eval +evalsha +get +set +time +del"}, "(NOPERM)"},
+		{"half a cluster", []string{"--cluster-enabled", "yes", "--bind", "127.0.0.1", "--cluster-port", freePort(t)}, "", nil, "(CLUSTERDOWN)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, true, test.flags...)
+			for _, c := range test.commands {
+				words := strings.Fields(c)
+				args := make([]any, 0, 9)
+				for _, word := range words[1:] {
+					args = append(args, word)
+				}
+				command(t, s.connect(t), words[0], args...)
+			}
+			f, notes := open(t, strings.Replace(s.url, "//", "//"+test.user, 1))
+			note := sends(f, notes, 20)
+			if !strings.Contains(note, test.want) || strings.Contains(note, "hunter") {
+				t.Errorf("told %q, want %q", note, test.want)
+			}
+			if turn := (Answers{f}).Question([]byte("thing"), time.Now(), everySecond).Claim(time.Now()); !turn.Ask || !turn.Alone {
+				t.Errorf("%+v", turn)
+			}
+			if again := sends(f, notes, 3); again != "" {
+				t.Errorf("told again: %s", again)
+			}
+		})
+	}
+}
+
+// A user needs few rights.
+func TestRedis_leastRights(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true)
+	command(t, s.connect(t), "ACL", "SETUSER", "me", "on", ">hunter2", "~poll-*", "+evalsha", "+eval", "+time", "+get", "+set", "+del")
+	f, notes := open(t, strings.Replace(s.url, "//", "//me:hunter2@", 1))
+	if note := sends(f, notes, 5); note != "" {
+		t.Error(note)
+	}
+}
+
+// A server that is killed and comes back empty is shared again, with the rate that was learned.
+func TestRedis_restarted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, true)
+	f, notes := open(t, s.url)
+	l := &Limiter{Fleet: f, PerSecond: 1000}
+	at, _ := l.Next("place", time.Time{})
+	time.Sleep(50 * time.Millisecond)
+	l.Done("place", poll.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
+	s.process.Kill()
+	s.wait()
+	if at, _ := l.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+		t.Errorf("alone, the place is open after %s", time.Until(at))
+	}
+	if note := <-notes; !strings.Contains(note, "goes on alone: ") {
+		t.Errorf("told %q", note)
+	}
+	s.again(t)
+	awaitUp(t, f)
+	if at, _ := l.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+		t.Errorf("the place is open after %s", time.Until(at))
+	}
+	g, _ := open(t, s.url)
+	if at, _ := (&Limiter{Fleet: g, PerSecond: 1000}).Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+		t.Errorf("for another process, the place is open after %s", time.Until(at))
+	}
+}
+
+// What is wrong with a directory is said once, and each process goes on alone.
+func TestDirectory_fails(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(dir string) error{
+		"a file in its place": func(dir string) error {
+			return os.WriteFile(dir, nil, 0o600)
+		},
+		"others may write to it": func(dir string) error {
+			if err := os.Mkdir(dir, 0o700); err != nil {
+				return err
+			}
+			return os.Chmod(dir, 0o777)
+		},
+	} {
+		dir := filepath.Join(t.TempDir(), "shared")
+		f, notes := open(t, dir)
+		if note := sends(f, notes, 3); note != "" {
+			t.Errorf("%s: %s", name, note)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := spoil(dir); err != nil {
+			t.Fatal(err)
+		}
+		if note := sends(f, notes, 3); !strings.Contains(note, "goes on alone") {
+			t.Errorf("%s: told %q", name, note)
+		}
+		if note := sends(f, notes, 3); note != "" {
+			t.Errorf("%s: told again: %s", name, note)
+		}
+		os.RemoveAll(dir)
+		awaitUp(t, f) // which makes it again
+	}
+}
+
+// What nobody has changed for long is removed, and nothing else.
+func TestDirectory_sweeps(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, notes := open(t, dir)
+	sends(f, notes, 1)
+	key := f.key("limit-", "place place")
+	old := time.Now().Add(-3 * life)
+	mine := filepath.Join(dir, "mine")
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	os.Chtimes(mine, old, old)
+	os.Chtimes(filepath.Join(dir, key+lockSuffix), old, old)
+	open(t, dir)
+	if entries, _ := os.ReadDir(dir); len(entries) != 3 {
+		t.Errorf("have %v", entries)
+	}
+	os.Chtimes(filepath.Join(dir, key), old, old)
+	open(t, dir)
+	if entries, _ := os.ReadDir(dir); len(entries) != 1 {
+		t.Errorf("have %v", entries)
+	}
+}
+
+// Whatever a store says, no call panics, what it says is no answer, and a slot and a turn come
+// within an hour.
+func FuzzStore(f *testing.F) {
+	f.Add("", "", int64(1e15))
+	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":1,"id":"x","n":5,"had":4,"answer":"YWJj","until":9,"begun":-7}`, int64(5))
+	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":1,"id":"x","n":9223372036854775807,"step":9223372036854775807,"ended":-9223372036854775808}`, int64(-1))
+	f.Fuzz(func(t *testing.T, limit, question string, at int64) {
+		if at < 0 || at > 1e17 {
+			return
+		}
+		g := newFleet(said{limit, at}, "here", Options{})
+		l := &Limiter{Fleet: g, PerSecond: 20}
+		for range 2 {
+			when, _ := l.Next("place", time.Time{})
+			if time.Until(when) > 2*farthest+time.Minute {
+				t.Fatalf("a slot in %s", time.Until(when))
+			}
+			l.Done("place", poll.Result{Sent: time.Now(), Refused: true, Wait: time.Second})
+		}
+		q := Answers{newFleet(said{question, at}, "here", Options{})}.Question([]byte("thing"), time.Now(), everySecond)
+		for range 2 {
+			turn := q.Claim(time.Now())
+			if turn.Answer != nil || time.Until(turn.Next) > 10*time.Second {
+				t.Fatalf("%+v", turn)
+			}
+			if turn.Ask {
+				q.Answered([]byte("x"))
+			}
+		}
+		q.Close()
+	})
+}
+
+// said is a store that has always the same record.
+type said struct {
+	record string
+	at     int64
+}
+
+func (s said) swap(_ context.Context, _, old, next string) (string, int64, bool, error) {
+	if next != "" && old == s.record {
+		return "", s.at, true, nil
+	}
+	return s.record, s.at, false, nil
+}
+
+func (said) close() {}
+
+// BenchmarkStore takes slots in several processes' stead.
+func BenchmarkStore(b *testing.B) {
+	for name, where := range map[string]string{"directory": b.TempDir(), "redis": serve(b, true).url} {
+		b.Run(name, func(b *testing.B) {
+			b.RunParallel(func(pb *testing.PB) {
+				f, _ := open(b, where)
+				l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
+				for pb.Next() {
+					l.Next(fmt.Sprint(rand.N(10)), time.Time{})
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,192 @@
+// Package pace spaces requests to one place, so that all who ask there stay within what it
+// allows. What is known of a place is a small [Record], and whatever happens there is a step
+// from one record to the next. The steps take the time as an argument and keep nothing
+// elsewhere: one limiter has its records in memory, another shares them with other processes.
+package pace
+
+import "math"
+
+const (
+	second = 1_000_000 // in microseconds
+
+	// Forever is longer than any wait, in microseconds.
+	Forever = 1 << 52
+
+	version    = 1
+	knownShare = 0.95        // of a known rate: a limit without any burst refuses far less there than at 99%
+	cutTo      = 0.5         // what a refusal leaves of the rate that was really sent
+	below      = 0.85        // where a rate stops doubling, as a share of what was sent until it was refused
+	burst      = 0.7         // about how many seconds' requests a place lets through besides
+	growth     = 0.015       // what a rate gains in a second from there on, as a share of it
+	steady     = 40          // seconds after which it grows as fast again by the cube of the time (RFC 9438)
+	maxIdle    = second / 10 // how late a slot may be taken, because of timers, before the place counts as idle
+	inFlight   = second / 50 // a request that was sent so soon after a cut took its slot before
+	least      = 1.0 / 60    // a second: no cut goes below it, so that a place that has recovered is noticed
+	most       = 1e9         // a second: as good as no limit
+)
+
+// Rules are what a process is told about a place before anybody has asked there.
+type Rules struct {
+	Start    float64 // requests a second at first, 0 = no limit
+	Most     float64 // the highest rate, 0 = no limit
+	Farthest int64   // how far ahead anything is believed, in microseconds
+}
+
+// NewRules returns the rules of places that allow perSecond requests (0 = no limit is known),
+// or about so many. A rate that is not known begins with a share of that.
+func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {
+	perSecond = min(max(0, perSecond), most)
+	if known {
+		perSecond, share = knownShare*perSecond, 1
+	}
+	return Rules{Start: share * perSecond, Most: perSecond, Farthest: farthest}
+}
+
+// A Record is what is known of a place. Its times are in microseconds of one clock. The zero
+// value is a place of which nothing is known.
+type Record struct {
+	V      int     `json:"v"`
+	Seen   int64   `json:"seen"`   // when the last step was taken
+	Next   int64   `json:"next"`   // the next slot
+	Closed int64   `json:"closed"` // no slot before
+	Epoch  int64   `json:"epoch"`  // when the rate was cut: slots that were given before are void
+	Since  int64   `json:"since"`  // when the rate began to grow, later by the time in which nobody wanted a slot
+	Base   float64 `json:"base"`   // the rate then, in requests a second, 0 = no limit
+	Peak   float64 `json:"peak"`   // the rate doubles each second up to here
+	Sent   float64 `json:"sent"`   // slots that were given since
+	Pace   float64 `json:"pace"`   // the highest rate until Reset, 0 = none
+	Reset  int64   `json:"reset"`
+}
+
+// Valid reports whether a record makes sense.
+func (l *Record) Valid() bool {
+	return l.V == version && l.Seen > 0 && l.Base >= 0 && l.Peak >= l.Base && l.Sent >= 0 && l.Pace >= 0
+}
+
+// Settle makes of a record, whoever wrote it, one that can hold at a time, on a clock that may
+// have been set back. It comes before any other step.
+func (l *Record) Settle(r Rules, now int64) {
+	if !l.Valid() {
+		*l = Record{V: version, Seen: now, Next: now, Since: now, Epoch: now - 2*inFlight, Base: r.Start, Peak: r.Start}
+	}
+	if back := l.Seen - now; back > 0 {
+		l.Closed, l.Since, l.Reset = l.Closed-back, l.Since-back, l.Reset-back
+		l.Void(now)
+	}
+	for _, t := range []*int64{&l.Next, &l.Closed, &l.Since, &l.Reset} {
+		*t = max(0, min(*t, now+r.Farthest))
+	}
+	if l.Base > 0 {
+		l.Base, l.Peak = r.bound(l.Base), r.bound(l.Peak)
+	}
+	l.Seen, l.Epoch, l.Sent = now, min(l.Epoch, now), min(l.Sent, most)
+}
+
+// bound returns the rate next to another that may be.
+func (r Rules) bound(rate float64) float64 {
+	highest := most
+	if r.Most > 0 {
+		highest = r.Most
+	}
+	return min(max(rate, least), highest)
+}
+
+// Void takes back all slots that are not used. Who has one takes another.
+func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
+
+// Rate returns how many slots a second there are at a time, 0 for no limit.
+func (l *Record) Rate(r Rules, at int64) float64 {
+	if l.Base == 0 {
+		return r.Most
+	}
+	age := max(0, float64(at-l.Since)/second)
+	rate := l.Base * math.Exp2(min(age, 60))
+	if rate > l.Peak {
+		late := age - math.Log2(l.Peak/l.Base)
+		late = min(late, late/5+l.Sent/20) // few requests tell little
+		rate = l.Peak * (1 + growth*late + math.Pow(late/steady, 3))
+	}
+	switch {
+	case r.Most > 0:
+		return min(rate, r.Most)
+	case rate > most:
+		return 0
+	}
+	return rate
+}
+
+// gap is the time between two slots.
+func gap(rate float64) int64 {
+	if rate == 0 {
+		return 0
+	}
+	return int64(math.Ceil(min(second/rate, Forever)))
+}
+
+// Take takes the next slot. What an idle place could have had is not saved up.
+func (l *Record) Take(r Rules, now int64) (at int64) {
+	if idle := now - l.Next; idle > maxIdle {
+		l.Next, l.Since = now, max(l.Since, min(l.Since+idle, now))
+	}
+	at = max(l.Next, l.Closed)
+	l.Next = at + gap(l.Rate(r, at))
+	if l.Pace > 0 && at < l.Reset {
+		l.Next = max(l.Next, min(at+gap(l.Pace), l.Reset))
+	}
+	l.Sent++
+	return at
+}
+
+// Holds reports whether a slot may still be used at its time.
+func (l *Record) Holds(s Slot) bool { return s.Epoch == l.Epoch && s.At >= l.Closed }
+
+// Refused notes that a request was refused for load, and for how long if wait is not 0.
+func (l *Record) Refused(r Rules, now, sent, wait int64) {
+	if sent > l.Epoch+inFlight {
+		l.cut(r, now)
+	}
+	if wait > 0 {
+		l.close(now, now+min(wait, r.Farthest))
+	}
+}
+
+// cut lowers the rate to half of what was sent since it was cut last, or since the place
+// opened. From there it doubles up to a little below what was sent; but where hardly anything
+// was sent, that is no measure, and it doubles up to what it was.
+func (l *Record) cut(r Rules, now int64) {
+	rate := l.Rate(r, now)
+	unused := float64(max(0, l.Next-now)) * rate / second
+	slots, seconds := max(1, l.Sent-unused), max(1, float64(now-l.Since)/second)
+	sent := slots / seconds
+	if rate == 0 {
+		rate = sent
+	}
+	sent = min(sent, rate)
+	l.Base, l.Peak = r.bound(cutTo*sent), r.bound(rate)
+	if sent > rate/2 {
+		l.Peak = r.bound(below * min(rate, slots/(seconds+burst)))
+	}
+	l.Void(now)
+	l.Base = min(l.Base, l.Peak)
+	l.Since, l.Sent, l.Next = max(now, l.Closed), 0, now+gap(l.Base)
+}
+
+// close lets no request go before a time. The rate does not grow until then.
+func (l *Record) close(now, until int64) {
+	if longer := until - max(now, l.Closed); longer > 0 {
+		l.Closed = until
+		l.Since += longer
+	}
+}
+
+// Remaining spreads n requests over the time until reset has passed. With none left, the place
+// is closed until then.
+func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
+	l.Reset = now + min(reset, r.Farthest)
+	l.Pace = min(float64(max(n, 0))*second/float64(reset), most)
+	if n <= 0 {
+		l.close(now, l.Reset)
+		return
+	}
+	l.Next = max(l.Next, min(now+gap(l.Pace), l.Reset))
+}

@@ -1,0 +1,281 @@
+package poll
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A ledger writes down what a Limiter says, with the time at which it did.
+type ledger struct {
+	strings.Builder
+	limiter Limiter
+	begun   time.Time
+	sent    time.Time // the last request
+}
+
+// timeline runs f in a bubble, and compares what it wrote.
+func timeline(t *testing.T, limiter Limiter, want string, f func(*ledger)) {
+	t.Helper()
+	l := &ledger{limiter: limiter}
+	synctest.Test(t, func(*testing.T) {
+		l.begun = time.Now()
+		f(l)
+	})
+	if have := strings.TrimSpace(l.String()); have != strings.TrimSpace(want) {
+		t.Errorf("have\n%s\nwant\n%s", have, want)
+	}
+}
+
+func (l *ledger) write(format string, args ...any) {
+	fmt.Fprintf(l, "%-5s "+format+"\n", append([]any{l.since(time.Now())}, args...)...)
+}
+
+func (l *ledger) since(t time.Time) time.Duration { return t.Sub(l.begun).Round(time.Millisecond) }
+
+// next asks for the next slot, and writes it.
+func (l *ledger) next(had time.Time) time.Time {
+	at, closed := l.limiter.Next("here", had)
+	if closed != "" {
+		closed = " closed: " + closed
+	}
+	l.write("slot at %s%s", l.since(at), closed)
+	return at
+}
+
+// send sends n requests.
+func (l *ledger) send(n int) {
+	for range n {
+		l.sent = slot(l.limiter, "here", time.Now().Add(24*time.Hour))
+	}
+	l.write("%d sent", n)
+}
+
+// refused tells that the last request was refused.
+func (l *ledger) refused(wait time.Duration) {
+	l.limiter.Done("here", Result{Sent: l.sent, Refused: true, Wait: wait, Reason: "HTTP 429"})
+}
+
+func TestPacer_spaces(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{PerSecond: 4}, `
+0s    slot at 0s
+0s    slot at 250ms
+0s    slot at 500ms
+10s   slot at 10s
+10s   slot at 10.25s
+elsewhere 10s`, func(l *ledger) {
+		for range 3 {
+			l.next(time.Time{})
+		}
+		time.Sleep(10 * time.Second) // nothing is saved up
+		l.next(time.Time{})
+		l.next(time.Time{})
+		at, _ := l.limiter.Next("there", time.Time{})
+		fmt.Fprintln(l, "elsewhere", l.since(at))
+	})
+}
+
+func TestPacer_known(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{PerSecond: 1, Known: true}, `
+0s    slot at 0s
+0s    slot at 1.053s`, func(l *ledger) {
+		l.next(time.Time{})
+		l.next(time.Time{})
+	})
+}
+
+func TestPacer_withoutLimit(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{}, `
+0s    100 sent
+0s    slot at 20ms
+1.991s 100 sent`, func(l *ledger) {
+		l.send(100)
+		l.limiter.Done("here", Result{Sent: l.sent}) // says nothing
+		l.refused(0)
+		l.next(time.Time{})
+		l.send(100)
+	})
+}
+
+// A request keeps its slot until the rate is cut or the place closes.
+func TestPacer_holds(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{PerSecond: 10, Rand: rand.New(rand.NewPCG(1, 2))}, `
+0s    1 sent
+0s    slot at 100ms
+50ms  slot at 100ms
+50ms  slot at 10.62s closed: HTTP 429
+50ms  slot at 12.62s closed: HTTP 429
+10.62s slot at 10.62s
+10.62s slot at 13.12s`, func(l *ledger) {
+		l.send(1)
+		had := l.next(time.Time{})
+		time.Sleep(50 * time.Millisecond)
+		had = l.next(had)
+		l.refused(9900 * time.Millisecond)
+		had = l.next(had)
+		l.next(time.Time{})
+		time.Sleep(time.Until(had))
+		l.next(had)
+		l.next(time.Time{})
+	})
+}
+
+// Where hardly anything was sent, a refusal halves that, and the rate doubles from second to
+// second up to what it was: 60 targets, of which the first is refused, are seen within 12 s.
+func TestPacer_earlyRefusal(t *testing.T) {
+	t.Parallel()
+	for _, pacer := range []*Pacer{{PerSecond: 50}, {PerSecond: 60, Known: true}, {PerSecond: 200}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &ledger{limiter: pacer, begun: time.Now()}
+			l.send(1)
+			l.refused(2 * time.Second)
+			l.send(60)
+			if took := time.Since(l.begun); took > 12*time.Second || took < 3*time.Second {
+				t.Errorf("60 targets are seen after %s", took)
+			}
+		})
+	}
+}
+
+// Refusals of requests that were sent before a cut cut nothing, and close all the same.
+func TestPacer_cutsOnce(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{PerSecond: 20, Rand: rand.New(rand.NewPCG(1, 2))}, `
+1.95s 40 sent
+1.95s slot at 2.05s
+1.95s slot at 2.143s
+1.95s slot at 2.989s closed: HTTP 503`, func(l *ledger) {
+		l.send(40)
+		for range 5 {
+			l.refused(0)
+		}
+		l.next(time.Time{})
+		l.next(time.Time{})
+		l.limiter.Done("here", Result{Sent: l.sent, Refused: true, Wait: time.Second, Reason: "HTTP 503"})
+		l.next(time.Time{})
+	})
+}
+
+// A place that refuses everything is asked less and less, but once a minute.
+func TestPacer_floor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &ledger{limiter: &Pacer{PerSecond: 1000}, begun: time.Now()}
+		var last time.Time
+		for n := range 20 {
+			last = l.sent
+			l.send(1)
+			if n > 0 && l.sent.Sub(last) > time.Minute+time.Second {
+				t.Errorf("%d: after %s", n, l.sent.Sub(last))
+			}
+			time.Sleep(50 * time.Millisecond)
+			l.refused(0)
+		}
+		if gap := l.sent.Sub(last); gap < 50*time.Second {
+			t.Errorf("at last one is sent after %s", gap)
+		}
+	})
+}
+
+func TestPacer_closesForEver(t *testing.T) {
+	t.Parallel()
+	l := &Pacer{PerSecond: 1}
+	for range 3 {
+		l.Done("here", Result{Sent: time.Now(), Refused: true, Wait: math.MaxInt64})
+		if at, _ := l.Next("here", time.Time{}); time.Until(at) < 100*365*24*time.Hour {
+			t.Errorf("the next slot is at %s", at)
+		}
+	}
+}
+
+// What remains is spread over the time until there is more, but no faster than the rate.
+func TestPacer_remaining(t *testing.T) {
+	t.Parallel()
+	timeline(t, &Pacer{PerSecond: 10}, `
+0s    1 sent
+0s    slot at 2s
+0s    slot at 4s
+0s    slot at 6s
+0s    slot at 8s
+0s    slot at 10s
+0s    slot at 10.1s
+20s   1 sent
+20s   slot at 20.1s
+20s   slot at 30s closed: RateLimit
+20s   slot at 30.1s closed: RateLimit`, func(l *ledger) {
+		l.send(1)
+		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 5, Reset: 10 * time.Second, Reason: "RateLimit"})
+		for range 6 {
+			l.next(time.Time{})
+		}
+		time.Sleep(20*time.Second - time.Since(l.begun))
+		l.send(1)
+		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 1000, Reset: time.Second, Reason: "RateLimit"})
+		l.next(time.Time{})
+		l.limiter.Done("here", Result{Sent: l.sent, Remaining: 0, Reset: 10 * time.Second, Reason: "RateLimit"})
+		l.next(time.Time{})
+		l.next(time.Time{})
+	})
+}
+
+// Whatever happens, requests are never closer than the highest rate allows, and none goes while
+// the place is closed.
+func TestPacer_properties(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 0))
+			most := []float64{0.01, 1, 7, 1000}[rnd.IntN(4)]
+			unit := time.Duration(float64(time.Second) / most)
+			l := &Pacer{PerSecond: most, Rand: rnd}
+			var sent []time.Time
+			var closed time.Time
+			var had []time.Time
+			for range 300 {
+				switch rnd.IntN(4) {
+				case 0:
+					at, _ := l.Next("here", time.Time{})
+					had = append(had, at)
+				case 1:
+					time.Sleep(time.Duration(rnd.ExpFloat64() * float64(3*unit)))
+				case 2:
+					for i, at := range had {
+						if at.After(time.Now()) {
+							continue
+						}
+						if had[i], _ = l.Next("here", at); !had[i].After(time.Now()) {
+							sent = append(sent, had[i])
+							if time.Now().Before(closed) {
+								t.Errorf("seed %d: sent while closed", seed)
+							}
+						}
+					}
+					had = slices.DeleteFunc(had, func(at time.Time) bool { return !at.After(time.Now()) })
+				case 3:
+					if len(sent) > 0 && rnd.IntN(4) == 0 {
+						wait := time.Duration(rnd.IntN(3)) * unit
+						l.Done("here", Result{Sent: sent[rnd.IntN(len(sent))], Refused: true, Wait: wait})
+						if until := time.Now().Add(wait); until.After(closed) {
+							closed = until
+						}
+					}
+				}
+			}
+			slices.SortFunc(sent, time.Time.Compare)
+			for i := 1; i < len(sent); i++ {
+				if gap := sent[i].Sub(sent[i-1]); gap < unit-time.Microsecond {
+					t.Fatalf("seed %d: requests are %s apart at %g/s", seed, gap, most)
+				}
+			}
+		})
+	}
+}
