@@ -9,10 +9,10 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/words"
 )
 
 // elementFlags returns the flags about the elements of an answer.

@@ -16,8 +16,8 @@ import (
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/words"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/words"
 )
 
 // usageText formats an error for the terminal. What was typed may contain anything.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/words"
 )
 
 // github is what GitHub Actions is told at the end of several targets.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/words"
 )
 
 const (

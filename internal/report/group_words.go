@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // How much the last words name: reasons, and of each so many targets.

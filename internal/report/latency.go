@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // isOfServer reports whether this process asked a server.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // maxLists is how many lists report their attempts, and maxEndedLists how many that could

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/words"
 )
 
 // redraw is the minimum time between redraws of the status line.

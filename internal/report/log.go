@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // maxChanges is how many changes of the reason within one status a log reports at

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // How much of text from outside is shown: lines, and columns of each.
