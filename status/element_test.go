@@ -86,27 +86,6 @@ func TestElementStates(t *testing.T) {
 	}
 }
 
-func TestOfElementOnly(t *testing.T) {
-	t.Parallel()
-	for condition, want := range map[string]bool{
-		`.a == 1`: true, `$gone or .a`: true, `$name == "x"`: true, `jq: .a == 1`: true, `true`: true,
-		`.a == $json.a`: false, `any(.a[]; . == $json.b)`: false, `..# == 1`: false, `$isjson`: false, `$status == 200`: false,
-		`$header.X == "1"`: false, `$body == ""`: false, `$stdout == ""`: false, `$stderr == ""`: false, `$exit == 0`: false,
-		`$error == "dns"`: false, `$attempt > 1`: false, `$elapsed > 5`: false, `jq: .a < now`: false, `jq: .a == $json.a`: false,
-	} {
-		rules := elementRules(t, PresetRule{Status: Success, Expr: condition})
-		if have := rules.OfElementOnly(); have != want {
-			t.Errorf("%s: %v, want %v", condition, have, want)
-		}
-		if have := (Rules{Preset: rules.Own}).OfElementOnly(); have != want {
-			t.Errorf("%s of a preset: %v, want %v", condition, have, want)
-		}
-	}
-	if !(Rules{}).OfElementOnly() {
-		t.Error("no rules: false")
-	}
-}
-
 // The rules of a preset are about its object: one in the answer, each of a list, or an element.
 func TestPresetObject(t *testing.T) {
 	t.Parallel()

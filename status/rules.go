@@ -61,16 +61,6 @@ type Rules struct {
 	Strict bool
 }
 
-// OfElementOnly reports whether no rule reads anything but the element that is judged, its
-// name and whether it is gone: not the answer around it ($json, $body), nor its status, nor the
-// time. While both the status code of the answers and the JSON of the element stay the same,
-// so does the verdict.
-func (r Rules) OfElementOnly() bool {
-	return !slices.ContainsFunc(slices.Concat(r.Own, r.Preset), func(rule Rule) bool {
-		return rule.Expr.Uses().Any(^(expr.UsesJSON | expr.UsesGone | expr.UsesName))
-	})
-}
-
 // Classify judges o. The first of these that applies decides:
 //
 //  1. The probe cannot work (certificate not trusted, redirect loop, program

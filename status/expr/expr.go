@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/itchyny/gojq"
 
@@ -17,7 +18,8 @@ type Expr struct {
 	jq        *gojq.Code // instead of root, of a program in jq
 	condition bool       // it was compiled as one
 	uses      Uses
-	environ   bool // it names a variable of the environment
+	environ   bool                      // it names a variable of the environment
+	hinted    atomic.Pointer[[2]string] // the line that was explained last, and its hint
 }
 
 // An Option is an option for Compile and CompileValue.
@@ -193,7 +195,7 @@ func (r Result) Explain() Explanation {
 	}
 	asked := or(r.env.Exit != nil, "command: ", "request: ") + x.src
 	for _, line := range why.Lines {
-		if _, hint, _ := hintTable().Find("answer", asked+" -- "+line); hint != "" {
+		if hint := x.hintFor(asked + " -- " + line); hint != "" {
 			why.Hints = append(why.Hints, hint)
 		}
 	}
@@ -205,6 +207,16 @@ func (r Result) Explain() Explanation {
 		why.Hints = slices.Compact(e.hints.has)
 	}
 	return why
+}
+
+// hintFor returns the hint for a line. The answers of many targets are often explained alike.
+func (x *Expr) hintFor(line string) string {
+	if last := x.hinted.Load(); last != nil && last[0] == line {
+		return last[1]
+	}
+	_, hint, _ := hintTable().Find("answer", line)
+	x.hinted.Store(&[2]string{line, hint})
+	return hint
 }
 
 func or[T any](condition bool, yes, no T) T {
