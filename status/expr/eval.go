@@ -129,7 +129,7 @@ func (e *evaluator) not(x *node) value {
 // operand leaves the whole unknown. What is settled by nothing but missing paths may be settled
 // better by a later operand.
 func (e *evaluator) logic(n *node) value {
-	settles := triOf(n.op == opOr)
+	settles := or(n.op == opOr, True, False)
 	var by [3][]value // the operands, by their outcome
 	var operands []operand
 	for _, kid := range n.kids {
@@ -203,7 +203,7 @@ func (e *evaluator) compare(n *node) value {
 	if v.found = v.found && !a.isAbsent() && !b.isAbsent(); onPurpose {
 		v.missed, v.absent = "", false
 	}
-	e.sayComparison(n, a, b, triOf(holds))
+	e.sayComparison(n, a, b, or(holds, True, False))
 	return v
 }
 

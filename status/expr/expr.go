@@ -195,8 +195,15 @@ func (r Result) Explain() Explanation {
 	}
 	asked := or(r.env.Exit != nil, "command: ", "request: ") + x.src
 	for _, line := range why.Lines {
-		if hint := x.hintFor(asked + " -- " + line); hint != "" {
-			why.Hints = append(why.Hints, hint)
+		line = asked + " -- " + line
+		last := x.hinted.Load() // the answers of many targets are often explained alike
+		if last == nil || last[0] != line {
+			_, hint, _ := hintTable().Find("answer", line)
+			last = &[2]string{line, hint}
+			x.hinted.Store(last)
+		}
+		if last[1] != "" {
+			why.Hints = append(why.Hints, last[1])
 		}
 	}
 	switch why.Hints = slices.Compact(why.Hints); {
@@ -207,16 +214,6 @@ func (r Result) Explain() Explanation {
 		why.Hints = slices.Compact(e.hints.has)
 	}
 	return why
-}
-
-// hintFor returns the hint for a line. The answers of many targets are often explained alike.
-func (x *Expr) hintFor(line string) string {
-	if last := x.hinted.Load(); last != nil && last[0] == line {
-		return last[1]
-	}
-	_, hint, _ := hintTable().Find("answer", line)
-	x.hinted.Store(&[2]string{line, hint})
-	return hint
 }
 
 func or[T any](condition bool, yes, no T) T {

@@ -23,7 +23,7 @@ func (e *evaluator) quantify(n *node) value {
 	if len(n.kids) > 0 {
 		condition = n.kids[len(n.kids)-1]
 	}
-	settles := triOf(n.name == "any")
+	settles := or(n.name == "any", True, False)
 	var t tally
 	inner := *e.silent()
 	w := &walker{evaluator: &inner}

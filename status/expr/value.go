@@ -25,14 +25,6 @@ const (
 // String returns "true", "false" or "unknown".
 func (t Tri) String() string { return [...]string{"false", "true", "unknown"}[t] }
 
-// triOf is the Tri of a Go bool.
-func triOf(b bool) Tri {
-	if b {
-		return True
-	}
-	return False
-}
-
 // A Kind is the type of a value.
 type Kind uint8
 
@@ -162,7 +154,7 @@ func (v value) truth() Tri {
 	if v.kind == KindUnknown {
 		return Unknown
 	}
-	return triOf(!v.isNull() && v.raw != "false")
+	return or(!v.isNull() && v.raw != "false", True, False)
 }
 
 // each calls yield for the elements of a list, or the values of an object, until it returns
