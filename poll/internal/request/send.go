@@ -39,7 +39,7 @@ func (c *client) send(ctx context.Context, next call) *answer {
 		return c.unanswered(ctx, &brokenOff{err: err, got: a.Size, want: resp.ContentLength}, true, next)
 	}
 	hint.Read(&a.Observation, received)
-	c.cookies.keep(next.at, resp.Header)
+	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
 	return a
 }
 
