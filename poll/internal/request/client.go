@@ -16,11 +16,9 @@ import (
 )
 
 const (
-	// mostRedirects bounds MaxRedirects, and maxURL the length of a redirect's URL in
-	// bytes: a server that redirects for ever must neither delay the attempt nor fill the
-	// memory.
+	// mostRedirects bounds MaxRedirects: a server that redirects for ever must not delay the
+	// attempt.
 	mostRedirects = 1000
-	maxURL        = 16 << 10
 	// mostSends is how often one attempt sends a request that starts an operation: a server
 	// that goes on to redirect it may start the operation each time.
 	mostSends = 3
@@ -197,7 +195,7 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	case errors.Is(err, ErrUntrusted):
 		words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
 		return nil, fail(status.FailureHopeless, words, err)
-	case err != nil, len(r.to.url.String()) > maxURL:
+	case err != nil:
 		return nil, nil
 	case n == most:
 		words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", n, urlName(r.to.url))

@@ -82,12 +82,17 @@ func (c *cookies) set(req *http.Request, to place) {
 	}
 }
 
-// save returns the cookies of a place for a later run, as [cookies.keep] reads them, for all
-// paths of its origin.
+// save returns the cookies of a place for a later run.
 func (c *cookies) save(at place) (values []string) {
 	for _, cookie := range c.of(at) {
-		cookie.Path = "/"
 		values = append(values, cookie.String())
 	}
 	return values
+}
+
+// restore keeps what save returned, for all paths of the same origin.
+func (c *cookies) restore(at place, values []string) {
+	for _, value := range values {
+		c.keep(at, []string{value + "; Path=/"})
+	}
 }

@@ -39,7 +39,7 @@ func TestCookies_saved(t *testing.T) {
 	var c, later cookies
 	at := placeOf(t, "https://h.example.com/jobs/1")
 	c.keep(at, []string{"node=a", `q="x y"`, "elsewhere=1; Path=/other", "long=" + strings.Repeat("x", maxCookies)})
-	later.keep(at, append(c.save(at), "; no cookie", "big="+strings.Repeat("x", maxCookies)))
+	later.restore(at, append(c.save(at), "; no cookie", "big="+strings.Repeat("x", maxCookies)))
 	for address, want := range map[string]string{
 		"https://h.example.com/jobs/2": `node=a; q="x y"`, "https://h.example.com/": `node=a; q="x y"`,
 		"https://h.example.com:8443/jobs/1": "", "http://h.example.com/jobs/1": "", "https://www.h.example.com/jobs/1": "",

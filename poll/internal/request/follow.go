@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,18 +20,16 @@ type follow struct {
 
 // parseFollow parses poll.HTTP's Follow.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
-	switch {
-	case s == "" || s == "auto":
+	switch s {
+	case "", "auto":
 		return follow{}, nil
-	case s == "none":
+	case "none":
 		return follow{none: true}, nil
-	case s == "self":
+	case "self":
 		return follow{self: true}, nil
-	case instead(s) != "":
-		return follow{}, fmt.Errorf("%s is no place to look at: write %s", s, instead(s))
 	}
 	r, err := parseReference(s, opts...)
-	if err == nil && r.template == nil && !r.varies() {
+	if err == nil && r.texts == nil && !r.varies() {
 		err = fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 	}
 	return follow{reference: r}, err
@@ -54,7 +53,7 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 		return link{to, status.MonitorBuilt, "its document"}, nil
 	}
 	l, problem := c.headerLink(a, status.MonitorGiven)
-	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(ctx, a) {
+	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(a) {
 		l = link{a.asked.at, status.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
@@ -66,15 +65,10 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 var linkHeaders = [...]struct {
 	name    string
 	monitor status.Monitor
-	links   func(code int) bool
 }{
-	{"Azure-AsyncOperation", status.MonitorAzure, isGood},
-	{"Operation-Location", status.MonitorAzure, isGood},
-	{"Location", status.MonitorLocation, isCreatedOrAccepted},
-}
-
-func isCreatedOrAccepted(code int) bool {
-	return code == http.StatusCreated || code == http.StatusAccepted
+	{"Azure-AsyncOperation", status.MonitorAzure},
+	{"Operation-Location", status.MonitorAzure},
+	{"Location", status.MonitorLocation},
 }
 
 // headerLink returns what a header of an answer links to. Any answer of a monitor can
@@ -84,12 +78,14 @@ func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem err
 	if kind == status.MonitorCreated {
 		kind = status.MonitorLocation
 	}
+	isNew := a.code == http.StatusCreated || a.code == http.StatusAccepted
 	for _, h := range linkHeaders {
 		reference := a.Header.Get(h.name)
-		if reference == "" || !h.links(a.code) || kind != status.MonitorGiven && kind != h.monitor {
+		isLocation := h.monitor == status.MonitorLocation
+		if reference == "" || !isGood(a.code) || isLocation && !isNew || kind != status.MonitorGiven && kind != h.monitor {
 			continue
 		}
-		if h.monitor == status.MonitorLocation && a.code == http.StatusCreated {
+		if isLocation && a.code == http.StatusCreated {
 			h.monitor = status.MonitorCreated
 		}
 		to, err := c.refer(a.asked.at, reference)
@@ -103,25 +99,23 @@ func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem err
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a status in
 // the form of one.
-func hasProvisioningState(ctx context.Context, a *answer) bool {
-	if !bytes.Contains(a.Body, []byte("provisioningState")) {
-		return false
+func hasProvisioningState(a *answer) bool {
+	var resource struct {
+		Properties struct {
+			State any `json:"provisioningState"`
+		} `json:"properties"`
 	}
-	_, err := text(mustCompile(".properties.provisioningState"), a.env(ctx))
-	return err == nil
+	decode(a.Body, "provisioningState", &resource)
+	state, _ := resource.Properties.State.(string)
+	return state != ""
 }
 
-// mustCompile compiles an expression of this package.
-func mustCompile(source string) *expr.Expr {
-	x, err := expr.CompileValue(source)
-	if err != nil {
-		panic(err)
+// decode reads a document that may have a member of some name; one without is not read.
+func decode(document []byte, name string, into any) {
+	if bytes.Contains(document, []byte(name)) {
+		_ = json.Unmarshal(bytes.TrimPrefix(document, byteOrderMark), into) // what is no JSON has no members
 	}
-	return x
 }
-
-// errNotNamed means that no place of a result is named.
-var errNotNamed = errors.New("is not named")
 
 // Result looks for the result of an operation whose status document said that it is done,
 // if that is another document (Azure's API guidelines, "Long-running operations"): at
@@ -134,7 +128,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		return nil, ""
 	}
 	at, err := s.resultPlace(last)
-	if errors.Is(err, errNotNamed) || at.same(s.at) {
+	if err == nil && (at.url == nil || at.same(s.at)) {
 		return nil, ""
 	}
 	what = "follow its resourceLocation"
@@ -161,32 +155,24 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	}, what
 }
 
-// resultPlace returns where the result is. A place that is named but unusable is an
-// error: the status document is not the result.
+// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// but unusable is an error: the status document is not the result.
 func (s *Session) resultPlace(last status.Observation) (place, error) {
-	switch reference := resourceLocation(last.Body); {
-	case !reference.Exists() || reference.Kind == expr.KindNull || reference.Raw == `""`:
-	case reference.Kind != expr.KindString:
+	var operation struct {
+		Location any `json:"resourceLocation"`
+	}
+	decode(last.Body, "resourceLocation", &operation)
+	switch reference, isText := operation.Location.(string); {
+	case reference != "":
+		return s.client.refer(s.at, reference)
+	case !isText && operation.Location != nil:
 		return place{}, errors.New("is no text")
-	default:
-		return s.client.refer(s.at, reference.Text())
 	}
 	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:
 		return s.client.given, nil
 	case http.MethodPost:
-		if s.locationErr == nil || errors.Is(s.locationErr, ErrUntrusted) {
-			return s.location, s.locationErr
-		}
+		return s.location, s.locationErr
 	}
-	return place{}, errNotNamed
-}
-
-// resourceLocation returns where Azure's status document says that the result is; the
-// value may be missing or empty.
-func resourceLocation(body []byte) expr.Value {
-	if !bytes.Contains(body, []byte("resourceLocation")) {
-		return expr.Value{}
-	}
-	return mustCompile(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
+	return place{}, nil
 }

@@ -80,7 +80,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
 		s.at, s.monitor, s.following = at, k.Monitor, true
-		s.client.cookies.keep(at, k.Cookies)
+		s.client.cookies.restore(at, k.Cookies)
 		if s.client.FollowEach && k.Monitor == status.MonitorBuilt { // a fork was there
 			s.client.FollowEach = false
 			s.pages = newPages(s.client, pager{})

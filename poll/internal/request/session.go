@@ -22,7 +22,8 @@ type Session struct {
 	// startDue is true while the request that starts the operation is to be sent; sent, once
 	// one that changes something and starts nothing has been.
 	startDue, sent bool
-	// location is the Location of the answer to it, locationErr what is wrong with that.
+	// location is the Location of the answer to it, if there is one; locationErr is
+	// [ErrUntrusted] if it is not to be asked for.
 	location    place
 	locationErr error
 
@@ -64,7 +65,7 @@ func NewSession(r Request) (*Session, error) {
 }
 
 func newSession(c *client, f follow, p pager) *Session {
-	return &Session{client: c, follow: f, pages: newPages(c, p), locationErr: errNotNamed}
+	return &Session{client: c, follow: f, pages: newPages(c, p)}
 }
 
 // starts reports whether the request starts an operation: it changes something, and the user
@@ -135,7 +136,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	}
 	switch {
 	case s.following:
-		s.observeFollowed(ctx, &o, got)
+		s.observeFollowed(&o, got)
 	case s.leadsOn() && o.Good():
 		s.findLink(ctx, &o, got)
 		o.Following.Start = o.Following.Next != ""
@@ -150,7 +151,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 }
 
 // observeFollowed notes what an answer from where an earlier one led says.
-func (s *Session) observeFollowed(ctx context.Context, o *status.Observation, got *answer) {
+func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	// The body of a 202 is not the document that was asked for.
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
@@ -164,7 +165,7 @@ func (s *Session) observeFollowed(ctx context.Context, o *status.Observation, go
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(ctx, got) {
+	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
 	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
@@ -262,7 +263,10 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	case s.follow.self && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
-		s.location, s.locationErr = c.refer(got.asked.at, got.Header.Get("Location"))
+		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		if err == nil || errors.Is(err, ErrUntrusted) {
+			s.location, s.locationErr = location, err
+		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
 		remarkRedirect(o, got)
