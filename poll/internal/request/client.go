@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -27,11 +26,11 @@ const (
 // A client follows redirects, and keeps credentials with the origin that they are for. It is
 // the innermost layer.
 type client struct {
-	Request   // complete
-	given     place
-	authorize func(*http.Request) // nil for none
-	secrets   redactor
-	cookies   *cookies
+	Request // complete
+	given   place
+	secrets []string // that no text repeats
+	renewed []string // the same of Refresh, the last ones first
+	cookies *cookies
 	// bare returns the Transport without its client certificate, nil if it has none.
 	bare func() *http.Transport
 	hold body.Hold // of Bodies, for the last answer
@@ -48,35 +47,43 @@ func newClient(r Request) (*client, error) {
 	}
 	c := &client{Request: r, cookies: &cookies{}, hold: body.Hold{Budget: r.Bodies}}
 	c.bare = sync.OnceValue(func() *http.Transport { return withoutCertificate(r.Transport) })
-	c.takeCredentials(u)
+	if c.User == nil {
+		c.User = u.User
+	}
+	c.secrets = append(userSecrets(u.User), userSecrets(c.User)...)
+	for name, values := range c.Header {
+		if !goesAnywhere(name) {
+			c.secrets = append(c.secrets, values...)
+		}
+	}
 	c.given = newPlace(u, true)
 	return c, nil
 }
 
-// takeCredentials notes what is sent only to the origin of the given URL.
-func (c *client) takeCredentials(given *url.URL) {
-	if c.User == nil {
-		c.User = given.User
-	}
-	if given.User != nil {
-		c.secrets.addUser(given.User)
-	}
-	if c.User != nil && len(c.Header["Authorization"]) == 0 {
-		password, _ := c.User.Password()
-		c.authorize = func(r *http.Request) { r.SetBasicAuth(c.User.Username(), password) }
-		c.secrets.addUser(c.User)
+// sendsUser reports whether User is sent: an Authorization in the header overrides it.
+func (c *client) sendsUser() bool { return c.User != nil && len(c.Header["Authorization"]) == 0 }
+
+// credentials returns what is sent to the user's origin only. A Host is no secret.
+func (c *client) credentials() (all []string) {
+	if c.sendsUser() {
+		all = append(all, "user "+c.User.String())
 	}
 	for name, values := range c.Header {
-		if !goesAnywhere(name) {
-			c.secrets.add(values...)
+		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+			all = append(all, fmt.Sprintf("%s %q", name, values))
 		}
 	}
-}
-
-// isCredential reports whether a header field is sent to the user's origin only. A Host is
-// no secret.
-func isCredential(name string, values []string) bool {
-	return !goesAnywhere(name) && name != "Host" && len(values) > 0
+	if c.bare() == nil {
+		return all
+	}
+	config := c.Transport.(*http.Transport).Clone().TLSClientConfig
+	if config.GetClientCertificate != nil {
+		all = append(all, "certificate of a function")
+	}
+	for _, certificate := range config.Certificates {
+		all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
+	}
+	return all
 }
 
 // withoutCertificate returns a copy of t that offers no client certificate, nil if t offers
@@ -99,15 +106,7 @@ func withoutCertificate(t http.RoundTripper) *http.Transport {
 
 // guards reports whether there are credentials that are sent to a place.
 func (c *client) guards(p place) bool {
-	if !p.trusted {
-		return false
-	}
-	for name, values := range c.Header {
-		if isCredential(name, values) {
-			return true
-		}
-	}
-	return c.authorize != nil || c.bare() != nil
+	return p.trusted && len(c.credentials()) > 0
 }
 
 // withheld says that credentials are not sent on, "" if they are or if there are none.
@@ -252,30 +251,4 @@ func becomesGET(code int, method string) bool {
 // or, by custom, where its result is.
 func isAmbiguous(code int, method string) bool {
 	return code != http.StatusSeeOther && becomesGET(code, method)
-}
-
-// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
-// equal credentials, "" if there are none. It is secret.
-func (s *Session) Credentials() string {
-	c := s.client
-	var all []string
-	if c.authorize != nil {
-		all = append(all, "user "+c.User.String())
-	}
-	for name, values := range c.Header {
-		if isCredential(name, values) {
-			all = append(all, fmt.Sprintf("%s %q", name, values))
-		}
-	}
-	if c.bare() != nil {
-		config := c.Transport.(*http.Transport).Clone().TLSClientConfig
-		for _, certificate := range config.Certificates {
-			all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	slices.Sort(all)
-	return fmt.Sprintf("%q", all)
 }

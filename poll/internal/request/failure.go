@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/textproto"
@@ -30,27 +29,6 @@ type safeError struct {
 func (e *safeError) Error() string { return e.words }
 func (e *safeError) Unwrap() error { return e.cause }
 
-// A plainError is an error of this package, whose words are free of secrets.
-type plainError string
-
-func (e plainError) Error() string { return string(e) }
-
-// A brokenOff is an answer whose body could not be read to its end.
-type brokenOff struct {
-	err       error
-	got, want int64 // bytes of the body, read and announced; want is -1 if unknown
-}
-
-func (e *brokenOff) Error() string { return e.err.Error() }
-func (e *brokenOff) Unwrap() error { return e.err }
-
-func (e *brokenOff) words() string {
-	if e.want > 0 {
-		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
-	}
-	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
-}
-
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
 }
@@ -71,27 +49,11 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 
 // cutOff is the failure of an attempt that was ended from outside.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
-	text := "timed out after " + short(took)
+	text := "timed out after " + cause.Short(took)
 	if unsent {
 		text += " without a connection"
 	}
 	return cause.Failure(ctx, text)
-}
-
-// short writes how long something took: "340ms", "1.2s", "12s", "2m".
-func short(d time.Duration) string {
-	unit := time.Second
-	switch {
-	case d < time.Second:
-		unit = time.Millisecond
-	case d < 10*time.Second:
-		unit = 100 * time.Millisecond
-	}
-	text := d.Round(unit).String()
-	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
-		return whole + "m"
-	}
-	return text
 }
 
 // unanswered says why there is no answer to a call.
@@ -153,9 +115,7 @@ func (c *client) clean(err error, at *url.URL) string {
 	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
 		text, _, _ = strings.Cut(why, "]")
 	}
-	secrets := redactor{secrets: slices.Clip(c.secrets.secrets), renewed: c.secrets.renewed}
-	secrets.addURL(at)
-	return secrets.clean(quoted().ReplaceAllString(text, `"..."`))
+	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets, c.renewed, secretsOf(at)))
 }
 
 // meanings are what errors mean, by themselves or, where net/http has no type for them, by
@@ -196,12 +156,13 @@ func meaning(err error) (words string, class status.FailureClass) {
 		}
 		return "cannot look up " + e.Name, class
 	}
-	if e, ok := errors.AsType[*brokenOff](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
-		return e.words(), status.FailureReset
-	}
+	own, _ := errors.AsType[*safeError](err)
 	for _, m := range meanings {
 		is := func(known error) bool { return errors.Is(err, known) }
 		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
+			if own != nil {
+				return own.words, m.class
+			}
 			return m.words, m.class
 		}
 	}

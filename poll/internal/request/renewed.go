@@ -44,7 +44,7 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 	fields, err := c.Refresh(ctx, refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
-		remark = "not all of the header is renewed: " + c.secrets.clean(err.Error())
+		remark = "not all of the header is renewed: " + redact(err.Error(), slices.Concat(c.secrets, c.renewed))
 	}
 	for name, values := range fields {
 		if slices.Equal(c.Header[name], values) {
@@ -57,7 +57,8 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 		}
 		c.Header[name] = values
 		if !goesAnywhere(name) {
-			c.secrets.addRenewed(values...)
+			c.renewed = slices.Concat(values, c.renewed)
+			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}
 	}
 	return changed, remark

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -84,6 +85,17 @@ func (s *Session) Place() string {
 		return s.client.given.origin()
 	}
 	return s.at.origin()
+}
+
+// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// equal credentials, "" if there are none. It is secret.
+func (s *Session) Credentials() string {
+	all := s.client.credentials()
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("%q", all)
 }
 
 // Release gives back what the last answer holds of the Bodies.
@@ -203,7 +215,8 @@ func isElsewhere(got *answer) bool {
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
-	if !isGood(got.code) || !isHTML(got) || s.client.wantsHTML() || isElsewhere(got) {
+	wanted := strings.Join(s.client.Header["Accept"], "")
+	if !isGood(got.code) || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
 		return ""
 	}
 	n := len(got.asked.redirects)
