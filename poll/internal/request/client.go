@@ -14,14 +14,9 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const (
-	// mostRedirects bounds MaxRedirects: a server that redirects for ever must not delay the
-	// attempt.
-	mostRedirects = 1000
-	// mostSends is how often one attempt sends a request that starts an operation: a server
-	// that goes on to redirect it may start the operation each time.
-	mostSends = 3
-)
+// mostSends is how often one attempt sends a request that starts an operation: a server
+// that goes on to redirect it may start the operation each time.
+const mostSends = 3
 
 // A client follows redirects, and keeps credentials with the origin that they are for. It is
 // the innermost layer.
@@ -179,14 +174,14 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
 		return nil, nil
 	}
-	r := &redirect{code: a.code, from: asked.at, toGET: becomesGET(a.code, asked.method), start: asked.start}
+	r := &redirect{code: a.code, from: asked.at, start: asked.start}
+	r.toGET = a.code == http.StatusSeeOther && asked.method != http.MethodHead // RFC 9110 section 15.4.4
 	var err error
 	r.to, err = c.refer(r.from, a.Header.Get("Location"))
 	if err == nil && asked.body != nil && !r.toGET {
 		err = c.mayTakeBody(r.from, r.to)
 	}
-	n := len(asked.redirects)
-	most := min(c.MaxRedirects, mostRedirects)
+	n, most := len(asked.redirects), c.MaxRedirects
 	if r.start && !r.toGET {
 		most = min(most, mostSends-1)
 	}
@@ -214,41 +209,22 @@ func (c *client) describe(a *answer) {
 	if a.Redirect = urlName(last); !a.Elsewhere {
 		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
 	}
-	if a.Failure != nil {
-		return
-	}
-	a.Remarks = slices.Clip(a.Remarks)
 	for _, r := range a.asked.redirects {
-		words := fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))
-		a.Remarks = append(a.Remarks, words+c.withheld(r.from, r.to))
+		if a.Failure == nil {
+			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)) + c.withheld(r.from, r.to))
+		}
 	}
 }
 
 // isRedirect reports whether code is that of a redirect. 300 and 304 are not.
 func isRedirect(code int) bool {
-	switch code {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
-// becomesGET reports whether the request after a redirect is a GET without a
-// body: RFC 9110 sections 15.4.2 to 15.4.4, as browsers read them.
-func becomesGET(code int, method string) bool {
-	switch code {
-	case http.StatusSeeOther:
-		return method != http.MethodHead
-	case http.StatusMovedPermanently, http.StatusFound:
-		return method == http.MethodPost
-	}
-	return false
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, code)
 }
 
 // isAmbiguous reports whether a redirect of a request that changes something can
 // name two things: where to send it instead (RFC 9110 sections 15.4.2 and 15.4.3)
 // or, by custom, where its result is.
 func isAmbiguous(code int, method string) bool {
-	return code != http.StatusSeeOther && becomesGET(code, method)
+	return method == http.MethodPost && (code == http.StatusMovedPermanently || code == http.StatusFound)
 }

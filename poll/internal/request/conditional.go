@@ -55,23 +55,18 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 		next.kept = c.kept
 	}
 	a := c.client.do(ctx, next)
-	switch {
-	case a.Failure != nil:
-	case a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at):
-		return confirm(next.kept, a)
-	default:
-		c.keep(a)
+	if a.Failure != nil {
+		return a
 	}
-	return a
-}
-
-// keep keeps a new answer, if it has validators, in place of the last one.
-func (c *conditional) keep(a *answer) {
+	if a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at) {
+		return confirm(next.kept, a)
+	}
 	c.kept = nil
 	tooLong := c.client.Bodies != nil && len(a.Body) > maxShared
 	if v := validatorsOf(a.Header); a.code == http.StatusOK && !tooLong && v != (validators{}) {
 		c.kept = &valid{a, v}
 	}
+	return a
 }
 
 // confirm returns the answer that a 304 confirms, with what that says about asking again.
@@ -94,38 +89,22 @@ func (v validators) set(req *http.Request) {
 
 // validatorsOf returns the validators for the request after an answer.
 func validatorsOf(header http.Header) validators {
-	v := validators{etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
-	if v.lastModified == "" {
-		return v
-	}
-	modified, err := http.ParseTime(v.lastModified)
+	v := validators{etag: header.Get("ETag")}
+	lastModified := header.Get("Last-Modified")
+	modified, err := http.ParseTime(lastModified)
 	if err != nil {
-		return validators{etag: v.etag}
+		return v
 	}
 	made, err := http.ParseTime(header.Get("Date"))
-	switch {
-	case err == nil && made.Sub(modified) >= minAge:
+	if err == nil && made.Sub(modified) >= minAge {
+		v.lastModified = lastModified
 		return v
-	case mayCountSeconds(v.etag, modified):
+	}
+	// The tag may stay the same when there is a second change within the same second: it is
+	// weak, or holds that second as nginx's does.
+	second := strconv.FormatInt(modified.Unix(), 16)
+	if strings.HasPrefix(v.etag, "W/") || strings.Contains(strings.ToLower(v.etag), second) {
 		return validators{}
 	}
-	return validators{etag: v.etag}
-}
-
-// mayCountSeconds reports whether an entity tag may stay the same when there is
-// a second change within the second of modified: it is weak, or holds that
-// second as nginx's does.
-func mayCountSeconds(etag string, modified time.Time) bool {
-	return strings.HasPrefix(etag, "W/") ||
-		strings.Contains(strings.ToLower(etag), strconv.FormatInt(modified.Unix(), 16))
-}
-
-// asksByItself reports whether the user's header makes requests conditional or partial.
-func asksByItself(header http.Header) bool {
-	for name := range header {
-		if strings.HasPrefix(name, "If-") || name == "Range" {
-			return true
-		}
-	}
-	return false
+	return v
 }

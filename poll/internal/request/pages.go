@@ -43,7 +43,10 @@ var (
 
 // newPages returns all layers of a session.
 func newPages(c *client, p pager) *pages {
-	off := c.NoConditional || asksByItself(c.Header) || p.readsPages()
+	off := c.NoConditional || p.readsPages()
+	for name := range c.Header { // the user asks for a part, or on a condition
+		off = off || strings.HasPrefix(name, "If-") || name == "Range"
+	}
 	return &pages{renewed: renewed{&conditional{client: c, off: off}}, pager: p}
 }
 
