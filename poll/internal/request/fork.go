@@ -57,8 +57,8 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := *s.client
 	own.FollowEach = false
 	own.hold = body.Hold{Budget: own.Bodies}
-	fork := newSession(&own, s.follow, pager{})
-	fork.at, fork.following, fork.monitor = to, true, status.MonitorBuilt
+	fork := &Session{client: &own, follow: s.follow, pages: newPages(&own, pager{}), at: to}
+	fork.following, fork.monitor = true, status.MonitorBuilt
 	if words := s.client.withheld(from, to); words != "" {
 		fork.arrival = "following " + urlName(to.url) + ", as its element says" + words
 	}

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,25 +49,17 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv))
-	if err != nil {
+	s := &Session{client: c, at: c.given}
+	if s.follow, err = parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv)); err != nil {
 		return nil, err
 	}
-	if r.FollowEach && (!f.explicit() || !f.varies()) {
+	if r.FollowEach && !s.follow.varies() {
 		return nil, errors.New("what is followed for each element has to be an expression, " +
 			"or a URL with expressions in braces")
 	}
-	p, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
-	if err != nil {
-		return nil, err
-	}
-	s := newSession(c, f, p)
-	s.at, s.startDue = c.given, s.starts()
-	return s, nil
-}
-
-func newSession(c *client, f follow, p pager) *Session {
-	return &Session{client: c, follow: f, pages: newPages(c, p)}
+	next, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
+	s.pages, s.startDue = newPages(c, next), s.starts()
+	return s, err
 }
 
 // starts reports whether the request starts an operation: it changes something, and the user
@@ -168,16 +161,15 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
 	}
-	if doubt := s.doubt(got); doubt != "" {
-		o.Doubt = doubt
-	}
+	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
 	if isElsewhere(got) {
 		o.Following.Monitor = status.MonitorResult
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(got) {
+	isLocation := s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated
+	if isLocation && isGood(got.code) && hasProvisioningState(got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
 	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
