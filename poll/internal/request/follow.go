@@ -59,40 +59,33 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 	return l, problem
 }
 
-// linkHeaders name the URL to follow; the first that is present counts: Azure's Resource
-// Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110 sections 10.2.2
-// and 15.3.3.
-var linkHeaders = [...]struct {
-	name    string
-	monitor status.Monitor
-}{
-	{"Azure-AsyncOperation", status.MonitorAzure},
-	{"Operation-Location", status.MonitorAzure},
-	{"Location", status.MonitorLocation},
-}
-
-// headerLink returns what a header of an answer links to. Any answer of a monitor can
-// name another URL for it, in the header that named the monitor; with MonitorGiven every
-// header counts.
+// headerLink returns what a header of an answer links to; the first that is present counts:
+// Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
+// sections 10.2.2 and 15.3.3. Any answer of a monitor can name another URL for it, in the
+// header that named the monitor; with MonitorGiven every header counts.
 func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem error) {
 	if kind == status.MonitorCreated {
 		kind = status.MonitorLocation
 	}
-	isNew := a.code == http.StatusCreated || a.code == http.StatusAccepted
-	for _, h := range linkHeaders {
-		reference := a.Header.Get(h.name)
-		isLocation := h.monitor == status.MonitorLocation
-		if reference == "" || !isGood(a.code) || isLocation && !isNew || kind != status.MonitorGiven && kind != h.monitor {
+	for _, l := range []link{
+		{source: "Azure-AsyncOperation", monitor: status.MonitorAzure},
+		{source: "Operation-Location", monitor: status.MonitorAzure},
+		{source: "Location", monitor: status.MonitorLocation},
+	} {
+		reference := a.Header.Get(l.source)
+		if reference == "" || !isGood(a.code) || kind != status.MonitorGiven && kind != l.monitor {
 			continue
 		}
-		if isLocation && a.code == http.StatusCreated {
-			h.monitor = status.MonitorCreated
+		if l.monitor == status.MonitorLocation && a.code == http.StatusCreated {
+			l.monitor = status.MonitorCreated
+		} else if l.monitor == status.MonitorLocation && a.code != http.StatusAccepted {
+			continue
 		}
 		to, err := c.refer(a.asked.at, reference)
 		if err == nil {
-			return link{to, h.monitor, h.name}, problem
+			return link{to, l.monitor, l.source}, problem
 		}
-		problem = fmt.Errorf("%s ignored: it %w", h.name, err)
+		problem = fmt.Errorf("%s ignored: it %w", l.source, err)
 	}
 	return link{}, problem
 }

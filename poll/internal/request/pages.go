@@ -55,11 +55,8 @@ func (p *pages) do(ctx context.Context, next call) *answer {
 	if next.single || !p.readsPages() || first.asked.start || !isPage(first) {
 		return first
 	}
-	at := next.at
-	if next.start {
-		at = first.asked.at
-	}
-	list := reading{pages: p, Attempt: next.Attempt, whole: first, last: first, seen: map[string]int{at.identity(): 1}}
+	seen := map[string]int{next.at.identity(): 1, first.asked.at.identity(): 1}
+	list := reading{pages: p, Attempt: next.Attempt, whole: first, last: first, seen: seen}
 	list.read(ctx)
 	return first
 }
@@ -94,7 +91,7 @@ func (r *reading) read(ctx context.Context) {
 			break
 		}
 		asked := r.last.asked
-		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, page: n, room: room})
+		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, room: room})
 		if !r.last.Good() {
 			r.fail(r.last, n+1)
 			return

@@ -50,12 +50,10 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 		if slices.Equal(c.Header[name], values) {
 			continue
 		}
-		if !changed {
-			before := c.Header // which may be shared, or nil
-			changed, c.Header = true, make(http.Header, len(before)+1)
-			maps.Copy(c.Header, before)
-		}
-		c.Header[name] = values
+		header := http.Header{name: values}
+		maps.Copy(header, c.Header) // which may be shared, or nil
+		header[name] = values
+		changed, c.Header = true, header
 		if !goesAnywhere(name) {
 			c.renewed = slices.Concat(values, c.renewed)
 			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]

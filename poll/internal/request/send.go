@@ -2,10 +2,12 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -89,7 +91,7 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 		c.cookies.set(req, next.at)
 	}
 	if next.kept != nil && next.kept.asked.at.same(next.at) {
-		next.kept.set(req)
+		maps.Copy(req.Header, conditionsOn(next.kept.Header))
 	}
 	return req
 }
@@ -124,10 +126,7 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 	if a.code < http.StatusOK {
 		return nil
 	}
-	into := body.Buffer{Limit: c.MaxBody, Hold: &c.hold}
-	if a.asked.page > 0 {
-		into.Limit = a.asked.room
-	}
+	into := body.Buffer{Limit: cmp.Or(a.asked.room, c.MaxBody), Hold: &c.hold}
 	a.Body, a.Size, err = readBody(ctx, resp, into)
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
