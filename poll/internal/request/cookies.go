@@ -17,15 +17,12 @@ const maxCookies = 16 << 10
 // sets that is not trusted is not sent when it is.
 type cookies struct {
 	mu    sync.Mutex
-	jars  map[cookiePlace]*cookiejar.Jar
-	sizes map[string]int // of each cookie, by its place, path and name
-	size  int            // of all
+	jars  map[string]*cookiejar.Jar // of each place
+	sizes map[string]int            // of each cookie, by its place, path and name
+	size  int                       // of all
 }
 
-type cookiePlace struct {
-	origin  string
-	trusted bool
-}
+func cookieKey(p place) string { return fmt.Sprint(p.origin(), p.trusted) }
 
 // keep takes the values of Set-Cookie.
 func (c *cookies) keep(from place, values []string) {
@@ -35,9 +32,9 @@ func (c *cookies) keep(from place, values []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.jars == nil {
-		c.jars, c.sizes = make(map[cookiePlace]*cookiejar.Jar), make(map[string]int)
+		c.jars, c.sizes = make(map[string]*cookiejar.Jar), make(map[string]int)
 	}
-	key := cookiePlace{from.origin(), from.trusted}
+	key := cookieKey(from)
 	for _, cookie := range (&http.Response{Header: http.Header{"Set-Cookie": values}}).Cookies() {
 		name := fmt.Sprint(key, cookie.Path, cookie.Name)
 		more := len(name) + len(cookie.Value) - c.sizes[name]
@@ -57,10 +54,7 @@ func (c *cookies) keep(from place, values []string) {
 func (c *cookies) of(at place) []*http.Cookie {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.jars) == 0 { // as in most runs
-		return nil
-	}
-	if jar := c.jars[cookiePlace{at.origin(), at.trusted}]; jar != nil {
+	if jar := c.jars[cookieKey(at)]; jar != nil {
 		return jar.Cookies(at.url)
 	}
 	return nil

@@ -2,6 +2,7 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -279,30 +280,28 @@ var (
 	webParams = lazily(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )
 
-// nextLink returns the target of the first link to the next page in Link header fields. A
-// link with an anchor is about something else than the answer.
+// nextLink returns the target of the first link to the next page in Link header fields.
 func nextLink(fields []string) (target string, found bool) {
-	for _, field := range fields {
-		for _, link := range webLinks().FindAllStringSubmatch(field, -1) {
-			if isNext(link[2]) {
-				return link[1], true
-			}
+	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
+		if isNext(link[2]) {
+			return link[1], true
 		}
 	}
 	return "", false
 }
 
 // isNext reports whether one of the relation types in the parameters of a link is "next". Of
-// a parameter that is there more than once, the first counts.
+// a parameter that is there more than once, the first counts. A link with an anchor is about
+// something else than the answer.
 func isNext(params string) bool {
 	rel := ""
-	for _, p := range slices.Backward(webParams().FindAllStringSubmatch(params, -1)) {
+	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
 		switch strings.ToLower(p[1]) {
 		case "rel":
-			rel = p[2] + p[3]
+			rel = cmp.Or(rel, p[2]+p[3])
 		case "anchor":
 			return false
 		}
 	}
-	return slices.ContainsFunc(strings.Fields(rel), func(r string) bool { return strings.EqualFold(r, "next") })
+	return slices.Contains(strings.Fields(strings.ToLower(rel)), "next")
 }

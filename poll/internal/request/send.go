@@ -64,10 +64,8 @@ func brokenOff(err error, got, want int64) error {
 }
 
 func (c *client) transport(to place) http.RoundTripper {
-	if !to.trusted {
-		if bare := c.bare(); bare != nil {
-			return bare
-		}
+	if bare := c.bare(); bare != nil && !to.trusted {
+		return bare
 	}
 	return c.Transport
 }

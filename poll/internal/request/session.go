@@ -220,11 +220,7 @@ func (s *Session) doubt(got *answer) string {
 
 // isHTML reports whether an answer is an HTML page.
 func isHTML(a *answer) bool {
-	kind := a.Header.Get("Content-Type")
-	if kind == "" {
-		kind = http.DetectContentType(a.Body)
-	}
-	kind, _, _ = mime.ParseMediaType(kind)
+	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
@@ -247,14 +243,16 @@ func (s *Session) start(ctx context.Context) status.Observation {
 		return o
 	}
 	s.startDue = false
-	switch f := got.Failure; {
-	case f != nil && f.Kind == status.FailureTransient:
+	if got.Failure == nil {
+		s.started(ctx, &o, got)
+		return o
+	}
+	switch f := got.Failure; f.Kind {
+	case status.FailureTransient:
 		words := "the operation may have started, the answer was lost: " + f.Reason
 		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
-	case f != nil && f.Kind == status.FailureStopped:
+	case status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
-	case f == nil:
-		s.started(ctx, &o, got)
 	}
 	return o
 }
@@ -287,10 +285,8 @@ func mayHaveStarted(code int) bool {
 	switch code {
 	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
 		return true
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return false
 	}
-	return code >= 500
+	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
 // remarkRedirect says where a redirect leads that was not followed. Only the user can know
