@@ -12,27 +12,17 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A follow says where to look after the first answer. The zero value is "auto".
-type follow struct {
-	none, self bool
-	reference
-}
+// A follow says where to look after the first answer: a reference, or "", "auto", "none" or
+// "self".
+type follow struct{ reference }
 
 // parseFollow parses poll.HTTP's Follow.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
-	switch s {
-	case "", "auto":
-		return follow{}, nil
-	case "none":
-		return follow{none: true}, nil
-	case "self":
-		return follow{self: true}, nil
-	}
-	r, err := parseReference(s, opts...)
-	if err == nil && r.texts == nil && !r.varies() {
+	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
+	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
 		err = fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 	}
-	return follow{reference: r}, err
+	return follow{r}, err
 }
 
 // A link is a place that an answer names.

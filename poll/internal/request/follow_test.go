@@ -39,7 +39,7 @@ func TestParseFollow(t *testing.T) {
 			t.Errorf("%q: %v", test.in, err)
 			continue
 		}
-		if test.ok && (f.none != test.none || f.explicit() != test.explicit) {
+		if test.ok && ((f.word == "none") != test.none || f.explicit() != test.explicit) {
 			t.Errorf("%q: have %+v", test.in, f)
 		}
 	}

@@ -30,17 +30,11 @@ type pages struct {
 	known bool // it is known whether the first page of a list names the next one
 }
 
-var (
-	// errLastPage means that a page names no next one; a [safeError] around it says what is
-	// missing for that.
-	errLastPage = errors.New("is the last page")
-	// errUnknownPage means that a page cannot be asked for the next one.
-	errUnknownPage = errors.New("cannot be read")
-	// errOverlooked means that a page tells of another one otherwise than where that is looked for.
-	errOverlooked = errors.New("tells of another page")
+// errLastPage means that a page names no next one; a [safeError] around it says what is
+// missing for that.
+var errLastPage = errors.New("is the last page")
 
-	byteOrderMark = []byte("\ufeff")
-)
+var byteOrderMark = []byte("\ufeff")
 
 // newPages returns all layers of a session.
 func newPages(c *client, p pager) *pages {
@@ -150,7 +144,7 @@ func (r *reading) next(ctx context.Context, n int) (place, error) {
 // last.
 func (p *pages) after(ctx context.Context, a *answer, n int) (place, error) {
 	to, err := p.pager.next(ctx, p.client, a)
-	if n == 1 && errors.Is(err, errUnknownPage) && len(bytes.TrimSpace(a.Body)) == 0 {
+	if _, unreadable := errors.AsType[*status.Failure](err); unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0 {
 		return place{}, nil // an empty list of JSON lines; a later page without text may have been lost
 	}
 	known := p.known
@@ -165,7 +159,9 @@ func (p *pages) after(ctx context.Context, a *answer, n int) (place, error) {
 	// A page that tells of another one is not taken for the last.
 	if member := status.NextPage(a.Body); member != "" {
 		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
-		return place{}, &safeError{words: words, cause: errOverlooked}
+		f := fail(status.FailureTransient, words, nil)
+		f.Advice.Code = status.AdviceNext
+		return place{}, f
 	}
 	// What would name the next page may be misspelled, which nothing else would show.
 	if !known && missing.words != "" {
@@ -179,16 +175,13 @@ func (p *pages) after(ctx context.Context, a *answer, n int) (place, error) {
 // moves on from page to page even while the list changes, so one that comes back is a
 // mistake of the server or of the expression, which each look would meet again.
 func unread(ctx context.Context, err error) *status.Failure {
-	f := fail(status.FailureHopeless, err.Error(), err)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
-	case errors.Is(err, errOverlooked):
-		f.Kind, f.Advice.Code = status.FailureTransient, status.AdviceNext
-	case errors.Is(err, errUnknownPage):
-		f.Kind = status.FailureTransient
 	}
-	return f
+	if f, ok := errors.AsType[*status.Failure](err); ok {
+		return f
+	}
+	return fail(status.FailureHopeless, err.Error(), err)
 }
 
 // addPage adds a page to the observation of the first one.
@@ -214,34 +207,26 @@ func isPage(a *answer) bool {
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager says where the next page of a list is. The zero value: an answer is one page.
-type pager struct {
-	links bool // the Link header says it
-	reference
-}
+// A pager says where the next page of a list is: a reference, "auto" for the Link header, or ""
+// or "none" for an answer of one page.
+type pager struct{ reference }
 
 // parsePager parses poll.HTTP's Next.
 func parsePager(s string, opts ...expr.Option) (pager, error) {
-	switch s {
-	case "", "none":
-		return pager{}, nil
-	case "auto":
-		return pager{links: true}, nil
-	}
-	r, err := parseReference(s, opts...)
-	if err == nil && !r.varies() { // it is not shown, since a URL can hold secrets
+	r, err := parseReference(s, []string{"", "none", "auto"}, opts...)
+	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
 		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
-	return pager{reference: r}, err
+	return pager{r}, err
 }
 
 // readsPages reports whether an answer may have further pages.
-func (p pager) readsPages() bool { return p.links || p.explicit() }
+func (p pager) readsPages() bool { return p.word == "auto" || p.explicit() }
 
 // next returns the place of the page after an answer, or [errLastPage].
 func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err error) {
-	if !p.links {
+	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
 	target, found := nextLink(a.Header["Link"])
@@ -260,7 +245,7 @@ func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {
 	case got.Kind == expr.KindUnknown:
-		return "", &safeError{words: got.Reason, cause: errUnknownPage}
+		return "", fail(status.FailureTransient, got.Reason, nil)
 	case got.Kind == expr.KindMissing:
 		return "", &safeError{words: got.Reason, cause: errLastPage}
 	case got.Kind == expr.KindNull, got.Raw == "false", got.Raw == `""`:

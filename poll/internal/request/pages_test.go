@@ -279,7 +279,7 @@ func TestPages_stopped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause.ErrDeadline)
-	if f := unread(ctx, errUnknownPage); f.Kind != status.FailureStopped {
+	if f := unread(ctx, errLastPage); f.Kind != status.FailureStopped {
 		t.Errorf("have %+v", f)
 	}
 }

@@ -11,22 +11,26 @@ import (
 )
 
 // A reference says which URL a document names: by the value of an expression, or by a URL with
-// expressions in braces. The zero value says nothing.
+// expressions in braces; or it is a word that has a meaning of its own.
 type reference struct {
+	word   string
 	source string
 	texts  []string // of a URL, around the values; nil if a value is the whole URL
 	values []*expr.Expr
 }
 
-// parseReference parses a reference. The error repeats no part of a URL but an expression,
-// since a URL can hold secrets.
-func parseReference(s string, opts ...expr.Option) (reference, error) {
-	if isURL(s) {
+// parseReference parses a reference, which may be one of some words. The error repeats no part
+// of a URL but an expression, since a URL can hold secrets.
+func parseReference(s string, words []string, opts ...expr.Option) (reference, error) {
+	switch {
+	case slices.Contains(words, s):
+		return reference{word: s}, nil
+	case isURL(s):
 		return parseURLReference(s, opts...)
 	}
 	// The field of such a name would be missing, which shows only after the start was sent.
-	words := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
-	if slices.Contains(words, strings.ToLower(s)) {
+	mistakes := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
+	if slices.Contains(mistakes, strings.ToLower(s)) {
 		return reference{}, fmt.Errorf("%s is no place to look at: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
 	}
 	x, err := expr.CompileValue(s, opts...)

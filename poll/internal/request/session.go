@@ -64,7 +64,7 @@ func NewSession(r Request) (*Session, error) {
 
 // starts reports whether the request starts an operation: it changes something, and the user
 // does not say otherwise.
-func (s *Session) starts() bool { return s.changes() && !s.follow.none }
+func (s *Session) starts() bool { return s.changes() && s.follow.word != "none" }
 
 func (s *Session) changes() bool { return !isSafe(s.client.Method) }
 
@@ -101,7 +101,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 	switch {
 	case s.startDue:
 		return s.start(ctx)
-	case !s.following && s.starts() && !s.follow.self:
+	case !s.following && s.starts() && s.follow.word != "self":
 		failure := fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
 		failure.Advice.Code = status.AdviceFollow
@@ -114,7 +114,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 	got := s.pages.do(ctx, next)
 	o := s.observe(ctx, got)
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
-	o.Following.Due = s.follow.none && s.changes() && !s.sent
+	o.Following.Due = s.follow.word == "none" && s.changes() && !s.sent
 	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
 		remarkRedirect(&o, got)
 	}
@@ -263,7 +263,7 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	switch {
 	case c.FollowEach && o.Good():
 		s.listStarted(ctx, o, got)
-	case s.follow.self && (o.Good() || got.code == http.StatusSeeOther):
+	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
 		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
