@@ -41,9 +41,9 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	if ctx.Err() != nil {
 		return cutOff(ctx, true, time.Since(began))
 	}
-	words, class := meaning(err)
-	f := fail(status.FailureTransient, cmp.Or(words, innermost(err).Error()), err)
-	f.Class = class
+	f := meaning(err)
+	f.Reason = cmp.Or(f.Reason, innermost(err).Error())
+	f.Err = &safeError{words: f.Reason, cause: err}
 	return f
 }
 
@@ -64,33 +64,30 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
 		return a
 	}
-	kind := status.FailureTransient
-	words, class := meaning(err)
-	if words == "" {
-		words = c.clean(innermost(err), last.at.url)
+	f := meaning(err)
+	if f.Reason == "" {
+		f.Reason = c.clean(innermost(err), last.at.url)
 	}
-	advice := status.AdviceNone
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		words, _, _ = strings.Cut(strings.TrimPrefix(words, "x509: "), " (possibly")
-		kind, words, advice = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
+		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
 	refusal, refused := errors.AsType[*proxyError](err)
 	if refused {
-		kind, words = refusal.kind(), refusal.Error()
+		f.Kind, f.Reason = refusal.kind(), refusal.Error()
 		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
 	}
-	op, ok := errors.AsType[*net.OpError](err)
-	if refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
-		words = "the proxy: " + words
-		if class != status.FailureTimeout {
-			class = status.FailureOther
+	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
+		f.Reason = "the proxy: " + f.Reason
+		if f.Class != status.FailureTimeout {
+			f.Class = status.FailureOther
 		}
 	}
 	if len(last.redirects) > 0 {
-		words += ", after a redirect to " + urlName(last.at.url)
+		f.Reason += ", after a redirect to " + urlName(last.at.url)
 	}
-	a.Failure = fail(kind, words, err)
-	a.Failure.Class, a.Failure.Advice.Code = class, advice
+	f.Err = &safeError{words: f.Reason, cause: err}
+	a.Failure = f
 	return a
 }
 
@@ -144,30 +141,31 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaning returns what an error means, in words that are free of secrets; "" if its own text
-// says it.
-func meaning(err error) (words string, class status.FailureClass) {
+// meaning returns the failure that an error means, without Err. Its Reason is free of secrets, or
+// "" if the error's own text says it.
+func meaning(err error) *status.Failure {
+	f := &status.Failure{Kind: status.FailureTransient, Class: status.FailureOther}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		switch {
-		case e.IsNotFound:
-			return "no such host " + e.Name, status.FailureDNS
-		case e.IsTimeout:
-			class = status.FailureTimeout
+		f.Reason = "cannot look up " + e.Name
+		if e.IsTimeout {
+			f.Class = status.FailureTimeout
 		}
-		return "cannot look up " + e.Name, class
+		if e.IsNotFound {
+			f.Reason, f.Class = "no such host "+e.Name, status.FailureDNS
+		}
+		return f
 	}
-	own, _ := errors.AsType[*safeError](err)
 	for _, m := range meanings {
 		is := func(known error) bool { return errors.Is(err, known) }
 		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
-			if own != nil {
-				return own.words, m.class
-			}
-			return m.words, m.class
+			f.Reason, f.Class = m.words, m.class
+			break
 		}
 	}
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return "timed out", status.FailureTimeout
+	if own, ok := errors.AsType[*safeError](err); ok {
+		f.Reason = own.words
+	} else if e, ok := errors.AsType[net.Error](err); ok && f.Class == status.FailureOther && e.Timeout() {
+		f.Reason, f.Class = "timed out", status.FailureTimeout
 	}
-	return "", status.FailureOther
+	return f
 }
