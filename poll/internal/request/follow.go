@@ -84,12 +84,10 @@ func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem err
 // the form of one.
 func hasProvisioningState(a *answer) bool {
 	var resource struct {
-		Properties struct {
-			State any `json:"provisioningState"`
-		} `json:"properties"`
+		Properties struct{ ProvisioningState any }
 	}
 	decode(a.Body, "provisioningState", &resource)
-	state, _ := resource.Properties.State.(string)
+	state, _ := resource.Properties.ProvisioningState.(string)
 	return state != ""
 }
 
@@ -141,14 +139,12 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 // resultPlace returns where the result is, no URL if that is not named. A place that is named
 // but unusable is an error: the status document is not the result.
 func (s *Session) resultPlace(last status.Observation) (place, error) {
-	var operation struct {
-		Location any `json:"resourceLocation"`
-	}
+	var operation struct{ ResourceLocation any }
 	decode(last.Body, "resourceLocation", &operation)
-	switch reference, isText := operation.Location.(string); {
+	switch reference, isText := operation.ResourceLocation.(string); {
 	case reference != "":
 		return s.client.refer(s.at, reference)
-	case !isText && operation.Location != nil:
+	case !isText && operation.ResourceLocation != nil:
 		return place{}, errors.New("is no text")
 	}
 	switch s.client.Method {

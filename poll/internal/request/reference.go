@@ -1,6 +1,7 @@
 package request
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -46,12 +47,9 @@ func parseReference(s string, words []string, opts ...expr.Option) (reference, e
 // inBraces is what to write in place of what builds a URL in jq.
 const inBraces = "values of a URL stand in braces, as in /jobs/{.id}"
 
-var (
-	// errShown refuses a secret in a URL.
-	errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
-		"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
-	errBraces = errors.New("in braces")
-)
+// errShown refuses a secret in a URL.
+var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
+	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
 
 func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 	if strings.Contains(s, `\(`) {
@@ -84,7 +82,6 @@ func parseURLReference(s string, opts ...expr.Option) (reference, error) {
 // cutExpression cuts text behind an expression, which ends with the first brace that makes
 // it one.
 func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, err error) {
-	err = errors.New("a { of the URL is not closed")
 	for end, c := range s {
 		if c != '}' {
 			continue
@@ -93,11 +90,12 @@ func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, e
 		if malformed == nil {
 			return x, s[end+1:], nil
 		}
-		if !errors.Is(err, errBraces) {
-			err = fmt.Errorf("%w: %w", errBraces, malformed)
-		}
+		err = cmp.Or(err, malformed)
 	}
-	return nil, "", err
+	if err == nil {
+		return nil, "", errors.New("a { of the URL is not closed")
+	}
+	return nil, "", fmt.Errorf("in braces: %w", err)
 }
 
 // isURL reports whether text is a URL, or begins with the path or the query of one.
