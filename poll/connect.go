@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -85,7 +86,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {
-		pem, err := os.ReadFile(c.CACert)
+		pem, err := readPEM(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
@@ -108,10 +109,10 @@ func (c Connect) tls() (*tls.Config, error) {
 // readPair reads a client certificate and its key. An empty keyFile means that certFile holds
 // both; it is read once, since it may be a pipe.
 func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
-	cert, err := os.ReadFile(certFile)
+	cert, err := readPEM(certFile)
 	key := cert
 	if err == nil && keyFile != "" {
-		key, err = os.ReadFile(keyFile)
+		key, err = readPEM(keyFile)
 	}
 	if err == nil {
 		pair, err = tls.X509KeyPair(cert, key)
@@ -120,6 +121,21 @@ func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
 		return pair, fmt.Errorf("load the client certificate: %w", err)
 	}
 	return pair, nil
+}
+
+// readPEM reads a file, which may be one without an end.
+func readPEM(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	const most = 16 << 20
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if len(text) > most {
+		return nil, fmt.Errorf("%s has more than 16 MiB", name)
+	}
+	return text, err
 }
 
 // proxy returns which proxy a request goes through; nil means none for all of them.
