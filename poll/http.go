@@ -58,7 +58,8 @@ type HTTP struct {
 	// request, redirects aside, and, with refused true, after an answer of 401: if what it
 	// returns is new, that 401 is NOT_READY and not ERROR. An error, which must hold no
 	// secret, becomes a remark on the attempt. Fields that are not returned stay as they
-	// are; one without values is no longer sent. Runs of the same HTTP may call it at once. Nil means that Header holds for the whole run.
+	// are; one without values is no longer sent. Runs of the same HTTP may call it at once.
+	// Nil means that Header holds for the whole run.
 	Refresh func(ctx context.Context, refused bool) (http.Header, error)
 	// User is sent as basic authentication (RFC 7617) in place of the URL's userinfo; nil
 	// means none. An Authorization in Header overrides both.

@@ -39,7 +39,7 @@ func (h *Hold) free() int64 {
 	return max(0, free-h.Kept)
 }
 
-// take waits for a place until ctx is done.
+// take takes a place that is free, or waits for one until ctx is done.
 func (h *Hold) take(ctx context.Context) error {
 	if h.Budget == nil || h.taken {
 		return nil
@@ -47,11 +47,15 @@ func (h *Hold) take(ctx context.Context) error {
 	h.Budget.once.Do(func() { h.Budget.long = make(chan struct{}, places) })
 	select {
 	case h.Budget.long <- struct{}{}:
-		h.taken = true
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	default:
+		select {
+		case h.Budget.long <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+	h.taken = true
+	return nil
 }
 
 // Release gives the place back, if one is held. Nothing is kept any more.

@@ -39,11 +39,10 @@ type call struct {
 	method string
 	at     place
 	body   []byte
-	start  bool   // it starts the operation
-	single bool   // no further pages are read, whatever the answer says
-	page   int    // of a list, from 0
-	room   int64  // for the body of the answer, in bytes
-	kept   *valid // the answer to confirm, nil for none
+	start  bool    // it starts the operation
+	single bool    // no further pages are read, whatever the answer says
+	room   int64   // for the body of the answer, in bytes; 0 is MaxBody
+	kept   *answer // the answer to confirm, nil for none
 
 	began     time.Time // when the first request of it was sent, or the last if they are paced
 	redirects []redirect

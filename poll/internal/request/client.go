@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -15,25 +14,18 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-const (
-	// mostRedirects bounds MaxRedirects, and maxURL the length of a redirect's URL in
-	// bytes: a server that redirects for ever must neither delay the attempt nor fill the
-	// memory.
-	mostRedirects = 1000
-	maxURL        = 16 << 10
-	// mostSends is how often one attempt sends a request that starts an operation: a server
-	// that goes on to redirect it may start the operation each time.
-	mostSends = 3
-)
+// mostSends is how often one attempt sends a request that starts an operation: a server
+// that goes on to redirect it may start the operation each time.
+const mostSends = 3
 
 // A client follows redirects, and keeps credentials with the origin that they are for. It is
 // the innermost layer.
 type client struct {
-	Request   // complete
-	given     place
-	authorize func(*http.Request) // nil for none
-	secrets   redactor
-	cookies   *cookies
+	Request // complete
+	given   place
+	secrets []string // that no text repeats
+	renewed []string // the same of Refresh, the last ones first
+	cookies *cookies
 	// bare returns the Transport without its client certificate, nil if it has none.
 	bare func() *http.Transport
 	hold body.Hold // of Bodies, for the last answer
@@ -50,35 +42,43 @@ func newClient(r Request) (*client, error) {
 	}
 	c := &client{Request: r, cookies: &cookies{}, hold: body.Hold{Budget: r.Bodies}}
 	c.bare = sync.OnceValue(func() *http.Transport { return withoutCertificate(r.Transport) })
-	c.takeCredentials(u)
+	if c.User == nil {
+		c.User = u.User
+	}
+	c.secrets = append(userSecrets(u.User), userSecrets(c.User)...)
+	for name, values := range c.Header {
+		if !goesAnywhere(name) {
+			c.secrets = append(c.secrets, values...)
+		}
+	}
 	c.given = newPlace(u, true)
 	return c, nil
 }
 
-// takeCredentials notes what is sent only to the origin of the given URL.
-func (c *client) takeCredentials(given *url.URL) {
-	if c.User == nil {
-		c.User = given.User
-	}
-	if given.User != nil {
-		c.secrets.addUser(given.User)
-	}
-	if c.User != nil && len(c.Header["Authorization"]) == 0 {
-		password, _ := c.User.Password()
-		c.authorize = func(r *http.Request) { r.SetBasicAuth(c.User.Username(), password) }
-		c.secrets.addUser(c.User)
+// sendsUser reports whether User is sent: an Authorization in the header overrides it.
+func (c *client) sendsUser() bool { return c.User != nil && len(c.Header["Authorization"]) == 0 }
+
+// credentials returns what is sent to the user's origin only. A Host is no secret.
+func (c *client) credentials() (all []string) {
+	if c.sendsUser() {
+		all = append(all, "user "+c.User.String())
 	}
 	for name, values := range c.Header {
-		if !goesAnywhere(name) {
-			c.secrets.add(values...)
+		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
+			all = append(all, fmt.Sprintf("%s %q", name, values))
 		}
 	}
-}
-
-// isCredential reports whether a header field is sent to the user's origin only. A Host is
-// no secret.
-func isCredential(name string, values []string) bool {
-	return !goesAnywhere(name) && name != "Host" && len(values) > 0
+	if c.bare() == nil {
+		return all
+	}
+	config := c.Transport.(*http.Transport).Clone().TLSClientConfig
+	if config.GetClientCertificate != nil {
+		all = append(all, "certificate of a function")
+	}
+	for _, certificate := range config.Certificates {
+		all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
+	}
+	return all
 }
 
 // withoutCertificate returns a copy of t that offers no client certificate, nil if t offers
@@ -101,15 +101,7 @@ func withoutCertificate(t http.RoundTripper) *http.Transport {
 
 // guards reports whether there are credentials that are sent to a place.
 func (c *client) guards(p place) bool {
-	if !p.trusted {
-		return false
-	}
-	for name, values := range c.Header {
-		if isCredential(name, values) {
-			return true
-		}
-	}
-	return c.authorize != nil || c.bare() != nil
+	return p.trusted && len(c.credentials()) > 0
 }
 
 // withheld says that credentials are not sent on, "" if they are or if there are none.
@@ -182,14 +174,14 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	if !isRedirect(a.code) || c.MaxRedirects < 0 || isAmbiguous(a.code, asked.method) || isResult {
 		return nil, nil
 	}
-	r := &redirect{code: a.code, from: asked.at, toGET: becomesGET(a.code, asked.method), start: asked.start}
+	r := &redirect{code: a.code, from: asked.at, start: asked.start}
+	r.toGET = a.code == http.StatusSeeOther && asked.method != http.MethodHead // RFC 9110 section 15.4.4
 	var err error
 	r.to, err = c.refer(r.from, a.Header.Get("Location"))
 	if err == nil && asked.body != nil && !r.toGET {
 		err = c.mayTakeBody(r.from, r.to)
 	}
-	n := len(asked.redirects)
-	most := min(c.MaxRedirects, mostRedirects)
+	n, most := len(asked.redirects), c.MaxRedirects
 	if r.start && !r.toGET {
 		most = min(most, mostSends-1)
 	}
@@ -197,7 +189,7 @@ func (c *client) redirect(a *answer) (*redirect, *status.Failure) {
 	case errors.Is(err, ErrUntrusted):
 		words := fmt.Sprintf("redirected by %d to %s, which was not followed: it %s", r.code, urlName(r.to.url), err)
 		return nil, fail(status.FailureHopeless, words, err)
-	case err != nil, len(r.to.url.String()) > maxURL:
+	case err != nil:
 		return nil, nil
 	case n == most:
 		words := fmt.Sprintf("redirect loop: more than %d redirects, the last to %s", n, urlName(r.to.url))
@@ -217,67 +209,22 @@ func (c *client) describe(a *answer) {
 	if a.Redirect = urlName(last); !a.Elsewhere {
 		a.Redirect = strings.TrimPrefix(a.Redirect, last.Scheme+"://"+last.Host)
 	}
-	if a.Failure != nil {
-		return
-	}
-	a.Remarks = slices.Clip(a.Remarks)
 	for _, r := range a.asked.redirects {
-		words := fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url))
-		a.Remarks = append(a.Remarks, words+c.withheld(r.from, r.to))
+		if a.Failure == nil {
+			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)) + c.withheld(r.from, r.to))
+		}
 	}
 }
 
 // isRedirect reports whether code is that of a redirect. 300 and 304 are not.
 func isRedirect(code int) bool {
-	switch code {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
-		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
-}
-
-// becomesGET reports whether the request after a redirect is a GET without a
-// body: RFC 9110 sections 15.4.2 to 15.4.4, as browsers read them.
-func becomesGET(code int, method string) bool {
-	switch code {
-	case http.StatusSeeOther:
-		return method != http.MethodHead
-	case http.StatusMovedPermanently, http.StatusFound:
-		return method == http.MethodPost
-	}
-	return false
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, code)
 }
 
 // isAmbiguous reports whether a redirect of a request that changes something can
 // name two things: where to send it instead (RFC 9110 sections 15.4.2 and 15.4.3)
 // or, by custom, where its result is.
 func isAmbiguous(code int, method string) bool {
-	return code != http.StatusSeeOther && becomesGET(code, method)
-}
-
-// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
-// equal credentials, "" if there are none. It is secret.
-func (s *Session) Credentials() string {
-	c := s.client
-	var all []string
-	if c.authorize != nil {
-		all = append(all, "user "+c.User.String())
-	}
-	for name, values := range c.Header {
-		if isCredential(name, values) {
-			all = append(all, fmt.Sprintf("%s %q", name, values))
-		}
-	}
-	if c.bare() != nil {
-		config := c.Transport.(*http.Transport).Clone().TLSClientConfig
-		for _, certificate := range config.Certificates {
-			all = append(all, fmt.Sprintf("certificate %x", certificate.Certificate))
-		}
-	}
-	if len(all) == 0 {
-		return ""
-	}
-	slices.Sort(all)
-	return fmt.Sprintf("%q", all)
+	return method == http.MethodPost && (code == http.StatusMovedPermanently || code == http.StatusFound)
 }

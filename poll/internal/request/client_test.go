@@ -3,6 +3,8 @@ package request
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -121,5 +123,22 @@ func TestRenewedWithoutValues(t *testing.T) {
 	s.Look(t.Context(), Attempt{})
 	if want := []string{"old own", "new own"}; !slices.Equal(seen, want) {
 		t.Errorf("have %q, want %q", seen, want)
+	}
+}
+
+// What was renewed is a secret, too, until it was renewed often enough.
+func TestRenewedSecrets(t *testing.T) {
+	t.Parallel()
+	n := -1
+	c := clientOf(t, Request{URL: "http://h/", Header: http.Header{"X-Key": {"first-key"}}, Refresh: func(context.Context, bool) (http.Header, error) {
+		n++
+		return http.Header{"X-Key": {fmt.Sprintf("key-%d.", n)}, "Accept": {fmt.Sprint("any-", n)}}, nil
+	}})
+	for range maxRenewed + 1 {
+		renewed{&conditional{client: c}}.renew(t.Context(), false)
+	}
+	have := c.clean(errors.New("first-key key-0. key-1. key-64. any-64"), c.given.url)
+	if want := "*** key-0. *** *** any-64"; have != want {
+		t.Errorf("have %s, want %s", have, want)
 	}
 }

@@ -32,17 +32,8 @@ const maxShared = 32 << 10
 type conditional struct {
 	client *client
 	off    bool
-	looks  int    // since the start, conditional or not
-	kept   *valid // nil for none
-}
-
-// validators are what makes a request conditional.
-type validators struct{ etag, lastModified string }
-
-// valid is an answer with its validators.
-type valid struct {
-	*answer
-	validators
+	looks  int     // since the start, conditional or not
+	kept   *answer // nil for none
 }
 
 // do makes a call, of which a 304 confirms what is kept.
@@ -55,77 +46,51 @@ func (c *conditional) do(ctx context.Context, next call) *answer {
 		next.kept = c.kept
 	}
 	a := c.client.do(ctx, next)
-	switch {
-	case a.Failure != nil:
-	case a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at):
+	if a.Failure != nil {
+		return a
+	}
+	if a.code == http.StatusNotModified && next.kept != nil && next.kept.asked.at.same(a.asked.at) {
 		return confirm(next.kept, a)
-	default:
-		c.keep(a)
+	}
+	c.kept = nil
+	tooLong := c.client.Bodies != nil && len(a.Body) > maxShared
+	if a.code == http.StatusOK && !tooLong && len(conditionsOn(a.Header)) > 0 {
+		c.kept = a
 	}
 	return a
 }
 
-// keep keeps a new answer, if it has validators, in place of the last one.
-func (c *conditional) keep(a *answer) {
-	c.kept = nil
-	tooLong := c.client.Bodies != nil && len(a.Body) > maxShared
-	if v := validatorsOf(a.Header); a.code == http.StatusOK && !tooLong && v != (validators{}) {
-		c.kept = &valid{a, v}
-	}
-}
-
 // confirm returns the answer that a 304 confirms, with what that says about asking again.
-func confirm(kept *valid, a *answer) *answer {
-	confirmed := *kept.answer
+func confirm(kept, a *answer) *answer {
+	confirmed := *kept
 	o := &confirmed.Observation
 	o.Hint, o.Exhausted, o.Quota, o.ShouldRetry, o.Remarks = a.Hint, a.Exhausted, a.Quota, a.ShouldRetry, a.Remarks
 	o.NotModified = true
 	return &confirmed
 }
 
-func (v validators) set(req *http.Request) {
-	if v.etag != "" {
-		req.Header.Set("If-None-Match", v.etag)
+// conditionsOn returns the header fields that make the request after an answer conditional, by
+// the validators in the header of the answer.
+func conditionsOn(header http.Header) http.Header {
+	etag, lastModified := header.Get("ETag"), header.Get("Last-Modified")
+	conditions := http.Header{}
+	if etag != "" {
+		conditions["If-None-Match"] = []string{etag}
 	}
-	if v.lastModified != "" {
-		req.Header.Set("If-Modified-Since", v.lastModified)
-	}
-}
-
-// validatorsOf returns the validators for the request after an answer.
-func validatorsOf(header http.Header) validators {
-	v := validators{etag: header.Get("ETag"), lastModified: header.Get("Last-Modified")}
-	if v.lastModified == "" {
-		return v
-	}
-	modified, err := http.ParseTime(v.lastModified)
+	modified, err := http.ParseTime(lastModified)
 	if err != nil {
-		return validators{etag: v.etag}
+		return conditions
 	}
 	made, err := http.ParseTime(header.Get("Date"))
-	switch {
-	case err == nil && made.Sub(modified) >= minAge:
-		return v
-	case mayCountSeconds(v.etag, modified):
-		return validators{}
+	if err == nil && made.Sub(modified) >= minAge {
+		conditions["If-Modified-Since"] = []string{lastModified}
+		return conditions
 	}
-	return validators{etag: v.etag}
-}
-
-// mayCountSeconds reports whether an entity tag may stay the same when there is
-// a second change within the second of modified: it is weak, or holds that
-// second as nginx's does.
-func mayCountSeconds(etag string, modified time.Time) bool {
-	return strings.HasPrefix(etag, "W/") ||
-		strings.Contains(strings.ToLower(etag), strconv.FormatInt(modified.Unix(), 16))
-}
-
-// asksByItself reports whether the user's header makes requests conditional or partial.
-func asksByItself(header http.Header) bool {
-	for name := range header {
-		if strings.HasPrefix(name, "If-") || name == "Range" {
-			return true
-		}
+	// The tag may stay the same when there is a second change within the same second: it is
+	// weak, or holds that second as nginx's does.
+	second := strconv.FormatInt(modified.Unix(), 16)
+	if strings.HasPrefix(etag, "W/") || strings.Contains(strings.ToLower(etag), second) {
+		return nil
 	}
-	return false
+	return conditions
 }

@@ -3,7 +3,9 @@ package request
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -12,39 +14,46 @@ import (
 	"github.com/pollcli/poll/poll/internal/body"
 )
 
-func TestValidatorsOf(t *testing.T) {
+func TestConditionsOn(t *testing.T) {
 	t.Parallel()
 	const now, second, two = "Fri, 20 Nov 2026 12:00:10 GMT", "Fri, 20 Nov 2026 12:00:09 GMT", "Fri, 20 Nov 2026 12:00:08 GMT"
 	for _, test := range []struct {
 		name   string
 		header []string
-		want   validators
+		want   []string
 	}{
-		{"nothing", nil, validators{}},
-		{"entity tag", []string{`ETag: "a"`}, validators{etag: `"a"`}},
-		{"weak entity tag", []string{`ETag: W/"a"`}, validators{etag: `W/"a"`}},
-		{"both", []string{`ETag: "a"`, "Date: " + now, "Last-Modified: " + two}, validators{`"a"`, two}},
-		{"a second old", []string{"Date: " + now, "Last-Modified: " + second}, validators{}},
-		{"two seconds old", []string{"Date: " + now, "Last-Modified: " + two}, validators{lastModified: two}},
-		{"from the future", []string{"Date: " + two, "Last-Modified: " + now}, validators{}},
-		{"no Date", []string{`ETag: "a"`, "Last-Modified: " + two}, validators{etag: `"a"`}},
-		{"no date at all", []string{`ETag: "a"`, "Last-Modified: soon"}, validators{etag: `"a"`}},
-		{"strong and fresh", []string{`ETag: "a"`, "Date: " + now, "Last-Modified: " + second}, validators{etag: `"a"`}},
-		{"weak and fresh", []string{`ETag: W/"a"`, "Date: " + now, "Last-Modified: " + second}, validators{}},
-		{"weak and not fresh", []string{`ETag: W/"a"`, "Date: " + now, "Last-Modified: " + two}, validators{`W/"a"`, two}},
-		{"of the second", []string{`ETag: "6B00364A-1f"`, "Date: " + now, "Last-Modified: Fri, 20 Nov 2026 12:00:10 GMT"}, validators{}},
+		{"nothing", nil, []string{}},
+		{"entity tag", []string{`ETag: "a"`}, []string{`"a"`}},
+		{"weak entity tag", []string{`ETag: W/"a"`}, []string{`W/"a"`}},
+		{"both", []string{`ETag: "a"`, "Date: " + now, "Last-Modified: " + two}, []string{`"a"`, two}},
+		{"a second old", []string{"Date: " + now, "Last-Modified: " + second}, []string{}},
+		{"two seconds old", []string{"Date: " + now, "Last-Modified: " + two}, []string{"", two}},
+		{"from the future", []string{"Date: " + two, "Last-Modified: " + now}, []string{}},
+		{"no Date", []string{`ETag: "a"`, "Last-Modified: " + two}, []string{`"a"`}},
+		{"no date at all", []string{`ETag: "a"`, "Last-Modified: soon"}, []string{`"a"`}},
+		{"strong and fresh", []string{`ETag: "a"`, "Date: " + now, "Last-Modified: " + second}, []string{`"a"`}},
+		{"weak and fresh", []string{`ETag: W/"a"`, "Date: " + now, "Last-Modified: " + second}, []string{}},
+		{"weak and not fresh", []string{`ETag: W/"a"`, "Date: " + now, "Last-Modified: " + two}, []string{`W/"a"`, two}},
+		{"of the second", []string{`ETag: "6B00364A-1f"`, "Date: " + now, "Last-Modified: Fri, 20 Nov 2026 12:00:10 GMT"}, []string{}},
 	} {
-		if have := validatorsOf(headerOf(test.header...)); have != test.want {
-			t.Errorf("%s: have %+v, want %+v", test.name, have, test.want)
+		want := http.Header{}
+		for i, value := range test.want {
+			if value != "" {
+				want.Set([]string{"If-None-Match", "If-Modified-Since"}[i], value)
+			}
+		}
+		if have := conditionsOn(headerOf(test.header...)); !maps.EqualFunc(have, want, slices.Equal) {
+			t.Errorf("%s: have %+v, want %+v", test.name, have, want)
 		}
 	}
 }
 
-func FuzzValidators(f *testing.F) {
+func FuzzConditionsOn(f *testing.F) {
 	f.Add(`W/"a"`, "Fri, 20 Nov 2026 12:00:08 GMT", "Fri, 20 Nov 2026 12:00:10 GMT")
-	f.Fuzz(func(t *testing.T, etag, modified, date string) {
-		have := validatorsOf(headerOf("ETag: "+etag, "Last-Modified: "+modified, "Date: "+date))
-		if have.etag != "" && have.etag != etag || have.lastModified != "" && have.lastModified != modified {
+	f.Fuzz(func(t *testing.T, etag, modified, made string) {
+		have := conditionsOn(headerOf("ETag: "+etag, "Last-Modified: "+modified, "Date: "+made))
+		tag, date := have.Get("If-None-Match"), have.Get("If-Modified-Since")
+		if tag != "" && tag != etag || date != "" && date != modified {
 			t.Errorf("have %+v of %q and %q", have, etag, modified)
 		}
 	})

@@ -8,48 +8,41 @@ import (
 	"sync"
 )
 
-// The most that is kept of cookies (RFC 6265 section 6.1 asks for at least 50 of 4096 bytes
-// for each place): a server that sets new ones with every answer must not fill the memory.
-const (
-	maxCookies = 100
-	maxCookie  = 4 << 10
-	maxSaved   = 4 << 10 // in all
-)
+// maxCookies is how much is kept of cookies in all, in bytes, about as much as servers accept
+// in a request. A server that sets new ones with every answer must not fill the memory.
+const maxCookies = 16 << 10
 
 // cookies keeps what answers set, for later requests of the same run. Unlike in a browser
 // a cookie stays with the origin that has set it, whatever its Domain, and what an origin
 // sets that is not trusted is not sent when it is.
 type cookies struct {
 	mu    sync.Mutex
-	jars  map[cookiePlace]*cookiejar.Jar
-	names map[string]bool // with their places and paths
+	jars  map[string]*cookiejar.Jar // of each place
+	sizes map[string]int            // of each cookie, by its place, path and name
+	size  int                       // of all
 }
 
-type cookiePlace struct {
-	origin  string
-	trusted bool
-}
+func cookieKey(p place) string { return fmt.Sprint(p.origin(), p.trusted) }
 
-// keep takes the cookies of an answer.
-func (c *cookies) keep(from place, header http.Header) {
-	if len(header["Set-Cookie"]) > 0 {
-		c.add(from, (&http.Response{Header: header}).Cookies())
+// keep takes the values of Set-Cookie.
+func (c *cookies) keep(from place, values []string) {
+	if len(values) == 0 {
+		return
 	}
-}
-
-func (c *cookies) add(from place, list []*http.Cookie) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.jars == nil {
-		c.jars, c.names = make(map[cookiePlace]*cookiejar.Jar), make(map[string]bool)
+		c.jars, c.sizes = make(map[string]*cookiejar.Jar), make(map[string]int)
 	}
-	key := cookiePlace{from.origin(), from.trusted}
-	for _, cookie := range list {
+	key := cookieKey(from)
+	for _, cookie := range (&http.Response{Header: http.Header{"Set-Cookie": values}}).Cookies() {
 		name := fmt.Sprint(key, cookie.Path, cookie.Name)
-		if len(cookie.Name)+len(cookie.Value) > maxCookie || len(c.names) == maxCookies && !c.names[name] {
+		more := len(name) + len(cookie.Value) - c.sizes[name]
+		if c.size+more > maxCookies {
 			continue
 		}
-		c.names[name] = true
+		c.sizes[name] += more
+		c.size += more
 		if c.jars[key] == nil {
 			c.jars[key], _ = cookiejar.New(nil) // never fails
 		}
@@ -61,10 +54,7 @@ func (c *cookies) add(from place, list []*http.Cookie) {
 func (c *cookies) of(at place) []*http.Cookie {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.jars) == 0 { // as in most runs
-		return nil
-	}
-	if jar := c.jars[cookiePlace{at.origin(), at.trusted}]; jar != nil {
+	if jar := c.jars[cookieKey(at)]; jar != nil {
 		return jar.Cookies(at.url)
 	}
 	return nil
@@ -77,39 +67,26 @@ func (c *cookies) set(req *http.Request, to place) {
 	if len(kept) == 0 {
 		return
 	}
-	given := req.Cookies()
+	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
+		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
+	})
 	delete(req.Header, "Cookie") // not changed in place: it is the user's
-	for _, cookie := range given {
-		if !slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == cookie.Name }) {
-			req.AddCookie(cookie)
-		}
-	}
-	for _, cookie := range kept {
+	for _, cookie := range append(given, kept...) {
 		req.AddCookie(cookie)
 	}
 }
 
-// save returns the cookies of a place, as [cookies.restore] reads them.
-func (c *cookies) save(at place) (lines []string) {
-	size := 0
+// save returns the cookies of a place for a later run.
+func (c *cookies) save(at place) (values []string) {
 	for _, cookie := range c.of(at) {
-		line := cookie.String()
-		if size += len(line); size <= maxSaved {
-			lines = append(lines, line)
-		}
+		values = append(values, cookie.String())
 	}
-	return lines
+	return values
 }
 
 // restore keeps what save returned, for all paths of the same origin.
-func (c *cookies) restore(at place, lines []string) {
-	var list []*http.Cookie
-	for _, line := range lines {
-		if cookie, err := http.ParseSetCookie(line); err == nil {
-			list = append(list, &http.Cookie{Name: cookie.Name, Value: cookie.Value, Quoted: cookie.Quoted, Path: "/"})
-		}
-	}
-	if len(list) > 0 {
-		c.add(at, list)
+func (c *cookies) restore(at place, values []string) {
+	for _, value := range values {
+		c.keep(at, []string{value + "; Path=/"})
 	}
 }

@@ -22,7 +22,7 @@ import (
 const mostAsks = 4
 
 // errSentAgain is why a request was stopped that net/http was about to send again.
-const errSentAgain plainError = "the server closed the connection, or refused the request"
+var errSentAgain = errors.New("the server closed the connection, or refused the request")
 
 // A delivery ensures that a request which may change something is sent once, and a look at
 // most twice.
@@ -32,12 +32,10 @@ const errSentAgain plainError = "the server closed the connection, or refused th
 // connection that was in use before breaks, unless there is a body, or if there is an
 // Idempotency-Key. Whenever it takes a connection for that, a hook stops the request.
 type delivery struct {
-	stop context.CancelCauseFunc // ends the request
-	most int32                   // how often it may be sent
-
-	asks   atomic.Int32 // for a connection; 0 of a transport that does not call the hooks
-	writes atomic.Int32 // of the request's header
-	again  atomic.Bool  // it was stopped before it was sent again
+	stop   context.CancelCauseFunc // ends the request
+	most   int32                   // how often it may be sent
+	asks   atomic.Int32            // for a connection; 0 of a transport that does not call the hooks
+	writes atomic.Int32            // of the request's header
 }
 
 // deliver returns the delivery of a request, and its context.
@@ -48,10 +46,15 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 	}
 	ctx, d.stop = context.WithCancelCause(ctx)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GetConn: func(string) { d.check(1) },
+		GetConn: func(string) {
+			d.asks.Add(1)
+			d.check()
+		},
 		GotConn: func(info httptrace.GotConnInfo) {
 			// HTTP/2 looks whether a request was stopped before it writes one. HTTP/1 does not.
-			if !d.check(0) && !isHTTP2(info.Conn) {
+			c, ok := info.Conn.(*tls.Conn)
+			isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
+			if !d.check() && !isHTTP2 {
 				info.Conn.Close()
 			}
 		},
@@ -60,30 +63,19 @@ func deliver(ctx context.Context, method string) (context.Context, *delivery) {
 }
 
 // check stops the request if it was sent often enough, and reports whether it may be sent.
-func (d *delivery) check(asks int32) bool {
-	if d.asks.Add(asks) > mostAsks || d.writes.Load() >= d.most {
-		d.again.Store(true)
+func (d *delivery) check() bool {
+	if d.asks.Load() > mostAsks || d.writes.Load() >= d.most {
 		d.stop(errSentAgain)
+		return false
 	}
-	return !d.again.Load()
-}
-
-func isHTTP2(conn net.Conn) bool {
-	c, ok := conn.(*tls.Conn)
-	return ok && c.ConnectionState().NegotiatedProtocol == "h2"
-}
-
-// reason returns why a RoundTrip ended, which returned err.
-func (d *delivery) reason(err error) error {
-	if d.again.Load() {
-		return errSentAgain
-	}
-	return err
+	return true
 }
 
 // sent reports whether the server may have seen a request whose RoundTrip ended with err.
 func (d *delivery) sent(err error) bool {
-	return d.writes.Load() > 0 || d.asks.Load() == 0 && !neverConnected(err)
+	op, ok := errors.AsType[*net.OpError](err)
+	isConnecting := ok && (op.Op == "dial" || op.Op == "proxyconnect")
+	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting
 }
 
 // A proxyError is a proxy's refusal to connect to the server.
@@ -121,13 +113,4 @@ func ObserveProxy(t *http.Transport) {
 		hint.Read(&refusal.answer, time.Now())
 		return refusal
 	}
-}
-
-// neverConnected reports whether err came before there was a connection.
-func neverConnected(err error) bool {
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return true
-	}
-	op, ok := errors.AsType[*net.OpError](err)
-	return ok && (op.Op == "dial" || op.Op == "proxyconnect")
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/textproto"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // A safeError is an error whose words are free of secrets. It keeps the cause for
@@ -29,27 +29,6 @@ type safeError struct {
 
 func (e *safeError) Error() string { return e.words }
 func (e *safeError) Unwrap() error { return e.cause }
-
-// A plainError is an error of this package, whose words are free of secrets.
-type plainError string
-
-func (e plainError) Error() string { return string(e) }
-
-// A brokenOff is an answer whose body could not be read to its end.
-type brokenOff struct {
-	err       error
-	got, want int64 // bytes of the body, read and announced; want is -1 if unknown
-}
-
-func (e *brokenOff) Error() string { return e.err.Error() }
-func (e *brokenOff) Unwrap() error { return e.err }
-
-func (e *brokenOff) words() string {
-	if e.want > 0 {
-		return fmt.Sprintf("connection closed after %d of %d bytes of the answer", e.got, e.want)
-	}
-	return fmt.Sprintf("the answer breaks off after %d bytes", e.got)
-}
 
 func fail(kind status.FailureKind, words string, cause error) *status.Failure {
 	return &status.Failure{Kind: kind, Reason: words, Err: &safeError{words: words, cause: cause}}
@@ -63,35 +42,19 @@ func NoConnection(ctx context.Context, err error, began time.Time) *status.Failu
 	if ctx.Err() != nil {
 		return cutOff(ctx, true, time.Since(began))
 	}
-	words, class := meaning(err)
-	f := fail(status.FailureTransient, cmp.Or(words, innermost(err).Error()), err)
-	f.Class = class
+	f := meaning(err)
+	f.Reason = cmp.Or(f.Reason, innermost(err).Error())
+	f.Err = &safeError{words: f.Reason, cause: err}
 	return f
 }
 
 // cutOff is the failure of an attempt that was ended from outside.
 func cutOff(ctx context.Context, unsent bool, took time.Duration) *status.Failure {
-	text := "timed out after " + short(took)
+	text := "timed out after " + words.Short(took)
 	if unsent {
 		text += " without a connection"
 	}
 	return cause.Failure(ctx, text)
-}
-
-// short writes how long something took: "340ms", "1.2s", "12s", "2m".
-func short(d time.Duration) string {
-	unit := time.Second
-	switch {
-	case d < time.Second:
-		unit = time.Millisecond
-	case d < 10*time.Second:
-		unit = 100 * time.Millisecond
-	}
-	text := d.Round(unit).String()
-	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
-		return whole + "m"
-	}
-	return text
 }
 
 // unanswered says why there is no answer to a call.
@@ -102,33 +65,30 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		a.Failure = cutOff(ctx, a.unsent, time.Since(last.began))
 		return a
 	}
-	kind := status.FailureTransient
-	words, class := meaning(err)
-	if words == "" {
-		words = c.clean(innermost(err), last.at.url)
+	f := meaning(err)
+	if f.Reason == "" {
+		f.Reason = c.clean(innermost(err), last.at.url)
 	}
-	advice := status.AdviceNone
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		words, _, _ = strings.Cut(strings.TrimPrefix(words, "x509: "), " (possibly")
-		kind, words, advice = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
+		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
+		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
 	refusal, refused := errors.AsType[*proxyError](err)
 	if refused {
-		kind, words = refusal.kind(), refusal.Error()
+		f.Kind, f.Reason = refusal.kind(), refusal.Error()
 		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
 	}
-	op, ok := errors.AsType[*net.OpError](err)
-	if refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
-		words = "the proxy: " + words
-		if class != status.FailureTimeout {
-			class = status.FailureOther
+	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
+		f.Reason = "the proxy: " + f.Reason
+		if f.Class != status.FailureTimeout {
+			f.Class = status.FailureOther
 		}
 	}
 	if len(last.redirects) > 0 {
-		words += ", after a redirect to " + urlName(last.at.url)
+		f.Reason += ", after a redirect to " + urlName(last.at.url)
 	}
-	a.Failure = fail(kind, words, err)
-	a.Failure.Class, a.Failure.Advice.Code = class, advice
+	f.Err = &safeError{words: f.Reason, cause: err}
+	a.Failure = f
 	return a
 }
 
@@ -153,9 +113,7 @@ func (c *client) clean(err error, at *url.URL) string {
 	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
 		text, _, _ = strings.Cut(why, "]")
 	}
-	secrets := redactor{secrets: slices.Clip(c.secrets.secrets), renewed: c.secrets.renewed}
-	secrets.addURL(at)
-	return secrets.clean(quoted().ReplaceAllString(text, `"..."`))
+	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets, c.renewed, secretsOf(at)))
 }
 
 // meanings are what errors mean, by themselves or, where net/http has no type for them, by
@@ -184,29 +142,31 @@ var meanings = [...]struct {
 
 const notTLS = "the server does not speak TLS on this port"
 
-// meaning returns what an error means, in words that are free of secrets; "" if its own text
-// says it.
-func meaning(err error) (words string, class status.FailureClass) {
+// meaning returns the failure that an error means, without Err. Its Reason is free of secrets, or
+// "" if the error's own text says it.
+func meaning(err error) *status.Failure {
+	f := &status.Failure{Kind: status.FailureTransient, Class: status.FailureOther}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		switch {
-		case e.IsNotFound:
-			return "no such host " + e.Name, status.FailureDNS
-		case e.IsTimeout:
-			class = status.FailureTimeout
+		f.Reason = "cannot look up " + e.Name
+		if e.IsTimeout {
+			f.Class = status.FailureTimeout
 		}
-		return "cannot look up " + e.Name, class
-	}
-	if e, ok := errors.AsType[*brokenOff](err); ok && errors.Is(err, io.ErrUnexpectedEOF) {
-		return e.words(), status.FailureReset
+		if e.IsNotFound {
+			f.Reason, f.Class = "no such host "+e.Name, status.FailureDNS
+		}
+		return f
 	}
 	for _, m := range meanings {
 		is := func(known error) bool { return errors.Is(err, known) }
 		if slices.ContainsFunc(m.errs, is) || m.text != "" && strings.Contains(err.Error(), m.text) {
-			return m.words, m.class
+			f.Reason, f.Class = m.words, m.class
+			break
 		}
 	}
-	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
-		return "timed out", status.FailureTimeout
+	if own, ok := errors.AsType[*safeError](err); ok {
+		f.Reason = own.words
+	} else if e, ok := errors.AsType[net.Error](err); ok && f.Class == status.FailureOther && e.Timeout() {
+		f.Reason, f.Class = "timed out", status.FailureTimeout
 	}
-	return "", status.FailureOther
+	return f
 }

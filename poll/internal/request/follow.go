@@ -3,6 +3,7 @@ package request
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,29 +12,17 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
-// A follow says where to look after the first answer. The zero value is "auto".
-type follow struct {
-	none, self bool
-	reference
-}
+// A follow says where to look after the first answer: a reference, or "", "auto", "none" or
+// "self".
+type follow struct{ reference }
 
 // parseFollow parses poll.HTTP's Follow.
 func parseFollow(s string, opts ...expr.Option) (follow, error) {
-	switch {
-	case s == "" || s == "auto":
-		return follow{}, nil
-	case s == "none":
-		return follow{none: true}, nil
-	case s == "self":
-		return follow{self: true}, nil
-	case instead(s) != "":
-		return follow{}, fmt.Errorf("%s is no place to look at: write %s", s, instead(s))
-	}
-	r, err := parseReference(s, opts...)
-	if err == nil && r.template == nil && !r.varies() {
+	r, err := parseReference(s, []string{"", "auto", "none", "self"}, opts...)
+	if err == nil && r.explicit() && r.texts == nil && !r.varies() {
 		err = fmt.Errorf("%s is the same for every answer, and no place to look at", s)
 	}
-	return follow{reference: r}, err
+	return follow{r}, err
 }
 
 // A link is a place that an answer names.
@@ -54,74 +43,60 @@ func (f follow) find(ctx context.Context, c *client, a *answer) (link, error) {
 		return link{to, status.MonitorBuilt, "its document"}, nil
 	}
 	l, problem := c.headerLink(a, status.MonitorGiven)
-	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(ctx, a) {
+	if l.to.url == nil && (c.Method == http.MethodPut || c.Method == http.MethodPatch) && hasProvisioningState(a) {
 		l = link{a.asked.at, status.MonitorAzure, "its provisioningState"}
 	}
 	return l, problem
 }
 
-// linkHeaders name the URL to follow; the first that is present counts: Azure's Resource
-// Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110 sections 10.2.2
-// and 15.3.3.
-var linkHeaders = [...]struct {
-	name    string
-	monitor status.Monitor
-	links   func(code int) bool
-}{
-	{"Azure-AsyncOperation", status.MonitorAzure, isGood},
-	{"Operation-Location", status.MonitorAzure, isGood},
-	{"Location", status.MonitorLocation, isCreatedOrAccepted},
-}
-
-func isCreatedOrAccepted(code int) bool {
-	return code == http.StatusCreated || code == http.StatusAccepted
-}
-
-// headerLink returns what a header of an answer links to. Any answer of a monitor can
-// name another URL for it, in the header that named the monitor; with MonitorGiven every
-// header counts.
+// headerLink returns what a header of an answer links to; the first that is present counts:
+// Azure's Resource Manager RPC (asynchronous operations), Azure's API guidelines, RFC 9110
+// sections 10.2.2 and 15.3.3. Any answer of a monitor can name another URL for it, in the
+// header that named the monitor; with MonitorGiven every header counts.
 func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem error) {
 	if kind == status.MonitorCreated {
 		kind = status.MonitorLocation
 	}
-	for _, h := range linkHeaders {
-		reference := a.Header.Get(h.name)
-		if reference == "" || !h.links(a.code) || kind != status.MonitorGiven && kind != h.monitor {
+	for _, l := range []link{
+		{source: "Azure-AsyncOperation", monitor: status.MonitorAzure},
+		{source: "Operation-Location", monitor: status.MonitorAzure},
+		{source: "Location", monitor: status.MonitorLocation},
+	} {
+		reference := a.Header.Get(l.source)
+		if reference == "" || !isGood(a.code) || kind != status.MonitorGiven && kind != l.monitor {
 			continue
 		}
-		if h.monitor == status.MonitorLocation && a.code == http.StatusCreated {
-			h.monitor = status.MonitorCreated
+		if l.monitor == status.MonitorLocation && a.code == http.StatusCreated {
+			l.monitor = status.MonitorCreated
+		} else if l.monitor == status.MonitorLocation && a.code != http.StatusAccepted {
+			continue
 		}
 		to, err := c.refer(a.asked.at, reference)
 		if err == nil {
-			return link{to, h.monitor, h.name}, problem
+			return link{to, l.monitor, l.source}, problem
 		}
-		problem = fmt.Errorf("%s ignored: it %w", h.name, err)
+		problem = fmt.Errorf("%s ignored: it %w", l.source, err)
 	}
 	return link{}, problem
 }
 
 // hasProvisioningState reports whether an answer is an Azure resource, or a status in
 // the form of one.
-func hasProvisioningState(ctx context.Context, a *answer) bool {
-	if !bytes.Contains(a.Body, []byte("provisioningState")) {
-		return false
+func hasProvisioningState(a *answer) bool {
+	var resource struct {
+		Properties struct{ ProvisioningState any }
 	}
-	_, err := text(mustCompile(".properties.provisioningState"), a.env(ctx))
-	return err == nil
+	decode(a.Body, "provisioningState", &resource)
+	state, _ := resource.Properties.ProvisioningState.(string)
+	return state != ""
 }
 
-// mustCompile compiles an expression of this package.
-func mustCompile(source string) *expr.Expr {
-	x, err := expr.CompileValue(source)
-	if err != nil {
-		panic(err)
+// decode reads a document that may have a member of some name; one without is not read.
+func decode(document []byte, name string, into any) {
+	if bytes.Contains(document, []byte(name)) {
+		_ = json.Unmarshal(bytes.TrimPrefix(document, byteOrderMark), into) // what is no JSON has no members
 	}
-	return x
 }
-
-// errNotNamed means that no place of a result is named.
-var errNotNamed = errors.New("is not named")
 
 // Result looks for the result of an operation whose status document said that it is done,
 // if that is another document (Azure's API guidelines, "Long-running operations"): at
@@ -134,7 +109,7 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 		return nil, ""
 	}
 	at, err := s.resultPlace(last)
-	if errors.Is(err, errNotNamed) || at.same(s.at) {
+	if err == nil && (at.url == nil || at.same(s.at)) {
 		return nil, ""
 	}
 	what = "follow its resourceLocation"
@@ -161,32 +136,22 @@ func (s *Session) Result(last status.Observation) (look func(context.Context) st
 	}, what
 }
 
-// resultPlace returns where the result is. A place that is named but unusable is an
-// error: the status document is not the result.
+// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// but unusable is an error: the status document is not the result.
 func (s *Session) resultPlace(last status.Observation) (place, error) {
-	switch reference := resourceLocation(last.Body); {
-	case !reference.Exists() || reference.Kind == expr.KindNull || reference.Raw == `""`:
-	case reference.Kind != expr.KindString:
+	var operation struct{ ResourceLocation any }
+	decode(last.Body, "resourceLocation", &operation)
+	switch reference, isText := operation.ResourceLocation.(string); {
+	case reference != "":
+		return s.client.refer(s.at, reference)
+	case !isText && operation.ResourceLocation != nil:
 		return place{}, errors.New("is no text")
-	default:
-		return s.client.refer(s.at, reference.Text())
 	}
 	switch s.client.Method {
 	case http.MethodPut, http.MethodPatch:
 		return s.client.given, nil
 	case http.MethodPost:
-		if s.locationErr == nil || errors.Is(s.locationErr, ErrUntrusted) {
-			return s.location, s.locationErr
-		}
+		return s.location, s.locationErr
 	}
-	return place{}, errNotNamed
-}
-
-// resourceLocation returns where Azure's status document says that the result is; the
-// value may be missing or empty.
-func resourceLocation(body []byte) expr.Value {
-	if !bytes.Contains(body, []byte("resourceLocation")) {
-		return expr.Value{}
-	}
-	return mustCompile(".resourceLocation").Eval(&expr.Env{Doc: expr.NewDoc(body)}).Value()
+	return place{}, nil
 }

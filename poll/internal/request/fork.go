@@ -28,17 +28,17 @@ func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *a
 		s.list(ctx, o, got)
 		return
 	}
-	_, err := s.pages.pager.next(ctx, s.client, got)
-	if endsList(err, got, 1) {
-		o.Doubt = s.pages.missing(err)
+	next, err := s.pages.after(ctx, got, 1)
+	o.Doubt = got.Doubt
+	switch {
+	case err != nil:
+		o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but it is not known whether their list goes on: "+err.Error(), err)
+	case next.url != nil:
+		o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but their list goes on on another page, "+
+			"and only the first page of the answer to a start is read", nil)
+	default:
 		s.list(ctx, o, got)
-		return
 	}
-	words := "their list goes on on another page, and only the first page of the answer to a start is read"
-	if err != nil {
-		words = "it is not known whether their list goes on: " + err.Error()
-	}
-	o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but "+words, err)
 }
 
 // Fork returns the session that looks at an element of the last answer. It shares the
@@ -57,8 +57,8 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := *s.client
 	own.FollowEach = false
 	own.hold = body.Hold{Budget: own.Bodies}
-	fork := newSession(&own, s.follow, pager{})
-	fork.at, fork.following, fork.monitor = to, true, status.MonitorBuilt
+	fork := &Session{client: &own, follow: s.follow, pages: newPages(&own, pager{}), at: to}
+	fork.following, fork.monitor = true, status.MonitorBuilt
 	if words := s.client.withheld(from, to); words != "" {
 		fork.arrival = "following " + urlName(to.url) + ", as its element says" + words
 	}

@@ -3,6 +3,8 @@ package request
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -226,21 +228,23 @@ func TestFork_shares(t *testing.T) {
 	})
 	s.listed = &listing{answer: &answer{asked: call{at: s.at}}}
 	s.client.hold.Kept = 7
-	s.client.secrets.renewed = append(make([]string, 0, 9), "first")
+	s.client.renewed = append(make([]string, 0, 9), "first")
 	var forks [2]*Session
 	for i, element := range []string{`"https://one/"`, `"https://two/"`} {
 		fork, err := s.Fork([]byte(element))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fork.client.secrets.addRenewed("secret of " + element)
+		renewed := http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
+		fork.client.Refresh = func(context.Context, bool) (http.Header, error) { return renewed, nil }
+		fork.pages.renew(t.Context(), false)
 		forks[i] = fork
 	}
 	one, two := forks[0].client, forks[1].client
 	if one.transport(forks[0].at) != two.transport(forks[1].at) || one.transport(forks[0].at) == one.Transport {
 		t.Error("they do not share one transport without the certificate")
 	}
-	if have := one.secrets.clean(`the first secret of "https://one/"`); !strings.HasPrefix(have, "the *** ***") {
+	if have := one.clean(errors.New("the first secret-of-0, secret-of-1"), s.at.url); have != "the *** ***, secret-of-1" {
 		t.Errorf("have %q", have)
 	}
 	if one.hold.Kept != 0 {

@@ -30,18 +30,18 @@ type pages struct {
 	known bool // it is known whether the first page of a list names the next one
 }
 
-var (
-	// errLastPage means that a page names no next one.
-	errLastPage = errors.New("is the last page")
-	// errUnknownPage means that a page cannot be asked for the next one.
-	errUnknownPage = errors.New("cannot be read")
-	// errOverlooked means that a page tells of another one otherwise than where that is looked for.
-	errOverlooked = errors.New("tells of another page")
-)
+// errLastPage means that a page names no next one; a [safeError] around it says what is
+// missing for that.
+var errLastPage = errors.New("is the last page")
+
+var byteOrderMark = []byte("\ufeff")
 
 // newPages returns all layers of a session.
 func newPages(c *client, p pager) *pages {
-	off := c.NoConditional || asksByItself(c.Header) || p.readsPages()
+	off := c.NoConditional || p.readsPages()
+	for name := range c.Header { // the user asks for a part, or on a condition
+		off = off || strings.HasPrefix(name, "If-") || name == "Range"
+	}
 	return &pages{renewed: renewed{&conditional{client: c, off: off}}, pager: p}
 }
 
@@ -50,21 +50,17 @@ func (p *pages) do(ctx context.Context, next call) *answer {
 	if next.single || !p.readsPages() || first.asked.start || !isPage(first) {
 		return first
 	}
-	at := next.at
-	if next.start {
-		at = first.asked.at
-	}
-	whole := *first // which may be kept as it is
-	list := reading{pages: p, Attempt: next.Attempt, whole: &whole, last: first, seen: map[string]int{at.identity(): 1}}
+	seen := map[string]int{next.at.identity(): 1, first.asked.at.identity(): 1}
+	list := reading{pages: p, Attempt: next.Attempt, whole: first, last: first, seen: seen}
 	list.read(ctx)
-	return &whole
+	return first
 }
 
 // A reading reads the pages of a list.
 type reading struct {
 	*pages
 	Attempt
-	whole *answer
+	whole *answer        // the first page, to which the others are added
 	last  *answer        // the last page
 	seen  map[string]int // the numbers of the pages
 }
@@ -74,13 +70,11 @@ type reading struct {
 func (r *reading) read(ctx context.Context) {
 	for n := 1; !r.whole.Truncated; n++ {
 		to, err := r.next(ctx, n)
-		if endsList(err, r.last, n) {
-			r.whole.Doubt = r.missing(err)
-			return
-		}
-		r.known = true
 		if err != nil {
 			r.fail(failed(unread(ctx, err), call{}), n)
+			return
+		}
+		if to.url == nil {
 			return
 		}
 		if words := r.client.withheld(r.last.asked.at, to); words != "" {
@@ -92,7 +86,7 @@ func (r *reading) read(ctx context.Context) {
 			break
 		}
 		asked := r.last.asked
-		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, page: n, room: room})
+		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, room: room})
 		if !r.last.Good() {
 			r.fail(r.last, n+1)
 			return
@@ -128,48 +122,52 @@ func (r *reading) fail(a *answer, n int) {
 	r.whole.Remarks, r.whole.Page = remarks, n
 }
 
-// next returns the place of the page after page n.
-func (r *reading) next(ctx context.Context, n int) (to place, err error) {
-	from := r.last.asked
-	to, err = r.pager.next(ctx, r.client, r.last)
-	if err == nil && len(from.body) > 0 {
-		err = r.client.mayTakeBody(from.at, to)
-	}
-	if err != nil {
+// next returns the place of the page after page n, no URL if that is the last.
+func (r *reading) next(ctx context.Context, n int) (place, error) {
+	to, err := r.after(ctx, r.last, n)
+	if err != nil || to.url == nil {
 		return place{}, err
 	}
-	earlier, loop := r.seen[to.identity()]
-	switch {
-	case loop:
-		return place{}, fmt.Errorf("it names page %d as the next one: a loop", earlier)
-	case n == maxPages:
-		return place{}, fmt.Errorf("it names another one, and at most %d are read: "+
+	if len(r.last.asked.body) > 0 {
+		err = r.client.mayTakeBody(r.last.asked.at, to)
+	}
+	if earlier, loop := r.seen[to.identity()]; loop {
+		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
+	} else if n == maxPages {
+		err = fmt.Errorf("it names another one, and at most %d are read: "+
 			"ask for longer pages, or for fewer elements", maxPages)
-	case len(to.url.String()) > maxURL:
-		return place{}, fmt.Errorf("the URL of the next one is longer than %d bytes", maxURL)
 	}
-	return to, nil
+	return to, err
 }
 
-// missing says that what would name the next page is not even on the first page of the first
-// list: it may be misspelled, which nothing else would show.
-func (p *pages) missing(last error) (doubt string) {
-	if !errors.Is(last, errLastPage) {
-		return ""
+// after returns the place of the page after an answer, the n-th page, no URL if that is the
+// last.
+func (p *pages) after(ctx context.Context, a *answer, n int) (place, error) {
+	to, err := p.pager.next(ctx, p.client, a)
+	if _, unreadable := errors.AsType[*status.Failure](err); unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0 {
+		return place{}, nil // an empty list of JSON lines; a later page without text may have been lost
 	}
-	if missing, ok := errors.AsType[*safeError](last); ok && !p.known {
-		doubt = "no next page: " + missing.words
-	}
+	known := p.known
 	p.known = true
-	return doubt
-}
-
-// endsList reports whether the error of [pager.next] means that the list ends with page n. A
-// first page without a document is an empty list of JSON lines, and names nothing; a later
-// one may have been lost.
-func endsList(err error, a *answer, n int) bool {
-	return errors.Is(err, errLastPage) ||
-		n == 1 && errors.Is(err, errUnknownPage) && len(bytes.TrimSpace(a.Body)) == 0
+	if !errors.Is(err, errLastPage) {
+		return to, err
+	}
+	missing, isMissing := errors.AsType[*safeError](err)
+	if !isMissing {
+		return place{}, nil
+	}
+	// A page that tells of another one is not taken for the last.
+	if member := status.NextPage(a.Body); member != "" {
+		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
+		f := fail(status.FailureTransient, words, nil)
+		f.Advice.Code = status.AdviceNext
+		return place{}, f
+	}
+	// What would name the next page may be misspelled, which nothing else would show.
+	if !known && missing.words != "" {
+		a.Doubt = "no next page: " + missing.words
+	}
+	return place{}, nil
 }
 
 // unread is the failure of a look at a list whose next page cannot be asked for. What cannot
@@ -177,16 +175,13 @@ func endsList(err error, a *answer, n int) bool {
 // moves on from page to page even while the list changes, so one that comes back is a
 // mistake of the server or of the expression, which each look would meet again.
 func unread(ctx context.Context, err error) *status.Failure {
-	f := fail(status.FailureHopeless, err.Error(), err)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return cutOff(ctx, false, 0)
-	case errors.Is(err, errOverlooked):
-		f.Kind, f.Advice.Code = status.FailureTransient, status.AdviceNext
-	case errors.Is(err, errUnknownPage):
-		f.Kind = status.FailureTransient
 	}
-	return f
+	if f, ok := errors.AsType[*status.Failure](err); ok {
+		return f
+	}
+	return fail(status.FailureHopeless, err.Error(), err)
 }
 
 // addPage adds a page to the observation of the first one.
@@ -207,46 +202,36 @@ func addPage(o *status.Observation, a *answer) {
 // isPage reports whether an answer is good, and begins as JSON does: a document, a line of
 // several, or nothing, which is a list without elements in JSON lines.
 func isPage(a *answer) bool {
-	text := bytes.TrimPrefix(a.Body, []byte("\ufeff"))
-	_, err := json.NewDecoder(bytes.NewReader(text)).Token()
+	text := bytes.NewReader(bytes.TrimPrefix(a.Body, byteOrderMark))
+	_, err := json.NewDecoder(text).Token()
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager says where the next page of a list is. The zero value: an answer is one page.
-type pager struct {
-	links bool // the Link header says it
-	reference
-}
+// A pager says where the next page of a list is: a reference, "auto" for the Link header, or ""
+// or "none" for an answer of one page.
+type pager struct{ reference }
 
 // parsePager parses poll.HTTP's Next.
 func parsePager(s string, opts ...expr.Option) (pager, error) {
-	switch {
-	case s == "" || s == "none":
-		return pager{}, nil
-	case s == "auto":
-		return pager{links: true}, nil
-	case instead(s) != "":
-		return pager{}, fmt.Errorf("%s is no next page: write %s", s, instead(s))
-	}
-	r, err := parseReference(s, opts...)
-	if err == nil && !r.varies() { // it is not shown, since a URL can hold secrets
+	r, err := parseReference(s, []string{"", "none", "auto"}, opts...)
+	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
 		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
-	return pager{reference: r}, err
+	return pager{r}, err
 }
 
 // readsPages reports whether an answer may have further pages.
-func (p pager) readsPages() bool { return p.links || p.explicit() }
+func (p pager) readsPages() bool { return p.word == "auto" || p.explicit() }
 
 // next returns the place of the page after an answer, or [errLastPage].
 func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err error) {
-	if !p.links {
+	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
 	target, found := nextLink(a.Header["Link"])
 	if !found {
-		return place{}, cmp.Or(overlooked(a.Body, ""), errLastPage)
+		return place{}, &safeError{cause: errLastPage}
 	}
 	if to, err = c.refer(a.asked.at, target); err != nil {
 		err = fmt.Errorf("its Link to the next page %w", err)
@@ -254,32 +239,20 @@ func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err er
 	return to, err
 }
 
-// overlooked returns an error if a page where nothing names the next one tells of another: it
-// is not taken for all of the list.
-func overlooked(page []byte, words string) error {
-	if member := status.NextPage(page); member != "" {
-		return &safeError{words: words + member + " tells of another page", cause: errOverlooked}
-	}
-	return nil
-}
-
-// read reads the value that names the next page. Without a template that is the URL or the
-// path of it: of anything else, such as a cursor, it is not known which parameter it is.
+// read reads the value that names the next page. Alone it is the URL or the path of it: of
+// anything else, such as a cursor, it is not known which parameter it is.
 func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
-	switch got.Kind {
-	case expr.KindUnknown:
-		return "", &safeError{words: got.Reason, cause: errUnknownPage}
-	case expr.KindMissing:
-		return "", cmp.Or[error](overlooked(env.Doc.Bytes(), got.Reason+", and "), &safeError{words: got.Reason, cause: errLastPage})
-	case expr.KindNull:
-		return "", errLastPage
-	}
-	if got.Raw == "false" || got.Raw == `""` {
+	switch {
+	case got.Kind == expr.KindUnknown:
+		return "", fail(status.FailureTransient, got.Reason, nil)
+	case got.Kind == expr.KindMissing:
+		return "", &safeError{words: got.Reason, cause: errLastPage}
+	case got.Kind == expr.KindNull, got.Raw == "false", got.Raw == `""`:
 		return "", errLastPage
 	}
 	value, err := textOf(x, got)
-	if err == nil && p.template == nil && !isURL(value) {
+	if err == nil && p.texts == nil && !isURL(value) {
 		err = fmt.Errorf("the value of %s is neither a URL nor a path: if it is a parameter, ?NAME={%s} says which", x, x)
 	}
 	return value, err
@@ -292,30 +265,28 @@ var (
 	webParams = lazily(`;\s*([^\s;,="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))`)
 )
 
-// nextLink returns the target of the first link to the next page in Link header fields. A
-// link with an anchor is about something else than the answer.
+// nextLink returns the target of the first link to the next page in Link header fields.
 func nextLink(fields []string) (target string, found bool) {
-	for _, field := range fields {
-		for _, link := range webLinks().FindAllStringSubmatch(field, -1) {
-			if isNext(link[2]) {
-				return link[1], true
-			}
+	for _, link := range webLinks().FindAllStringSubmatch(strings.Join(fields, ", "), -1) {
+		if isNext(link[2]) {
+			return link[1], true
 		}
 	}
 	return "", false
 }
 
 // isNext reports whether one of the relation types in the parameters of a link is "next". Of
-// a parameter that is there more than once, the first counts.
+// a parameter that is there more than once, the first counts. A link with an anchor is about
+// something else than the answer.
 func isNext(params string) bool {
 	rel := ""
-	for _, p := range slices.Backward(webParams().FindAllStringSubmatch(params, -1)) {
+	for _, p := range webParams().FindAllStringSubmatch(params, -1) {
 		switch strings.ToLower(p[1]) {
 		case "rel":
-			rel = p[2] + p[3]
+			rel = cmp.Or(rel, p[2]+p[3])
 		case "anchor":
 			return false
 		}
 	}
-	return slices.ContainsFunc(strings.Fields(rel), func(r string) bool { return strings.EqualFold(r, "next") })
+	return slices.Contains(strings.Fields(strings.ToLower(rel)), "next")
 }

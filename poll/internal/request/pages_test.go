@@ -50,8 +50,8 @@ func TestParsePager(t *testing.T) {
 	for source, want := range map[string]string{
 		"": "", "none": "", "auto": "", ".next": "", "next": "", "$header.X-Next": "", ".a // .b": "",
 		"https://h/{.next}": "", "/jobs?after={.next}": "", "?after={.next}&key={$ENV.KEY}": "",
-		"no":                         "no is no next page: write none",
-		"true":                       "true is no next page: write auto",
+		"no":                         "no is no place to look at: write none or auto",
+		"true":                       "true is no place to look at: write none or auto",
 		"?page=2":                    "the same on every page",
 		"?key={$ENV.KEY}":            "the same on every page",
 		"/jobs?after={.next":         "is not closed",
@@ -279,7 +279,7 @@ func TestPages_stopped(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause.ErrDeadline)
-	if f := unread(ctx, errUnknownPage); f.Kind != status.FailureStopped {
+	if f := unread(ctx, errLastPage); f.Kind != status.FailureStopped {
 		t.Errorf("have %+v", f)
 	}
 }
@@ -293,7 +293,7 @@ func TestPages_longURL(t *testing.T) {
 		return replied("[]", "Link: <"+strings.Repeat("x", 1000)+"/>; rel=next")
 	})})
 	o := s.Look(t.Context(), Attempt{})
-	if want := "the URL of the next one is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
+	if want := "its Link to the next page is longer than 16384 bytes"; reason(o) != want || requests != 16<<10/1001+1 {
 		t.Errorf("after %d requests: have %q, want %q", requests, reason(o), want)
 	}
 }

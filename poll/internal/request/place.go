@@ -2,11 +2,16 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
 	"unicode/utf8"
 )
+
+// maxURL is how long the URL may be that an answer names, in bytes: a server that leads to ever
+// longer ones must not fill the memory.
+const maxURL = 16 << 10
 
 // ErrUntrusted is poll.ErrUntrusted.
 var ErrUntrusted = errors.New("the other origin is not trusted")
@@ -39,6 +44,8 @@ func (p place) resolve(reference string, trustAll bool) (place, error) {
 		return place{}, errors.New("is neither http nor https")
 	case u.Hostname() == "":
 		return place{}, errors.New("has no host")
+	case len(u.String()) > maxURL:
+		return place{}, fmt.Errorf("is longer than %d bytes", maxURL)
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return newPlace(u, trustAll || p.trusted && sameOrigin(p.url, u)), nil
@@ -52,9 +59,12 @@ func (p place) same(q place) bool {
 // identity tells whether the requests for two URLs are the same.
 func (p place) identity() string { return p.origin() + p.url.RequestURI() }
 
-// origin returns the scheme, host and port (RFC 6454 section 5).
-func (p place) origin() string {
-	return p.url.Scheme + "://" + net.JoinHostPort(lower(p.url.Hostname()), port(p.url))
+func (p place) origin() string { return origin(p.url) }
+
+// origin returns the scheme, host and port of a URL (RFC 6454 section 5). The two spellings
+// of an internationalized name count as two hosts, which is on the safe side.
+func origin(u *url.URL) string {
+	return u.Scheme + "://" + net.JoinHostPort(lower(u.Hostname()), port(u))
 }
 
 // Origin returns the scheme, host and port of a URL to request, "" if it is malformed.
@@ -63,16 +73,10 @@ func Origin(s string) string {
 	if err != nil {
 		return ""
 	}
-	return newPlace(u, false).origin()
+	return origin(u)
 }
 
-func sameOrigin(a, b *url.URL) bool {
-	return a.Scheme == b.Scheme && sameHost(a, b) && port(a) == port(b)
-}
-
-// sameHost compares the hosts of URLs. The two spellings of an internationalized name count
-// as two hosts, which is on the safe side.
-func sameHost(a, b *url.URL) bool { return lower(a.Hostname()) == lower(b.Hostname()) }
+func sameOrigin(a, b *url.URL) bool { return origin(a) == origin(b) }
 
 // lower lowers a host name of ASCII letters. Unicode folds letters that are different in one
 // (ß and ẞ, s and ſ).
@@ -85,7 +89,8 @@ func lower(host string) string {
 
 // upgraded reports whether b is a's host over TLS (RFC 6797 section 8.3).
 func upgraded(a, b *url.URL) bool {
-	return a.Scheme == "http" && b.Scheme == "https" && sameHost(a, b) && port(a) == "80" && port(b) == "443"
+	host := lower(a.Hostname())
+	return origin(a) == "http://"+net.JoinHostPort(host, "80") && origin(b) == "https://"+net.JoinHostPort(host, "443")
 }
 
 func port(u *url.URL) string {

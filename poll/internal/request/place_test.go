@@ -131,22 +131,6 @@ func TestReferTrustDoesNotComeBack(t *testing.T) {
 	}
 }
 
-func TestBecomesGET(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		code   int
-		method string
-		want   bool
-	}{
-		{301, "POST", true}, {302, "POST", true}, {303, "POST", true}, {307, "POST", false}, {308, "POST", false},
-		{301, "PUT", false}, {302, "DELETE", false}, {303, "PUT", true}, {303, "GET", true}, {303, "HEAD", false}, {302, "HEAD", false},
-	} {
-		if have := becomesGET(test.code, test.method); have != test.want {
-			t.Errorf("%d after %s: have %t", test.code, test.method, have)
-		}
-	}
-}
-
 // FuzzLocation covers Location, Operation-Location and Azure-AsyncOperation,
 // which are all read alike.
 func FuzzLocation(f *testing.F) {

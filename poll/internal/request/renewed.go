@@ -44,20 +44,19 @@ func (r renewed) renew(ctx context.Context, refused bool) (changed bool, remark 
 	fields, err := c.Refresh(ctx, refused)
 	fields, malformed := checkHeader(fields)
 	if err = cmp.Or(err, malformed); err != nil {
-		remark = "not all of the header is renewed: " + c.secrets.clean(err.Error())
+		remark = "not all of the header is renewed: " + redact(err.Error(), slices.Concat(c.secrets, c.renewed))
 	}
 	for name, values := range fields {
 		if slices.Equal(c.Header[name], values) {
 			continue
 		}
-		if !changed {
-			before := c.Header // which may be shared, or nil
-			changed, c.Header = true, make(http.Header, len(before)+1)
-			maps.Copy(c.Header, before)
-		}
-		c.Header[name] = values
+		header := http.Header{name: values}
+		maps.Copy(header, c.Header) // which may be shared, or nil
+		header[name] = values
+		changed, c.Header = true, header
 		if !goesAnywhere(name) {
-			c.secrets.addRenewed(values...)
+			c.renewed = slices.Concat(values, c.renewed)
+			c.renewed = c.renewed[:min(len(c.renewed), maxRenewed)]
 		}
 	}
 	return changed, remark

@@ -1,12 +1,15 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/poll/internal/body"
@@ -17,6 +20,9 @@ const (
 	DefaultMaxRedirects = 50
 	// defaultMaxBody is the MaxBody, in bytes, of a Request whose MaxBody is zero.
 	defaultMaxBody = 64 << 20
+	// mostRedirects bounds MaxRedirects: a server that redirects for ever must not delay the
+	// attempt.
+	mostRedirects = 1000
 )
 
 // A Request has the fields of poll.HTTP.
@@ -51,21 +57,13 @@ func (r *Request) complete() (err error) {
 		return fmt.Errorf("%q is no HTTP method", r.Method)
 	case r.MaxBody < 0:
 		return errors.New("the limit of the body is negative")
-	case r.MaxBody == 0:
-		r.MaxBody = defaultMaxBody
+	case r.Method == "" && r.Body != nil:
+		r.Method = http.MethodPost
 	}
-	if r.MaxRedirects == 0 {
-		r.MaxRedirects = DefaultMaxRedirects
-	}
-	if r.Method == "" {
-		r.Method = http.MethodGet
-		if r.Body != nil {
-			r.Method = http.MethodPost
-		}
-	}
-	if r.Transport == nil {
-		r.Transport = http.DefaultTransport
-	}
+	r.Method = cmp.Or(r.Method, http.MethodGet)
+	r.MaxBody = cmp.Or(r.MaxBody, defaultMaxBody)
+	r.MaxRedirects = min(cmp.Or(r.MaxRedirects, DefaultMaxRedirects), mostRedirects)
+	r.Transport = cmp.Or(r.Transport, http.DefaultTransport)
 	return nil
 }
 
@@ -77,13 +75,12 @@ func isSafe(method string) bool {
 // checkHeader returns header with the canonical form of each name: header itself if all
 // have it, which thousands of targets can share.
 func checkHeader(header http.Header) (http.Header, error) {
-	canonical := true
+	out := header
 	for name, values := range header {
 		if !isToken(name) {
 			return nil, fmt.Errorf("%q is no header name", name)
 		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
-		canonical = canonical && key == name
 		for _, v := range values {
 			// net/http also refuses control characters (RFC 9110 section 5.5), but only
 			// at each attempt. A malformed host (section 7.2) it would send as an empty
@@ -95,14 +92,11 @@ func checkHeader(header http.Header) (http.Header, error) {
 				return nil, errors.New("the value of header Host is no host")
 			}
 		}
-	}
-	if canonical {
-		return header, nil
-	}
-	out := make(http.Header, len(header))
-	for name, values := range header {
-		key := textproto.CanonicalMIMEHeaderKey(name)
-		out[key] = append(out[key], values...)
+		if key != name {
+			out = maps.Clone(out)
+			delete(out, name)
+			out[key] = slices.Concat(out[key], values)
+		}
 	}
 	return out, nil
 }

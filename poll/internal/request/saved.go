@@ -119,13 +119,9 @@ func (s *Session) Identity(name string) []byte {
 	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
 		return nil
 	}
-	user := ""
-	if c.User != nil {
-		user = c.User.String()
-	}
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{
-		name, method, s.at.url.String(), s.at.trusted, body, user, c.Header, c.Through,
+		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.Header, c.Through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
 		s.following, k.Monitor, k.Result, k.ResultTrusted,
 	})

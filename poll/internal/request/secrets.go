@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -77,44 +76,31 @@ func urlName(u *url.URL) string {
 	return u.Scheme + "://" + u.Host + pathUserinfo().ReplaceAllString(path, "//")
 }
 
-// A redactor removes known secrets from the text of errors of other packages.
-type redactor struct{ secrets, renewed []string }
-
-// shortest is how long a secret is that is removed, in bytes: shorter ones would hit ordinary
-// words.
+// shortest is how long a secret is that is removed from text, in bytes: shorter ones would hit
+// ordinary words.
 const shortest = 4
 
-func (r *redactor) add(values ...string) { r.secrets = append(r.secrets, values...) }
-
-// addRenewed adds values in place of which others may come, of which the last ones count.
-func (r *redactor) addRenewed(values ...string) {
-	r.renewed = slices.Concat(values, r.renewed)
-	r.renewed = r.renewed[:min(len(r.renewed), maxRenewed)]
-}
-
-func (r *redactor) addUser(u *url.Userinfo) {
-	password, _ := u.Password()
-	r.add(u.Username(), password)
-}
-
-// addURL adds the parts of u that are never shown.
-func (r *redactor) addURL(u *url.URL) {
-	if u.User != nil {
-		r.addUser(u.User)
-	}
-	for _, values := range u.Query() {
-		r.add(values...)
-	}
-	r.add(u.RawQuery, u.Fragment)
-}
-
-// clean returns text with every URL cut to its name and every known secret removed.
-func (r *redactor) clean(text string) string {
+// redact returns text with every URL cut to its name and secrets removed.
+func redact(text string, secrets []string) string {
 	text = anyURL().ReplaceAllStringFunc(text, TargetName)
-	for _, secret := range slices.Concat(r.secrets, r.renewed) {
+	for _, secret := range secrets {
 		if len(secret) >= shortest {
 			text = strings.ReplaceAll(text, secret, "***")
 		}
 	}
 	return text
+}
+
+// secretsOf returns the parts of a URL that are never shown.
+func secretsOf(u *url.URL) []string {
+	secrets := append(userSecrets(u.User), u.RawQuery, u.Fragment)
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	return secrets
+}
+
+func userSecrets(u *url.Userinfo) []string {
+	password, _ := u.Password()
+	return []string{u.Username(), password}
 }

@@ -2,11 +2,14 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
@@ -26,7 +29,11 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	defer d.stop(nil)
 	resp, err := c.transport(next.at).RoundTrip(c.request(own, next))
 	if err != nil {
-		return c.unanswered(ctx, d.reason(err), d.sent(err), next)
+		sent := d.sent(err)
+		if context.Cause(own) == errSentAgain {
+			err = errSentAgain
+		}
+		return c.unanswered(ctx, err, sent, next)
 	}
 	defer resp.Body.Close()
 	// The body of a transport that is not net/http's may not end with its context.
@@ -36,18 +43,29 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a.asked.kept = nil
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header}
 	if err := c.read(own, a, resp); err != nil {
-		return c.unanswered(ctx, &brokenOff{err: err, got: a.Size, want: resp.ContentLength}, true, next)
+		return c.unanswered(ctx, brokenOff(err, a.Size, resp.ContentLength), true, next)
 	}
 	hint.Read(&a.Observation, received)
-	c.cookies.keep(next.at, resp.Header)
+	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
 	return a
 }
 
+// brokenOff is why a body was not read to its end: how many bytes of it were read, and
+// announced, -1 if that is unknown.
+func brokenOff(err error, got, want int64) error {
+	words := fmt.Sprintf("the answer breaks off after %d bytes", got)
+	switch {
+	case !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case want > 0:
+		words = fmt.Sprintf("connection closed after %d of %d bytes of the answer", got, want)
+	}
+	return &safeError{words: words, cause: err}
+}
+
 func (c *client) transport(to place) http.RoundTripper {
-	if !to.trusted {
-		if bare := c.bare(); bare != nil {
-			return bare
-		}
+	if bare := c.bare(); bare != nil && !to.trusted {
+		return bare
 	}
 	return c.Transport
 }
@@ -57,29 +75,28 @@ func (c *client) transport(to place) http.RoundTripper {
 func (c *client) request(ctx context.Context, next call) *http.Request {
 	u := *next.at.url // a transport may change it, though it should not
 	req := (&http.Request{
-		Method: next.method, URL: &u, Host: u.Host,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: make(http.Header),
+		Method: next.method, URL: &u, Host: u.Host, Header: make(http.Header),
 	}).WithContext(ctx)
 	if len(next.body) > 0 { // without a GetBody, it is sent once
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(next.body)), int64(len(next.body))
 	}
 	c.setHeader(req, next)
-	if next.at.trusted && c.authorize != nil && len(c.Header["Authorization"]) == 0 {
-		c.authorize(req)
+	if next.at.trusted && c.sendsUser() {
+		password, _ := c.User.Password()
+		req.SetBasicAuth(c.User.Username(), password)
 	}
 	if values, said := c.Header["Cookie"]; !said || len(values) > 0 {
 		c.cookies.set(req, next.at)
 	}
 	if next.kept != nil && next.kept.asked.at.same(next.at) {
-		next.kept.set(req)
+		maps.Copy(req.Header, conditionsOn(next.kept.Header))
 	}
 	return req
 }
 
 func (c *client) setHeader(req *http.Request, next call) {
-	header, own := req.Header, []string{"*/*", "poll"}
-	header["Accept"], header["User-Agent"] = own[0:1:1], own[1:2:2]
+	header := req.Header
+	header["Accept"], header["User-Agent"] = []string{"*/*"}, []string{"poll"}
 	if next.body != nil {
 		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}
@@ -101,23 +118,13 @@ func (c *client) setHeader(req *http.Request, next call) {
 	}
 }
 
-// wantsHTML reports whether the user's header asks for HTML.
-func (c *client) wantsHTML() bool {
-	return slices.ContainsFunc(c.Header["Accept"], func(value string) bool {
-		return strings.Contains(strings.ToLower(value), "html")
-	})
-}
-
 // read reads the body of an answer. After a 101 the connection goes on in another protocol,
 // without a body.
 func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err error) {
 	if a.code < http.StatusOK {
 		return nil
 	}
-	into := body.Buffer{Limit: c.MaxBody, Hold: &c.hold}
-	if a.asked.page > 0 {
-		into.Limit = a.asked.room
-	}
+	into := body.Buffer{Limit: cmp.Or(a.asked.room, c.MaxBody), Hold: &c.hold}
 	a.Body, a.Size, err = readBody(ctx, resp, into)
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
@@ -126,9 +133,9 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 		return err
 	case len(c.Header["Range"]) > 0:
 	case a.code == http.StatusPartialContent:
-		return plainError("HTTP 206 Partial Content, and the whole was asked for")
+		return errors.New("HTTP 206 Partial Content, and the whole was asked for")
 	case len(c.Header["Accept-Encoding"]) == 0 && a.Good() && a.Size > 0 && coding != "" && coding != "identity":
-		return plainError("the answer is encoded in a way that was not asked for")
+		return errors.New("the answer is encoded in a way that was not asked for")
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -22,7 +24,8 @@ type Session struct {
 	// startDue is true while the request that starts the operation is to be sent; sent, once
 	// one that changes something and starts nothing has been.
 	startDue, sent bool
-	// location is the Location of the answer to it, locationErr what is wrong with that.
+	// location is the Location of the answer to it, if there is one; locationErr is
+	// [ErrUntrusted] if it is not to be asked for.
 	location    place
 	locationErr error
 
@@ -46,30 +49,22 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv))
-	if err != nil {
+	s := &Session{client: c, at: c.given}
+	if s.follow, err = parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv)); err != nil {
 		return nil, err
 	}
-	if r.FollowEach && (!f.explicit() || !f.varies()) {
+	if r.FollowEach && !s.follow.varies() {
 		return nil, errors.New("what is followed for each element has to be an expression, " +
 			"or a URL with expressions in braces")
 	}
-	p, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
-	if err != nil {
-		return nil, err
-	}
-	s := newSession(c, f, p)
-	s.at, s.startDue = c.given, s.starts()
-	return s, nil
-}
-
-func newSession(c *client, f follow, p pager) *Session {
-	return &Session{client: c, follow: f, pages: newPages(c, p), locationErr: errNotNamed}
+	next, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
+	s.pages, s.startDue = newPages(c, next), s.starts()
+	return s, err
 }
 
 // starts reports whether the request starts an operation: it changes something, and the user
 // does not say otherwise.
-func (s *Session) starts() bool { return s.changes() && !s.follow.none }
+func (s *Session) starts() bool { return s.changes() && s.follow.word != "none" }
 
 func (s *Session) changes() bool { return !isSafe(s.client.Method) }
 
@@ -85,6 +80,17 @@ func (s *Session) Place() string {
 	return s.at.origin()
 }
 
+// Credentials returns what is sent to the origin of the given URL, and to no other: equal for
+// equal credentials, "" if there are none. It is secret.
+func (s *Session) Credentials() string {
+	all := s.client.credentials()
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	return fmt.Sprintf("%q", all)
+}
+
 // Release gives back what the last answer holds of the Bodies.
 func (s *Session) Release() { s.client.hold.Release() }
 
@@ -95,7 +101,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 	switch {
 	case s.startDue:
 		return s.start(ctx)
-	case !s.following && s.starts() && !s.follow.self:
+	case !s.following && s.starts() && s.follow.word != "self":
 		failure := fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
 		failure.Advice.Code = status.AdviceFollow
@@ -108,7 +114,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 	got := s.pages.do(ctx, next)
 	o := s.observe(ctx, got)
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
-	o.Following.Due = s.follow.none && s.changes() && !s.sent
+	o.Following.Due = s.follow.word == "none" && s.changes() && !s.sent
 	if got.Failure == nil && !o.NotModified && isAmbiguous(got.code, got.asked.method) {
 		remarkRedirect(&o, got)
 	}
@@ -135,7 +141,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 	}
 	switch {
 	case s.following:
-		s.observeFollowed(ctx, &o, got)
+		s.observeFollowed(&o, got)
 	case s.leadsOn() && o.Good():
 		s.findLink(ctx, &o, got)
 		o.Following.Start = o.Following.Next != ""
@@ -150,21 +156,20 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 }
 
 // observeFollowed notes what an answer from where an earlier one led says.
-func (s *Session) observeFollowed(ctx context.Context, o *status.Observation, got *answer) {
+func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	// The body of a 202 is not the document that was asked for.
 	if statement := o.Statement(); statement != "" && got.code != http.StatusAccepted {
 		s.statement = statement
 	}
-	if doubt := s.doubt(got); doubt != "" {
-		o.Doubt = doubt
-	}
+	o.Doubt = cmp.Or(s.doubt(got), o.Doubt)
 	if isElsewhere(got) {
 		o.Following.Monitor = status.MonitorResult
 		return
 	}
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
-	if (s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated) && isGood(got.code) && hasProvisioningState(ctx, got) {
+	isLocation := s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated
+	if isLocation && isGood(got.code) && hasProvisioningState(got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
 	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
@@ -202,7 +207,8 @@ func isElsewhere(got *answer) bool {
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
-	if !isGood(got.code) || !isHTML(got) || s.client.wantsHTML() || isElsewhere(got) {
+	wanted := strings.Join(s.client.Header["Accept"], "")
+	if !isGood(got.code) || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
 		return ""
 	}
 	n := len(got.asked.redirects)
@@ -214,11 +220,7 @@ func (s *Session) doubt(got *answer) string {
 
 // isHTML reports whether an answer is an HTML page.
 func isHTML(a *answer) bool {
-	kind := a.Header.Get("Content-Type")
-	if kind == "" {
-		kind = http.DetectContentType(a.Body)
-	}
-	kind, _, _ = mime.ParseMediaType(kind)
+	kind, _, _ := mime.ParseMediaType(cmp.Or(a.Header.Get("Content-Type"), http.DetectContentType(a.Body)))
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
@@ -241,14 +243,16 @@ func (s *Session) start(ctx context.Context) status.Observation {
 		return o
 	}
 	s.startDue = false
-	switch f := got.Failure; {
-	case f != nil && f.Kind == status.FailureTransient:
+	if got.Failure == nil {
+		s.started(ctx, &o, got)
+		return o
+	}
+	switch f := got.Failure; f.Kind {
+	case status.FailureTransient:
 		words := "the operation may have started, the answer was lost: " + f.Reason
 		o.Failure = fail(status.FailureMayHaveStarted, words, f.Err)
-	case f != nil && f.Kind == status.FailureStopped:
+	case status.FailureStopped:
 		o.Failure = fail(status.FailureStopped, f.Reason+"; the operation may have started", f.Err)
-	case f == nil:
-		s.started(ctx, &o, got)
 	}
 	return o
 }
@@ -259,10 +263,13 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	switch {
 	case c.FollowEach && o.Good():
 		s.listStarted(ctx, o, got)
-	case s.follow.self && (o.Good() || got.code == http.StatusSeeOther):
+	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
-		s.location, s.locationErr = c.refer(got.asked.at, got.Header.Get("Location"))
+		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		if err == nil || errors.Is(err, ErrUntrusted) {
+			s.location, s.locationErr = location, err
+		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
 		remarkRedirect(o, got)
@@ -278,10 +285,8 @@ func mayHaveStarted(code int) bool {
 	switch code {
 	case http.StatusSwitchingProtocols, http.StatusRequestTimeout, http.StatusTooEarly:
 		return true
-	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return false
 	}
-	return code >= 500
+	return code >= 500 && code != http.StatusNotImplemented && code != http.StatusHTTPVersionNotSupported
 }
 
 // remarkRedirect says where a redirect leads that was not followed. Only the user can know

@@ -58,7 +58,7 @@ func (s *suite) takes(lasts time.Duration) (float64, error) {
 		l := &fleet.Limiter{Fleet: f}
 		all.Go(func() {
 			for time.Now().Before(end) {
-				l.Reserve("place")
+				l.Next("place", time.Time{})
 				counts[i]++
 			}
 		})
