@@ -104,9 +104,8 @@ func (e Event) Age() time.Duration {
 }
 
 // event returns an event of a wait.
-func (w *wait) event(kind EventKind) Event {
-	now := time.Now()
-	return Event{
+func (w *wait) event(kind EventKind, now time.Time) Event {
+	e := Event{
 		Kind:        kind,
 		Run:         w.p.ID,
 		Target:      w.p.Target,
@@ -118,40 +117,18 @@ func (w *wait) event(kind EventKind) Event {
 		Deadline:    w.deadline,
 		State:       w.kept(),
 	}
-}
-
-// waiting returns the event of the wait before the next attempt.
-func (w *wait) waiting() Event {
-	e := w.event(EventWait)
-	e.Attempt++
-	e.Wait, e.LastLook = w.planned, w.LastLook
-	if left := w.hintLeft(e.At); left > 0 {
-		e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
-	}
-	return e
-}
-
-// started returns the event of an attempt that begins.
-func (w *wait) started() Event {
-	e := w.event(EventStart)
-	e.LastLook = w.LastLook
-	return e
-}
-
-// attempted returns the event of an attempt that has ended.
-func (w *wait) attempted() Event {
-	e := w.event(EventAttempt)
-	e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-	e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
-	return e
-}
-
-// ended returns the event of the end.
-func (w *wait) ended(o Outcome) Event {
-	e := w.event(EventEnd)
-	e.Attempt, e.Elapsed, e.Outcome, e.State = o.Attempts, o.Elapsed, &o, w.keptAtEnd(o)
-	if o.Resumed {
-		e.State = *w.p.Past
+	switch kind {
+	case EventWait:
+		e.Attempt++
+		e.Wait, e.LastLook = max(0, w.Due.Sub(now)), w.LastLook
+		if left := w.hintLeft(now); left > 0 {
+			e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
+		}
+	case EventStart:
+		e.LastLook = w.LastLook
+	case EventAttempt:
+		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
+		e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
 	}
 	return e
 }

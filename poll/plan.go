@@ -22,12 +22,24 @@ const (
 )
 
 // plan plans the next attempt: after the schedule's own wait, or after the server's if that
-// is longer, but so that it fits before the deadline.
+// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
+// asks for.
 func (w *wait) plan(now time.Time) {
-	if w.planned = max(0, w.Due.Sub(now)); w.Due.IsZero() { // it may be that of an earlier run
-		w.planned = w.naturalWait(now)
+	wait := max(0, w.Due.Sub(now))
+	if w.Due.IsZero() { // otherwise it is that of an earlier run
+		wait = w.naturalWait(now)
 	}
-	w.shorten(now)
+	w.LastLook = false
+	if !w.deadline.IsZero() {
+		left, least := w.deadline.Sub(now), time.Duration(0)
+		if w.Status == status.Throttled {
+			least = w.hintLeft(now)
+		}
+		if latest := max(left-w.reserve(left), least, 0); wait > latest {
+			wait, w.LastLook = latest, true
+		}
+	}
+	w.Due = now.Add(wait)
 }
 
 // naturalWait returns the wait before the next attempt if there were no deadline. It counts
@@ -54,22 +66,6 @@ func (w *wait) hintLeft(now time.Time) time.Duration {
 		return max(0, w.Hint.Wait-now.Sub(w.Last))
 	}
 	return w.Hint.Wait
-}
-
-// shorten makes the planned wait so short that an attempt fits before the deadline, but not
-// shorter than a THROTTLED answer asks for.
-func (w *wait) shorten(now time.Time) {
-	w.Due, w.LastLook = now.Add(w.planned), false
-	if w.deadline.IsZero() {
-		return
-	}
-	left, least := w.deadline.Sub(now), time.Duration(0)
-	if w.Status == status.Throttled {
-		least = w.hintLeft(now)
-	}
-	if latest := max(left-w.reserve(left), least, 0); w.planned > latest {
-		w.planned, w.Due, w.LastLook = latest, now.Add(latest), true
-	}
 }
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting

@@ -101,27 +101,19 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 	return wait
 }
 
-// until returns until when the attempt is left to another process, at most until its time for
-// the last look; zero if it is to be made, or has been.
-func (h *sharing) until(w *wait) time.Time {
+// isLeft reports whether the attempt is left to another process. It is due again when that is
+// to be done with it, or at its time for the last look.
+func (h *sharing) isLeft(w *wait, now time.Time) bool {
 	if h.turn.Ask || h.answer != nil {
-		return time.Time{}
+		return false
 	}
-	until := earliest(h.turn.Next, h.held)
-	if w.deadline.IsZero() {
-		return until
+	w.Due, w.Reserved = earliest(h.turn.Next, h.held), false
+	if !w.deadline.IsZero() {
+		latest := w.deadline.Add(-w.reserve(w.deadline.Sub(now)))
+		w.LastLook = latest.Before(w.Due)
+		w.Due = earliest(w.Due, latest)
 	}
-	latest := w.deadline.Add(-w.reserve(time.Until(w.deadline)))
-	w.LastLook = latest.Before(until)
-	return earliest(until, latest)
-}
-
-// dueNext returns when all who share the answers look next, zero if that is not known.
-func (h *sharing) dueNext() time.Time {
-	if h == nil {
-		return time.Time{}
-	}
-	return h.next
+	return true
 }
 
 // write returns the answer to an attempt for others, nil if there is none for them: what keeps

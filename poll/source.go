@@ -12,66 +12,81 @@ import (
 // A source is what is looked at again and again: the session of a probe. The waits that share
 // it judge each of its answers by their own rules, and the first of them sets the schedule; or
 // it is a list, whose elements have waits. A source is in one of these states: it sleeps until
-// it is due, stands in line at a door of its place, or does a task in another goroutine.
+// it is due, stands in line at a door of its place, or is busy in another goroutine with what
+// is behind the door.
 type source struct {
 	loop  *loop
 	waits []*wait // that have not ended; of a list, its own
-	list  *list   // nil unless the answers hold elements
+	list  *list   // nil unless the answers hold elements, or once it is over
 	n     int     // its number, from 0
 	place *place
 
-	task    task
+	busy    bool
 	wake    time.Time   // when it wakes
 	at      int         // its place in the agenda
 	door    int         // the first that it has not passed
 	holds   [doors]bool // what it holds of its place
 	begun   time.Time   // the attempt that is under way
 	lent    bool        // its attempt takes so long that it has given its room to another
-	had     time.Time   // the slot that the limiter gave, zero = none
-	granted bool        // the next request may go now
-	closed  string      // why nothing may go until had, "" if that is only the turn of others
+	granted bool        // the request may go now
+	closed  string      // why nothing may go until its slot, "" if that is only the turn of others
 	told    *Place      // how its place was closed by the attempt, nil if it was not
 	sharing *sharing    // nil unless its answers are shared with other processes
 }
 
-// A task is what a source does outside of the loop's goroutine.
-type task uint8
-
-const (
-	resting   task = iota
-	claiming       // it finds out whether another process makes the attempt
-	reserving      // it asks the limiter when the request may go
-	looking        // it makes an attempt
-)
-
 // lead returns the wait that sets the schedule.
 func (s *source) lead() *wait { return s.waits[0] }
 
-// ended reports whether all targets have ended.
+// ended reports whether there is nothing more to look for.
 func (s *source) ended() bool { return len(s.waits) == 0 }
 
-// begin begins the attempt.
-func (s *source) begin() {
-	s.begun = time.Now()
-	for _, w := range s.waits {
-		w.begin()
-	}
+// targets returns the waits of targets that have not ended.
+func (s *source) targets() *[]*wait {
 	if s.list != nil {
-		s.list.begin()
+		return &s.list.waiting
+	}
+	return &s.waits
+}
+
+// all yields all waits, that of a list first.
+func (s *source) all() iter.Seq[*wait] {
+	return func(yield func(*wait) bool) {
+		for _, w := range s.waits {
+			if !yield(w) {
+				return
+			}
+		}
+		for _, w := range *s.targets() {
+			if s.list != nil && !yield(w) {
+				return
+			}
+		}
 	}
 }
 
-// do does the task. It tells nothing, and touches nothing but the source.
+// do does what is behind the door. It tells nothing, and touches nothing but the source.
 func (s *source) do() {
-	switch s.task {
-	case claiming:
+	switch s.door {
+	case claim:
 		s.sharing.claim(s)
-	case reserving:
-		s.had, s.closed = s.loop.Limiter.Next(s.place.name, s.had)
-		s.granted = !s.had.After(time.Now())
-	case looking:
+	case slot:
+		s.reserve()
+	default:
 		s.look()
 		s.inform()
+	}
+}
+
+// reserve asks the limiter when the request may go.
+func (s *source) reserve() {
+	var had time.Time
+	if first := s.lead(); first.Reserved {
+		had = first.Due
+	}
+	had, s.closed = s.loop.Limiter.Next(s.place.name, had)
+	s.granted = !had.After(time.Now())
+	for _, w := range s.waits {
+		w.Due, w.Reserved = had, true
 	}
 }
 
@@ -91,10 +106,8 @@ func (s *source) look() {
 		w.answered(o, took)
 	}
 	s.sharing.answered(answer)
-	if len(s.waits) == 1 && s.list == nil {
-		if _, never := first.unrunnable(); !never {
-			first.lookForResult(s.pace())
-		}
+	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
+		first.lookForResult(s.pace())
 	}
 }
 
@@ -140,47 +153,20 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 	return &Place{Name: name, ClosedUntil: time.Now().Add(wait), Reason: r.Reason}
 }
 
-// all yields the waits, and those of the elements of a list.
-func (s *source) all() iter.Seq[*wait] {
-	return func(yield func(*wait) bool) {
-		for _, w := range s.waits {
-			if !yield(w) {
-				return
-			}
-		}
-		if s.list == nil {
-			return
-		}
-		for _, m := range s.list.waiting {
-			if !yield(m.wait) {
-				return
-			}
-		}
-	}
-}
-
-// count counts the attempt that has ended.
+// count counts an attempt that another process has made, or should have shared.
 func (s *source) count() {
+	taken, alone := 0, 0
 	switch {
 	case s.isTaken():
-		s.loop.Taken++
+		taken = 1
 	case s.isAlone():
-		s.loop.Alone++
+		alone = 1
 	}
+	s.loop.Taken += taken
+	s.loop.Alone += alone
 	for w := range s.all() {
-		switch {
-		case s.isTaken():
-			w.Taken++
-		case s.isAlone():
-			w.Alone++
-		}
-	}
-}
-
-// release gives back what the last answer holds of [Bodies].
-func (s *source) release(session Probe) {
-	if h, ok := session.(holder); ok {
-		h.Release()
+		w.Taken += taken
+		w.Alone += alone
 	}
 }
 

@@ -135,6 +135,9 @@ func (w *wait) kept() State {
 
 // keptAtEnd returns the state of a wait that has ended so.
 func (w *wait) keptAtEnd(o Outcome) State {
+	if o.Resumed {
+		return *w.p.Past
+	}
 	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
 		return State{

@@ -23,10 +23,12 @@ type wait struct {
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
-	planned  time.Duration // the wait before the next attempt
 	crowd    time.Duration // how long the last looks of all at the same place take
 	next     time.Time     // when all who share the answers look next, zero = they do not
 	list     *list         // that it leads, nil for none
+	element  *element      // that it waits for, nil for none
+	own      *judged       // the last attempt by the element, or by the lack of it
+	news     bool          // own is of the last attempt, and is to be told
 	goesOn   bool          // from an earlier run, until the first attempt
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
@@ -34,6 +36,7 @@ type wait struct {
 	complete *judged         // the last attempt that ended by itself
 	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
+	hopeless error           // why no attempt can succeed
 	refused  error           // why the request that starts the operation was not sent
 	closed   string          // why its place is closed past the deadline, in words
 }
@@ -90,10 +93,7 @@ func (w *wait) goOn(past State, now time.Time) {
 			*t = now
 		}
 	}
-	if past.Ended() {
-		return
-	}
-	w.Sent, w.Ending, w.Elapsed = min(w.Sent, w.Attempts), "", 0
+	w.Sent = min(w.Sent, w.Attempts)
 	if !w.Due.IsZero() && !w.Reserved {
 		longest := w.Previous
 		if w.Hint != nil {
@@ -109,8 +109,23 @@ var (
 	errNoSession      = errors.New("the operation has been started, and this probe cannot go on with it")
 )
 
-// open opens the session of the probe, and reports why no attempt can succeed.
-func (w *wait) open() error {
+// open opens the session of the probe. It returns how the wait ends if no attempt can succeed,
+// "" if it goes on.
+func (w *wait) open() Ending {
+	w.hopeless = w.prepare()
+	f, ok := errors.AsType[*status.Failure](w.hopeless)
+	switch {
+	case ok:
+		w.last.observation = &status.Observation{Kind: status.KindCommand, Failure: f}
+		return CannotRun
+	case w.hopeless != nil:
+		return Failed
+	}
+	return ""
+}
+
+// prepare opens the session of the probe, and reports why no attempt can succeed.
+func (w *wait) prepare() error {
 	switch {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
@@ -165,7 +180,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // begin notes that an attempt begins.
 func (w *wait) begin() {
 	w.Attempts++
-	w.Due, w.Reserved, w.goesOn = time.Time{}, false, false
+	w.Due, w.Reserved, w.goesOn, w.news = time.Time{}, false, false, false
 }
 
 // look makes an attempt. The time that it may take does not count for its judgement.
@@ -329,14 +344,17 @@ func (w *wait) lookForResult(pace request.Pace) {
 	w.last.took += took
 }
 
-// unrunnable reports whether there was no attempt, and how the wait ends then: the program
-// cannot be run, or the start must not be sent.
-func (w *wait) unrunnable() (Ending, bool) {
-	if w.refused != nil {
-		return Failed, true
-	}
+// unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
+// or the start must not be sent; otherwise "".
+func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
-	return CannotRun, f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
+	switch {
+	case w.refused != nil:
+		return Failed
+	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
+		return CannotRun
+	}
+	return ""
 }
 
 // stopped returns how the wait ends once nothing is waited for any more: its place is closed
@@ -376,6 +394,7 @@ func (w *wait) before() Ending {
 	case w.Ending != "":
 		return w.Ending
 	case w.Starting:
+		w.hopeless = errMayHaveStarted
 		return Failed
 	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
 		return AttemptsExhausted
