@@ -153,9 +153,9 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		return l.whole(ctx, o, "")
 	}
 	l.answers++
-	if err := l.identify(found); err != nil {
+	if moved, err := l.identify(found); err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
-		if _, moved := errors.AsType[*movedError](err); moved {
+		if moved {
 			v.Status = status.NotReady
 		}
 		return v
@@ -187,16 +187,18 @@ func (l *list) whole(ctx context.Context, o *status.Observation, problem string)
 	return v
 }
 
-// identify finds out which elements are members, and makes others members.
-func (l *list) identify(found []elements.Element) error {
+// identify finds out which elements are members, and makes others members. Two pages may hold
+// an element of one name, and not the same: if it has moved while the pages were read, another
+// look can tell.
+func (l *list) identify(found []elements.Element) (moved bool, err error) {
 	if err := l.reader.Choose(found); err != nil {
-		return err
+		return false, err
 	}
 	for i := range found {
 		e := &found[i]
 		key, err := l.reader.Key(e)
 		if err != nil {
-			return err
+			return false, err
 		}
 		m := l.members[key]
 		if m == nil && l.Known != nil {
@@ -208,10 +210,10 @@ func (l *list) identify(found []elements.Element) error {
 		}
 		if m.seen == l.answers {
 			if m.page == e.Page {
-				return fmt.Errorf("two elements are named %s", key)
+				return false, fmt.Errorf("two elements are named %s", key)
 			}
-			if m.now.Raw != e.Raw { // otherwise it has moved meanwhile
-				return &movedError{key, m.page + 1, e.Page + 1}
+			if m.now.Raw != e.Raw {
+				return true, fmt.Errorf("two elements are named %s, on the pages %d and %d", key, m.page+1, e.Page+1)
 			}
 		}
 		m.seen, m.page, m.now = l.answers, e.Page, e
@@ -222,18 +224,7 @@ func (l *list) identify(found []elements.Element) error {
 			l.seen++
 		}
 	}
-	return nil
-}
-
-// A movedError means that two pages hold an element of one name, and not the same. It may
-// have changed while the pages were read, so that another look can tell.
-type movedError struct {
-	name          string
-	first, second int // pages
-}
-
-func (e *movedError) Error() string {
-	return fmt.Sprintf("two elements are named %s, on the pages %d and %d", e.name, e.first, e.second)
+	return false, nil
 }
 
 // judge judges a target by its element in a complete answer, whose last page is where it
@@ -372,23 +363,17 @@ func (l *list) isComplete(joined, lastLook bool) bool {
 		l.shown = time.Time{}
 		return false
 	}
-	if joined || !l.confirms() {
+	if joined || l.shown.IsZero() {
 		l.shown, lastLook = time.Now(), false
 	}
 	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.Alone && l.lead.Sent > 0
 }
 
-// confirms reports whether the next look is only to confirm that nothing new is shown.
-func (l *list) confirms() bool { return l != nil && !l.shown.IsZero() }
-
 // confirmWait returns the wait before the next look, the schedule's own being wait: one that
-// confirms comes when it counts.
+// only confirms that nothing new is shown comes when it counts.
 func (l *list) confirmWait(wait time.Duration) time.Duration {
-	if !l.confirms() {
-		return wait
-	}
 	counts := l.shown.Add(lag)
-	if d := l.lead.deadline; !d.IsZero() && !counts.Before(d) {
+	if d := l.lead.deadline; l.shown.IsZero() || !d.IsZero() && !counts.Before(d) {
 		return wait
 	}
 	return max(wait, time.Until(counts))

@@ -334,8 +334,12 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
-// admit takes a source that is due to the next door before its attempt that is for it.
+// admit takes a source that is due to the next door before its attempt that is for it, unless
+// the loop is to end.
 func (l *loop) admit(s *source) {
+	if l.over() {
+		return
+	}
 	for s.door == claim && !s.shares() || s.door < worker && s.isTaken() || s.door == slot && !s.place.limited {
 		s.door++
 	}
@@ -432,7 +436,7 @@ func (l *loop) finish(s *source) {
 			return
 		}
 		s.door++
-		l.goOn(s)
+		l.admit(s)
 	case slot:
 		l.reserved(s, now)
 	default:
@@ -448,7 +452,7 @@ func (l *loop) reserved(s *source, now time.Time) {
 	}
 	if s.granted {
 		s.door++
-		l.goOn(s)
+		l.admit(s)
 		return
 	}
 	if s.closed != "" {
@@ -457,13 +461,6 @@ func (l *loop) reserved(s *source, now time.Time) {
 	}
 	if !l.over() && !s.ended() {
 		l.hold(s, by, now)
-	}
-}
-
-// goOn goes on with a source to its next door.
-func (l *loop) goOn(s *source) {
-	if !l.over() {
-		l.admit(s)
 	}
 }
 
@@ -494,11 +491,11 @@ func (l *loop) settle(s *source) {
 	}
 	l.leave(s, p, room)
 	l.leave(s, p, worker)
+	now := time.Now()
 	if told != nil {
-		l.shut(*told, time.Now())
-	} else if !s.ended() {
-		l.shutOne(s, s.place.told, time.Now()) // it may have been closed meanwhile
+		l.shut(*told, now)
 	}
+	l.shutOne(s, now) // its place may have been closed meanwhile
 }
 
 // settleWaits tells what an attempt was judged to be, and ends the targets for which it was
@@ -530,17 +527,20 @@ func (l *loop) shut(place Place, now time.Time) {
 	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
 	l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
 	for _, s := range l.sources {
-		if s.place == p && !s.busy && !s.ended() {
-			l.shutOne(s, place, now)
+		if s.place == p && !s.busy {
+			l.shutOne(s, now)
 		}
 	}
 }
 
 // shutOne ends the targets of a source that waits, if its place is closed until their
 // deadline.
-func (l *loop) shutOne(s *source, place Place, now time.Time) {
-	deadline := s.lead().deadline
-	if s.place.name != place.Name || deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
+func (l *loop) shutOne(s *source, now time.Time) {
+	if s.ended() {
+		return
+	}
+	place, deadline := s.place.told, s.lead().deadline
+	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
 		return
 	}
 	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
@@ -603,14 +603,9 @@ func (l *loop) stop() {
 	if l.brokenOff {
 		l.cancel(errBrokenOff)
 	}
-	l.endResting()
-	for l.busy > 0 {
-		s := <-l.done
-		if l.finish(s); !s.busy && !s.ended() {
-			l.end(s)
-		}
+	for l.endResting(); l.busy > 0; l.endResting() {
+		l.finish(<-l.done)
 	}
-	l.endResting()
 }
 
 // endResting ends the targets of which no attempt is under way.

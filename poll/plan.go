@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -49,7 +48,7 @@ func (w *wait) naturalWait(now time.Time) time.Duration {
 	if w.goesOn && !w.Last.IsZero() {
 		passed = now.Sub(w.Last)
 	}
-	wait := max(0, w.ownWait(w.p.Rand)-passed)
+	wait := max(0, w.ownWait()-passed)
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
 		wait = backoff.Add(max(wait, hint), spread)
@@ -70,11 +69,12 @@ func (w *wait) hintLeft(now time.Time) time.Duration {
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (w *wait) ownWait(random *rand.Rand) time.Duration {
+func (w *wait) ownWait() time.Duration {
 	var delay time.Duration
+	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
 	if w.Attempts == 0 {
 		delay = w.p.InitialDelay
-		if w.p.Immediate || w.Began.IsZero() {
+		if w.p.Immediate || starts {
 			return delay
 		}
 	}
@@ -82,19 +82,23 @@ func (w *wait) ownWait(random *rand.Rand) time.Duration {
 		return max(0, time.Until(w.next))
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
-	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
-	if w.Began.IsZero() {
-		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
-	}
-	if (w.Began.IsZero() || w.list.confirms()) && w.p.Resend != nil {
+	if (starts || confirms) && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
 	if w.Status == status.Throttled && w.Hint == nil {
 		schedule = throttled
 	}
+	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
+	if starts {
+		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
+	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	w.Previous = schedule.Wait(step, random)
-	return w.list.confirmWait(backoff.Add(delay, w.Previous))
+	w.Previous = schedule.Wait(step, w.p.Rand)
+	wait := backoff.Add(delay, w.Previous)
+	if confirms {
+		wait = w.list.confirmWait(wait)
+	}
+	return wait
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

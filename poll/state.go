@@ -150,22 +150,3 @@ func (w *wait) keptAtEnd(o Outcome) State {
 	}
 	return s
 }
-
-// keepSession notes what the session keeps after an attempt.
-func (w *wait) keepSession() {
-	if s, ok := w.probe.(resumer); ok {
-		w.Session = s.Save()
-	}
-}
-
-// resumeSession gives the session what an earlier one kept.
-func (w *wait) resumeSession() error {
-	s, ok := w.probe.(resumer)
-	if !ok || len(w.Session) == 0 {
-		return nil
-	}
-	if err := s.Resume(w.Session); err != nil {
-		return fmt.Errorf("go on with the wait: %w", err)
-	}
-	return nil
-}

@@ -3,6 +3,7 @@ package poll
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
 	"time"
@@ -142,8 +143,10 @@ func (w *wait) prepare() error {
 			return err
 		}
 	}
-	if err := w.resumeSession(); err != nil {
-		return err
+	if s, ok := w.probe.(resumer); ok && len(w.Session) > 0 {
+		if err := s.Resume(w.Session); err != nil {
+			return fmt.Errorf("go on with the wait: %w", err)
+		}
 	}
 	if !w.Began.IsZero() && w.startDue() {
 		return errNoSession
@@ -244,7 +247,9 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 			w.Began, w.Previous = w.Last, 0
 		}
 	}
-	w.keepSession()
+	if s, ok := w.probe.(resumer); ok {
+		w.Session = s.Save()
+	}
 }
 
 // judge gives an observation its verdict.
