@@ -68,15 +68,17 @@ func (l *loop) openList(s *source) (begun bool) {
 	} else if list.narrow(); len(list.waiting) > 0 || list.Known == nil {
 		return true
 	}
-	l.endList(s, "", false)
+	l.endList(s, "")
 	return false
 }
 
-// endList ends a list, which is told if that is told, and the targets that it has left, unless
-// they are looked at alone.
-func (l *loop) endList(s *source, how Ending, told bool) {
+// endList ends a list, and the targets that it has left, unless they are looked at alone. How it
+// ended is told if that is why there are no further targets, or if there may be some; "" means
+// that it is complete.
+func (l *loop) endList(s *source, how Ending) {
 	list := s.list
-	if told {
+	switch {
+	case how == Failed, how == CannotRun, how == HintTooLong, how != "" && how != Cancelled && list.isShort():
 		l.tellEnd(list.lead, how)
 	}
 	if list.alone {
@@ -308,12 +310,12 @@ func (l *loop) settleList(s *source) {
 	list, lead, now := s.list, s.lead(), time.Now()
 	if how := lead.unrunnable(); how != "" {
 		lead.Attempts--
-		l.endList(s, how, true)
+		l.endList(s, how)
 		return
 	}
 	joined := list.number()
 	if list.alone { // what is told of the look comes after their first events, as its State has to come after theirs
-		l.endList(s, "", false)
+		l.endList(s, "")
 		l.openAll()
 		l.emit(lead.event(EventAttempt, now))
 		return
@@ -332,7 +334,7 @@ func (l *loop) settleList(s *source) {
 		}
 	}
 	if hopeless {
-		l.endList(s, how, true)
+		l.endList(s, how)
 		return
 	}
 	l.endSome(s, func(w *wait) Ending {
@@ -344,9 +346,9 @@ func (l *loop) settleList(s *source) {
 	})
 	switch {
 	case list.isComplete(joined, lead.LastLook || how == TimedOut):
-		l.endList(s, "", false)
+		l.endList(s, "")
 	case how != "" && (how != AttemptsExhausted || len(list.waiting) == 0):
-		l.endAll(s, how)
+		l.endList(s, how)
 	default:
 		list.narrow()
 	}

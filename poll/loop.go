@@ -175,7 +175,6 @@ func (l *loop) open(s *source) {
 			w.Began = w.Start
 		}
 	}
-	s.share()
 }
 
 // openAll opens and plans the sources that are new.
@@ -198,11 +197,7 @@ func (l *loop) fail(s *source, how Ending) {
 	for w := range s.all() {
 		w.hopeless = why
 	}
-	if s.list != nil {
-		l.endList(s, how, true)
-		return
-	}
-	l.endSome(s, func(*wait) Ending { return how })
+	l.endAll(s, how)
 }
 
 // over reports whether the loop is to end.
@@ -560,10 +555,10 @@ func (l *loop) end(s *source) {
 	l.plan(s)
 }
 
-// endAll ends all targets of a source. A list that may be short is told of, too.
+// endAll ends all targets of a source.
 func (l *loop) endAll(s *source, how Ending) {
 	if s.list != nil {
-		l.endList(s, how, s.list.isShort() && how != Cancelled)
+		l.endList(s, how)
 		return
 	}
 	l.endSome(s, func(*wait) Ending { return how })

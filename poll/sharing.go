@@ -25,7 +25,6 @@ type sharing struct {
 	question share.Question // nil before the first claim
 	identity []byte         // of question
 	turn     share.Turn     // of the attempt that is due, or under way
-	asks     bool           // this process asks for all who share the answers
 	answer   *status.Observation
 	held     time.Time // until when the attempt that is due is left to another at most
 	next     time.Time // when all who share the answers look next, zero = that is not known
@@ -35,23 +34,12 @@ type sharing struct {
 // take less.
 const mostHeld = 30 * time.Second
 
-// share has the answers of a source shared, if they can be.
-func (s *source) share() {
-	if w := s.lead(); w.p.Answers != nil {
-		if _, ok := w.probe.(sharer); ok {
-			s.sharing = new(sharing)
-		}
-	}
-}
-
 // shares reports whether it has to be known who makes the next attempt. One that starts
 // something is everybody's own.
 func (s *source) shares() bool {
-	if s.sharing == nil || s.lead().startDue() {
-		return false
-	}
-	_, ok := s.lead().probe.(sharer) // and not its result
-	return ok
+	w := s.lead()
+	_, ok := w.probe.(sharer) // and not its result
+	return ok && w.p.Answers != nil && !w.startDue()
 }
 
 // claim finds out who makes the attempt that is due.
@@ -85,8 +73,6 @@ func (h *sharing) claim(s *source) {
 	if h.held.IsZero() {
 		h.held = time.Now().Add(cmp.Or(w.p.AttemptTimeout, mostHeld))
 	}
-	h.asks = h.turn.Ask
-	h.turn.Ask = h.turn.Ask || w.LastLook || h.turn.Next.IsZero() || !time.Now().Before(h.held) // whoever makes the attempt may hang
 }
 
 // commonWait returns the wait after so many attempts of all who share the answers.
@@ -104,7 +90,7 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 // isLeft reports whether the attempt is left to another process. It is due again when that is
 // to be done with it, or at its time for the last look.
 func (h *sharing) isLeft(w *wait, now time.Time) bool {
-	if h.turn.Ask || h.answer != nil {
+	if h.turn.Ask || h.answer != nil || w.LastLook || h.turn.Next.IsZero() || !now.Before(h.held) { // whoever makes it may hang
 		return false
 	}
 	w.Due, w.Reserved = earliest(h.turn.Next, h.held), false
@@ -135,7 +121,7 @@ func (h *sharing) write(s *source, o status.Observation) []byte {
 
 // answered shares the answer to an attempt that this process was to make.
 func (h *sharing) answered(answer []byte) {
-	if h != nil && h.question != nil && h.asks {
+	if h != nil && h.question != nil && h.turn.Ask {
 		h.next = h.question.Answered(answer)
 	}
 }
@@ -143,7 +129,7 @@ func (h *sharing) answered(answer []byte) {
 // forget forgets the attempt that has ended.
 func (h *sharing) forget() {
 	if h != nil {
-		h.turn, h.answer, h.asks, h.held = share.Turn{}, nil, false, time.Time{}
+		h.turn, h.answer, h.held = share.Turn{}, nil, time.Time{}
 	}
 }
 

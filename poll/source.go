@@ -68,6 +68,9 @@ func (s *source) all() iter.Seq[*wait] {
 func (s *source) do() {
 	switch s.door {
 	case claim:
+		if s.sharing == nil {
+			s.sharing = new(sharing)
+		}
 		s.sharing.claim(s)
 	case slot:
 		s.reserve()

@@ -234,8 +234,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.last = &judged{observation: &o}
 		return
 	}
-	w.Last = time.Now()
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, w.Last.Sub(w.Start)-took, w.p.Target
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()
@@ -291,15 +290,14 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 
 // adopt makes j the last attempt.
 func (w *wait) adopt(j *judged) {
-	before := w.Status
-	w.last, w.Hint = j, j.observation.Hint
-	w.Status, w.Reason = j.verdict.Status, j.verdict.Reason
-	if j.observation.Stopped() || j.verdict.Abandoned {
+	v := &j.verdict
+	stopped := j.observation.Stopped() || v.Abandoned
+	if stopped || v.Status != w.Status {
 		w.Streak = 0
-		return
 	}
-	if w.Status != before {
-		w.Streak = 0
+	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
+	if stopped {
+		return
 	}
 	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
 	if w.Streak == 0 || w.Since.IsZero() {
