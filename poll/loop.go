@@ -97,9 +97,11 @@ func (l *loop) limit() (release func()) {
 	if !l.once { // its caller's deadline is not that of the wait
 		l.deadline, _ = l.caller.Deadline()
 	}
-	if own := l.Start.Add(l.Timeout); l.Timeout > 0 && !earliest(l.deadline, own).Equal(l.deadline) {
-		l.deadline = own
-		l.ctx, stop = context.WithDeadlineCause(l.ctx, own, ErrDeadline)
+	if l.Timeout > 0 {
+		l.deadline = earliest(l.deadline, l.Start.Add(l.Timeout))
+	}
+	if !l.deadline.IsZero() {
+		l.ctx, stop = context.WithDeadlineCause(l.ctx, l.deadline, ErrDeadline)
 	}
 	return func() {
 		stop()
@@ -241,20 +243,19 @@ func (l *loop) hold(s *source, by HeldBy, now time.Time) {
 
 // assign makes a source a member of the place that its next attempt puts load on.
 func (l *loop) assign(s *source) {
-	var next *place
-	if !s.ended() {
-		name := ""
-		if p, ok := s.lead().probe.(placer); ok {
-			name = p.Place()
-		}
-		next = l.placeOf(name)
-	}
 	if s.place != nil {
 		s.place.members--
+		s.place = nil
 	}
-	if s.place = next; next != nil {
-		next.members++
+	if s.ended() {
+		return
 	}
+	name := ""
+	if p, ok := s.lead().probe.(placer); ok {
+		name = p.Place()
+	}
+	s.place = l.placeOf(name)
+	s.place.members++
 }
 
 // placeOf returns the place of a name.

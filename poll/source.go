@@ -180,12 +180,17 @@ const keptBody = 8 << 10
 // slim drops what the end of the wait does not need of its last attempt. What was told of it
 // does not change.
 func (w *wait) slim() {
-	o := *w.last.observation
+	w.last.verdict.Answers = nil
+	seen := w.last.observation
+	if seen.Header == nil && seen.Remarks == nil && seen.Pages == nil && seen.Within == nil && len(seen.Body) <= keptBody {
+		return
+	}
+	o := *seen
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	w.last.observation, w.last.verdict.Answers = &o, nil
+	w.last.observation = &o
 }
 
 // sleep waits for d and reports whether ctx is still alive then. Select has no priority: a

@@ -174,7 +174,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 		ends, why = own, ErrAttemptTimeout
 	}
 	ctx := w.loop.ctx
-	if d, ok := ctx.Deadline(); ends.IsZero() || ok && d.Before(ends) {
+	if d, ok := ctx.Deadline(); ends.IsZero() || ok && !ends.Before(d) {
 		return ctx, func() {}
 	}
 	return context.WithDeadlineCause(ctx, ends, why)
