@@ -1,8 +1,6 @@
 package poll
 
 import (
-	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -31,12 +29,9 @@ const (
 	HeldByAnother HeldBy = "another" // another process makes the attempt, and shares the answer
 )
 
-// A RunID tells the waits of one process apart: two may have the same name.
+// A RunID tells the waits of one process apart: two may have the same name. It is random, and
+// not 0. Among a million, two are the same with a chance of 3 in 100 million.
 type RunID uint64
-
-// newRunID returns a random ID. Among a million, two are the same with a chance of 3 in 100
-// million.
-func newRunID() RunID { return RunID(1 + rand.Uint64N(math.MaxUint64)) }
 
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it
 // must not be changed.
@@ -107,7 +102,7 @@ func (e Event) Age() time.Duration {
 func (w *wait) event(kind EventKind, now time.Time) Event {
 	e := Event{
 		Kind:        kind,
-		Run:         w.p.ID,
+		Run:         w.run,
 		Target:      w.p.Target,
 		N:           w.n,
 		Attempt:     w.Attempts,

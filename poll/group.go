@@ -40,9 +40,8 @@ type Group struct {
 	// Limiter spaces the requests to each place; nil means no limit.
 	Limiter Limiter
 
-	// ID, Start, Timeout and Rand are as in a [Poller], for all targets together. What a
-	// target sets itself applies, too, and to Start and Rand alone.
-	ID      RunID
+	// Start, Timeout and Rand are as in a [Poller], for all targets together. What a target
+	// sets itself applies, too, and to Start and Rand alone.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
@@ -140,7 +139,7 @@ func (l *loop) goal() Event {
 	if s.Ending == Interrupted || s.Ending == TimedOut {
 		s.Cause = context.Cause(l.caller)
 	}
-	return Event{Kind: EventGoal, Run: l.ID, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
+	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
 }
 
 // gravest returns the ending of a group whose goal was not reached.

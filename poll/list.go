@@ -20,7 +20,6 @@ import (
 // has a wait that judges the element.
 type list struct {
 	Elements
-	loop   *loop
 	lead   *wait
 	reader elements.Reader
 
@@ -38,7 +37,7 @@ type list struct {
 
 // addList adds the source of a list, which its lead sets the schedule of.
 func (l *loop) addList(lead *wait) {
-	list := &list{Elements: *lead.p.Elements, loop: l, lead: lead, members: make(map[string]*element)}
+	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys}
 	lead.list = list
 	keys := list.Known
@@ -103,14 +102,14 @@ func (l *loop) endList(s *source, how Ending) {
 func (l *list) join(key string) *wait {
 	p := l.lead.p
 	p.Target = strings.Clone(key)
-	p.Elements, p.Probe, p.ID, p.Past, p.Starting = nil, nil, 0, nil, nil
+	p.Elements, p.Probe, p.Past, p.Starting = nil, nil, nil, nil
 	if past, ok := l.Past[key]; ok {
 		p.Past = &past
 	}
 	if l.answers > 1 {
 		p.Start = time.Now()
 	}
-	w := newWait(l.loop, p)
+	w := newWait(l.lead.loop, p)
 	w.element = new(element)
 	w.tally, w.deadline, w.limit = l.lead.tally, l.lead.deadline, l.lead.limit
 	w.Began = earliest(w.Began, w.Start)
@@ -128,7 +127,7 @@ func (l *list) number() (joined bool) {
 	for _, w := range l.waiting {
 		if w.n == 0 {
 			joined = true
-			l.loop.number(w)
+			l.lead.loop.number(w)
 		}
 	}
 	return joined
@@ -280,7 +279,7 @@ func (l *list) expected() int {
 	if l.Known != nil {
 		return len(l.Known)
 	}
-	return max(l.Expect, l.loop.AtLeast)
+	return max(l.Expect, l.lead.loop.AtLeast)
 }
 
 // missing returns how many more elements have to become known.

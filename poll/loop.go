@@ -57,9 +57,6 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Start.IsZero() {
 		g.Start = time.Now()
 	}
-	if g.ID == 0 {
-		g.ID = newRunID()
-	}
 	if g.Rand == nil {
 		g.Rand = newRand()
 	}
@@ -196,7 +193,7 @@ func (l *loop) fail(s *source, how Ending) {
 	if s.lead().Ended() {
 		why = errors.New(s.lead().Reason)
 	}
-	for w := range s.all() {
+	for _, w := range s.all() {
 		w.hopeless = why
 	}
 	l.endAll(s, how)
@@ -394,7 +391,7 @@ func (l *loop) begin(s *source) {
 	if s.list != nil {
 		s.list.good = false
 	}
-	for w := range s.all() {
+	for _, w := range s.all() {
 		w.begin()
 	}
 	l.Attempts++
@@ -521,7 +518,7 @@ func (l *loop) shut(place Place, now time.Time) {
 	}
 	wait := place.ClosedUntil.Sub(now)
 	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
-	l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
+	l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
 	for _, s := range l.sources {
 		if s.place == p && !s.busy {
 			l.shutOne(s, now)
@@ -540,7 +537,7 @@ func (l *loop) shutOne(s *source, now time.Time) {
 		return
 	}
 	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-	for w := range s.all() {
+	for _, w := range s.all() {
 		w.closed = why
 	}
 	l.end(s)
@@ -596,9 +593,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
 // it: its context is done.
 func (l *loop) stop() {
-	if l.brokenOff {
-		l.cancel(errBrokenOff)
-	}
+	l.cancel(errBrokenOff)
 	for l.endResting(); l.busy > 0; l.endResting() {
 		l.finish(<-l.done)
 	}

@@ -118,7 +118,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		j = w.last
 	}
 	o := Outcome{
-		Run:         w.p.ID,
+		Run:         w.run,
 		Target:      w.p.Target,
 		Ending:      ending,
 		Status:      w.Status,

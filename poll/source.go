@@ -2,8 +2,6 @@ package poll
 
 import (
 	"bytes"
-	"context"
-	"iter"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -48,20 +46,12 @@ func (s *source) targets() *[]*wait {
 	return &s.waits
 }
 
-// all yields all waits, that of a list first.
-func (s *source) all() iter.Seq[*wait] {
-	return func(yield func(*wait) bool) {
-		for _, w := range s.waits {
-			if !yield(w) {
-				return
-			}
-		}
-		for _, w := range *s.targets() {
-			if s.list != nil && !yield(w) {
-				return
-			}
-		}
+// all returns all waits, that of a list first.
+func (s *source) all() []*wait {
+	if s.list != nil {
+		return append(s.waits[:1:1], s.list.waiting...)
 	}
+	return s.waits
 }
 
 // do does what is behind the door. It tells nothing, and touches nothing but the source.
@@ -167,7 +157,7 @@ func (s *source) count() {
 	}
 	s.loop.Taken += taken
 	s.loop.Alone += alone
-	for w := range s.all() {
+	for _, w := range s.all() {
 		w.Taken += taken
 		w.Alone += alone
 	}
@@ -191,18 +181,4 @@ func (w *wait) slim() {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
 	w.last.observation = &o
-}
-
-// sleep waits for d and reports whether ctx is still alive then. Select has no priority: a
-// timer that wins does not mean that ctx is not done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
 }

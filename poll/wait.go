@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -18,7 +19,8 @@ import (
 type wait struct {
 	State
 	p        Poller // with its defaults
-	n        int    // its number in a group, 0 for none
+	run      RunID
+	n        int // its number in a group, 0 for none
 	loop     *loop
 	session  Probe         // of p.Probe, which it is itself if it has none
 	probe    Probe         // the session, or that of the result once done is set
@@ -58,9 +60,6 @@ func newWait(l *loop, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold, p.ErrorThreshold = max(p.SuccessThreshold, 1), max(p.ErrorThreshold, 1)
-	if p.ID == 0 {
-		p.ID = newRunID()
-	}
 	if t, ok := p.Probe.(targeter); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
@@ -68,7 +67,7 @@ func newWait(l *loop, p Poller) *wait {
 		p.Rand = l.Rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, loop: l, run: RunID(1 + rand.Uint64N(math.MaxUint64)), probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
