@@ -421,40 +421,38 @@ func (l *loop) do(s *source) {
 func (l *loop) finish(s *source) {
 	l.busy--
 	s.busy = false
-	switch now := time.Now(); s.door {
+	now, by := time.Now(), HeldByAnother
+	switch s.door {
 	case claim:
 		l.leave(s, s.place, claim)
-		if !l.over() && s.sharing.isLeft(s.lead(), now) {
-			l.hold(s, HeldByAnother, now)
-			return
-		}
-		s.door++
-		l.admit(s)
 	case slot:
-		l.reserved(s, now)
+		by = l.reserved(s, now)
 	default:
 		l.settle(s)
+		return
+	}
+	switch {
+	case s.granted:
+		s.door++
+		l.admit(s)
+	case !l.over() && !s.ended():
+		l.hold(s, by, now)
 	}
 }
 
-// reserved goes on with a source to which the limiter has given a slot.
-func (l *loop) reserved(s *source, now time.Time) {
-	p, by, due := s.place, HeldByRate, s.lead().Due
+// reserved notes the slot that the limiter has given a source, and returns what holds it back
+// until then.
+func (l *loop) reserved(s *source, now time.Time) HeldBy {
+	p, due, told := s.place, s.lead().Due, s.told
 	if due.After(p.slot) {
 		p.gap, p.slot = min(due.Sub(p.slot), max(0, due.Sub(now))), due
 	}
-	if s.granted {
-		s.door++
-		l.admit(s)
-		return
+	if told == nil {
+		return HeldByRate
 	}
-	if s.closed != "" {
-		by = HeldByGate
-		l.shut(Place{Name: p.name, ClosedUntil: due, Reason: s.closed}, now)
-	}
-	if !l.over() && !s.ended() {
-		l.hold(s, by, now)
-	}
+	s.told = nil
+	l.shut(*told, now)
+	return HeldByGate
 }
 
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,

@@ -46,7 +46,7 @@ func (s *source) shares() bool {
 func (h *sharing) claim(s *source) {
 	w := s.lead()
 	session := w.probe.(sharer)
-	h.turn, h.answer = share.Turn{Ask: true}, nil
+	h.turn, h.answer, s.granted = share.Turn{Ask: true}, nil, true
 	identity := session.Identity(w.p.AnswersName)
 	if identity == nil {
 		h.leave()
@@ -73,6 +73,7 @@ func (h *sharing) claim(s *source) {
 	if h.held.IsZero() {
 		h.held = time.Now().Add(cmp.Or(w.p.AttemptTimeout, mostHeld))
 	}
+	s.granted = !h.isLeft(w, time.Now())
 }
 
 // commonWait returns the wait after so many attempts of all who share the answers.
@@ -90,7 +91,7 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 // isLeft reports whether the attempt is left to another process. It is due again when that is
 // to be done with it, or at its time for the last look.
 func (h *sharing) isLeft(w *wait, now time.Time) bool {
-	if h.turn.Ask || h.answer != nil || w.LastLook || h.turn.Next.IsZero() || !now.Before(h.held) { // whoever makes it may hang
+	if h.turn.Ask || w.LastLook || h.turn.Next.IsZero() || !now.Before(h.held) { // whoever makes it may hang
 		return false
 	}
 	w.Due, w.Reserved = earliest(h.turn.Next, h.held), false

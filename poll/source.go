@@ -26,9 +26,8 @@ type source struct {
 	holds   [doors]bool // what it holds of its place
 	begun   time.Time   // the attempt that is under way
 	lent    bool        // its attempt takes so long that it has given its room to another
-	granted bool        // the request may go now
-	closed  string      // why nothing may go until its slot, "" if that is only the turn of others
-	told    *Place      // how its place was closed by the attempt, nil if it was not
+	granted bool        // the attempt is this process's, and the request may go now
+	told    *Place      // how its place is closed, to be told; nil if it is not
 	sharing *sharing    // nil unless its answers are shared with other processes
 }
 
@@ -76,8 +75,10 @@ func (s *source) reserve() {
 	if first := s.lead(); first.Reserved {
 		had = first.Due
 	}
-	had, s.closed = s.loop.Limiter.Next(s.place.name, had)
-	s.granted = !had.After(time.Now())
+	had, closed := s.loop.Limiter.Next(s.place.name, had)
+	if s.granted = !had.After(time.Now()); !s.granted && closed != "" {
+		s.told = &Place{Name: s.place.name, ClosedUntil: had, Reason: closed}
+	}
 	for _, w := range s.waits {
 		w.Due, w.Reserved = had, true
 	}
