@@ -107,7 +107,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 // A score is how far a group is.
 type score struct {
 	Summary
-	live    int // targets that have not ended, and lists that are not over
+	live    int // targets that have not ended
 	failed  int // targets, and lists, that have ended without success
 	lists   int // that are not over
 	growing int // those of them that may find more targets
@@ -117,11 +117,11 @@ type score struct {
 // decide ends the group once its goal was reached, or is out of reach.
 func (l *loop) decide() {
 	switch have := l.Endings[Succeeded]; {
-	case l.live == 0:
+	case l.over():
 	case l.AtLeast > 0 && have >= l.AtLeast:
 		l.cancel(errReached)
 	case !l.FailFast:
-	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live-l.lists < l.AtLeast:
+	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live < l.AtLeast:
 		l.cancel(errOutOfReach)
 	}
 }

@@ -50,7 +50,6 @@ func (l *loop) addList(lead *wait) {
 	}
 	list.asked = len(list.waiting)
 	l.add(lead).list = list
-	l.live++
 	l.lists++
 	list.number()
 }
@@ -90,7 +89,6 @@ func (l *loop) endList(s *source, how Ending) {
 		l.endSome(s, func(*wait) Ending { return how })
 	}
 	s.waits, s.list = nil, nil
-	l.live--
 	l.lists--
 	if list.Known == nil {
 		l.growing--

@@ -200,7 +200,7 @@ func (l *loop) fail(s *source, how Ending) {
 }
 
 // over reports whether the loop is to end.
-func (l *loop) over() bool { return l.live == 0 || l.brokenOff || l.ctx.Err() != nil }
+func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
 
 // plan plans the next attempt of a source whose targets have not ended.
 func (l *loop) plan(s *source) {
