@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"time"
@@ -58,7 +59,7 @@ func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 		g.Start = time.Now()
 	}
 	if g.Rand == nil {
-		g.Rand = newRand()
+		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	if g.Parallel <= 0 {
 		g.Parallel = defaultParallel
@@ -386,7 +387,7 @@ func (l *loop) begin(s *source) {
 	s.begun = time.Now()
 	l.sleep(s, time.Time{})
 	if p.doors[room].most > 0 {
-		l.sleep(s, p.hangs(s.begun))
+		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
 	}
 	if s.list != nil {
 		s.list.good = false
@@ -562,7 +563,10 @@ func (l *loop) endAll(s *source, how Ending) {
 
 // endSome ends the targets of a source that have an ending. The others go on.
 func (l *loop) endSome(s *source, ending func(*wait) Ending) {
-	waits := s.targets()
+	waits := &s.waits
+	if s.list != nil {
+		waits = &s.list.waiting
+	}
 	*waits = slices.DeleteFunc(*waits, func(w *wait) bool {
 		how := ending(w)
 		if how != "" {

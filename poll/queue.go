@@ -97,9 +97,6 @@ const (
 // leastLong is how long an attempt takes at least that may hang.
 const leastLong = 2 * time.Second
 
-// hangs returns when an attempt that begins now takes far longer than others at the place.
-func (p *place) hangs(now time.Time) time.Time { return now.Add(max(leastLong, 4*p.usual)) }
-
 // crowd returns how long the last looks of all at the place take, if one takes so long and
 // so many are made at once.
 func (p *place) crowd(took time.Duration, parallel int) time.Duration {

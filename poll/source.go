@@ -37,14 +37,6 @@ func (s *source) lead() *wait { return s.waits[0] }
 // ended reports whether there is nothing more to look for.
 func (s *source) ended() bool { return len(s.waits) == 0 }
 
-// targets returns the waits of targets that have not ended.
-func (s *source) targets() *[]*wait {
-	if s.list != nil {
-		return &s.list.waiting
-	}
-	return &s.waits
-}
-
 // all returns all waits, that of a list first.
 func (s *source) all() []*wait {
 	if s.list != nil {

@@ -448,6 +448,3 @@ func earliest(a, b time.Time) time.Time {
 	}
 	return a
 }
-
-// newRand returns a source of jitter that is seeded at random.
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())) }
