@@ -44,11 +44,7 @@ func (w *wait) plan(now time.Time) {
 // naturalWait returns the wait before the next attempt if there were no deadline. It counts
 // from the last attempt, also if an earlier run made that.
 func (w *wait) naturalWait(now time.Time) time.Duration {
-	var passed time.Duration
-	if w.goesOn && !w.Last.IsZero() {
-		passed = now.Sub(w.Last)
-	}
-	wait := max(0, w.ownWait()-passed)
+	wait := max(0, w.ownWait()-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
 		wait = backoff.Add(max(wait, hint), spread)
@@ -58,13 +54,18 @@ func (w *wait) naturalWait(now time.Time) time.Duration {
 
 // hintLeft returns what is left of the wait that the server asked for.
 func (w *wait) hintLeft(now time.Time) time.Duration {
-	switch {
-	case w.Hint == nil:
+	if w.Hint == nil {
 		return 0
-	case w.goesOn:
-		return max(0, w.Hint.Wait-now.Sub(w.Last))
 	}
-	return w.Hint.Wait
+	return max(0, w.Hint.Wait-w.passed(now))
+}
+
+// passed returns the time since the last attempt if an earlier run made that.
+func (w *wait) passed(now time.Time) time.Duration {
+	if w.last.observation != nil || w.Last.IsZero() {
+		return 0
+	}
+	return now.Sub(w.Last)
 }
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting

@@ -32,7 +32,6 @@ type wait struct {
 	element  *element      // that it waits for, nil for none
 	own      *judged       // the last attempt by the element, or by the lack of it
 	news     bool          // own is of the last attempt, and is to be told
-	goesOn   bool          // from an earlier run, until the first attempt
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
 	last     *judged         // the last attempt
@@ -87,7 +86,7 @@ func newWait(l *loop, p Poller) *wait {
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
 func (w *wait) goOn(past State, now time.Time) {
-	w.State, w.goesOn = past, true
+	w.State = past
 	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed} {
 		if t.After(now) {
 			*t = now
@@ -182,7 +181,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // begin notes that an attempt begins.
 func (w *wait) begin() {
 	w.Attempts++
-	w.Due, w.Reserved, w.goesOn, w.news = time.Time{}, false, false, false
+	w.Due, w.Reserved, w.news = time.Time{}, false, false
 }
 
 // look makes an attempt. The time that it may take does not count for its judgement.
