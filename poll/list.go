@@ -241,7 +241,8 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 		v.Answers = nil
 		own.verdict, own.took = v, answer.took
 	} else {
-		w.news, w.own = true, &judged{observation: &o, verdict: v, took: answer.took}
+		seen := o // o itself stays on the stack
+		w.news, w.own = true, &judged{observation: &seen, verdict: v, took: answer.took}
 	}
 	w.adopt(w.own)
 }
