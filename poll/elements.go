@@ -45,42 +45,39 @@ type Elements struct {
 	Alone bool
 }
 
-// A member is an element that is waited for.
-type member struct {
-	*wait                   // nil once it has ended
-	name  string            // its key
-	own   *judged           // by its element, or by the lack of it
-	now   *elements.Element // in the last complete answer, nil if it is not there
-	seen  int               // the number of the complete answer that held it last, 0 for none
-	page  int               // of that answer
+// An element is what is known of an element that is waited for, or was.
+type element struct {
+	now  *elements.Element // in the complete answer that held it last
+	seen int               // the number of that answer, 0 for none
+	page int               // of that answer
 }
 
-// appear notes whether the complete answer with that number holds the member.
-func (m *member) appear(answer int) status.Presence {
-	if m.seen == answer {
-		m.Absent = 0
+// appear notes whether the complete answer with that number holds the element.
+func (w *wait) appear(answer int) status.Presence {
+	if w.element.seen == answer {
+		w.Absent = 0
 		return status.Present
 	}
-	m.now = nil
-	if m.Absent++; m.Shown && m.Absent > 1 {
+	if w.Absent++; w.Shown && w.Absent > 1 {
 		return status.Gone
 	}
 	return status.Missing
 }
 
-// observe returns what an answer says of the member, and whether that is another than before.
-// page is where the member would be if it is absent.
-func (m *member) observe(answer *status.Observation, presence status.Presence, page *expr.Doc) (o status.Observation, changed bool) {
-	began := m.loop.Start.Add(answer.Elapsed)
+// observe returns what an answer says of the element, and whether that is another than before.
+// page is where the element would be if it is absent.
+func (w *wait) observe(answer *status.Observation, presence status.Presence, page *expr.Doc) (o status.Observation, changed bool) {
+	began := w.loop.Start.Add(answer.Elapsed)
 	o = *answer
-	o.Attempt, o.Elapsed, o.Target = m.Attempts, max(0, began.Sub(m.Start)), m.name
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, max(0, began.Sub(w.Start)), w.p.Target
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, page, presence
-	if m.now != nil {
-		o.Body, o.Within = []byte(m.now.Raw), m.now.Doc
+	if presence == status.Present {
+		o.Body, o.Within = []byte(w.element.now.Raw), w.element.now.Doc
 	}
+	w.element.now = nil // it holds on to the whole answer
 	o.Size = int64(len(o.Body))
-	changed = m.noteChange(&o)
+	changed = w.noteChange(&o)
 	return o, changed
 }
 

@@ -1,8 +1,6 @@
 package poll
 
 import (
-	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -31,12 +29,9 @@ const (
 	HeldByAnother HeldBy = "another" // another process makes the attempt, and shares the answer
 )
 
-// A RunID tells the waits of one process apart: two may have the same name.
+// A RunID tells the waits of one process apart: two may have the same name. It is random, and
+// not 0. Among a million, two are the same with a chance of 3 in 100 million.
 type RunID uint64
-
-// newRunID returns a random ID. Among a million, two are the same with a chance of 3 in 100
-// million.
-func newRunID() RunID { return RunID(1 + rand.Uint64N(math.MaxUint64)) }
 
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it
 // must not be changed.
@@ -104,11 +99,10 @@ func (e Event) Age() time.Duration {
 }
 
 // event returns an event of a wait.
-func (w *wait) event(kind EventKind) Event {
-	now := time.Now()
-	return Event{
+func (w *wait) event(kind EventKind, now time.Time) Event {
+	e := Event{
 		Kind:        kind,
-		Run:         w.p.ID,
+		Run:         w.run,
 		Target:      w.p.Target,
 		N:           w.n,
 		Attempt:     w.Attempts,
@@ -118,40 +112,18 @@ func (w *wait) event(kind EventKind) Event {
 		Deadline:    w.deadline,
 		State:       w.kept(),
 	}
-}
-
-// waiting returns the event of the wait before the next attempt.
-func (w *wait) waiting() Event {
-	e := w.event(EventWait)
-	e.Attempt++
-	e.Wait, e.LastLook = w.planned, w.LastLook
-	if left := w.hintLeft(e.At); left > 0 {
-		e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
-	}
-	return e
-}
-
-// started returns the event of an attempt that begins.
-func (w *wait) started() Event {
-	e := w.event(EventStart)
-	e.LastLook = w.LastLook
-	return e
-}
-
-// attempted returns the event of an attempt that has ended.
-func (w *wait) attempted() Event {
-	e := w.event(EventAttempt)
-	e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-	e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
-	return e
-}
-
-// ended returns the event of the end.
-func (w *wait) ended(o Outcome) Event {
-	e := w.event(EventEnd)
-	e.Attempt, e.Elapsed, e.Outcome, e.State = o.Attempts, o.Elapsed, &o, w.keptAtEnd(o)
-	if o.Resumed {
-		e.State = *w.p.Past
+	switch kind {
+	case EventWait:
+		e.Attempt++
+		e.Wait, e.LastLook = max(0, w.Due.Sub(now)), w.LastLook
+		if left := w.hintLeft(now); left > 0 {
+			e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
+		}
+	case EventStart:
+		e.LastLook = w.LastLook
+	case EventAttempt:
+		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
+		e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
 	}
 	return e
 }

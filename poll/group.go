@@ -40,9 +40,8 @@ type Group struct {
 	// Limiter spaces the requests to each place; nil means no limit.
 	Limiter Limiter
 
-	// ID, Start, Timeout and Rand are as in a [Poller], for all targets together. What a
-	// target sets itself applies, too, and to Start and Rand alone.
-	ID      RunID
+	// Start, Timeout and Rand are as in a [Poller], for all targets together. What a target
+	// sets itself applies, too, and to Start and Rand alone.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand
@@ -108,7 +107,7 @@ func (g *Group) Events(ctx context.Context, targets iter.Seq[Poller]) iter.Seq[E
 // A score is how far a group is.
 type score struct {
 	Summary
-	live    int // targets that have not ended, and lists that are not over
+	live    int // targets that have not ended
 	failed  int // targets, and lists, that have ended without success
 	lists   int // that are not over
 	growing int // those of them that may find more targets
@@ -118,11 +117,11 @@ type score struct {
 // decide ends the group once its goal was reached, or is out of reach.
 func (l *loop) decide() {
 	switch have := l.Endings[Succeeded]; {
-	case l.live == 0:
+	case l.over():
 	case l.AtLeast > 0 && have >= l.AtLeast:
 		l.cancel(errReached)
 	case !l.FailFast:
-	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live-l.lists < l.AtLeast:
+	case l.AtLeast <= 0 && l.failed > 0, l.AtLeast > 0 && l.growing == 0 && have+l.live < l.AtLeast:
 		l.cancel(errOutOfReach)
 	}
 }
@@ -140,7 +139,7 @@ func (l *loop) goal() Event {
 	if s.Ending == Interrupted || s.Ending == TimedOut {
 		s.Cause = context.Cause(l.caller)
 	}
-	return Event{Kind: EventGoal, Run: l.ID, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
+	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
 }
 
 // gravest returns the ending of a group whose goal was not reached.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"time"
@@ -29,8 +30,7 @@ var (
 )
 
 // A loop drives waits. It plans, settles and tells in the consumer's goroutine, and sources
-// look in others. A source belongs to one of those while its task is under way, and to the
-// loop otherwise.
+// look in others. A source belongs to one of those while it is busy, and to the loop otherwise.
 type loop struct {
 	Group
 	score
@@ -44,25 +44,22 @@ type loop struct {
 	brokenOff   bool
 
 	sources []*source
+	opened  int // of them
 	places  map[string]*place
 	claims  semaphore
 	workers semaphore
 	agenda  agenda
 	timer   *time.Timer
-	busy    int // tasks under way
+	busy    int // sources that are
 	done    chan *source
-	inline  bool // with one source, the loop itself does the tasks
 }
 
 func newLoop(ctx context.Context, g Group, yield func(Event) bool) *loop {
 	if g.Start.IsZero() {
 		g.Start = time.Now()
 	}
-	if g.ID == 0 {
-		g.ID = newRunID()
-	}
 	if g.Rand == nil {
-		g.Rand = newRand()
+		g.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	if g.Parallel <= 0 {
 		g.Parallel = defaultParallel
@@ -79,12 +76,7 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 	l.timer = time.NewTimer(never)
 	defer l.timer.Stop()
 	l.read(targets)
-	for i := 0; i < len(l.sources); i++ { // open may add sources
-		l.open(l.sources[i])
-	}
-	for _, s := range l.sources {
-		l.plan(s)
-	}
+	l.openAll()
 	for l.step(); !l.over() && !(l.once && l.busy == 0); l.step() {
 		l.await()
 	}
@@ -103,9 +95,11 @@ func (l *loop) limit() (release func()) {
 	if !l.once { // its caller's deadline is not that of the wait
 		l.deadline, _ = l.caller.Deadline()
 	}
-	if own := l.Start.Add(l.Timeout); l.Timeout > 0 && !earliest(l.deadline, own).Equal(l.deadline) {
-		l.deadline = own
-		l.ctx, stop = context.WithDeadlineCause(l.ctx, own, ErrDeadline)
+	if l.Timeout > 0 {
+		l.deadline = earliest(l.deadline, l.Start.Add(l.Timeout))
+	}
+	if !l.deadline.IsZero() {
+		l.ctx, stop = context.WithDeadlineCause(l.ctx, l.deadline, ErrDeadline)
 	}
 	return func() {
 		stop()
@@ -117,7 +111,6 @@ func (l *loop) limit() (release func()) {
 // same deadline, share one.
 func (l *loop) read(targets iter.Seq[Poller]) {
 	shared := make(map[Probe]*source)
-	l.inline = l.single
 	for p := range targets {
 		w := newWait(l, p)
 		if p.Elements != nil && !l.single {
@@ -155,23 +148,20 @@ func (l *loop) number(w *wait) {
 // open opens the session of a source, and ends the targets for which no attempt can succeed,
 // or nothing is left to do. A request that starts an operation is not shared.
 func (l *loop) open(s *source) {
-	if s.list != nil {
-		l.openList(s)
-		return
-	}
-	l.endSome(s, func(w *wait) (o Outcome, over bool) {
-		how := w.before()
-		if how != "" {
-			o = w.resumed(how)
-		}
-		return o, how != ""
-	})
+	l.endSome(s, (*wait).before)
 	if s.ended() {
 		return
 	}
 	first := s.lead()
-	if err := first.open(); err != nil {
-		l.endSome(s, func(w *wait) (Outcome, bool) { return w.cannotBegin(err), true })
+	how := first.before()
+	if how == "" {
+		how = first.open()
+	}
+	if how != "" {
+		l.fail(s, how)
+		return
+	}
+	if s.list != nil && !l.openList(s) {
 		return
 	}
 	if first.startDue() {
@@ -185,57 +175,85 @@ func (l *loop) open(s *source) {
 			w.Began = w.Start
 		}
 	}
-	s.share()
+}
+
+// openAll opens and plans the sources that are new.
+func (l *loop) openAll() {
+	from := l.opened
+	for ; l.opened < len(l.sources); l.opened++ { // opening may add some
+		l.open(l.sources[l.opened])
+	}
+	for _, s := range l.sources[from:] {
+		l.plan(s)
+	}
+}
+
+// fail ends a source of which no attempt can succeed.
+func (l *loop) fail(s *source, how Ending) {
+	why := s.lead().hopeless
+	if s.lead().Ended() {
+		why = errors.New(s.lead().Reason)
+	}
+	for _, w := range s.all() {
+		w.hopeless = why
+	}
+	l.endAll(s, how)
 }
 
 // over reports whether the loop is to end.
-func (l *loop) over() bool { return l.live == 0 || l.brokenOff || l.ctx.Err() != nil }
+func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
 
 // plan plans the next attempt of a source whose targets have not ended.
 func (l *loop) plan(s *source) {
 	if l.assign(s); s.ended() {
 		s.sharing.leave()
-		l.leaveList(s)
 		return
 	}
 	now, first := time.Now(), s.lead()
-	first.next = s.sharing.dueNext()
-	known := l.once && !first.Due.IsZero() // by the last step
+	if s.sharing != nil {
+		first.next = s.sharing.next
+	}
 	first.crowd = s.place.crowd(first.median(), l.Parallel)
-	if known {
-		first.planned = max(0, first.Due.Sub(now))
-	} else {
+	known := l.once && !first.Due.IsZero() // by the last step
+	if !known {
 		first.plan(now)
 	}
-	for _, w := range s.waits {
-		w.Previous, w.planned, w.Due, w.LastLook = first.Previous, first.planned, first.Due, first.LastLook
-		if !known || first.planned > 0 {
-			l.emit(w.waiting())
-		}
+	if s.door = claim; known && !first.Due.After(now) {
+		l.sleep(s, first.Due)
+		return
 	}
-	s.door, s.granted, s.had = claim, false, time.Time{}
-	if first.Reserved {
-		s.had = first.Due
+	l.hold(s, "", now)
+}
+
+// hold tells that a source waits until it is due, and why if it was before.
+func (l *loop) hold(s *source, by HeldBy, now time.Time) {
+	first := s.lead()
+	for _, w := range s.waits {
+		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
+		e := w.event(EventWait, now)
+		if e.HeldBy = by; by != "" {
+			e.Hint = nil
+		}
+		l.emit(e)
 	}
 	l.sleep(s, earliest(first.deadline, first.Due))
 }
 
 // assign makes a source a member of the place that its next attempt puts load on.
 func (l *loop) assign(s *source) {
-	var next *place
-	if !s.ended() {
-		name := ""
-		if p, ok := s.lead().probe.(placer); ok {
-			name = p.Place()
-		}
-		next = l.placeOf(name)
-	}
 	if s.place != nil {
 		s.place.members--
+		s.place = nil
 	}
-	if s.place = next; next != nil {
-		next.members++
+	if s.ended() {
+		return
 	}
+	name := ""
+	if p, ok := s.lead().probe.(placer); ok {
+		name = p.Place()
+	}
+	s.place = l.placeOf(name)
+	s.place.members++
 }
 
 // placeOf returns the place of a name.
@@ -243,7 +261,7 @@ func (l *loop) placeOf(name string) *place {
 	if p := l.places[name]; p != nil {
 		return p
 	}
-	p := &place{name: name, doors: [doors]*semaphore{&l.claims, {}, {}, &l.workers}}
+	p := &place{name: name, doors: [doors]*semaphore{&l.claims, {}, {}, {}, &l.workers}}
 	if p.limited = name != "" && l.Limiter != nil; p.limited {
 		p.doors[turn].most = 1
 	}
@@ -299,9 +317,9 @@ func (l *loop) wake(now time.Time) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
-		case s.task == looking:
+		case s.busy && s.door == doors:
 			l.lend(s, now)
-		case s.task != resting: // what it finds out comes first
+		case s.busy: // what it finds out comes first
 		case !deadline.IsZero() && !now.Before(deadline):
 			l.end(s)
 		default:
@@ -310,27 +328,34 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
-// admit takes a source that is due through the doors before its attempt, as far as they are
-// open.
+// admit takes a source that is due to the next door before its attempt that is for it, unless
+// the loop is to end.
 func (l *loop) admit(s *source) {
-	for ; s.door < doors; s.door++ {
-		switch {
-		case s.door == claim && !s.shares(), s.door < worker && s.isTaken():
-			continue
-		case s.door == worker && s.place.limited && !s.granted && !s.isTaken():
-			l.do(s, reserving)
-			return
-		}
-		if !s.place.doors[s.door].acquire(s) {
-			l.sleep(s, s.lead().deadline)
-			return
-		}
-		if s.holds[s.door] = true; s.door == claim {
-			l.do(s, claiming)
-			return
-		}
+	if l.over() {
+		return
 	}
-	l.begin(s)
+	for s.door == claim && !s.shares() || s.door < worker && s.isTaken() || s.door == slot && !s.place.limited {
+		s.door++
+	}
+	switch {
+	case s.door == doors:
+		l.begin(s)
+	case s.place.doors[s.door].acquire(s):
+		l.pass(s)
+	default:
+		l.sleep(s, s.lead().deadline)
+	}
+}
+
+// pass goes on with a source behind its door.
+func (l *loop) pass(s *source) {
+	s.holds[s.door] = true
+	if s.door == claim || s.door == slot {
+		l.do(s)
+		return
+	}
+	s.door++
+	l.admit(s)
 }
 
 // leave gives back what a source holds at a door of a place, to the next in line.
@@ -340,12 +365,7 @@ func (l *loop) leave(s *source, p *place, door int) {
 	}
 	s.holds[door] = false
 	if next := p.doors[door].release(); next != nil {
-		next.holds[door] = true
-		if next.door++; door == claim {
-			l.do(next, claiming)
-		} else {
-			l.admit(next)
-		}
+		l.pass(next)
 	}
 }
 
@@ -364,24 +384,30 @@ func (l *loop) lend(s *source, now time.Time) {
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
 	p := s.place // the next attempt may go to another
+	s.begun = time.Now()
 	l.sleep(s, time.Time{})
 	if p.doors[room].most > 0 {
-		l.sleep(s, p.hangs(time.Now()))
+		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
 	}
-	s.begin()
+	if s.list != nil {
+		s.list.good = false
+	}
+	for _, w := range s.all() {
+		w.begin()
+	}
 	l.Attempts++
 	for _, w := range s.waits {
-		l.emit(w.started())
+		l.emit(w.event(EventStart, s.begun))
 	}
-	l.do(s, looking)
+	l.do(s)
 	l.leave(s, p, turn)
 }
 
-// do has a source do a task.
-func (l *loop) do(s *source, t task) {
-	s.task = t
+// do has a source do what is behind its door. The loop of a single wait does that itself.
+func (l *loop) do(s *source) {
+	s.busy = true
 	l.busy++
-	if l.inline {
+	if l.single {
 		s.do()
 		l.finish(s)
 		return
@@ -392,83 +418,61 @@ func (l *loop) do(s *source, t task) {
 	}()
 }
 
-// finish goes on once a task is done.
+// finish goes on with a source that was busy.
 func (l *loop) finish(s *source) {
 	l.busy--
-	done := s.task
-	s.task = resting
-	switch done {
-	case claiming:
-		l.claimed(s)
-	case reserving:
-		l.reserved(s, time.Now())
-	case looking:
+	s.busy = false
+	now, by := time.Now(), HeldByAnother
+	switch s.door {
+	case claim:
+		l.leave(s, s.place, claim)
+	case slot:
+		by = l.reserved(s, now)
+	default:
 		l.settle(s)
-	}
-}
-
-// claimed goes on with a source of which it is known who makes the attempt.
-func (l *loop) claimed(s *source) {
-	l.leave(s, s.place, claim)
-	if until := s.sharing.until(s.lead()); !until.IsZero() && !l.over() {
-		s.door = claim
-		l.hold(s, until, HeldByAnother)
 		return
 	}
-	if s.door++; !l.over() {
-		l.admit(s)
-	}
-}
-
-// reserved goes on with a source to which the limiter has given a slot.
-func (l *loop) reserved(s *source, now time.Time) {
-	p, by := s.place, HeldByRate
-	if s.had.After(p.slot) {
-		p.gap, p.slot = min(s.had.Sub(p.slot), max(0, s.had.Sub(now))), s.had
-	}
-	for _, w := range s.waits {
-		w.Due, w.Reserved = s.had, true
-	}
-	if s.closed != "" && !s.granted {
-		by = HeldByGate
-		l.shut(Place{Name: p.name, ClosedUntil: s.had, Reason: s.closed}, now)
-	}
 	switch {
-	case l.over(), s.ended():
 	case s.granted:
+		s.door++
 		l.admit(s)
-	default:
-		l.hold(s, s.had, by)
+	case !l.over() && !s.ended():
+		l.hold(s, by, now)
 	}
 }
 
-// hold holds a source back until a time, or until its deadline.
-func (l *loop) hold(s *source, until time.Time, by HeldBy) {
-	for _, w := range s.waits {
-		e := w.waiting()
-		e.Wait, e.HeldBy, e.Hint, e.State.Due = until.Sub(e.At), by, nil, until
-		l.emit(e)
+// reserved notes the slot that the limiter has given a source, and returns what holds it back
+// until then.
+func (l *loop) reserved(s *source, now time.Time) HeldBy {
+	p, due, told := s.place, s.lead().Due, s.told
+	if due.After(p.slot) {
+		p.gap, p.slot = min(due.Sub(p.slot), max(0, due.Sub(now))), due
 	}
-	l.sleep(s, earliest(s.lead().deadline, until))
+	if told == nil {
+		return HeldByRate
+	}
+	s.told = nil
+	l.shut(*told, now)
+	return HeldByGate
 }
 
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	s.count()
-	session, took := s.lead().probe, s.lead().median()
+	p, first, session, told := s.place, s.lead(), s.lead().probe, s.told
+	s.told = nil
 	s.door = room // the attempt is over
 	if s.list == nil {
 		l.settleWaits(s)
-	} else if s.list.settle() {
-		s.waits = nil
+	} else {
+		l.settleList(s)
 	}
-	s.release(session)
+	if h, ok := session.(holder); ok {
+		h.Release()
+	}
 	s.sharing.forget()
-	told := s.told
-	s.told = nil
-	p := s.place
-	p.measure(took)
+	p.usual = max(first.median(), p.usual-p.usual/8)
 	l.sleep(s, time.Time{})
 	if s.lent {
 		s.lent = false
@@ -479,30 +483,28 @@ func (l *loop) settle(s *source) {
 	}
 	l.leave(s, p, room)
 	l.leave(s, p, worker)
+	now := time.Now()
 	if told != nil {
-		l.shut(*told, time.Now())
-	} else if !s.ended() {
-		l.shutOne(s, s.place.told, time.Now()) // it may have been closed meanwhile
+		l.shut(*told, now)
 	}
+	l.shutOne(s, now) // its place may have been closed meanwhile
 }
 
 // settleWaits tells what an attempt was judged to be, and ends the targets for which it was
 // the last.
 func (l *loop) settleWaits(s *source) {
-	l.endSome(s, func(w *wait) (o Outcome, over bool) {
-		ending, over := w.unrunnable()
-		if over {
+	now := time.Now()
+	l.endSome(s, func(w *wait) Ending {
+		how := w.unrunnable()
+		if how != "" {
 			w.Attempts--
-			return w.outcome(ending), true
+			return how
 		}
-		l.emit(w.attempted())
-		if ending = w.ending(); ending != "" {
-			return w.outcome(ending), true
-		}
-		if !l.single {
+		l.emit(w.event(EventAttempt, now))
+		if how = w.ending(); how == "" && !l.single {
 			w.slim()
 		}
-		return o, false
+		return how
 	})
 }
 
@@ -515,23 +517,26 @@ func (l *loop) shut(place Place, now time.Time) {
 	}
 	wait := place.ClosedUntil.Sub(now)
 	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
-	l.emit(Event{Kind: EventPlace, Run: l.ID, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
+	l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
 	for _, s := range l.sources {
-		if s.place == p && s.task == resting && !s.ended() {
-			l.shutOne(s, place, now)
+		if s.place == p && !s.busy {
+			l.shutOne(s, now)
 		}
 	}
 }
 
 // shutOne ends the targets of a source that waits, if its place is closed until their
 // deadline.
-func (l *loop) shutOne(s *source, place Place, now time.Time) {
-	deadline := s.lead().deadline
-	if s.place.name != place.Name || deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
+func (l *loop) shutOne(s *source, now time.Time) {
+	if s.ended() {
+		return
+	}
+	place, deadline := s.place.told, s.lead().deadline
+	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
 		return
 	}
 	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-	for w := range s.all() {
+	for _, w := range s.all() {
 		w.closed = why
 	}
 	l.end(s)
@@ -539,11 +544,7 @@ func (l *loop) shutOne(s *source, place Place, now time.Time) {
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
-	if s.list != nil {
-		s.list.stop()
-		s.waits = nil
-	}
-	l.endSome(s, func(w *wait) (Outcome, bool) { return w.outcome(w.stopped()), true })
+	l.endAll(s, s.lead().stopped())
 	l.sleep(s, time.Time{})
 	for door := range doors {
 		l.leave(s, s.place, door)
@@ -551,47 +552,59 @@ func (l *loop) end(s *source) {
 	l.plan(s)
 }
 
-// endSome ends the targets of a source that are over. The others go on.
-func (l *loop) endSome(s *source, over func(*wait) (Outcome, bool)) {
-	s.waits = slices.DeleteFunc(s.waits, func(w *wait) bool {
-		o, over := over(w)
-		if over {
+// endAll ends all targets of a source.
+func (l *loop) endAll(s *source, how Ending) {
+	if s.list != nil {
+		l.endList(s, how)
+		return
+	}
+	l.endSome(s, func(*wait) Ending { return how })
+}
+
+// endSome ends the targets of a source that have an ending. The others go on.
+func (l *loop) endSome(s *source, ending func(*wait) Ending) {
+	waits := &s.waits
+	if s.list != nil {
+		waits = &s.list.waiting
+	}
+	*waits = slices.DeleteFunc(*waits, func(w *wait) bool {
+		how := ending(w)
+		if how != "" {
 			l.live--
-			l.tellEnd(w, o)
+			l.tellEnd(w, how)
 		}
-		return over
+		if s.list != nil && how != "" && how != Succeeded && how != Failed {
+			s.list.undecided = true
+		}
+		return how != ""
 	})
 }
 
 // tellEnd counts and tells an end.
-func (l *loop) tellEnd(w *wait, o Outcome) {
+func (l *loop) tellEnd(w *wait, how Ending) {
+	o := w.outcome(how)
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
 	}
-	l.emit(w.ended(o))
+	e := w.event(EventEnd, time.Now())
+	e.Attempt, e.Elapsed, e.Outcome, e.State = o.Attempts, o.Elapsed, &o, w.keptAtEnd(o)
+	l.emit(e)
 }
 
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
 // it: its context is done.
 func (l *loop) stop() {
-	if l.brokenOff {
-		l.cancel(errBrokenOff)
+	l.cancel(errBrokenOff)
+	for l.endResting(); l.busy > 0; l.endResting() {
+		l.finish(<-l.done)
 	}
-	l.endResting()
-	for l.busy > 0 {
-		s := <-l.done
-		if l.finish(s); !s.ended() && s.task == resting {
-			l.end(s)
-		}
-	}
-	l.endResting()
 }
 
 // endResting ends the targets of which no attempt is under way.
 func (l *loop) endResting() {
 	for i := 0; i < len(l.sources); i++ { // a list that ends may add its elements
-		if s := l.sources[i]; s.task == resting && !s.ended() {
+		if s := l.sources[i]; !s.busy && !s.ended() {
 			l.end(s)
 		}
 	}

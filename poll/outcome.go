@@ -3,14 +3,13 @@ package poll
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/words"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // An Ending says how a wait ended, in words. It is an error, so that errors.Is(err,
@@ -114,34 +113,38 @@ func (e *Error) Unwrap() []error {
 
 // outcome returns the outcome of a wait that ends so.
 func (w *wait) outcome(ending Ending) Outcome {
+	j := w.complete
+	if j.observation == nil {
+		j = w.last
+	}
 	o := Outcome{
-		Run:         w.p.ID,
+		Run:         w.run,
 		Target:      w.p.Target,
 		Ending:      ending,
 		Status:      w.Status,
-		Elapsed:     time.Since(w.Start),
 		Attempts:    w.Attempts,
 		Taken:       w.Taken,
 		Alone:       w.Alone,
-		Verdict:     w.complete.verdict,
-		Observation: w.complete.observation,
+		Verdict:     j.verdict,
+		Observation: j.observation,
 	}
-	if !w.Began.IsZero() {
+	if w.Ended() { // an earlier run
+		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
+		return o
+	}
+	if o.Elapsed = time.Since(w.Start); !w.Began.IsZero() {
 		o.Age = time.Since(w.Began)
 	}
-	if o.Observation == nil {
-		o.Verdict, o.Observation = w.last.verdict, w.last.observation
-	}
-	if ending == Interrupted || ending == TimedOut {
+	switch o.Cause = w.hopeless; {
+	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.refused, w.loop.broken())
+	case ending == Interrupted, ending == TimedOut:
 		o.Cause = context.Cause(w.loop.caller)
-	}
-	if ending == Failed && !(w.decided() && o.Status == status.Error) {
-		o.Status, o.Cause = status.Error, cmp.Or(w.refused, w.loop.broken())
 	}
 	if ending != Succeeded && o.Status == status.Success {
 		o.Status = status.NotReady // it was not seen often enough
 	}
-	o.Reason = w.reason(ending, o)
+	o.Reason = w.reason(o)
 	o.Verdict.Hints = nil
 	if ending == Succeeded && w.neverFound(o) {
 		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
@@ -177,38 +180,16 @@ func (w *wait) explain(o *Outcome) {
 	}
 }
 
-// cannotBegin is the outcome of a wait whose probe cannot be used.
-func (w *wait) cannotBegin(err error) Outcome {
-	o := w.outcome(Failed)
-	o.Status, o.Reason, o.Cause = status.Error, err.Error(), err
-	if f, ok := errors.AsType[*status.Failure](err); ok {
-		o.Ending = CannotRun
-		o.Observation = &status.Observation{Kind: status.KindCommand, Failure: f}
-	}
-	return o
-}
-
-// resumed is the outcome of a wait that had ended before, or cannot go on.
-func (w *wait) resumed(ending Ending) Outcome {
-	switch {
-	case w.Ending != "":
-		return Outcome{
-			Run: w.p.ID, Target: w.p.Target, Ending: w.Ending, Reason: w.Reason, Elapsed: w.Elapsed, Resumed: true,
-			Status: w.Status, Attempts: w.Attempts, Verdict: status.Verdict{Status: w.Status, Reason: w.Reason},
-		}
-	case w.Starting:
-		return w.cannotBegin(errMayHaveStarted)
-	}
-	return w.outcome(ending)
-}
-
 // reason says why the wait ended as it did.
-func (w *wait) reason(ending Ending, o Outcome) string {
+func (w *wait) reason(o Outcome) string {
+	if w.hopeless != nil {
+		return w.hopeless.Error()
+	}
 	last := o.Verdict.Reason
 	if last != "" {
 		last = "; last: " + last
 	}
-	switch ending {
+	switch o.Ending {
 	case HintTooLong:
 		asked := o.Verdict.Reason
 		if w.closed != "" {

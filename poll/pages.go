@@ -28,12 +28,13 @@ func (p *paced) Wait(ctx context.Context, place string) error {
 	for {
 		slot, _ = p.loop.Limiter.Next(place, slot)
 		wait := time.Until(slot)
-		if wait <= 0 {
+		if wait <= 0 || ctx.Err() != nil {
 			p.sent = time.Now()
 			return context.Cause(ctx)
 		}
-		if !sleep(ctx, wait) {
-			return context.Cause(ctx)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package poll
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -22,22 +21,30 @@ const (
 )
 
 // plan plans the next attempt: after the schedule's own wait, or after the server's if that
-// is longer, but so that it fits before the deadline.
+// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
+// asks for.
 func (w *wait) plan(now time.Time) {
-	if w.planned = max(0, w.Due.Sub(now)); w.Due.IsZero() { // it may be that of an earlier run
-		w.planned = w.naturalWait(now)
+	wait := max(0, w.Due.Sub(now))
+	if w.Due.IsZero() { // otherwise it is that of an earlier run
+		wait = w.naturalWait(now)
 	}
-	w.shorten(now)
+	w.LastLook = false
+	if !w.deadline.IsZero() {
+		left, least := w.deadline.Sub(now), time.Duration(0)
+		if w.Status == status.Throttled {
+			least = w.hintLeft(now)
+		}
+		if latest := max(left-w.reserve(left), least, 0); wait > latest {
+			wait, w.LastLook = latest, true
+		}
+	}
+	w.Due = now.Add(wait)
 }
 
 // naturalWait returns the wait before the next attempt if there were no deadline. It counts
 // from the last attempt, also if an earlier run made that.
 func (w *wait) naturalWait(now time.Time) time.Duration {
-	var passed time.Duration
-	if w.goesOn && !w.Last.IsZero() {
-		passed = now.Sub(w.Last)
-	}
-	wait := max(0, w.ownWait(w.p.Rand)-passed)
+	wait := max(0, w.ownWait()-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
 		wait = backoff.Add(max(wait, hint), spread)
@@ -47,38 +54,28 @@ func (w *wait) naturalWait(now time.Time) time.Duration {
 
 // hintLeft returns what is left of the wait that the server asked for.
 func (w *wait) hintLeft(now time.Time) time.Duration {
-	switch {
-	case w.Hint == nil:
+	if w.Hint == nil {
 		return 0
-	case w.goesOn:
-		return max(0, w.Hint.Wait-now.Sub(w.Last))
 	}
-	return w.Hint.Wait
+	return max(0, w.Hint.Wait-w.passed(now))
 }
 
-// shorten makes the planned wait so short that an attempt fits before the deadline, but not
-// shorter than a THROTTLED answer asks for.
-func (w *wait) shorten(now time.Time) {
-	w.Due, w.LastLook = now.Add(w.planned), false
-	if w.deadline.IsZero() {
-		return
+// passed returns the time since the last attempt if an earlier run made that.
+func (w *wait) passed(now time.Time) time.Duration {
+	if w.last.observation != nil || w.Last.IsZero() {
+		return 0
 	}
-	left, least := w.deadline.Sub(now), time.Duration(0)
-	if w.Status == status.Throttled {
-		least = w.hintLeft(now)
-	}
-	if latest := max(left-w.reserve(left), least, 0); w.planned > latest {
-		w.planned, w.Due, w.LastLook = latest, now.Add(latest), true
-	}
+	return now.Sub(w.Last)
 }
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (w *wait) ownWait(random *rand.Rand) time.Duration {
+func (w *wait) ownWait() time.Duration {
 	var delay time.Duration
+	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
 	if w.Attempts == 0 {
 		delay = w.p.InitialDelay
-		if w.p.Immediate || w.Began.IsZero() {
+		if w.p.Immediate || starts {
 			return delay
 		}
 	}
@@ -86,19 +83,23 @@ func (w *wait) ownWait(random *rand.Rand) time.Duration {
 		return max(0, time.Until(w.next))
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
-	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
-	if w.Began.IsZero() {
-		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
-	}
-	if (w.Began.IsZero() || w.list.confirms()) && w.p.Resend != nil {
+	if (starts || confirms) && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
 	if w.Status == status.Throttled && w.Hint == nil {
 		schedule = throttled
 	}
+	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
+	if starts {
+		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
+	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
-	w.Previous = schedule.Wait(step, random)
-	return w.list.confirmWait(backoff.Add(delay, w.Previous))
+	w.Previous = schedule.Wait(step, w.p.Rand)
+	wait := backoff.Add(delay, w.Previous)
+	if confirms {
+		wait = w.list.confirmWait(wait)
+	}
+	return wait
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

@@ -22,8 +22,6 @@ type Poller struct {
 	// Target names the operation in events and errors. It should hold no secret. "" means
 	// the Probe's own name for it, if it is a [Targeter].
 	Target string
-	// ID identifies the run in its events and its outcome. 0 gives each run a random ID.
-	ID RunID
 	// Elements makes every element of the answers a target of its own, to which Rules, the
 	// limits and the thresholds apply. It is for the targets of a [Group]; a single wait with
 	// Elements fails. Nil means that the answer is about one operation.

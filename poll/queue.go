@@ -84,23 +84,18 @@ type place struct {
 	opens   time.Time     // when it opens at the latest, since its Limiter may add to a wait
 }
 
-// The doors of a place.
+// The doors of a place, and what is done in another goroutine once a source is through.
 const (
 	claim  = iota // to find out whether another process makes the attempt
 	room          // for so many attempts at the place
 	turn          // to ask the Limiter, and to wait for its slot
+	slot          // to ask the Limiter when the request may go
 	worker        // for so many attempts at all places
-	doors
+	doors         // to make the attempt
 )
 
 // leastLong is how long an attempt takes at least that may hang.
 const leastLong = 2 * time.Second
-
-// hangs returns when an attempt that begins now takes far longer than others at the place.
-func (p *place) hangs(now time.Time) time.Time { return now.Add(max(leastLong, 4*p.usual)) }
-
-// measure notes how long attempts at the place take.
-func (p *place) measure(took time.Duration) { p.usual = max(took, p.usual-p.usual/8) }
 
 // crowd returns how long the last looks of all at the place take, if one takes so long and
 // so many are made at once.

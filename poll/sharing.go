@@ -26,7 +26,6 @@ type sharing struct {
 	question share.Question // nil before the first claim
 	identity []byte         // of question
 	turn     share.Turn     // of the attempt that is due, or under way
-	asks     bool           // this process asks for all who share the answers
 	answer   *status.Observation
 	held     time.Time // until when the attempt that is due is left to another at most
 	next     time.Time // when all who share the answers look next, zero = that is not known
@@ -36,30 +35,19 @@ type sharing struct {
 // take less.
 const mostHeld = 30 * time.Second
 
-// share has the answers of a source shared, if they can be.
-func (s *source) share() {
-	if w := s.lead(); w.p.Answers != nil {
-		if _, ok := w.probe.(sharer); ok {
-			s.sharing = new(sharing)
-		}
-	}
-}
-
 // shares reports whether it has to be known who makes the next attempt. One that starts
 // something is everybody's own.
 func (s *source) shares() bool {
-	if s.sharing == nil || s.lead().startDue() {
-		return false
-	}
-	_, ok := s.lead().probe.(sharer) // and not its result
-	return ok
+	w := s.lead()
+	_, ok := w.probe.(sharer) // and not its result
+	return ok && w.p.Answers != nil && !w.startDue()
 }
 
 // claim finds out who makes the attempt that is due.
 func (h *sharing) claim(s *source) {
 	w := s.lead()
 	session := w.probe.(sharer)
-	h.turn, h.answer = share.Turn{Ask: true}, nil
+	h.turn, h.answer, s.granted = share.Turn{Ask: true}, nil, true
 	identity := session.Identity(w.p.AnswersName)
 	if identity == nil {
 		h.leave()
@@ -86,8 +74,7 @@ func (h *sharing) claim(s *source) {
 	if h.held.IsZero() {
 		h.held = time.Now().Add(cmp.Or(w.p.AttemptTimeout, mostHeld))
 	}
-	h.asks = h.turn.Ask
-	h.turn.Ask = h.turn.Ask || w.LastLook || h.turn.Next.IsZero() || !time.Now().Before(h.held) // whoever makes the attempt may hang
+	s.granted = !h.isLeft(w, time.Now())
 }
 
 // commonWait returns the wait after so many attempts of all who share the answers.
@@ -102,27 +89,19 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 	return wait
 }
 
-// until returns until when the attempt is left to another process, at most until its time for
-// the last look; zero if it is to be made, or has been.
-func (h *sharing) until(w *wait) time.Time {
-	if h.turn.Ask || h.answer != nil {
-		return time.Time{}
+// isLeft reports whether the attempt is left to another process. It is due again when that is
+// to be done with it, or at its time for the last look.
+func (h *sharing) isLeft(w *wait, now time.Time) bool {
+	if h.turn.Ask || w.LastLook || h.turn.Next.IsZero() || !now.Before(h.held) { // whoever makes it may hang
+		return false
 	}
-	until := earliest(h.turn.Next, h.held)
-	if w.deadline.IsZero() {
-		return until
+	w.Due, w.Reserved = earliest(h.turn.Next, h.held), false
+	if !w.deadline.IsZero() {
+		latest := w.deadline.Add(-w.reserve(w.deadline.Sub(now)))
+		w.LastLook = latest.Before(w.Due)
+		w.Due = earliest(w.Due, latest)
 	}
-	latest := w.deadline.Add(-w.reserve(time.Until(w.deadline)))
-	w.LastLook = latest.Before(until)
-	return earliest(until, latest)
-}
-
-// dueNext returns when all who share the answers look next, zero if that is not known.
-func (h *sharing) dueNext() time.Time {
-	if h == nil {
-		return time.Time{}
-	}
-	return h.next
+	return true
 }
 
 // write returns the answer to an attempt for others, nil if there is none for them: what keeps
@@ -144,7 +123,7 @@ func (h *sharing) write(s *source, o status.Observation) []byte {
 
 // answered shares the answer to an attempt that this process was to make.
 func (h *sharing) answered(answer []byte) {
-	if h != nil && h.question != nil && h.asks {
+	if h != nil && h.question != nil && h.turn.Ask {
 		h.next = h.question.Answered(answer)
 	}
 }
@@ -152,7 +131,7 @@ func (h *sharing) answered(answer []byte) {
 // forget forgets the attempt that has ended.
 func (h *sharing) forget() {
 	if h != nil {
-		h.turn, h.answer, h.asks, h.held = share.Turn{}, nil, false, time.Time{}
+		h.turn, h.answer, h.held = share.Turn{}, nil, time.Time{}
 	}
 }
 

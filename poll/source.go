@@ -2,8 +2,6 @@ package poll
 
 import (
 	"bytes"
-	"context"
-	"iter"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -12,66 +10,69 @@ import (
 // A source is what is looked at again and again: the session of a probe. The waits that share
 // it judge each of its answers by their own rules, and the first of them sets the schedule; or
 // it is a list, whose elements have waits. A source is in one of these states: it sleeps until
-// it is due, stands in line at a door of its place, or does a task in another goroutine.
+// it is due, stands in line at a door of its place, or is busy in another goroutine with what
+// is behind the door.
 type source struct {
 	loop  *loop
 	waits []*wait // that have not ended; of a list, its own
-	list  *list   // nil unless the answers hold elements
+	list  *list   // nil unless the answers hold elements, or once it is over
 	n     int     // its number, from 0
 	place *place
 
-	task    task
+	busy    bool
 	wake    time.Time   // when it wakes
 	at      int         // its place in the agenda
 	door    int         // the first that it has not passed
 	holds   [doors]bool // what it holds of its place
 	begun   time.Time   // the attempt that is under way
 	lent    bool        // its attempt takes so long that it has given its room to another
-	had     time.Time   // the slot that the limiter gave, zero = none
-	granted bool        // the next request may go now
-	closed  string      // why nothing may go until had, "" if that is only the turn of others
-	told    *Place      // how its place was closed by the attempt, nil if it was not
+	granted bool        // the attempt is this process's, and the request may go now
+	told    *Place      // how its place is closed, to be told; nil if it is not
 	sharing *sharing    // nil unless its answers are shared with other processes
 }
-
-// A task is what a source does outside of the loop's goroutine.
-type task uint8
-
-const (
-	resting   task = iota
-	claiming       // it finds out whether another process makes the attempt
-	reserving      // it asks the limiter when the request may go
-	looking        // it makes an attempt
-)
 
 // lead returns the wait that sets the schedule.
 func (s *source) lead() *wait { return s.waits[0] }
 
-// ended reports whether all targets have ended.
+// ended reports whether there is nothing more to look for.
 func (s *source) ended() bool { return len(s.waits) == 0 }
 
-// begin begins the attempt.
-func (s *source) begin() {
-	s.begun = time.Now()
-	for _, w := range s.waits {
-		w.begin()
-	}
+// all returns all waits, that of a list first.
+func (s *source) all() []*wait {
 	if s.list != nil {
-		s.list.begin()
+		return append(s.waits[:1:1], s.list.waiting...)
+	}
+	return s.waits
+}
+
+// do does what is behind the door. It tells nothing, and touches nothing but the source.
+func (s *source) do() {
+	switch s.door {
+	case claim:
+		if s.sharing == nil {
+			s.sharing = new(sharing)
+		}
+		s.sharing.claim(s)
+	case slot:
+		s.reserve()
+	default:
+		s.look()
+		s.inform()
 	}
 }
 
-// do does the task. It tells nothing, and touches nothing but the source.
-func (s *source) do() {
-	switch s.task {
-	case claiming:
-		s.sharing.claim(s)
-	case reserving:
-		s.had, s.closed = s.loop.Limiter.Next(s.place.name, s.had)
-		s.granted = !s.had.After(time.Now())
-	case looking:
-		s.look()
-		s.inform()
+// reserve asks the limiter when the request may go.
+func (s *source) reserve() {
+	var had time.Time
+	if first := s.lead(); first.Reserved {
+		had = first.Due
+	}
+	had, closed := s.loop.Limiter.Next(s.place.name, had)
+	if s.granted = !had.After(time.Now()); !s.granted && closed != "" {
+		s.told = &Place{Name: s.place.name, ClosedUntil: had, Reason: closed}
+	}
+	for _, w := range s.waits {
+		w.Due, w.Reserved = had, true
 	}
 }
 
@@ -91,10 +92,8 @@ func (s *source) look() {
 		w.answered(o, took)
 	}
 	s.sharing.answered(answer)
-	if len(s.waits) == 1 && s.list == nil {
-		if _, never := first.unrunnable(); !never {
-			first.lookForResult(s.pace())
-		}
+	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
+		first.lookForResult(s.pace())
 	}
 }
 
@@ -140,47 +139,20 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 	return &Place{Name: name, ClosedUntil: time.Now().Add(wait), Reason: r.Reason}
 }
 
-// all yields the waits, and those of the elements of a list.
-func (s *source) all() iter.Seq[*wait] {
-	return func(yield func(*wait) bool) {
-		for _, w := range s.waits {
-			if !yield(w) {
-				return
-			}
-		}
-		if s.list == nil {
-			return
-		}
-		for _, m := range s.list.waiting {
-			if !yield(m.wait) {
-				return
-			}
-		}
-	}
-}
-
-// count counts the attempt that has ended.
+// count counts an attempt that another process has made, or should have shared.
 func (s *source) count() {
+	taken, alone := 0, 0
 	switch {
 	case s.isTaken():
-		s.loop.Taken++
+		taken = 1
 	case s.isAlone():
-		s.loop.Alone++
+		alone = 1
 	}
-	for w := range s.all() {
-		switch {
-		case s.isTaken():
-			w.Taken++
-		case s.isAlone():
-			w.Alone++
-		}
-	}
-}
-
-// release gives back what the last answer holds of [Bodies].
-func (s *source) release(session Probe) {
-	if h, ok := session.(holder); ok {
-		h.Release()
+	s.loop.Taken += taken
+	s.loop.Alone += alone
+	for _, w := range s.all() {
+		w.Taken += taken
+		w.Alone += alone
 	}
 }
 
@@ -191,24 +163,15 @@ const keptBody = 8 << 10
 // slim drops what the end of the wait does not need of its last attempt. What was told of it
 // does not change.
 func (w *wait) slim() {
-	o := *w.last.observation
+	w.last.verdict.Answers = nil
+	seen := w.last.observation
+	if seen.Header == nil && seen.Remarks == nil && seen.Pages == nil && seen.Within == nil && len(seen.Body) <= keptBody {
+		return
+	}
+	o := *seen
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
 	}
-	w.last.observation, w.last.verdict.Answers = &o, nil
-}
-
-// sleep waits for d and reports whether ctx is still alive then. Select has no priority: a
-// timer that wins does not mean that ctx is not done.
-func sleep(ctx context.Context, d time.Duration) bool {
-	if d > 0 {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	return ctx.Err() == nil
+	w.last.observation = &o
 }

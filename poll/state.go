@@ -135,6 +135,9 @@ func (w *wait) kept() State {
 
 // keptAtEnd returns the state of a wait that has ended so.
 func (w *wait) keptAtEnd(o Outcome) State {
+	if o.Resumed {
+		return *w.p.Past
+	}
 	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
 		return State{
@@ -146,23 +149,4 @@ func (w *wait) keptAtEnd(o Outcome) State {
 		s.Due, s.LastLook = time.Time{}, false
 	}
 	return s
-}
-
-// keepSession notes what the session keeps after an attempt.
-func (w *wait) keepSession() {
-	if s, ok := w.probe.(resumer); ok {
-		w.Session = s.Save()
-	}
-}
-
-// resumeSession gives the session what an earlier one kept.
-func (w *wait) resumeSession() error {
-	s, ok := w.probe.(resumer)
-	if !ok || len(w.Session) == 0 {
-		return nil
-	}
-	if err := s.Resume(w.Session); err != nil {
-		return fmt.Errorf("go on with the wait: %w", err)
-	}
-	return nil
 }

@@ -3,7 +3,9 @@ package poll
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -17,23 +19,26 @@ import (
 type wait struct {
 	State
 	p        Poller // with its defaults
-	n        int    // its number in a group, 0 for none
+	run      RunID
+	n        int // its number in a group, 0 for none
 	loop     *loop
 	session  Probe         // of p.Probe, which it is itself if it has none
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
-	planned  time.Duration // the wait before the next attempt
 	crowd    time.Duration // how long the last looks of all at the same place take
 	next     time.Time     // when all who share the answers look next, zero = they do not
 	list     *list         // that it leads, nil for none
-	goesOn   bool          // from an earlier run, until the first attempt
+	element  *element      // that it waits for, nil for none
+	own      *judged       // the last attempt by the element, or by the lack of it
+	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
 	last     *judged         // the last attempt
 	complete *judged         // the last attempt that ended by itself
 	done     *status.Verdict // the SUCCESS, once only the result is missing
 	missing  string          // the result, in words
+	hopeless error           // why no attempt can succeed
 	refused  error           // why the request that starts the operation was not sent
 	closed   string          // why its place is closed past the deadline, in words
 }
@@ -54,9 +59,6 @@ func newWait(l *loop, p Poller) *wait {
 		p.Throttled = backoff.Throttled(p.Schedule)
 	}
 	p.SuccessThreshold, p.ErrorThreshold = max(p.SuccessThreshold, 1), max(p.ErrorThreshold, 1)
-	if p.ID == 0 {
-		p.ID = newRunID()
-	}
 	if t, ok := p.Probe.(targeter); ok && p.Target == "" {
 		p.Target = t.Target()
 	}
@@ -64,7 +66,7 @@ func newWait(l *loop, p Poller) *wait {
 		p.Rand = l.Rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, loop: l, run: RunID(1 + rand.Uint64N(math.MaxUint64)), probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
@@ -84,16 +86,13 @@ func newWait(l *loop, p Poller) *wait {
 // goOn goes on from the State of an earlier run. A clock that was ahead then makes no wait
 // longer than it was planned.
 func (w *wait) goOn(past State, now time.Time) {
-	w.State, w.goesOn = past, true
+	w.State = past
 	for _, t := range []*time.Time{&w.Start, &w.Began, &w.Last, &w.Since, &w.Changed} {
 		if t.After(now) {
 			*t = now
 		}
 	}
-	if past.Ended() {
-		return
-	}
-	w.Sent, w.Ending, w.Elapsed = min(w.Sent, w.Attempts), "", 0
+	w.Sent = min(w.Sent, w.Attempts)
 	if !w.Due.IsZero() && !w.Reserved {
 		longest := w.Previous
 		if w.Hint != nil {
@@ -109,8 +108,23 @@ var (
 	errNoSession      = errors.New("the operation has been started, and this probe cannot go on with it")
 )
 
-// open opens the session of the probe, and reports why no attempt can succeed.
-func (w *wait) open() error {
+// open opens the session of the probe. It returns how the wait ends if no attempt can succeed,
+// "" if it goes on.
+func (w *wait) open() Ending {
+	w.hopeless = w.prepare()
+	f, ok := errors.AsType[*status.Failure](w.hopeless)
+	switch {
+	case ok:
+		w.last.observation = &status.Observation{Kind: status.KindCommand, Failure: f}
+		return CannotRun
+	case w.hopeless != nil:
+		return Failed
+	}
+	return ""
+}
+
+// prepare opens the session of the probe, and reports why no attempt can succeed.
+func (w *wait) prepare() error {
 	switch {
 	case w.p.Probe == nil:
 		return errors.New("there is no probe")
@@ -127,8 +141,10 @@ func (w *wait) open() error {
 			return err
 		}
 	}
-	if err := w.resumeSession(); err != nil {
-		return err
+	if s, ok := w.probe.(resumer); ok && len(w.Session) > 0 {
+		if err := s.Resume(w.Session); err != nil {
+			return fmt.Errorf("go on with the wait: %w", err)
+		}
 	}
 	if !w.Began.IsZero() && w.startDue() {
 		return errNoSession
@@ -156,7 +172,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 		ends, why = own, ErrAttemptTimeout
 	}
 	ctx := w.loop.ctx
-	if d, ok := ctx.Deadline(); ends.IsZero() || ok && d.Before(ends) {
+	if d, ok := ctx.Deadline(); ends.IsZero() || ok && !ends.Before(d) {
 		return ctx, func() {}
 	}
 	return context.WithDeadlineCause(ctx, ends, why)
@@ -165,7 +181,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // begin notes that an attempt begins.
 func (w *wait) begin() {
 	w.Attempts++
-	w.Due, w.Reserved, w.goesOn = time.Time{}, false, false
+	w.Due, w.Reserved, w.news = time.Time{}, false, false
 }
 
 // look makes an attempt. The time that it may take does not count for its judgement.
@@ -216,8 +232,7 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 		w.last = &judged{observation: &o}
 		return
 	}
-	w.Last = time.Now()
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, w.Last.Sub(w.Start)-took, w.p.Target
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
 	w.noteChange(&o)
 	w.judge(&o, took)
 	w.Last = time.Now()
@@ -229,7 +244,9 @@ func (w *wait) answered(o status.Observation, took time.Duration) {
 			w.Began, w.Previous = w.Last, 0
 		}
 	}
-	w.keepSession()
+	if s, ok := w.probe.(resumer); ok {
+		w.Session = s.Save()
+	}
 }
 
 // judge gives an observation its verdict.
@@ -271,15 +288,14 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 
 // adopt makes j the last attempt.
 func (w *wait) adopt(j *judged) {
-	before := w.Status
-	w.last, w.Hint = j, j.observation.Hint
-	w.Status, w.Reason = j.verdict.Status, j.verdict.Reason
-	if j.observation.Stopped() || j.verdict.Abandoned {
+	v := &j.verdict
+	stopped := j.observation.Stopped() || v.Abandoned
+	if stopped || v.Status != w.Status {
 		w.Streak = 0
-		return
 	}
-	if w.Status != before {
-		w.Streak = 0
+	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
+	if stopped {
+		return
 	}
 	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
 	if w.Streak == 0 || w.Since.IsZero() {
@@ -329,14 +345,17 @@ func (w *wait) lookForResult(pace request.Pace) {
 	w.last.took += took
 }
 
-// unrunnable reports whether there was no attempt, and how the wait ends then: the program
-// cannot be run, or the start must not be sent.
-func (w *wait) unrunnable() (Ending, bool) {
-	if w.refused != nil {
-		return Failed, true
-	}
+// unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
+// or the start must not be sent; otherwise "".
+func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
-	return CannotRun, f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable)
+	switch {
+	case w.refused != nil:
+		return Failed
+	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
+		return CannotRun
+	}
+	return ""
 }
 
 // stopped returns how the wait ends once nothing is waited for any more: its place is closed
@@ -376,6 +395,7 @@ func (w *wait) before() Ending {
 	case w.Ending != "":
 		return w.Ending
 	case w.Starting:
+		w.hopeless = errMayHaveStarted
 		return Failed
 	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
 		return AttemptsExhausted
@@ -427,6 +447,3 @@ func earliest(a, b time.Time) time.Time {
 	}
 	return a
 }
-
-// newRand returns a source of jitter that is seeded at random.
-func newRand() *rand.Rand { return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())) }
