@@ -284,32 +284,45 @@ func TestGroupDoesNotShareAStart(t *testing.T) {
 `)
 }
 
-// A spaced limiter allows an attempt each interval, and closes as it is told.
+// A spaced limiter allows an attempt each interval at a place, and closes it as it is told.
 type spaced struct {
 	mu       sync.Mutex
 	interval time.Duration
-	next     time.Time
-	closed   time.Time
-	place    string // that was closed
-	reason   string
+	known    map[string]*spacedPlace
 	places   []string // that it was asked about
+}
+
+type spacedPlace struct {
+	next, closed time.Time
+	reason       string
 }
 
 type zeros struct{}
 
 func (zeros) Uint64() uint64 { return 0 }
 
+func (l *spaced) at(place string) *spacedPlace {
+	if l.known == nil {
+		l.known = map[string]*spacedPlace{}
+	}
+	if l.known[place] == nil {
+		l.known[place] = new(spacedPlace)
+	}
+	return l.known[place]
+}
+
 func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !had.IsZero() && !had.Before(l.closed) {
+	p := l.at(place)
+	if !had.IsZero() && !had.Before(p.closed) {
 		return had, ""
 	}
 	l.places = append(l.places, place)
-	at := slices.MaxFunc([]time.Time{time.Now(), l.next, l.closed}, time.Time.Compare)
-	l.next = at.Add(l.interval)
-	if at.Equal(l.closed) && place == l.place {
-		return at, l.reason
+	at := slices.MaxFunc([]time.Time{time.Now(), p.next, p.closed}, time.Time.Compare)
+	p.next = at.Add(l.interval)
+	if at.Equal(p.closed) {
+		return at, p.reason
 	}
 	return at, ""
 }
@@ -317,9 +330,8 @@ func (l *spaced) Next(place string, had time.Time) (time.Time, string) {
 func (l *spaced) Done(place string, r poll.Result) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.Wait > 0 {
-		l.closed, l.next = time.Now().Add(r.Wait), time.Time{}
-		l.place, l.reason = place, r.Reason
+	if p := l.at(place); r.Wait > 0 {
+		*p = spacedPlace{closed: time.Now().Add(r.Wait), reason: r.Reason}
 	}
 }
 
@@ -347,9 +359,9 @@ func TestGroupSpacesAttempts(t *testing.T) {
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
 2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
 2s      place   p the probe
-6: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
-4: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
-5: 14s     end     succeeded SUCCESS after 1: the probe reports no failure
+6: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
+4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
+5: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
 1m2s    goal    succeeded 6/6 of 6, 7 attempts: 6 succeeded
 `)

@@ -39,7 +39,7 @@ type list struct {
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys}
-	lead.list = list
+	lead.list, lead.deadline, lead.limit = list, l.deadline, l.deadline.Sub(lead.p.Start)
 	keys := list.Known
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
@@ -52,6 +52,7 @@ func (l *loop) addList(lead *wait) {
 	l.add(lead).list = list
 	l.lists++
 	list.number()
+	list.hurry()
 }
 
 // openList begins a list, unless its elements are all that is left to look at, or had ended
@@ -109,7 +110,7 @@ func (l *list) join(key string) *wait {
 	}
 	w := newWait(l.lead.loop, p)
 	w.element = new(element)
-	w.tally, w.deadline, w.limit = l.lead.tally, l.lead.deadline, l.lead.limit
+	w.tally = l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
 	if w.Shown || w.Ended() {
 		w.Shown = true
@@ -131,6 +132,31 @@ func (l *list) number() (joined bool) {
 	return joined
 }
 
+// hurry sets the deadline of the next look: the earliest of the targets that wait for it.
+func (l *list) hurry() {
+	l.lead.deadline = l.lead.loop.deadline
+	for _, w := range l.waiting {
+		l.lead.deadline = earliest(l.lead.deadline, w.deadline)
+	}
+}
+
+// endLate ends the elements of a list whose deadline has come before the next look, which is
+// held back. The others go on.
+func (l *loop) endLate(s *source, now time.Time) {
+	l.endSome(s, func(w *wait) Ending {
+		if w.deadline.IsZero() || w.deadline.After(now) {
+			return ""
+		}
+		return w.stopped()
+	})
+	s.list.hurry()
+	next := s.lead().deadline
+	if due := s.lead().Due; due.After(now) {
+		next = earliest(next, due)
+	}
+	l.sleep(s, next)
+}
+
 // classify judges an answer as a whole and, if it is complete, the members by it.
 func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 	o := j.observation
@@ -146,8 +172,8 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
 		return l.whole(ctx, &without, err.Error())
 	}
-	if next := status.NextPage(last.Bytes()); l.Whole && next != "" {
-		words := next + " tells of another page: a command has to print all, as many do by a flag"
+	if l.Whole && status.NextPage(last.Bytes()) != "" {
+		words := status.NextPage(last.Bytes()) + " tells of another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
 		return l.whole(ctx, o, "")
 	}
@@ -324,6 +350,8 @@ func (l *loop) settleList(s *source) {
 			l.emit(w.event(EventAttempt, now))
 		}
 	}
+	lastLook := lead.LastLook && lead.deadline.Equal(l.deadline)
+	lead.deadline = l.deadline
 	how := lead.ending()
 	hopeless := how == Failed || how == HintTooLong
 	if !list.good || list.Alone || hopeless {
@@ -343,11 +371,12 @@ func (l *loop) settleList(s *source) {
 		return how
 	})
 	switch {
-	case list.isComplete(joined, lead.LastLook || how == TimedOut):
+	case list.isComplete(joined, lastLook || how == TimedOut):
 		l.endList(s, "")
 	case how != "" && (how != AttemptsExhausted || len(list.waiting) == 0):
 		l.endList(s, how)
 	default:
+		list.hurry()
 		list.narrow()
 	}
 }

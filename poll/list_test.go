@@ -278,10 +278,10 @@ func TestListEnds(t *testing.T) {
 3s 3 c ends after 1: succeeded: .state is "done"`, summary: "attempts exhausted 1/3"},
 		{name: "attempts at an empty list", lists: []string{""}, change: func(p *poll.Poller) { p.MaxAttempts = 3 },
 			want: `3s 0 jobs ends after 3: attempts exhausted: attempts made: 3 of 3; last: 0 elements`, summary: "attempts exhausted 0/1"},
-		{name: "a deadline of all", lists: []string{"a=run", "a=run b=run", "a=run b=run", "a=run b=run"},
+		{name: "a deadline of each", lists: []string{"a=run", "a=run b=run", "a=run b=run", "a=run b=run"},
 			change: func(p *poll.Poller) { p.Timeout = 3500 * time.Millisecond },
 			want: `3.475s 1 a ends after 5: timed out: timed out after 3.5s; last: .state is "run", want == "done"
-3.475s 2 b ends after 4: timed out: timed out after 3.5s; last: .state is "run", want == "done"`, summary: "timed out 0/2"},
+5.475s 2 b ends after 7: timed out: timed out after 3.5s; last: .state is "run", want == "done"`, summary: "timed out 0/2"},
 		{name: "one is enough", group: poll.Group{AtLeast: 1}, lists: []string{"a=run b=run c=run", "a=run b=done c=run"},
 			want: `2s 2 b ends after 2: succeeded: .state is "done"
 2s 1 a ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"
@@ -594,6 +594,40 @@ func TestListHints(t *testing.T) {
 		}
 		if len(hints) != 1 || !strings.Contains(hints[0], ".state") {
 			t.Errorf("hints: %q", hints)
+		}
+	})
+}
+
+// A closing limiter holds its place back once, after some attempts.
+type closing struct {
+	mu       sync.Mutex
+	attempts int
+	until    time.Time
+}
+
+func (l *closing) Next(_ string, had time.Time) (time.Time, string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.attempts--; l.attempts >= 0 || !had.IsZero() {
+		return time.Now(), ""
+	}
+	return l.until, ""
+}
+
+func (l *closing) Done(string, poll.Result) {}
+
+// A list whose place is held back at the deadline of its first elements goes on with the others.
+func TestListHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		p := ofJobs(t, poll.Elements{}, "a=run", "a=run b=run", "a=done b=done")
+		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "the place"}, 5*time.Second
+		lines, _ := told(poll.Group{Timeout: time.Minute, Limiter: &closing{attempts: 2, until: began.Add(6 * time.Second)}}, p)
+		want := `5s 1 a ends after 2: timed out: timed out after 5s; last: .state is "run", want == "done"
+6s 2 b ends after 2: succeeded: .state is "done"
+`
+		if got := endings(lines); got != want {
+			t.Errorf("got:\n%swant:\n%s", got, want)
 		}
 	})
 }

@@ -320,6 +320,8 @@ func (l *loop) wake(now time.Time) {
 		case s.busy && s.door == doors:
 			l.lend(s, now)
 		case s.busy: // what it finds out comes first
+		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
+			l.endLate(s, now)
 		case !deadline.IsZero() && !now.Before(deadline):
 			l.end(s)
 		default:
@@ -453,6 +455,7 @@ func (l *loop) reserved(s *source, now time.Time) HeldBy {
 	}
 	s.told = nil
 	l.shut(*told, now)
+	l.shutOne(s, now) // that may have been told before
 	return HeldByGate
 }
 
@@ -532,6 +535,9 @@ func (l *loop) shutOne(s *source, now time.Time) {
 		return
 	}
 	place, deadline := s.place.told, s.lead().deadline
+	if s.list != nil { // its elements have deadlines of their own
+		deadline = l.deadline
+	}
 	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
 		return
 	}

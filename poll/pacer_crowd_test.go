@@ -106,7 +106,7 @@ func crowd(t *testing.T, limiter *Pacer, server *bucket, hint time.Duration) (us
 		target := func() {
 			for {
 				turn <- struct{}{}
-				sent := slot(limiter, "server", end)
+				sent := slotAt(limiter, "server", end)
 				<-turn
 				if sent.After(end) {
 					return
@@ -132,7 +132,7 @@ func crowd(t *testing.T, limiter *Pacer, server *bucket, hint time.Duration) (us
 }
 
 // slot waits for the time at which a request may go, if that is before the end.
-func slot(l Limiter, place string, end time.Time) time.Time {
+func slotAt(l Limiter, place string, end time.Time) time.Time {
 	var had time.Time
 	for {
 		at, _ := l.Next(place, had)

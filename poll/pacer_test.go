@@ -51,7 +51,7 @@ func (l *ledger) next(had time.Time) time.Time {
 // send sends n requests.
 func (l *ledger) send(n int) {
 	for range n {
-		l.sent = slot(l.limiter, "here", time.Now().Add(24*time.Hour))
+		l.sent = slotAt(l.limiter, "here", time.Now().Add(24*time.Hour))
 	}
 	l.write("%d sent", n)
 }

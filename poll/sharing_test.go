@@ -230,7 +230,7 @@ func TestSharedAnswers_failure(t *testing.T) {
 			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(20 * time.Second), Timeout: time.Minute}
 		})
 		for _, o := range outcomes {
-			if o.Elapsed != 40*time.Second && o.Elapsed != 20*time.Second {
+			if !slices.Contains([]time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}, o.Elapsed) { // whoever comes first, after its lease
 				t.Errorf("%s after %d attempts", o.Elapsed, o.Attempts)
 			}
 		}
