@@ -37,7 +37,7 @@ func floods() []testCase {
 		{name: "answer of 2 GB", answer: "200,repeat=2147483648:0", flags: once, code: 1, words: "--max-body", most: 24},
 		{name: "answer of 1 GB, compressed", answer: "200,repeat=1073741824,gzip:0", flags: once, code: 1, words: "--max-body", most: 24},
 		{name: "answer of 10 MB of [", answer: "200,repeat=10485760:[", flags: asked, code: 3, words: "NOT_READY", most: 80},
-		{name: "headers of 64 MB", answer: "200,headers=1000000", flags: once, code: 3, words: "the header of the answer is too long", most: 40},
+		{name: "headers of 64 MB", answer: "200,headers=1000000", flags: once, code: 3, words: "response headers exceeded", most: 40},
 		{name: "history of 16 MB of [", history: func() string { return strings.Repeat("[", 16<<20) }, most: 64},
 		{name: "history of 16 MB of empty lines", history: func() string { return strings.Repeat("\n", 16<<20) }, most: 64},
 		{name: "history of 5,000,000 empty objects", history: func() string { return strings.Repeat("{}\n", 5<<20) }, most: 64},
