@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -694,6 +696,37 @@ func TestListAloneStopped(t *testing.T) {
 		want := []string{"wait jobs false", "wait a false", "wait b false", "attempt jobs false", "end a false", "end b false"}
 		if !slices.Equal(got, want) {
 			t.Errorf("%q", got)
+		}
+	})
+}
+
+// What is followed of each element is known before the first look at it: a later run goes on
+// from there, and starts nothing again.
+func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		transport := roundTrip(func(r *http.Request) *http.Response {
+			text := `{"state":"done"}`
+			if r.Method == http.MethodPost {
+				text = `{"jobs":[{"id":1},{"id":2}]}`
+			}
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(text))}
+		})
+		each, err := expr.CompileEach(".jobs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := poll.Poller{
+			Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Follow: "/jobs/{.id}", FollowEach: true, Transport: transport},
+			Elements: &poll.Elements{Each: each, Alone: true}, Rules: isDone(t),
+		}
+		var kept []string
+		for ev := range (&poll.Group{Timeout: time.Minute}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
+			if ev.Kind == poll.EventWait && ev.N > 0 && ev.Attempt == 1 {
+				kept = append(kept, string(ev.State.Session))
+			}
+		}
+		if len(kept) != 2 || !strings.Contains(kept[0], "/jobs/1") || !strings.Contains(kept[1], "/jobs/2") {
+			t.Errorf("kept %q", kept)
 		}
 	})
 }

@@ -141,10 +141,13 @@ func (w *wait) prepare() error {
 			return err
 		}
 	}
-	if s, ok := w.probe.(resumer); ok && len(w.Session) > 0 {
-		if err := s.Resume(w.Session); err != nil {
-			return fmt.Errorf("go on with the wait: %w", err)
+	if s, ok := w.probe.(resumer); ok {
+		if len(w.Session) > 0 {
+			if err := s.Resume(w.Session); err != nil {
+				return fmt.Errorf("go on with the wait: %w", err)
+			}
 		}
+		w.Session = s.Save() // of an element that is looked at alone, before its first attempt
 	}
 	if !w.Began.IsZero() && w.startDue() {
 		return errNoSession
