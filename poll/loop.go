@@ -463,9 +463,8 @@ func (l *loop) reserved(s *source, now time.Time) HeldBy {
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	s.count()
-	p, first, session, told := s.place, s.lead(), s.lead().probe, s.told
+	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
 	s.told = nil
-	s.door = room // the attempt is over
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
@@ -520,6 +519,9 @@ func (l *loop) shut(place Place, now time.Time) {
 	}
 	wait := place.ClosedUntil.Sub(now)
 	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
+	if l.single && l.live == 0 { // its last event was the end
+		return
+	}
 	l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
 	for _, s := range l.sources {
 		if s.place == p && !s.busy {

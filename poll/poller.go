@@ -105,8 +105,8 @@ func (p *Poller) Run(ctx context.Context) (Outcome, error) {
 }
 
 // Events runs the poller and yields what happens: EventWait, EventStart and
-// EventAttempt for each attempt, and one EventEnd. Breaking out of the iteration
-// ends the run.
+// EventAttempt for each attempt, and one EventEnd, which is the last; with a Limiter, an
+// EventPlace when the place has asked for a wait. Breaking out of the iteration ends the run.
 //
 // Each wait comes before its attempt and begins when the previous attempt ends. An
 // attempt that is under way when ctx is done is stopped; the run never outlasts its
@@ -126,7 +126,7 @@ func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 }
 
 // Step makes the next attempt of a wait and returns the state after it, for the next Step,
-// and what happened: the events that [Poller.Events] would yield. It does not wait, so that
+// and what happened: the events that [Poller.Events] would yield, without EventPlace. It does not wait, so that
 // whoever drives the wait can do that elsewhere, such as a workflow engine.
 //
 // The last event says what comes next. After an EventWait, the next Step is due when its
@@ -150,7 +150,9 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 	}
 	var events []Event
 	l := going.loop(ctx, func(e Event) bool {
-		events = append(events, e)
+		if e.Kind != EventPlace { // the next Step's wait says it
+			events = append(events, e)
+		}
 		return true
 	})
 	l.once = true

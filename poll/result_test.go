@@ -17,10 +17,14 @@ import (
 // second and has the next of the answers, the last again and again.
 type finishing struct {
 	operation
-	looks []status.Observation
+	looks    []status.Observation
+	released int
 }
 
 func (f *finishing) Session() poll.Probe { return f }
+
+// Release is called once an answer was judged, which may take a place of poll.Bodies.
+func (f *finishing) Release() { f.released++ }
 
 func (f *finishing) Result(status.Observation) (func(context.Context) status.Observation, string) {
 	look := func(ctx context.Context) status.Observation {
@@ -52,6 +56,15 @@ func TestTheResultIsPartOfTheAttemptThatSaidDone(t *testing.T) {
 2s      attempt #1 SUCCESS in 1s: HTTP 200 OK
 2s      end     succeeded SUCCESS after 1: HTTP 200 OK
 `)
+}
+
+func TestTheResultIsLetGo(t *testing.T) {
+	t.Parallel()
+	probe := finishingAfter(answer(503), answer(200))
+	timeline(t, poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Second)})
+	if probe.released != 2 {
+		t.Errorf("let go %d times, want 2: after each attempt", probe.released)
+	}
 }
 
 func TestTheResultIsLookedForAgain(t *testing.T) {

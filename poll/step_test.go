@@ -233,3 +233,29 @@ func ExamplePoller_Step() {
 	// 3 SUCCESS the probe reports no failure
 	// succeeded
 }
+
+// What a place asks for is no end of a Step's state: the last event is that of the wait.
+func TestStepKeepsItsStateWhereAPlaceCloses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		probe := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
+			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Minute))
+		}}
+		p := poll.Poller{Probe: probe, Limiter: &poll.Pacer{}, Immediate: true}
+		state, events := p.Step(t.Context(), poll.State{})
+		last := events[len(events)-1]
+		if state.Attempts != 1 || last.Kind != poll.EventWait || last.Wait < time.Minute {
+			t.Fatalf("%d attempts, then %s %s", state.Attempts, last.Kind, last.Wait)
+		}
+		again, events := p.Step(t.Context(), state)
+		if again.Attempts != 1 || len(events) != 1 {
+			t.Errorf("sooner: %d attempts, %d events", again.Attempts, len(events))
+		}
+		for range 3 { // a slot may be held back longer
+			time.Sleep(time.Until(again.Due))
+			again, _ = p.Step(t.Context(), again)
+		}
+		if again.Attempts < 2 {
+			t.Errorf("later: %d attempts", again.Attempts)
+		}
+	})
+}
