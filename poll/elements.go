@@ -37,8 +37,7 @@ type Elements struct {
 	Past map[string]State
 
 	// Narrow returns the probe that asks about these keys, some of Known, which have not
-	// ended. It is called whenever that are fewer, but not once an operation was started: that
-	// is followed. Nil means that the Poller's Probe always asks about all.
+	// ended. It is called each time fewer are left, unless the list has started an operation. Nil means that the Poller's Probe always asks about all.
 	Narrow func(keys []string) Probe
 	// Alone looks at each element by itself, once an answer has listed them, as
 	// [HTTP.FollowEach] says where.

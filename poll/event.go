@@ -9,7 +9,7 @@ import (
 // An EventKind says what happened in an [Event], in a word.
 type EventKind string
 
-// The kinds of event, in the order in which they happen.
+// The kinds of event.
 const (
 	EventWait    EventKind = "wait"    // a wait begins
 	EventStart   EventKind = "start"   // an attempt begins
@@ -30,7 +30,7 @@ const (
 )
 
 // A RunID tells the waits of one process apart: two may have the same name. It is random, and
-// not 0. Among a million, two are the same with a chance of 3 in 100 million.
+// not 0.
 type RunID uint64
 
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it

@@ -34,14 +34,14 @@ type Group struct {
 	Parallel int
 	// ParallelPlace returns how many of them go to one place: the scheme, host and port of a
 	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
-	// limit but Parallel; nil returns 0 for every place. One that takes far longer than others
-	// there does not count, as long as not twice as many are under way.
+	// limit but Parallel; nil returns 0 for every place. An attempt that takes far
+	// longer than usual there gives its room to another, up to twice the number.
 	ParallelPlace func(place string) int
 	// Limiter spaces the requests to each place; nil means no limit.
 	Limiter Limiter
 
-	// Start, Timeout and Rand are as in a [Poller], for all targets together. What a target
-	// sets itself applies, too, and to Start and Rand alone.
+	// Start, Timeout and Rand are as in a [Poller], for all targets together. A target's own
+	// Timeout applies in addition; its own Start and Rand take the place of these.
 	Start   time.Time
 	Timeout time.Duration
 	Rand    *rand.Rand

@@ -93,7 +93,7 @@ type HTTP struct {
 	Follow string
 	// FollowEach means that the first good answer lists operations, and that Follow, an
 	// expression or a URL with expressions, is about each of them: "." is the element, and
-	// $json the answer. The session is then a [Forker], and does not follow by itself.
+	// $json the answer. The attempts at the list itself follow nothing then.
 	FollowEach bool
 	// Next says where the next page of a good answer is. All pages of a list are one
 	// attempt, of at most 1,000 requests, each made as the first one. With a [Limiter] a page
@@ -155,8 +155,7 @@ func (h HTTP) Credentials() string {
 func (h HTTP) Target() string { return TargetName(h.URL) }
 
 // Session returns the probe of one run, which keeps the URL being followed and the
-// validators of the last answer. The probe is a [Starter], a [Finisher] and, with
-// FollowEach, a [Forker].
+// validators of the last answer.
 func (h HTTP) Session() Probe {
 	session, err := request.NewSession(request.Request(h))
 	if err != nil {

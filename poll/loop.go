@@ -18,7 +18,7 @@ const (
 	defaultParallel = 50
 	// clockSpread is by how much two readings of another clock may differ.
 	clockSpread = 100 * time.Millisecond
-	// never is when a loop wakes by itself that waits for something else.
+	// never is what the timer is set to if nothing is due.
 	never = time.Duration(1<<63 - 1)
 )
 
@@ -26,15 +26,16 @@ const (
 var (
 	errReached    = fmt.Errorf("%w: the goal was reached", Cancelled)
 	errOutOfReach = fmt.Errorf("%w: the goal is out of reach", Cancelled)
-	errBrokenOff  = fmt.Errorf("%w: the consumer broke off", Cancelled)
+	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
 )
 
 // A loop drives waits. It plans, settles and tells in the consumer's goroutine, and sources
-// look in others. A source belongs to one of those while it is busy, and to the loop otherwise.
+// look in other goroutines; that of a single wait looks in the consumer's, too. A source belongs
+// to one of those while it is busy, and to the loop otherwise.
 type loop struct {
 	Group
 	score
-	single bool // its one target is no target of a group
+	single bool // its one target is no target of a group, and the loop itself looks at it
 	once   bool // it makes one attempt, if that is due
 
 	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
@@ -44,13 +45,13 @@ type loop struct {
 	brokenOff   bool
 
 	sources []*source
-	opened  int // of them
+	opened  int // how many of sources are opened
 	places  map[string]*place
 	claims  semaphore
 	workers semaphore
 	agenda  agenda
 	timer   *time.Timer
-	busy    int // sources that are
+	busy    int // how many of sources are busy
 	done    chan *source
 }
 
@@ -103,7 +104,7 @@ func (l *loop) limit() (release func()) {
 	}
 	return func() {
 		stop()
-		l.cancel(errBrokenOff)
+		l.cancel(errOver)
 	}
 }
 
@@ -203,7 +204,8 @@ func (l *loop) fail(s *source, how Ending) {
 // over reports whether the loop is to end.
 func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
 
-// plan plans the next attempt of a source whose targets have not ended.
+// plan plans the next attempt of a source, or has it leave its place if all its targets have
+// ended.
 func (l *loop) plan(s *source) {
 	if l.assign(s); s.ended() {
 		s.sharing.leave()
@@ -317,7 +319,7 @@ func (l *loop) wake(now time.Time) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
-		case s.busy && s.door == doors:
+		case s.busy && s.door == attempt:
 			l.lend(s, now)
 		case s.busy: // what it finds out comes first
 		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
@@ -340,7 +342,7 @@ func (l *loop) admit(s *source) {
 		s.door++
 	}
 	switch {
-	case s.door == doors:
+	case s.door == attempt:
 		l.begin(s)
 	case s.place.doors[s.door].acquire(s):
 		l.pass(s)
@@ -430,7 +432,7 @@ func (l *loop) finish(s *source) {
 		l.leave(s, s.place, claim)
 	case slot:
 		by = l.reserved(s, now)
-	default:
+	case attempt:
 		l.settle(s)
 		return
 	}
@@ -603,7 +605,7 @@ func (l *loop) tellEnd(w *wait, how Ending) {
 // stop ends the targets that have not ended. Those of which an attempt is under way end with
 // it: its context is done.
 func (l *loop) stop() {
-	l.cancel(errBrokenOff)
+	l.cancel(errOver)
 	for l.endResting(); l.busy > 0; l.endResting() {
 		l.finish(<-l.done)
 	}

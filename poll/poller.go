@@ -20,7 +20,7 @@ type Poller struct {
 	// Probe looks at the operation once.
 	Probe Probe
 	// Target names the operation in events and errors. It should hold no secret. "" means
-	// the Probe's own name for it, if it is a [Targeter].
+	// what the Probe's method Target() string returns, if it has one.
 	Target string
 	// Elements makes every element of the answers a target of its own, to which Rules, the
 	// limits and the thresholds apply. It is for the targets of a [Group]; a single wait with
@@ -33,20 +33,20 @@ type Poller struct {
 	// Schedule gives the wait before each attempt. Nil means 100 ms, doubled each
 	// time, up to 20 s.
 	Schedule backoff.Schedule
-	// Resend gives the wait before a [Starter] tries again to start the operation, after
-	// a request that was refused for load or never left. The first try comes at once, and
+	// Resend gives the wait before the request that starts the operation (see [HTTP]) is sent
+	// again, if it was refused for load or never left. The first try comes at once, and
 	// Schedule begins when one is answered. With Elements, it also gives the wait before a
 	// look that only confirms that a list is complete. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.
 	Throttled backoff.Schedule
-	// Limiter spaces the attempts at each place; nil means no limit. The targets of a [Group]
+	// Limiter spaces the requests to each place; nil means no limit. The targets of a [Group]
 	// have that of the group.
 	Limiter Limiter
 	// Answers shares what is answered with those who ask the same; nil means with nobody.
-	// AnswersName vouches that asking changes nothing, even where that is not known, and names
-	// the question, see [Sharer].
+	// AnswersName names the question, and says that asking it changes nothing, for requests and
+	// commands of which that is not known.
 	Answers     Answers
 	AnswersName string
 	// Rand is the source of all jitter. Nil means one seeded at random for each run.
@@ -85,9 +85,8 @@ type Poller struct {
 	// is called on any goroutine, for several targets at once.
 	Starting func(State) error
 
-	// Settle, unless it is nil, is given the outcome of a run that has Succeeded, before
-	// that counts or is told. It returns the outcome to count and tell, which is a failure
-	// if the result turns out to be of no use.
+	// Settle, unless it is nil, is called with the outcome of a wait that Succeeded, before its
+	// EventEnd. What it returns takes its place: a failure if the result is of no use.
 	Settle func(Outcome) Outcome
 }
 
@@ -165,8 +164,9 @@ const maxKeeping = 5 * time.Second
 
 // Get requests url by the default schedule of a [Poller] until the answer meets a condition, an
 // expression of package status/expr such as `.state == "done"`, and returns that answer. The
-// wait ends with ctx. Its error is an [*Error], or says what is wrong with the condition; the
-// last answer comes with it, if there was one.
+// first request comes after 100 ms. Without a deadline in ctx, Get waits for as long as it takes;
+// an answer such as 404 ends it. The error is an [*Error], or says what is wrong with the
+// condition; the last answer comes with it, if there was one.
 func Get(ctx context.Context, url, condition string) ([]byte, error) {
 	done, err := status.NewRule(status.Success, condition)
 	if err != nil {

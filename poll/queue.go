@@ -84,14 +84,17 @@ type place struct {
 	opens   time.Time     // when it opens at the latest, since its Limiter may add to a wait
 }
 
-// The doors of a place, and what is done in another goroutine once a source is through.
+// The doors before an attempt, in their order. Behind claim and slot something is asked; room,
+// turn and worker only let so many through.
 const (
 	claim  = iota // to find out whether another process makes the attempt
 	room          // for so many attempts at the place
 	turn          // to ask the Limiter, and to wait for its slot
 	slot          // to ask the Limiter when the request may go
 	worker        // for so many attempts at all places
-	doors         // to make the attempt
+
+	attempt // behind the last door
+	doors   = attempt
 )
 
 // leastLong is how long an attempt takes at least that may hang.

@@ -55,7 +55,7 @@ func (s *source) do() {
 		s.sharing.claim(s)
 	case slot:
 		s.reserve()
-	default:
+	case attempt:
 		s.look()
 		s.inform()
 	}

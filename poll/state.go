@@ -9,7 +9,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A State is where a wait stands. The wait works on it, each [Event] has a copy of it, and
+// A State is where a wait stands. The wait works on it, each event of a wait has a copy of it, and
 // [Poller.Past] goes on from one, in the same process or another. It has a JSON form, in
 // which durations are in nanoseconds. The zero value is that of a wait that has not begun.
 //

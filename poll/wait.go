@@ -22,7 +22,7 @@ type wait struct {
 	run      RunID
 	n        int // its number in a group, 0 for none
 	loop     *loop
-	session  Probe         // of p.Probe, which it is itself if it has none
+	session  Probe         // of p.Probe, or p.Probe itself if that has none
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
