@@ -297,7 +297,6 @@ type AdviceCode uint8
 const (
 	AdviceNone        AdviceCode = iota // nothing
 	AdviceTrust                         // trust the authority of the server's certificate, or do not verify it
-	AdviceTerminal                      // let the program have the terminal
 	AdviceFollow                        // say where to look after the start, or that the request starts nothing
 	AdviceKey                           // say what names an element
 	AdviceNext                          // say where the next page of the list is, or that there is none

@@ -329,8 +329,6 @@ func remedy(a status.Advice) string {
 	switch a.Code {
 	case status.AdviceTrust:
 		return "to trust it: --cacert FILE names another authority, -k accepts any certificate"
-	case status.AdviceTerminal:
-		return "to let it have the terminal: --foreground"
 	case status.AdviceFollow:
 		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
 	case status.AdviceKey:
