@@ -17,7 +17,6 @@ func TestAdviceNamesFlags(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[status.AdviceCode]string{
 		status.AdviceTrust:       "--cacert",
-		status.AdviceTerminal:    "--foreground",
 		status.AdviceFollow:      "--follow none",
 		status.AdviceFinalStates: `--until '.state=="..."'`,
 	} {
