@@ -193,9 +193,8 @@ func (r Result) Explain() Explanation {
 		why.Notes = slices.Compact(append(e.why.notes, e.hints.near...))
 		return why
 	}
-	asked := or(r.env.Exit != nil, "command: ", "request: ") + x.src
 	for _, line := range why.Lines {
-		line = asked + " -- " + line
+		line = or(r.env.Exit != nil, "command: ", "request: ") + x.src + " -- " + line
 		last := x.hinted.Load() // the answers of many targets are often explained alike
 		if last == nil || last[0] != line {
 			_, hint, _ := hintTable().Find("answer", line)

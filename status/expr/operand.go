@@ -17,10 +17,8 @@ import (
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
-// isReserved reports whether a word alone is not a path.
-func isReserved(word string) bool {
-	return isOneOf(word, bareFunctions+" true false null and or in contains startswith endswith ")
-}
+// reserved are the words that mean something by themselves.
+const reserved = bareFunctions+" true false null and or in contains startswith endswith "
 
 // startsName reports whether a name begins at offset i.
 func (p *parser) startsName(i int) bool {
@@ -36,7 +34,7 @@ func (p *parser) startsBarePath(i int) bool {
 	word := p.word(i)
 	next := p.at(i + len(word))
 	isPath := next == '.' || next == '[' || next == '#' || next == '*' || next == '\\' // such as true.x
-	return p.startsName(i) && next != '(' && (isPath || !isReserved(word))
+	return p.startsName(i) && next != '(' && (isPath || !isOneOf(word, reserved))
 }
 
 // startsPath reports whether a path begins at offset i.

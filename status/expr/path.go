@@ -149,7 +149,7 @@ func (p *pathParser) tightPipe() bool {
 	c, word := p.at(next), p.word(next)
 	tight := c == '#' || c == '@' || c == '\\' || isDigit(c)
 	if p.bare && !tight {
-		isFunction := isReserved(word) || isOneOf(word, testFunctions) || p.at(next+len(word)) == '('
+		isFunction := isOneOf(word, reserved) || isOneOf(word, testFunctions) || p.at(next+len(word)) == '('
 		tight = c == '*' || p.startsName(next) && !isFunction
 	}
 	if tight {
