@@ -1,6 +1,10 @@
 // Package poll waits for an asynchronous operation: it looks again and again,
 // with growing pauses, until the operation is done or has failed.
 //
+// [Get] requests a URL until the answer meets a condition:
+//
+//	job, err := poll.Get(ctx, "https://api.example.com/jobs/42", `.state == "done"`)
+//
 // [Until] calls a function until that reports that it is done:
 //
 //	job, err := poll.Until(ctx, func(ctx context.Context) (*Job, bool, error) {
@@ -39,6 +43,6 @@
 // and [Poller.Step] makes one attempt of a wait that a workflow engine drives.
 //
 // A [Group] waits for many Pollers, until all of them, or as many as are needed, have
-// succeeded. Its attempts share a [Limiter], so that no place gets more of them than it
-// allows; a [Pacer] is one in memory.
+// succeeded. Its requests share a [Limiter], so that no place gets more of them than it
+// allows: a [Pacer] is one in memory, and package fleet has one for several processes.
 package poll
