@@ -16,6 +16,23 @@ import (
 	"github.com/pollcli/poll/status/expr"
 )
 
+// Wait for a URL in a call.
+func ExampleGet() {
+	looks := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		looks++
+		state := map[bool]string{true: "done", false: "running"}[looks == 2]
+		fmt.Fprintf(w, `{"state":%q}`, state)
+	}))
+	defer server.Close()
+
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	job, err := poll.Get(ctx, server.URL, `.state == "done"`)
+	fmt.Println(string(job), err)
+	// Output: {"state":"done"} <nil>
+}
+
 // Wait for a value that a function of one's own gets.
 func ExampleUntil() {
 	replicas := 0
