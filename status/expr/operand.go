@@ -18,7 +18,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 // reserved are the words that mean something by themselves.
-const reserved = bareFunctions+" true false null and or in contains startswith endswith "
+const reserved = bareFunctions + " true false null and or in contains startswith endswith "
 
 // startsName reports whether a name begins at offset i.
 func (p *parser) startsName(i int) bool {
