@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	// The scripts wait for processes more than they compute.
-	stdflag.Set("test.parallel", "6")
+	stdflag.Set("test.parallel", "12")
 	testscript.Main(m, programs())
 }
 
