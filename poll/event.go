@@ -29,39 +29,27 @@ const (
 	HeldByAnother HeldBy = "another" // another process makes the attempt, and shares the answer
 )
 
-// A RunID tells the waits of one process apart: two may have the same name. It is random, and
-// not 0.
-type RunID uint64
-
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it
 // must not be changed.
 type Event struct {
 	Kind   EventKind
-	Run    RunID
 	Target string // names the operation in words
 	// N numbers the targets of a [Group], from 1 in their order; 0 for a single wait, and for
 	// a list itself.
-	N int
-	// Attempt numbers the attempt that is waited for, begins or has ended, from
-	// 1. In an EventEnd it is the number of attempts made.
-	Attempt     int
+	N           int
 	MaxAttempts int           // 0 = no limit
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the wait
 	Deadline    time.Time     // when the wait times out; zero = never
-	// State is where the wait stands now. State.Due is when the next attempt comes.
+	// State is where the wait stands now. State.Attempts counts the attempts that were begun:
+	// an EventWait comes before the one after these, and State.Due is when.
 	State State
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// Hint is the wait that the server asked for, nil if it asked for none (EventWait).
-	Hint *status.Hint
 	// HeldBy says what has held back an attempt that was due, so that there is a further
 	// EventWait for it; "" for any other.
 	HeldBy HeldBy
-	// LastLook is true when the wait was shortened so that one more attempt
-	// fits before the deadline (EventWait, EventStart).
-	LastLook bool
 
 	// Observation is what the attempt saw, Verdict what that means, and Took how
 	// long the attempt ran (EventAttempt).
@@ -71,9 +59,9 @@ type Event struct {
 	// Threshold is how many consecutive attempts with this verdict end the wait, of which
 	// State.Streak were made; 0 if the verdict never does (EventAttempt).
 	Threshold int
-	// Held is how long it has been this verdict, and HoldFor how long that has to be to end
-	// the wait; 0 if it need not last (EventAttempt).
-	Held, HoldFor time.Duration
+	// HoldFor is how long the verdict has to be the same, since State.Since, to end the wait;
+	// 0 if it need not last (EventAttempt).
+	HoldFor time.Duration
 
 	// Outcome is the result of the wait (EventEnd).
 	Outcome *Outcome
@@ -102,10 +90,8 @@ func (e Event) Age() time.Duration {
 func (w *wait) event(kind EventKind, now time.Time) Event {
 	e := Event{
 		Kind:        kind,
-		Run:         w.run,
 		Target:      w.p.Target,
 		N:           w.n,
-		Attempt:     w.Attempts,
 		MaxAttempts: w.p.MaxAttempts,
 		At:          now,
 		Elapsed:     now.Sub(w.Start),
@@ -114,16 +100,10 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	}
 	switch kind {
 	case EventWait:
-		e.Attempt++
-		e.Wait, e.LastLook = max(0, w.Due.Sub(now)), w.LastLook
-		if left := w.hintLeft(now); left > 0 {
-			e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
-		}
-	case EventStart:
-		e.LastLook = w.LastLook
+		e.Wait = max(0, w.Due.Sub(now))
 	case EventAttempt:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-		e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
+		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
 	}
 	return e
 }

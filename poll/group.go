@@ -139,7 +139,7 @@ func (l *loop) goal() Event {
 	if s.Ending == Interrupted || s.Ending == TimedOut {
 		s.Cause = context.Cause(l.caller)
 	}
-	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
+	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Summary: &s}
 }
 
 // gravest returns the ending of a group whose goal was not reached.

@@ -233,9 +233,7 @@ func (l *loop) hold(s *source, by HeldBy, now time.Time) {
 	for _, w := range s.waits {
 		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
 		e := w.event(EventWait, now)
-		if e.HeldBy = by; by != "" {
-			e.Hint = nil
-		}
+		e.HeldBy = by
 		l.emit(e)
 	}
 	l.sleep(s, earliest(first.deadline, first.Due))
@@ -593,12 +591,13 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
+	o.State = w.keptAtEnd(o)
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
 	}
 	e := w.event(EventEnd, time.Now())
-	e.Attempt, e.Elapsed, e.Outcome, e.State = o.Attempts, o.Elapsed, &o, w.keptAtEnd(o)
+	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State
 	l.emit(e)
 }
 

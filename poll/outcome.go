@@ -47,7 +47,6 @@ func (e Ending) Is(target error) bool { return e == TimedOut && target == contex
 
 // An Outcome is the result of a wait.
 type Outcome struct {
-	Run     RunID
 	Target  string // names the operation in words
 	Ending  Ending
 	Reason  string        // in words, why the wait ended as it did
@@ -62,9 +61,9 @@ type Outcome struct {
 	// Cause is the cause of the caller's context if it ended the wait, or the error of a
 	// probe that cannot be used; otherwise nil.
 	Cause error
-	// Attempts counts the attempts made. One that was stopped counts, one that could not be
-	// started does not. Taken and Alone are as in a [State].
-	Attempts, Taken, Alone int
+	// State is what a later run goes on from. State.Attempts counts the attempts made: one that
+	// was stopped counts, one that could not be started does not.
+	State State
 	// Verdict and Observation are from the last attempt that was not stopped from
 	// outside, or from the last one if all were. Observation is nil if there was no
 	// attempt. After SUCCESS its Body is the result.
@@ -118,13 +117,9 @@ func (w *wait) outcome(ending Ending) Outcome {
 		j = w.last
 	}
 	o := Outcome{
-		Run:         w.run,
 		Target:      w.p.Target,
 		Ending:      ending,
 		Status:      w.Status,
-		Attempts:    w.Attempts,
-		Taken:       w.Taken,
-		Alone:       w.Alone,
 		Verdict:     j.verdict,
 		Observation: j.observation,
 	}

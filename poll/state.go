@@ -141,7 +141,7 @@ func (w *wait) keptAtEnd(o Outcome) State {
 	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
 		return State{
-			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: o.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
+			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
 	}

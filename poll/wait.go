@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -19,8 +17,7 @@ import (
 type wait struct {
 	State
 	p        Poller // with its defaults
-	run      RunID
-	n        int // its number in a group, 0 for none
+	n        int    // its number in a group, 0 for none
 	loop     *loop
 	session  Probe         // of p.Probe, or p.Probe itself if that has none
 	probe    Probe         // the session, or that of the result once done is set
@@ -66,7 +63,7 @@ func newWait(l *loop, p Poller) *wait {
 		p.Rand = l.Rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, run: RunID(1 + rand.Uint64N(math.MaxUint64)), probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
@@ -93,6 +90,9 @@ func (w *wait) goOn(past State, now time.Time) {
 		}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
+	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
+		w.Hint = nil
+	}
 	if !w.Due.IsZero() && !w.Reserved {
 		longest := w.Previous
 		if w.Hint != nil {
