@@ -215,20 +215,20 @@ func (l *loop) plan(s *source) {
 	if s.sharing != nil {
 		first.next = s.sharing.next
 	}
-	first.crowd = s.place.crowd(first.median(), l.Parallel)
+	first.crowd = s.place.allLooks(first.median(), l.Parallel)
 	known := l.once && !first.Due.IsZero() // by the last step
 	if !known {
 		first.plan(now)
 	}
-	if s.door = claim; known && !first.Due.After(now) {
+	if s.step = claim; known && !first.Due.After(now) {
 		l.sleep(s, first.Due)
 		return
 	}
-	l.hold(s, "", now)
+	l.postpone(s, "", now)
 }
 
-// hold tells that a source waits until it is due, and why if it was before.
-func (l *loop) hold(s *source, by HeldBy, now time.Time) {
+// postpone tells that a source waits until it is due, and why if it was before.
+func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
 	first := s.lead()
 	for _, w := range s.waits {
 		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
@@ -261,12 +261,10 @@ func (l *loop) placeOf(name string) *place {
 	if p := l.places[name]; p != nil {
 		return p
 	}
-	p := &place{name: name, doors: [doors]*semaphore{&l.claims, {}, {}, {}, &l.workers}}
-	if p.limited = name != "" && l.Limiter != nil; p.limited {
-		p.doors[turn].most = 1
-	}
+	p := &place{name: name, steps: [steps]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
+	p.limited = name != "" && l.Limiter != nil
 	if name != "" && l.ParallelPlace != nil {
-		p.doors[room].most = l.ParallelPlace(name)
+		p.steps[room].most = l.ParallelPlace(name)
 	}
 	l.places[name] = p
 	return p
@@ -317,8 +315,6 @@ func (l *loop) wake(now time.Time) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
-		case s.busy && s.door == attempt:
-			l.lend(s, now)
 		case s.busy: // what it finds out comes first
 		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
 			l.endLate(s, now)
@@ -330,57 +326,45 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
-// admit takes a source that is due to the next door before its attempt that is for it, unless
-// the loop is to end.
+// admit has a source that is due take the next step before its attempt, unless the loop is to
+// end.
 func (l *loop) admit(s *source) {
 	if l.over() {
 		return
 	}
-	for s.door == claim && !s.shares() || s.door < worker && s.isTaken() || s.door == slot && !s.place.limited {
-		s.door++
+	for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
+		s.step++
 	}
 	switch {
-	case s.door == attempt:
+	case s.step == attempt:
 		l.begin(s)
-	case s.place.doors[s.door].acquire(s):
+	case s.has[s.step] || s.place.steps[s.step].acquire(s):
 		l.pass(s)
 	default:
 		l.sleep(s, s.lead().deadline)
 	}
 }
 
-// pass goes on with a source behind its door.
+// pass goes on with a source that has acquired the semaphore of its step.
 func (l *loop) pass(s *source) {
-	s.holds[s.door] = true
-	if s.door == claim || s.door == slot {
+	s.has[s.step] = true
+	if s.step == claim || s.step == turn {
 		l.do(s)
 		return
 	}
-	s.door++
+	s.step++
 	l.admit(s)
 }
 
-// leave gives back what a source holds at a door of a place, to the next in line.
-func (l *loop) leave(s *source, p *place, door int) {
-	if !s.holds[door] {
+// release gives a semaphore of a place that a source has acquired to the next in line.
+func (l *loop) release(s *source, p *place, step int) {
+	if !s.has[step] {
 		return
 	}
-	s.holds[door] = false
-	if next := p.doors[door].release(); next != nil {
+	s.has[step] = false
+	if next := p.steps[step].release(); next != nil {
 		l.pass(next)
 	}
-}
-
-// lend gives the room of an attempt that takes far longer than others to another. At most as
-// many more attempts than there is room for are under way.
-func (l *loop) lend(s *source, now time.Time) {
-	if s.place.lent >= s.place.doors[room].most {
-		l.sleep(s, now.Add(leastLong))
-		return
-	}
-	s.place.lent++
-	s.lent = true
-	l.leave(s, s.place, room)
 }
 
 // begin begins an attempt.
@@ -388,9 +372,6 @@ func (l *loop) begin(s *source) {
 	p := s.place // the next attempt may go to another
 	s.begun = time.Now()
 	l.sleep(s, time.Time{})
-	if p.doors[room].most > 0 {
-		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
-	}
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -402,10 +383,10 @@ func (l *loop) begin(s *source) {
 		l.emit(w.event(EventStart, s.begun))
 	}
 	l.do(s)
-	l.leave(s, p, turn)
+	l.release(s, p, turn)
 }
 
-// do has a source do what is behind its door. The loop of a single wait does that itself.
+// do has a source do what its step asks, or its attempt. The loop of a single wait does that itself.
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
@@ -425,46 +406,56 @@ func (l *loop) finish(s *source) {
 	l.busy--
 	s.busy = false
 	now, by := time.Now(), HeldByAnother
-	switch s.door {
-	case claim:
-		l.leave(s, s.place, claim)
-	case slot:
-		by = l.reserved(s, now)
+	switch s.step {
 	case attempt:
 		l.settle(s)
 		return
+	case claim:
+		l.release(s, s.place, claim)
+	case turn:
+		by = HeldByRate
 	}
 	switch {
 	case s.granted:
-		s.door++
+		s.step++
 		l.admit(s)
-	case !l.over() && !s.ended():
-		l.hold(s, by, now)
+	case l.over():
+	case s.step == turn && s.closed != "":
+		l.closed(s, now)
+	default:
+		l.postpone(s, by, now)
 	}
 }
 
-// reserved notes the slot that the limiter has given a source, and returns what holds it back
-// until then.
-func (l *loop) reserved(s *source, now time.Time) HeldBy {
-	p, due, told := s.place, s.lead().Due, s.told
-	if due.After(p.slot) {
-		p.gap, p.slot = min(due.Sub(p.slot), max(0, due.Sub(now))), due
+// closed tells that the place of a source has asked for a wait, and ends the targets for which it
+// opens too late.
+func (l *loop) closed(s *source, now time.Time) {
+	p, first := s.place, s.lead()
+	if first.Due.After(p.opens) {
+		p.opens = first.Due.Add(clockSpread)
+		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
+			Place: &Place{Name: p.name, ClosedUntil: first.Due, Reason: s.closed}})
 	}
-	if told == nil {
-		return HeldByRate
+	deadline := first.deadline
+	if s.list != nil { // its elements have deadlines of their own
+		deadline = l.deadline
 	}
-	s.told = nil
-	l.shut(*told, now)
-	l.shutOne(s, now) // that may have been told before
-	return HeldByGate
+	if deadline.IsZero() || first.Due.Before(deadline) {
+		l.postpone(s, HeldByGate, now)
+		return
+	}
+	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(first.Due.Sub(now)), s.closed)
+	for _, w := range s.all() {
+		w.closed = why
+	}
+	l.end(s)
 }
 
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	s.count()
-	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
-	s.told = nil
+	p, session := s.place, s.lead().session
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
@@ -474,22 +465,11 @@ func (l *loop) settle(s *source) {
 		h.Release()
 	}
 	s.sharing.forget()
-	p.usual = max(first.median(), p.usual-p.usual/8)
-	l.sleep(s, time.Time{})
-	if s.lent {
-		s.lent = false
-		p.lent--
-	}
 	if s.ended() || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
-	l.leave(s, p, room)
-	l.leave(s, p, worker)
-	now := time.Now()
-	if told != nil {
-		l.shut(*told, now)
-	}
-	l.shutOne(s, now) // its place may have been closed meanwhile
+	l.release(s, p, room)
+	l.release(s, p, worker)
 }
 
 // settleWaits tells what an attempt was judged to be, and ends the targets for which it was
@@ -510,52 +490,12 @@ func (l *loop) settleWaits(s *source) {
 	})
 }
 
-// shut notes, and tells, that a place has asked for a wait, and ends the targets that it is
-// closed to until their deadline.
-func (l *loop) shut(place Place, now time.Time) {
-	p := l.placeOf(place.Name)
-	if !place.ClosedUntil.After(p.opens) {
-		return
-	}
-	wait := place.ClosedUntil.Sub(now)
-	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
-	if l.single && l.live == 0 { // its last event was the end
-		return
-	}
-	l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
-	for _, s := range l.sources {
-		if s.place == p && !s.busy {
-			l.shutOne(s, now)
-		}
-	}
-}
-
-// shutOne ends the targets of a source that waits, if its place is closed until their
-// deadline.
-func (l *loop) shutOne(s *source, now time.Time) {
-	if s.ended() {
-		return
-	}
-	place, deadline := s.place.told, s.lead().deadline
-	if s.list != nil { // its elements have deadlines of their own
-		deadline = l.deadline
-	}
-	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
-		return
-	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-	for _, w := range s.all() {
-		w.closed = why
-	}
-	l.end(s)
-}
-
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
 	l.endAll(s, s.lead().stopped())
 	l.sleep(s, time.Time{})
-	for door := range doors {
-		l.leave(s, s.place, door)
+	for step := range steps {
+		l.release(s, s.place, step)
 	}
 	l.plan(s)
 }

@@ -69,45 +69,35 @@ func (m *semaphore) release() *source {
 	return nil
 }
 
-// A place is what attempts put load on. Before an attempt begins, its source passes the doors
-// in their order.
+// A place is what attempts put load on. Before an attempt begins, its source takes the steps of
+// admission there.
 type place struct {
 	name    string
 	limited bool // by the Limiter
-	doors   [doors]*semaphore
-	members int           // sources whose next attempt goes there
-	usual   time.Duration // about the longest that attempts there take
-	lent    int           // attempts that take so long that they have given their room to others
-	slot    time.Time     // the newest that the limiter gave
-	gap     time.Duration // between that and the one before
-	told    Place         // how it was closed last
-	opens   time.Time     // when it opens at the latest, since its Limiter may add to a wait
+	steps   [steps]*semaphore
+	members int       // sources whose next attempt goes there
+	opens   time.Time // when it opens at the latest, as was told
 }
 
-// The doors before an attempt, in their order. Behind claim and slot something is asked; room,
-// turn and worker only let so many through.
+// The steps of admission, in their order. At claim and turn something is asked.
 const (
-	claim  = iota // to find out whether another process makes the attempt
-	room          // for so many attempts at the place
-	turn          // to ask the Limiter, and to wait for its slot
-	slot          // to ask the Limiter when the request may go
-	worker        // for so many attempts at all places
+	claim  = iota // ask whether another process makes the attempt
+	room          // one of so many attempts at the place
+	turn          // the only one to ask the Limiter, and to wait until the request may go
+	worker        // one of so many attempts at all places
 
-	attempt // behind the last door
-	doors   = attempt
+	attempt // admitted
+	steps   = attempt
 )
 
-// leastLong is how long an attempt takes at least that may hang.
-const leastLong = 2 * time.Second
-
-// crowd returns how long the last looks of all at the place take, if one takes so long and
+// allLooks returns how long it takes to look once for each member, if one look takes so long and
 // so many are made at once.
-func (p *place) crowd(took time.Duration, parallel int) time.Duration {
+func (p *place) allLooks(took time.Duration, parallel int) time.Duration {
 	if p.members < 2 {
 		return 0
 	}
-	if most := p.doors[room].most; most > 0 {
+	if most := p.steps[room].most; most > 0 {
 		parallel = min(parallel, most)
 	}
-	return time.Duration(p.members) * max(took/time.Duration(parallel), p.gap)
+	return time.Duration(p.members) * took / time.Duration(parallel)
 }
