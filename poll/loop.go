@@ -35,8 +35,8 @@ var (
 type loop struct {
 	Group
 	score
-	single bool // its one target is no target of a group, and the loop itself looks at it
-	once   bool // it makes one attempt, if that is due
+	alone    bool // it has one wait, which is no target of a group, and makes the attempts itself
+	stepping bool // it makes one attempt, if that is due
 
 	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
 	cancel      context.CancelCauseFunc
@@ -78,10 +78,10 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 	defer l.timer.Stop()
 	l.read(targets)
 	l.openAll()
-	for l.step(); !l.over() && !(l.once && l.busy == 0); l.step() {
+	for l.step(); !l.over() && !(l.stepping && l.busy == 0); l.step() {
 		l.await()
 	}
-	if !l.once || l.over() {
+	if !l.stepping || l.over() {
 		l.stop()
 	}
 	for _, s := range l.sources {
@@ -93,7 +93,7 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 func (l *loop) limit() (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
-	if !l.once { // its caller's deadline is not that of the wait
+	if !l.stepping { // its caller's deadline is not that of the wait
 		l.deadline, _ = l.caller.Deadline()
 	}
 	if l.Timeout > 0 {
@@ -114,7 +114,7 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 	shared := make(map[Probe]*source)
 	for p := range targets {
 		w := newWait(l, p)
-		if p.Elements != nil && !l.single {
+		if p.Elements != nil && !l.alone {
 			l.addList(w)
 			continue
 		}
@@ -141,7 +141,7 @@ func (l *loop) add(w *wait) *source {
 // number makes a wait a target.
 func (l *loop) number(w *wait) {
 	l.live++
-	if l.Targets++; !l.single {
+	if l.Targets++; !l.alone {
 		w.n = l.Targets
 	}
 }
@@ -149,12 +149,12 @@ func (l *loop) number(w *wait) {
 // open opens the session of a source, and ends the targets for which no attempt can succeed,
 // or nothing is left to do. A request that starts an operation is not shared.
 func (l *loop) open(s *source) {
-	l.endSome(s, (*wait).before)
+	l.endSome(s, (*wait).endingOfPast)
 	if s.ended() {
 		return
 	}
 	first := s.lead()
-	how := first.before()
+	how := first.endingOfPast() // of a list
 	if how == "" {
 		how = first.open()
 	}
@@ -212,13 +212,10 @@ func (l *loop) plan(s *source) {
 		return
 	}
 	now, first := time.Now(), s.lead()
-	if s.sharing != nil {
-		first.next = s.sharing.next
-	}
-	first.crowd = s.place.allLooks(first.median(), l.Parallel)
-	known := l.once && !first.Due.IsZero() // by the last step
+	first.others = s.place.allLooks(first.median(), l.Parallel)
+	known := l.stepping && !first.Due.IsZero() // by the last step
 	if !known {
-		first.plan(now)
+		first.plan(now, s.sharing.nextLook())
 	}
 	if s.step = claim; known && !first.Due.After(now) {
 		l.sleep(s, first.Due)
@@ -311,7 +308,7 @@ func (l *loop) await() {
 // wake goes on with the sources whose time has come: to their attempts or, at the deadline, to
 // their end.
 func (l *loop) wake(now time.Time) {
-	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.once && l.Attempts > 0) {
+	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.stepping && l.Attempts > 0) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
@@ -390,7 +387,7 @@ func (l *loop) begin(s *source) {
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
-	if l.single {
+	if l.alone {
 		s.do()
 		l.finish(s)
 		return
@@ -483,7 +480,7 @@ func (l *loop) settleWaits(s *source) {
 			return how
 		}
 		l.emit(w.event(EventAttempt, now))
-		if how = w.ending(); how == "" && !l.single {
+		if how = w.ending(); how == "" && !l.alone {
 			w.slim()
 		}
 		return how
@@ -492,7 +489,7 @@ func (l *loop) settleWaits(s *source) {
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
-	l.endAll(s, s.lead().stopped())
+	l.endAll(s, s.lead().endingIfStopped())
 	l.sleep(s, time.Time{})
 	for step := range steps {
 		l.release(s, s.place, step)
@@ -559,14 +556,14 @@ func (l *loop) endResting() {
 	}
 }
 
-// stopped returns how the targets end that are not waited for any more: that of the caller, or
-// of the goal, and otherwise TimedOut.
-func (l *loop) stopped() Ending {
+// endingIfStopped returns how the targets end that are not waited for any more: that of the
+// caller, or of the goal, and otherwise TimedOut.
+func (l *loop) endingIfStopped() Ending {
 	err := l.caller.Err()
 	switch {
 	case l.broken() != nil:
 		return Failed
-	case err != nil && (l.once || !errors.Is(err, context.DeadlineExceeded)):
+	case err != nil && (l.stepping || !errors.Is(err, context.DeadlineExceeded)):
 		return Interrupted
 	case errors.Is(context.Cause(l.ctx), Cancelled):
 		return Cancelled

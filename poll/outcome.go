@@ -132,7 +132,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 	}
 	switch o.Cause = w.hopeless; {
 	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
-		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.refused, w.loop.broken())
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())
 	case ending == Interrupted, ending == TimedOut:
 		o.Cause = context.Cause(w.loop.caller)
 	}

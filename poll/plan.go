@@ -23,10 +23,12 @@ const (
 // plan plans the next attempt: after the schedule's own wait, or after the server's if that
 // is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
 // asks for.
-func (w *wait) plan(now time.Time) {
+//
+// Those who share the answers look at the time that is given, zero for none.
+func (w *wait) plan(now, shared time.Time) {
 	wait := max(0, w.Due.Sub(now))
 	if w.Due.IsZero() { // otherwise it is that of an earlier run
-		wait = w.naturalWait(now)
+		wait = w.naturalWait(now, shared)
 	}
 	w.LastLook = false
 	if !w.deadline.IsZero() {
@@ -43,8 +45,8 @@ func (w *wait) plan(now time.Time) {
 
 // naturalWait returns the wait before the next attempt if there were no deadline. It counts
 // from the last attempt, also if an earlier run made that.
-func (w *wait) naturalWait(now time.Time) time.Duration {
-	wait := max(0, w.ownWait()-w.passed(now))
+func (w *wait) naturalWait(now, shared time.Time) time.Duration {
+	wait := max(0, w.ownWait(shared)-w.passed(now))
 	if hint := w.hintLeft(now); hint > 0 {
 		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
 		wait = backoff.Add(max(wait, hint), spread)
@@ -70,7 +72,7 @@ func (w *wait) passed(now time.Time) time.Duration {
 
 // ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
 // attempts to start the operation.
-func (w *wait) ownWait() time.Duration {
+func (w *wait) ownWait(shared time.Time) time.Duration {
 	var delay time.Duration
 	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
 	if w.Attempts == 0 {
@@ -79,8 +81,8 @@ func (w *wait) ownWait() time.Duration {
 			return delay
 		}
 	}
-	if !w.next.IsZero() {
-		return max(0, time.Until(w.next))
+	if !shared.IsZero() {
+		return max(0, time.Until(shared))
 	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
 	if (starts || confirms) && w.p.Resend != nil {
@@ -103,18 +105,18 @@ func (w *wait) ownWait() time.Duration {
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of a
-// crowd take, but at most half of what is left, so that a slow probe still gets several
+// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of others at the
+// place take, but at most half of what is left, so that a slow probe still gets several
 // looks. If half is too little for a median attempt, more is kept.
 func (w *wait) reserve(left time.Duration) time.Duration {
 	median, most := w.median(), left/2
 	if median == 0 {
-		return min(unmeasuredReserve+w.crowd, most)
+		return min(unmeasuredReserve+w.others, most)
 	}
 	if most < median && median < left {
 		most = left - (left-median)/2
 	}
-	return min(max(minReserve, 2*median)+w.crowd, most)
+	return min(max(minReserve, 2*median)+w.others, most)
 }
 
 // median returns how long an attempt takes, 0 if none was measured.

@@ -139,7 +139,7 @@ func (w *wait) keptAtEnd(o Outcome) State {
 		return *w.p.Past
 	}
 	s := w.kept()
-	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
+	if (o.Ending == Succeeded || o.Ending == Failed) && !w.unsent {
 		return State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,

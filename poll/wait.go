@@ -23,21 +23,19 @@ type wait struct {
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
-	crowd    time.Duration // how long the last looks of all at the same place take
-	next     time.Time     // when all who share the answers look next, zero = they do not
+	others   time.Duration // how long the last looks of all at the same place take
 	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
 	own      *judged       // the last attempt by the element, or by the lack of it
 	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged         // the last attempt
-	complete *judged         // the last attempt that ended by itself
-	done     *status.Verdict // the SUCCESS, once only the result is missing
-	missing  string          // the result, in words
-	hopeless error           // why no attempt can succeed
-	refused  error           // why the request that starts the operation was not sent
-	closed   string          // why its place is closed past the deadline, in words
+	last     *judged  // the last attempt
+	complete *judged  // the last attempt that ended by itself
+	done     *pending // once only the result is missing
+	hopeless error    // why no attempt can succeed
+	unsent   bool     // the request that starts the operation, since hopeless
+	closed   string   // why its place is closed past the deadline, in words
 }
 
 // judged is an attempt that has ended.
@@ -45,6 +43,12 @@ type judged struct {
 	observation *status.Observation
 	verdict     status.Verdict
 	took        time.Duration
+}
+
+// pending is an operation that is done, and whose result is missing.
+type pending struct {
+	verdict status.Verdict // SUCCESS
+	missing string         // the result, in words
 }
 
 // newWait returns the wait of p in a loop.
@@ -217,10 +221,11 @@ func (w *wait) announce() error {
 	}
 	w.Starting = true
 	if w.p.Starting != nil {
-		w.refused = w.p.Starting(w.State)
-		w.Starting = w.refused == nil
+		w.hopeless = w.p.Starting(w.State)
+		w.unsent = w.hopeless != nil
+		w.Starting = !w.unsent
 	}
-	return w.refused
+	return w.hopeless
 }
 
 // startDue reports whether the next attempt is to start the operation.
@@ -231,7 +236,7 @@ func (w *wait) startDue() bool {
 
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
-	if w.refused != nil {
+	if w.unsent {
 		w.last = &judged{observation: &o}
 		return
 	}
@@ -279,9 +284,9 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	switch { // with the result, the verdict on the operation holds
 	case w.done == nil:
 	case v.Status == status.Success:
-		*v = *w.done
+		*v = w.done.verdict
 	default:
-		v.Reason = w.missing + ": " + v.Reason
+		v.Reason = w.done.missing + ": " + v.Reason
 	}
 	w.adopt(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
@@ -338,12 +343,12 @@ func (w *wait) lookForResult(pace request.Pace) {
 	if look == nil {
 		return
 	}
-	done, took := w.last.verdict, w.last.took
-	w.done, w.missing = &done, "done, but its result could not be fetched: "+what
+	took := w.last.took
+	w.done = &pending{w.last.verdict, "done, but its result could not be fetched: " + what}
 	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
 	w.Streak = 0
 	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.missing}}
+		verdict: status.Verdict{Status: status.NotReady, Reason: w.done.missing}}
 	w.answered(w.look(pace))
 	w.last.took += took
 }
@@ -353,7 +358,7 @@ func (w *wait) lookForResult(pace request.Pace) {
 func (w *wait) unrunnable() Ending {
 	f := w.last.observation.Failure
 	switch {
-	case w.refused != nil:
+	case w.unsent:
 		return Failed
 	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
 		return CannotRun
@@ -361,13 +366,13 @@ func (w *wait) unrunnable() Ending {
 	return ""
 }
 
-// stopped returns how the wait ends once nothing is waited for any more: its place is closed
-// until its deadline, the loop ends, or its deadline has come.
-func (w *wait) stopped() Ending {
+// endingIfStopped returns how the wait ends once nothing is waited for any more: its place is
+// closed until its deadline, the loop ends, or its deadline has come.
+func (w *wait) endingIfStopped() Ending {
 	if w.closed != "" {
 		return HintTooLong
 	}
-	return w.loop.stopped()
+	return w.loop.endingIfStopped()
 }
 
 // ending returns how the wait ends after an attempt, "" if it goes on. If several endings
@@ -379,8 +384,8 @@ func (w *wait) ending() Ending {
 		return Failed
 	case w.decided():
 		return Succeeded
-	case w.stopped() != TimedOut:
-		return w.stopped()
+	case w.endingIfStopped() != TimedOut:
+		return w.endingIfStopped()
 	case w.hintTooLong():
 		return HintTooLong
 	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
@@ -391,9 +396,9 @@ func (w *wait) ending() Ending {
 	return ""
 }
 
-// before returns how a wait ends that goes on from a Past after which there is nothing to do,
+// endingOfPast returns how a wait ends that goes on from a Past after which there is nothing to do,
 // "" if it goes on.
-func (w *wait) before() Ending {
+func (w *wait) endingOfPast() Ending {
 	switch {
 	case w.Ending != "":
 		return w.Ending
