@@ -372,7 +372,7 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
 		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
 	}}
-	fine := once("fine", time.Second, nil)
+	fine := once("fine", 2*time.Second, nil)
 	held := poll.Poller{Target: "held", Probe: probe, InitialDelay: 100 * time.Millisecond}
 	short := poll.Poller{Target: "short", Probe: probe, Immediate: true, Timeout: time.Minute}
 	long := poll.Poller{Target: "long", Probe: probe, Immediate: true, MaxAttempts: 2, Timeout: time.Hour}
@@ -380,8 +380,8 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	have := groupTimeline(t, g, short, held, fine, long)
 	wantTimeline(t, ends(have), `
 1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-3: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
 1s      place   p the probe
+3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
 5m1s    place   p the probe
 2: 5m1s    end     throttled past the deadline  after 0: p is closed for 4m59s (the probe), and 59s are left before the deadline

@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"time"
-
-	"github.com/pollcli/poll/words"
 )
 
 const (
@@ -224,59 +222,6 @@ func (l *loop) plan(s *source) {
 	l.postpone(s, "", now)
 }
 
-// postpone tells that a source waits until it is due, and why if it was before.
-func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
-	first := s.lead()
-	for _, w := range s.waits {
-		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
-		e := w.event(EventWait, now)
-		e.HeldBy = by
-		l.emit(e)
-	}
-	l.sleep(s, earliest(first.deadline, first.Due))
-}
-
-// assign makes a source a member of the place that its next attempt puts load on.
-func (l *loop) assign(s *source) {
-	if s.place != nil {
-		s.place.members--
-		s.place = nil
-	}
-	if s.ended() {
-		return
-	}
-	name := ""
-	if p, ok := s.lead().probe.(placer); ok {
-		name = p.Place()
-	}
-	s.place = l.placeOf(name)
-	s.place.members++
-}
-
-// placeOf returns the place of a name.
-func (l *loop) placeOf(name string) *place {
-	if p := l.places[name]; p != nil {
-		return p
-	}
-	p := &place{name: name, steps: [steps]*semaphore{&l.claims, {}, {most: 1}, &l.workers}}
-	p.limited = name != "" && l.Limiter != nil
-	if name != "" && l.ParallelPlace != nil {
-		p.steps[room].most = l.ParallelPlace(name)
-	}
-	l.places[name] = p
-	return p
-}
-
-// sleep has a source wake at a time; zero is never.
-func (l *loop) sleep(s *source, at time.Time) {
-	if s.at != asleep {
-		heap.Remove(&l.agenda, s.at)
-	}
-	if s.wake = at; !at.IsZero() {
-		heap.Push(&l.agenda, s)
-	}
-}
-
 // step goes on with what is due.
 func (l *loop) step() {
 	l.decide()
@@ -320,47 +265,6 @@ func (l *loop) wake(now time.Time) {
 		default:
 			l.admit(s)
 		}
-	}
-}
-
-// admit has a source that is due take the next step before its attempt, unless the loop is to
-// end.
-func (l *loop) admit(s *source) {
-	if l.over() {
-		return
-	}
-	for s.step == claim && !s.shares() || s.step < worker && s.isTaken() || s.step == turn && !s.place.limited {
-		s.step++
-	}
-	switch {
-	case s.step == attempt:
-		l.begin(s)
-	case s.has[s.step] || s.place.steps[s.step].acquire(s):
-		l.pass(s)
-	default:
-		l.sleep(s, s.lead().deadline)
-	}
-}
-
-// pass goes on with a source that has acquired the semaphore of its step.
-func (l *loop) pass(s *source) {
-	s.has[s.step] = true
-	if s.step == claim || s.step == turn {
-		l.do(s)
-		return
-	}
-	s.step++
-	l.admit(s)
-}
-
-// release gives a semaphore of a place that a source has acquired to the next in line.
-func (l *loop) release(s *source, p *place, step int) {
-	if !s.has[step] {
-		return
-	}
-	s.has[step] = false
-	if next := p.steps[step].release(); next != nil {
-		l.pass(next)
 	}
 }
 
@@ -422,30 +326,6 @@ func (l *loop) finish(s *source) {
 	default:
 		l.postpone(s, by, now)
 	}
-}
-
-// closed tells that the place of a source has asked for a wait, and ends the targets for which it
-// opens too late.
-func (l *loop) closed(s *source, now time.Time) {
-	p, first := s.place, s.lead()
-	if first.Due.After(p.opens) {
-		p.opens = first.Due.Add(clockSpread)
-		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
-			Place: &Place{Name: p.name, ClosedUntil: first.Due, Reason: s.closed}})
-	}
-	deadline := first.deadline
-	if s.list != nil { // its elements have deadlines of their own
-		deadline = l.deadline
-	}
-	if deadline.IsZero() || first.Due.Before(deadline) {
-		l.postpone(s, HeldByGate, now)
-		return
-	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(first.Due.Sub(now)), s.closed)
-	for _, w := range s.all() {
-		w.closed = why
-	}
-	l.end(s)
 }
 
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
