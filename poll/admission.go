@@ -79,7 +79,6 @@ type place struct {
 	name    string
 	limited bool // by the Limiter
 	steps   [steps]*semaphore
-	members int       // sources whose next attempt goes there
 	opens   time.Time // when it opens at the latest, as was told
 }
 
@@ -94,18 +93,6 @@ const (
 	steps   = attempt
 )
 
-// allLooks returns how long it takes to look once for each member, if one look takes so long and
-// so many are made at once.
-func (p *place) allLooks(took time.Duration, parallel int) time.Duration {
-	if p.members < 2 {
-		return 0
-	}
-	if most := p.steps[room].most; most > 0 {
-		parallel = min(parallel, most)
-	}
-	return time.Duration(p.members) * took / time.Duration(parallel)
-}
-
 // postpone tells that a source waits until it is due, and why if it was before.
 func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
 	first := s.lead()
@@ -118,25 +105,12 @@ func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
 	l.sleep(s, earliest(first.deadline, first.Due))
 }
 
-// assign makes a source a member of the place that its next attempt puts load on.
-func (l *loop) assign(s *source) {
-	if s.place != nil {
-		s.place.members--
-		s.place = nil
-	}
-	if s.ended() {
-		return
-	}
+// placeOf returns the place that the next attempt of a source puts load on.
+func (l *loop) placeOf(s *source) *place {
 	name := ""
 	if p, ok := s.lead().probe.(placer); ok {
 		name = p.Place()
 	}
-	s.place = l.placeOf(name)
-	s.place.members++
-}
-
-// placeOf returns the place of a name.
-func (l *loop) placeOf(name string) *place {
 	if p := l.places[name]; p != nil {
 		return p
 	}

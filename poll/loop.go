@@ -202,15 +202,15 @@ func (l *loop) fail(s *source, how Ending) {
 // over reports whether the loop is to end.
 func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
 
-// plan plans the next attempt of a source, or has it leave its place if all its targets have
-// ended.
+// plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
-	if l.assign(s); s.ended() {
+	if s.ended() {
 		s.sharing.leave()
 		return
 	}
 	now, first := time.Now(), s.lead()
-	first.others = s.place.allLooks(first.median(), l.Parallel)
+	s.place = l.placeOf(s)
+	first.others = l.lookAtOthers(s, first.median())
 	known := l.stepping && !first.Due.IsZero() // by the last step
 	if !known {
 		first.plan(now, s.sharing.nextLook())
@@ -220,6 +220,16 @@ func (l *loop) plan(s *source) {
 		return
 	}
 	l.postpone(s, "", now)
+}
+
+// lookAtOthers returns how long one look at each of the other sources takes, if one look takes so
+// long and all put load on the same place.
+func (l *loop) lookAtOthers(s *source, took time.Duration) time.Duration {
+	parallel := l.Parallel
+	if most := s.place.steps[room].most; most > 0 {
+		parallel = min(parallel, most)
+	}
+	return time.Duration(len(l.agenda)) * took / time.Duration(parallel)
 }
 
 // step goes on with what is due.

@@ -22,7 +22,7 @@ type wait struct {
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
-	others   time.Duration // how long the last looks of all at the same place take
+	others   time.Duration // how long the last looks of all others take
 	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
 	own      *judged       // the last attempt by the element, or by the lack of it
@@ -280,8 +280,8 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the
-// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of others at the
-// place take, but at most half of what is left, so that a slow probe still gets several
+// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
+// take, but at most half of what is left, so that a slow probe still gets several
 // looks. If half is too little for a median attempt, more is kept.
 func (w *wait) reserve(left time.Duration) time.Duration {
 	median, most := w.median(), left/2
