@@ -174,6 +174,11 @@ func (l *loop) open(s *source) {
 			w.Began = w.Start
 		}
 	}
+	if s.list == nil {
+		for _, w := range s.waits {
+			w.p.Probe = nil // the session is looked at
+		}
+	}
 }
 
 // openAll opens and plans the sources that are new.

@@ -51,9 +51,6 @@ type Outcome struct {
 	Ending  Ending
 	Reason  string        // in words, why the wait ended as it did
 	Elapsed time.Duration // since the start of the wait
-	// Age is how long the operation has been running, as far as is known: Elapsed or, where
-	// the wait started it, the time since that was answered.
-	Age time.Duration
 	// Status is the status of the verdict that decided, or of the last one; None if there
 	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS short of the threshold
 	// is NOT_READY.
@@ -127,9 +124,7 @@ func (w *wait) outcome(ending Ending) Outcome {
 		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
 		return o
 	}
-	if o.Elapsed = time.Since(w.Start); !w.Began.IsZero() {
-		o.Age = time.Since(w.Began)
-	}
+	o.Elapsed = time.Since(w.Start)
 	switch o.Cause = w.hopeless; {
 	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
 		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())

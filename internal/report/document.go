@@ -67,7 +67,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		Notes:    remarks(&o),
 		Timeline: []Moment{},
 
-		prediction: predict(r.cfg.Forecast, o.Age),
+		prediction: predict(r.cfg.Forecast, ageOf(o)),
 	}
 	r.mu.Lock()
 	d.Notes = append(d.Notes, oneLines("", r.said)...)

@@ -205,9 +205,7 @@ func TestList_manyFail(t *testing.T) {
 	for i := range 5 {
 		l := newRecording(jobName(i), time.Minute, 0)
 		l.wait(time.Second, nil).attempt(verdict(status.Error, "", "HTTP 401"), httpAnswer(401, "no"))
-		for _, ev := range l.end(failed) {
-			events = append(events, ev)
-		}
+		events = append(events, l.end(failed)...)
 	}
 	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
 	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})

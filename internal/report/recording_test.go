@@ -140,8 +140,8 @@ func (t *recording) end(o poll.Outcome) []poll.Event {
 			o.Reason = o.Verdict.Reason
 		}
 	}
+	o.State.Start, o.State.Began = t.began, t.opBegan
 	t.event(poll.Event{Kind: poll.EventEnd, State: o.State, Outcome: &o})
-	o.Age = t.events[len(t.events)-1].Age()
 	return t.events
 }
 
