@@ -1,13 +1,18 @@
 package poll
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
 )
 
 // judged is an attempt that has ended.
@@ -272,4 +277,131 @@ func (w *wait) threshold() int {
 // deadline.
 func (w *wait) hintTooLong() bool {
 	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
+}
+
+// outcome returns the outcome of a wait that ends so.
+func (w *wait) outcome(ending Ending) Outcome {
+	j := w.complete
+	if j.observation == nil {
+		j = w.last
+	}
+	o := Outcome{
+		Target:      w.p.Target,
+		Ending:      ending,
+		Status:      w.Status,
+		Verdict:     j.verdict,
+		Observation: j.observation,
+	}
+	if w.Ended() { // an earlier run
+		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
+		return o
+	}
+	o.Elapsed = time.Since(w.Start)
+	switch o.Cause = w.hopeless; {
+	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())
+	case ending == Interrupted, ending == TimedOut:
+		o.Cause = context.Cause(w.loop.caller)
+	}
+	if ending != Succeeded && o.Status == status.Success {
+		o.Status = status.NotReady // it was not seen often enough
+	}
+	o.Reason = w.reason(o)
+	o.Verdict.Hints = nil
+	if ending == Succeeded && w.neverFound(o) {
+		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
+	}
+	if ending == Succeeded && w.p.Settle != nil {
+		o = w.p.Settle(o)
+	}
+	if ending != Succeeded && o.Observation != nil {
+		w.explain(&o)
+	}
+	return o
+}
+
+// neverFound reports whether what was waited for to be gone was never seen.
+func (w *wait) neverFound(o Outcome) bool {
+	isHere := func(rule status.Rule) bool { return rule.Here }
+	return !w.found && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
+}
+
+// explain notes what kept the wait undecided.
+func (w *wait) explain(o *Outcome) {
+	last, needed, hold := w.last.verdict.Status, w.threshold(), w.holdFor()
+	switch {
+	case o.Ending == Failed, o.Ending == CannotRun:
+	case w.Streak < needed:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed))
+	case w.held() < hold:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
+	}
+	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
+	if w.done == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
+		o.Verdict.Hints = w.tally.Hints()
+	}
+}
+
+// reason says why the wait ended as it did.
+func (w *wait) reason(o Outcome) string {
+	if w.hopeless != nil {
+		return w.hopeless.Error()
+	}
+	last := o.Verdict.Reason
+	if last != "" {
+		last = "; last: " + last
+	}
+	switch o.Ending {
+	case HintTooLong:
+		asked := o.Verdict.Reason
+		if w.closed != "" {
+			asked = w.closed
+		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
+		}
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
+	case AttemptsExhausted:
+		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
+	case TimedOut:
+		limit := w.limit
+		if limit != w.p.Timeout { // it is the context's, set a moment earlier
+			limit = max(0, limit).Round(time.Millisecond)
+		}
+		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
+	case Interrupted, Failed:
+		if o.Cause != nil {
+			return fmt.Sprintf("%v%s", o.Cause, last)
+		}
+	case Cancelled:
+		why := strings.TrimPrefix(context.Cause(w.loop.ctx).Error(), string(Cancelled)+": ")
+		return why + last
+	}
+	return o.Verdict.Reason
+}
+
+// kept returns what a later run has to go on from.
+func (w *wait) kept() State {
+	s := w.State
+	if w.done != nil { // the operation is looked at again
+		s.Status, s.Streak = status.NotReady, 0
+	}
+	return s
+}
+
+// keptAtEnd returns the state of a wait that has ended so.
+func (w *wait) keptAtEnd(o Outcome) State {
+	if o.Resumed {
+		return *w.p.Past
+	}
+	s := w.kept()
+	if (o.Ending == Succeeded || o.Ending == Failed) && !w.unsent {
+		return State{
+			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
+			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
+		}
+	}
+	if s.LastLook { // the next run has another deadline
+		s.Due, s.LastLook = time.Time{}, false
+	}
+	return s
 }
