@@ -81,8 +81,7 @@ func manMore() map[string]string {
 		"at-least":       "A share is rounded up.",
 		"fail-fast":      "Otherwise the targets that may still succeed are waited for even so.",
 		"target-timeout": "In a targets file the key timeout sets it for one.",
-		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one. " +
-			"An attempt that takes far longer than others leaves its room to another.",
+		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one.",
 		"rate": "N/U as curl's: U is s, m, h or d, or several of them, as in 5/10s. A given rate is kept to 95%. One target is limited only if it is given.",
 		"share": "The processes of one user on one machine share a directory, which is created; others a Redis, version 5 or later, or Valkey. " +
 			"Together they keep to one limit at each place, and where they ask the same, one asks and all get the answer. " +
