@@ -34,7 +34,7 @@ func ExamplePoller_Events() {
 	for e := range p.Events(context.Background()) {
 		switch e.Kind {
 		case poll.EventAttempt:
-			fmt.Println(e.Attempt, e.Verdict.Status, e.Verdict.Reason)
+			fmt.Println(e.State.Attempts, e.Verdict.Status, e.Verdict.Reason)
 		case poll.EventEnd:
 			fmt.Println(e.Outcome.Ending)
 		}

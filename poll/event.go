@@ -1,6 +1,8 @@
 package poll
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/pollcli/poll/status"
@@ -29,39 +31,27 @@ const (
 	HeldByAnother HeldBy = "another" // another process makes the attempt, and shares the answer
 )
 
-// A RunID tells the waits of one process apart: two may have the same name. It is random, and
-// not 0.
-type RunID uint64
-
 // An Event is one thing that happened. It is a value: nothing in it changes later, and it
 // must not be changed.
 type Event struct {
 	Kind   EventKind
-	Run    RunID
 	Target string // names the operation in words
 	// N numbers the targets of a [Group], from 1 in their order; 0 for a single wait, and for
 	// a list itself.
-	N int
-	// Attempt numbers the attempt that is waited for, begins or has ended, from
-	// 1. In an EventEnd it is the number of attempts made.
-	Attempt     int
+	N           int
 	MaxAttempts int           // 0 = no limit
 	At          time.Time     // when it happened
 	Elapsed     time.Duration // since the start of the wait
 	Deadline    time.Time     // when the wait times out; zero = never
-	// State is where the wait stands now. State.Due is when the next attempt comes.
+	// State is where the wait stands now. State.Attempts counts the attempts that were begun:
+	// an EventWait comes before the one after these, and State.Due is when.
 	State State
 
 	// Wait is the time until the next attempt (EventWait).
 	Wait time.Duration
-	// Hint is the wait that the server asked for, nil if it asked for none (EventWait).
-	Hint *status.Hint
 	// HeldBy says what has held back an attempt that was due, so that there is a further
 	// EventWait for it; "" for any other.
 	HeldBy HeldBy
-	// LastLook is true when the wait was shortened so that one more attempt
-	// fits before the deadline (EventWait, EventStart).
-	LastLook bool
 
 	// Observation is what the attempt saw, Verdict what that means, and Took how
 	// long the attempt ran (EventAttempt).
@@ -71,9 +61,9 @@ type Event struct {
 	// Threshold is how many consecutive attempts with this verdict end the wait, of which
 	// State.Streak were made; 0 if the verdict never does (EventAttempt).
 	Threshold int
-	// Held is how long it has been this verdict, and HoldFor how long that has to be to end
-	// the wait; 0 if it need not last (EventAttempt).
-	Held, HoldFor time.Duration
+	// HoldFor is how long the verdict has to be the same, since State.Since, to end the wait;
+	// 0 if it need not last (EventAttempt).
+	HoldFor time.Duration
 
 	// Outcome is the result of the wait (EventEnd).
 	Outcome *Outcome
@@ -102,10 +92,8 @@ func (e Event) Age() time.Duration {
 func (w *wait) event(kind EventKind, now time.Time) Event {
 	e := Event{
 		Kind:        kind,
-		Run:         w.run,
 		Target:      w.p.Target,
 		N:           w.n,
-		Attempt:     w.Attempts,
 		MaxAttempts: w.p.MaxAttempts,
 		At:          now,
 		Elapsed:     now.Sub(w.Start),
@@ -114,16 +102,105 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 	}
 	switch kind {
 	case EventWait:
-		e.Attempt++
-		e.Wait, e.LastLook = max(0, w.Due.Sub(now)), w.LastLook
-		if left := w.hintLeft(now); left > 0 {
-			e.Hint = &status.Hint{Wait: left, Source: w.Hint.Source}
-		}
-	case EventStart:
-		e.LastLook = w.LastLook
+		e.Wait = max(0, w.Due.Sub(now))
 	case EventAttempt:
 		e.Observation, e.Verdict, e.Took = w.last.observation, w.last.verdict, w.last.took
-		e.Threshold, e.Held, e.HoldFor = w.threshold(), w.held(), w.holdFor()
+		e.Threshold, e.HoldFor = w.threshold(), w.holdFor()
 	}
 	return e
+}
+
+// An Ending says how a wait ended, in words. It is an error, so that errors.Is(err,
+// poll.TimedOut) finds it in the error of a wait.
+type Ending string
+
+// The endings.
+const (
+	// Succeeded: the operation is done.
+	Succeeded Ending = "succeeded"
+	// Failed: ErrorThreshold verdicts of ERROR in a row, a final one, a probe that cannot be
+	// used, or a caller's context that was canceled with a [Permanent] cause.
+	Failed Ending = "failed"
+	// CannotRun: the program was not found or cannot be executed.
+	CannotRun Ending = "cannot be run"
+	// HintTooLong: the server asked for a wait until after the deadline.
+	HintTooLong Ending = "throttled past the deadline"
+	// AttemptsExhausted: MaxAttempts were made.
+	AttemptsExhausted Ending = "attempts exhausted"
+	// TimedOut: the deadline was reached, Timeout's or that of the caller's context. It
+	// also matches context.DeadlineExceeded.
+	TimedOut Ending = "timed out"
+	// Interrupted: the caller's context was canceled.
+	Interrupted Ending = "interrupted"
+	// Cancelled: the goal of the [Group] was reached, or was out of reach, without this
+	// target.
+	Cancelled Ending = "cancelled"
+)
+
+// Error returns the words.
+func (e Ending) Error() string { return string(e) }
+
+// Is reports whether target is [context.DeadlineExceeded] and e is TimedOut.
+func (e Ending) Is(target error) bool { return e == TimedOut && target == context.DeadlineExceeded }
+
+// An Outcome is the result of a wait.
+type Outcome struct {
+	Target  string // names the operation in words
+	Ending  Ending
+	Reason  string        // in words, why the wait ended as it did
+	Elapsed time.Duration // since the start of the wait
+	// Status is the status of the verdict that decided, or of the last one; None if there
+	// was none. It is SUCCESS only if the wait Succeeded: a SUCCESS short of the threshold
+	// is NOT_READY.
+	Status status.Status
+	// Cause is the cause of the caller's context if it ended the wait, or the error of a
+	// probe that cannot be used; otherwise nil.
+	Cause error
+	// State is what a later run goes on from. State.Attempts counts the attempts made: one that
+	// was stopped counts, one that could not be started does not.
+	State State
+	// Verdict and Observation are from the last attempt that was not stopped from
+	// outside, or from the last one if all were. Observation is nil if there was no
+	// attempt. After SUCCESS its Body is the result.
+	Verdict     status.Verdict
+	Observation *status.Observation
+	// Resumed is true if the wait had ended before: it goes on from a [State] that has Ended,
+	// so that there was no attempt, and there is no Observation.
+	Resumed bool
+	// Notes tell what kept the wait undecided: a verdict that was not seen often enough,
+	// and rules that were never asked or never decidable, with what to write instead.
+	Notes []string
+}
+
+// Err returns nil for a wait that Succeeded, and otherwise an [*Error].
+func (o Outcome) Err() error {
+	if o.Ending == Succeeded {
+		return nil
+	}
+	return &Error{Outcome: o}
+}
+
+// An Error is the error of a wait that did not end in SUCCESS. It unwraps to its
+// [Ending] and to the causes, if there are any.
+type Error struct{ Outcome Outcome }
+
+// Error says what was waited for, how it ended and why.
+func (e *Error) Error() string {
+	o := e.Outcome
+	if o.Target == "" {
+		return fmt.Sprintf("wait: %s: %s", o.Ending, o.Reason)
+	}
+	return fmt.Sprintf("wait for %s: %s: %s", o.Target, o.Ending, o.Reason)
+}
+
+// Unwrap returns the ending and the causes.
+func (e *Error) Unwrap() []error {
+	errs := []error{e.Outcome.Ending}
+	if e.Outcome.Cause != nil {
+		errs = append(errs, e.Outcome.Cause)
+	}
+	if o := e.Outcome.Observation; o != nil && o.Failure != nil && o.Failure.Err != nil {
+		errs = append(errs, o.Failure.Err)
+	}
+	return errs
 }

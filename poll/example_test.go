@@ -80,7 +80,7 @@ func ExamplePoller() {
 		Timeout:  time.Minute,
 	}
 	outcome, err := p.Run(context.Background())
-	fmt.Println(outcome.Status, outcome.Attempts, string(outcome.Observation.Body), err)
+	fmt.Println(outcome.Status, outcome.State.Attempts, string(outcome.Observation.Body), err)
 	// Output: SUCCESS 3 {"state":"done"} <nil>
 }
 
@@ -165,7 +165,7 @@ func ExampleElements() {
 	var g poll.Group
 	for e := range g.Events(context.Background(), slices.Values([]poll.Poller{p})) {
 		if e.Kind == poll.EventEnd {
-			fmt.Println(e.N, e.Target, e.Outcome.Ending, "after", e.Outcome.Attempts)
+			fmt.Println(e.N, e.Target, e.Outcome.Ending, "after", e.Outcome.State.Attempts)
 		}
 	}
 	// Output:

@@ -34,8 +34,7 @@ type Group struct {
 	Parallel int
 	// ParallelPlace returns how many of them go to one place: the scheme, host and port of a
 	// URL, the program of a command, or what the Place method of a probe returns. 0 means no
-	// limit but Parallel; nil returns 0 for every place. An attempt that takes far
-	// longer than usual there gives its room to another, up to twice the number.
+	// limit but Parallel; nil returns 0 for every place.
 	ParallelPlace func(place string) int
 	// Limiter spaces the requests to each place; nil means no limit.
 	Limiter Limiter
@@ -139,7 +138,7 @@ func (l *loop) goal() Event {
 	if s.Ending == Interrupted || s.Ending == TimedOut {
 		s.Cause = context.Cause(l.caller)
 	}
-	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Attempt: s.Attempts, Summary: &s}
+	return Event{Kind: EventGoal, At: now, Elapsed: s.Elapsed, Deadline: l.deadline, Summary: &s}
 }
 
 // gravest returns the ending of a group whose goal was not reached.

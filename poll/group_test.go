@@ -358,8 +358,8 @@ func TestGroupSpacesAttempts(t *testing.T) {
 	wantTimeline(t, ends(have), `
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
 2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
-2s      place   p the probe
 6: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
+3s      place   p the probe
 4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
 5: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
@@ -372,7 +372,7 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
 		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
 	}}
-	fine := once("fine", time.Second, nil)
+	fine := once("fine", 2*time.Second, nil)
 	held := poll.Poller{Target: "held", Probe: probe, InitialDelay: 100 * time.Millisecond}
 	short := poll.Poller{Target: "short", Probe: probe, Immediate: true, Timeout: time.Minute}
 	long := poll.Poller{Target: "long", Probe: probe, Immediate: true, MaxAttempts: 2, Timeout: time.Hour}
@@ -380,12 +380,12 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	have := groupTimeline(t, g, short, held, fine, long)
 	wantTimeline(t, ends(have), `
 1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-0s      place   p the probe
-3: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
+1s      place   p the probe
+3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-5m0s    place   p the probe
-2: 5m0s    end     throttled past the deadline  after 0: p is closed for 5m (the probe), and 1m are left before the deadline
-5m0s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
+5m1s    place   p the probe
+2: 5m1s    end     throttled past the deadline  after 0: p is closed for 4m59s (the probe), and 59s are left before the deadline
+5m1s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
 `)
 }
 
@@ -407,31 +407,6 @@ func TestGroupEndsHeldTargetsAtTheirDeadline(t *testing.T) {
 3: 1.5s    end     timed out  after 0: timed out after 1.5s
 4: 1.5s    end     timed out  after 0: timed out after 1.5s
 1.5s    goal    timed out 0/4 of 4, 2 attempts: 4 timed out
-`)
-}
-
-// An attempt that takes far longer than others leaves its room to another: for at most as many
-// of them as may be under way.
-func TestGroupLeavesRoomBesideWhatHangs(t *testing.T) {
-	t.Parallel()
-	var targets []poll.Poller
-	for i, took := range []time.Duration{20, 20, 1, 1, 1, 1, 20, 20, 1} {
-		p := after(fmt.Sprint(i+1), took*time.Second)
-		p.Probe = placed{place: "p", ProbeFunc: p.Probe.(poll.ProbeFunc)}
-		targets = append(targets, p)
-	}
-	have := groupTimeline(t, poll.Group{ParallelPlace: func(string) int { return 2 }}, targets...)
-	wantTimeline(t, sorted(ends(have)), `
-3: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
-4: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
-5: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
-6: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
-1: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
-2: 20s     end     succeeded SUCCESS after 1: the probe reports no failure
-9: 23s     end     succeeded SUCCESS after 1: the probe reports no failure
-7: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
-8: 24s     end     succeeded SUCCESS after 1: the probe reports no failure
-24s     goal    succeeded 9/9 of 9, 9 attempts: 9 succeeded
 `)
 }
 
@@ -556,9 +531,9 @@ func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {
 	g := poll.Group{Limiter: &spaced{interval: time.Millisecond}, Timeout: 10 * time.Minute, Rand: rand.New(zeros{})}
 	have := groupTimeline(t, g, target("a", "p", 9*time.Second), target("b", "p", 4*time.Second), target("c", "", 20*time.Second))
 	wantTimeline(t, sorted(ends(have)), `
-1: 8s      end     throttled past the deadline  after 0: p is closed for 1h (the probe), and 9m52s are left before the deadline
 2: 8s      end     throttled past the deadline THROTTLED after 2: busy, the probe asks for 1h, and 9m52s are left before the deadline
-8s      place   p the probe
+1: 9s      end     throttled past the deadline  after 0: p is closed for 59m59s (the probe), and 9m51s are left before the deadline
+9s      place   p the probe
 3: 1m0s    end     attempts exhausted NOT_READY after 3: attempts made: 3 of 3; last: not yet
 1m0s    goal    throttled past the deadline 0/3 of 3, 5 attempts: 2 throttled past the deadline 1 attempts exhausted
 `)
@@ -579,9 +554,9 @@ func TestGroupEndsTargetsWhosePlaceWasClosedDuringTheirAttempt(t *testing.T) {
 		poll.Poller{Target: "refused", Probe: refused, InitialDelay: time.Second, Immediate: true})
 	wantTimeline(t, ends(have), `
 2: 1s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 59s are left before the deadline
-1s      place   p the probe
-1: 5s      end     throttled past the deadline NOT_READY after 1: p is closed for 59m56s (the probe), and 55s are left before the deadline
-5s      goal    throttled past the deadline 0/2 of 2, 2 attempts: 2 throttled past the deadline
+5.2s    place   p the probe
+1: 5.2s    end     throttled past the deadline NOT_READY after 1: p is closed for 59m56s (the probe), and 55s are left before the deadline
+5.2s    goal    throttled past the deadline 0/2 of 2, 2 attempts: 2 throttled past the deadline
 `)
 }
 

@@ -38,7 +38,7 @@ func ExampleHTTP() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%d attempts\n%s", outcome.Attempts, outcome.Observation.Body)
+	fmt.Printf("%d attempts\n%s", outcome.State.Attempts, outcome.Observation.Body)
 	// Output:
 	// 4 attempts
 	// id,name

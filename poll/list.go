@@ -147,7 +147,7 @@ func (l *loop) endLate(s *source, now time.Time) {
 		if w.deadline.IsZero() || w.deadline.After(now) {
 			return ""
 		}
-		return w.stopped()
+		return w.endingIfStopped()
 	})
 	s.list.hurry()
 	next := s.lead().deadline

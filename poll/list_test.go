@@ -109,7 +109,7 @@ func told(g poll.Group, targets ...poll.Poller) (lines []string, summary poll.Su
 			lines = append(lines, fmt.Sprintf("%v %d %s: %v %s", at, ev.N, ev.Target, ev.Verdict.Status, ev.Verdict.Reason))
 		case poll.EventEnd:
 			o := ev.Outcome
-			lines = append(lines, fmt.Sprintf("%v %d %s ends after %d: %v: %s", at, ev.N, ev.Target, o.Attempts, o.Ending, o.Reason))
+			lines = append(lines, fmt.Sprintf("%v %d %s ends after %d: %v: %s", at, ev.N, ev.Target, o.State.Attempts, o.Ending, o.Reason))
 		case poll.EventGoal:
 			summary = *ev.Summary
 		}
@@ -721,7 +721,7 @@ func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
 		}
 		var kept []string
 		for ev := range (&poll.Group{Timeout: time.Minute}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
-			if ev.Kind == poll.EventWait && ev.N > 0 && ev.Attempt == 1 {
+			if ev.Kind == poll.EventWait && ev.N > 0 && attemptOf(ev) == 1 {
 				kept = append(kept, string(ev.State.Session))
 			}
 		}

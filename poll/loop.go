@@ -10,8 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"time"
-
-	"github.com/pollcli/poll/words"
 )
 
 const (
@@ -35,8 +33,8 @@ var (
 type loop struct {
 	Group
 	score
-	single bool // its one target is no target of a group, and the loop itself looks at it
-	once   bool // it makes one attempt, if that is due
+	alone    bool // it has one wait, which is no target of a group, and makes the attempts itself
+	stepping bool // it makes one attempt, if that is due
 
 	caller, ctx context.Context // ctx is done with the caller's, at the deadline, or once the goal is decided
 	cancel      context.CancelCauseFunc
@@ -78,10 +76,10 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 	defer l.timer.Stop()
 	l.read(targets)
 	l.openAll()
-	for l.step(); !l.over() && !(l.once && l.busy == 0); l.step() {
+	for l.step(); !l.over() && !(l.stepping && l.busy == 0); l.step() {
 		l.await()
 	}
-	if !l.once || l.over() {
+	if !l.stepping || l.over() {
 		l.stop()
 	}
 	for _, s := range l.sources {
@@ -93,7 +91,7 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 func (l *loop) limit() (release func()) {
 	l.ctx, l.cancel = context.WithCancelCause(l.caller)
 	stop := func() {}
-	if !l.once { // its caller's deadline is not that of the wait
+	if !l.stepping { // its caller's deadline is not that of the wait
 		l.deadline, _ = l.caller.Deadline()
 	}
 	if l.Timeout > 0 {
@@ -114,7 +112,7 @@ func (l *loop) read(targets iter.Seq[Poller]) {
 	shared := make(map[Probe]*source)
 	for p := range targets {
 		w := newWait(l, p)
-		if p.Elements != nil && !l.single {
+		if p.Elements != nil && !l.alone {
 			l.addList(w)
 			continue
 		}
@@ -141,7 +139,7 @@ func (l *loop) add(w *wait) *source {
 // number makes a wait a target.
 func (l *loop) number(w *wait) {
 	l.live++
-	if l.Targets++; !l.single {
+	if l.Targets++; !l.alone {
 		w.n = l.Targets
 	}
 }
@@ -149,12 +147,12 @@ func (l *loop) number(w *wait) {
 // open opens the session of a source, and ends the targets for which no attempt can succeed,
 // or nothing is left to do. A request that starts an operation is not shared.
 func (l *loop) open(s *source) {
-	l.endSome(s, (*wait).before)
+	l.endSome(s, (*wait).endingOfPast)
 	if s.ended() {
 		return
 	}
 	first := s.lead()
-	how := first.before()
+	how := first.endingOfPast() // of a list
 	if how == "" {
 		how = first.open()
 	}
@@ -174,6 +172,11 @@ func (l *loop) open(s *source) {
 	for _, w := range s.waits[1:] {
 		if w.session, w.probe = first.session, first.probe; w.Began.IsZero() {
 			w.Began = w.Start
+		}
+	}
+	if s.list == nil {
+		for _, w := range s.waits {
+			w.p.Probe = nil // the session is looked at
 		}
 	}
 }
@@ -204,84 +207,34 @@ func (l *loop) fail(s *source, how Ending) {
 // over reports whether the loop is to end.
 func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.Err() != nil }
 
-// plan plans the next attempt of a source, or has it leave its place if all its targets have
-// ended.
+// plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
-	if l.assign(s); s.ended() {
+	if s.ended() {
 		s.sharing.leave()
 		return
 	}
 	now, first := time.Now(), s.lead()
-	if s.sharing != nil {
-		first.next = s.sharing.next
-	}
-	first.crowd = s.place.crowd(first.median(), l.Parallel)
-	known := l.once && !first.Due.IsZero() // by the last step
+	s.place = l.placeOf(s)
+	first.others = l.lookAtOthers(s, first.median())
+	known := l.stepping && !first.Due.IsZero() // by the last step
 	if !known {
-		first.plan(now)
+		first.plan(now, s.sharing.nextLook())
 	}
-	if s.door = claim; known && !first.Due.After(now) {
+	if s.step = claim; known && !first.Due.After(now) {
 		l.sleep(s, first.Due)
 		return
 	}
-	l.hold(s, "", now)
+	l.postpone(s, "", now)
 }
 
-// hold tells that a source waits until it is due, and why if it was before.
-func (l *loop) hold(s *source, by HeldBy, now time.Time) {
-	first := s.lead()
-	for _, w := range s.waits {
-		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
-		e := w.event(EventWait, now)
-		if e.HeldBy = by; by != "" {
-			e.Hint = nil
-		}
-		l.emit(e)
+// lookAtOthers returns how long one look at each of the other sources takes, if one look takes so
+// long and all put load on the same place.
+func (l *loop) lookAtOthers(s *source, took time.Duration) time.Duration {
+	parallel := l.Parallel
+	if most := s.place.steps[room].most; most > 0 {
+		parallel = min(parallel, most)
 	}
-	l.sleep(s, earliest(first.deadline, first.Due))
-}
-
-// assign makes a source a member of the place that its next attempt puts load on.
-func (l *loop) assign(s *source) {
-	if s.place != nil {
-		s.place.members--
-		s.place = nil
-	}
-	if s.ended() {
-		return
-	}
-	name := ""
-	if p, ok := s.lead().probe.(placer); ok {
-		name = p.Place()
-	}
-	s.place = l.placeOf(name)
-	s.place.members++
-}
-
-// placeOf returns the place of a name.
-func (l *loop) placeOf(name string) *place {
-	if p := l.places[name]; p != nil {
-		return p
-	}
-	p := &place{name: name, doors: [doors]*semaphore{&l.claims, {}, {}, {}, &l.workers}}
-	if p.limited = name != "" && l.Limiter != nil; p.limited {
-		p.doors[turn].most = 1
-	}
-	if name != "" && l.ParallelPlace != nil {
-		p.doors[room].most = l.ParallelPlace(name)
-	}
-	l.places[name] = p
-	return p
-}
-
-// sleep has a source wake at a time; zero is never.
-func (l *loop) sleep(s *source, at time.Time) {
-	if s.at != asleep {
-		heap.Remove(&l.agenda, s.at)
-	}
-	if s.wake = at; !at.IsZero() {
-		heap.Push(&l.agenda, s)
-	}
+	return time.Duration(len(l.agenda)) * took / time.Duration(parallel)
 }
 
 // step goes on with what is due.
@@ -315,12 +268,10 @@ func (l *loop) await() {
 // wake goes on with the sources whose time has come: to their attempts or, at the deadline, to
 // their end.
 func (l *loop) wake(now time.Time) {
-	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.once && l.Attempts > 0) {
+	for len(l.agenda) > 0 && !l.agenda[0].wake.After(now) && !l.over() && !(l.stepping && l.Attempts > 0) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
-		case s.busy && s.door == attempt:
-			l.lend(s, now)
 		case s.busy: // what it finds out comes first
 		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
 			l.endLate(s, now)
@@ -332,67 +283,11 @@ func (l *loop) wake(now time.Time) {
 	}
 }
 
-// admit takes a source that is due to the next door before its attempt that is for it, unless
-// the loop is to end.
-func (l *loop) admit(s *source) {
-	if l.over() {
-		return
-	}
-	for s.door == claim && !s.shares() || s.door < worker && s.isTaken() || s.door == slot && !s.place.limited {
-		s.door++
-	}
-	switch {
-	case s.door == attempt:
-		l.begin(s)
-	case s.place.doors[s.door].acquire(s):
-		l.pass(s)
-	default:
-		l.sleep(s, s.lead().deadline)
-	}
-}
-
-// pass goes on with a source behind its door.
-func (l *loop) pass(s *source) {
-	s.holds[s.door] = true
-	if s.door == claim || s.door == slot {
-		l.do(s)
-		return
-	}
-	s.door++
-	l.admit(s)
-}
-
-// leave gives back what a source holds at a door of a place, to the next in line.
-func (l *loop) leave(s *source, p *place, door int) {
-	if !s.holds[door] {
-		return
-	}
-	s.holds[door] = false
-	if next := p.doors[door].release(); next != nil {
-		l.pass(next)
-	}
-}
-
-// lend gives the room of an attempt that takes far longer than others to another. At most as
-// many more attempts than there is room for are under way.
-func (l *loop) lend(s *source, now time.Time) {
-	if s.place.lent >= s.place.doors[room].most {
-		l.sleep(s, now.Add(leastLong))
-		return
-	}
-	s.place.lent++
-	s.lent = true
-	l.leave(s, s.place, room)
-}
-
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
 	p := s.place // the next attempt may go to another
 	s.begun = time.Now()
 	l.sleep(s, time.Time{})
-	if p.doors[room].most > 0 {
-		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
-	}
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -404,14 +299,14 @@ func (l *loop) begin(s *source) {
 		l.emit(w.event(EventStart, s.begun))
 	}
 	l.do(s)
-	l.leave(s, p, turn)
+	l.release(s, p, turn)
 }
 
-// do has a source do what is behind its door. The loop of a single wait does that itself.
+// do has a source do what its step asks, or its attempt. The loop of a single wait does that itself.
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
-	if l.single {
+	if l.alone {
 		s.do()
 		l.finish(s)
 		return
@@ -427,46 +322,32 @@ func (l *loop) finish(s *source) {
 	l.busy--
 	s.busy = false
 	now, by := time.Now(), HeldByAnother
-	switch s.door {
-	case claim:
-		l.leave(s, s.place, claim)
-	case slot:
-		by = l.reserved(s, now)
+	switch s.step {
 	case attempt:
 		l.settle(s)
 		return
+	case claim:
+		l.release(s, s.place, claim)
+	case turn:
+		by = HeldByRate
 	}
 	switch {
 	case s.granted:
-		s.door++
+		s.step++
 		l.admit(s)
-	case !l.over() && !s.ended():
-		l.hold(s, by, now)
+	case l.over():
+	case s.step == turn && s.closed != "":
+		l.closed(s, now)
+	default:
+		l.postpone(s, by, now)
 	}
-}
-
-// reserved notes the slot that the limiter has given a source, and returns what holds it back
-// until then.
-func (l *loop) reserved(s *source, now time.Time) HeldBy {
-	p, due, told := s.place, s.lead().Due, s.told
-	if due.After(p.slot) {
-		p.gap, p.slot = min(due.Sub(p.slot), max(0, due.Sub(now))), due
-	}
-	if told == nil {
-		return HeldByRate
-	}
-	s.told = nil
-	l.shut(*told, now)
-	l.shutOne(s, now) // that may have been told before
-	return HeldByGate
 }
 
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	s.count()
-	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
-	s.told = nil
+	p, session := s.place, s.lead().session
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
@@ -476,22 +357,11 @@ func (l *loop) settle(s *source) {
 		h.Release()
 	}
 	s.sharing.forget()
-	p.usual = max(first.median(), p.usual-p.usual/8)
-	l.sleep(s, time.Time{})
-	if s.lent {
-		s.lent = false
-		p.lent--
-	}
 	if s.ended() || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
-	l.leave(s, p, room)
-	l.leave(s, p, worker)
-	now := time.Now()
-	if told != nil {
-		l.shut(*told, now)
-	}
-	l.shutOne(s, now) // its place may have been closed meanwhile
+	l.release(s, p, room)
+	l.release(s, p, worker)
 }
 
 // settleWaits tells what an attempt was judged to be, and ends the targets for which it was
@@ -505,59 +375,19 @@ func (l *loop) settleWaits(s *source) {
 			return how
 		}
 		l.emit(w.event(EventAttempt, now))
-		if how = w.ending(); how == "" && !l.single {
+		if how = w.ending(); how == "" && !l.alone {
 			w.slim()
 		}
 		return how
 	})
 }
 
-// shut notes, and tells, that a place has asked for a wait, and ends the targets that it is
-// closed to until their deadline.
-func (l *loop) shut(place Place, now time.Time) {
-	p := l.placeOf(place.Name)
-	if !place.ClosedUntil.After(p.opens) {
-		return
-	}
-	wait := place.ClosedUntil.Sub(now)
-	p.told, p.opens = place, place.ClosedUntil.Add(time.Duration(hintSpread*float64(wait))+clockSpread)
-	if l.single && l.live == 0 { // its last event was the end
-		return
-	}
-	l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline, Place: &place})
-	for _, s := range l.sources {
-		if s.place == p && !s.busy {
-			l.shutOne(s, now)
-		}
-	}
-}
-
-// shutOne ends the targets of a source that waits, if its place is closed until their
-// deadline.
-func (l *loop) shutOne(s *source, now time.Time) {
-	if s.ended() {
-		return
-	}
-	place, deadline := s.place.told, s.lead().deadline
-	if s.list != nil { // its elements have deadlines of their own
-		deadline = l.deadline
-	}
-	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
-		return
-	}
-	why := fmt.Sprintf("%s is closed for %s (%s)", place.Name, words.Short(place.ClosedUntil.Sub(now)), place.Reason)
-	for _, w := range s.all() {
-		w.closed = why
-	}
-	l.end(s)
-}
-
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
-	l.endAll(s, s.lead().stopped())
+	l.endAll(s, s.lead().endingIfStopped())
 	l.sleep(s, time.Time{})
-	for door := range doors {
-		l.leave(s, s.place, door)
+	for step := range steps {
+		l.release(s, s.place, step)
 	}
 	l.plan(s)
 }
@@ -593,12 +423,13 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 // tellEnd counts and tells an end.
 func (l *loop) tellEnd(w *wait, how Ending) {
 	o := w.outcome(how)
+	o.State = w.keptAtEnd(o)
 	l.Endings[o.Ending]++
 	if o.Ending != Succeeded {
 		l.failed++
 	}
 	e := w.event(EventEnd, time.Now())
-	e.Attempt, e.Elapsed, e.Outcome, e.State = o.Attempts, o.Elapsed, &o, w.keptAtEnd(o)
+	e.Elapsed, e.Outcome, e.State = o.Elapsed, &o, o.State
 	l.emit(e)
 }
 
@@ -620,14 +451,14 @@ func (l *loop) endResting() {
 	}
 }
 
-// stopped returns how the targets end that are not waited for any more: that of the caller, or
-// of the goal, and otherwise TimedOut.
-func (l *loop) stopped() Ending {
+// endingIfStopped returns how the targets end that are not waited for any more: that of the
+// caller, or of the goal, and otherwise TimedOut.
+func (l *loop) endingIfStopped() Ending {
 	err := l.caller.Err()
 	switch {
 	case l.broken() != nil:
 		return Failed
-	case err != nil && (l.once || !errors.Is(err, context.DeadlineExceeded)):
+	case err != nil && (l.stepping || !errors.Is(err, context.DeadlineExceeded)):
 		return Interrupted
 	case errors.Is(context.Cause(l.ctx), Cancelled):
 		return Cancelled

@@ -157,8 +157,8 @@ func TestRedirectsArePaced(t *testing.T) {
 			AttemptTimeout: 800 * time.Millisecond, Limiter: &poll.Pacer{PerSecond: 2},
 		}
 		o, err := p.Run(t.Context())
-		if want := []string{"0s http://h/", "500ms http://h/x", "1s http://h/xx"}; !slices.Equal(asked, want) || err != nil || o.Attempts != 1 {
-			t.Errorf("%v after %d, asked %q, want %q", err, o.Attempts, asked, want)
+		if want := []string{"0s http://h/", "500ms http://h/x", "1s http://h/xx"}; !slices.Equal(asked, want) || err != nil || o.State.Attempts != 1 {
+			t.Errorf("%v after %d, asked %q, want %q", err, o.State.Attempts, asked, want)
 		}
 	})
 }

@@ -120,7 +120,7 @@ func (p *Poller) Events(ctx context.Context) iter.Seq[Event] {
 // loop returns the loop of a single wait, which is a group of one.
 func (p *Poller) loop(ctx context.Context, yield func(Event) bool) *loop {
 	l := newLoop(ctx, Group{Limiter: p.Limiter, Rand: p.Rand}, yield)
-	l.single = true
+	l.alone = true
 	return l
 }
 
@@ -154,7 +154,7 @@ func (p *Poller) Step(ctx context.Context, past State) (State, []Event) {
 		}
 		return true
 	})
-	l.once = true
+	l.stepping = true
 	l.run(slices.Values([]Poller{going}))
 	return events[len(events)-1].State, events
 }

@@ -361,7 +361,7 @@ func TestTheLongestHintIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, math.MaxInt64)}}}
 		for e := range p.Events(t.Context()) {
-			if e.Kind != poll.EventWait || e.Attempt == 1 {
+			if e.Kind != poll.EventWait || attemptOf(e) == 1 {
 				continue
 			}
 			if e.Wait != math.MaxInt64 {
@@ -561,7 +561,7 @@ func TestAProbeThatCannotWorkIsNotAttempted(t *testing.T) {
 	} {
 		p := poll.Poller{Probe: checked{err: test.err}}
 		outcome, err := p.Run(t.Context())
-		if !errors.Is(err, test.want) || outcome.Status != status.Error || outcome.Attempts != 0 || outcome.Reason != test.err.Error() {
+		if !errors.Is(err, test.want) || outcome.Status != status.Error || outcome.State.Attempts != 0 || outcome.Reason != test.err.Error() {
 			t.Errorf("have %+v, want %s", outcome, test.want)
 		}
 	}
@@ -580,7 +580,7 @@ func TestALostStartEndsTheRunAtOnce(t *testing.T) {
 		ErrorThreshold: 3,
 	}
 	outcome, err := p.Run(t.Context())
-	if !errors.Is(err, poll.Failed) || outcome.Attempts != 1 || len(outcome.Notes) > 0 {
+	if !errors.Is(err, poll.Failed) || outcome.State.Attempts != 1 || len(outcome.Notes) > 0 {
 		t.Errorf("have %+v, %v; want a failure without notes", outcome, err)
 	}
 }

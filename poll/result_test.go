@@ -135,7 +135,7 @@ func TestTheResultHasAStreakOfItsOwn(t *testing.T) {
 		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2}
 		for e := range p.Events(t.Context()) {
 			if e.Kind == poll.EventAttempt && e.State.Streak > e.Threshold {
-				t.Errorf("attempt %d: have %d of %d", e.Attempt, e.State.Streak, e.Threshold)
+				t.Errorf("attempt %d: have %d of %d", attemptOf(e), e.State.Streak, e.Threshold)
 			}
 		}
 	})

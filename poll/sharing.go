@@ -144,6 +144,14 @@ func (h *sharing) leave() {
 	h.question, h.identity, h.next = nil, nil, time.Time{}
 }
 
+// nextLook returns when all who share the answers look next; zero if that is not known.
+func (h *sharing) nextLook() time.Time {
+	if h == nil {
+		return time.Time{}
+	}
+	return h.next
+}
+
 // isTaken reports whether the attempt is another process's.
 func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
 

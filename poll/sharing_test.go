@@ -186,9 +186,9 @@ func TestSharedAnswers(t *testing.T) {
 			if o.Ending != poll.Succeeded || (o.Elapsed-outcomes[0].Elapsed).Abs() > time.Second {
 				t.Errorf("%d: %v after %s, the first after %s", i, o.Ending, o.Elapsed, outcomes[0].Elapsed)
 			}
-			taken += o.Taken
-			if o.Attempts-o.Taken < 0 || o.Alone != 0 {
-				t.Errorf("%d: %d attempts, %d taken, %d alone", i, o.Attempts, o.Taken, o.Alone)
+			taken += o.State.Taken
+			if o.State.Attempts-o.State.Taken < 0 || o.State.Alone != 0 {
+				t.Errorf("%d: %d attempts, %d taken, %d alone", i, o.State.Attempts, o.State.Taken, o.State.Alone)
 			}
 		}
 		alone := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Minute}
@@ -196,7 +196,7 @@ func TestSharedAnswers(t *testing.T) {
 		if len(c.looks) > len(alone.looks)+1 {
 			t.Errorf("asked %d times, one asks %d times:\n%v\n%v", len(c.looks), len(alone.looks), c.looks, alone.looks)
 		}
-		if want := 100*outcomes[0].Attempts - len(c.looks); taken < want*9/10 {
+		if want := 100*outcomes[0].State.Attempts - len(c.looks); taken < want*9/10 {
 			t.Errorf("%d of %d attempts were another's", taken, want)
 		}
 	})
@@ -211,8 +211,8 @@ func TestSharedAnswers_threshold(t *testing.T) {
 			return poll.Poller{Probe: c, Rules: isDone(t), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
 		})
 		for _, o := range outcomes {
-			if o.Attempts != 3 || o.Elapsed.Round(time.Second) != 3*time.Second {
-				t.Errorf("%d attempts in %s", o.Attempts, o.Elapsed)
+			if o.State.Attempts != 3 || o.Elapsed.Round(time.Second) != 3*time.Second {
+				t.Errorf("%d attempts in %s", o.State.Attempts, o.Elapsed)
 			}
 		}
 		if len(c.looks) != 3 {
@@ -231,7 +231,7 @@ func TestSharedAnswers_failure(t *testing.T) {
 		})
 		for _, o := range outcomes {
 			if !slices.Contains([]time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}, o.Elapsed) { // whoever comes first, after its lease
-				t.Errorf("%s after %d attempts", o.Elapsed, o.Attempts)
+				t.Errorf("%s after %d attempts", o.Elapsed, o.State.Attempts)
 			}
 		}
 		if len(c.looks) != 2 {
@@ -277,8 +277,8 @@ func TestSharedAnswers_alone(t *testing.T) {
 		o := together(t, 1, &board{alone: true}, func(int) poll.Poller {
 			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
 		})[0]
-		if o.Attempts != 3 || o.Alone != 3 || o.Taken != 0 {
-			t.Errorf("%d attempts, %d alone, %d taken", o.Attempts, o.Alone, o.Taken)
+		if o.State.Attempts != 3 || o.State.Alone != 3 || o.State.Taken != 0 {
+			t.Errorf("%d attempts, %d alone, %d taken", o.State.Attempts, o.State.Alone, o.State.Taken)
 		}
 	})
 }
@@ -293,8 +293,8 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 			b := &forging{board{lease: time.Second}, []byte(text)}
 			p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, Timeout: time.Minute}
 			o, err := p.Run(t.Context())
-			if err != nil || len(c.looks) != 1 || o.Taken != 0 || o.Alone != 1 {
-				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.Taken, o.Alone)
+			if err != nil || len(c.looks) != 1 || o.State.Taken != 0 || o.State.Alone != 1 {
+				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.State.Taken, o.State.Alone)
 			}
 		})
 	}
@@ -539,7 +539,7 @@ func FuzzSharedAnswer(f *testing.F) {
 			Probe:   poll.HTTP{URL: "https://api.example.com/job", Transport: transport, Through: "here"},
 			Answers: &forging{text: text}, Immediate: true, MaxAttempts: 2, Schedule: backoff.Fixed(0),
 		}
-		if o, _ := p.Run(t.Context()); o.Attempts == 0 {
+		if o, _ := p.Run(t.Context()); o.State.Attempts == 0 {
 			t.Errorf("%q: %v", text, o.Reason)
 		}
 	})
@@ -608,8 +608,8 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 		}()
 		c := &counted{began: time.Now(), doneAt: 10 * time.Second}
 		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
-		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.Taken != 0 {
-			t.Errorf("ended after %s, %d taken", o.Elapsed, o.Taken)
+		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.State.Taken != 0 {
+			t.Errorf("ended after %s, %d taken", o.Elapsed, o.State.Taken)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 // A source is what is looked at again and again: the session of a probe. The waits that share
 // it judge each of its answers by their own rules, and the first of them sets the schedule; or
 // it is a list, whose elements have waits. A source is in one of these states: it sleeps until
-// it is due, stands in line at a door of its place, or is busy in another goroutine with what
-// is behind the door.
+// it is due, stands in line for a step of its admission, or is busy in another goroutine with
+// what the step asks, or the attempt.
 type source struct {
 	loop  *loop
 	waits []*wait // that have not ended; of a list, its own
@@ -21,13 +21,12 @@ type source struct {
 
 	busy    bool
 	wake    time.Time   // when it wakes
-	at      int         // its place in the agenda
-	door    int         // the first that it has not passed
-	holds   [doors]bool // what it holds of its place
+	at      int         // its index in the agenda
+	step    int         // of its admission that comes next
+	has     [steps]bool // the semaphores that it has acquired
 	begun   time.Time   // the attempt that is under way
-	lent    bool        // its attempt takes so long that it has given its room to another
 	granted bool        // the attempt is this process's, and the request may go now
-	told    *Place      // how its place is closed, to be told; nil if it is not
+	closed  string      // why its place is closed until it is due, in words
 	sharing *sharing    // nil unless its answers are shared with other processes
 }
 
@@ -45,15 +44,15 @@ func (s *source) all() []*wait {
 	return s.waits
 }
 
-// do does what is behind the door. It tells nothing, and touches nothing but the source.
+// do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
 func (s *source) do() {
-	switch s.door {
+	switch s.step {
 	case claim:
 		if s.sharing == nil {
 			s.sharing = new(sharing)
 		}
 		s.sharing.claim(s)
-	case slot:
+	case turn:
 		s.reserve()
 	case attempt:
 		s.look()
@@ -67,10 +66,8 @@ func (s *source) reserve() {
 	if first := s.lead(); first.Reserved {
 		had = first.Due
 	}
-	had, closed := s.loop.Limiter.Next(s.place.name, had)
-	if s.granted = !had.After(time.Now()); !s.granted && closed != "" {
-		s.told = &Place{Name: s.place.name, ClosedUntil: had, Reason: closed}
-	}
+	had, s.closed = s.loop.Limiter.Next(s.place.name, had)
+	s.granted = !had.After(time.Now())
 	for _, w := range s.waits {
 		w.Due, w.Reserved = had, true
 	}
@@ -108,35 +105,26 @@ func (s *source) inform() {
 			v = w.last.verdict
 		}
 	}
-	s.told = s.tellLimiter(s.place.name, s.begun, s.lead().last.observation, v)
+	s.tellLimiter(s.place.name, s.begun, s.lead().last.observation, v)
 }
 
-// tellLimiter tells the limiter what the answer to a request said, if it is of use to it. It
-// returns how the place is closed since then, nil if it is not.
-func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) *Place {
+// tellLimiter tells the limiter what the answer to a request said, if it is of use to it.
+func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) {
 	refused := v.Status == status.Throttled
 	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
-		return nil
+		return
 	}
 	r := Result{Sent: sent, Refused: refused, Reason: v.Reason}
 	if refused && o.Hint != nil {
 		r.Wait, r.Reason = o.Hint.Wait, o.Hint.Source
 	}
-	wait := r.Wait
 	if o.Quota != nil {
 		r.Remaining, r.Reset = o.Quota.Remaining, o.Quota.Reset
 	}
-	if r.Reset > 0 && r.Remaining <= 0 {
-		wait = max(wait, r.Reset)
-		if !refused {
-			r.Reason = "nothing remains of its rate limit"
-		}
+	if !refused {
+		r.Reason = "nothing remains of its rate limit"
 	}
 	s.loop.Limiter.Done(name, r)
-	if wait <= 0 {
-		return nil
-	}
-	return &Place{Name: name, ClosedUntil: time.Now().Add(wait), Reason: r.Reason}
 }
 
 // count counts an attempt that another process has made, or should have shared.

@@ -97,7 +97,7 @@ func TestAWaitInSlices(t *testing.T) {
 			p.Past, p.Start = &state, time.Now()
 			var end poll.Event
 			end, state = last(t, t.Context(), p)
-			ends = append(ends, fmt.Sprintf("%s after %d: %s", end.Outcome.Ending, end.Attempt, end.Outcome.Reason))
+			ends = append(ends, fmt.Sprintf("%s after %d: %s", end.Outcome.Ending, end.State.Attempts, end.Outcome.Reason))
 			if state.Ended() {
 				break
 			}
@@ -164,7 +164,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 					Past: &state, Rand: rand.New(half{}),
 				}
 				for e := range p.Events(t.Context()) {
-					if have := fmt.Sprintf("%s #%d", e.Wait, e.Attempt); have != test.want {
+					if have := fmt.Sprintf("%s #%d", e.Wait, attemptOf(e)); have != test.want {
 						t.Errorf("have a wait of %s, want %s", have, test.want)
 					}
 					break
@@ -186,7 +186,7 @@ func TestAHintThatOutlastsASlice(t *testing.T) {
 			p.Past, p.Start, p.Rand = &state, time.Now(), rand.New(half{})
 			var end poll.Event
 			end, state = last(t, t.Context(), p)
-			have = append(have, fmt.Sprintf("%s after %d, %s", end.Outcome.Ending, end.Attempt, end.Elapsed))
+			have = append(have, fmt.Sprintf("%s after %d, %s", end.Outcome.Ending, end.State.Attempts, end.Elapsed))
 		}
 		want := []string{
 			"throttled past the deadline after 1, 0s", "timed out after 1, 10s", "timed out after 1, 20s", "succeeded after 2, 25.25s",
@@ -210,7 +210,7 @@ func TestAWaitThatHasEnded(t *testing.T) {
 		have := ""
 		say := func(e poll.Event) {
 			have += fmt.Sprintf("%s %s %s %s after %d: %s, resumed: %t\n", e.Elapsed, e.Kind, e.Outcome.Ending, e.Outcome.Status,
-				e.Attempt, e.Outcome.Reason, e.Outcome.Resumed)
+				attemptOf(e), e.Outcome.Reason, e.Outcome.Resumed)
 			if diff := cmp.Diff(past, e.State); diff != "" {
 				t.Errorf("state after it (-want +have):\n%s", diff)
 			}
@@ -278,7 +278,7 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 		p := s.poller()
 		p.Starting = func(poll.State) error { return errFull }
 		end, state := last(t, t.Context(), p)
-		if o := end.Outcome; o.Ending != poll.Failed || !errors.Is(o.Err(), errFull) || o.Reason != "no space left" || o.Attempts != 0 || o.Status != status.Error {
+		if o := end.Outcome; o.Ending != poll.Failed || !errors.Is(o.Err(), errFull) || o.Reason != "no space left" || o.State.Attempts != 0 || o.Status != status.Error {
 			t.Errorf("outcome %+v", o)
 		}
 		var summary poll.Summary
@@ -322,7 +322,7 @@ func TestASessionThatCannotGoOn(t *testing.T) {
 		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
 		_, state := last(t, t.Context(), p)
 		p.Past, p.MaxAttempts = &state, 0
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.Attempt != 2 {
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.State.Attempts != 2 {
 			t.Errorf("%+v", end.Outcome)
 		}
 	})
@@ -335,11 +335,11 @@ func TestCountsGoOn(t *testing.T) {
 		p := poll.Poller{Probe: &operation{readyAt: 1}, Schedule: backoff.Fixed(time.Second), SuccessThreshold: 3, MaxAttempts: 2}
 		_, state := last(t, t.Context(), p)
 		p.Past = &state
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.AttemptsExhausted || end.Attempt != 2 {
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.AttemptsExhausted || end.State.Attempts != 2 {
 			t.Errorf("with no attempts left: %+v", end.Outcome)
 		}
 		p.MaxAttempts = 0
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded || end.Attempt != 3 {
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Succeeded || end.State.Attempts != 3 {
 			t.Errorf("%+v, want SUCCESS with the third", end.Outcome)
 		}
 	})

@@ -79,7 +79,7 @@ func TestSteady(t *testing.T) {
 
 func checkSteady(t *testing.T, name string, e poll.Event, want string) {
 	t.Helper()
-	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.Attempts); have != want {
+	if have := fmt.Sprint(e.Outcome.Elapsed, " ", e.Outcome.Ending, " ", e.Outcome.State.Attempts); have != want {
 		t.Errorf("%s: have %s, want %s", name, have, want)
 	}
 	notes := strings.Join(e.Outcome.Notes, "\n")

@@ -183,7 +183,7 @@ func TestStepsAreUnconditional(t *testing.T) {
 		}}
 		for e := range steps(t, &p, t.Context()) {
 			if o := e.Observation; o != nil && (o.NotModified || *o.Code != 202) {
-				t.Errorf("attempt %d: %+v", e.Attempt, o)
+				t.Errorf("attempt %d: %+v", attemptOf(e), o)
 			}
 		}
 		if asked < 3 {

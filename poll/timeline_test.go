@@ -31,19 +31,19 @@ func line(e poll.Event) string {
 	at := fmt.Sprintf("%-7s %-7s", e.Elapsed, e.Kind)
 	switch e.Kind {
 	case poll.EventWait:
-		at += fmt.Sprintf(" #%d %s", e.Attempt, e.Wait)
-		if e.Hint != nil {
-			at += " hint " + e.Hint.Wait.String()
+		at += fmt.Sprintf(" #%d %s", attemptOf(e), e.Wait)
+		if e.State.Hint != nil {
+			at += " hint " + e.State.Hint.Wait.String()
 		}
-		if e.LastLook {
+		if e.State.LastLook {
 			at += " last look"
 		}
 	case poll.EventStart:
-		at += fmt.Sprintf(" #%d", e.Attempt)
+		at += fmt.Sprintf(" #%d", attemptOf(e))
 	case poll.EventAttempt:
-		at += fmt.Sprintf(" #%d %s in %s: %s", e.Attempt, e.Verdict.Status, e.Took, e.Verdict.Reason)
+		at += fmt.Sprintf(" #%d %s in %s: %s", attemptOf(e), e.Verdict.Status, e.Took, e.Verdict.Reason)
 	case poll.EventEnd:
-		at += fmt.Sprintf(" %s %s after %d: %s", e.Outcome.Ending, e.Outcome.Status, e.Attempt, e.Outcome.Reason)
+		at += fmt.Sprintf(" %s %s after %d: %s", e.Outcome.Ending, e.Outcome.Status, attemptOf(e), e.Outcome.Reason)
 	}
 	return at
 }
@@ -161,4 +161,12 @@ func hinted(code int, wait time.Duration) status.Observation {
 // allEndings are all of them, in the order in which they are counted.
 var allEndings = []poll.Ending{
 	poll.Succeeded, poll.Failed, poll.CannotRun, poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled,
+}
+
+// attemptOf returns the number of the attempt that is waited for, begins or has ended.
+func attemptOf(e poll.Event) int {
+	if e.Kind == poll.EventWait {
+		return e.State.Attempts + 1
+	}
+	return e.State.Attempts
 }

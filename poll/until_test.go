@@ -121,29 +121,6 @@ func TestNilErrorsStayNil(t *testing.T) {
 	}
 }
 
-func TestRunsHaveAnIdentity(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		seen := map[poll.RunID]bool{}
-		p := poll.Poller{Probe: &operation{}, MaxAttempts: 2}
-		for range 3 {
-			var id poll.RunID
-			for e := range p.Events(t.Context()) {
-				if id == 0 {
-					id = e.Run
-				}
-				if e.Run != id || e.Outcome != nil && e.Outcome.Run != id {
-					t.Errorf("have %v within run %v", e, id)
-				}
-			}
-			seen[id] = true
-		}
-		if len(seen) != 3 || seen[0] {
-			t.Errorf("have %v, want three identities", seen)
-		}
-	})
-}
-
 func TestARunIsNamedByItsProbe(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -192,8 +169,8 @@ func TestPermanentCause(t *testing.T) {
 				})
 				p := poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Minute)}
 				o, err := p.Run(ctx)
-				if o.Ending != poll.Failed || o.Status != status.Error || o.Reason != test.reason || o.Attempts != test.tries {
-					t.Errorf("have %v, %v, %q after %d attempts", o.Ending, o.Status, o.Reason, o.Attempts)
+				if o.Ending != poll.Failed || o.Status != status.Error || o.Reason != test.reason || o.State.Attempts != test.tries {
+					t.Errorf("have %v, %v, %q after %d attempts", o.Ending, o.Status, o.Reason, o.State.Attempts)
 				}
 				if !errors.Is(err, gone) || !errors.Is(err, poll.Failed) || o.Elapsed != test.after {
 					t.Errorf("have %v after %v", err, o.Elapsed)

@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"math"
-	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -19,35 +16,31 @@ import (
 type wait struct {
 	State
 	p        Poller // with its defaults
-	run      RunID
-	n        int // its number in a group, 0 for none
+	n        int    // its number in a group, 0 for none
 	loop     *loop
 	session  Probe         // of p.Probe, or p.Probe itself if that has none
 	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
-	crowd    time.Duration // how long the last looks of all at the same place take
-	next     time.Time     // when all who share the answers look next, zero = they do not
+	others   time.Duration // how long the last looks of all others take
 	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
 	own      *judged       // the last attempt by the element, or by the lack of it
 	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged         // the last attempt
-	complete *judged         // the last attempt that ended by itself
-	done     *status.Verdict // the SUCCESS, once only the result is missing
-	missing  string          // the result, in words
-	hopeless error           // why no attempt can succeed
-	refused  error           // why the request that starts the operation was not sent
-	closed   string          // why its place is closed past the deadline, in words
+	last     *judged  // the last attempt
+	complete *judged  // the last attempt that ended by itself
+	done     *pending // once only the result is missing
+	hopeless error    // why no attempt can succeed
+	unsent   bool     // the request that starts the operation, since hopeless
+	closed   string   // why its place is closed past the deadline, in words
 }
 
-// judged is an attempt that has ended.
-type judged struct {
-	observation *status.Observation
-	verdict     status.Verdict
-	took        time.Duration
+// pending is an operation that is done, and whose result is missing.
+type pending struct {
+	verdict status.Verdict // SUCCESS
+	missing string         // the result, in words
 }
 
 // newWait returns the wait of p in a loop.
@@ -66,7 +59,7 @@ func newWait(l *loop, p Poller) *wait {
 		p.Rand = l.Rand
 	}
 	none := &judged{}
-	w := &wait{p: p, loop: l, run: RunID(1 + rand.Uint64N(math.MaxUint64)), probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
+	w := &wait{p: p, loop: l, probe: p.Probe, last: none, complete: none, tally: new(status.Tally)}
 	if p.Past != nil {
 		w.goOn(*p.Past, time.Now())
 	}
@@ -93,6 +86,9 @@ func (w *wait) goOn(past State, now time.Time) {
 		}
 	}
 	w.Sent = min(w.Sent, w.Attempts)
+	if w.Hint != nil && now.Sub(w.Last) >= w.Hint.Wait {
+		w.Hint = nil
+	}
 	if !w.Due.IsZero() && !w.Reserved {
 		longest := w.Previous
 		if w.Hint != nil {
@@ -187,260 +183,126 @@ func (w *wait) begin() {
 	w.Due, w.Reserved, w.news = time.Time{}, false, false
 }
 
-// look makes an attempt. The time that it may take does not count for its judgement.
-// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
-func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
-	limit := w.p.AttemptTimeout
-	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
-		limit = 0
-	}
-	ctx, cancel := w.context(limit)
-	defer cancel()
-	if err := w.announce(); err != nil {
-		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
-	}
-	begun := time.Now()
-	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if s, ok := w.probe.(httpSession); ok {
-		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
-		return o, time.Since(begun)
-	}
-	o := w.probe.Probe(ctx, a)
-	return o, time.Since(begun)
-}
+const (
+	// minReserve is the least time kept for a last look, if there is that much. With less
+	// left before the deadline, no further attempt is planned.
+	minReserve = 50 * time.Millisecond
+	// unmeasuredReserve is kept until an attempt has been timed. Too much does no harm: a
+	// quick attempt is followed by a later one.
+	unmeasuredReserve = 2 * time.Second
+	// hintSpread is the largest share of a hint that is added to it at random, so that
+	// clients that were told the same wait do not return together.
+	hintSpread = 0.1
+)
 
-// announce tells that the next request is to start the operation. It must not be sent if that
-// cannot be noted.
-func (w *wait) announce() error {
-	if !w.startDue() {
-		return nil
+// plan plans the next attempt: after the schedule's own wait, or after the server's if that
+// is longer, but so that it fits before the deadline, and not sooner than a THROTTLED answer
+// asks for.
+//
+// Those who share the answers look at the time that is given, zero for none.
+func (w *wait) plan(now, shared time.Time) {
+	wait := max(0, w.Due.Sub(now))
+	if w.Due.IsZero() { // otherwise it is that of an earlier run
+		wait = w.naturalWait(now, shared)
 	}
-	w.Starting = true
-	if w.p.Starting != nil {
-		w.refused = w.p.Starting(w.State)
-		w.Starting = w.refused == nil
-	}
-	return w.refused
-}
-
-// startDue reports whether the next attempt is to start the operation.
-func (w *wait) startDue() bool {
-	s, ok := w.probe.(starter)
-	return ok && s.StartDue()
-}
-
-// answered judges what an attempt saw.
-func (w *wait) answered(o status.Observation, took time.Duration) {
-	if w.refused != nil {
-		w.last = &judged{observation: &o}
-		return
-	}
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
-	w.noteChange(&o)
-	w.judge(&o, took)
-	w.Last = time.Now()
-	w.Starting = w.Starting && o.Stopped() && !w.startDue()
-	if w.Began.IsZero() {
-		// It was to start the operation. Once that is answered, the schedule begins anew.
-		w.Sent++
-		if !w.startDue() {
-			w.Began, w.Previous = w.Last, 0
+	w.LastLook = false
+	if !w.deadline.IsZero() {
+		left, least := w.deadline.Sub(now), time.Duration(0)
+		if w.Status == status.Throttled {
+			least = w.hintLeft(now)
+		}
+		if latest := max(left-w.reserve(left), least, 0); wait > latest {
+			wait, w.LastLook = latest, true
 		}
 	}
-	if s, ok := w.probe.(resumer); ok {
-		w.Session = s.Save()
-	}
+	w.Due = now.Add(wait)
 }
 
-// judge gives an observation its verdict.
-func (w *wait) judge(o *status.Observation, took time.Duration) {
-	ctx, cancel := w.context(w.p.AttemptTimeout)
-	defer cancel()
-	j := &judged{observation: o, took: took}
-	v := &j.verdict
-	switch {
-	case o.Stopped():
-		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
-	case w.list != nil:
-		*v = w.list.classify(ctx, j)
-	case w.done != nil: // the rules are about the operation
-		*v = status.Rules{}.Classify(ctx, *o)
-	default:
-		*v = w.p.Rules.Classify(ctx, *o)
+// naturalWait returns the wait before the next attempt if there were no deadline. It counts
+// from the last attempt, also if an earlier run made that.
+func (w *wait) naturalWait(now, shared time.Time) time.Duration {
+	wait := max(0, w.ownWait(shared)-w.passed(now))
+	if hint := w.hintLeft(now); hint > 0 {
+		spread := time.Duration(w.p.Rand.Float64() * hintSpread * float64(hint))
+		wait = backoff.Add(max(wait, hint), spread)
 	}
-	if o.Stopped() || v.Abandoned {
-		w.adopt(j)
-		return
-	}
-	w.tally.Add(o, *v)
-	if v.Status != status.Success {
-		v.Hints = w.tally.FirstHints()
-	}
-	switch { // with the result, the verdict on the operation holds
-	case w.done == nil:
-	case v.Status == status.Success:
-		*v = *w.done
-	default:
-		v.Reason = w.missing + ": " + v.Reason
-	}
-	w.adopt(j)
-	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
-		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
-	}
+	return wait
 }
 
-// adopt makes j the last attempt.
-func (w *wait) adopt(j *judged) {
-	v := &j.verdict
-	stopped := j.observation.Stopped() || v.Abandoned
-	if stopped || v.Status != w.Status {
-		w.Streak = 0
+// hintLeft returns what is left of the wait that the server asked for.
+func (w *wait) hintLeft(now time.Time) time.Duration {
+	if w.Hint == nil {
+		return 0
 	}
-	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
-	if stopped {
-		return
-	}
-	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
-	if w.Streak == 0 || w.Since.IsZero() {
-		w.Since = time.Now()
-	}
-	w.Streak++
-	w.complete = j
+	return max(0, w.Hint.Wait-w.passed(now))
 }
 
-// noteChange notes how long the answers have been the same. Of one that was cut the rest may
-// have changed. It reports whether the answer is another than the one before.
-func (w *wait) noteChange(o *status.Observation) (changed bool) {
-	if o.Failure == nil {
-		table := crc32.MakeTable(crc32.Castagnoli)
-		sum := crc32.Checksum(o.Body, table)
-		for _, page := range o.Pages {
-			sum = crc32.Update(sum, table, page)
-		}
-		if changed = sum != w.Sum || w.Changed.IsZero() || o.Truncated; changed {
-			w.Sum, w.Changed = sum, time.Now()
+// passed returns the time since the last attempt if an earlier run made that.
+func (w *wait) passed(now time.Time) time.Duration {
+	if w.last.observation != nil || w.Last.IsZero() {
+		return 0
+	}
+	return now.Sub(w.Last)
+}
+
+// ownWait returns the schedule's wait. Wait n comes before attempt n+1, not counting
+// attempts to start the operation.
+func (w *wait) ownWait(shared time.Time) time.Duration {
+	var delay time.Duration
+	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
+	if w.Attempts == 0 {
+		delay = w.p.InitialDelay
+		if w.p.Immediate || starts {
+			return delay
 		}
 	}
-	if !w.Changed.IsZero() {
-		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
+	if !shared.IsZero() {
+		return max(0, time.Until(shared))
 	}
-	return changed
+	schedule, throttled := w.p.Schedule, w.p.Throttled
+	if (starts || confirms) && w.p.Resend != nil {
+		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
+	}
+	if w.Status == status.Throttled && w.Hint == nil {
+		schedule = throttled
+	}
+	step := backoff.Step{N: w.Attempts - w.Sent, Elapsed: time.Since(w.Began), Previous: w.Previous}
+	if starts {
+		step.N, step.Elapsed = w.Sent-1, time.Since(w.Start)
+	}
+	step.Elapsed = backoff.Add(step.Elapsed, delay)
+	w.Previous = schedule.Wait(step, w.p.Rand)
+	wait := backoff.Add(delay, w.Previous)
+	if confirms {
+		wait = w.list.confirmWait(wait)
+	}
+	return wait
 }
 
-// lookForResult probes the result from now on, if the last attempt said that the operation
-// is done and the result is another document. The first look is part of that attempt.
-func (w *wait) lookForResult(pace request.Pace) {
-	f, ok := w.probe.(finisher)
-	if !ok || w.Status != status.Success || !w.decided() {
-		return
+// reserve returns the time to keep for one more attempt when left is what remains before the
+// deadline: twice the median attempt, at least 50 ms, and the time that the last looks of all others
+// take, but at most half of what is left, so that a slow probe still gets several
+// looks. If half is too little for a median attempt, more is kept.
+func (w *wait) reserve(left time.Duration) time.Duration {
+	median, most := w.median(), left/2
+	if median == 0 {
+		return min(unmeasuredReserve+w.others, most)
 	}
-	look, what := f.Result(*w.last.observation)
-	if look == nil {
-		return
+	if most < median && median < left {
+		most = left - (left-median)/2
 	}
-	done, took := w.last.verdict, w.last.took
-	w.done, w.missing = &done, "done, but its result could not be fetched: "+what
-	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
-	w.Streak = 0
-	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.missing}}
-	w.answered(w.look(pace))
-	w.last.took += took
+	return min(max(minReserve, 2*median)+w.others, most)
 }
 
-// unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
-// or the start must not be sent; otherwise "".
-func (w *wait) unrunnable() Ending {
-	f := w.last.observation.Failure
-	switch {
-	case w.refused != nil:
-		return Failed
-	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
-		return CannotRun
+// median returns how long an attempt takes, 0 if none was measured.
+func (s *State) median() time.Duration {
+	sorted := s.Took
+	slices.Sort(sorted[:])
+	first, _ := slices.BinarySearch(sorted[:], 1)
+	if first == len(sorted) {
+		return 0
 	}
-	return ""
-}
-
-// stopped returns how the wait ends once nothing is waited for any more: its place is closed
-// until its deadline, the loop ends, or its deadline has come.
-func (w *wait) stopped() Ending {
-	if w.closed != "" {
-		return HintTooLong
-	}
-	return w.loop.stopped()
-}
-
-// ending returns how the wait ends after an attempt, "" if it goes on. If several endings
-// apply, the first of these counts: the verdict, the caller, the hint, the attempts, the
-// deadline.
-func (w *wait) ending() Ending {
-	switch {
-	case w.decided() && w.Status == status.Error:
-		return Failed
-	case w.decided():
-		return Succeeded
-	case w.stopped() != TimedOut:
-		return w.stopped()
-	case w.hintTooLong():
-		return HintTooLong
-	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
-		return AttemptsExhausted
-	case !w.deadline.IsZero() && time.Until(w.deadline) < minReserve:
-		return TimedOut
-	}
-	return ""
-}
-
-// before returns how a wait ends that goes on from a Past after which there is nothing to do,
-// "" if it goes on.
-func (w *wait) before() Ending {
-	switch {
-	case w.Ending != "":
-		return w.Ending
-	case w.Starting:
-		w.hopeless = errMayHaveStarted
-		return Failed
-	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
-		return AttemptsExhausted
-	}
-	return ""
-}
-
-// decided reports whether the verdict ends the wait.
-func (w *wait) decided() bool {
-	needed := w.threshold()
-	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
-}
-
-// held returns how long the last verdict has been the same.
-func (w *wait) held() time.Duration { return time.Since(w.Since) }
-
-// holdFor returns how long the last verdict has to hold.
-func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success && w.done == nil {
-		return w.p.SuccessFor
-	}
-	return 0
-}
-
-// threshold returns how many verdicts like the last one end the wait, in a row; 0 if it never
-// ends by them.
-func (w *wait) threshold() int {
-	switch v := w.last.verdict; {
-	case v.Final, v.Status == status.Success && w.done != nil:
-		return 1
-	case v.Status == status.Success:
-		return w.p.SuccessThreshold
-	case v.Status == status.Error:
-		return w.p.ErrorThreshold
-	}
-	return 0
-}
-
-// hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
-// deadline.
-func (w *wait) hintTooLong() bool {
-	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
+	return sorted[(first+len(sorted))/2]
 }
 
 // earliest returns the earlier of two times, of which zero is none.

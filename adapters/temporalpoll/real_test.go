@@ -69,7 +69,7 @@ func wait(ctx context.Context, w waiting) (seen, error) {
 	if err != nil {
 		return seen{}, err
 	}
-	return seen{string(o.Observation.Body), o.Attempts, int(activity.GetInfo(ctx).Attempt)}, nil
+	return seen{string(o.Observation.Body), o.State.Attempts, int(activity.GetInfo(ctx).Attempt)}, nil
 }
 
 func waitFlow(ctx workflow.Context, w waiting) (s seen, err error) {

@@ -372,7 +372,7 @@ func (j *jobs) observe(ev poll.Event) {
 		delete(j.open, ev.Target)
 	case isList && (ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait):
 		j.open[ev.Target] = j.entry(ev)
-	case ev.Kind == poll.EventWait && len(j.lists) > 0 && ev.Attempt == 1: // an element that is looked at alone
+	case ev.Kind == poll.EventWait && len(j.lists) > 0 && ev.State.Attempts == 0: // an element that is looked at alone
 		if e := j.entry(ev); len(e.Session) > 0 {
 			j.failed(j.log.End(e))
 		}

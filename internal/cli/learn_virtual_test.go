@@ -94,7 +94,7 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 			return err
 		}
 		outcome := ended.Outcome
-		result.attempts, result.delay = outcome.Attempts, time.Since(began)-took
+		result.attempts, result.delay = outcome.State.Attempts, time.Since(began)-took
 		return outcome.Err()
 	}
 	_, err := p.Run(t.Context(), append(flags, "--timeout=0", "http://test/"))

@@ -25,7 +25,7 @@ func TestNoticeLong(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			streams, _, said := term.Buffers("")
 			reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
-			reporter.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: time.Now()})
+			reporter.Event(poll.Event{Kind: poll.EventWait, At: time.Now()})
 			long := noticeLong(reporter)
 			for _, runs := range test.runs {
 				long.Reset(longCommand)

@@ -32,9 +32,9 @@ const (
 // A group is several targets that are waited for together.
 type group struct {
 	poll.Group
-	pollers []poll.Poller                // until they are waited for
-	learns  map[int]*learning.Recorder   // by number, of the targets that learn
-	results map[poll.RunID]report.Result // of the targets that have succeeded, until their end is told
+	pollers []poll.Poller              // until they are waited for
+	learns  map[int]*learning.Recorder // by number, of the targets that learn
+	settled *report.Result             // of a target that has succeeded, until its end is told
 	codes   map[poll.Ending]ExitCode
 	held    []*learning.Recorder // that remember at the end, since others held a history
 }
@@ -44,7 +44,7 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 	if err := refuseForSeveral(l); err != nil {
 		return err
 	}
-	g := &group{results: make(map[poll.RunID]report.Result), codes: make(map[poll.Ending]ExitCode)}
+	g := &group{codes: make(map[poll.Ending]ExitCode)}
 	g.readLimits(l)
 	expect := l.Count("expect", 0, 1)
 	if err := l.Err(); err != nil {
@@ -302,7 +302,7 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 		for _, p := range pollers {
 			p.Settle = func(o poll.Outcome) poll.Outcome {
 				result := w.output.Settle(o)
-				w.group.results[o.Run] = result
+				w.group.settled = &result
 				return result.Outcome
 			}
 			if !yield(p) {
@@ -321,12 +321,12 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if !outcome.Resumed && (len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome)) {
 		g.held = append(g.held, learns)
 	}
-	result, settled := g.results[outcome.Run]
-	if !settled {
-		result = w.output.Settle(outcome)
+	if g.settled == nil {
+		g.settled = new(w.output.Settle(outcome))
 	}
-	delete(g.results, outcome.Run)
-	result.Outcome.Notes = slices.Concat(outcome.Notes, learns.Warnings())
+	result := *g.settled
+	g.settled = nil
+	result.Outcome.State, result.Outcome.Notes = outcome.State, slices.Concat(outcome.Notes, learns.Warnings())
 	event.Outcome = &result.Outcome
 	reporter.Event(event)
 	code := outcomeCode(outcome)

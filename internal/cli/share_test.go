@@ -64,7 +64,7 @@ func TestShare_tell(t *testing.T) {
 	s.notes.add("before")
 	s.tell(reporter)
 	s.notes.add("then")
-	reporter.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: time.Now()})
+	reporter.Event(poll.Event{Kind: poll.EventWait, At: time.Now()})
 	if have := said.String(); strings.Count(have, "poll: note: before\npoll: note: then\n") != 1 {
 		t.Errorf("have %q", have)
 	}

@@ -60,14 +60,14 @@ func (r *Reporter) document(result Result, exit int) Document {
 		Exit:     exit,
 		Reason:   term.Line(o.Reason),
 		Target:   new(o.Target),
-		Attempts: o.Attempts,
-		sharing:  r.sharing(o.Attempts, o.Taken, o.Alone),
+		Attempts: o.State.Attempts,
+		sharing:  r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone),
 		Elapsed:  seconds(o.Elapsed),
 		Resumed:  o.Resumed,
 		Notes:    remarks(&o),
 		Timeline: []Moment{},
 
-		prediction: predict(r.cfg.Forecast, o.Age),
+		prediction: predict(r.cfg.Forecast, ageOf(o)),
 	}
 	r.mu.Lock()
 	d.Notes = append(d.Notes, oneLines("", r.said)...)

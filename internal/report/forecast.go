@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
 )
 
@@ -106,4 +107,12 @@ func predict(f Forecast, age time.Duration) prediction {
 		Expected:    new(seconds(f.Quantile(0.5))),
 		Probability: new(math.Round(1000*done(f, age)) / 1000),
 	}
+}
+
+// ageOf returns how long the operation had been running at the end, as far as is known.
+func ageOf(o poll.Outcome) time.Duration {
+	if o.State.Began.IsZero() {
+		return 0
+	}
+	return o.Elapsed - o.State.Began.Sub(o.State.Start)
 }

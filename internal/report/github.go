@@ -104,7 +104,7 @@ func markdownRow(o *poll.Outcome) string {
 		how = strings.TrimSuffix(string(o.Ending)+", "+how, ", ")
 	}
 	return fmt.Sprintf("| %s | %s | %d | %s | %s |\n",
-		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
+		escapeMarkdown(oneLine(o.Target)), how, o.State.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
 }
 
 // escapeMarkdown returns a line in which every character stands for itself: those

@@ -26,7 +26,7 @@ type group struct {
 	places         []*place            // in the order of first sight
 	placeOf        map[string]*place
 	lists          []*list // in the order of first sight
-	listOf         map[poll.RunID]*list
+	listOf         map[string]*list
 	summary        *poll.Summary // nil until the end
 }
 
@@ -88,15 +88,15 @@ func (g *group) update(ev poll.Event) *target {
 	t := g.target(ev)
 	switch ev.Kind {
 	case poll.EventWait, poll.EventStart:
-		t.attempt, t.busy = int32(ev.Attempt), ev.Kind == poll.EventStart
+		t.attempt, t.busy = int32(attemptOf(ev)), ev.Kind == poll.EventStart
 		if t.row != nil {
 			t.row.held = heldWords(ev.HeldBy)
 		}
 	case poll.EventAttempt:
-		t.attempt, t.busy = int32(ev.Attempt), false
+		t.attempt, t.busy = int32(ev.State.Attempts), false
 		if o := ev.Observation; o != nil && o.Within != nil {
 			t.inList, t.seen = true, t.seen || o.Presence == status.Present
-			t.behind = int32(g.lists[0].latest.Attempt - ev.Attempt)
+			t.behind = int32(attemptOf(g.lists[0].latest) - ev.State.Attempts)
 		}
 		if o := ev.Observation; o == nil || o != g.lastSeen && o.Within == nil { // not one of a list
 			g.rate.add(g.at(ev.At))
@@ -187,7 +187,7 @@ func (g *group) end(t *target, o *poll.Outcome) {
 		t.reason.advice = advice(o)
 	}
 	t.over, t.busy = true, false
-	t.status, t.ending, t.attempt, t.elapsed = o.Status, o.Ending, int32(o.Attempts), o.Elapsed
+	t.status, t.ending, t.attempt, t.elapsed = o.Status, o.Ending, int32(o.State.Attempts), o.Elapsed
 	if t.older != nil {
 		t.older.younger = t.younger
 	} else {

@@ -30,7 +30,7 @@ func BenchmarkGroup(b *testing.B) {
 			for b.Loop() {
 				i := n % targets
 				now := time.Now()
-				ev := poll.Event{Target: names[i], N: i + 1, Attempt: n/targets + 1, At: now, Elapsed: now.Sub(began)}
+				ev := poll.Event{Target: names[i], N: i + 1, State: poll.State{Attempts: n/targets + 1}, At: now, Elapsed: now.Sub(began)}
 				ev.Kind = poll.EventWait
 				r.Event(ev)
 				ev.Kind = poll.EventStart

@@ -81,7 +81,7 @@ func TestGroupLive_redraw(t *testing.T) {
 		r := New(Config{Streams: m.streams(), Targets: 5000, Goal: allOf(5000)})
 		began := time.Now()
 		for n := range 5000 {
-			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), Attempt: 1, At: time.Now(), Elapsed: time.Since(began)})
+			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), State: poll.State{Attempts: 1}, At: time.Now(), Elapsed: time.Since(began)})
 			time.Sleep(100 * time.Microsecond)
 		}
 		synctest.Wait()

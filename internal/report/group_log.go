@@ -47,7 +47,7 @@ func (l *groupLog) event(ev poll.Event) {
 		l.attempt(ev)
 	case ev.Kind == poll.EventAttempt && ev.N == 0:
 		if !quiet {
-			l.list(g.listOf[ev.Run], ev)
+			l.list(g.listOf[ev.Target], ev)
 		}
 	case ev.Kind == poll.EventEnd && ev.N == 0: // its elements are told of, and the list at the end
 	case ev.Kind == poll.EventAttempt && len(ev.Verdict.Hints) > 0 && !quiet:
@@ -113,7 +113,7 @@ func (l *groupLog) end(ev poll.Event, quiet bool) {
 		}
 		l.target(ev, what, oneLine(o.Reason))
 		if l.failures == maxFailures && !l.r.group.few() {
-			ev.Attempt = 0
+			ev.State.Attempts = 0
 			l.line(ev, "note", "further failures are only counted, until the end")
 		}
 	}
@@ -168,7 +168,7 @@ func (l *groupLog) place(p *place, ev poll.Event) {
 		text += fmt.Sprintf(", and %s since the last report", words.Count(p.untold, "time"))
 	}
 	p.told, p.untold, p.pause = ev.At, 0, min(max(placePause, 2*p.pause), maxPlacePause)
-	ev.Attempt = 0
+	ev.State.Attempts = 0
 	l.line(ev, "place", text)
 }
 

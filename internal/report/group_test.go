@@ -22,12 +22,12 @@ func together(summary poll.Summary, runs ...[]poll.Event) []poll.Event {
 			ev.N = i + 1
 			all = append(all, ev)
 		}
-		summary.Attempts += run[len(run)-1].Attempt
+		summary.Attempts += run[len(run)-1].State.Attempts
 	}
 	slices.SortStableFunc(all, func(a, b poll.Event) int { return a.At.Compare(b.At) })
 	last := all[len(all)-1]
 	summary.Elapsed = last.Elapsed
-	goal := poll.Event{Kind: poll.EventGoal, At: last.At, Elapsed: last.Elapsed, Attempt: summary.Attempts, Summary: &summary}
+	goal := poll.Event{Kind: poll.EventGoal, At: last.At, Elapsed: last.Elapsed, Summary: &summary}
 	return append(all, goal)
 }
 

@@ -184,7 +184,7 @@ func (r *Reporter) groupClosing(s *poll.Summary) string {
 		text = r.missing()
 		text += r.failedLists(text)
 	}
-	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone,
+	o := poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone},
 		Elapsed: s.Elapsed, Reason: r.verdict(s)}
 	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
 	for _, note := range oneLines("poll: note: ", r.notes) {

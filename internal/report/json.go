@@ -100,7 +100,7 @@ func unprefixed(lines string) string {
 
 // ofRun returns an event of a run.
 func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
-	o := jsonEvent{V: 1, Event: string(ev.Kind), Target: name(ev.Target), Attempt: ev.Attempt,
+	o := jsonEvent{V: 1, Event: string(ev.Kind), Target: name(ev.Target), Attempt: attemptOf(ev),
 		Elapsed: seconds(ev.Elapsed)}
 	if o.N = ev.N; f.r.group != nil { // a list has no number
 		o.Name = o.Target
@@ -111,7 +111,7 @@ func (f *jsonLines) ofRun(ev poll.Event) jsonEvent {
 	switch ev.Kind {
 	case poll.EventWait:
 		o.Wait = new(seconds(ev.Wait))
-		o.Hint = hintSeconds(ev.Hint)
+		o.Hint = hintSeconds(hintOf(ev))
 		if ev.HeldBy != "" {
 			o.HeldBy = string(ev.HeldBy)
 		}

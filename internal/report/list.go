@@ -31,13 +31,13 @@ func isOfList(ev poll.Event) bool {
 
 // updateList notes what an event says of a list.
 func (g *group) updateList(ev poll.Event) {
-	l := g.listOf[ev.Run]
+	l := g.listOf[ev.Target]
 	if l == nil {
 		if g.listOf == nil {
-			g.listOf = make(map[poll.RunID]*list)
+			g.listOf = make(map[string]*list)
 		}
 		l = new(list)
-		g.listOf[ev.Run] = l
+		g.listOf[ev.Target] = l
 		g.lists = append(g.lists, l)
 	}
 	switch ev.Kind {
@@ -57,7 +57,7 @@ func (g *group) updateList(ev poll.Event) {
 // has no event for each.
 func (g *group) attempt(t *target) int {
 	if t.inList && !t.over && len(g.lists) == 1 {
-		return g.lists[0].latest.Attempt - int(t.behind)
+		return attemptOf(g.lists[0].latest) - int(t.behind)
 	}
 	return int(t.attempt)
 }
@@ -85,11 +85,11 @@ func (g *group) listWords(now time.Time) string {
 	case waiting+busy == 0:
 		return ""
 	case busy > 0 && len(g.lists) == 1:
-		text += fmt.Sprintf("attempt %d under way", g.lists[0].latest.Attempt)
+		text += fmt.Sprintf("attempt %d under way", attemptOf(g.lists[0].latest))
 	case busy > 0:
 		text += words.Count(busy, "attempt") + " under way"
 	case len(g.lists) == 1:
-		text += fmt.Sprintf("attempt %d in %s", next.latest.Attempt, words.Short(max(0, next.latest.State.Due.Sub(now))))
+		text += fmt.Sprintf("attempt %d in %s", attemptOf(next.latest), words.Short(max(0, next.latest.State.Due.Sub(now))))
 		if held := heldWords(next.latest.HeldBy); held != "" {
 			text += ", " + held
 		}

@@ -37,7 +37,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 	e.now, e.made = l.now, e.made+1
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
-	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Attempt: e.made, Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Streak: 1}, Threshold: 1}
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: 1}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
 }
@@ -64,7 +64,7 @@ func (l *listing) number(name string) int {
 // goal records how it all ended.
 func (l *listing) goal(ending poll.Ending) []poll.Event {
 	s := &poll.Summary{Ending: ending, Targets: len(l.order), Need: len(l.order), Attempts: l.made, Elapsed: l.now}
-	return append(l.events, poll.Event{Kind: poll.EventGoal, At: l.began.Add(l.now), Elapsed: l.now, Attempt: l.made, Summary: s})
+	return append(l.events, poll.Event{Kind: poll.EventGoal, At: l.began.Add(l.now), Elapsed: l.now, Summary: s})
 }
 
 // aList is a list of which an element is done, one is not, one joins, and one is never seen.
@@ -103,7 +103,7 @@ func aFailedList() []poll.Event {
 	l.end(failed)
 	for _, name := range l.order {
 		o := failed
-		o.Verdict, o.Observation, o.Attempts = twice, l.last.Observation, 2
+		o.Verdict, o.Observation, o.State.Attempts = twice, l.last.Observation, 2
 		l.ended(name, o)
 	}
 	return l.goal(poll.Failed)
@@ -174,26 +174,26 @@ func TestList_attempts(t *testing.T) {
 func TestList_next(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	waits := func(run poll.RunID, attempt int, in time.Duration) poll.Event {
-		return poll.Event{Kind: poll.EventWait, Run: run, At: now, Attempt: attempt, State: poll.State{Due: now.Add(in)}}
+	waits := func(run string, attempt int, in time.Duration) poll.Event {
+		return poll.Event{Kind: poll.EventWait, Target: run, At: now, State: poll.State{Attempts: attempt - 1, Due: now.Add(in)}}
 	}
 	g := newGroup(0)
 	for _, step := range []struct {
 		ev   poll.Event
 		want string
 	}{
-		{waits(1, 7, 12*time.Second), "list: attempt 7 in 12s"},
-		{poll.Event{Kind: poll.EventStart, Run: 1, At: now, Attempt: 7}, "list: attempt 7 under way"},
-		{poll.Event{Kind: poll.EventAttempt, Run: 1, At: now, Attempt: 7, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
-		{waits(1, 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
-		{waits(2, 1, 3*time.Second), "2 lists: next attempt in 3s; HTTP 503"},
-		{waits(3, 1, 5*time.Second), "3 lists: next attempt in 3s; HTTP 503"},
-		{poll.Event{Kind: poll.EventStart, Run: 2, At: now, Attempt: 1}, "3 lists: 1 attempt under way; HTTP 503"},
-		{poll.Event{Kind: poll.EventEnd, Run: 1, At: now, Outcome: &poll.Outcome{}}, "2 lists: 1 attempt under way"},
+		{waits("1", 7, 12*time.Second), "list: attempt 7 in 12s"},
+		{poll.Event{Kind: poll.EventStart, Target: "1", At: now, State: poll.State{Attempts: 7}}, "list: attempt 7 under way"},
+		{poll.Event{Kind: poll.EventAttempt, Target: "1", At: now, State: poll.State{Attempts: 7}, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
+		{waits("1", 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
+		{waits("2", 1, 3*time.Second), "2 lists: next attempt in 3s; HTTP 503"},
+		{waits("3", 1, 5*time.Second), "3 lists: next attempt in 3s; HTTP 503"},
+		{poll.Event{Kind: poll.EventStart, Target: "2", At: now, State: poll.State{Attempts: 1}}, "3 lists: 1 attempt under way; HTTP 503"},
+		{poll.Event{Kind: poll.EventEnd, Target: "1", At: now, Outcome: &poll.Outcome{}}, "2 lists: 1 attempt under way"},
 	} {
 		g.update(step.ev)
 		if have := g.listWords(now); have != step.want {
-			t.Errorf("after %s of list %d: have %q, want %q", step.ev.Kind, step.ev.Run, have, step.want)
+			t.Errorf("after %s of list %s: have %q, want %q", step.ev.Kind, step.ev.Target, have, step.want)
 		}
 	}
 }
@@ -205,10 +205,7 @@ func TestList_manyFail(t *testing.T) {
 	for i := range 5 {
 		l := newRecording(jobName(i), time.Minute, 0)
 		l.wait(time.Second, nil).attempt(verdict(status.Error, "", "HTTP 401"), httpAnswer(401, "no"))
-		for _, ev := range l.end(failed) {
-			ev.Run = poll.RunID(i + 1)
-			events = append(events, ev)
-		}
+		events = append(events, l.end(failed)...)
 	}
 	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
 	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})

@@ -58,7 +58,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 	s := statusLine{
 		spinner: v.r.glyphs.frame(elapsed),
 		status:  "waiting",
-		attempt: fmt.Sprintf("#%d", max(1, u.latest.Attempt)),
+		attempt: fmt.Sprintf("#%d", max(1, attemptOf(u.latest))),
 		elapsed: words.Clock(elapsed),
 		phase:   phase(u, now),
 		bar:     v.r.progressBar(u.reading),
@@ -79,7 +79,7 @@ func (v *live) statusLine(u *run, now time.Time) statusLine {
 		s.timeout = "/" + words.Short(d)
 	}
 	if usual := v.r.forecast(u.age(now)); usual != "" {
-		if u.attempt != nil || u.latest.Hint != nil { // make room by dropping the target, which is in the opening line
+		if u.attempt != nil || hintOf(u.latest) != nil { // make room by dropping the target, which is in the opening line
 			usual = before(s.words, usual)
 		}
 		s.words = usual

@@ -89,7 +89,7 @@ func (l *log) attempt(u *run, ev poll.Event) {
 // verdict reports what the attempt of ev saw.
 func (l *log) verdict(said *logged, ev poll.Event) {
 	said.status, said.rule = ev.Verdict.Status, ev.Verdict.Rule
-	said.reason, said.attempt, said.step = verdictWords(ev), ev.Attempt, l.r.reading.step()
+	said.reason, said.attempt, said.step = verdictWords(ev), ev.State.Attempts, l.r.reading.step()
 	l.row(ev, ev.Verdict.Status.String(), l.saw(ev))
 }
 
@@ -149,16 +149,15 @@ func (l *log) answer(said *logged, ev poll.Event) {
 // waiting reports how long a wait is and why, except for the schedule's ordinary
 // wait after an attempt that was not reported.
 func (l *log) waiting(u *run, ev poll.Event) {
-	if ev.Wait == 0 && ev.Hint == nil || ev.HeldBy != "" && !l.r.cfg.Verbose {
+	if ev.Wait == 0 && hintOf(ev) == nil || ev.HeldBy != "" && !l.r.cfg.Verbose {
 		return
 	}
-	asked := ev.Hint != nil || u.status() == status.Throttled
-	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.Attempt {
+	asked := hintOf(ev) != nil || u.status() == status.Throttled
+	if l.r.cfg.Verbose || asked && u.attempt != nil && u.logged.attempt == u.attempt.State.Attempts {
 		text := waitWords("", ev, ev.Wait)
-		if ev.LastLook {
+		if ev.State.LastLook {
 			text += ", for a last look before the deadline"
 		}
-		ev.Attempt-- // the next has not begun
 		l.row(ev, "wait", text)
 	}
 }
@@ -176,8 +175,8 @@ func (l *log) row(ev poll.Event, what, text string) {
 		text = term.Cut(text, w-textColumn, l.r.glyphs.ellipsis)
 	}
 	number := "-"
-	if ev.Attempt > 0 {
-		number = fmt.Sprintf("#%d", ev.Attempt)
+	if ev.State.Attempts > 0 {
+		number = fmt.Sprintf("#%d", ev.State.Attempts)
 	}
 	line := fmt.Sprintf("%9s  %-5s %s  %s", words.Clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
 	l.say(strings.TrimRight(line, " ") + "\n")
@@ -221,14 +220,13 @@ func (l *log) tick(now time.Time) {
 	u := l.r.run
 	what, text := "-", ""
 	if u.attempt != nil {
-		u.logged.reason, u.logged.attempt = verdictWords(*u.attempt), u.attempt.Attempt
+		u.logged.reason, u.logged.attempt = verdictWords(*u.attempt), u.attempt.State.Attempts
 		what, text = u.status().String(), before(u.reading.words(), u.logged.reason)+"; "
 	}
 	ev := u.latest
 	ev.Elapsed = u.elapsed(now)
 	switch ev.Kind {
 	case poll.EventWait:
-		ev.Attempt-- // the next has not begun
 		text += waitWords("next attempt in ", ev, max(0, ev.State.Due.Sub(now)))
 	case poll.EventStart:
 		text += "attempt running for " + words.Short(now.Sub(ev.At))

@@ -114,11 +114,11 @@ func TestLines_twoHours(t *testing.T) {
 		n := 0
 		for time.Since(began) < 2*time.Hour {
 			n++
-			send(r, began, poll.Event{Kind: poll.EventWait, Attempt: n, Wait: 10 * time.Second, State: poll.State{Due: time.Now().Add(10 * time.Second)}})
+			send(r, began, poll.Event{Kind: poll.EventWait, Wait: 10 * time.Second, State: poll.State{Attempts: n - 1, Due: time.Now().Add(10 * time.Second)}})
 			time.Sleep(10 * time.Second)
-			send(r, began, poll.Event{Kind: poll.EventStart, Attempt: n})
+			send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: n}})
 			time.Sleep(time.Second)
-			send(r, began, poll.Event{Kind: poll.EventAttempt, Attempt: n, Took: time.Second,
+			send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: n}, Took: time.Second,
 				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
 		}
 		r.Close()
@@ -145,12 +145,12 @@ func TestLines_heartbeat(t *testing.T) {
 		var have []said
 		r := New(Config{Streams: listen(&have), Face: Lines})
 		began := time.Now()
-		send(r, began, poll.Event{Kind: poll.EventStart, Attempt: 1, Deadline: began.Add(time.Hour)})
+		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
 		time.Sleep(31 * time.Second)
-		send(r, began, poll.Event{Kind: poll.EventAttempt, Attempt: 1, Verdict: notReady("exit 1")})
+		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1")})
 		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
-		send(r, began, poll.Event{Kind: poll.EventWait, Attempt: 2, Wait: 20 * time.Minute,
-			State: poll.State{Due: time.Now().Add(20 * time.Minute)}, Hint: hint})
+		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
+			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
 		time.Sleep(20 * time.Minute)
 		r.Close()
 		time.Sleep(time.Hour)
@@ -172,7 +172,7 @@ func TestLines_explicitHeartbeat(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var have []said
 			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: new(test.beat)})
-			send(r, time.Now(), poll.Event{Kind: poll.EventStart, Attempt: 1})
+			send(r, time.Now(), poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
 			time.Sleep(10*time.Minute + time.Second)
 			r.Close()
 			if len(have) != test.want {
@@ -246,7 +246,7 @@ func TestLines_lateHeartbeat(t *testing.T) {
 	s, _, err := term.Buffers("")
 	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
 	now := time.Now()
-	r.Event(poll.Event{Kind: poll.EventWait, Attempt: 1, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
+	r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
 	r.face.tick(now.Add(3 * time.Second))
 	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want %q at its end", have, want)

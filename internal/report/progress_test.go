@@ -127,8 +127,8 @@ func TestShow_latest(t *testing.T) {
 		{httpAnswer(200, `{"progress":5}`), "5%"}, {httpAnswer(503, ""), "5%"}, {noAnswer("refused"), "5%"},
 		{httpAnswer(200, `{}`), ""}, {httpAnswer(200, `{"progress":6}`), "6%"},
 	} {
-		r.Event(poll.Event{Kind: poll.EventAttempt, Attempt: 1, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
-		r.Event(poll.Event{Kind: poll.EventWait, Attempt: 2, At: time.Now()})
+		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
+		r.Event(poll.Event{Kind: poll.EventWait, State: poll.State{Attempts: 1}, At: time.Now()})
 		if have := r.run.reading.words(); have != test.want || r.reading != nil {
 			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
 		}
@@ -195,7 +195,7 @@ func TestGroupLive_progress(t *testing.T) {
 				began := time.Now()
 				r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size)})
 				for n := range size {
-					r.Event(poll.Event{Kind: poll.EventAttempt, N: n + 1, Target: fmt.Sprint("job-", n), Attempt: 1, At: began,
+					r.Event(poll.Event{Kind: poll.EventAttempt, N: n + 1, Target: fmt.Sprint("job-", n), State: poll.State{Attempts: 1}, At: began,
 						Observation: httpAnswer(200, answers[n%len(answers)]), Verdict: notReady(`.state is "running", want == "done"`)})
 				}
 				time.Sleep(redraw)

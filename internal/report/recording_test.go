@@ -67,8 +67,8 @@ func (t *recording) event(ev poll.Event) *recording {
 
 // wait records a wait of d, which ends in time; hint may be nil.
 func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
-	t.event(poll.Event{Kind: poll.EventWait, Attempt: t.made + 1, Wait: d,
-		State: poll.State{Due: t.began.Add(t.now + d)}, Hint: hint})
+	t.event(poll.Event{Kind: poll.EventWait, Wait: d,
+		State: poll.State{Attempts: t.made, Due: t.began.Add(t.now + d), Hint: hint}})
 	t.now += d
 	return t
 }
@@ -91,7 +91,7 @@ func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
 	another := *o
 	another.Taken = true
 	t.made++
-	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: &another, Verdict: v, State: poll.State{Streak: 1}, Threshold: 1}
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: &another, Verdict: v, State: poll.State{Attempts: t.made, Streak: 1}, Threshold: 1}
 	return t.event(t.last)
 }
 
@@ -107,7 +107,7 @@ func (t *recording) start(o *status.Observation) *recording {
 // lastLook records a wait that was shortened.
 func (t *recording) lastLook(d time.Duration) *recording {
 	t.wait(d, nil)
-	t.events[len(t.events)-1].LastLook = true
+	t.events[len(t.events)-1].State.LastLook = true
 	return t
 }
 
@@ -117,11 +117,11 @@ func (t *recording) attempt(v status.Verdict, o *status.Observation) *recording 
 }
 
 func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold int) *recording {
-	t.event(poll.Event{Kind: poll.EventStart, Attempt: t.made + 1})
+	t.event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: t.made + 1}})
 	t.made++
 	t.now += 50 * time.Millisecond
-	t.last = poll.Event{Kind: poll.EventAttempt, Attempt: t.made, Observation: o, Verdict: v,
-		Took: 50 * time.Millisecond, State: poll.State{Streak: n}, Threshold: threshold}
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: o, Verdict: v,
+		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n}, Threshold: threshold}
 	return t.event(t.last)
 }
 
@@ -129,7 +129,7 @@ func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold
 func (t *recording) end(o poll.Outcome) []poll.Event {
 	o.Target, o.Elapsed = t.target, t.now
 	if t.last.Kind != "" {
-		o.Attempts = t.made
+		o.State.Attempts = t.made
 		if o.Verdict.Reason == "" {
 			o.Verdict, o.Observation = t.last.Verdict, t.last.Observation
 		}
@@ -140,8 +140,8 @@ func (t *recording) end(o poll.Outcome) []poll.Event {
 			o.Reason = o.Verdict.Reason
 		}
 	}
-	t.event(poll.Event{Kind: poll.EventEnd, Attempt: o.Attempts, Outcome: &o})
-	o.Age = t.events[len(t.events)-1].Age()
+	o.State.Start, o.State.Began = t.began, t.opBegan
+	t.event(poll.Event{Kind: poll.EventEnd, State: o.State, Outcome: &o})
 	return t.events
 }
 
@@ -199,7 +199,7 @@ func recordings() map[string][]poll.Event {
 			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
 
 	cannotRun := newRecording("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
-		event(poll.Event{Kind: poll.EventStart, Attempt: 1})
+		event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
 
 	hint := newRecording(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
 	tooLong := httpAnswer(429, "")
@@ -258,7 +258,7 @@ func recordings() map[string][]poll.Event {
 		taken(verdict(status.Success, until, `.state is "done"`), done)
 
 	return map[string][]poll.Event{
-		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, Taken: 2, Alone: 1}),
+		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Alone: 1}}),
 		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
 		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
 		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),

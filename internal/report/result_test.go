@@ -17,7 +17,7 @@ import (
 
 func success(o *status.Observation) poll.Outcome {
 	return poll.Outcome{Target: jobURL, Ending: poll.Succeeded, Status: status.Success, Reason: "ok",
-		Attempts: 1, Elapsed: 1500 * time.Millisecond,
+		State: poll.State{Attempts: 1}, Elapsed: 1500 * time.Millisecond,
 		Verdict: verdict(status.Success, until, "ok"), Observation: o}
 }
 

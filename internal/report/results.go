@@ -213,7 +213,7 @@ func targetResult(n int, result Result, exit int) TargetResult {
 	o := result.Outcome
 	t := TargetResult{
 		N: n, Name: name(o.Target), Status: statusWord(o.Status), Ending: endingWords()[o.Ending],
-		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
+		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed),
 		Resumed: o.Resumed,
 	}
 	if o.Ending == poll.Cancelled {

@@ -72,7 +72,7 @@ func (u *run) update(ev poll.Event) {
 		u.took += ev.Took
 		u.longest = max(u.longest, ev.Took)
 		u.timeline = u.timeline.add(Moment{
-			Attempt: ev.Attempt,
+			Attempt: ev.State.Attempts,
 			At:      seconds(ev.Elapsed - ev.Took),
 			Status:  ev.Verdict.Status.String(),
 			Reason:  term.Line(ev.Verdict.Reason),

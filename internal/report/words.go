@@ -60,16 +60,32 @@ func verdictWords(ev poll.Event) string {
 	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
 		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold)
 	}
-	if ev.HoldFor > 0 && ev.Held < ev.HoldFor {
-		s += fmt.Sprintf(" (for %s of %s)", words.Short(ev.Held), words.Duration(ev.HoldFor))
+	if held := ev.At.Sub(ev.State.Since); held < ev.HoldFor {
+		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.HoldFor))
 	}
 	return s
+}
+
+// hintOf returns what the server asks for, nil if that is not why an attempt waits.
+func hintOf(ev poll.Event) *status.Hint {
+	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
+		return nil
+	}
+	return ev.State.Hint
+}
+
+// attemptOf returns the number of the attempt that is waited for, begins or has ended.
+func attemptOf(ev poll.Event) int {
+	if ev.Kind == poll.EventWait {
+		return ev.State.Attempts + 1
+	}
+	return ev.State.Attempts
 }
 
 // hintWords says that the server asked for a wait, and for how long if the wait
 // differs from that.
 func hintWords(ev poll.Event) string {
-	switch h := ev.Hint; {
+	switch h := hintOf(ev); {
 	case h == nil:
 		return ""
 	case words.Short(h.Wait) == words.Short(ev.Wait):
@@ -108,16 +124,16 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	return how + " after " + words.Count(o.Attempts, "attempt") + shareWords(o) + " in " + words.Clock(o.Elapsed) + reason
+	return how + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o) + " in " + words.Clock(o.Elapsed) + reason
 }
 
 // shareWords says how many of the attempts others made, "" if none.
 func shareWords(o *poll.Outcome) string {
-	if o.Taken+o.Alone == 0 {
+	if o.State.Taken+o.State.Alone == 0 {
 		return ""
 	}
 	var parts []string
-	for _, c := range []count{{n: o.Attempts - o.Taken - o.Alone, word: "asked"}, {n: o.Taken, word: "taken"}, {n: o.Alone, word: "alone"}} {
+	for _, c := range []count{{n: o.State.Attempts - o.State.Taken - o.State.Alone, word: "asked"}, {n: o.State.Taken, word: "taken"}, {n: o.State.Alone, word: "alone"}} {
 		if c.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
 		}

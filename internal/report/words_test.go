@@ -49,7 +49,7 @@ func TestTheLiveLineTellsAHintOnce(t *testing.T) {
 	hint := &status.Hint{Wait: 3 * time.Second, Source: "Retry-After"}
 	for reason, tells := range map[string]bool{"HTTP 429, Retry-After asks for 3s": true, "HTTP 429": false} {
 		last := poll.Event{Kind: poll.EventAttempt, Verdict: status.Verdict{Status: status.Throttled, Reason: reason, TellsHint: tells}}
-		u := &run{attempt: &last, latest: poll.Event{Kind: poll.EventWait, Wait: hint.Wait, Hint: hint}}
+		u := &run{attempt: &last, latest: poll.Event{Kind: poll.EventWait, Wait: hint.Wait, State: poll.State{Hint: hint}}}
 		if have := v.statusLine(u, time.Time{}).words; strings.Count(have, "Retry-After") != 1 {
 			t.Errorf("%q: have %q", reason, have)
 		}

@@ -101,9 +101,9 @@ func remembered(o poll.Outcome) (history.Outcome, bool) {
 	case poll.Failed:
 		return history.Failure, failed(o)
 	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
-		return history.Timeout, o.Attempts > 0
+		return history.Timeout, o.State.Attempts > 0
 	case poll.Interrupted:
-		return history.Interrupted, o.Attempts > 0
+		return history.Interrupted, o.State.Attempts > 0
 	}
 	return "", false
 }

@@ -109,11 +109,11 @@ func TestRemembered(t *testing.T) {
 		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, history.Success},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
-		"timed out":          {poll.Outcome{Ending: poll.TimedOut, Attempts: 3}, history.Timeout},
+		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, history.Timeout},
 		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
-		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, Attempts: 3}, history.Timeout},
-		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, Attempts: 3}, history.Timeout},
-		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, Attempts: 3}, history.Interrupted},
+		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, State: poll.State{Attempts: 3}}, history.Timeout},
+		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, history.Timeout},
+		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, history.Interrupted},
 		"interrupted early":  {poll.Outcome{Ending: poll.Interrupted}, ""},
 	} {
 		have, ok := remembered(test.outcome)

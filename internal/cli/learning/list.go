@@ -38,7 +38,7 @@ func (l *listCompletion) see(ev poll.Event, end *completion) {
 // outcome returns that of a list, false if its end was not seen. If an element has failed and
 // another was given up, it is not known how long all of them would have taken.
 func (l *listCompletion) outcome(s poll.Summary, end *completion) (poll.Outcome, bool) {
-	o := poll.Outcome{Ending: s.Ending, Attempts: s.Attempts}
+	o := poll.Outcome{Ending: s.Ending, State: poll.State{Attempts: s.Attempts}}
 	if o.Ending == poll.Failed {
 		o.Verdict, o.Observation = l.failed.Verdict, l.failed.Observation
 		if s.Endings[poll.TimedOut]+s.Endings[poll.AttemptsExhausted]+s.Endings[poll.HintTooLong] > 0 {

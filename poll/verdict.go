@@ -1,0 +1,407 @@
+package poll
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/poll/internal/request"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
+)
+
+// judged is an attempt that has ended.
+type judged struct {
+	observation *status.Observation
+	verdict     status.Verdict
+	took        time.Duration
+}
+
+// look makes an attempt. The time that it may take does not count for its judgement.
+// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
+	limit := w.p.AttemptTimeout
+	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
+		limit = 0
+	}
+	ctx, cancel := w.context(limit)
+	defer cancel()
+	if err := w.announce(); err != nil {
+		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
+	}
+	begun := time.Now()
+	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
+	if s, ok := w.probe.(httpSession); ok {
+		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+		return o, time.Since(begun)
+	}
+	o := w.probe.Probe(ctx, a)
+	return o, time.Since(begun)
+}
+
+// announce tells that the next request is to start the operation. It must not be sent if that
+// cannot be noted.
+func (w *wait) announce() error {
+	if !w.startDue() {
+		return nil
+	}
+	w.Starting = true
+	if w.p.Starting != nil {
+		w.hopeless = w.p.Starting(w.State)
+		w.unsent = w.hopeless != nil
+		w.Starting = !w.unsent
+	}
+	return w.hopeless
+}
+
+// startDue reports whether the next attempt is to start the operation.
+func (w *wait) startDue() bool {
+	s, ok := w.probe.(starter)
+	return ok && s.StartDue()
+}
+
+// answered judges what an attempt saw.
+func (w *wait) answered(o status.Observation, took time.Duration) {
+	if w.unsent {
+		w.last = &judged{observation: &o}
+		return
+	}
+	o.Attempt, o.Elapsed, o.Target = w.Attempts, time.Since(w.Start)-took, w.p.Target
+	w.noteChange(&o)
+	w.judge(&o, took)
+	w.Last = time.Now()
+	w.Starting = w.Starting && o.Stopped() && !w.startDue()
+	if w.Began.IsZero() {
+		// It was to start the operation. Once that is answered, the schedule begins anew.
+		w.Sent++
+		if !w.startDue() {
+			w.Began, w.Previous = w.Last, 0
+		}
+	}
+	if s, ok := w.probe.(resumer); ok {
+		w.Session = s.Save()
+	}
+}
+
+// judge gives an observation its verdict.
+func (w *wait) judge(o *status.Observation, took time.Duration) {
+	ctx, cancel := w.context(w.p.AttemptTimeout)
+	defer cancel()
+	j := &judged{observation: o, took: took}
+	v := &j.verdict
+	switch {
+	case o.Stopped():
+		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
+	case w.list != nil:
+		*v = w.list.classify(ctx, j)
+	case w.done != nil: // the rules are about the operation
+		*v = status.Rules{}.Classify(ctx, *o)
+	default:
+		*v = w.p.Rules.Classify(ctx, *o)
+	}
+	if o.Stopped() || v.Abandoned {
+		w.adopt(j)
+		return
+	}
+	w.tally.Add(o, *v)
+	if v.Status != status.Success {
+		v.Hints = w.tally.FirstHints()
+	}
+	switch { // with the result, the verdict on the operation holds
+	case w.done == nil:
+	case v.Status == status.Success:
+		*v = w.done.verdict
+	default:
+		v.Reason = w.done.missing + ": " + v.Reason
+	}
+	w.adopt(j)
+	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
+		w.Took[w.Attempts%len(w.Took)] = max(took, 1) // 0 is none
+	}
+}
+
+// adopt makes j the last attempt.
+func (w *wait) adopt(j *judged) {
+	v := &j.verdict
+	stopped := j.observation.Stopped() || v.Abandoned
+	if stopped || v.Status != w.Status {
+		w.Streak = 0
+	}
+	w.last, w.Hint, w.Status, w.Reason = j, j.observation.Hint, v.Status, v.Reason
+	if stopped {
+		return
+	}
+	w.found = w.found || j.observation.Failure == nil && w.Status != status.Success
+	if w.Streak == 0 || w.Since.IsZero() {
+		w.Since = time.Now()
+	}
+	w.Streak++
+	w.complete = j
+}
+
+// noteChange notes how long the answers have been the same. Of one that was cut the rest may
+// have changed. It reports whether the answer is another than the one before.
+func (w *wait) noteChange(o *status.Observation) (changed bool) {
+	if o.Failure == nil {
+		table := crc32.MakeTable(crc32.Castagnoli)
+		sum := crc32.Checksum(o.Body, table)
+		for _, page := range o.Pages {
+			sum = crc32.Update(sum, table, page)
+		}
+		if changed = sum != w.Sum || w.Changed.IsZero() || o.Truncated; changed {
+			w.Sum, w.Changed = sum, time.Now()
+		}
+	}
+	if !w.Changed.IsZero() {
+		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
+	}
+	return changed
+}
+
+// lookForResult probes the result from now on, if the last attempt said that the operation
+// is done and the result is another document. The first look is part of that attempt.
+func (w *wait) lookForResult(pace request.Pace) {
+	f, ok := w.probe.(finisher)
+	if !ok || w.Status != status.Success || !w.decided() {
+		return
+	}
+	look, what := f.Result(*w.last.observation)
+	if look == nil {
+		return
+	}
+	took := w.last.took
+	w.done = &pending{w.last.verdict, "done, but its result could not be fetched: " + what}
+	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
+	w.Streak = 0
+	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
+		verdict: status.Verdict{Status: status.NotReady, Reason: w.done.missing}}
+	w.answered(w.look(pace))
+	w.last.took += took
+}
+
+// unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
+// or the start must not be sent; otherwise "".
+func (w *wait) unrunnable() Ending {
+	f := w.last.observation.Failure
+	switch {
+	case w.unsent:
+		return Failed
+	case f != nil && (f.Kind == status.FailureNotFound || f.Kind == status.FailureNotExecutable):
+		return CannotRun
+	}
+	return ""
+}
+
+// endingIfStopped returns how the wait ends once nothing is waited for any more: its place is
+// closed until its deadline, the loop ends, or its deadline has come.
+func (w *wait) endingIfStopped() Ending {
+	if w.closed != "" {
+		return HintTooLong
+	}
+	return w.loop.endingIfStopped()
+}
+
+// ending returns how the wait ends after an attempt, "" if it goes on. If several endings
+// apply, the first of these counts: the verdict, the caller, the hint, the attempts, the
+// deadline.
+func (w *wait) ending() Ending {
+	switch {
+	case w.decided() && w.Status == status.Error:
+		return Failed
+	case w.decided():
+		return Succeeded
+	case w.endingIfStopped() != TimedOut:
+		return w.endingIfStopped()
+	case w.hintTooLong():
+		return HintTooLong
+	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
+		return AttemptsExhausted
+	case !w.deadline.IsZero() && time.Until(w.deadline) < minReserve:
+		return TimedOut
+	}
+	return ""
+}
+
+// endingOfPast returns how a wait ends that goes on from a Past after which there is nothing to do,
+// "" if it goes on.
+func (w *wait) endingOfPast() Ending {
+	switch {
+	case w.Ending != "":
+		return w.Ending
+	case w.Starting:
+		w.hopeless = errMayHaveStarted
+		return Failed
+	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:
+		return AttemptsExhausted
+	}
+	return ""
+}
+
+// decided reports whether the verdict ends the wait.
+func (w *wait) decided() bool {
+	needed := w.threshold()
+	return needed > 0 && w.Streak >= needed && w.held() >= w.holdFor()
+}
+
+// held returns how long the last verdict has been the same.
+func (w *wait) held() time.Duration { return time.Since(w.Since) }
+
+// holdFor returns how long the last verdict has to hold.
+func (w *wait) holdFor() time.Duration {
+	if w.Status == status.Success && w.done == nil {
+		return w.p.SuccessFor
+	}
+	return 0
+}
+
+// threshold returns how many verdicts like the last one end the wait, in a row; 0 if it never
+// ends by them.
+func (w *wait) threshold() int {
+	switch v := w.last.verdict; {
+	case v.Final, v.Status == status.Success && w.done != nil:
+		return 1
+	case v.Status == status.Success:
+		return w.p.SuccessThreshold
+	case v.Status == status.Error:
+		return w.p.ErrorThreshold
+	}
+	return 0
+}
+
+// hintTooLong reports whether a THROTTLED answer asks for a wait that does not fit before the
+// deadline.
+func (w *wait) hintTooLong() bool {
+	return w.Status == status.Throttled && w.Hint != nil && !w.deadline.IsZero() && w.Hint.Wait >= time.Until(w.deadline)
+}
+
+// outcome returns the outcome of a wait that ends so.
+func (w *wait) outcome(ending Ending) Outcome {
+	j := w.complete
+	if j.observation == nil {
+		j = w.last
+	}
+	o := Outcome{
+		Target:      w.p.Target,
+		Ending:      ending,
+		Status:      w.Status,
+		Verdict:     j.verdict,
+		Observation: j.observation,
+	}
+	if w.Ended() { // an earlier run
+		o.Reason, o.Elapsed, o.Resumed = w.Reason, w.Elapsed, true
+		return o
+	}
+	o.Elapsed = time.Since(w.Start)
+	switch o.Cause = w.hopeless; {
+	case o.Cause != nil, ending == Failed && !(w.decided() && w.Status == status.Error):
+		o.Status, o.Cause = status.Error, cmp.Or(o.Cause, w.loop.broken())
+	case ending == Interrupted, ending == TimedOut:
+		o.Cause = context.Cause(w.loop.caller)
+	}
+	if ending != Succeeded && o.Status == status.Success {
+		o.Status = status.NotReady // it was not seen often enough
+	}
+	o.Reason = w.reason(o)
+	o.Verdict.Hints = nil
+	if ending == Succeeded && w.neverFound(o) {
+		o.Notes = append(o.Notes, "it was not there at the first look, either: is that the right name?")
+	}
+	if ending == Succeeded && w.p.Settle != nil {
+		o = w.p.Settle(o)
+	}
+	if ending != Succeeded && o.Observation != nil {
+		w.explain(&o)
+	}
+	return o
+}
+
+// neverFound reports whether what was waited for to be gone was never seen.
+func (w *wait) neverFound(o Outcome) bool {
+	isHere := func(rule status.Rule) bool { return rule.Here }
+	return !w.found && w.p.Past == nil && o.Observation.Failure != nil && slices.ContainsFunc(w.p.Rules.Own, isHere)
+}
+
+// explain notes what kept the wait undecided.
+func (w *wait) explain(o *Outcome) {
+	last, needed, hold := w.last.verdict.Status, w.threshold(), w.holdFor()
+	switch {
+	case o.Ending == Failed, o.Ending == CannotRun:
+	case w.Streak < needed:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, %d of %d in a row", last, w.Streak, needed))
+	case w.held() < hold:
+		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
+	}
+	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
+	if w.done == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
+		o.Verdict.Hints = w.tally.Hints()
+	}
+}
+
+// reason says why the wait ended as it did.
+func (w *wait) reason(o Outcome) string {
+	if w.hopeless != nil {
+		return w.hopeless.Error()
+	}
+	last := o.Verdict.Reason
+	if last != "" {
+		last = "; last: " + last
+	}
+	switch o.Ending {
+	case HintTooLong:
+		asked := o.Verdict.Reason
+		if w.closed != "" {
+			asked = w.closed
+		} else if hint := o.Observation.Hint; !o.Verdict.TellsHint {
+			asked = fmt.Sprintf("%s; %s asks for a wait of %s", asked, hint.Source, words.Duration(hint.Wait))
+		}
+		return fmt.Sprintf("%s, and %s are left before the deadline", asked, words.Short(time.Until(w.deadline)))
+	case AttemptsExhausted:
+		return fmt.Sprintf("attempts made: %d of %d%s", w.Attempts, w.p.MaxAttempts, last)
+	case TimedOut:
+		limit := w.limit
+		if limit != w.p.Timeout { // it is the context's, set a moment earlier
+			limit = max(0, limit).Round(time.Millisecond)
+		}
+		return fmt.Sprintf("timed out after %s%s", words.Duration(limit), last)
+	case Interrupted, Failed:
+		if o.Cause != nil {
+			return fmt.Sprintf("%v%s", o.Cause, last)
+		}
+	case Cancelled:
+		why := strings.TrimPrefix(context.Cause(w.loop.ctx).Error(), string(Cancelled)+": ")
+		return why + last
+	}
+	return o.Verdict.Reason
+}
+
+// kept returns what a later run has to go on from.
+func (w *wait) kept() State {
+	s := w.State
+	if w.done != nil { // the operation is looked at again
+		s.Status, s.Streak = status.NotReady, 0
+	}
+	return s
+}
+
+// keptAtEnd returns the state of a wait that has ended so.
+func (w *wait) keptAtEnd(o Outcome) State {
+	if o.Resumed {
+		return *w.p.Past
+	}
+	s := w.kept()
+	if (o.Ending == Succeeded || o.Ending == Failed) && !w.unsent {
+		return State{
+			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
+			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
+		}
+	}
+	if s.LastLook { // the next run has another deadline
+		s.Due, s.LastLook = time.Time{}, false
+	}
+	return s
+}
