@@ -322,8 +322,6 @@ func (l *loop) wake(now time.Time) {
 		case s.busy && s.door == attempt:
 			l.lend(s, now)
 		case s.busy: // what it finds out comes first
-		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
-			l.endLate(s, now)
 		case !deadline.IsZero() && !now.Before(deadline):
 			l.end(s)
 		default:
@@ -504,8 +502,11 @@ func (l *loop) settleWaits(s *source) {
 			w.Attempts--
 			return how
 		}
-		l.emit(w.event(EventAttempt, now))
-		if how = w.ending(); how == "" && !l.single {
+		isNews := s.list == nil || s.list.isNews(w)
+		if isNews {
+			l.emit(w.event(EventAttempt, now))
+		}
+		if how = w.ending(); how == "" && !l.single && isNews {
 			w.slim()
 		}
 		return how
@@ -539,9 +540,6 @@ func (l *loop) shutOne(s *source, now time.Time) {
 		return
 	}
 	place, deadline := s.place.told, s.lead().deadline
-	if s.list != nil { // its elements have deadlines of their own
-		deadline = l.deadline
-	}
 	if deadline.IsZero() || place.ClosedUntil.Before(deadline) || !place.ClosedUntil.After(now) {
 		return
 	}

@@ -72,7 +72,7 @@ func (w *wait) passed(now time.Time) time.Duration {
 // attempts to start the operation.
 func (w *wait) ownWait() time.Duration {
 	var delay time.Duration
-	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
+	starts := w.Began.IsZero()
 	if w.Attempts == 0 {
 		delay = w.p.InitialDelay
 		if w.p.Immediate || starts {
@@ -82,8 +82,11 @@ func (w *wait) ownWait() time.Duration {
 	if !w.next.IsZero() {
 		return max(0, time.Until(w.next))
 	}
+	if w.list != nil && w.list.confirms() {
+		return time.Until(w.list.shown.Add(lag))
+	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
-	if (starts || confirms) && w.p.Resend != nil {
+	if starts && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
 	if w.Status == status.Throttled && w.Hint == nil {
@@ -95,11 +98,7 @@ func (w *wait) ownWait() time.Duration {
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	w.Previous = schedule.Wait(step, w.p.Rand)
-	wait := backoff.Add(delay, w.Previous)
-	if confirms {
-		wait = w.list.confirmWait(wait)
-	}
-	return wait
+	return backoff.Add(delay, w.Previous)
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

@@ -60,6 +60,7 @@ type (
 	// A forker returns the session that looks at one of the operations that its last answer
 	// has listed.
 	forker interface {
+		Lists() bool // reports whether its answers list operations
 		Fork(element []byte) (Probe, error)
 	}
 	// A resumer can go on from what an earlier session of the same probe kept. Resume is

@@ -30,8 +30,6 @@ type wait struct {
 	next     time.Time     // when all who share the answers look next, zero = they do not
 	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
-	own      *judged       // the last attempt by the element, or by the lack of it
-	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
 	last     *judged         // the last attempt
@@ -184,7 +182,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // begin notes that an attempt begins.
 func (w *wait) begin() {
 	w.Attempts++
-	w.Due, w.Reserved, w.news = time.Time{}, false, false
+	w.Due, w.Reserved = time.Time{}, false
 }
 
 // look makes an attempt. The time that it may take does not count for its judgement.
