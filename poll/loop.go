@@ -462,7 +462,7 @@ func (l *loop) reserved(s *source, now time.Time) HeldBy {
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
-	s.count()
+	s.sharing.settle(s)
 	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
 	s.told = nil
 	if s.list == nil {
@@ -473,7 +473,6 @@ func (l *loop) settle(s *source) {
 	if h, ok := session.(holder); ok {
 		h.Release()
 	}
-	s.sharing.forget()
 	p.usual = max(first.median(), p.usual-p.usual/8)
 	l.sleep(s, time.Time{})
 	if s.lent {

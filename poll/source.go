@@ -81,17 +81,15 @@ func (s *source) look() {
 	first := s.lead()
 	var o status.Observation
 	var took time.Duration
-	var answer []byte
 	if s.isTaken() {
 		o = *s.sharing.answer
 	} else {
 		o, took = first.look(s.pace())
-		answer = s.sharing.write(s, o) // before the session goes on to a result
+		s.sharing.answered(s, o) // before the session goes on to a result
 	}
 	for _, w := range s.waits {
 		w.answered(o, took)
 	}
-	s.sharing.answered(answer)
 	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
 		first.lookForResult(s.pace())
 	}
@@ -137,23 +135,6 @@ func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation,
 		return nil
 	}
 	return &Place{Name: name, ClosedUntil: time.Now().Add(wait), Reason: r.Reason}
-}
-
-// count counts an attempt that another process has made, or should have shared.
-func (s *source) count() {
-	taken, alone := 0, 0
-	switch {
-	case s.isTaken():
-		taken = 1
-	case s.isAlone():
-		alone = 1
-	}
-	s.loop.Taken += taken
-	s.loop.Alone += alone
-	for _, w := range s.all() {
-		w.Taken += taken
-		w.Alone += alone
-	}
 }
 
 // keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
