@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -84,6 +85,99 @@ type (
 		Adopt(o status.Observation, left json.RawMessage) error
 	}
 )
+
+// A source is what is looked at again and again: the session of a probe. The waits that share
+// it judge each of its answers by their own rules, and the first of them sets the schedule; or
+// it is a list, whose elements have waits. A source is in one of these states: it sleeps until
+// it is due, stands in line at a door of its place, or is busy in another goroutine with what
+// is behind the door.
+type source struct {
+	loop  *loop
+	waits []*wait // that have not ended; of a list, its own
+	list  *list   // nil unless the answers hold elements, or once it is over
+	n     int     // its number, from 0
+	place *place
+
+	busy    bool
+	wake    time.Time   // when it wakes
+	at      int         // its place in the agenda
+	door    int         // the first that it has not passed
+	holds   [doors]bool // what it holds of its place
+	begun   time.Time   // the attempt that is under way
+	lent    bool        // its attempt takes so long that it has given its room to another
+	granted bool        // the attempt is this process's, and the request may go now
+	told    *Place      // how its place is closed, to be told; nil if it is not
+	sharing *sharing    // nil unless its answers are shared with other processes
+}
+
+// lead returns the wait that sets the schedule.
+func (s *source) lead() *wait { return s.waits[0] }
+
+// ended reports whether there is nothing more to look for.
+func (s *source) ended() bool { return len(s.waits) == 0 }
+
+// all returns all waits, that of a list first.
+func (s *source) all() []*wait {
+	if s.list != nil {
+		return append(s.waits[:1:1], s.list.waiting...)
+	}
+	return s.waits
+}
+
+// do does what is behind the door. It tells nothing, and touches nothing but the source.
+func (s *source) do() {
+	switch s.door {
+	case claim:
+		if s.sharing == nil {
+			s.sharing = new(sharing)
+		}
+		s.sharing.claim(s)
+	case slot:
+		s.reserve()
+	case attempt:
+		s.look()
+		s.inform()
+	}
+}
+
+// look makes the attempt, and judges it for every wait.
+func (s *source) look() {
+	first := s.lead()
+	var o status.Observation
+	var took time.Duration
+	if s.isTaken() {
+		o = *s.sharing.answer
+	} else {
+		o, took = first.look(s.pace())
+		s.sharing.answered(s, o) // before the session goes on to a result
+	}
+	for _, w := range s.waits {
+		w.answered(o, took)
+	}
+	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
+		first.lookForResult(s.pace())
+	}
+}
+
+// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
+// is enough for what is told of the last answer.
+const keptBody = 8 << 10
+
+// slim drops what the end of the wait does not need of its last attempt. What was told of it
+// does not change.
+func (w *wait) slim() {
+	w.last.verdict.Answers = nil
+	seen := w.last.observation
+	if seen.Header == nil && seen.Remarks == nil && seen.Pages == nil && seen.Within == nil && len(seen.Body) <= keptBody {
+		return
+	}
+	o := *seen
+	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
+	}
+	w.last.observation = &o
+}
 
 // Bodies bounds the memory that the answers of several probes take together. The zero
 // value is ready for use, and must not be copied.
