@@ -93,32 +93,17 @@ func (c Connect) tls() (*tls.Config, error) {
 			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
 		}
 	}
-	switch {
-	case c.Cert != "":
-		pair, err := readPair(c.Cert, c.Key)
-		config.Certificates = []tls.Certificate{pair}
-		return config, err
-	case c.Key != "":
+	if c.Cert == "" && c.Key != "" {
 		return nil, errors.New("a client key needs a client certificate")
 	}
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, cmp.Or(c.Key, c.Cert))
+		if err != nil {
+			return nil, fmt.Errorf("load the client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
 	return config, nil
-}
-
-// readPair reads a client certificate and its key. An empty keyFile means that certFile holds
-// both; it is read once, since it may be a pipe.
-func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
-	cert, err := os.ReadFile(certFile)
-	key := cert
-	if err == nil && keyFile != "" {
-		key, err = os.ReadFile(keyFile)
-	}
-	if err == nil {
-		pair, err = tls.X509KeyPair(cert, key)
-	}
-	if err != nil {
-		return pair, fmt.Errorf("load the client certificate: %w", err)
-	}
-	return pair, nil
 }
 
 // proxy returns which proxy a request goes through; nil means none for all of them.

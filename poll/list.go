@@ -76,8 +76,6 @@ type list struct {
 	good    bool                // the last answer was complete
 	shown   time.Time           // when the first of the complete answers in a row showed nothing to wait for; zero for none
 	alone   bool                // the elements are looked at by themselves from now on
-
-	undecided bool // an element has ended that was not judged SUCCESS or ERROR
 }
 
 // An element is what is known of an element that is waited for, or was.
@@ -197,11 +195,12 @@ func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
 		return l.whole(ctx, *o, "")
 	}
 	found, moved, err := l.reader.Name(found)
-	switch {
-	case moved:
-		return status.Verdict{Status: status.NotReady, Reason: err.Error()}
-	case err != nil:
-		return status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+	if err != nil {
+		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
+		if moved {
+			v.Status = status.NotReady
+		}
+		return v
 	}
 	l.note(found)
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
@@ -359,7 +358,7 @@ func (l *loop) settleList(s *source) {
 	switch {
 	case list.isComplete(lead.LastLook || how == TimedOut):
 		l.endList(s, "")
-	case how != "" && (how != AttemptsExhausted || len(list.waiting) == 0):
+	case how != "":
 		l.endList(s, how)
 	default:
 		list.narrow()
@@ -373,7 +372,7 @@ func (l *list) fork() {
 		if w.p.Probe = probe; err != nil {
 			w.p.Probe = impossible{err}
 		}
-		w.Attempts, w.tally, w.element = 0, new(status.Tally), nil
+		w.Attempts, w.tally = 0, new(status.Tally)
 	}
 }
 
@@ -388,6 +387,7 @@ func (l *loop) endList(s *source, how Ending) {
 	}
 	if list.alone {
 		for _, w := range list.waiting {
+			w.element = nil
 			if l.add(w); w.p.Past == nil {
 				w.Began = list.lead.Began
 			}
@@ -429,5 +429,5 @@ func (l *list) confirms() bool {
 
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {
-	return l.missing() > 0 || len(l.waiting) == 0 && !l.undecided && l.Known == nil
+	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil
 }

@@ -580,9 +580,6 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 			l.live--
 			l.tellEnd(w, how)
 		}
-		if s.list != nil && how != "" && how != Succeeded && how != Failed {
-			s.list.undecided = true
-		}
 		return how != ""
 	})
 }

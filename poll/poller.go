@@ -22,8 +22,8 @@ type Poller struct {
 	// Target names the operation in events and errors. It should hold no secret. "" means
 	// what the Probe's method Target() string returns, if it has one.
 	Target string
-	// Elements makes every element of the answers a target of its own, to which Rules,
-	// MaxAttempts and the thresholds apply; Timeout is that of the list. It is for the targets of a [Group]; a single wait with
+	// Elements makes every element of the answers a target of its own, to which Rules
+	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the targets of a [Group]; a single wait with
 	// Elements fails. Nil means that the answer is about one operation.
 	Elements *Elements
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a

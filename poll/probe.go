@@ -167,11 +167,7 @@ const keptBody = 8 << 10
 // does not change.
 func (w *wait) slim() {
 	w.last.verdict.Answers = nil
-	seen := w.last.observation
-	if seen.Header == nil && seen.Remarks == nil && seen.Pages == nil && seen.Within == nil && len(seen.Body) <= keptBody {
-		return
-	}
-	o := *seen
+	o := *w.last.observation
 	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
 	if len(o.Body) > keptBody {
 		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true

@@ -377,6 +377,8 @@ func (w *wait) ending() Ending {
 		return Failed
 	case w.decided():
 		return Succeeded
+	case w.element != nil: // limits are those of the list
+		return ""
 	case w.stopped() != TimedOut:
 		return w.stopped()
 	case w.hintTooLong():
