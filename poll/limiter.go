@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -56,14 +55,6 @@ type paced struct {
 	sent time.Time // the last request
 }
 
-// pace returns the pace of the further requests of an attempt, nil for none.
-func (s *source) pace() request.Pace {
-	if !s.place.limited {
-		return nil
-	}
-	return &paced{source: s}
-}
-
 // Wait waits until a request may go to a place.
 func (p *paced) Wait(ctx context.Context, place string) error {
 	var slot time.Time
@@ -94,9 +85,6 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 
 // inform tells the limiter what the attempt saw.
 func (s *source) inform() {
-	if !s.place.limited || s.isTaken() {
-		return
-	}
 	v := s.lead().last.verdict
 	for _, w := range s.waits {
 		if w.last.verdict.Status == status.Throttled {

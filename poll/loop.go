@@ -85,7 +85,9 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 		l.stop()
 	}
 	for _, s := range l.sources {
-		s.sharing.leave()
+		if s.sharing != nil {
+			s.sharing.leave()
+		}
 	}
 }
 
@@ -208,7 +210,9 @@ func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.
 // ended.
 func (l *loop) plan(s *source) {
 	if l.assign(s); s.ended() {
-		s.sharing.leave()
+		if s.sharing != nil {
+			s.sharing.leave()
+		}
 		return
 	}
 	now, first := time.Now(), s.lead()
@@ -462,7 +466,9 @@ func (l *loop) reserved(s *source, now time.Time) HeldBy {
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
-	s.sharing.settle(s)
+	if s.sharing != nil {
+		s.sharing.settle()
+	}
 	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
 	s.told = nil
 	if s.list == nil {

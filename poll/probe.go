@@ -9,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -128,34 +129,50 @@ func (s *source) all() []*wait {
 func (s *source) do() {
 	switch s.door {
 	case claim:
-		if s.sharing == nil {
-			s.sharing = new(sharing)
-		}
-		s.sharing.claim(s)
+		s.claim()
 	case slot:
 		s.reserve()
 	case attempt:
 		s.look()
-		s.inform()
+		if s.place.limited && !s.isTaken() {
+			s.inform()
+		}
 	}
 }
 
+// shares reports whether it has to be known who makes the next attempt. One that starts
+// something is everybody's own.
+func (s *source) shares() bool {
+	w := s.lead()
+	_, ok := w.probe.(sharer) // and not its result
+	return ok && w.p.Answers != nil && !w.startDue()
+}
+
+// isTaken reports whether the attempt is another process's.
+func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
+
 // look makes the attempt, and judges it for every wait.
 func (s *source) look() {
-	first := s.lead()
 	var o status.Observation
 	var took time.Duration
+	var pace request.Pace
+	if s.place.limited {
+		pace = &paced{source: s}
+	}
+	first := s.lead()
 	if s.isTaken() {
 		o = *s.sharing.answer
 	} else {
-		o, took = first.look(s.pace())
-		s.sharing.answered(s, o) // before the session goes on to a result
+		o, took = first.look(pace)
+	}
+	if s.sharing != nil {
+		s.sharing.answered(o) // before the session goes on to a result
 	}
 	for _, w := range s.waits {
 		w.answered(o, took)
 	}
 	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
-		first.lookForResult(s.pace())
+		first.lookForResult(pace)
 	}
 }
 

@@ -28,6 +28,7 @@ type Answers interface {
 
 // A sharing is what a source has of the answers that are shared.
 type sharing struct {
+	source   *source
 	question share.Question // nil if the next attempt is not shared
 	identity []byte         // of question
 	turn     share.Turn     // of the attempt that is due, or under way
@@ -35,20 +36,12 @@ type sharing struct {
 	next     time.Time // when all who share the answers look next, zero = that is not known
 }
 
-// shares reports whether it has to be known who makes the next attempt. One that starts
-// something is everybody's own.
-func (s *source) shares() bool {
-	w := s.lead()
-	_, ok := w.probe.(sharer) // and not its result
-	return ok && w.p.Answers != nil && !w.startDue()
-}
-
-// isTaken reports whether the attempt is another process's.
-func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
-
 // claim finds out who makes the attempt that is due.
-func (h *sharing) claim(s *source) {
-	w := s.lead()
+func (s *source) claim() {
+	if s.sharing == nil {
+		s.sharing = &sharing{source: s}
+	}
+	h, w := s.sharing, s.lead()
 	session := w.probe.(sharer)
 	h.turn = share.Turn{Ask: true}
 	h.ask(w, session.Identity(w.p.AnswersName))
@@ -95,12 +88,12 @@ func (w *wait) commonWait(step int, u float64) time.Duration {
 
 // answered shares the answer to an attempt that this process was to make. What keeps an answer
 // from coming may be different for others.
-func (h *sharing) answered(s *source, o status.Observation) {
-	if h == nil || h.question == nil || !h.turn.Ask {
+func (h *sharing) answered(o status.Observation) {
+	if h.question == nil || !h.turn.Ask {
 		return
 	}
 	var answer []byte
-	if session, ok := s.lead().probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
+	if session, ok := h.source.lead().probe.(sharer); ok && o.Failure == nil && !o.Following.Start {
 		answer, _ = json.Marshal(sharedAnswer{V: answerVersion, Observation: o, Left: session.Leave()})
 	}
 	h.next = h.question.Answered(answer)
@@ -108,19 +101,16 @@ func (h *sharing) answered(s *source, o status.Observation) {
 
 // settle counts an attempt that has ended if another process has made it, or should have shared
 // it.
-func (h *sharing) settle(s *source) {
-	if h == nil {
-		return
-	}
+func (h *sharing) settle() {
 	taken, alone := 0, 0
 	if h.answer != nil {
 		taken = 1
 	} else if h.turn.Alone {
 		alone = 1
 	}
-	s.loop.Taken += taken
-	s.loop.Alone += alone
-	for _, w := range s.all() {
+	h.source.loop.Taken += taken
+	h.source.loop.Alone += alone
+	for _, w := range h.source.all() {
 		w.Taken += taken
 		w.Alone += alone
 	}
@@ -129,9 +119,9 @@ func (h *sharing) settle(s *source) {
 
 // leave ends what is shared.
 func (h *sharing) leave() {
-	if h != nil && h.question != nil {
+	if h.question != nil {
 		h.question.Close()
-		*h = sharing{turn: h.turn}
+		h.question, h.identity, h.next = nil, nil, time.Time{}
 	}
 }
 
