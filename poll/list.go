@@ -72,6 +72,7 @@ type list struct {
 	waiting []*wait             // of elements that have not ended, in order of appearance
 	answers int                 // complete ones so far
 	seen    int                 // how many members they have held
+	least   int                 // how many members there are at least, as far as that is known
 	asked   int                 // how many of Known the probe asks about
 	good    bool                // the last answer was complete
 	shown   time.Time           // when the first of the complete answers in a row showed nothing to wait for; zero for none
@@ -92,8 +93,10 @@ func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
 	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
 	keys := list.Known
+	list.least = len(keys)
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
+		list.least = max(list.Expect, l.AtLeast, 0)
 		l.growing++
 	}
 	for _, key := range keys {
@@ -279,8 +282,8 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 // view returns what a complete answer says of an element.
 func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
 	o, e := *answer, w.element
-	began := w.loop.Start.Add(o.Elapsed)
-	o.Attempt, o.Elapsed, o.Target = w.Attempts, max(0, began.Sub(w.Start)), w.p.Target
+	o.Attempt, o.Target = w.Attempts, w.p.Target
+	o.Elapsed = max(0, w.loop.Start.Add(o.Elapsed).Sub(w.Start))
 	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
 	o.Body, o.Within, o.Presence = nil, last, status.Missing
 	w.Absent++
@@ -296,17 +299,9 @@ func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.
 	return o
 }
 
-// expected returns how many elements there are at least, as far as that is known.
-func (l *list) expected() int {
-	if l.Known != nil {
-		return len(l.Known)
-	}
-	return max(0, l.Expect, l.lead.loop.AtLeast)
-}
-
 // missing returns how many more elements have to become known.
 func (l *list) missing() int {
-	least := l.expected()
+	least := l.least
 	if l.Known == nil && l.Expect == 0 {
 		least = max(least, 1)
 	}
@@ -316,8 +311,8 @@ func (l *list) missing() int {
 // progress says how many elements have been seen, in words, and whether that may not be all.
 func (l *list) progress(o *status.Observation) string {
 	seen := words.Count(l.seen, "element")
-	if n := l.expected(); l.seen < n {
-		seen += fmt.Sprintf(", %d expected", n)
+	if l.seen < l.least {
+		seen += fmt.Sprintf(", %d expected", l.least)
 	}
 	if o.Doubt != "" {
 		seen += "; " + o.Doubt
@@ -350,13 +345,11 @@ func (l *loop) settleList(s *source) {
 			w.adopt(lead.last)
 		}
 	}
-	if hopeless {
-		l.endList(s, how)
-		return
+	if !hopeless {
+		l.settleWaits(s)
 	}
-	l.settleWaits(s)
 	switch {
-	case list.isComplete(lead.LastLook || how == TimedOut):
+	case !hopeless && list.isComplete(lead.LastLook || how == TimedOut):
 		l.endList(s, "")
 	case how != "":
 		l.endList(s, how)
@@ -381,8 +374,7 @@ func (l *list) fork() {
 // that it is complete.
 func (l *loop) endList(s *source, how Ending) {
 	list := s.list
-	switch {
-	case how == Failed, how == CannotRun, how == HintTooLong, how != "" && how != Cancelled && list.isShort():
+	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
 		l.tellEnd(list.lead, how)
 	}
 	if list.alone {

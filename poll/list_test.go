@@ -210,6 +210,8 @@ func TestListEnds(t *testing.T) {
 		{name: "known ones", elements: poll.Elements{Known: []string{"b", "a"}}, lists: []string{"x=run a=done y=failed", "a=run b=done x=run x=done"},
 			want: `1s 2 a ends after 1: succeeded: .state is "done"
 2s 1 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "known ones, fewer than the group needs", elements: poll.Elements{Known: []string{"a"}}, group: poll.Group{AtLeast: 2},
+			lists: []string{"a=done"}, want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "failed 1/2", over: time.Second},
 		{name: "a missing one is not done", elements: poll.Elements{Known: []string{"a", "b"}}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			lists: []string{"a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"

@@ -3,8 +3,6 @@ package poll
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -49,11 +47,8 @@ func (s *source) claim() {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
 	}
-	if h.turn.Answer != nil {
-		o, err := readAnswer(h.turn.Answer, session)
-		if h.answer = &o; err != nil {
-			h.turn, h.answer = share.Turn{Ask: true, Alone: true}, nil
-		}
+	if h.turn.Answer != nil && !h.take(session) {
+		h.turn = share.Turn{Ask: true, Alone: true}
 	}
 	s.granted = h.turn.Ask || h.answer != nil || w.LastLook || h.next.IsZero() // whoever makes it may hang
 	if !s.granted {
@@ -135,16 +130,15 @@ type sharedAnswer struct {
 	Left        json.RawMessage    `json:"left,omitempty"`
 }
 
-// readAnswer reads the answer of another, and has the session adopt it.
-func readAnswer(text []byte, session sharer) (o status.Observation, err error) {
+// take takes over the answer of another, and reports whether it is one.
+func (h *sharing) take(session sharer) bool {
 	var a sharedAnswer
-	if err := json.Unmarshal(text, &a); err != nil {
-		return o, fmt.Errorf("read a shared answer: %w", err)
-	}
-	o = a.Observation
-	if a.V != answerVersion || o.Failure != nil || o.Following.Start {
-		return o, errors.New("read a shared answer: it is none")
+	err := json.Unmarshal(h.turn.Answer, &a)
+	o := &a.Observation
+	if err != nil || a.V != answerVersion || o.Failure != nil || o.Following.Start || session.Adopt(*o, a.Left) != nil {
+		return false
 	}
 	o.Taken = true
-	return o, session.Adopt(o, a.Left)
+	h.answer = o
+	return true
 }
