@@ -274,6 +274,8 @@ func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Do
 	if e.own == nil || changed || e.own.verdict.Status != v.Status || e.own.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
 		e.own, e.news = &judged{observation: &seen}, l.answers
+	} else {
+		v.Answers = nil // nobody is told
 	}
 	e.own.verdict, e.own.took = v, answer.took
 	w.adopt(e.own)
