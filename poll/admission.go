@@ -79,7 +79,9 @@ type place struct {
 	name    string
 	limited bool // by the Limiter
 	steps   [steps]*semaphore
-	opens   time.Time // when it opens at the latest, as was told
+	opens   time.Time     // when it opens at the latest, as was told
+	usual   time.Duration // about the longest that attempts there take
+	lent    int           // attempts that take so long that others have their room
 }
 
 // The steps of admission, in their order. At claim and turn something is asked.
@@ -174,6 +176,21 @@ func (l *loop) release(s *source, p *place, step int) {
 	}
 }
 
+// leastLong is the least time after which an attempt may lend its room to another.
+const leastLong = 2 * time.Second
+
+// lend gives the room of an attempt that takes far longer than others to another. At most as
+// many more attempts than there is room for are under way.
+func (l *loop) lend(s *source, now time.Time) {
+	if s.place.lent >= s.place.steps[room].most {
+		l.sleep(s, now.Add(leastLong))
+		return
+	}
+	s.place.lent++
+	s.lent = true
+	l.release(s, s.place, room)
+}
+
 // closed tells that the place of a source has asked for a wait, and ends the targets for which it
 // opens too late.
 func (l *loop) closed(s *source, now time.Time) {
@@ -183,11 +200,7 @@ func (l *loop) closed(s *source, now time.Time) {
 		l.emit(Event{Kind: EventPlace, At: now, Elapsed: now.Sub(l.Start), Deadline: l.deadline,
 			Place: &Place{Name: p.name, ClosedUntil: first.Due, Reason: s.closed}})
 	}
-	deadline := first.deadline
-	if s.list != nil { // its elements have deadlines of their own
-		deadline = l.deadline
-	}
-	if deadline.IsZero() || first.Due.Before(deadline) {
+	if deadline := first.deadline; deadline.IsZero() || first.Due.Before(deadline) {
 		l.postpone(s, HeldByGate, now)
 		return
 	}

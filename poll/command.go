@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pollcli/poll/poll/internal/process"
 	"github.com/pollcli/poll/status"
@@ -159,20 +160,16 @@ const mostName = 60
 // a token: those have many letters and digits without a mark in between.
 func isPlain(word string) bool {
 	const longest = 20
-	run := 0
-	for i, r := range word {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
-			if run++; run >= longest {
-				return false
-			}
-		case r == '.', r == '/', r == '-' && i > 0:
-			run = 0
-		default:
+	isMark := func(r rune) bool { return strings.ContainsRune("./-", r) }
+	isOther := func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) || r > unicode.MaxASCII
+	}
+	for part := range strings.FieldsFuncSeq(word, isMark) {
+		if len(part) >= longest || strings.ContainsFunc(part, isOther) {
 			return false
 		}
 	}
-	return word != ""
+	return word != "" && word[0] != '-'
 }
 
 // Place returns the name of the program.

@@ -7,8 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -86,7 +84,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {
-		pem, err := readPEM(c.CACert)
+		pem, err := os.ReadFile(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
@@ -95,47 +93,17 @@ func (c Connect) tls() (*tls.Config, error) {
 			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
 		}
 	}
-	switch {
-	case c.Cert != "":
-		pair, err := readPair(c.Cert, c.Key)
-		config.Certificates = []tls.Certificate{pair}
-		return config, err
-	case c.Key != "":
+	if c.Cert == "" && c.Key != "" {
 		return nil, errors.New("a client key needs a client certificate")
 	}
+	if c.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(c.Cert, cmp.Or(c.Key, c.Cert))
+		if err != nil {
+			return nil, fmt.Errorf("load the client certificate: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
 	return config, nil
-}
-
-// readPair reads a client certificate and its key. An empty keyFile means that certFile holds
-// both; it is read once, since it may be a pipe.
-func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
-	cert, err := readPEM(certFile)
-	key := cert
-	if err == nil && keyFile != "" {
-		key, err = readPEM(keyFile)
-	}
-	if err == nil {
-		pair, err = tls.X509KeyPair(cert, key)
-	}
-	if err != nil {
-		return pair, fmt.Errorf("load the client certificate: %w", err)
-	}
-	return pair, nil
-}
-
-// readPEM reads a file of certificates or keys. It may be a device without an end.
-func readPEM(name string) ([]byte, error) {
-	const most = 16 << 20
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if len(text) > most {
-		return nil, fmt.Errorf("%s has more than 16 MiB", name)
-	}
-	return text, err
 }
 
 // proxy returns which proxy a request goes through; nil means none for all of them.
@@ -232,44 +200,34 @@ type dialFunc = func(ctx context.Context, network, address string) (net.Conn, er
 
 // dial returns what connects as c says.
 func (c Connect) dial(dial dialFunc) dialFunc {
-	if c.UnixSocket != "" {
-		return func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if c.UnixSocket != "" {
 			return dial(ctx, "unix", c.UnixSocket)
 		}
-	}
-	dial = dialLocalhost(dial)
-	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
 		host, port, _ := net.SplitHostPort(address)
-		addresses := c.routed(host, port)
-		if addresses == nil {
-			return dial(ctx, network, address)
+		if routed := c.routed(host, port); routed != nil {
+			return dialFirst(ctx, dial, network, routed...)
 		}
-		for _, to := range addresses {
+		return dialFirst(ctx, dial, network, address)
+	}
+}
+
+// dialFirst connects to the first of some addresses that opens. For localhost it tries both
+// loopback addresses (RFC 6761 section 6.3), even if the system's resolver knows only one.
+func dialFirst(ctx context.Context, dial dialFunc, network string, addresses ...string) (conn net.Conn, err error) {
+	for _, address := range addresses {
+		all := []string{address}
+		host, port, _ := net.SplitHostPort(address)
+		if strings.HasSuffix("."+strings.ToLower(strings.TrimSuffix(host, ".")), ".localhost") {
+			all = append(all, net.JoinHostPort("::1", port), net.JoinHostPort("127.0.0.1", port))
+		}
+		for _, to := range all {
 			if conn, err = dial(ctx, network, to); err == nil {
 				return conn, nil
 			}
 		}
-		return nil, err
 	}
-}
-
-// dialLocalhost tries both loopback addresses for localhost (RFC 6761 section 6.3), even
-// if the system's resolver knows only one of them.
-func dialLocalhost(dial dialFunc) dialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dial(ctx, network, address)
-		host, port, split := net.SplitHostPort(address)
-		host = "." + strings.ToLower(strings.TrimSuffix(host, "."))
-		if err == nil || split != nil || !strings.HasSuffix(host, ".localhost") {
-			return conn, err
-		}
-		for _, loopback := range []string{"::1", "127.0.0.1"} {
-			if conn, again := dial(ctx, network, net.JoinHostPort(loopback, port)); again == nil {
-				return conn, nil
-			}
-		}
-		return nil, err
-	}
+	return nil, err
 }
 
 // Through returns what the connections of c go through: those for whom it is equal reach the
@@ -283,7 +241,7 @@ func (c Connect) Through() string {
 		if info, err := os.Stat(*file); err != nil || !info.Mode().IsRegular() { // a pipe can be read once only
 			return ""
 		}
-		text, err := readPEM(*file)
+		text, err := os.ReadFile(*file)
 		if err != nil {
 			return ""
 		}
@@ -295,10 +253,13 @@ func (c Connect) Through() string {
 	} {
 		parts = append(parts, os.Getenv(name))
 	}
-	to := append(slices.Concat(slices.Collect(maps.Values(c.Routes))...), c.Proxy)
-	to = append(to, parts[:4]...)
-	if path, err := filepath.Abs(c.UnixSocket); c.UnixSocket != "" && err == nil {
-		c.UnixSocket, to = path, []string{"localhost"}
+	to := append(parts[:4:4], c.Proxy)
+	for _, addresses := range c.Routes {
+		to = append(to, addresses...)
+	}
+	if c.UnixSocket != "" {
+		c.UnixSocket, _ = filepath.Abs(c.UnixSocket)
+		to = []string{"localhost"}
 	}
 	if slices.ContainsFunc(to, leadsToLocal) {
 		parts = append(parts, share.Machine())
@@ -346,11 +307,10 @@ func (p TCP) Probe(ctx context.Context, _ Attempt) status.Observation {
 	o := status.Observation{Kind: status.KindTCP}
 	dial := p.Dial
 	if dial == nil {
-		var dialer net.Dialer
-		dial = dialLocalhost(dialer.DialContext)
+		dial = new(net.Dialer).DialContext
 	}
 	began := time.Now()
-	conn, err := dial(ctx, "tcp", p.Address)
+	conn, err := dialFirst(ctx, dial, "tcp", p.Address)
 	if err != nil {
 		o.Failure = request.NoConnection(ctx, err, began)
 		return o

@@ -488,14 +488,14 @@ func TestDialLocalhost(t *testing.T) {
 		{"h:80", "h:80", "h:80"},
 	} {
 		var asked []string
-		dial := dialLocalhost(func(_ context.Context, _, address string) (net.Conn, error) {
+		dial := func(_ context.Context, _, address string) (net.Conn, error) {
 			asked = append(asked, address)
 			if address != test.listens {
 				return nil, net.ErrClosed
 			}
 			return nil, nil
-		})
-		dial(t.Context(), "tcp", test.address)
+		}
+		dialFirst(t.Context(), dial, "tcp", test.address)
 		if have := strings.Join(asked, " "); have != test.want {
 			t.Errorf("%s: have %s, want %s", test.address, have, test.want)
 		}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/pace"
-	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -38,18 +37,23 @@ type Result struct {
 	Reset     time.Duration
 }
 
+// reserve asks the limiter when the request may go.
+func (s *source) reserve() {
+	var had time.Time
+	if first := s.lead(); first.Reserved {
+		had = first.Due
+	}
+	had, s.closed = s.loop.Limiter.Next(s.place.name, had)
+	s.granted = !had.After(time.Now())
+	for _, w := range s.waits {
+		w.Due, w.Reserved = had, true
+	}
+}
+
 // A paced source spaces the requests of an attempt behind its first: each takes a slot of the limiter.
 type paced struct {
 	*source
 	sent time.Time // the last request
-}
-
-// pace returns the pace of the further requests of an attempt, nil for none.
-func (s *source) pace() request.Pace {
-	if !s.place.limited {
-		return nil
-	}
-	return &paced{source: s}
 }
 
 // Wait waits until a request may go to a place.
@@ -78,6 +82,36 @@ func (p *paced) Done(place string, o status.Observation) (again bool) {
 	}
 	p.tellLimiter(place, p.sent, &o, v)
 	return v.Status == status.Throttled && (o.Hint == nil || w.deadline.IsZero() || o.Hint.Wait < time.Until(w.deadline))
+}
+
+// inform tells the limiter what the attempt saw.
+func (s *source) inform() {
+	v := s.lead().last.verdict
+	for _, w := range s.waits {
+		if w.last.verdict.Status == status.Throttled {
+			v = w.last.verdict
+		}
+	}
+	s.tellLimiter(s.place.name, s.begun, s.lead().last.observation, v)
+}
+
+// tellLimiter tells the limiter what the answer to a request said, if it is of use to it.
+func (s *source) tellLimiter(name string, sent time.Time, o *status.Observation, v status.Verdict) {
+	refused := v.Status == status.Throttled
+	if o.Stopped() || o.Elsewhere || !refused && o.Quota == nil {
+		return
+	}
+	r := Result{Sent: sent, Refused: refused, Reason: v.Reason}
+	if refused && o.Hint != nil {
+		r.Wait, r.Reason = o.Hint.Wait, o.Hint.Source
+	}
+	if o.Quota != nil {
+		r.Remaining, r.Reset = o.Quota.Remaining, o.Quota.Reset
+	}
+	if !refused {
+		r.Reason = "nothing remains of its rate limit"
+	}
+	s.loop.Limiter.Done(name, r)
 }
 
 // closedSpread is how much longer than it asked for a place stays closed at most, as a share

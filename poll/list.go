@@ -1,8 +1,8 @@
 package poll
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +15,50 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
+// Elements says which elements of a probe's answers are waited for. Only Each is required.
+//
+// The wait is over once all elements that are known have ended: at once if Known names them,
+// or if Expect of them are known, and otherwise when two answers show no other, of which the
+// second comes 5 s after the first, or is the last before the deadline. An element
+// that an answer does not hold is NOT_READY. An answer that is not good, not complete, or
+// holds no list is judged as a whole, and so is one that has two elements of one name, which
+// is an ERROR.
+//
+// With [HTTP.FollowEach] an answer only lists the elements. Once it has listed enough, each of
+// them is looked at by itself.
+type Elements struct {
+	// Each is where the elements are in an answer.
+	Each *expr.Each
+	// Keys are the expressions whose values, joined by slashes, name an element. Nil means
+	// the key of a member of an object and otherwise the first of .id, .name and
+	// .metadata.name that all elements of the first answer have.
+	Keys []*expr.Expr
+	// Known names the elements that are waited for. Others are ignored. Nil means all that
+	// there are.
+	Known []string
+	// Expect is how many elements there are at least. 0 means that this is not known: at least
+	// one. A negative number means that there may be none.
+	Expect int
+	// Whole means that an answer which tells of another page, as by .next_page_token, is not
+	// taken for all of the list: it is NOT_READY. [HTTP.Next] sees to that by itself.
+	Whole bool
+
+	// Past holds, by key, the states of elements that this run goes on from; see
+	// [Poller.Past]. They are known from the beginning.
+	Past map[string]State
+
+	// Narrow returns the probe that asks about these keys, some of Known, which have not
+	// ended. It is called each time fewer are left, unless the list has started an operation.
+	// Nil means that the Poller's Probe always asks about all.
+	Narrow func(keys []string) Probe
+}
+
+// Names returns what names each of the elements of an answer, as a wait does. An error says
+// which part of a name is missing, or that two are equal.
+func (e *Elements) Names(found []expr.Element) ([]string, error) {
+	return (&elements.Reader{Each: e.Each, Keys: e.Keys}).Names(found)
+}
+
 // A list is what a source has whose answers hold the states of several operations. A wait of
 // its own sets the schedule and judges each answer as a whole. Each element that is waited for
 // has a wait that judges the element.
@@ -22,44 +66,60 @@ type list struct {
 	Elements
 	lead   *wait
 	reader elements.Reader
+	forks  forker // makes the probes that look at elements alone; nil if none does
 
 	members map[string]*element // by key, also those that have ended
 	waiting []*wait             // of elements that have not ended, in order of appearance
 	answers int                 // complete ones so far
 	seen    int                 // how many members they have held
+	least   int                 // how many members there are at least, as far as that is known
 	asked   int                 // how many of Known the probe asks about
 	good    bool                // the last answer was complete
 	shown   time.Time           // when the first of the complete answers in a row showed nothing to wait for; zero for none
 	alone   bool                // the elements are looked at by themselves from now on
+}
 
-	undecided bool // an element has ended that was not judged SUCCESS or ERROR
+// An element is what is known of an element that is waited for, or was.
+type element struct {
+	now   *elements.Element // in the complete answer that is judged
+	seen  int               // the number of the last complete answer that held it, 0 for none
+	shown bool              // an answer has held it, perhaps in an earlier run
+	own   *judged           // the last attempt by the element, or by the lack of it
+	news  int               // the number of the last complete answer that changed own
 }
 
 // addList adds the source of a list, which its lead sets the schedule of.
 func (l *loop) addList(lead *wait) {
 	list := &list{Elements: *lead.p.Elements, lead: lead, members: make(map[string]*element)}
-	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys}
-	lead.list, lead.deadline, lead.limit = list, l.deadline, l.deadline.Sub(lead.p.Start)
+	list.reader = elements.Reader{Each: list.Each, Keys: list.Keys, Wants: list.wants}
 	keys := list.Known
+	list.least = len(keys)
 	if keys == nil {
 		keys = slices.Sorted(maps.Keys(list.Past))
+		list.least = max(list.Expect, l.AtLeast, 0)
 		l.growing++
 	}
 	for _, key := range keys {
 		list.join(key)
 	}
 	list.asked = len(list.waiting)
+	list.number()
+	lead.list = list
 	l.add(lead).list = list
 	l.lists++
-	list.number()
-	list.hurry()
 }
+
+// wants reports whether an element is one to wait for.
+func (l *list) wants(key string) bool { return l.Known == nil || l.members[key] != nil }
 
 // openList begins a list, unless its elements are all that is left to look at, or had ended
 // before.
 func (l *loop) openList(s *source) (begun bool) {
 	list, lead := s.list, s.lead()
-	if list.Alone && lead.Sent > 0 && !lead.startDue() { // what was started was listed then
+	if forks, ok := lead.probe.(forker); ok && forks.Lists() {
+		list.forks = forks
+	}
+	if list.forks != nil && lead.Sent > 0 && !lead.startDue() { // what was started was listed then
 		for _, w := range list.waiting {
 			w.p.Probe = lead.p.Probe
 		}
@@ -71,34 +131,8 @@ func (l *loop) openList(s *source) (begun bool) {
 	return false
 }
 
-// endList ends a list, and the targets that it has left, unless they are looked at alone. How it
-// ended is told if that is why there are no further targets, or if there may be some; "" means
-// that it is complete.
-func (l *loop) endList(s *source, how Ending) {
-	list := s.list
-	switch {
-	case how == Failed, how == CannotRun, how == HintTooLong, how != "" && how != Cancelled && list.isShort():
-		l.tellEnd(list.lead, how)
-	}
-	if list.alone {
-		for _, w := range list.waiting {
-			if l.add(w); w.p.Past == nil {
-				w.Began = list.lead.Began
-			}
-		}
-	} else {
-		l.endSome(s, func(*wait) Ending { return how })
-	}
-	s.waits, s.list = nil, nil
-	l.lists--
-	if list.Known == nil {
-		l.growing--
-	}
-	l.short += list.missing()
-}
-
 // join makes an element a target.
-func (l *list) join(key string) *wait {
+func (l *list) join(key string) *element {
 	p := l.lead.p
 	p.Target = strings.Clone(key)
 	p.Elements, p.Probe, p.Past, p.Starting = nil, nil, nil, nil
@@ -109,89 +143,75 @@ func (l *list) join(key string) *wait {
 		p.Start = time.Now()
 	}
 	w := newWait(l.lead.loop, p)
-	w.element = new(element)
-	w.tally = l.lead.tally
+	w.deadline, w.limit, w.tally = l.lead.deadline, l.lead.limit, l.lead.tally
 	w.Began = earliest(w.Began, w.Start)
-	if w.Shown || w.Ended() {
-		w.Shown = true
+	w.Attempts += min(l.answers, 1)
+	w.element = &element{shown: w.Shown || w.Ended()}
+	if w.element.shown {
 		l.seen++
 	}
 	l.members[p.Target] = w.element
 	l.waiting = append(l.waiting, w)
-	return w
+	l.shown = time.Time{}
+	return w.element
 }
 
-// number numbers the targets that are new. It reports whether there are any.
-func (l *list) number() (joined bool) {
+// number numbers the targets that are new.
+func (l *list) number() {
 	for _, w := range l.waiting {
 		if w.n == 0 {
-			joined = true
 			l.lead.loop.number(w)
 		}
 	}
-	return joined
 }
 
-// hurry sets the deadline of the next look: the earliest of the targets that wait for it.
-func (l *list) hurry() {
-	l.lead.deadline = l.lead.loop.deadline
-	for _, w := range l.waiting {
-		l.lead.deadline = earliest(l.lead.deadline, w.deadline)
+// narrow asks only about the members that have not ended from now on.
+func (l *list) narrow() {
+	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // what was started is not started again
+		return
 	}
+	keys := make([]string, len(l.waiting))
+	for i, w := range l.waiting {
+		keys[i] = w.p.Target
+	}
+	l.asked = len(keys)
+	l.lead.p.Probe = l.Narrow(keys)
+	l.lead.openSession()
 }
 
-// endLate ends the elements of a list whose deadline has come before the next look, which is
-// held back. The others go on.
-func (l *loop) endLate(s *source, now time.Time) {
-	l.endSome(s, func(w *wait) Ending {
-		if w.deadline.IsZero() || w.deadline.After(now) {
-			return ""
-		}
-		return w.endingIfStopped()
-	})
-	s.list.hurry()
-	next := s.lead().deadline
-	if due := s.lead().Due; due.After(now) {
-		next = earliest(next, due)
-	}
-	l.sleep(s, next)
-}
+// isNews reports whether the last attempt is to be told of an element.
+func (l *list) isNews(w *wait) bool { return l.good && w.element.news == l.answers }
 
 // classify judges an answer as a whole and, if it is complete, the members by it.
-func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
-	o := j.observation
+func (l *list) classify(ctx context.Context, answer *judged) status.Verdict {
+	o := answer.observation
 	if !o.Good() {
-		return l.whole(ctx, o, "")
-	}
-	if o.Truncated {
-		return l.whole(ctx, o, "the answer is longer than what is kept of it")
+		return l.whole(ctx, *o, "")
 	}
 	found, last, err := l.reader.Read(o)
 	if err != nil {
-		without := *o
-		without.Within, without.Presence, without.Body = expr.NewDoc(o.Body), status.Unknown, nil
-		return l.whole(ctx, &without, err.Error())
+		return l.whole(ctx, *o, err.Error())
 	}
-	if l.Whole && status.NextPage(last.Bytes()) != "" {
-		words := status.NextPage(last.Bytes()) + " tells of another page: a command has to print all, as many do by a flag"
+	if next := status.NextPage(last.Bytes()); l.Whole && next != "" {
+		words := next + " tells of another page: a command has to print all, as many do by a flag"
 		o.Page, o.Failure = len(o.Pages)+1, &status.Failure{Reason: words, Advice: status.Advice{Code: status.AdviceNext}}
-		return l.whole(ctx, o, "")
+		return l.whole(ctx, *o, "")
 	}
-	l.answers++
-	if moved, err := l.identify(found); err != nil {
+	found, moved, err := l.reader.Name(found)
+	if err != nil {
 		v := status.Verdict{Status: status.Error, Reason: err.Error(), Advice: status.Advice{Code: status.AdviceKey}}
 		if moved {
 			v.Status = status.NotReady
 		}
 		return v
 	}
-	l.good = true
-	if l.Alone {
-		return l.fork(o)
-	}
+	l.note(found)
 	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
+	if l.forks != nil {
+		return l.listed(o, v)
+	}
 	for _, w := range l.waiting {
-		if l.judge(ctx, j, w, last); w.Status == status.Throttled {
+		if l.judge(ctx, answer, w, last); w.Status == status.Throttled {
 			v.Status, v.Rule, v.Reason = status.Throttled, w.last.verdict.Rule, w.Reason
 		}
 	}
@@ -199,118 +219,92 @@ func (l *list) classify(ctx context.Context, j *judged) status.Verdict {
 }
 
 // whole judges an answer whose elements cannot be read. Whatever it is, it is no SUCCESS.
-func (l *list) whole(ctx context.Context, o *status.Observation, problem string) status.Verdict {
-	v := l.lead.p.Rules.Classify(ctx, *o)
-	if problem == "" {
-		problem = o.Statement()
-	} else if v.Status == status.NotReady {
-		v.Rule, v.Reason = "", problem
+func (l *list) whole(ctx context.Context, o status.Observation, problem string) status.Verdict {
+	if problem != "" {
+		o.Within, o.Presence, o.Body = expr.NewDoc(o.Body), status.Unknown, nil
 	}
-	if v.Status == status.Success {
-		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", problem, nil
+	v := l.lead.p.Rules.Classify(ctx, o)
+	if v.Status == status.Success || v.Status == status.NotReady && problem != "" {
+		v.Status, v.Rule, v.Reason, v.Notes = status.NotReady, "", cmp.Or(problem, o.Statement()), nil
 	}
 	return v
 }
 
-// identify finds out which elements are members, and makes others members. Two pages may hold
-// an element of one name, and not the same: if it has moved while the pages were read, another
-// look can tell.
-func (l *list) identify(found []elements.Element) (moved bool, err error) {
-	if err := l.reader.Choose(found); err != nil {
-		return false, err
-	}
+// note notes which elements a complete answer holds, and makes those members that are new.
+func (l *list) note(found []elements.Element) {
+	l.answers++
+	l.good = true
 	for i := range found {
-		e := &found[i]
-		key, err := l.reader.Key(e)
-		if err != nil {
-			return false, err
+		e := l.members[found[i].ID]
+		if e == nil {
+			e = l.join(found[i].ID)
 		}
-		m := l.members[key]
-		if m == nil && l.Known != nil {
-			continue // it is not waited for
-		}
-		if m == nil {
-			w := l.join(key)
-			w.Attempts, m = 1, w.element
-		}
-		if m.seen == l.answers {
-			if m.page == e.Page {
-				return false, fmt.Errorf("two elements are named %s", key)
-			}
-			if m.now.Raw != e.Raw {
-				return true, fmt.Errorf("two elements are named %s, on the pages %d and %d", key, m.page+1, e.Page+1)
-			}
-		}
-		m.seen, m.page, m.now = l.answers, e.Page, e
-	}
-	for _, w := range l.waiting {
-		if !w.Shown && w.element.seen == l.answers {
-			w.Shown = true
+		if !e.shown {
+			e.shown = true
 			l.seen++
 		}
+		e.seen, e.now = l.answers, &found[i]
 	}
-	return false, nil
 }
+
+// listed judges an answer that only lists the elements: whether that is enough to look at each
+// of them alone.
+func (l *list) listed(o *status.Observation, v status.Verdict) status.Verdict {
+	isShort := l.missing() > 0 || slices.ContainsFunc(l.waiting, l.isAbsent)
+	if isShort && o.Following.Start {
+		v.Status, v.Final = status.Error, true
+		v.Reason += "; the request that starts them is sent once"
+	}
+	l.alone = !isShort && len(l.waiting) > 0
+	return v
+}
+
+// isAbsent reports whether the last complete answer does not hold an element.
+func (l *list) isAbsent(w *wait) bool { return w.element.seen != l.answers }
 
 // judge judges a target by its element in a complete answer, whose last page is where it
 // would be.
 func (l *list) judge(ctx context.Context, answer *judged, w *wait, last *expr.Doc) {
-	o, changed := w.observe(answer.observation, w.appear(l.answers), last)
+	e, o := w.element, l.view(answer.observation, w, last)
+	changed := w.noteChange(&o)
 	v := w.p.Rules.Classify(ctx, o)
 	if o.Presence == status.Present {
 		l.lead.tally.Add(&o, v)
 	}
-	own := w.own
-	if own != nil && !changed && own.verdict.Status == v.Status && own.verdict.Reason == v.Reason {
-		kept := own.observation
-		kept.Attempt, kept.Elapsed, kept.Unchanged = o.Attempt, o.Elapsed, o.Unchanged
-		v.Answers = nil
-		own.verdict, own.took = v, answer.took
-	} else {
+	if e.own == nil || changed || e.own.verdict.Status != v.Status || e.own.verdict.Reason != v.Reason {
 		seen := o // o itself stays on the stack
-		w.news, w.own = true, &judged{observation: &seen, verdict: v, took: answer.took}
+		e.own, e.news = &judged{observation: &seen}, l.answers
+	} else {
+		v.Answers = nil // nobody is told
 	}
-	w.adopt(w.own)
+	e.own.verdict, e.own.took = v, answer.took
+	w.adopt(e.own)
 }
 
-// fork lets each element be looked at alone, once an answer has listed enough.
-func (l *list) fork(o *status.Observation) status.Verdict {
-	v := status.Verdict{Status: status.NotReady, Reason: l.progress(o)}
-	isAbsent := func(w *wait) bool { return w.element.seen != l.answers }
-	if l.missing() > 0 || slices.ContainsFunc(l.waiting, isAbsent) {
-		if o.Following.Start {
-			v.Status, v.Final = status.Error, true
-			v.Reason += "; the request that starts them is sent once"
-		}
-		return v
+// view returns what a complete answer says of an element.
+func (l *list) view(answer *status.Observation, w *wait, last *expr.Doc) status.Observation {
+	o, e := *answer, w.element
+	o.Attempt, o.Target = w.Attempts, w.p.Target
+	o.Elapsed = max(0, w.loop.Start.Add(o.Elapsed).Sub(w.Start))
+	o.Hint, o.Quota, o.Pages, o.Remarks = nil, nil, nil, nil
+	o.Body, o.Within, o.Presence = nil, last, status.Missing
+	w.Absent++
+	switch {
+	case !l.isAbsent(w):
+		o.Body, o.Within, o.Presence = []byte(e.now.Raw), e.now.Doc, status.Present
+		w.Shown, w.Absent = true, 0
+	case w.Shown && w.Absent > 1:
+		o.Presence = status.Gone
 	}
-	forks, able := l.lead.probe.(forker)
-	for _, w := range l.waiting {
-		probe, err := Probe(nil), errors.New("the probe cannot look at an element alone")
-		if able {
-			probe, err = forks.Fork([]byte(w.element.now.Raw))
-		}
-		if w.p.Probe = probe; err != nil {
-			w.p.Probe = impossible{err}
-		}
-		w.Attempts, w.tally = 0, new(status.Tally)
-	}
-	l.alone = len(l.waiting) > 0
-	return v
-}
-
-// expected returns how many elements there are at least, as far as that is known.
-func (l *list) expected() int {
-	if l.Known != nil {
-		return len(l.Known)
-	}
-	return max(l.Expect, l.lead.loop.AtLeast)
+	e.now = nil // it holds on to the whole answer
+	o.Size = int64(len(o.Body))
+	return o
 }
 
 // missing returns how many more elements have to become known.
 func (l *list) missing() int {
-	least := l.expected()
-	if l.Known == nil && l.Expect == 0 && !l.MayBeNone {
+	least := l.least
+	if l.Known == nil && l.Expect == 0 {
 		least = max(least, 1)
 	}
 	return max(0, least-len(l.members))
@@ -319,8 +313,8 @@ func (l *list) missing() int {
 // progress says how many elements have been seen, in words, and whether that may not be all.
 func (l *list) progress(o *status.Observation) string {
 	seen := words.Count(l.seen, "element")
-	if n := l.expected(); l.seen < n {
-		seen += fmt.Sprintf(", %d expected", n)
+	if l.seen < l.least {
+		seen += fmt.Sprintf(", %d expected", l.least)
 	}
 	if o.Doubt != "" {
 		seen += "; " + o.Doubt
@@ -337,48 +331,70 @@ func (l *loop) settleList(s *source) {
 		l.endList(s, how)
 		return
 	}
-	joined := list.number()
+	list.number()
 	if list.alone { // what is told of the look comes after their first events, as its State has to come after theirs
+		list.fork()
 		l.endList(s, "")
 		l.openAll()
 		l.emit(lead.event(EventAttempt, now))
 		return
 	}
 	l.emit(lead.event(EventAttempt, now))
-	for _, w := range list.waiting {
-		if w.news {
-			l.emit(w.event(EventAttempt, now))
-		}
-	}
-	lastLook := lead.LastLook && lead.deadline.Equal(l.deadline)
-	lead.deadline = l.deadline
 	how := lead.ending()
 	hopeless := how == Failed || how == HintTooLong
-	if !list.good || list.Alone || hopeless {
+	if !list.good || list.forks != nil || hopeless {
 		for _, w := range list.waiting {
 			w.adopt(lead.last)
 		}
 	}
-	if hopeless {
-		l.endList(s, how)
-		return
+	if !hopeless {
+		l.settleWaits(s)
 	}
-	l.endSome(s, func(w *wait) Ending {
-		how := w.ending()
-		if how == "" && w.news && w.last == w.own {
-			w.slim()
-		}
-		return how
-	})
 	switch {
-	case list.isComplete(joined, lastLook || how == TimedOut):
+	case !hopeless && list.isComplete(lead.LastLook || how == TimedOut):
 		l.endList(s, "")
-	case how != "" && (how != AttemptsExhausted || len(list.waiting) == 0):
+	case how != "":
 		l.endList(s, how)
 	default:
-		list.hurry()
 		list.narrow()
 	}
+}
+
+// fork makes the probes that look at the elements alone.
+func (l *list) fork() {
+	for _, w := range l.waiting {
+		probe, err := l.forks.Fork([]byte(w.element.now.Raw))
+		if w.p.Probe = probe; err != nil {
+			w.p.Probe = impossible{err}
+		}
+		w.Attempts, w.tally = 0, new(status.Tally)
+	}
+}
+
+// endList ends a list, and the targets that it has left, unless they are looked at alone. How it
+// ended is told if that is why there are no further targets, or if there may be some; "" means
+// that it is complete.
+func (l *loop) endList(s *source, how Ending) {
+	list := s.list
+	if how == Failed || how == CannotRun || how == HintTooLong || how != "" && how != Cancelled && list.isShort() {
+		l.tellEnd(list.lead, how)
+	}
+	if list.alone {
+		for _, w := range list.waiting {
+			w.element = nil
+			if l.add(w); w.p.Past == nil {
+				w.Began = list.lead.Began
+			}
+		}
+	} else {
+		l.endSome(s, func(*wait) Ending { return how })
+	}
+	s.waits, s.list = nil, nil
+	l.lists--
+	if list.Known == nil {
+		l.growing--
+	}
+	l.short += list.missing()
 }
 
 // lag is by how much a list may be behind: a look that is to show whether all elements
@@ -387,45 +403,25 @@ func (l *loop) settleList(s *source) {
 const lag = 5 * time.Second
 
 // isComplete reports whether the last answer shows that there is nothing more to wait for.
-func (l *list) isComplete(joined, lastLook bool) bool {
+func (l *list) isComplete(lastLook bool) bool {
 	if len(l.waiting) > 0 || !l.good || l.missing() > 0 {
 		l.shown = time.Time{}
 		return false
 	}
-	if joined || l.shown.IsZero() {
+	if l.shown.IsZero() {
 		l.shown, lastLook = time.Now(), false
 	}
-	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.Alone && l.lead.Sent > 0
+	return l.Known != nil || l.Expect > 0 || lastLook || time.Since(l.shown) >= lag || l.forks != nil && l.lead.Sent > 0
 }
 
-// confirmWait returns the wait before the next look, the schedule's own being wait: one that
-// only confirms that nothing new is shown comes when it counts.
-func (l *list) confirmWait(wait time.Duration) time.Duration {
-	counts := l.shown.Add(lag)
-	if d := l.lead.deadline; l.shown.IsZero() || !d.IsZero() && !counts.Before(d) {
-		return wait
-	}
-	return max(wait, time.Until(counts))
+// confirms reports whether the next look only confirms that nothing new is shown, and comes when
+// that counts.
+func (l *list) confirms() bool {
+	end := l.lead.deadline
+	return !l.shown.IsZero() && (end.IsZero() || l.shown.Add(lag).Before(end))
 }
 
 // isShort reports whether there may be more to wait for than is known.
 func (l *list) isShort() bool {
-	return l.missing() > 0 || len(l.waiting) == 0 && !l.undecided && l.Known == nil
-}
-
-// narrow asks only about the members that have not ended from now on.
-func (l *list) narrow() {
-	if l.Narrow == nil || len(l.waiting) == l.asked || l.lead.Sent > 0 { // what was started is not started again
-		return
-	}
-	keys := make([]string, len(l.waiting))
-	for i, w := range l.waiting {
-		keys[i] = w.p.Target
-	}
-	l.asked = len(keys)
-	if h, ok := l.lead.probe.(holder); ok {
-		h.Release()
-	}
-	l.lead.p.Probe = l.Narrow(keys)
-	l.lead.openSession()
+	return l.missing() > 0 || len(l.waiting) == 0 && l.Known == nil
 }

@@ -140,8 +140,8 @@ func TestListTells(t *testing.T) {
 2s 2 b ends after 2: succeeded: .state is "done"
 3s 0 jobs: NOT_READY 3 elements
 3s 1 a: SUCCESS .state is "done"
-3s 3 c: NOT_READY .state is "run", want == "done"
 3s 1 a ends after 3: succeeded: .state is "done"
+3s 3 c: NOT_READY .state is "run", want == "done"
 4s 0 jobs: NOT_READY 3 elements
 4s 3 c: ERROR .state is "failed"
 4s 3 c ends after 2: failed: .state is "failed"
@@ -190,11 +190,9 @@ func TestListEnds(t *testing.T) {
 			lists: []string{"a=done", "a=done b=run", "a=done b=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 3s 2 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2", over: 4450 * time.Millisecond},
-		{name: "a look that confirms has a schedule of its own", lists: []string{"a=run", "a=done"},
-			change: func(p *poll.Poller) {
-				p.Schedule, p.Resend = backoff.Fixed(20*time.Second), backoff.Fixed(6*time.Second)
-			},
-			want: `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 46 * time.Second},
+		{name: "a look that confirms does not wait for the schedule", lists: []string{"a=run", "a=done"},
+			change: func(p *poll.Poller) { p.Schedule = backoff.Fixed(20 * time.Second) },
+			want:   `40s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1", over: 45 * time.Second},
 		{name: "a failed look confirms nothing", lists: []string{"a=done", "refused", "a=done", "a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "an attempt that was cut off confirms nothing", lists: []string{"a=done", "slow", "a=done", "a=done"},
@@ -206,12 +204,14 @@ func TestListEnds(t *testing.T) {
 2.475s 0 jobs ends after 4: timed out: timed out after 2.5s; last: 2 elements, 3 expected`, summary: "timed out 2/3"},
 		{name: "an empty list is no success", group: poll.Group{Timeout: 1500 * time.Millisecond}, lists: []string{`{"jobs":[]}`},
 			want: `1.475s 0 jobs ends after 3: timed out: timed out after 1.5s; last: 0 elements`, summary: "timed out 0/1"},
-		{name: "there may be none", elements: poll.Elements{MayBeNone: true}, lists: []string{`{"jobs":null}`, "", ""}, summary: "succeeded 0/0"},
-		{name: "none at first", elements: poll.Elements{MayBeNone: true}, lists: []string{"", "a=run", "a=done", "a=done"},
+		{name: "there may be none", elements: poll.Elements{Expect: -1}, lists: []string{`{"jobs":null}`, "", ""}, summary: "succeeded 0/0"},
+		{name: "none at first", elements: poll.Elements{Expect: -1}, lists: []string{"", "a=run", "a=done", "a=done"},
 			want: `7s 1 a ends after 2: succeeded: .state is "done"`, summary: "succeeded 1/1"},
 		{name: "known ones", elements: poll.Elements{Known: []string{"b", "a"}}, lists: []string{"x=run a=done y=failed", "a=run b=done x=run x=done"},
 			want: `1s 2 a ends after 1: succeeded: .state is "done"
 2s 1 b ends after 2: succeeded: .state is "done"`, summary: "succeeded 2/2"},
+		{name: "known ones, fewer than the group needs", elements: poll.Elements{Known: []string{"a"}}, group: poll.Group{AtLeast: 2},
+			lists: []string{"a=done"}, want: `1s 1 a ends after 1: succeeded: .state is "done"`, summary: "failed 1/2", over: time.Second},
 		{name: "a missing one is not done", elements: poll.Elements{Known: []string{"a", "b"}}, group: poll.Group{Timeout: 3500 * time.Millisecond},
 			lists: []string{"a=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
@@ -233,15 +233,14 @@ func TestListEnds(t *testing.T) {
 2s 1 a ends after 2: failed: two elements are named b
 2s 2 b ends after 2: failed: two elements are named b`, summary: "failed 0/2"},
 		{name: "the same twice", lists: []string{"a=run a=run"},
-			want:    `1s 0 jobs ends after 1: failed: two elements are named a` + "\n1s 1 a ends after 1: failed: two elements are named a",
-			summary: "failed 0/1"},
+			want: `1s 0 jobs ends after 1: failed: two elements are named a`, summary: "failed 0/1"},
 		{name: "one that moves to the next page", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=done|b=done c=done"},
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 1s 2 b ends after 1: succeeded: .state is "done"
 1s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "two of one name on two pages", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=failed|b=done c=done", "a=done b=done|c=done"},
-			want: `2s 1 a ends after 2: succeeded: .state is "done"
-2s 2 b ends after 2: succeeded: .state is "done"
+			want: `2s 1 a ends after 1: succeeded: .state is "done"
+2s 2 b ends after 1: succeeded: .state is "done"
 2s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
 		{name: "an empty name", lists: []string{`{"jobs":{"":{"state":"done"},"b":{"state":"done"}}}`},
 			want: `1s 0 jobs ends after 1: failed: an element has no name: it is empty`, summary: "failed 0/1"},
@@ -276,14 +275,13 @@ func TestListEnds(t *testing.T) {
 		{name: "attempts", lists: []string{"a=run", "a=run b=run", "a=run b=run c=done"}, elements: poll.Elements{Expect: 2},
 			change: func(p *poll.Poller) { p.MaxAttempts = 2 },
 			want: `2s 1 a ends after 2: attempts exhausted: attempts made: 2 of 2; last: .state is "run", want == "done"
-3s 2 b ends after 2: attempts exhausted: attempts made: 2 of 2; last: .state is "run", want == "done"
-3s 3 c ends after 1: succeeded: .state is "done"`, summary: "attempts exhausted 1/3"},
+2s 2 b ends after 1: attempts exhausted: attempts made: 1 of 2; last: .state is "run", want == "done"`, summary: "attempts exhausted 0/2"},
 		{name: "attempts at an empty list", lists: []string{""}, change: func(p *poll.Poller) { p.MaxAttempts = 3 },
 			want: `3s 0 jobs ends after 3: attempts exhausted: attempts made: 3 of 3; last: 0 elements`, summary: "attempts exhausted 0/1"},
-		{name: "a deadline of each", lists: []string{"a=run", "a=run b=run", "a=run b=run", "a=run b=run"},
+		{name: "a deadline of the list", lists: []string{"a=run", "a=run b=run", "a=run b=run", "a=run b=run"},
 			change: func(p *poll.Poller) { p.Timeout = 3500 * time.Millisecond },
 			want: `3.475s 1 a ends after 5: timed out: timed out after 3.5s; last: .state is "run", want == "done"
-5.475s 2 b ends after 7: timed out: timed out after 3.5s; last: .state is "run", want == "done"`, summary: "timed out 0/2"},
+3.475s 2 b ends after 4: timed out: timed out after 3.5s; last: .state is "run", want == "done"`, summary: "timed out 0/2"},
 		{name: "one is enough", group: poll.Group{AtLeast: 1}, lists: []string{"a=run b=run c=run", "a=run b=done c=run"},
 			want: `2s 2 b ends after 2: succeeded: .state is "done"
 2s 1 a ends after 2: cancelled: the goal was reached; last: .state is "run", want == "done"
@@ -345,6 +343,7 @@ type script struct {
 	asked  []string
 	starts bool
 	begun  bool
+	plain  bool // what it lists is not looked at alone
 }
 
 func (f forker) StartDue() bool { return f.starts && !f.begun }
@@ -359,6 +358,8 @@ func (f forker) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
 	o.Following.Start = f.starts
 	return o
 }
+
+func (f forker) Lists() bool { return !f.plain }
 
 func (f forker) Fork(element []byte) (poll.Probe, error) {
 	var job struct{ ID string }
@@ -403,7 +404,6 @@ func TestListAlone(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{lists: []string{test.list}, starts: true, states: map[string][]string{"a": {"run", "failed", "failed"}, "b": {"done"}}}
-				test.elements.Alone = true
 				p := ofJobs(t, test.elements)
 				p.Probe, p.ErrorThreshold = forker{s}, 2
 				lines, _ := told(poll.Group{Timeout: time.Minute}, p)
@@ -488,7 +488,7 @@ func TestListReleases(t *testing.T) {
 // What a start began is followed, and not started again for those that have not ended.
 func TestListNarrowsNoStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &script{lists: []string{"a=run b=done", "a=done"}, starts: true}
+		s := &script{lists: []string{"a=run b=done", "a=done"}, starts: true, plain: true}
 		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Narrow: func(keys []string) poll.Probe {
 			t.Errorf("asked about %q alone", keys)
 			return forker{s}
@@ -618,7 +618,7 @@ func (l *closing) Next(_ string, had time.Time) (time.Time, string) {
 
 func (l *closing) Done(string, poll.Result) {}
 
-// A list whose place is held back at the deadline of its first elements goes on with the others.
+// A list whose place is held back at its deadline ends.
 func TestListHeldBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
@@ -626,7 +626,7 @@ func TestListHeldBack(t *testing.T) {
 		p.Probe, p.Timeout = placed{p.Probe.(poll.ProbeFunc), "the place"}, 5*time.Second
 		lines, _ := told(poll.Group{Timeout: time.Minute, Limiter: &closing{attempts: 2, until: began.Add(6 * time.Second)}}, p)
 		want := `5s 1 a ends after 2: timed out: timed out after 5s; last: .state is "run", want == "done"
-6s 2 b ends after 2: succeeded: .state is "done"
+5s 2 b ends after 1: timed out: timed out after 5s; last: .state is "run", want == "done"
 `
 		if got := endings(lines); got != want {
 			t.Errorf("got:\n%swant:\n%s", got, want)
@@ -667,7 +667,7 @@ func TestListHadFailed(t *testing.T) {
 func TestListAloneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{lists: []string{"", "a=queued", "a=queued b=queued"}, states: map[string][]string{"a": {"done"}, "b": {"done"}}}
-		p := ofJobs(t, poll.Elements{Alone: true, Expect: 2})
+		p := ofJobs(t, poll.Elements{Expect: 2})
 		p.Probe, p.Past = forker{s}, &poll.State{Attempts: 3}
 		lines, _ := told(poll.Group{Timeout: time.Minute}, p)
 		slices.Sort(lines)
@@ -685,7 +685,7 @@ func TestListAloneStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		s := &script{lists: []string{"a=queued b=queued"}, stop: stop, starts: true}
-		p := ofJobs(t, poll.Elements{Alone: true})
+		p := ofJobs(t, poll.Elements{})
 		p.Probe = forker{s}
 		var got []string
 		for ev := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
@@ -717,7 +717,7 @@ func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
 		}
 		p := poll.Poller{
 			Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Follow: "/jobs/{.id}", FollowEach: true, Transport: transport},
-			Elements: &poll.Elements{Each: each, Alone: true}, Rules: isDone(t),
+			Elements: &poll.Elements{Each: each}, Rules: isDone(t),
 		}
 		var kept []string
 		for ev := range (&poll.Group{Timeout: time.Minute}).Events(t.Context(), slices.Values([]poll.Poller{p})) {

@@ -83,7 +83,9 @@ func (l *loop) run(targets iter.Seq[Poller]) {
 		l.stop()
 	}
 	for _, s := range l.sources {
-		s.sharing.leave()
+		if s.sharing != nil {
+			s.sharing.leave()
+		}
 	}
 }
 
@@ -210,7 +212,9 @@ func (l *loop) over() bool { return l.live+l.lists == 0 || l.brokenOff || l.ctx.
 // plan plans the next attempt of a source, unless all its targets have ended.
 func (l *loop) plan(s *source) {
 	if s.ended() {
-		s.sharing.leave()
+		if s.sharing != nil {
+			s.sharing.leave()
+		}
 		return
 	}
 	now, first := time.Now(), s.lead()
@@ -218,7 +222,11 @@ func (l *loop) plan(s *source) {
 	first.others = l.lookAtOthers(s, first.median())
 	known := l.stepping && !first.Due.IsZero() // by the last step
 	if !known {
-		first.plan(now, s.sharing.nextLook())
+		var shared time.Time
+		if s.sharing != nil {
+			shared = s.sharing.next
+		}
+		first.plan(now, shared)
 	}
 	if s.step = claim; known && !first.Due.After(now) {
 		l.sleep(s, first.Due)
@@ -272,9 +280,9 @@ func (l *loop) wake(now time.Time) {
 		s := heap.Pop(&l.agenda).(*source)
 		deadline := s.lead().deadline
 		switch {
+		case s.busy && s.step == attempt:
+			l.lend(s, now)
 		case s.busy: // what it finds out comes first
-		case !deadline.IsZero() && !now.Before(deadline) && s.list != nil && !deadline.Equal(l.deadline):
-			l.endLate(s, now)
 		case !deadline.IsZero() && !now.Before(deadline):
 			l.end(s)
 		default:
@@ -288,6 +296,9 @@ func (l *loop) begin(s *source) {
 	p := s.place // the next attempt may go to another
 	s.begun = time.Now()
 	l.sleep(s, time.Time{})
+	if p.steps[room].most > 0 {
+		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
+	}
 	if s.list != nil {
 		s.list.good = false
 	}
@@ -346,8 +357,11 @@ func (l *loop) finish(s *source) {
 // settle tells what an attempt was judged to be, ends the targets for which it was the last,
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
-	s.count()
-	p, session := s.place, s.lead().session
+	if s.sharing != nil {
+		s.sharing.settle()
+	}
+	p, first := s.place, s.lead()
+	session := first.session
 	if s.list == nil {
 		l.settleWaits(s)
 	} else {
@@ -356,7 +370,12 @@ func (l *loop) settle(s *source) {
 	if h, ok := session.(holder); ok {
 		h.Release()
 	}
-	s.sharing.forget()
+	p.usual = max(first.median(), p.usual-p.usual/8)
+	l.sleep(s, time.Time{})
+	if s.lent {
+		s.lent = false
+		p.lent--
+	}
 	if s.ended() || l.ctx.Err() == nil && !l.brokenOff {
 		l.plan(s)
 	}
@@ -374,8 +393,11 @@ func (l *loop) settleWaits(s *source) {
 			w.Attempts--
 			return how
 		}
-		l.emit(w.event(EventAttempt, now))
-		if how = w.ending(); how == "" && !l.alone {
+		isNews := s.list == nil || s.list.isNews(w)
+		if isNews {
+			l.emit(w.event(EventAttempt, now))
+		}
+		if how = w.ending(); how == "" && !l.alone && isNews {
 			w.slim()
 		}
 		return how
@@ -412,9 +434,6 @@ func (l *loop) endSome(s *source, ending func(*wait) Ending) {
 		if how != "" {
 			l.live--
 			l.tellEnd(w, how)
-		}
-		if s.list != nil && how != "" && how != Succeeded && how != Failed {
-			s.list.undecided = true
 		}
 		return how != ""
 	})

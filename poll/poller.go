@@ -22,8 +22,8 @@ type Poller struct {
 	// Target names the operation in events and errors. It should hold no secret. "" means
 	// what the Probe's method Target() string returns, if it has one.
 	Target string
-	// Elements makes every element of the answers a target of its own, to which Rules, the
-	// limits and the thresholds apply. It is for the targets of a [Group]; a single wait with
+	// Elements makes every element of the answers a target of its own, to which Rules
+	// and the thresholds apply; Timeout and MaxAttempts are those of the list. It is for the targets of a [Group]; a single wait with
 	// Elements fails. Nil means that the answer is about one operation.
 	Elements *Elements
 	// Rules say what an answer means. The zero value takes HTTP 2xx, exit code 0, a
@@ -35,8 +35,7 @@ type Poller struct {
 	Schedule backoff.Schedule
 	// Resend gives the wait before the request that starts the operation (see [HTTP]) is sent
 	// again, if it was refused for load or never left. The first try comes at once, and
-	// Schedule begins when one is answered. With Elements, it also gives the wait before a
-	// look that only confirms that a list is complete. Nil means Schedule and Throttled.
+	// Schedule begins when one is answered. Nil means Schedule and Throttled.
 	Resend backoff.Schedule
 	// Throttled gives the wait after a THROTTLED answer that names none. Nil means
 	// [backoff.Throttled] of Schedule.

@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/pollcli/poll/poll/internal/body"
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/request"
 	"github.com/pollcli/poll/status"
 )
 
@@ -60,6 +62,7 @@ type (
 	// A forker returns the session that looks at one of the operations that its last answer
 	// has listed.
 	forker interface {
+		Lists() bool // reports whether its answers list operations
 		Fork(element []byte) (Probe, error)
 	}
 	// A resumer can go on from what an earlier session of the same probe kept. Resume is
@@ -83,6 +86,111 @@ type (
 		Adopt(o status.Observation, left json.RawMessage) error
 	}
 )
+
+// A source is what is looked at again and again: the session of a probe. The waits that share
+// it judge each of its answers by their own rules, and the first of them sets the schedule; or
+// it is a list, whose elements have waits. A source is in one of these states: it sleeps until
+// it is due, stands in line for a step of its admission, or is busy in another goroutine with
+// what the step asks, or the attempt.
+type source struct {
+	loop  *loop
+	waits []*wait // that have not ended; of a list, its own
+	list  *list   // nil unless the answers hold elements, or once it is over
+	n     int     // its number, from 0
+	place *place
+
+	busy    bool
+	wake    time.Time   // when it wakes
+	at      int         // its index in the agenda
+	step    int         // of its admission that comes next
+	has     [steps]bool // the semaphores that it has acquired
+	begun   time.Time   // the attempt that is under way
+	lent    bool        // another has its room, since its attempt takes so long
+	granted bool        // the attempt is this process's, and the request may go now
+	closed  string      // why its place is closed until it is due, in words
+	sharing *sharing    // nil unless its answers are shared with other processes
+}
+
+// lead returns the wait that sets the schedule.
+func (s *source) lead() *wait { return s.waits[0] }
+
+// ended reports whether there is nothing more to look for.
+func (s *source) ended() bool { return len(s.waits) == 0 }
+
+// all returns all waits, that of a list first.
+func (s *source) all() []*wait {
+	if s.list != nil {
+		return append(s.waits[:1:1], s.list.waiting...)
+	}
+	return s.waits
+}
+
+// do does what the step asks, or the attempt. It tells nothing, and touches nothing but the source.
+func (s *source) do() {
+	switch s.step {
+	case claim:
+		s.claim()
+	case turn:
+		s.reserve()
+	case attempt:
+		s.look()
+		if s.place.limited && !s.isTaken() {
+			s.inform()
+		}
+	}
+}
+
+// shares reports whether it has to be known who makes the next attempt. One that starts
+// something is everybody's own.
+func (s *source) shares() bool {
+	w := s.lead()
+	_, ok := w.probe.(sharer) // and not its result
+	return ok && w.p.Answers != nil && !w.startDue()
+}
+
+// isTaken reports whether the attempt is another process's.
+func (s *source) isTaken() bool { return s.sharing != nil && s.sharing.answer != nil }
+
+// look makes the attempt, and judges it for every wait.
+func (s *source) look() {
+	var o status.Observation
+	var took time.Duration
+	var pace request.Pace
+	if s.place.limited {
+		pace = &paced{source: s}
+	}
+	first := s.lead()
+	if s.isTaken() {
+		o = *s.sharing.answer
+	} else {
+		o, took = first.look(pace)
+	}
+	if s.sharing != nil {
+		s.sharing.answered(o) // before the session goes on to a result
+	}
+	for _, w := range s.waits {
+		w.answered(o, took)
+	}
+	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
+		first.lookForResult(pace)
+	}
+}
+
+// keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
+// is enough for what is told of the last answer.
+const keptBody = 8 << 10
+
+// slim drops what the end of the wait does not need of its last attempt. What was told of it
+// does not change.
+func (w *wait) slim() {
+	w.last.verdict.Answers = nil
+	o := *w.last.observation
+	o.Header, o.Remarks, o.Pages, o.Within = nil, nil, nil, nil
+	if len(o.Body) > keptBody {
+		o.Body, o.Truncated = bytes.Clone(o.Body[:keptBody]), true
+	}
+	w.last.observation = &o
+}
 
 // Bodies bounds the memory that the answers of several probes take together. The zero
 // value is ready for use, and must not be copied.

@@ -215,6 +215,8 @@ func (w *wait) ending() Ending {
 		return Failed
 	case w.decided():
 		return Succeeded
+	case w.element != nil: // limits are those of the list
+		return ""
 	case w.endingIfStopped() != TimedOut:
 		return w.endingIfStopped()
 	case w.hintTooLong():

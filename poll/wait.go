@@ -25,8 +25,6 @@ type wait struct {
 	others   time.Duration // how long the last looks of all others take
 	list     *list         // that it leads, nil for none
 	element  *element      // that it waits for, nil for none
-	own      *judged       // the last attempt by the element, or by the lack of it
-	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
 	last     *judged  // the last attempt
@@ -180,7 +178,7 @@ func (w *wait) context(limit time.Duration) (context.Context, context.CancelFunc
 // begin notes that an attempt begins.
 func (w *wait) begin() {
 	w.Attempts++
-	w.Due, w.Reserved, w.news = time.Time{}, false, false
+	w.Due, w.Reserved = time.Time{}, false
 }
 
 const (
@@ -249,7 +247,7 @@ func (w *wait) passed(now time.Time) time.Duration {
 // attempts to start the operation.
 func (w *wait) ownWait(shared time.Time) time.Duration {
 	var delay time.Duration
-	starts, confirms := w.Began.IsZero(), w.list != nil && !w.list.shown.IsZero()
+	starts := w.Began.IsZero()
 	if w.Attempts == 0 {
 		delay = w.p.InitialDelay
 		if w.p.Immediate || starts {
@@ -259,8 +257,11 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 	if !shared.IsZero() {
 		return max(0, time.Until(shared))
 	}
+	if w.list != nil && w.list.confirms() {
+		return time.Until(w.list.shown.Add(lag))
+	}
 	schedule, throttled := w.p.Schedule, w.p.Throttled
-	if (starts || confirms) && w.p.Resend != nil {
+	if starts && w.p.Resend != nil {
 		schedule, throttled = w.p.Resend, backoff.Throttled(w.p.Resend)
 	}
 	if w.Status == status.Throttled && w.Hint == nil {
@@ -272,11 +273,7 @@ func (w *wait) ownWait(shared time.Time) time.Duration {
 	}
 	step.Elapsed = backoff.Add(step.Elapsed, delay)
 	w.Previous = schedule.Wait(step, w.p.Rand)
-	wait := backoff.Add(delay, w.Previous)
-	if confirms {
-		wait = w.list.confirmWait(wait)
-	}
-	return wait
+	return backoff.Add(delay, w.Previous)
 }
 
 // reserve returns the time to keep for one more attempt when left is what remains before the

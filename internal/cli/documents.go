@@ -78,11 +78,12 @@ func manMore() map[string]string {
 		"targets": "Plain lines, NDJSON, or a list in JSON or YAML. An entry is a URL, or a text for {} of the URL or of the command's " +
 			"arguments; or an object with name, url or command, fields for {.field} of the URL, and flags of its own. " +
 			"All of it is checked before the first attempt.",
-		"at-least":          "A share is rounded up.",
-		"fail-fast":         "Otherwise the targets that may still succeed are waited for even so.",
-		"target-timeout":    "In a targets file the key timeout sets it for one.",
-		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one.",
-		"rate":              "N/U as curl's: U is s, m, h or d, or several of them, as in 5/10s. A given rate is kept to 95%. One target is limited only if it is given.",
+		"at-least":       "A share is rounded up.",
+		"fail-fast":      "Otherwise the targets that may still succeed are waited for even so.",
+		"target-timeout": "In a targets file the key timeout sets it for one.",
+		"parallel-max-host": "A host is a scheme, a host and a port. A program counts as one. " +
+			"An attempt that takes far longer than others leaves its room to another.",
+		"rate": "N/U as curl's: U is s, m, h or d, or several of them, as in 5/10s. A given rate is kept to 95%. One target is limited only if it is given.",
 		"share": "The processes of one user on one machine share a directory, which is created; others a Redis, version 5 or later, or Valkey. " +
 			"Together they keep to one limit at each place, and where they ask the same, one asks and all get the answer. " +
 			"If it is away, each goes on alone, and no wait fails. POLL_SHARE_SECRET is their secret. See poll help fleet.",

@@ -21,6 +21,7 @@ import (
 type list struct {
 	poll.Elements
 	known   bool // beforehand, by their keys
+	alone   bool // each is looked at by itself
 	size    int  // how many there are then, and otherwise at least
 	batches int
 	learns  *learning.Recorder // nil without --learn
@@ -107,10 +108,12 @@ func readList(l *argv.Line) (*list, error) {
 		own.Keys = append(own.Keys, key)
 	}
 	own.Expect = l.Count("expect", 0, 0)
-	own.MayBeNone = l.Has("expect") && own.Expect == 0
 	own.Whole = l.IsCommand() && l.String("next") != "none" && each.String() != ".." // what is read then is no page
 	own.size = own.Expect
-	own.Alone = followsEach(l)
+	if l.Has("expect") && own.Expect == 0 {
+		own.Expect = -1
+	}
+	own.alone = followsEach(l)
 	return own, l.Err()
 }
 
@@ -241,7 +244,7 @@ func (own *list) note(l *argv.Line) string {
 		return fmt.Sprintf("the elements are those of %s, %d at a time", targetsFile(l), l.Count("batch", 1, 1))
 	case own.known:
 		return "the elements are those of " + targetsFile(l)
-	case own.Alone:
+	case own.alone:
 		return "the first answer lists the elements, and each is then asked about by itself"
 	case own.Expect > 0:
 		return ""

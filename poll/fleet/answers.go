@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/internal/share"
 )
 
@@ -32,7 +33,7 @@ const (
 // when the answer should be there. All compute the same time for the next attempt.
 type Answers struct{ Fleet *Fleet }
 
-var _ share.Answers = Answers{}
+var _ poll.Answers = Answers{}
 
 // Question begins a wait.
 func (a Answers) Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question {

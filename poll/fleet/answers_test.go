@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pollcli/poll/poll/internal/share"
+	"github.com/pollcli/poll/poll"
 )
 
 // A thing is what is asked about. It is done at a time.
@@ -33,7 +33,7 @@ func (t *thing) ask() []byte {
 }
 
 // waitFor waits for the thing as package poll does, and returns when it knew.
-func waitFor(t *thing, a share.Answers, schedule func(int, float64) time.Duration, fails func() bool) time.Duration {
+func waitFor(t *thing, a poll.Answers, schedule func(int, float64) time.Duration, fails func() bool) time.Duration {
 	q := a.Question([]byte("thing"), time.Now(), schedule)
 	defer q.Close()
 	for {

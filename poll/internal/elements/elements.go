@@ -14,6 +14,7 @@ import (
 // An Element is an element of an answer.
 type Element struct {
 	expr.Element
+	ID   string // what names it
 	Page int
 	Doc  *expr.Doc // the page
 }
@@ -21,31 +22,32 @@ type Element struct {
 // A Reader reads the elements of answers.
 type Reader struct {
 	Each   *expr.Each
-	Keys   []*expr.Expr // nil if the member's key is the name, or if no answer had an element
-	listed bool         // elements of a list have been seen
+	Keys   []*expr.Expr         // nil if the member's key is the name, or if no answer had an element
+	Wants  func(id string) bool // says which elements are of interest; nil means all
+	listed bool                 // elements of a list have been seen
 }
 
 // Read returns the elements of an answer, and its last page, or says why they cannot be read.
-func (r *Reader) Read(o *status.Observation) (elements []Element, last *expr.Doc, err error) {
-	for page := range len(o.Pages) + 1 {
-		body := o.Body
-		if page > 0 {
-			body = o.Pages[page-1]
-		}
+func (r *Reader) Read(o *status.Observation) (found []Element, last *expr.Doc, err error) {
+	if o.Truncated {
+		return nil, nil, errors.New("the answer is longer than what is kept of it")
+	}
+	for page, body := range slices.Concat([][]byte{o.Body}, o.Pages) {
 		last = expr.NewDoc(body)
-		found, problem := r.elements(last)
+		some, problem := r.elements(last)
 		if problem != "" && page > 0 {
-			return nil, nil, fmt.Errorf("page %d: %s", page+1, problem)
-		} else if problem != "" {
+			problem = fmt.Sprintf("page %d: %s", page+1, problem)
+		}
+		if problem != "" {
 			return nil, nil, errors.New(problem)
 		}
-		elements = slices.Grow(elements, len(found))
-		for _, e := range found {
-			elements = append(elements, Element{e, page, last})
+		found = slices.Grow(found, len(some))
+		for _, e := range some {
+			found = append(found, Element{Element: e, Page: page, Doc: last})
 		}
 	}
-	r.listed = r.listed || len(elements) > 0 && elements[0].Name == ""
-	return elements, last, nil
+	r.listed = r.listed || len(found) > 0 && found[0].Name == ""
+	return found, last, nil
 }
 
 // elements returns the elements of a page, or what is wrong with that.
@@ -63,81 +65,89 @@ func (r *Reader) elements(page *expr.Doc) (found []expr.Element, problem string)
 	return nil, ""
 }
 
-// Choose chooses what names an element, if that is not given, by the first elements.
-func (r *Reader) Choose(elements []Element) error {
+// Name gives elements their IDs, and returns those of interest. An error says which part of a
+// name is missing, or that two have one name. If these are on two pages, an element has moved
+// perhaps, and changed, while the pages were read: another look can tell.
+func (r *Reader) Name(found []Element) (wanted []Element, moved bool, err error) {
+	if err := r.choose(found); err != nil {
+		return nil, false, err
+	}
+	at := make(map[string]int, len(found))
+	wanted = found[:0]
+	for _, e := range found {
+		n, twice := at[e.ID]
+		switch {
+		case r.Wants != nil && !r.Wants(e.ID):
+		case !twice:
+			at[e.ID] = len(wanted)
+			wanted = append(wanted, e)
+		case wanted[n].Page == e.Page:
+			return nil, false, fmt.Errorf("two elements are named %s", e.ID)
+		case wanted[n].Raw != e.Raw:
+			return nil, true, fmt.Errorf("two elements are named %s, on the pages %d and %d", e.ID, wanted[n].Page+1, e.Page+1)
+		}
+	}
+	return wanted, false, nil
+}
+
+// choose names elements, by what the first ones have if it is not given what names an element.
+func (r *Reader) choose(found []Element) error {
 	isMember := func(e Element) bool { return e.Name != "" }
-	if r.Keys != nil || len(elements) == 0 || slices.ContainsFunc(elements, isMember) {
-		return nil
+	if r.Keys != nil || len(found) == 0 || slices.ContainsFunc(found, isMember) {
+		return r.name(found)
 	}
 	for _, source := range [...]string{".id", ".name", ".metadata.name"} {
 		key, err := expr.CompileValue(source)
 		if err != nil {
 			panic(err)
 		}
-		r.Keys = []*expr.Expr{key}
-		if !hasProblem(r, elements) {
+		if r.Keys = []*expr.Expr{key}; r.name(found) == nil {
 			return nil
 		}
 	}
 	r.Keys = nil
-	if strings.HasPrefix(elements[0].Raw, "[") {
+	if strings.HasPrefix(found[0].Raw, "[") {
 		return fmt.Errorf("the elements are lists, whose elements are %s", strings.TrimSuffix(strings.TrimSpace(r.Each.String()), "[]")+"[][]")
 	}
 	return errors.New("not all elements have an .id, a .name or a .metadata.name")
 }
 
-func hasProblem(r *Reader, elements []Element) bool {
-	for i := range elements {
-		if _, err := r.Key(&elements[i]); err != nil {
-			return true
+func (r *Reader) name(found []Element) (err error) {
+	for i := range found {
+		e := &found[i]
+		if e.ID, err = r.id(e); err != nil {
+			return fmt.Errorf("an element has no name: %w", err)
 		}
 	}
-	return false
+	return nil
 }
 
-// Key returns the name of an element.
-func (r *Reader) Key(e *Element) (string, error) {
-	if r.Keys == nil {
-		if e.Name == "" {
-			return "", errors.New("an element has no name: it is empty")
-		}
+func (r *Reader) id(e *Element) (string, error) {
+	if r.Keys == nil && e.Name == "" {
+		return "", errors.New("it is empty")
+	} else if r.Keys == nil {
 		return e.Name, nil
 	}
-	var name strings.Builder
+	parts := make([]string, len(r.Keys))
 	for i, key := range r.Keys {
-		if i > 0 {
-			name.WriteByte('/')
+		var problem string
+		if parts[i], problem = e.Key(key); problem != "" {
+			return "", errors.New(problem)
 		}
-		text, problem := e.Key(key)
-		if problem != "" {
-			return "", errors.New("an element has no name: " + problem)
-		}
-		name.WriteString(text)
 	}
-	return name.String(), nil
+	return strings.Join(parts, "/"), nil
 }
 
-// Names returns what names each of the elements of an answer, as a wait does. An error says
-// which part of a name is missing, or that two are equal.
-func Names(each *expr.Each, keys []*expr.Expr, elements []expr.Element) ([]string, error) {
-	r := Reader{Each: each, Keys: keys}
-	all := make([]Element, len(elements))
-	for i := range elements {
-		all[i].Element = elements[i]
+// Names returns what names each of the elements of an answer that is one page.
+func (r *Reader) Names(found []expr.Element) ([]string, error) {
+	all := make([]Element, len(found))
+	for i := range found {
+		all[i].Element = found[i]
 	}
-	if err := r.Choose(all); err != nil {
-		return nil, err
-	}
-	names, taken := make([]string, len(all)), make(map[string]bool, len(all))
+	all, _, err := r.Name(all)
+	names := make([]string, len(all))
 	for i := range all {
-		name, err := r.Key(&all[i])
-		if err != nil {
-			return nil, err
-		}
-		if taken[name] {
-			return nil, fmt.Errorf("two elements are named %s", name)
-		}
-		names[i], taken[name] = name, true
+		names[i] = all[i].ID
 	}
-	return names, nil
+	return names, err
 }

@@ -41,6 +41,9 @@ func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *a
 	}
 }
 
+// Lists reports whether the elements of an answer say where to look.
+func (s *Session) Lists() bool { return s.client.FollowEach }
+
 // Fork returns the session that looks at an element of the last answer. It shares the
 // transport, the cookies and the header with this one, but what it keeps is its own.
 func (s *Session) Fork(element []byte) (*Session, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
 )
 
@@ -119,8 +120,13 @@ func (s *Session) Identity(name string) []byte {
 	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
 		return nil
 	}
+	machine := ""
+	if name == "" && share.IsLocal(s.at.url.Hostname()) {
+		machine = share.Machine()
+	}
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{
+		machine,
 		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.Header, c.Through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
 		s.following, k.Monitor, k.Result, k.ResultTrusted,

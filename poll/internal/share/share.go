@@ -3,17 +3,7 @@ package share
 
 import "time"
 
-// Answers has processes that would ask the same thing share what was answered. It may be used
-// from several goroutines.
-type Answers interface {
-	// Question begins a wait. identity is all that makes the attempt, credentials, too. Only
-	// what was asked for after since counts. schedule returns the wait after so many steps; u,
-	// from 0 to 1, is its jitter: the same for all who share the question, so that they agree on
-	// the time.
-	Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) Question
-}
-
-// A Question is what one wait has of the [Answers]. Its methods are called one at a time, on
+// A Question is what one wait asks. Its methods are called one at a time, on
 // any goroutine. None fails, and each takes a bounded time.
 type Question interface {
 	// Claim says who makes the attempt that is due.
