@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/textproto"
 	"net/url"
 	"os"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
+	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
 )
@@ -113,7 +116,7 @@ func (c *client) clean(err error, at *url.URL) string {
 	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
 		text, _, _ = strings.Cut(why, "]")
 	}
-	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets, c.renewed, secretsOf(at)))
+	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
 // meanings are what errors mean, by themselves or, where net/http has no type for them, by
@@ -169,4 +172,41 @@ func meaning(err error) *status.Failure {
 		f.Reason, f.Class = "timed out", status.FailureTimeout
 	}
 	return f
+}
+
+// A proxyError is a proxy's refusal to connect to the server.
+type proxyError struct{ answer status.Observation }
+
+func (e *proxyError) Error() string {
+	words := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", *e.answer.Code, http.StatusText(*e.answer.Code)))
+	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // its verdict names the hint itself
+		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
+	}
+	return words
+}
+
+// kind says what the refusal means. A refusal due neither to load nor to the proxy's own
+// trouble is its policy.
+func (e *proxyError) kind() status.FailureKind {
+	code := *e.answer.Code
+	switch {
+	case e.answer.RefusedForLoad():
+		return status.FailureThrottled
+	case code == http.StatusProxyAuthRequired, code == http.StatusForbidden, code >= 300 && code < 400:
+		return status.FailureHopeless
+	}
+	return status.FailureTransient
+}
+
+// ObserveProxy makes t return the refusal of a proxy as an error.
+func ObserveProxy(t *http.Transport) {
+	t.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+		// The status text can be anything, and is not repeated.
+		refusal := &proxyError{status.Observation{Code: &answer.StatusCode, Header: answer.Header}}
+		hint.Read(&refusal.answer, time.Now())
+		return refusal
+	}
 }
