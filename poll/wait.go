@@ -22,8 +22,7 @@ type wait struct {
 	run      RunID
 	n        int // its number in a group, 0 for none
 	loop     *loop
-	session  Probe         // of p.Probe, or p.Probe itself if that has none
-	probe    Probe         // the session, or that of the result once done is set
+	probe    Probe         // the session of p.Probe, or p.Probe itself if that has none
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	crowd    time.Duration // how long the last looks of all at the same place take
@@ -36,8 +35,6 @@ type wait struct {
 	tally    *status.Tally
 	last     *judged         // the last attempt
 	complete *judged         // the last attempt that ended by itself
-	done     *status.Verdict // the SUCCESS, once only the result is missing
-	missing  string          // the result, in words
 	hopeless error           // why no attempt can succeed
 	refused  error           // why the request that starts the operation was not sent
 	closed   string          // why its place is closed past the deadline, in words
@@ -160,11 +157,10 @@ func (w *wait) prepare() error {
 
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
-	w.session = w.p.Probe
+	w.probe = w.p.Probe
 	if s, ok := w.p.Probe.(sessioner); ok {
-		w.session = s.Session()
+		w.probe = s.Session()
 	}
-	w.probe = w.session
 }
 
 // context returns the one of an attempt, which is done at the wait's deadline, too, and after
@@ -191,7 +187,7 @@ func (w *wait) begin() {
 // With a pace, the requests of an attempt are bounded one by one, without what they wait for.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
+	if _, isHTTP := w.probe.(httpSession); isHTTP && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -263,8 +259,6 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
 	case w.list != nil:
 		*v = w.list.classify(ctx, j)
-	case w.done != nil: // the rules are about the operation
-		*v = status.Rules{}.Classify(ctx, *o)
 	default:
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
@@ -275,13 +269,6 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	w.tally.Add(o, *v)
 	if v.Status != status.Success {
 		v.Hints = w.tally.FirstHints()
-	}
-	switch { // with the result, the verdict on the operation holds
-	case w.done == nil:
-	case v.Status == status.Success:
-		*v = *w.done
-	default:
-		v.Reason = w.missing + ": " + v.Reason
 	}
 	w.adopt(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
@@ -325,27 +312,6 @@ func (w *wait) noteChange(o *status.Observation) (changed bool) {
 		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
 	}
 	return changed
-}
-
-// lookForResult probes the result from now on, if the last attempt said that the operation
-// is done and the result is another document. The first look is part of that attempt.
-func (w *wait) lookForResult(pace request.Pace) {
-	f, ok := w.probe.(finisher)
-	if !ok || w.Status != status.Success || !w.decided() {
-		return
-	}
-	look, what := f.Result(*w.last.observation)
-	if look == nil {
-		return
-	}
-	done, took := w.last.verdict, w.last.took
-	w.done, w.missing = &done, "done, but its result could not be fetched: "+what
-	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
-	w.Streak = 0
-	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
-		verdict: status.Verdict{Status: status.NotReady, Reason: w.missing}}
-	w.answered(w.look(pace))
-	w.last.took += took
 }
 
 // unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
@@ -417,7 +383,7 @@ func (w *wait) held() time.Duration { return time.Since(w.Since) }
 
 // holdFor returns how long the last verdict has to hold.
 func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success && w.done == nil {
+	if w.Status == status.Success {
 		return w.p.SuccessFor
 	}
 	return 0
@@ -427,7 +393,7 @@ func (w *wait) holdFor() time.Duration {
 // ends by them.
 func (w *wait) threshold() int {
 	switch v := w.last.verdict; {
-	case v.Final, v.Status == status.Success && w.done != nil:
+	case v.Final:
 		return 1
 	case v.Status == status.Success:
 		return w.p.SuccessThreshold

@@ -24,10 +24,7 @@ type saved struct {
 	Trusted bool           `json:"trusted,omitempty"`
 	Monitor status.Monitor `json:"monitor,omitempty"`
 	Cookies []string       `json:"cookies,omitempty"`
-	// Result is the Location of the answer to the start, which may be where the result is.
-	Result        string `json:"result,omitempty"`
-	ResultTrusted bool   `json:"result_trusted,omitempty"`
-	Statement     string `json:"statement,omitempty"`
+	Statement string         `json:"statement,omitempty"`
 }
 
 // Save returns what a later session of the same request goes on from; nil if it can as
@@ -45,9 +42,6 @@ func (s *Session) saved() saved {
 	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
 	if s.following {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
-	}
-	if s.location.url != nil && s.locationErr == nil {
-		k.Result, k.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
 	return k
 }
@@ -89,9 +83,6 @@ func (s *Session) Resume(text json.RawMessage) error {
 			s.layers = layers(s.client, s.next)
 		}
 	}
-	if k.Result != "" {
-		s.location, s.locationErr = s.again(k.Result, k.ResultTrusted)
-	}
 	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
 	return nil
 }
@@ -126,7 +117,7 @@ func (s *Session) Identity(name string) []byte {
 	return fmt.Appendf(nil, "%q", []any{
 		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.Through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
-		s.following, k.Monitor, k.Result, k.ResultTrusted,
+		s.following, k.Monitor,
 	})
 }
 
