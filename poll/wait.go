@@ -33,11 +33,11 @@ type wait struct {
 	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged         // the last attempt
-	complete *judged         // the last attempt that ended by itself
-	hopeless error           // why no attempt can succeed
-	refused  error           // why the request that starts the operation was not sent
-	closed   string          // why its place is closed past the deadline, in words
+	last     *judged // the last attempt
+	complete *judged // the last attempt that ended by itself
+	hopeless error   // why no attempt can succeed
+	refused  error   // why the request that starts the operation was not sent
+	closed   string  // why its place is closed past the deadline, in words
 }
 
 // judged is an attempt that has ended.

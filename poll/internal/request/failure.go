@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/cause"
-	"github.com/pollcli/poll/poll/internal/hint"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
 )
@@ -76,10 +75,9 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
 		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
-	refusal, refused := errors.AsType[*proxyError](err)
+	refusal, refused := errors.AsType[proxyError](err)
 	if refused {
 		f.Kind, f.Reason = refusal.kind(), refusal.Error()
-		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
 	}
 	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		f.Reason = "the proxy: " + f.Reason
@@ -174,39 +172,32 @@ func meaning(err error) *status.Failure {
 	return f
 }
 
-// A proxyError is a proxy's refusal to connect to the server.
-type proxyError struct{ answer status.Observation }
+// A proxyError is the code of a proxy that refuses to connect to the server.
+type proxyError int
 
-func (e *proxyError) Error() string {
-	words := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", *e.answer.Code, http.StatusText(*e.answer.Code)))
-	if h := e.answer.Hint; h != nil && e.kind() != status.FailureThrottled { // its verdict names the hint itself
-		words += fmt.Sprintf(", %s asks for %s", h.Source, h.Wait)
-	}
-	return words
+func (e proxyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
 }
 
-// kind says what the refusal means. A refusal due neither to load nor to the proxy's own
-// trouble is its policy.
-func (e *proxyError) kind() status.FailureKind {
-	code := *e.answer.Code
+// kind says what the refusal means: that of a proxy with too much to do, its policy, or its
+// own trouble.
+func (e proxyError) kind() status.FailureKind {
 	switch {
-	case e.answer.RefusedForLoad():
+	case e == http.StatusTooManyRequests:
 		return status.FailureThrottled
-	case code == http.StatusProxyAuthRequired, code == http.StatusForbidden, code >= 300 && code < 400:
+	case e == http.StatusProxyAuthRequired, e == http.StatusForbidden, e >= 300 && e < 400:
 		return status.FailureHopeless
 	}
 	return status.FailureTransient
 }
 
-// ObserveProxy makes t return the refusal of a proxy as an error.
+// ObserveProxy makes t return the refusal of a proxy as an error. The proxy's own text can be
+// anything, and is not repeated.
 func ObserveProxy(t *http.Transport) {
 	t.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
 		if answer.StatusCode == http.StatusOK {
 			return nil
 		}
-		// The status text can be anything, and is not repeated.
-		refusal := &proxyError{status.Observation{Code: &answer.StatusCode, Header: answer.Header}}
-		hint.Read(&refusal.answer, time.Now())
-		return refusal
+		return proxyError(answer.StatusCode)
 	}
 }

@@ -20,10 +20,10 @@ type saved struct {
 	Sent     bool `json:"sent,omitempty"`
 	// At is the URL that is followed, "" if it is the request's own. Trusted is true if it
 	// may get the credentials, should there be any.
-	At      string         `json:"at,omitempty"`
-	Trusted bool           `json:"trusted,omitempty"`
-	Monitor status.Monitor `json:"monitor,omitempty"`
-	Cookies []string       `json:"cookies,omitempty"`
+	At        string         `json:"at,omitempty"`
+	Trusted   bool           `json:"trusted,omitempty"`
+	Monitor   status.Monitor `json:"monitor,omitempty"`
+	Cookies   []string       `json:"cookies,omitempty"`
 	Statement string         `json:"statement,omitempty"`
 }
 

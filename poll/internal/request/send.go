@@ -11,8 +11,11 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptrace"
 	"slices"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -116,8 +119,7 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 	if a.code < http.StatusOK {
 		return nil
 	}
-	into := body.Buffer{Limit: cmp.Or(a.asked.room, c.MaxBody), Hold: &c.hold}
-	a.Body, a.Size, err = readBody(ctx, resp, into)
+	a.Body, a.Size, err = readBody(ctx, resp, &c.hold, cmp.Or(a.asked.room, c.MaxBody))
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
@@ -138,24 +140,18 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 //
 // One that was decompressed is not read past the limit, since a small answer can decompress
 // to any size. The size is then limit+1.
-func readBody(ctx context.Context, resp *http.Response, into body.Buffer) (kept []byte, size int64, err error) {
-	into.Kept = []byte{}
-	end, err := into.ReadFrom(ctx, resp.Body, resp.ContentLength)
-	size = int64(len(into.Kept))
+func readBody(ctx context.Context, resp *http.Response, hold *body.Hold, limit int64) (kept []byte, size int64, err error) {
+	kept, end, err := hold.Read(ctx, resp.Body, resp.ContentLength, limit)
+	size = int64(len(kept))
 	rest := io.Reader(resp.Body)
 	switch {
-	case err != nil:
-		return nil, size, err
-	case end:
-		return into.Kept, size, nil
+	case err != nil, end:
+		return kept, size, err
 	case resp.Uncompressed:
 		rest = io.LimitReader(rest, 1)
 	}
 	more, err := io.Copy(io.Discard, rest)
-	if err != nil {
-		into.Kept = nil
-	}
-	return into.Kept, size + more, err
+	return kept, size + more, err
 }
 
 // mostAsks is how often a connection may be asked for. HTTP/2 asks twice for one that it
@@ -217,4 +213,84 @@ func (d *delivery) sent(err error) bool {
 	op, ok := errors.AsType[*net.OpError](err)
 	isConnecting := ok && (op.Op == "dial" || op.Op == "proxyconnect")
 	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting
+}
+
+const (
+	// maxCookies is how much one answer may set, in bytes: about as much as servers accept in a
+	// request.
+	maxCookies = 16 << 10
+	// mostCookies is how much all answers may set, in bytes, before nothing of it is kept: a server
+	// that sets new cookies with every answer must not fill the memory.
+	mostCookies = 1 << 20
+)
+
+// cookies keeps what answers set, for later requests of the same run. Unlike in a browser
+// a cookie stays with the origin that has set it, whatever its Domain, and what an origin
+// sets that is not trusted is not sent when it is.
+type cookies struct {
+	mu   sync.Mutex
+	jars map[string]*cookiejar.Jar // of each place
+	size int                       // of all that answers have set
+}
+
+func cookieKey(p place) string { return fmt.Sprint(p.origin(), p.trusted) }
+
+// keep takes the values of Set-Cookie.
+func (c *cookies) keep(from place, values []string) {
+	size := len(strings.Join(values, ""))
+	if size == 0 || size > maxCookies {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += size; c.jars == nil || c.size > mostCookies {
+		c.jars, c.size = make(map[string]*cookiejar.Jar), size
+	}
+	key := cookieKey(from)
+	if c.jars[key] == nil {
+		c.jars[key], _ = cookiejar.New(nil) // never fails
+	}
+	answer := http.Response{Header: http.Header{"Set-Cookie": values}}
+	c.jars[key].SetCookies(from.url, answer.Cookies())
+}
+
+// of returns the cookies that are sent to a place.
+func (c *cookies) of(at place) []*http.Cookie {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if jar := c.jars[cookieKey(at)]; jar != nil {
+		return jar.Cookies(at.url)
+	}
+	return nil
+}
+
+// set adds the cookies of a place to a request. They replace those of the same name that
+// the user sends there.
+func (c *cookies) set(req *http.Request, to place) {
+	kept := c.of(to)
+	if len(kept) == 0 {
+		return
+	}
+	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
+		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
+	})
+	delete(req.Header, "Cookie") // not changed in place: it is the user's
+	for _, cookie := range append(given, kept...) {
+		req.AddCookie(cookie)
+	}
+}
+
+// save returns the cookies of a place for a later run.
+func (c *cookies) save(at place) (values []string) {
+	for _, cookie := range c.of(at) {
+		values = append(values, cookie.String())
+	}
+	return values
+}
+
+// restore keeps what save returned, for all paths of the same origin.
+func (c *cookies) restore(at place, values []string) {
+	for _, value := range values {
+		c.keep(at, []string{value + "; Path=/"})
+	}
 }
