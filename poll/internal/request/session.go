@@ -209,7 +209,7 @@ func isElsewhere(got *answer) bool {
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
-	wanted := strings.Join(s.client.Header["Accept"], "")
+	wanted := strings.Join(s.client.header["Accept"], "")
 	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
 		return ""
 	}
@@ -264,7 +264,7 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	c := s.client
 	switch {
 	case s.each && o.Good():
-		s.listStarted(ctx, o, got)
+		s.list(ctx, o, got)
 	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
@@ -277,30 +277,23 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	}
 }
 
-// list notes that the elements of a good answer say where to look.
+// list notes that the elements of a good answer say where to look. The answer to a start has to
+// list all of them: the look that would have to be made again if a further page failed is the
+// start.
 func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) {
+	if got.asked.start && s.next.readsPages() && isPage(got) {
+		to, err := s.next.after(ctx, s.client, got, 1)
+		if o.Doubt = got.Doubt; err == nil && to.url != nil {
+			err = errors.New("only the first page of the answer to a start is read")
+		}
+		if err != nil {
+			words := "the operations have started, but their list goes on, or may: " + err.Error()
+			o.Failure = fail(status.FailureMayHaveStarted, words, err)
+			return
+		}
+	}
 	s.listed, s.doc = got, got.env(ctx).Doc
 	o.Following.Each = true
-}
-
-// listStarted notes the elements of the answer to a start, unless there are more on a page
-// that follows it: the look that would have to be made again if that failed is the start.
-func (s *Session) listStarted(ctx context.Context, o *status.Observation, got *answer) {
-	if !s.next.readsPages() || !isPage(got) {
-		s.list(ctx, o, got)
-		return
-	}
-	next, err := s.next.after(ctx, s.client, got, 1)
-	o.Doubt = got.Doubt
-	switch {
-	case err != nil:
-		o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but it is not known whether their list goes on: "+err.Error(), err)
-	case next.url != nil:
-		o.Failure = fail(status.FailureMayHaveStarted, "the operations have started, but their list goes on on another page, "+
-			"and only the first page of the answer to a start is read", nil)
-	default:
-		s.list(ctx, o, got)
-	}
 }
 
 // mayHaveStarted reports whether an answer that is not good leaves open whether the
