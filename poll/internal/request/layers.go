@@ -91,13 +91,13 @@ type layer interface {
 // its request asks for.
 func layers(c *client, next *pager) layer {
 	all := layer(c)
-	if !c.NoConditional && !next.readsPages() && !asksForPart(c.Header) {
+	if !c.NoConditional && next == nil && !asksForPart(c.Header) {
 		all = &conditional{layer: all, short: c.Bodies != nil}
 	}
 	if c.Refresh != nil {
 		all = renewed{all, c}
 	}
-	if next.readsPages() {
+	if next != nil {
 		all = pages{all, c, next}
 	}
 	return all

@@ -149,25 +149,24 @@ func isPage(a *answer) bool {
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager says where the next page of a list is: a reference, "auto" for the Link header, or ""
-// or "none" for an answer of one page.
+// A pager says where the next page of a list is: a reference, or "auto" for the Link header.
 type pager struct {
 	reference
 	known bool // it is known whether the first page of a list names the next one
 }
 
-// parsePager parses poll.HTTP's Next.
+// parsePager parses poll.HTTP's Next. It returns nil for an answer of one page.
 func parsePager(s string, opts ...expr.Option) (*pager, error) {
-	r, err := parseReference(s, []string{"", "none", "auto"}, opts...)
+	if s == "" || s == "none" {
+		return nil, nil
+	}
+	r, err := parseReference(s, []string{"auto"}, opts...)
 	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
 		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
 	return &pager{reference: r}, err
 }
-
-// readsPages reports whether an answer may have further pages.
-func (p *pager) readsPages() bool { return p.word == "auto" || p.explicit() }
 
 // after returns the place of the page after an answer, the n-th page, no URL if that is the
 // last.

@@ -79,8 +79,8 @@ func (s *Session) Resume(text json.RawMessage) error {
 		s.at, s.monitor, s.following = at, k.Monitor, true
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
-			s.each, s.next = false, &pager{}
-			s.layers = layers(s.client, s.next)
+			s.each, s.next = false, nil
+			s.layers = layers(s.client, nil)
 		}
 	}
 	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
@@ -109,7 +109,7 @@ func (s *Session) Identity(name string) []byte {
 		method, body = c.Method, string(c.Body)
 	}
 	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
-	isKnown := c.Refresh == nil && !s.next.namesEnviron() && (c.Through != "" || c.Transport == http.DefaultTransport)
+	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.Through != "" || c.Transport == http.DefaultTransport)
 	if s.startDue || s.each || name == "" && !isRead || !isKnown {
 		return nil
 	}
@@ -151,7 +151,7 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own := s.client.client(s.client.header)
 	own.renewed = slices.Clone(s.client.renewed)
 	own.withheld = s.client.withheld
-	fork := &Session{client: own, follow: s.follow, next: &pager{}, at: to, following: true, monitor: status.MonitorBuilt}
-	fork.layers = layers(own, fork.next)
+	fork := &Session{client: own, follow: s.follow, at: to, following: true, monitor: status.MonitorBuilt}
+	fork.layers = layers(own, nil)
 	return fork, nil
 }

@@ -20,8 +20,8 @@ type Session struct {
 	client *client
 	layers layer // what makes its calls
 	follow follow
-	next   *pager
-	each   bool // the elements of an answer say where to look
+	next   *pager // nil for an answer of one page
+	each   bool   // the elements of an answer say where to look
 
 	// startDue is true while the request that starts the operation is to be sent; sent, once
 	// one that changes something and starts nothing has been.
@@ -32,9 +32,8 @@ type Session struct {
 	monitor   status.Monitor
 	statement string // the last one in the answers from there, "" for none
 
-	listed  *answer   // the last good one if its elements say where to look, nil before there is one
-	doc     *expr.Doc // of listed
-	attempt Attempt   // the last one
+	listed *answer   // the last good one if its elements say where to look, nil before there is one
+	doc    *expr.Doc // of listed
 }
 
 // NewSession returns the session of a request, or an error if it cannot be sent.
@@ -92,17 +91,16 @@ func (s *Session) Release() { s.client.hold.Release() }
 // Look makes one attempt.
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.Release()
-	s.attempt = a
 	switch {
 	case s.startDue:
-		o = s.start(ctx)
+		o = s.start(ctx, a)
 	case !s.following && s.starts() && s.follow.word != "self":
 		o.Kind, o.Following.Start = status.KindHTTP, true
 		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
 		o.Failure.Advice.Code = status.AdviceFollow
 	default:
-		o = s.look(ctx)
+		o = s.look(ctx, a)
 	}
 	if c := s.client; c.untold {
 		c.untold = false
@@ -112,8 +110,8 @@ func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 }
 
 // look makes an attempt that starts nothing.
-func (s *Session) look(ctx context.Context) status.Observation {
-	next := call{Attempt: s.attempt, method: http.MethodGet, at: s.at, single: s.leadsOn()}
+func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
+	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
 	if !s.following && !s.starts() {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
@@ -228,9 +226,9 @@ func isHTML(a *answer) bool {
 
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials.
-func (s *Session) start(ctx context.Context) status.Observation {
+func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
-	got := s.layers.do(ctx, call{Attempt: s.attempt, method: c.Method, at: c.given, body: c.Body, start: true})
+	got := s.layers.do(ctx, call{Attempt: a, method: c.Method, at: c.given, body: c.Body, start: true})
 	for _, r := range got.asked.redirects {
 		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
@@ -281,7 +279,7 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 // list all of them: the look that would have to be made again if a further page failed is the
 // start.
 func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) {
-	if got.asked.start && s.next.readsPages() && isPage(got) {
+	if got.asked.start && s.next != nil && isPage(got) {
 		to, err := s.next.after(ctx, s.client, got, 1)
 		if o.Doubt = got.Doubt; err == nil && to.url != nil {
 			err = errors.New("only the first page of the answer to a start is read")
