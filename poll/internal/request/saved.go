@@ -71,7 +71,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Monitor > status.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
-	if k.At != "" {
+	if k.At != "" && !k.StartDue {
 		at, err := s.again(k.At, k.Trusted)
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)

@@ -67,12 +67,7 @@ func (s *Session) changes() bool { return !isSafe(s.client.Method) }
 func (s *Session) StartDue() bool { return s.startDue }
 
 // Place returns the scheme, host and port that the next attempt asks first.
-func (s *Session) Place() string {
-	if s.startDue {
-		return s.client.given.origin()
-	}
-	return s.at.origin()
-}
+func (s *Session) Place() string { return s.at.origin() }
 
 // Credentials returns what is sent to the origin of the given URL, and to no other: equal for
 // equal credentials, "" if there are none. It is secret.
