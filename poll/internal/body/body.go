@@ -11,6 +11,8 @@ import (
 const (
 	// free is how much of an answer is kept without a place, in bytes.
 	free = 1 << 20
+	// short is how long an answer is at least that keeps the room it was read into, in bytes.
+	short = 64 << 10
 	// believed is the longest announced length for which room is made, in bytes.
 	believed = 64 << 20
 	// places is how many answers may be longer at once.
@@ -75,7 +77,7 @@ func (h *Hold) Read(ctx context.Context, r io.Reader, announced, limit int64) (k
 		want := most - int64(b.Len())
 		n, err := b.ReadFrom(io.LimitReader(r, want))
 		if err != nil || n < want {
-			return b.Bytes(), err == nil, err
+			return fit(b.Bytes()), err == nil, err
 		}
 		if most == limit {
 			break
@@ -85,4 +87,12 @@ func (h *Hold) Read(ctx context.Context, r io.Reader, announced, limit int64) (k
 		}
 	}
 	return b.Bytes(), false, nil
+}
+
+// fit returns a short answer without the room that is left behind it: thousands may be kept.
+func fit(kept []byte) []byte {
+	if len(kept) < short {
+		return bytes.Clone(kept)
+	}
+	return kept
 }
