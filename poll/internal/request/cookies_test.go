@@ -28,6 +28,9 @@ func TestCookies_areFew(t *testing.T) {
 			t.Fatalf("of %d cookies the last one is not kept", i+1)
 		}
 	}
+	if size := len(strings.Join(c.save(at), "")); size > maxCookies || size < maxCookies/2 {
+		t.Errorf("%d bytes are saved", size)
+	}
 	if most := mostCookies / 2000; kept > most || kept < most/2 {
 		t.Errorf("%d cookies are kept", kept)
 	}

@@ -280,10 +280,14 @@ func (c *cookies) set(req *http.Request, to place) {
 	}
 }
 
-// save returns the cookies of a place for a later run.
+// save returns the cookies of a place for a later run, maxCookies at most.
 func (c *cookies) save(at place) (values []string) {
+	size := 0
 	for _, cookie := range c.of(at) {
-		values = append(values, cookie.String())
+		value := cookie.String()
+		if size += len(value); size <= maxCookies {
+			values = append(values, value)
+		}
 	}
 	return values
 }
