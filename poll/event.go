@@ -110,7 +110,7 @@ func (w *wait) event(kind EventKind, now time.Time) Event {
 		At:          now,
 		Elapsed:     now.Sub(w.Start),
 		Deadline:    w.deadline,
-		State:       w.State,
+		State:       w.kept(),
 	}
 	switch kind {
 	case EventWait:

@@ -172,7 +172,7 @@ func (l *loop) open(s *source) {
 		s.waits = s.waits[:1]
 	}
 	for _, w := range s.waits[1:] {
-		if w.probe = first.probe; w.Began.IsZero() {
+		if w.session, w.probe = first.session, first.probe; w.Began.IsZero() {
 			w.Began = w.Start
 		}
 	}
@@ -465,7 +465,7 @@ func (l *loop) reserved(s *source, now time.Time) HeldBy {
 // and plans the next attempt of the others.
 func (l *loop) settle(s *source) {
 	s.count()
-	p, first, session, told := s.place, s.lead(), s.lead().probe, s.told
+	p, first, session, told := s.place, s.lead(), s.lead().session, s.told
 	s.told = nil
 	if s.list == nil {
 		l.settleWaits(s)

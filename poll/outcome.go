@@ -175,7 +175,7 @@ func (w *wait) explain(o *Outcome) {
 		o.Notes = append(o.Notes, fmt.Sprintf("the last verdict was %s, for %s of %s", last, words.Short(w.held()), words.Duration(hold)))
 	}
 	o.Notes = append(o.Notes, w.tally.Notes(o.Observation.Kind)...)
-	if o.Ending != Failed || o.Verdict.Rule == "" {
+	if w.done == nil && (o.Ending != Failed || o.Verdict.Rule == "") {
 		o.Verdict.Hints = w.tally.Hints()
 	}
 }

@@ -41,6 +41,14 @@ type (
 	// next attempt is to start it. The first such attempt comes at once: there is nothing to
 	// wait for yet.
 	starter interface{ StartDue() bool }
+	// A finisher has a result that may be in another document than the answer that said
+	// SUCCESS. Result returns a function that looks at that document, and what it does, in
+	// words: "get https://api.example.com/results/7". It returns nil if last is the result
+	// itself. The first look belongs to the attempt that said SUCCESS. Later looks are attempts
+	// like any other, but the rules of the wait, which are about the operation, do not apply.
+	finisher interface {
+		Result(last status.Observation) (look func(context.Context) status.Observation, what string)
+	}
 	// A checker can tell beforehand that it cannot work. The error holds no secret; for a
 	// program that cannot be run it is a [*status.Failure].
 	checker interface{ Check() error }

@@ -39,7 +39,7 @@ const mostHeld = 30 * time.Second
 // something is everybody's own.
 func (s *source) shares() bool {
 	w := s.lead()
-	_, ok := w.probe.(sharer)
+	_, ok := w.probe.(sharer) // and not its result
 	return ok && w.p.Answers != nil && !w.startDue()
 }
 

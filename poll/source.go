@@ -81,16 +81,19 @@ func (s *source) look() {
 	first := s.lead()
 	var o status.Observation
 	var took time.Duration
+	var answer []byte
 	if s.isTaken() {
 		o = *s.sharing.answer
 	} else {
 		o, took = first.look(s.pace())
+		answer = s.sharing.write(s, o) // before the session goes on to a result
 	}
 	for _, w := range s.waits {
 		w.answered(o, took)
 	}
-	if !s.isTaken() {
-		s.sharing.answered(s.sharing.write(s, o))
+	s.sharing.answered(answer)
+	if len(s.waits) == 1 && s.list == nil && first.unrunnable() == "" {
+		first.lookForResult(s.pace())
 	}
 }
 

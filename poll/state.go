@@ -124,12 +124,21 @@ func (s State) check() error {
 	return nil
 }
 
+// kept returns what a later run has to go on from.
+func (w *wait) kept() State {
+	s := w.State
+	if w.done != nil { // the operation is looked at again
+		s.Status, s.Streak = status.NotReady, 0
+	}
+	return s
+}
+
 // keptAtEnd returns the state of a wait that has ended so.
 func (w *wait) keptAtEnd(o Outcome) State {
 	if o.Resumed {
 		return *w.p.Past
 	}
-	s := w.State
+	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
 		return State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: o.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,

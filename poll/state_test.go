@@ -77,7 +77,7 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	const cookies = `,"cookies":["sid=s3cret"]` // of the URL that is followed
+	const cookies = `"cookies":["sid=s3cret"],` // of the URL that is followed
 	if strings.Contains(strings.Replace(string(text), cookies, "", 1), "s3cret") {
 		t.Errorf("a secret is kept: %s", text)
 	}
@@ -370,7 +370,7 @@ func FuzzState(f *testing.F) {
 	f.Add([]byte(`{"v":2}`))
 	f.Add([]byte(`{"v":2,"start":"2026-01-02T03:04:05Z","began":"9999-01-02T03:04:05Z","attempts":3,"sent":1,"last":"2026-01-02T03:04:05Z",` +
 		`"status":"THROTTLED","reason":"x","streak":3,"hint_s":1e300,"previous_ns":1e18,"took_s":5,"due":"2026-01-02T03:04:05Z"}`))
-	f.Add([]byte(`{"v":2,"attempts":1,"session":{"at":"https://other.example.com/","trusted":true,"monitor":2}}`))
+	f.Add([]byte(`{"v":2,"attempts":1,"session":{"at":"https://other.example.com/","trusted":true,"monitor":2,"result":"::"}}`))
 	f.Add([]byte(`{"v":2,"starting":true}`))
 	f.Add([]byte(`{"v":2,"status":"SUCCESS","ending":"succeeded","elapsed_s":1}`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -22,7 +22,8 @@ type wait struct {
 	run      RunID
 	n        int // its number in a group, 0 for none
 	loop     *loop
-	probe    Probe         // the session of p.Probe, or p.Probe itself if that has none
+	session  Probe         // of p.Probe, or p.Probe itself if that has none
+	probe    Probe         // the session, or that of the result once done is set
 	deadline time.Time     // zero = none
 	limit    time.Duration // how long it was to the deadline at first
 	crowd    time.Duration // how long the last looks of all at the same place take
@@ -33,11 +34,13 @@ type wait struct {
 	news     bool          // own is of the last attempt, and is to be told
 	found    bool          // an answer was not yet a SUCCESS
 	tally    *status.Tally
-	last     *judged // the last attempt
-	complete *judged // the last attempt that ended by itself
-	hopeless error   // why no attempt can succeed
-	refused  error   // why the request that starts the operation was not sent
-	closed   string  // why its place is closed past the deadline, in words
+	last     *judged         // the last attempt
+	complete *judged         // the last attempt that ended by itself
+	done     *status.Verdict // the SUCCESS, once only the result is missing
+	missing  string          // the result, in words
+	hopeless error           // why no attempt can succeed
+	refused  error           // why the request that starts the operation was not sent
+	closed   string          // why its place is closed past the deadline, in words
 }
 
 // judged is an attempt that has ended.
@@ -157,10 +160,11 @@ func (w *wait) prepare() error {
 
 // openSession makes the probe what is looked at: its session, if it has one.
 func (w *wait) openSession() {
-	w.probe = w.p.Probe
+	w.session = w.p.Probe
 	if s, ok := w.p.Probe.(sessioner); ok {
-		w.probe = s.Session()
+		w.session = s.Session()
 	}
+	w.probe = w.session
 }
 
 // context returns the one of an attempt, which is done at the wait's deadline, too, and after
@@ -187,8 +191,7 @@ func (w *wait) begin() {
 // With a pace, the requests of an attempt are bounded one by one, without what they wait for.
 func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	limit := w.p.AttemptTimeout
-	session, isHTTP := w.probe.(httpSession)
-	if isHTTP && pace != nil {
+	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
 		limit = 0
 	}
 	ctx, cancel := w.context(limit)
@@ -198,8 +201,8 @@ func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
 	}
 	begun := time.Now()
 	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if isHTTP {
-		o := session.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+	if s, ok := w.probe.(httpSession); ok {
+		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
 		return o, time.Since(begun)
 	}
 	o := w.probe.Probe(ctx, a)
@@ -260,6 +263,8 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 		*v = status.Verdict{Status: status.NotReady, Reason: o.Failure.Reason}
 	case w.list != nil:
 		*v = w.list.classify(ctx, j)
+	case w.done != nil: // the rules are about the operation
+		*v = status.Rules{}.Classify(ctx, *o)
 	default:
 		*v = w.p.Rules.Classify(ctx, *o)
 	}
@@ -270,6 +275,13 @@ func (w *wait) judge(o *status.Observation, took time.Duration) {
 	w.tally.Add(o, *v)
 	if v.Status != status.Success {
 		v.Hints = w.tally.FirstHints()
+	}
+	switch { // with the result, the verdict on the operation holds
+	case w.done == nil:
+	case v.Status == status.Success:
+		*v = *w.done
+	default:
+		v.Reason = w.missing + ": " + v.Reason
 	}
 	w.adopt(j)
 	if !o.Taken && (o.Failure == nil || !errors.Is(o.Failure.Err, ErrAttemptTimeout)) {
@@ -313,6 +325,27 @@ func (w *wait) noteChange(o *status.Observation) (changed bool) {
 		o.Unchanged = time.Since(w.Changed).Truncate(time.Millisecond)
 	}
 	return changed
+}
+
+// lookForResult probes the result from now on, if the last attempt said that the operation
+// is done and the result is another document. The first look is part of that attempt.
+func (w *wait) lookForResult(pace request.Pace) {
+	f, ok := w.probe.(finisher)
+	if !ok || w.Status != status.Success || !w.decided() {
+		return
+	}
+	look, what := f.Result(*w.last.observation)
+	if look == nil {
+		return
+	}
+	done, took := w.last.verdict, w.last.took
+	w.done, w.missing = &done, "done, but its result could not be fetched: "+what
+	w.probe = ProbeFunc(func(ctx context.Context, _ Attempt) status.Observation { return look(ctx) })
+	w.Streak = 0
+	w.complete = &judged{observation: w.complete.observation, took: w.complete.took,
+		verdict: status.Verdict{Status: status.NotReady, Reason: w.missing}}
+	w.answered(w.look(pace))
+	w.last.took += took
 }
 
 // unrunnable returns how the wait ends if there was no attempt, since the program cannot be run
@@ -384,7 +417,7 @@ func (w *wait) held() time.Duration { return time.Since(w.Since) }
 
 // holdFor returns how long the last verdict has to hold.
 func (w *wait) holdFor() time.Duration {
-	if w.Status == status.Success {
+	if w.Status == status.Success && w.done == nil {
 		return w.p.SuccessFor
 	}
 	return 0
@@ -394,7 +427,7 @@ func (w *wait) holdFor() time.Duration {
 // ends by them.
 func (w *wait) threshold() int {
 	switch v := w.last.verdict; {
-	case v.Final:
+	case v.Final, v.Status == status.Success && w.done != nil:
 		return 1
 	case v.Status == status.Success:
 		return w.p.SuccessThreshold

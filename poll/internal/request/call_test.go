@@ -35,8 +35,8 @@ func (l *ledger) Done(place string, o status.Observation) bool {
 
 func (l *ledger) note(r *http.Request) { l.entries = append(l.entries, r.Method+" "+r.URL.String()) }
 
-// Every request behind the first one of an attempt is spaced: those of redirects, and of
-// further pages.
+// Every request behind the first one of an attempt is spaced: those of redirects, of further
+// pages, and of the result.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -85,6 +85,34 @@ func TestPace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The first look at a result is part of the attempt before, and is spaced; later ones are
+// attempts of their own.
+func TestPace_result(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pace := &ledger{}
+		s := newTestSession(t, Request{URL: "http://a/", Method: http.MethodPut, Transport: serve(func(r *http.Request) reply {
+			pace.note(r)
+			if r.Method == http.MethodPut {
+				return reply{202, "", []string{"Operation-Location: /op"}}
+			}
+			return replied(`{"status":"Succeeded"}`)
+		})})
+		a := Attempt{Pace: pace}
+		s.Look(t.Context(), a)
+		look, what := s.Result(s.Look(t.Context(), a))
+		if look == nil {
+			t.Fatal("there is no result")
+		}
+		look(t.Context())
+		look(t.Context())
+		want := []string{"PUT http://a/", "GET http://a/op", "wait http://a:80", "GET http://a/", "GET http://a/"}
+		if diff := cmp.Diff(want, pace.entries); diff != "" {
+			t.Errorf("%s (-want +have):\n%s", what, diff)
+		}
+	})
 }
 
 // Where the run ends while a request waits, that decides nothing; a request that takes too

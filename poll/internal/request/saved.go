@@ -20,11 +20,14 @@ type saved struct {
 	Sent     bool `json:"sent,omitempty"`
 	// At is the URL that is followed, "" if it is the request's own. Trusted is true if it
 	// may get the credentials, should there be any.
-	At        string         `json:"at,omitempty"`
-	Trusted   bool           `json:"trusted,omitempty"`
-	Monitor   status.Monitor `json:"monitor,omitempty"`
-	Cookies   []string       `json:"cookies,omitempty"`
-	Statement string         `json:"statement,omitempty"`
+	At      string         `json:"at,omitempty"`
+	Trusted bool           `json:"trusted,omitempty"`
+	Monitor status.Monitor `json:"monitor,omitempty"`
+	Cookies []string       `json:"cookies,omitempty"`
+	// Result is the Location of the answer to the start, which may be where the result is.
+	Result        string `json:"result,omitempty"`
+	ResultTrusted bool   `json:"result_trusted,omitempty"`
+	Statement     string `json:"statement,omitempty"`
 }
 
 // Save returns what a later session of the same request goes on from; nil if it can as
@@ -42,6 +45,9 @@ func (s *Session) saved() saved {
 	k := saved{StartDue: s.startDue, Sent: s.sent && s.changes(), Statement: s.statement}
 	if s.following {
 		k.At, k.Trusted, k.Monitor = s.at.url.String(), s.at.trusted, s.monitor
+	}
+	if s.location.url != nil && s.locationErr == nil {
+		k.Result, k.ResultTrusted = s.location.url.String(), s.location.trusted
 	}
 	return k
 }
@@ -83,6 +89,9 @@ func (s *Session) Resume(text json.RawMessage) error {
 			s.layers = layers(s.client, nil)
 		}
 	}
+	if k.Result != "" {
+		s.location, s.locationErr = s.again(k.Result, k.ResultTrusted)
+	}
 	s.startDue, s.sent, s.statement = k.StartDue && s.starts(), k.Sent, k.Statement
 	return nil
 }
@@ -117,7 +126,7 @@ func (s *Session) Identity(name string) []byte {
 	return fmt.Appendf(nil, "%q", []any{
 		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.Through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
-		s.following, k.Monitor,
+		s.following, k.Monitor, k.Result, k.ResultTrusted,
 	})
 }
 

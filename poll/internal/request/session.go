@@ -26,11 +26,16 @@ type Session struct {
 	// startDue is true while the request that starts the operation is to be sent; sent, once
 	// one that changes something and starts nothing has been.
 	startDue, sent bool
+	// location is the Location of the answer to it, if there is one; locationErr is
+	// [ErrUntrusted] if it is not to be asked for.
+	location    place
+	locationErr error
 
 	at        place // where the next attempt looks
 	following bool  // at was named by an answer
 	monitor   status.Monitor
 	statement string // the last one in the answers from there, "" for none
+	attempt   Attempt
 
 	listed *answer   // the last good one if its elements say where to look, nil before there is one
 	doc    *expr.Doc // of listed
@@ -86,6 +91,7 @@ func (s *Session) Release() { s.client.hold.Release() }
 // Look makes one attempt.
 func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.Release()
+	s.attempt = a
 	switch {
 	case s.startDue:
 		o = s.start(ctx, a)
@@ -261,6 +267,10 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
 	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
+		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
+		if err == nil || errors.Is(err, ErrUntrusted) {
+			s.location, s.locationErr = location, err
+		}
 		s.findLink(ctx, o, got)
 	case isAmbiguous(got.code, c.Method):
 		remarkRedirect(o, got)
@@ -306,4 +316,62 @@ func remarkRedirect(o *status.Observation, got *answer) {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
 			"if it is the result or its status, look there", urlName(to.url)))
 	}
+}
+
+// Result looks for the result of an operation whose status document said that it is done,
+// if that is another document (Azure's API guidelines, "Long-running operations"): at
+// resourceLocation; at the Location of the answer to the POST that started it; at the URL
+// itself after PUT and PATCH.
+//
+// The first look is part of the last attempt, and waits for its Pace.
+func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
+	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
+		return nil, ""
+	}
+	at, err := s.resultPlace(last)
+	if err == nil && (at.url == nil || at.same(s.at)) {
+		return nil, ""
+	}
+	what = "follow its resourceLocation"
+	if at.url != nil {
+		what = "get " + urlName(at.url)
+	}
+	first := true
+	return func(ctx context.Context) status.Observation {
+		got := failed(nil, call{Attempt: s.attempt, method: http.MethodGet, at: at})
+		if err != nil {
+			got.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
+		} else if first && s.attempt.wait(ctx, at) != nil {
+			got.Failure = cutOff(ctx, true, 0)
+		} else {
+			first = false
+			got = s.client.do(ctx, got.asked)
+		}
+		o := got.Observation
+		if got.Failure == nil && len(got.asked.redirects) > 0 {
+			o.Doubt = s.doubt(got)
+		}
+		o.Following.Monitor = status.MonitorResult
+		return o
+	}, what
+}
+
+// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// but unusable is an error: the status document is not the result.
+func (s *Session) resultPlace(last status.Observation) (place, error) {
+	var operation struct{ ResourceLocation any }
+	decode(last.Body, "resourceLocation", &operation)
+	switch reference, isText := operation.ResourceLocation.(string); {
+	case reference != "":
+		return s.client.refer(s.at, reference)
+	case !isText && operation.ResourceLocation != nil:
+		return place{}, errors.New("is no text")
+	}
+	switch s.client.Method {
+	case http.MethodPut, http.MethodPatch:
+		return s.client.given, nil
+	case http.MethodPost:
+		return s.location, s.locationErr
+	}
+	return place{}, nil
 }

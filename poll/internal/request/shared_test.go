@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Who follows an operation reads an answer in another way than who only asks for its URL.
+// Who follows an operation reads an answer in another way than who only asks for its URL, and
+// goes on to a result of its own.
 func TestIdentityOfWhoFollows(t *testing.T) {
 	t.Parallel()
 	const op = "https://api.example.com/ops/1"
@@ -15,6 +16,9 @@ func TestIdentityOfWhoFollows(t *testing.T) {
 		`{"at":"` + op + `"}`,
 		`{"at":"` + op + `","monitor":1}`,
 		`{"at":"` + op + `","monitor":2}`,
+		`{"at":"` + op + `","monitor":2,"result":"https://api.example.com/a"}`,
+		`{"at":"` + op + `","monitor":2,"result":"https://api.example.com/b"}`,
+		`{"at":"` + op + `","monitor":2,"result":"https://api.example.com/b","result_trusted":true}`,
 	} {
 		s, err := NewSession(Request{URL: op, Through: "x"})
 		if err != nil {

@@ -1,0 +1,206 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// finishing is an operation whose result has to be looked for: each look takes a
+// second and has the next of the answers, the last again and again.
+type finishing struct {
+	operation
+	looks    []status.Observation
+	released int
+}
+
+func (f *finishing) Session() poll.Probe { return f }
+
+// Release is called once an answer was judged, which may take a place of poll.Bodies.
+func (f *finishing) Release() { f.released++ }
+
+func (f *finishing) Result(status.Observation) (func(context.Context) status.Observation, string) {
+	look := func(ctx context.Context) status.Observation {
+		if !sleep(ctx, time.Second) {
+			return status.Observation{Kind: status.KindHTTP, Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}}
+		}
+		o := f.looks[0]
+		if len(f.looks) > 1 {
+			f.looks = f.looks[1:]
+		}
+		return o
+	}
+	return look, "get it"
+}
+
+// finishingAfter is done at its first attempt, or as often as a threshold asks.
+func finishingAfter(looks ...status.Observation) *finishing {
+	return &finishing{operation: operation{readyAt: 1}, looks: looks}
+}
+
+func TestTheResultIsPartOfTheAttemptThatSaidDone(t *testing.T) {
+	t.Parallel()
+	wantTimeline(t, timeline(t, poll.Poller{
+		Probe:    finishingAfter(answer(200)),
+		Schedule: backoff.Fixed(time.Second),
+	}), `
+0s      wait    #1 1s
+1s      start   #1
+2s      attempt #1 SUCCESS in 1s: HTTP 200 OK
+2s      end     succeeded SUCCESS after 1: HTTP 200 OK
+`)
+}
+
+func TestTheResultIsLetGo(t *testing.T) {
+	t.Parallel()
+	probe := finishingAfter(answer(503), answer(200))
+	timeline(t, poll.Poller{Probe: probe, Schedule: backoff.Fixed(time.Second)})
+	if probe.released != 2 {
+		t.Errorf("let go %d times, want 2: after each attempt", probe.released)
+	}
+}
+
+func TestTheResultIsLookedForAgain(t *testing.T) {
+	t.Parallel()
+	until, err := status.NewRule(status.Success, "$status in [200, 202, 500]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTimeline(t, timeline(t, poll.Poller{
+		Immediate: true,
+		Probe:     finishingAfter(answer(500), hinted(503, 5*time.Second), answer(202), answer(200)),
+		Rules:     status.Rules{Own: []status.Rule{until}},
+		Schedule:  backoff.Fixed(2 * time.Second),
+		Rand:      rand.New(still{}),
+	}), `
+0s      wait    #1 0s
+0s      start   #1
+1s      attempt #1 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 500 Internal Server Error
+1s      wait    #2 2s
+3s      start   #2
+4s      attempt #2 THROTTLED in 1s: done, but its result could not be fetched: get it: HTTP 503 Service Unavailable, Retry-After asks for 5s
+4s      wait    #3 5s hint 5s
+9s      start   #3
+10s     attempt #3 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 202 Accepted
+10s     wait    #4 2s
+12s     start   #4
+13s     attempt #4 SUCCESS in 1s: $status is 200
+13s     end     succeeded SUCCESS after 4: $status is 200
+`)
+}
+
+func TestThresholdsAndTheResult(t *testing.T) {
+	t.Parallel()
+	wantTimeline(t, timeline(t, poll.Poller{
+		Immediate:        true,
+		Probe:            finishingAfter(answer(404), answer(503), answer(404), answer(404)),
+		Schedule:         backoff.Fixed(time.Second),
+		SuccessThreshold: 2,
+		ErrorThreshold:   2,
+	}), `
+0s      wait    #1 0s
+0s      start   #1
+0s      attempt #1 SUCCESS in 0s: HTTP 200 OK
+0s      wait    #2 1s
+1s      start   #2
+2s      attempt #2 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
+2s      wait    #3 1s
+3s      start   #3
+4s      attempt #3 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 503 Service Unavailable
+4s      wait    #4 1s
+5s      start   #4
+6s      attempt #4 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
+6s      wait    #5 1s
+7s      start   #5
+8s      attempt #5 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
+8s      end     failed ERROR after 5: done, but its result could not be fetched: get it: HTTP 404 Not Found
+`)
+	wantTimeline(t, only(poll.EventEnd, timeline(t, poll.Poller{
+		Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2,
+	})), `
+2s      end     succeeded SUCCESS after 2: HTTP 200 OK
+`)
+}
+
+func TestTheResultHasAStreakOfItsOwn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2}
+		for e := range p.Events(t.Context()) {
+			if e.Kind == poll.EventAttempt && e.State.Streak > e.Threshold {
+				t.Errorf("attempt %d: have %d of %d", e.Attempt, e.State.Streak, e.Threshold)
+			}
+		}
+	})
+}
+
+func TestLimitsAndTheResult(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		poller poll.Poller
+		want   string
+	}{
+		"attempts": {
+			poll.Poller{Probe: finishingAfter(answer(500)), MaxAttempts: 2},
+			`
+3s      end     attempts exhausted NOT_READY after 2: attempts made: 2 of 2; last: done, but its result could not be fetched: get it: HTTP 500 Internal Server Error
+`},
+		"deadline": {
+			poll.Poller{Probe: finishingAfter(answer(500)), Timeout: 2500 * time.Millisecond},
+			`
+2.5s    end     timed out NOT_READY after 3: timed out after 2.5s; last: done, but its result could not be fetched: get it: HTTP 500 Internal Server Error
+`},
+		"deadline during the first look": {
+			poll.Poller{Probe: finishingAfter(answer(200)), Timeout: 500 * time.Millisecond},
+			`
+500ms   end     timed out NOT_READY after 1: timed out after 500ms; last: done, but its result could not be fetched: get it
+`},
+		"hint": {
+			poll.Poller{Probe: finishingAfter(hinted(429, time.Minute)), Timeout: 30 * time.Second},
+			`
+1s      end     throttled past the deadline THROTTLED after 1: done, but its result could not be fetched: get it: HTTP 429 Too Many Requests, Retry-After asks for 1m, and 29s are left before the deadline
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.poller.Immediate, test.poller.Schedule = true, backoff.Fixed(time.Second)
+			wantTimeline(t, only(poll.EventEnd, timeline(t, test.poller)), test.want)
+		})
+	}
+}
+
+// A caller who has had enough while the result is fetched has interrupted the
+// run: the operation did not fail.
+func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(500*time.Millisecond, func() { cancel(enough) })
+		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200))}
+		outcome, err := p.Run(ctx)
+		if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
+			t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
+		}
+	})
+}
+
+func TestTheOutcomeHasTheResult(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		result := answer(200)
+		result.Body = []byte("the result")
+		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(503), result)}
+		outcome, err := p.Run(t.Context())
+		if err != nil || string(outcome.Observation.Body) != "the result" {
+			t.Errorf("have %s, %v", outcome.Observation.Body, err)
+		}
+	})
+}
