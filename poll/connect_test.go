@@ -268,7 +268,7 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 			if diff := cmp.Diff(test.abroad, abroad.seen); diff != "" {
 				t.Errorf("abroad (-want +have):\n%s", diff)
 			}
-			if said := strings.Contains(strings.Join(remarks, "\n"), "credentials are not sent there"); said != test.said {
+			if said := strings.Contains(strings.Join(remarks, "\n"), "credentials are not sent to"); said != test.said {
 				t.Errorf("have said %q", remarks)
 			}
 		})

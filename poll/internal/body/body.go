@@ -2,6 +2,7 @@
 package body
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"sync"
@@ -10,10 +11,12 @@ import (
 const (
 	// free is how much of an answer is kept without a place, in bytes.
 	free = 1 << 20
+	// short is how long an answer is at least that keeps the room it was read into, in bytes.
+	short = 64 << 10
+	// believed is the longest announced length for which room is made, in bytes.
+	believed = 64 << 20
 	// places is how many answers may be longer at once.
 	places = 2
-	// first is the room for an answer whose length is not announced, in bytes.
-	first = 512
 )
 
 // A Budget is poll.Bodies.
@@ -32,12 +35,7 @@ type Hold struct {
 }
 
 // free is how much may still be kept without a place, in bytes.
-func (h *Hold) free() int64 {
-	if h == nil {
-		return free
-	}
-	return max(0, free-h.Kept)
-}
+func (h *Hold) free() int64 { return max(0, free-h.Kept) }
 
 // take takes a place that is free, or waits for one until ctx is done.
 func (h *Hold) take(ctx context.Context) error {
@@ -46,7 +44,7 @@ func (h *Hold) take(ctx context.Context) error {
 	}
 	h.Budget.once.Do(func() { h.Budget.long = make(chan struct{}, places) })
 	select {
-	case h.Budget.long <- struct{}{}:
+	case h.Budget.long <- struct{}{}: // even if ctx is done
 	default:
 		select {
 		case h.Budget.long <- struct{}{}:
@@ -67,50 +65,34 @@ func (h *Hold) Release() {
 	}
 }
 
-// A Buffer keeps the beginning of an answer.
-type Buffer struct {
-	Limit int64 // how many bytes are kept at most
-	Hold  *Hold // what a long answer needs a place of
-	Kept  []byte
-}
-
-// ReadFrom reads up to the limit or the end, of which it reports whether it was met. The
-// announced length, -1 if it is unknown, is not trusted, but saves room.
-func (b *Buffer) ReadFrom(ctx context.Context, r io.Reader, announced int64) (end bool, err error) {
-	for int64(len(b.Kept)) < b.Limit && err == nil {
-		if len(b.Kept) == cap(b.Kept) {
-			if err := b.grow(ctx, announced); err != nil {
-				return false, err
-			}
+// Read reads up to limit bytes, or to the end, of which it reports whether it was met. The
+// announced length, -1 if it is unknown, is not trusted beyond what is free before that much
+// has come, but saves room. What was read before an error is returned with it.
+func (h *Hold) Read(ctx context.Context, r io.Reader, announced, limit int64) (kept []byte, end bool, err error) {
+	var b bytes.Buffer
+	for _, most := range []int64{min(h.free()+1, limit), limit} {
+		if room := min(announced, most, believed) - int64(b.Len()); room >= 0 {
+			b.Grow(int(room) + bytes.MinRead)
 		}
-		var n int
-		n, err = r.Read(b.Kept[len(b.Kept):cap(b.Kept)])
-		b.Kept = b.Kept[:len(b.Kept)+n]
-	}
-	if err == io.EOF {
-		return true, nil
-	}
-	return false, err
-}
-
-// grow makes room for at least a byte more, and for the announced length, which is not
-// believed beyond what is free before that much has come. The end of an answer needs room
-// for a byte, too: only a read shows it. Doubling copies less than append's growth does,
-// and never passes the limit.
-func (b *Buffer) grow(ctx context.Context, announced int64) error {
-	have, free := int64(cap(b.Kept)), b.Hold.free()+1
-	if announced < 0 {
-		announced = first - 1
-	}
-	room := min(max(2*have, min(announced, b.Limit-1)+1), b.Limit)
-	if have < free {
-		room = min(room, free)
-	}
-	if room > free {
-		if err := b.Hold.take(ctx); err != nil {
-			return err
+		want := most - int64(b.Len())
+		n, err := b.ReadFrom(io.LimitReader(r, want))
+		if err != nil || n < want {
+			return fit(b.Bytes()), err == nil, err
+		}
+		if most == limit {
+			break
+		}
+		if err := h.take(ctx); err != nil {
+			return b.Bytes(), false, err
 		}
 	}
-	b.Kept = append(make([]byte, 0, room), b.Kept...)
-	return nil
+	return b.Bytes(), false, nil
+}
+
+// fit returns a short answer without the room that is left behind it: thousands may be kept.
+func fit(kept []byte) []byte {
+	if len(kept) < short {
+		return bytes.Clone(kept)
+	}
+	return kept
 }

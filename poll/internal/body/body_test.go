@@ -14,9 +14,9 @@ import (
 // text returns so many bytes.
 func text(size int) []byte { return bytes.Repeat([]byte("0123456789"), size/10+1)[:size] }
 
-// However long an answer, and whatever it announces, its buffer is no longer than what is
-// kept of it, and a byte longer than the answer if it announced its length.
-func TestReadFrom(t *testing.T) {
+// However long an answer, and whatever it announces, what is kept of it takes little more
+// room than it needs.
+func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		length, limit int
@@ -25,33 +25,31 @@ func TestReadFrom(t *testing.T) {
 		end           bool
 		room          int // at most
 	}{
-		{0, 10, -1, 0, true, 10},
-		{0, 10, 0, 0, true, 1},
-		{9, 10, -1, 9, true, 10},
-		{10, 10, -1, 10, false, 10},
-		{11, 10, -1, 10, false, 10},
-		{300, 1 << 20, 300, 300, true, 301},
-		{300, 1 << 20, 0, 300, true, 1024},
-		{300, 1 << 20, 299, 300, true, 600},
-		{300, 8 << 20, 1 << 40, 300, true, free + 1},
-		{300, math.MaxInt, math.MaxInt64, 300, true, free + 1},
-		{300, 300, 300, 300, false, 300},
-		{100_000, 1 << 20, -1, 100_000, true, 1 << 17},
-		{3 << 20, 1<<20 + 1, -1, 1<<20 + 1, false, 1<<20 + 1},
-		{3 << 20, 8 << 20, 3 << 20, 3 << 20, true, 3<<20 + 1},
-		{3 << 20, 8 << 20, 5 << 20, 3 << 20, true, 5<<20 + 1},
+		{0, 10, -1, 0, true, 0},
+		{0, 10, 0, 0, true, 0},
+		{9, 10, -1, 9, true, 16},
+		{10, 10, -1, 10, false, 1024},
+		{11, 10, -1, 10, false, 1024},
+		{300, 1 << 20, 300, 300, true, 320},
+		{300, 8 << 20, 1 << 40, 300, true, 320},
+		{300, math.MaxInt, math.MaxInt64, 300, true, 320},
+		{300, 300, 300, 300, false, 1024},
+		{8_000, 1 << 20, 8_000, 8_000, true, 8_192},
+		{100_000, 1 << 20, -1, 100_000, true, 1 << 18},
+		{free, 8 << 20, -1, free, true, 3 << 20},
+		{3 << 20, 1<<20 + 1, -1, 1<<20 + 1, false, 3 << 20},
+		{3 << 20, 8 << 20, 3 << 20, 3 << 20, true, 4 << 20},
+		{3 << 20, 8 << 20, 5 << 20, 3 << 20, true, 6 << 20},
 	} {
 		all := text(test.length)
-		b := Buffer{Limit: int64(test.limit), Hold: &Hold{}}
-		end, err := b.ReadFrom(t.Context(), iotest.HalfReader(bytes.NewReader(all)), test.announced)
-		if err != nil || end != test.end || !bytes.Equal(b.Kept, all[:test.kept]) || cap(b.Kept) > test.room {
-			t.Errorf("%+v: have %d bytes in %d, %t, %v", test, len(b.Kept), cap(b.Kept), end, err)
+		kept, end, err := new(Hold).Read(t.Context(), iotest.HalfReader(bytes.NewReader(all)), test.announced, int64(test.limit))
+		if err != nil || end != test.end || !bytes.Equal(kept, all[:test.kept]) || cap(kept) > test.room {
+			t.Errorf("%+v: have %d bytes in %d, %t, %v", test, len(kept), cap(kept), end, err)
 		}
 	}
-	b := Buffer{Limit: 10}
-	_, err := b.ReadFrom(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader([]byte("abc")))), 10)
-	if !errors.Is(err, iotest.ErrTimeout) || string(b.Kept) != "a" {
-		t.Errorf("have %q, %v", b.Kept, err)
+	kept, _, err := new(Hold).Read(t.Context(), iotest.TimeoutReader(iotest.OneByteReader(bytes.NewReader([]byte("abc")))), 10, 10)
+	if !errors.Is(err, iotest.ErrTimeout) || string(kept) != "a" {
+		t.Errorf("have %q, %v", kept, err)
 	}
 }
 
@@ -63,8 +61,7 @@ func TestBudget(t *testing.T) {
 		var budget Budget
 		read := func(ctx context.Context, size int) (*Hold, error) {
 			h := &Hold{Budget: &budget}
-			b := Buffer{Limit: 64 * free, Hold: h}
-			_, err := b.ReadFrom(ctx, bytes.NewReader(text(size)), -1)
+			_, _, err := h.Read(ctx, bytes.NewReader(text(size)), -1, 64*free)
 			return h, err
 		}
 		var held []*Hold
@@ -85,8 +82,8 @@ func TestBudget(t *testing.T) {
 			t.Error("without a place:", err, time.Since(begun))
 		}
 		for _, size := range []int{300, 301} { // beside what earlier pages take
-			b := Buffer{Limit: 2 * free, Hold: &Hold{Budget: &budget, Kept: free - 300}}
-			if end, err := b.ReadFrom(ctx, bytes.NewReader(text(size)), -1); end != (size == 300) || end != (err == nil) {
+			h := &Hold{Budget: &budget, Kept: free - 300}
+			if _, end, err := h.Read(ctx, bytes.NewReader(text(size)), -1, 2*free); end != (size == 300) || end != (err == nil) {
 				t.Errorf("%d bytes of a further page: %t, %v", size, end, err)
 			}
 		}

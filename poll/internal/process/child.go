@@ -8,8 +8,6 @@ import (
 	"math/bits"
 	"os/exec"
 	"time"
-
-	"github.com/pollcli/poll/poll/internal/body"
 )
 
 const (
@@ -43,7 +41,7 @@ type child struct {
 func (s *Session) run(ctx context.Context, cmd *exec.Cmd) (*child, error) {
 	c := &child{cmd: cmd, group: !s.Foreground, exited: make(chan struct{})}
 	c.outputs.done = make(chan struct{})
-	c.outputs.stdout = head{ctx: ctx, Buffer: body.Buffer{Limit: s.MaxBody, Hold: &s.hold}}
+	c.outputs.stdout = head{ctx: ctx, hold: &s.hold, limit: s.MaxBody}
 	c.outputs.stderr.also = s.Stderr
 	if len(s.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(s.Stdin)

@@ -23,9 +23,6 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 
 const whyNotProgram = "not a program for this machine, nor a script that begins with #!"
 
-// mayRun says that any file may be run: execve(2) shows whether it can be.
-func mayRun(string) bool { return true }
-
 // whyNever says what is wrong with a program for which execve(2) fails with an error that
 // will not pass, "" for an error that may.
 func whyNever(err syscall.Errno) string {

@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,19 +29,6 @@ func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
 }
 
 const whyNotProgram = "not a program: a script comes after its interpreter, such as powershell -File"
-
-// mayRun reports whether a file may be run. cmd.exe runs batch files; any other program begins
-// with MZ (PE Format, MS-DOS Stub). What cannot be read may be one.
-func mayRun(path string) bool {
-	program, _, _ := cmdexe.Line(path, []string{path})
-	f, err := os.Open(program)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, 2))
-	return err != nil || string(head) == "MZ"
-}
 
 // whyNever says what is wrong with a program for which CreateProcess fails with an error that
 // will not pass, "" for an error that may: the program is for another machine, holds a virus,

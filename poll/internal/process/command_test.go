@@ -21,7 +21,7 @@ func wantComplete(t *testing.T, c Command, times int) {
 		if stopped := s.attend(ctx, c); stopped || c.exit != 5 {
 			t.Fatalf("have %v, exit %d, want exit 5", stopped, c.exit)
 		}
-		if body := c.outputs.stdout.Kept; string(body) != "answer\n" {
+		if body := c.outputs.stdout.kept; string(body) != "answer\n" {
 			t.Fatalf("have %q, want the answer", body)
 		}
 		c.release()

@@ -36,7 +36,7 @@ func TestCommandDrains(t *testing.T) {
 			<-c.exited
 			cancel()
 			s.settle(ctx, c)
-			if body := c.outputs.stdout.Kept; string(body) != test.want {
+			if body := c.outputs.stdout.kept; string(body) != test.want {
 				t.Errorf("have %q, want %q", body, test.want)
 			}
 		})
@@ -63,7 +63,7 @@ func TestCommandWaitsForAPlace(t *testing.T) {
 	<-c.exited
 	time.AfterFunc(2*drainTime, held[0].Release)
 	s.attend(t.Context(), c)
-	if have := len(c.outputs.stdout.Kept); have != size || c.outputs.cut {
+	if have := len(c.outputs.stdout.kept); have != size || c.outputs.cut {
 		t.Errorf("have %d bytes, cut: %t, want %d", have, c.outputs.cut, size)
 	}
 }

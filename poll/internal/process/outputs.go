@@ -70,15 +70,17 @@ func (o *outputs) finish() {
 
 // observe notes what was kept, which is then the observation's.
 func (o *outputs) observe(obs *status.Observation) {
-	obs.Body, obs.Size = o.stdout.Kept, o.stdout.size
+	obs.Body, obs.Size = o.stdout.kept, o.stdout.size
 	obs.Truncated = obs.Size > int64(len(obs.Body))
 	obs.Stderr, obs.StderrCut = bytes.Clone(o.stderr.last()), o.stderr.size > tailSize
 }
 
 // A head keeps the beginning of what it reads and counts the rest.
 type head struct {
-	body.Buffer
 	ctx     context.Context // ends the waiting for a place
+	hold    *body.Hold
+	limit   int64 // how much is kept, in bytes
+	kept    []byte
 	size    int64
 	refused bool // ctx was done before there was a place
 
@@ -89,10 +91,11 @@ type head struct {
 func (h *head) read(r io.Reader) {
 	h.from = r
 	h.storing.Lock()
-	end, err := h.ReadFrom(h.ctx, h, -1)
+	kept, end, err := h.hold.Read(h.ctx, h, -1, h.limit)
 	h.storing.Unlock()
+	h.kept = kept
 	h.refused = err != nil && !errors.Is(err, os.ErrClosed)
-	h.size = int64(len(h.Kept))
+	h.size = int64(len(kept))
 	if !end {
 		rest, _ := io.Copy(io.Discard, r)
 		h.size += rest

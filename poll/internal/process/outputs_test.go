@@ -12,10 +12,10 @@ import (
 
 func TestHead(t *testing.T) {
 	t.Parallel()
-	h := head{ctx: t.Context(), Buffer: body.Buffer{Limit: 5}}
+	h := head{ctx: t.Context(), hold: new(body.Hold), limit: 5}
 	h.read(iotest.HalfReader(strings.NewReader("abcdefg")))
-	if string(h.Kept) != "abcde" || h.size != 7 || h.refused {
-		t.Errorf("have %q of %d bytes, refused: %t", h.Kept, h.size, h.refused)
+	if string(h.kept) != "abcde" || h.size != 7 || h.refused {
+		t.Errorf("have %q of %d bytes, refused: %t", h.kept, h.size, h.refused)
 	}
 }
 

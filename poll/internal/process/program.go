@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -47,10 +46,7 @@ func (c Command) look() (path string, failure *status.Failure) {
 	found, err := exec.LookPath(name)
 	if err == nil || errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
 		found, _ = filepath.Abs(found) // since the program is started from c.Dir
-		if !mayRun(found) {
-			failure = c.notExecutable(whyNotProgram)
-		}
-		return found, failure
+		return found, nil
 	}
 	return name, c.notLookedUp(name, isPath, err) // starting it will show any other problem
 }
@@ -108,18 +104,10 @@ func (c Command) whatIsMissing(path string) string {
 	if c.Dir != "" && !isDir(c.Dir) {
 		return noDir
 	}
-	file, err := os.Open(path)
-	if err != nil {
+	if _, err := os.Stat(path); err != nil {
 		return ""
 	}
-	defer file.Close()
-	head := make([]byte, 256) // as much as Linux reads
-	n, _ := file.Read(head)
-	script := regexp.MustCompile(`^#![ \t]*([^ \t\n]*)`).FindSubmatch(head[:n])
-	if script == nil {
-		return "it is there, but the loader it names is not"
-	}
-	return fmt.Sprintf("it is there, but its interpreter %q is not", script[1])
+	return "it is there, but the interpreter or loader that it names is not"
 }
 
 func (c Command) notFound(why string) *status.Failure {

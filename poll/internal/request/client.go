@@ -1,10 +1,12 @@
 package request
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -18,17 +20,28 @@ import (
 // that goes on to redirect it may start the operation each time.
 const mostSends = 3
 
+// A base is what a session and its forks have in common.
+type base struct {
+	Request // complete, and never changed
+	given   place
+	cookies cookies
+
+	// stripped is the Transport without its client certificate, nil if it has none.
+	stripped *http.Transport
+	strip    sync.Once
+}
+
 // A client follows redirects, and keeps credentials with the origin that they are for. It is
 // the innermost layer.
 type client struct {
-	Request // complete
-	given   place
-	secrets []string // that no text repeats
-	renewed []string // the same of Refresh, the last ones first
-	cookies *cookies
-	// bare returns the Transport without its client certificate, nil if it has none.
-	bare func() *http.Transport
-	hold body.Hold // of Bodies, for the last answer
+	*base
+	header  http.Header // with what was renewed
+	renewed []string    // what no text repeats of that, the last ones first
+	hold    body.Hold   // of Bodies, for the last answer
+	// withheld is the last origin that got no credentials, though there are some; untold is
+	// true until a remark says so.
+	withheld string
+	untold   bool
 }
 
 // newClient returns the client of a request. Its errors hold no secrets.
@@ -40,30 +53,38 @@ func newClient(r Request) (*client, error) {
 	if err := r.complete(); err != nil {
 		return nil, err
 	}
-	c := &client{Request: r, cookies: &cookies{}, hold: body.Hold{Budget: r.Bodies}}
-	c.bare = sync.OnceValue(func() *http.Transport { return withoutCertificate(r.Transport) })
-	if c.User == nil {
-		c.User = u.User
+	r.User = cmp.Or(r.User, u.User)
+	return (&base{Request: r, given: newPlace(u, true)}).client(r.Header), nil
+}
+
+// client returns a client that has its base in common with others.
+func (b *base) client(header http.Header) *client {
+	return &client{base: b, header: header, hold: body.Hold{Budget: b.Bodies}}
+}
+
+// secrets returns what no text repeats.
+func (c *client) secrets() []string {
+	all := slices.Concat(userSecrets(c.User), c.renewed)
+	if u, err := url.Parse(c.URL); err == nil {
+		all = append(all, userSecrets(u.User)...)
 	}
-	c.secrets = append(userSecrets(u.User), userSecrets(c.User)...)
 	for name, values := range c.Header {
 		if !goesAnywhere(name) {
-			c.secrets = append(c.secrets, values...)
+			all = append(all, values...)
 		}
 	}
-	c.given = newPlace(u, true)
-	return c, nil
+	return all
 }
 
 // sendsUser reports whether User is sent: an Authorization in the header overrides it.
-func (c *client) sendsUser() bool { return c.User != nil && len(c.Header["Authorization"]) == 0 }
+func (c *client) sendsUser() bool { return c.User != nil && len(c.header["Authorization"]) == 0 }
 
 // credentials returns what is sent to the user's origin only. A Host is no secret.
 func (c *client) credentials() (all []string) {
 	if c.sendsUser() {
 		all = append(all, "user "+c.User.String())
 	}
-	for name, values := range c.Header {
+	for name, values := range c.header {
 		if !goesAnywhere(name) && name != "Host" && len(values) > 0 {
 			all = append(all, fmt.Sprintf("%s %q", name, values))
 		}
@@ -81,22 +102,25 @@ func (c *client) credentials() (all []string) {
 	return all
 }
 
-// withoutCertificate returns a copy of t that offers no client certificate, nil if t offers
-// none either. Only a copy can be looked at: the first request through t, and somebody else
-// may make it meanwhile, sets what is not set.
-func withoutCertificate(t http.RoundTripper) *http.Transport {
-	original, ok := t.(*http.Transport)
-	if !ok {
-		return nil
-	}
-	bare := original.Clone()
-	tls := bare.TLSClientConfig
-	if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
-		return nil
-	}
-	tls.Certificates, tls.GetClientCertificate = nil, nil
-	bare.DisableKeepAlives = true // nobody could close its idle connections
-	return bare
+// bare returns a copy of the Transport that offers no client certificate, nil if the Transport
+// offers none either. Only a copy can be looked at: the first request through a Transport, and
+// somebody else may make it meanwhile, sets what is not set.
+func (b *base) bare() *http.Transport {
+	b.strip.Do(func() {
+		original, ok := b.Transport.(*http.Transport)
+		if !ok {
+			return
+		}
+		bare := original.Clone()
+		tls := bare.TLSClientConfig
+		if tls == nil || len(tls.Certificates) == 0 && tls.GetClientCertificate == nil {
+			return
+		}
+		tls.Certificates, tls.GetClientCertificate = nil, nil
+		bare.DisableKeepAlives = true // nobody could close its idle connections
+		b.stripped = bare
+	})
+	return b.stripped
 }
 
 // guards reports whether there are credentials that are sent to a place.
@@ -104,19 +128,20 @@ func (c *client) guards(p place) bool {
 	return p.trusted && len(c.credentials()) > 0
 }
 
-// withheld says that credentials are not sent on, "" if they are or if there are none.
-func (c *client) withheld(from, to place) string {
-	if to.trusted || !c.guards(from) {
-		return ""
+// withhold notes that a place of another origin gets no credentials, if there are any.
+func (c *client) withhold(from place) {
+	origin := from.url.Scheme + "://" + from.url.Host
+	if !from.trusted && origin != c.withheld && !sameOrigin(from.url, c.given.url) && len(c.credentials()) > 0 {
+		c.withheld, c.untold = origin, true
 	}
-	return "; that is another origin, credentials are not sent there"
 }
 
 // refer returns the place that an answer from another one names. If credentials were sent
 // over https, http is refused with [ErrUntrusted]: an answer could be forged.
 func (c *client) refer(from place, reference string) (place, error) {
 	to, err := from.resolve(reference, c.LocationTrusted)
-	if err == nil && from.url.Scheme == "https" && to.url.Scheme == "http" && !c.LocationTrusted && c.guards(from) {
+	downgraded := err == nil && from.url.Scheme == "https" && to.url.Scheme == "http"
+	if downgraded && !c.LocationTrusted && c.guards(from) {
 		err = &safeError{words: "leads from https to http", cause: ErrUntrusted}
 	}
 	return to, err
@@ -211,7 +236,7 @@ func (c *client) describe(a *answer) {
 	}
 	for _, r := range a.asked.redirects {
 		if a.Failure == nil {
-			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)) + c.withheld(r.from, r.to))
+			a.remark(fmt.Sprintf("redirected by %d to %s", r.code, urlName(r.to.url)))
 		}
 	}
 }

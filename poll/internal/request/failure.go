@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/textproto"
 	"net/url"
 	"os"
@@ -73,10 +75,9 @@ func (c *client) unanswered(ctx context.Context, err error, sent bool, last call
 		words, _, _ := strings.Cut(strings.TrimPrefix(f.Reason, "x509: "), " (possibly")
 		f.Kind, f.Reason, f.Advice.Code = status.FailureHopeless, "certificate not trusted: "+words, status.AdviceTrust
 	}
-	refusal, refused := errors.AsType[*proxyError](err)
+	refusal, refused := errors.AsType[proxyError](err)
 	if refused {
 		f.Kind, f.Reason = refusal.kind(), refusal.Error()
-		a.Hint, a.Exhausted, a.Remarks = refusal.answer.Hint, refusal.answer.Exhausted, refusal.answer.Remarks
 	}
 	if op, ok := errors.AsType[*net.OpError](err); refused || ok && op.Op == "proxyconnect" { // which says nothing of the server
 		f.Reason = "the proxy: " + f.Reason
@@ -113,7 +114,7 @@ func (c *client) clean(err error, at *url.URL) string {
 	if _, why, ok := strings.Cut(text, "cannot retry err ["); ok { // as it should be
 		text, _, _ = strings.Cut(why, "]")
 	}
-	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets, c.renewed, secretsOf(at)))
+	return redact(quoted().ReplaceAllString(text, `"..."`), slices.Concat(c.secrets(), secretsOf(at)))
 }
 
 // meanings are what errors mean, by themselves or, where net/http has no type for them, by
@@ -169,4 +170,34 @@ func meaning(err error) *status.Failure {
 		f.Reason, f.Class = "timed out", status.FailureTimeout
 	}
 	return f
+}
+
+// A proxyError is the code of a proxy that refuses to connect to the server.
+type proxyError int
+
+func (e proxyError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", int(e), http.StatusText(int(e))))
+}
+
+// kind says what the refusal means: that of a proxy with too much to do, its policy, or its
+// own trouble.
+func (e proxyError) kind() status.FailureKind {
+	switch {
+	case e == http.StatusTooManyRequests:
+		return status.FailureThrottled
+	case e == http.StatusProxyAuthRequired, e == http.StatusForbidden, e >= 300 && e < 400:
+		return status.FailureHopeless
+	}
+	return status.FailureTransient
+}
+
+// ObserveProxy makes t return the refusal of a proxy as an error. The proxy's own text can be
+// anything, and is not repeated.
+func ObserveProxy(t *http.Transport) {
+	t.OnProxyConnectResponse = func(_ context.Context, _ *url.URL, _ *http.Request, answer *http.Response) error {
+		if answer.StatusCode == http.StatusOK {
+			return nil
+		}
+		return proxyError(answer.StatusCode)
+	}
 }

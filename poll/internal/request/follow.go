@@ -2,11 +2,15 @@ package request
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -63,7 +67,7 @@ func (c *client) headerLink(a *answer, kind status.Monitor) (l link, problem err
 		{source: "Location", monitor: status.MonitorLocation},
 	} {
 		reference := a.Header.Get(l.source)
-		if reference == "" || !isGood(a.code) || kind != status.MonitorGiven && kind != l.monitor {
+		if reference == "" || !a.Good() || kind != status.MonitorGiven && kind != l.monitor {
 			continue
 		}
 		if l.monitor == status.MonitorLocation && a.code == http.StatusCreated {
@@ -98,60 +102,205 @@ func decode(document []byte, name string, into any) {
 	}
 }
 
-// Result looks for the result of an operation whose status document said that it is done,
-// if that is another document (Azure's API guidelines, "Long-running operations"): at
-// resourceLocation; at the Location of the answer to the POST that started it; at the URL
-// itself after PUT and PATCH.
-//
-// The first look is part of the last attempt, and waits for its Pace.
-func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
-	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
-		return nil, ""
-	}
-	at, err := s.resultPlace(last)
-	if err == nil && (at.url == nil || at.same(s.at)) {
-		return nil, ""
-	}
-	what = "follow its resourceLocation"
-	if at.url != nil {
-		what = "get " + urlName(at.url)
-	}
-	looked := false
-	return func(ctx context.Context) status.Observation {
-		got := failed(nil, call{Attempt: s.attempt, method: http.MethodGet, at: at})
-		if err != nil {
-			got.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
-		} else if !looked && s.attempt.wait(ctx, at) != nil {
-			got.Failure = cutOff(ctx, true, 0)
-		} else {
-			looked = true
-			got = s.client.do(ctx, got.asked)
-		}
-		o := got.Observation
-		if got.Failure == nil && len(got.asked.redirects) > 0 {
-			o.Doubt = s.doubt(got)
-		}
-		o.Following.Monitor = status.MonitorResult
-		return o
-	}, what
+// A reference says which URL a document names: by the value of an expression, or by a URL with
+// expressions in braces; or it is a word that has a meaning of its own.
+type reference struct {
+	word   string
+	source string
+	texts  []string // of a URL, around the values; nil if a value is the whole URL
+	values []*expr.Expr
 }
 
-// resultPlace returns where the result is, no URL if that is not named. A place that is named
-// but unusable is an error: the status document is not the result.
-func (s *Session) resultPlace(last status.Observation) (place, error) {
-	var operation struct{ ResourceLocation any }
-	decode(last.Body, "resourceLocation", &operation)
-	switch reference, isText := operation.ResourceLocation.(string); {
-	case reference != "":
-		return s.client.refer(s.at, reference)
-	case !isText && operation.ResourceLocation != nil:
-		return place{}, errors.New("is no text")
+// parseReference parses a reference, which may be one of some words. The error repeats no part
+// of a URL but an expression, since a URL can hold secrets.
+func parseReference(s string, words []string, opts ...expr.Option) (reference, error) {
+	switch {
+	case slices.Contains(words, s):
+		return reference{word: s}, nil
+	case isURL(s):
+		return parseURLReference(s, opts...)
 	}
-	switch s.client.Method {
-	case http.MethodPut, http.MethodPatch:
-		return s.client.given, nil
-	case http.MethodPost:
-		return s.location, s.locationErr
+	// The field of such a name would be missing, which shows only after the start was sent.
+	mistakes := []string{"none", "no", "off", "never", "false", "auto", "yes", "on", "always", "true", "location"}
+	if slices.Contains(mistakes, strings.ToLower(s)) {
+		return reference{}, fmt.Errorf("%s is no place to look at: write none or auto, $header.%[1]s for the header, .%[1]s for the field", s)
 	}
-	return place{}, nil
+	x, err := expr.CompileValue(s, opts...)
+	if e, ok := errors.AsType[*expr.Error](err); ok && strings.HasPrefix(s, `"`) {
+		e.Hint = inBraces
+	}
+	if err == nil && x.NamesEnviron() {
+		err = errShown
+	}
+	return reference{source: s, values: []*expr.Expr{x}}, err
+}
+
+// inBraces is what to write in place of what builds a URL in jq.
+const inBraces = "values of a URL stand in braces, as in /jobs/{.id}"
+
+// errShown refuses a secret in a URL.
+var errShown = errors.New("a variable of the environment can stand only in the query of a URL in braces, " +
+	"as in /jobs/{.id}?key={$ENV.KEY}: the rest of a URL is shown")
+
+func parseURLReference(s string, opts ...expr.Option) (reference, error) {
+	if strings.Contains(s, `\(`) {
+		return reference{}, errors.New(inBraces)
+	}
+	r := reference{source: s}
+	for {
+		text, rest, found := strings.Cut(s, "{")
+		r.texts = append(r.texts, text)
+		if !found {
+			break
+		}
+		x, after, err := cutExpression(rest, opts...)
+		if err != nil {
+			return reference{}, err
+		}
+		r.values, s = append(r.values, x), after
+		if x.NamesEnviron() && !strings.Contains(r.sample(), "?") {
+			return reference{}, errShown
+		}
+	}
+	if sample := r.sample(); sample[0] != '/' && sample[0] != '?' {
+		if _, err := ParseURL(sample); err != nil {
+			return reference{}, err
+		}
+	}
+	return r, nil
+}
+
+// cutExpression cuts text behind an expression, which ends with the first brace that makes
+// it one.
+func cutExpression(s string, opts ...expr.Option) (x *expr.Expr, after string, err error) {
+	for end, c := range s {
+		if c != '}' {
+			continue
+		}
+		x, malformed := expr.CompileValue(strings.TrimSpace(s[:end]), opts...)
+		if malformed == nil {
+			return x, s[end+1:], nil
+		}
+		err = cmp.Or(err, malformed)
+	}
+	if err == nil {
+		return nil, "", errors.New("a { of the URL is not closed")
+	}
+	return nil, "", fmt.Errorf("in braces: %w", err)
+}
+
+// isURL reports whether text is a URL, or begins with the path or the query of one.
+func isURL(s string) bool {
+	lower := strings.ToLower(s)
+	return strings.HasPrefix(lower, "http://") || strings.HasPrefix(lower, "https://") ||
+		strings.HasPrefix(s, "/") || strings.HasPrefix(s, "?")
+}
+
+// explicit reports whether the user said what to take the URL from.
+func (r reference) explicit() bool { return r.source != "" }
+
+// varies reports whether the URL depends on the answer.
+func (r reference) varies() bool {
+	return slices.ContainsFunc(r.values, func(x *expr.Expr) bool { return x.Uses() != 0 })
+}
+
+// namesEnviron reports whether the URL is built from a variable of the environment.
+func (r reference) namesEnviron() bool {
+	return slices.ContainsFunc(r.values, (*expr.Expr).NamesEnviron)
+}
+
+// sample returns the URL with a 0 in place of each expression.
+func (r reference) sample() string { return strings.Join(r.texts, "0") }
+
+// A reader returns the value of an expression for use in a URL. Its error says why there
+// is none.
+type reader func(x *expr.Expr, env *expr.Env) (string, error)
+
+// resolve returns the place that a document from another one names.
+func (r reference) resolve(c *client, from place, env *expr.Env, read reader) (place, error) {
+	text, err := r.fill(from.url, env, read)
+	if err != nil {
+		return place{}, err
+	}
+	to, err := c.refer(from, text)
+	switch {
+	case err == nil:
+		return to, nil
+	case r.texts != nil: // which can hold secrets
+		return place{}, fmt.Errorf("the URL that it builds %w", err)
+	}
+	return place{}, fmt.Errorf("the value of %s %w", r.source, err)
+}
+
+// fill puts values of a document into the URL, escaped for their place, so that none can
+// begin another part of it. from is the URL that parameters alone are for.
+func (r reference) fill(from *url.URL, env *expr.Env, read reader) (string, error) {
+	if r.texts == nil {
+		return read(r.values[0], env)
+	}
+	built := r.texts[0]
+	for i, x := range r.values {
+		value, err := read(x, env)
+		if err != nil {
+			return "", err
+		}
+		built += escape(value, built) + r.texts[i+1]
+	}
+	switch {
+	case built[0] == '?':
+		return "?" + withParameters(from.RawQuery, built[1:]), nil
+	case hasDots(built) && !hasDots(r.sample()):
+		return "", errors.New("a value leads out of its place in the path")
+	}
+	return built, nil
+}
+
+// escape escapes text for the part of a URL that follows its beginning. Slashes in the path
+// stay, for names such as operations/7, except for leading ones, which could begin a host.
+func escape(text, before string) string {
+	_, rest, absolute := strings.Cut(before, "://")
+	switch {
+	case strings.ContainsAny(before, "?#"):
+		return url.QueryEscape(text)
+	case absolute && !strings.Contains(rest, "/"):
+		return url.PathEscape(text) // what is escaped makes the host malformed
+	}
+	return strings.ReplaceAll(url.PathEscape(strings.TrimLeft(text, "/")), "%2F", "/")
+}
+
+// hasDots reports whether there are segments in a URL's path that are removed when it is
+// resolved, with the ones before them (RFC 3986 section 5.2.4).
+func hasDots(u string) bool {
+	path := u[:strings.IndexAny(u+"?", "?#")] + "/"
+	return strings.Contains(path, "/./") || strings.Contains(path, "/../")
+}
+
+// withParameters returns a query in which some parameters take the place of those of the
+// same name.
+func withParameters(query, some string) string {
+	names, _ := url.ParseQuery(some)
+	var pairs []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if plain, err := url.QueryUnescape(name); pair != "" && (err != nil || !names.Has(plain)) {
+			pairs = append(pairs, pair)
+		}
+	}
+	return strings.Join(append(pairs, some), "&")
+}
+
+// text reads a string that is not empty, or a number as it is written.
+func text(x *expr.Expr, env *expr.Env) (string, error) { return textOf(x, x.Eval(env).Value()) }
+
+func textOf(x *expr.Expr, got expr.Value) (string, error) {
+	switch got.Kind {
+	case expr.KindString, expr.KindNumber:
+		if got.Text() == "" {
+			return "", fmt.Errorf("%s is empty", x)
+		}
+		return got.Text(), nil
+	case expr.KindUnknown, expr.KindMissing:
+		return "", errors.New(got.Reason)
+	}
+	return "", fmt.Errorf("%s is neither text nor a number", x)
 }

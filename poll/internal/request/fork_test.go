@@ -50,7 +50,7 @@ func TestFork(t *testing.T) {
 		"no object":        {follow: "/{.}", element: `7`, want: "GET https://h/7 s3cret sid"},
 		"another origin": {
 			follow: ".url", element: `{"url":"https://other/x?token=s3cret"}`, want: "GET https://other/x?token=s3cret  ",
-			remark: "following https://other/x, as its element says; that is another origin, credentials are not sent there",
+			remark: "credentials are not sent to https://other, which is another origin",
 		},
 		"another origin that is trusted": {follow: ".url", trusted: true, element: `{"url":"http://other/x"}`, want: "GET http://other/x s3cret "},
 	} {
@@ -222,11 +222,13 @@ func TestFork_apart(t *testing.T) {
 // Forks share a transport for other origins, and no memory that they write to.
 func TestFork_shares(t *testing.T) {
 	t.Parallel()
+	var next http.Header
 	s := newTestSession(t, Request{
 		URL: "https://h/", Follow: ".", FollowEach: true,
+		Refresh:   func(context.Context, bool) (http.Header, error) { return next, nil },
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{Certificates: make([]tls.Certificate, 1)}},
 	})
-	s.listed = &listing{answer: &answer{asked: call{at: s.at}}}
+	s.listed = &answer{asked: call{at: s.at}}
 	s.client.hold.Kept = 7
 	s.client.renewed = append(make([]string, 0, 9), "first")
 	var forks [2]*Session
@@ -235,9 +237,8 @@ func TestFork_shares(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		renewed := http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
-		fork.client.Refresh = func(context.Context, bool) (http.Header, error) { return renewed, nil }
-		fork.pages.renew(t.Context(), false)
+		next = http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
+		fork.layers.(renewed).renew(t.Context(), false)
 		forks[i] = fork
 	}
 	one, two := forks[0].client, forks[1].client

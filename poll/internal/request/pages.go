@@ -22,88 +22,77 @@ const (
 	mostTries = 10
 )
 
-// A pages adds the further pages of a list to the answer that is the first. It is the layer
-// around [renewed].
-type pages struct {
-	renewed
-	pager
-	known bool // it is known whether the first page of a list names the next one
-}
-
 // errLastPage means that a page names no next one; a [safeError] around it says what is
 // missing for that.
 var errLastPage = errors.New("is the last page")
 
 var byteOrderMark = []byte("\ufeff")
 
-// newPages returns all layers of a session.
-func newPages(c *client, p pager) *pages {
-	off := c.NoConditional || p.readsPages()
-	for name := range c.Header { // the user asks for a part, or on a condition
-		off = off || strings.HasPrefix(name, "If-") || name == "Range"
+// A pages adds the further pages of a list to the answer that is the first.
+type pages struct {
+	layer
+	client *client
+	next   *pager
+}
+
+func (p pages) do(ctx context.Context, next call) *answer {
+	whole := p.layer.do(ctx, next)
+	if next.single || whole.asked.start || !isPage(whole) {
+		return whole
 	}
-	return &pages{renewed: renewed{&conditional{client: c, off: off}}, pager: p}
-}
-
-func (p *pages) do(ctx context.Context, next call) *answer {
-	first := p.renewed.do(ctx, next)
-	if next.single || !p.readsPages() || first.asked.start || !isPage(first) {
-		return first
-	}
-	seen := map[string]int{next.at.identity(): 1, first.asked.at.identity(): 1}
-	list := reading{pages: p, Attempt: next.Attempt, whole: first, last: first, seen: seen}
-	list.read(ctx)
-	return first
-}
-
-// A reading reads the pages of a list.
-type reading struct {
-	*pages
-	Attempt
-	whole *answer        // the first page, to which the others are added
-	last  *answer        // the last page
-	seen  map[string]int // the numbers of the pages
-}
-
-// read reads all pages behind the first one. If one of them cannot be had, the answer is
-// about that one.
-func (r *reading) read(ctx context.Context) {
-	for n := 1; !r.whole.Truncated; n++ {
-		to, err := r.next(ctx, n)
+	seen := map[string]int{next.at.identity(): 1, whole.asked.at.identity(): 1}
+	last, hold := whole, &p.client.hold
+	for n := 1; !whole.Truncated; {
+		to, err := p.after(ctx, last, n, seen)
 		if err != nil {
-			r.fail(failed(unread(ctx, err), call{}), n)
-			return
+			return whole.without(failed(unread(ctx, err), call{}), n)
 		}
 		if to.url == nil {
-			return
+			return whole
 		}
-		if words := r.client.withheld(r.last.asked.at, to); words != "" {
-			r.whole.remark(fmt.Sprintf("page %d of the list is at %s", n+1, urlName(to.url)) + words)
-		}
-		r.client.hold.Kept += int64(len(r.last.Body))
-		room := r.client.MaxBody - r.client.hold.Kept
-		if r.whole.Truncated = room <= 0; r.whole.Truncated {
+		hold.Kept += int64(len(last.Body))
+		room := p.client.MaxBody - hold.Kept
+		if whole.Truncated = room <= 0; whole.Truncated {
 			break
 		}
-		asked := r.last.asked
-		r.last = r.ask(ctx, call{Attempt: r.Attempt, method: asked.method, body: asked.body, at: to, room: room})
-		if !r.last.Good() {
-			r.fail(r.last, n+1)
-			return
+		n++
+		last = p.ask(ctx, call{Attempt: next.Attempt, method: last.asked.method, body: last.asked.body, at: to, room: room})
+		if !last.Good() {
+			return whole.without(last, n)
 		}
-		addPage(&r.whole.Observation, r.last)
-		r.seen[to.identity()] = n + 1
+		addPage(&whole.Observation, last)
+		seen[to.identity()] = n
 	}
-	r.whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", r.client.MaxBody))
+	whole.remark(fmt.Sprintf("not all of the list is kept: its pages are longer than %d bytes", p.client.MaxBody))
+	return whole
+}
+
+// after returns the place of the page after page n, no URL if that is the last. seen has the
+// numbers of the pages.
+func (p pages) after(ctx context.Context, a *answer, n int, seen map[string]int) (place, error) {
+	to, err := p.next.after(ctx, p.client, a, n)
+	if err != nil || to.url == nil {
+		return place{}, err
+	}
+	if len(a.asked.body) > 0 {
+		err = p.client.mayTakeBody(a.asked.at, to)
+	}
+	if earlier, loop := seen[to.identity()]; loop {
+		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
+	} else if n == maxPages {
+		err = fmt.Errorf("it names another one, and at most %d are read: "+
+			"ask for longer pages, or for fewer elements", maxPages)
+	}
+	return to, err
 }
 
 // ask asks for a page, and again while it is refused for load.
-func (r *reading) ask(ctx context.Context, next call) (a *answer) {
+func (p pages) ask(ctx context.Context, next call) (a *answer) {
 	for range mostTries {
 		if err := next.wait(ctx, next.at); err != nil {
 			return failed(cutOff(ctx, true, 0), next)
 		}
-		a = r.renewed.do(ctx, next)
+		a = p.layer.do(ctx, next)
 		if next.Pace == nil || !next.Pace.Done(next.at.origin(), a.Observation) {
 			break
 		}
@@ -114,60 +103,13 @@ func (r *reading) ask(ctx context.Context, next call) (a *answer) {
 	return a
 }
 
-// fail makes the answer that of a page that cannot be had, or that of the last page before
-// one.
-func (r *reading) fail(a *answer, n int) {
-	remarks := append(r.whole.Remarks, a.Remarks...)
-	r.whole.Observation, r.whole.code = a.Observation, a.code
-	r.whole.Remarks, r.whole.Page = remarks, n
-}
-
-// next returns the place of the page after page n, no URL if that is the last.
-func (r *reading) next(ctx context.Context, n int) (place, error) {
-	to, err := r.after(ctx, r.last, n)
-	if err != nil || to.url == nil {
-		return place{}, err
-	}
-	if len(r.last.asked.body) > 0 {
-		err = r.client.mayTakeBody(r.last.asked.at, to)
-	}
-	if earlier, loop := r.seen[to.identity()]; loop {
-		err = fmt.Errorf("it names page %d as the next one: a loop", earlier)
-	} else if n == maxPages {
-		err = fmt.Errorf("it names another one, and at most %d are read: "+
-			"ask for longer pages, or for fewer elements", maxPages)
-	}
-	return to, err
-}
-
-// after returns the place of the page after an answer, the n-th page, no URL if that is the
-// last.
-func (p *pages) after(ctx context.Context, a *answer, n int) (place, error) {
-	to, err := p.pager.next(ctx, p.client, a)
-	if _, unreadable := errors.AsType[*status.Failure](err); unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0 {
-		return place{}, nil // an empty list of JSON lines; a later page without text may have been lost
-	}
-	known := p.known
-	p.known = true
-	if !errors.Is(err, errLastPage) {
-		return to, err
-	}
-	missing, isMissing := errors.AsType[*safeError](err)
-	if !isMissing {
-		return place{}, nil
-	}
-	// A page that tells of another one is not taken for the last.
-	if member := status.NextPage(a.Body); member != "" {
-		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
-		f := fail(status.FailureTransient, words, nil)
-		f.Advice.Code = status.AdviceNext
-		return place{}, f
-	}
-	// What would name the next page may be misspelled, which nothing else would show.
-	if !known && missing.words != "" {
-		a.Doubt = "no next page: " + missing.words
-	}
-	return place{}, nil
+// without makes the answer that of page n, which cannot be had, or which is the last before
+// one that cannot.
+func (a *answer) without(page *answer, n int) *answer {
+	remarks := append(a.Remarks, page.Remarks...)
+	a.Observation, a.code = page.Observation, page.code
+	a.Remarks, a.Page = remarks, n
+	return a
 }
 
 // unread is the failure of a look at a list whose next page cannot be asked for. What cannot
@@ -207,25 +149,57 @@ func isPage(a *answer) bool {
 	return a.Good() && (err == nil || errors.Is(err, io.EOF))
 }
 
-// A pager says where the next page of a list is: a reference, "auto" for the Link header, or ""
-// or "none" for an answer of one page.
-type pager struct{ reference }
+// A pager says where the next page of a list is: a reference, or "auto" for the Link header.
+type pager struct {
+	reference
+	known bool // it is known whether the first page of a list names the next one
+}
 
-// parsePager parses poll.HTTP's Next.
-func parsePager(s string, opts ...expr.Option) (pager, error) {
-	r, err := parseReference(s, []string{"", "none", "auto"}, opts...)
+// parsePager parses poll.HTTP's Next. It returns nil for an answer of one page.
+func parsePager(s string, opts ...expr.Option) (*pager, error) {
+	if s == "" || s == "none" {
+		return nil, nil
+	}
+	r, err := parseReference(s, []string{"auto"}, opts...)
 	if err == nil && r.explicit() && !r.varies() { // it is not shown, since a URL can hold secrets
 		err = errors.New("what names the next page is the same on every page: it takes an expression, " +
 			"in a URL one in braces, as in ?page_token={.next}")
 	}
-	return pager{r}, err
+	return &pager{reference: r}, err
 }
 
-// readsPages reports whether an answer may have further pages.
-func (p pager) readsPages() bool { return p.word == "auto" || p.explicit() }
+// after returns the place of the page after an answer, the n-th page, no URL if that is the
+// last.
+func (p *pager) after(ctx context.Context, c *client, a *answer, n int) (place, error) {
+	to, err := p.of(ctx, c, a)
+	known := p.known
+	p.known = true
+	_, unreadable := errors.AsType[*status.Failure](err)
+	missing, isMissing := errors.AsType[*safeError](err)
+	switch {
+	case unreadable && n == 1 && len(bytes.TrimSpace(a.Body)) == 0:
+		return place{}, nil // an empty list of JSON lines; a later page without text may have been lost
+	case !errors.Is(err, errLastPage):
+		return to, err
+	case !isMissing:
+		return place{}, nil
+	}
+	// A page that tells of another one is not taken for the last.
+	if member := status.NextPage(a.Body); member != "" {
+		words := strings.TrimPrefix(missing.words+", and "+member+" tells of another page", ", and ")
+		f := fail(status.FailureTransient, words, nil)
+		f.Advice.Code = status.AdviceNext
+		return place{}, f
+	}
+	// What would name the next page may be misspelled, which nothing else would show.
+	if !known && missing.words != "" {
+		a.Doubt = "no next page: " + missing.words
+	}
+	return place{}, nil
+}
 
-// next returns the place of the page after an answer, or [errLastPage].
-func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err error) {
+// of returns the place of the page after an answer, or [errLastPage].
+func (p *pager) of(ctx context.Context, c *client, a *answer) (to place, err error) {
 	if p.explicit() {
 		return p.resolve(c, a.asked.at, a.env(ctx), p.read)
 	}
@@ -241,7 +215,7 @@ func (p pager) next(ctx context.Context, c *client, a *answer) (to place, err er
 
 // read reads the value that names the next page. Alone it is the URL or the path of it: of
 // anything else, such as a cursor, it is not known which parameter it is.
-func (p pager) read(x *expr.Expr, env *expr.Env) (string, error) {
+func (p *pager) read(x *expr.Expr, env *expr.Env) (string, error) {
 	got := x.Eval(env).Value()
 	switch {
 	case got.Kind == expr.KindUnknown:

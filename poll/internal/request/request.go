@@ -1,3 +1,14 @@
+// Package request makes the HTTP requests of a wait. It judges nothing.
+//
+// A [Session] starts an operation, and follows the URLs that answers name. Its calls go
+// through layers, which take a call and return an answer. From the outside in:
+//
+//	pages        reads the further pages of a list
+//	renewed      renews header fields
+//	conditional  has an answer confirmed that has not changed (304)
+//	client       follows redirects, and keeps credentials where they belong
+//
+// Those that a request does not ask for are left out ([layers]).
 package request
 
 import (

@@ -1,13 +1,16 @@
 package request
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/pollcli/poll/poll/internal/share"
 	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
 )
 
 // saved is what a session leaves to a later one: no header, and no credentials but the
@@ -75,16 +78,16 @@ func (s *Session) Resume(text json.RawMessage) error {
 	if k.Monitor > status.MonitorCreated {
 		return fmt.Errorf("the URL that is followed is of an unknown kind, %d", k.Monitor)
 	}
-	if k.At != "" {
+	if k.At != "" && !k.StartDue {
 		at, err := s.again(k.At, k.Trusted)
 		if err != nil {
 			return fmt.Errorf("the URL that is followed %w", err)
 		}
 		s.at, s.monitor, s.following = at, k.Monitor, true
 		s.client.cookies.restore(at, k.Cookies)
-		if s.client.FollowEach && k.Monitor == status.MonitorBuilt { // a fork was there
-			s.client.FollowEach = false
-			s.pages = newPages(s.client, pager{})
+		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
+			s.each, s.next = false, nil
+			s.layers = layers(s.client, nil)
 		}
 	}
 	if k.Result != "" {
@@ -116,8 +119,8 @@ func (s *Session) Identity(name string) []byte {
 		method, body = c.Method, string(c.Body)
 	}
 	isRead := (method == http.MethodGet || method == http.MethodHead) && body == ""
-	isKnown := c.Refresh == nil && !s.pages.namesEnviron() && (c.Through != "" || c.Transport == http.DefaultTransport)
-	if s.startDue || c.FollowEach || name == "" && !isRead || !isKnown {
+	isKnown := c.Refresh == nil && (s.next == nil || !s.next.namesEnviron()) && (c.Through != "" || c.Transport == http.DefaultTransport)
+	if s.startDue || s.each || name == "" && !isRead || !isKnown {
 		return nil
 	}
 	machine := ""
@@ -127,7 +130,7 @@ func (s *Session) Identity(name string) []byte {
 	k := s.saved() // what the answers mean, and lead to
 	return fmt.Appendf(nil, "%q", []any{
 		machine,
-		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.Header, c.Through,
+		name, method, s.at.url.String(), s.at.trusted, body, userSecrets(c.User), c.header, c.Through,
 		c.Follow, c.Next, c.MaxBody, c.MaxRedirects, c.LocationTrusted,
 		s.following, k.Monitor, k.Result, k.ResultTrusted,
 	})
@@ -145,4 +148,28 @@ func (s *Session) Adopt(o status.Observation, text json.RawMessage) error {
 		return nil
 	}
 	return s.Resume(text)
+}
+
+// Lists reports whether the elements of an answer say where to look.
+func (s *Session) Lists() bool { return s.each }
+
+// Fork returns the session that looks at an element of the last answer. It shares the
+// transport, the cookies and the header with this one, but what it keeps is its own.
+func (s *Session) Fork(element []byte) (*Session, error) {
+	if s.listed == nil {
+		return nil, errors.New("no answer has listed what to follow")
+	}
+	from := s.listed.asked.at
+	env := s.listed.env(context.Background())
+	env.Doc, env.Element = s.doc, expr.NewDoc(element)
+	to, err := s.follow.resolve(s.client, from, env, text)
+	if err != nil {
+		return nil, err
+	}
+	own := s.client.client(s.client.header)
+	own.renewed = slices.Clone(s.client.renewed)
+	own.withheld = s.client.withheld
+	fork := &Session{client: own, follow: s.follow, at: to, following: true, monitor: status.MonitorBuilt}
+	fork.layers = layers(own, nil)
+	return fork, nil
 }

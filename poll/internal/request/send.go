@@ -4,12 +4,19 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptrace"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
@@ -43,24 +50,12 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	a.asked.kept = nil
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header}
 	if err := c.read(own, a, resp); err != nil {
-		return c.unanswered(ctx, brokenOff(err, a.Size, resp.ContentLength), true, next)
+		return c.unanswered(ctx, err, true, next)
 	}
 	hint.Read(&a.Observation, received)
 	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
+	c.withhold(next.at)
 	return a
-}
-
-// brokenOff is why a body was not read to its end: how many bytes of it were read, and
-// announced, -1 if that is unknown.
-func brokenOff(err error, got, want int64) error {
-	words := fmt.Sprintf("the answer breaks off after %d bytes", got)
-	switch {
-	case !errors.Is(err, io.ErrUnexpectedEOF):
-		return err
-	case want > 0:
-		words = fmt.Sprintf("connection closed after %d of %d bytes of the answer", got, want)
-	}
-	return &safeError{words: words, cause: err}
 }
 
 func (c *client) transport(to place) http.RoundTripper {
@@ -85,7 +80,7 @@ func (c *client) request(ctx context.Context, next call) *http.Request {
 		password, _ := c.User.Password()
 		req.SetBasicAuth(c.User.Username(), password)
 	}
-	if values, said := c.Header["Cookie"]; !said || len(values) > 0 {
+	if values, said := c.header["Cookie"]; !said || len(values) > 0 {
 		c.cookies.set(req, next.at)
 	}
 	if next.kept != nil && next.kept.asked.at.same(next.at) {
@@ -100,12 +95,12 @@ func (c *client) setHeader(req *http.Request, next call) {
 	if next.body != nil {
 		header["Content-Type"] = []string{"application/x-www-form-urlencoded"}
 	}
-	for name, values := range c.Header {
+	for name, values := range c.header {
 		switch {
 		case !next.at.trusted && !goesAnywhere(name):
 		case name == "Content-Type" && next.body == nil:
 		case name == "Host":
-			req.Host = c.Header.Get("Host")
+			req.Host = c.header.Get("Host")
 		case len(values) > 0:
 			header[name] = slices.Clip(values)
 		case name == "User-Agent": // net/http has its own default
@@ -124,17 +119,18 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 	if a.code < http.StatusOK {
 		return nil
 	}
-	into := body.Buffer{Limit: cmp.Or(a.asked.room, c.MaxBody), Hold: &c.hold}
-	a.Body, a.Size, err = readBody(ctx, resp, into)
+	a.Body, a.Size, err = readBody(ctx, resp, &c.hold, cmp.Or(a.asked.room, c.MaxBody))
 	a.Truncated = a.Size > int64(len(a.Body))
 	coding := resp.Header.Get("Content-Encoding")
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &safeError{words: fmt.Sprintf("the answer breaks off after %d bytes", a.Size), cause: err}
 	case err != nil:
 		return err
-	case len(c.Header["Range"]) > 0:
+	case len(c.header["Range"]) > 0:
 	case a.code == http.StatusPartialContent:
 		return errors.New("HTTP 206 Partial Content, and the whole was asked for")
-	case len(c.Header["Accept-Encoding"]) == 0 && a.Good() && a.Size > 0 && coding != "" && coding != "identity":
+	case len(c.header["Accept-Encoding"]) == 0 && a.Good() && a.Size > 0 && coding != "" && coding != "identity":
 		return errors.New("the answer is encoded in a way that was not asked for")
 	}
 	return nil
@@ -144,22 +140,161 @@ func (c *client) read(ctx context.Context, a *answer, resp *http.Response) (err 
 //
 // One that was decompressed is not read past the limit, since a small answer can decompress
 // to any size. The size is then limit+1.
-func readBody(ctx context.Context, resp *http.Response, into body.Buffer) (kept []byte, size int64, err error) {
-	into.Kept = []byte{}
-	end, err := into.ReadFrom(ctx, resp.Body, resp.ContentLength)
-	size = int64(len(into.Kept))
+func readBody(ctx context.Context, resp *http.Response, hold *body.Hold, limit int64) (kept []byte, size int64, err error) {
+	kept, end, err := hold.Read(ctx, resp.Body, resp.ContentLength, limit)
+	size = int64(len(kept))
 	rest := io.Reader(resp.Body)
 	switch {
-	case err != nil:
-		return nil, size, err
-	case end:
-		return into.Kept, size, nil
+	case err != nil, end:
+		return kept, size, err
 	case resp.Uncompressed:
 		rest = io.LimitReader(rest, 1)
 	}
 	more, err := io.Copy(io.Discard, rest)
-	if err != nil {
-		into.Kept = nil
+	return kept, size + more, err
+}
+
+// mostAsks is how often a connection may be asked for. HTTP/2 asks twice for one that it
+// already has, and for ever if each new one is closed.
+const mostAsks = 4
+
+// errSentAgain is why a request was stopped that net/http was about to send again.
+var errSentAgain = errors.New("the server closed the connection, or refused the request")
+
+// A delivery ensures that a request which may change something is sent once, and a look at
+// most twice, and knows whether it was.
+//
+// Within one RoundTrip net/http sends a request again as it sees fit: over HTTP/2 after a
+// GOAWAY and after a reset with REFUSED_STREAM or PROTOCOL_ERROR; over HTTP/1 when a
+// connection that was in use before breaks, unless there is a body, or if there is an
+// Idempotency-Key. Whenever it takes a connection for that, a hook stops the request.
+type delivery struct {
+	stop   context.CancelCauseFunc // ends the request
+	most   int32                   // how often it may be sent
+	asks   atomic.Int32            // for a connection; 0 of a transport that does not call the hooks
+	writes atomic.Int32            // of the request's header
+}
+
+// deliver returns the delivery of a request, and its context.
+func deliver(ctx context.Context, method string) (context.Context, *delivery) {
+	d := &delivery{most: 1}
+	if isSafe(method) {
+		d.most = 2
 	}
-	return into.Kept, size + more, err
+	ctx, d.stop = context.WithCancelCause(ctx)
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) {
+			d.asks.Add(1)
+			d.check()
+		},
+		GotConn: func(info httptrace.GotConnInfo) {
+			// HTTP/2 looks whether a request was stopped before it writes one. HTTP/1 does not.
+			c, ok := info.Conn.(*tls.Conn)
+			isHTTP2 := ok && c.ConnectionState().NegotiatedProtocol == "h2"
+			if !d.check() && !isHTTP2 {
+				info.Conn.Close()
+			}
+		},
+		WroteHeaders: func() { d.writes.Add(1) },
+	}), d
+}
+
+// check stops the request if it was sent often enough, and reports whether it may be sent.
+func (d *delivery) check() bool {
+	if d.asks.Load() > mostAsks || d.writes.Load() >= d.most {
+		d.stop(errSentAgain)
+		return false
+	}
+	return true
+}
+
+// sent reports whether the server may have seen a request whose RoundTrip ended with err.
+func (d *delivery) sent(err error) bool {
+	op, ok := errors.AsType[*net.OpError](err)
+	isConnecting := ok && (op.Op == "dial" || op.Op == "proxyconnect")
+	return d.writes.Load() > 0 || d.asks.Load() == 0 && !isConnecting
+}
+
+const (
+	// maxCookies is how much one answer may set, in bytes: about as much as servers accept in a
+	// request.
+	maxCookies = 16 << 10
+	// mostCookies is how much all answers may set, in bytes, before nothing of it is kept: a server
+	// that sets new cookies with every answer must not fill the memory.
+	mostCookies = 1 << 20
+)
+
+// cookies keeps what answers set, for later requests of the same run. Unlike in a browser
+// a cookie stays with the origin that has set it, whatever its Domain, and what an origin
+// sets that is not trusted is not sent when it is.
+type cookies struct {
+	mu   sync.Mutex
+	jars map[string]*cookiejar.Jar // of each place
+	size int                       // of all that answers have set
+}
+
+func cookieKey(p place) string { return fmt.Sprint(p.origin(), p.trusted) }
+
+// keep takes the values of Set-Cookie.
+func (c *cookies) keep(from place, values []string) {
+	size := len(strings.Join(values, ""))
+	if size == 0 || size > maxCookies {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += size; c.jars == nil || c.size > mostCookies {
+		c.jars, c.size = make(map[string]*cookiejar.Jar), size
+	}
+	key := cookieKey(from)
+	if c.jars[key] == nil {
+		c.jars[key], _ = cookiejar.New(nil) // never fails
+	}
+	answer := http.Response{Header: http.Header{"Set-Cookie": values}}
+	c.jars[key].SetCookies(from.url, answer.Cookies())
+}
+
+// of returns the cookies that are sent to a place.
+func (c *cookies) of(at place) []*http.Cookie {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if jar := c.jars[cookieKey(at)]; jar != nil {
+		return jar.Cookies(at.url)
+	}
+	return nil
+}
+
+// set adds the cookies of a place to a request. They replace those of the same name that
+// the user sends there.
+func (c *cookies) set(req *http.Request, to place) {
+	kept := c.of(to)
+	if len(kept) == 0 {
+		return
+	}
+	given := slices.DeleteFunc(req.Cookies(), func(g *http.Cookie) bool {
+		return slices.ContainsFunc(kept, func(k *http.Cookie) bool { return k.Name == g.Name })
+	})
+	delete(req.Header, "Cookie") // not changed in place: it is the user's
+	for _, cookie := range append(given, kept...) {
+		req.AddCookie(cookie)
+	}
+}
+
+// save returns the cookies of a place for a later run, maxCookies at most.
+func (c *cookies) save(at place) (values []string) {
+	size := 0
+	for _, cookie := range c.of(at) {
+		value := cookie.String()
+		if size += len(value); size <= maxCookies {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// restore keeps what save returned, for all paths of the same origin.
+func (c *cookies) restore(at place, values []string) {
+	for _, value := range values {
+		c.keep(at, []string{value + "; Path=/"})
+	}
 }

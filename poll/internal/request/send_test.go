@@ -27,8 +27,7 @@ func TestReadBody(t *testing.T) {
 	} {
 		text := io.NopCloser(bytes.NewReader(make([]byte, test.size)))
 		resp := &http.Response{Body: text, ContentLength: -1, Uncompressed: test.decoded}
-		into := body.Buffer{Limit: int64(test.limit)}
-		kept, size, err := readBody(t.Context(), resp, into)
+		kept, size, err := readBody(t.Context(), resp, new(body.Hold), int64(test.limit))
 		if err != nil || len(kept) != test.kept || size != test.want {
 			t.Errorf("%+v: have %d bytes of %d, %v", test, len(kept), size, err)
 		}

@@ -18,8 +18,10 @@ import (
 // answers name. It is the outermost layer.
 type Session struct {
 	client *client
+	layers layer // what makes its calls
 	follow follow
-	pages  *pages
+	next   *pager // nil for an answer of one page
+	each   bool   // the elements of an answer say where to look
 
 	// startDue is true while the request that starts the operation is to be sent; sent, once
 	// one that changes something and starts nothing has been.
@@ -33,14 +35,10 @@ type Session struct {
 	following bool  // at was named by an answer
 	monitor   status.Monitor
 	statement string // the last one in the answers from there, "" for none
+	attempt   Attempt
 
-	// listed is the last good answer if its elements say where to look, nil before there is
-	// one.
-	listed *listing
-	// arrival is a remark on how the session came to at, for its first answer; "" for none.
-	arrival string
-	// attempt is the last one.
-	attempt Attempt
+	listed *answer   // the last good one if its elements say where to look, nil before there is one
+	doc    *expr.Doc // of listed
 }
 
 // NewSession returns the session of a request, or an error if it cannot be sent.
@@ -49,16 +47,17 @@ func NewSession(r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{client: c, at: c.given}
-	if s.follow, err = parseFollow(r.Follow, expr.WithEnviron(r.LookupEnv)); err != nil {
+	s := &Session{client: c, at: c.given, each: r.FollowEach}
+	environ := expr.WithEnviron(r.LookupEnv)
+	if s.follow, err = parseFollow(r.Follow, environ); err != nil {
 		return nil, err
 	}
-	if r.FollowEach && !s.follow.varies() {
+	if s.each && !s.follow.varies() {
 		return nil, errors.New("what is followed for each element has to be an expression, " +
 			"or a URL with expressions in braces")
 	}
-	next, err := parsePager(r.Next, expr.WithEnviron(r.LookupEnv))
-	s.pages, s.startDue = newPages(c, next), s.starts()
+	s.next, err = parsePager(r.Next, environ)
+	s.layers, s.startDue = layers(c, s.next), s.starts()
 	return s, err
 }
 
@@ -73,12 +72,7 @@ func (s *Session) changes() bool { return !isSafe(s.client.Method) }
 func (s *Session) StartDue() bool { return s.startDue }
 
 // Place returns the scheme, host and port that the next attempt asks first.
-func (s *Session) Place() string {
-	if s.startDue {
-		return s.client.given.origin()
-	}
-	return s.at.origin()
-}
+func (s *Session) Place() string { return s.at.origin() }
 
 // Credentials returns what is sent to the origin of the given URL, and to no other: equal for
 // equal credentials, "" if there are none. It is secret.
@@ -95,23 +89,34 @@ func (s *Session) Credentials() string {
 func (s *Session) Release() { s.client.hold.Release() }
 
 // Look makes one attempt.
-func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
+func (s *Session) Look(ctx context.Context, a Attempt) (o status.Observation) {
 	s.Release()
 	s.attempt = a
 	switch {
 	case s.startDue:
-		return s.start(ctx)
+		o = s.start(ctx, a)
 	case !s.following && s.starts() && s.follow.word != "self":
-		failure := fail(status.FailureMayHaveStarted,
+		o.Kind, o.Following.Start = status.KindHTTP, true
+		o.Failure = fail(status.FailureMayHaveStarted,
 			"the request that starts the operation is sent once, and its answer names nothing to follow", nil)
-		failure.Advice.Code = status.AdviceFollow
-		return status.Observation{Kind: status.KindHTTP, Failure: failure, Following: status.Following{Start: true}}
+		o.Failure.Advice.Code = status.AdviceFollow
+	default:
+		o = s.look(ctx, a)
 	}
+	if c := s.client; c.untold {
+		c.untold = false
+		o.Remarks = append(slices.Clip(o.Remarks), "credentials are not sent to "+c.withheld+", which is another origin")
+	}
+	return o
+}
+
+// look makes an attempt that starts nothing.
+func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
 	next := call{Attempt: a, method: http.MethodGet, at: s.at, single: s.leadsOn()}
 	if !s.following && !s.starts() {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
-	got := s.pages.do(ctx, next)
+	got := s.layers.do(ctx, next)
 	o := s.observe(ctx, got)
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
 	o.Following.Due = s.follow.word == "none" && s.changes() && !s.sent
@@ -123,7 +128,7 @@ func (s *Session) Look(ctx context.Context, a Attempt) status.Observation {
 
 // leadsOn reports whether the next answer only says where to look.
 func (s *Session) leadsOn() bool {
-	return !s.following && s.follow.explicit() && !s.client.FollowEach
+	return !s.following && s.follow.explicit() && !s.each
 }
 
 // observe makes the observation of a look, and notes where its answer says to look from
@@ -136,9 +141,6 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 		return o
 	}
 	o.Following.Earlier = s.statement
-	if s.arrival != "" {
-		o.Remarks, s.arrival = append(o.Remarks, s.arrival), ""
-	}
 	switch {
 	case s.following:
 		s.observeFollowed(&o, got)
@@ -149,7 +151,7 @@ func (s *Session) observe(ctx context.Context, got *answer) status.Observation {
 			o.Following.Missing = "nothing to follow: " + o.Following.Missing
 		}
 	}
-	if s.client.FollowEach && o.Good() {
+	if s.each && o.Good() {
 		s.list(ctx, &o, got)
 	}
 	return o
@@ -169,11 +171,11 @@ func (s *Session) observeFollowed(o *status.Observation, got *answer) {
 	// Behind a Location, too, a document with a provisioningState is a status
 	// document, whatever its code.
 	isLocation := s.monitor == status.MonitorLocation || s.monitor == status.MonitorCreated
-	if isLocation && isGood(got.code) && hasProvisioningState(got) {
+	if isLocation && got.Good() && hasProvisioningState(got) {
 		o.Following.Monitor = status.MonitorAzure
 	}
 	if l, _ := s.client.headerLink(got, s.monitor); l.to.url != nil && !l.to.same(s.at) {
-		s.goTo(l, o, got)
+		s.goTo(l, o)
 	}
 }
 
@@ -184,18 +186,17 @@ func (s *Session) findLink(ctx context.Context, o *status.Observation, got *answ
 		if problem != nil {
 			o.Remarks = append(o.Remarks, problem.Error())
 		}
-		s.goTo(l, o, got)
+		s.goTo(l, o)
 	} else if problem != nil {
 		o.Following.Missing, o.Following.Untrusted = problem.Error(), errors.Is(problem, ErrUntrusted)
 	}
 }
 
 // goTo makes the next attempts look where a link points, and says so.
-func (s *Session) goTo(l link, o *status.Observation, from *answer) {
+func (s *Session) goTo(l link, o *status.Observation) {
 	s.at, s.monitor, s.following = l.to, l.monitor, true
 	o.Following.Next = urlName(l.to.url)
-	remark := fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source) + s.client.withheld(from.asked.at, l.to)
-	o.Remarks = append(o.Remarks, remark)
+	o.Remarks = append(o.Remarks, fmt.Sprintf("following %s, as %s says", o.Following.Next, l.source))
 }
 
 // isElsewhere reports whether a 303 led from a status document to the result. A 303 to
@@ -207,8 +208,8 @@ func isElsewhere(got *answer) bool {
 // doubt says why a good answer may not be one: it is an HTML page, perhaps one to log in or of
 // a server under maintenance, where none was asked for.
 func (s *Session) doubt(got *answer) string {
-	wanted := strings.Join(s.client.Header["Accept"], "")
-	if !isGood(got.code) || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
+	wanted := strings.Join(s.client.header["Accept"], "")
+	if !got.Good() || !isHTML(got) || strings.Contains(strings.ToLower(wanted), "html") || isElsewhere(got) {
 		return ""
 	}
 	n := len(got.asked.redirects)
@@ -226,9 +227,9 @@ func isHTML(a *answer) bool {
 
 // start sends the request that starts the operation. It is due again only where it never
 // left, or was refused for load or for its credentials.
-func (s *Session) start(ctx context.Context) status.Observation {
+func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
-	got := s.pages.do(ctx, call{Attempt: s.attempt, method: c.Method, at: c.given, body: c.Body, start: true})
+	got := s.layers.do(ctx, call{Attempt: a, method: c.Method, at: c.given, body: c.Body, start: true})
 	for _, r := range got.asked.redirects {
 		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
@@ -261,11 +262,11 @@ func (s *Session) start(ctx context.Context) status.Observation {
 func (s *Session) started(ctx context.Context, o *status.Observation, got *answer) {
 	c := s.client
 	switch {
-	case c.FollowEach && o.Good():
-		s.listStarted(ctx, o, got)
+	case s.each && o.Good():
+		s.list(ctx, o, got)
 	case s.follow.word == "self" && (o.Good() || got.code == http.StatusSeeOther):
 		o.Following.Next = urlName(s.at.url)
-	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !c.FollowEach:
+	case o.Good(), isAmbiguous(got.code, c.Method) && s.follow.explicit() && !s.each:
 		location, err := c.refer(got.asked.at, got.Header.Get("Location"))
 		if err == nil || errors.Is(err, ErrUntrusted) {
 			s.location, s.locationErr = location, err
@@ -277,6 +278,25 @@ func (s *Session) started(ctx context.Context, o *status.Observation, got *answe
 		o.Failure = fail(status.FailureMayHaveStarted, fmt.Sprintf("the operation may have started: "+
 			"the request that starts it was answered with HTTP %d %s", got.code, http.StatusText(got.code)), nil)
 	}
+}
+
+// list notes that the elements of a good answer say where to look. The answer to a start has to
+// list all of them: the look that would have to be made again if a further page failed is the
+// start.
+func (s *Session) list(ctx context.Context, o *status.Observation, got *answer) {
+	if got.asked.start && s.next != nil && isPage(got) {
+		to, err := s.next.after(ctx, s.client, got, 1)
+		if o.Doubt = got.Doubt; err == nil && to.url != nil {
+			err = errors.New("only the first page of the answer to a start is read")
+		}
+		if err != nil {
+			words := "the operations have started, but their list goes on, or may: " + err.Error()
+			o.Failure = fail(status.FailureMayHaveStarted, words, err)
+			return
+		}
+	}
+	s.listed, s.doc = got, got.env(ctx).Doc
+	o.Following.Each = true
 }
 
 // mayHaveStarted reports whether an answer that is not good leaves open whether the
@@ -296,4 +316,62 @@ func remarkRedirect(o *status.Observation, got *answer) {
 		o.Remarks = append(o.Remarks, fmt.Sprintf("it names %s: send the request there if that is its new address; "+
 			"if it is the result or its status, look there", urlName(to.url)))
 	}
+}
+
+// Result looks for the result of an operation whose status document said that it is done,
+// if that is another document (Azure's API guidelines, "Long-running operations"): at
+// resourceLocation; at the Location of the answer to the POST that started it; at the URL
+// itself after PUT and PATCH.
+//
+// The first look is part of the last attempt, and waits for its Pace.
+func (s *Session) Result(last status.Observation) (look func(context.Context) status.Observation, what string) {
+	if last.Following.Monitor != status.MonitorAzure || s.monitor != status.MonitorAzure {
+		return nil, ""
+	}
+	at, err := s.resultPlace(last)
+	if err == nil && (at.url == nil || at.same(s.at)) {
+		return nil, ""
+	}
+	what = "follow its resourceLocation"
+	if at.url != nil {
+		what = "get " + urlName(at.url)
+	}
+	first := true
+	return func(ctx context.Context) status.Observation {
+		got := failed(nil, call{Attempt: s.attempt, method: http.MethodGet, at: at})
+		if err != nil {
+			got.Failure = fail(status.FailureHopeless, "it "+err.Error(), err)
+		} else if first && s.attempt.wait(ctx, at) != nil {
+			got.Failure = cutOff(ctx, true, 0)
+		} else {
+			first = false
+			got = s.client.do(ctx, got.asked)
+		}
+		o := got.Observation
+		if got.Failure == nil && len(got.asked.redirects) > 0 {
+			o.Doubt = s.doubt(got)
+		}
+		o.Following.Monitor = status.MonitorResult
+		return o
+	}, what
+}
+
+// resultPlace returns where the result is, no URL if that is not named. A place that is named
+// but unusable is an error: the status document is not the result.
+func (s *Session) resultPlace(last status.Observation) (place, error) {
+	var operation struct{ ResourceLocation any }
+	decode(last.Body, "resourceLocation", &operation)
+	switch reference, isText := operation.ResourceLocation.(string); {
+	case reference != "":
+		return s.client.refer(s.at, reference)
+	case !isText && operation.ResourceLocation != nil:
+		return place{}, errors.New("is no text")
+	}
+	switch s.client.Method {
+	case http.MethodPut, http.MethodPatch:
+		return s.client.given, nil
+	case http.MethodPost:
+		return s.location, s.locationErr
+	}
+	return place{}, nil
 }
