@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/newfile"
 	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -189,7 +189,7 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	code = w.jobs.code(code)
 	err := w.world.deliver(ctx, func() error {
 		if w.resultFile != "" && !result.Outcome.Resumed {
-			if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
+			if err := system.WriteFile(w.resultFile, result.Answer()); err != nil {
 				return &report.ResultError{Err: err}
 			}
 		}

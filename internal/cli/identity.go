@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/poll"
+)
+
+// settings are what flags have to do with which target it is: the conditions, with the
+// variables that they name, what they are about, and which server is asked for what, but
+// no limit, and nothing that is renewed.
+type settings struct {
+	Flags  map[string][]string
+	Env    map[string]string
+	Proxy  string
+	Header map[string][]string
+}
+
+// identities returns the IDs of targets in a job log, and that of their elements if they are
+// lists. Two targets that are the same would take each other's place in a later run.
+func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) (ids []string, elements string, err error) {
+	known := make(map[*argv.Line]string) // many have the same settings
+	given := make(map[string]*poll.Poller)
+	for i, p := range pollers {
+		l := lines[i]
+		if known[l] == "" {
+			known[l] = fmt.Sprintf("%q", settingsOf(l, p.Probe))
+		}
+		what, body := aimOf(p.Probe)
+		id := identity("target", known[l], names[i], what, body)
+		if same := given[id]; same != nil {
+			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.Target, p.Target).
+				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
+		}
+		given[id] = p
+		if ids = append(ids, id); p.Elements != nil { // which are the same in all batches
+			what = append(what[:2:2], withoutUser(l.Operands[0]))
+			elements = identity("elements", known[l], "", append(what, l.Operands[1:]...), body)
+		}
+	}
+	return ids, elements, nil
+}
+
+func identity(kind, settings, name string, what []string, body []byte) string {
+	return store.ID(fmt.Appendf(nil, "%q", []any{kind, settings, name, what, body, body != nil}))
+}
+
+// aimOf returns what a probe looks at, and what it sends there.
+func aimOf(probe poll.Probe) (what []string, body []byte) {
+	switch probe := probe.(type) {
+	case *poll.HTTP:
+		return []string{"http", probe.Method, withoutUser(probe.URL)}, probe.Body
+	case *poll.Command:
+		dir, _ := os.Getwd()
+		return append([]string{"command", dir}, probe.Args...), probe.Stdin
+	case poll.TCP:
+		return []string{"tcp", probe.Address}, nil
+	}
+	return nil, nil
+}
+
+// settingsOf returns the settings of a target.
+func settingsOf(l *argv.Line, probe poll.Probe) settings {
+	s := settings{Flags: make(map[string][]string), Env: make(map[string]string)}
+	request, isRequest := probe.(*poll.HTTP)
+	for _, f := range waitFlags() {
+		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
+			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent"}, f.Name)
+		if isPart && l.Has(f.Name) {
+			s.Flags[f.Name] = l.Strings(f.Name)
+		}
+	}
+	// The variables that expressions name: $ENV.NAME and $ENV["NAME"], of jq env.NAME, too.
+	environ := regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
+	for values := range maps.Values(s.Flags) {
+		for _, names := range environ.FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
+			s.Env[names[1]+names[2]] = l.Getenv(names[1] + names[2])
+		}
+	}
+	if isRequest {
+		if socket := s.Flags["unix-socket"]; socket != nil {
+			socket[0], _ = filepath.Abs(socket[0])
+		}
+		s.Proxy, s.Header = withoutUser(proxyOf(l)), identityHeader(l, request.Header)
+	}
+	return s
+}
+
+// identityHeader returns a header without its credentials. Of fields that stand in a file,
+// which is read again, it has the names only.
+func identityHeader(l *argv.Line, header http.Header) map[string][]string {
+	typed := http.Header{}
+	for _, line := range l.Strings("header") {
+		if !strings.HasPrefix(line, "@") {
+			addHeader(typed, line)
+		}
+	}
+	fields := make(map[string][]string)
+	for name := range header {
+		if !slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, name) {
+			fields[name] = typed[name]
+		}
+	}
+	return fields
+}
+
+// withoutUser returns a URL without its user and password.
+func withoutUser(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	u.User = nil
+	return u.String()
+}
