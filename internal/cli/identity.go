@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -10,21 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 )
-
-// settings are what flags have to do with which target it is: the conditions, with the
-// variables that they name, what they are about, and which server is asked for what, but
-// no limit, and nothing that is renewed.
-type settings struct {
-	Flags  map[string][]string
-	Env    map[string]string
-	Proxy  string
-	Header map[string][]string
-}
 
 // identities returns the IDs of targets in a job log, and that of their elements if they are
 // lists. Two targets that are the same would take each other's place in a later run.
@@ -69,50 +59,53 @@ func aimOf(probe poll.Probe) (what []string, body []byte) {
 	return nil, nil
 }
 
-// settingsOf returns the settings of a target.
-func settingsOf(l *argv.Line, probe poll.Probe) settings {
-	s := settings{Flags: make(map[string][]string), Env: make(map[string]string)}
-	request, isRequest := probe.(*poll.HTTP)
+// settingsOf returns, by their names, the flags that have to do with which target it is: the
+// conditions, with the variables that they name, what they are about, and which server is
+// asked for what, but no limit, and nothing that is renewed.
+func settingsOf(l *argv.Line, probe poll.Probe) map[string][]string {
+	settings := make(map[string][]string)
+	_, isRequest := probe.(*poll.HTTP)
 	for _, f := range waitFlags() {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
 			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
-			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent"}, f.Name)
+			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
 		if isPart && l.Has(f.Name) {
-			s.Flags[f.Name] = l.Strings(f.Name)
+			settings[f.Name] = l.Strings(f.Name)
 		}
 	}
-	// The variables that expressions name: $ENV.NAME and $ENV["NAME"], of jq env.NAME, too.
-	environ := regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
-	for values := range maps.Values(s.Flags) {
-		for _, names := range environ.FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
-			s.Env[names[1]+names[2]] = l.Getenv(names[1] + names[2])
-		}
+	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(settings), -1) {
+		name := "$ENV." + names[1] + names[2]
+		settings[name] = []string{l.Getenv(names[1] + names[2])}
 	}
-	if isRequest {
-		if socket := s.Flags["unix-socket"]; socket != nil {
-			socket[0], _ = filepath.Abs(socket[0])
-		}
-		s.Proxy, s.Header = withoutUser(proxyOf(l)), identityHeader(l, request.Header)
+	if settings["proxy"] != nil {
+		settings["proxy"] = []string{withoutUser(proxyOf(l))}
 	}
-	return s
+	if socket := settings["unix-socket"]; socket != nil {
+		socket[0], _ = filepath.Abs(socket[0])
+	}
+	settings["header"] = identityHeader(settings["header"])
+	return settings
 }
 
-// identityHeader returns a header without its credentials. Of fields that stand in a file,
-// which is read again, it has the names only.
-func identityHeader(l *argv.Line, header http.Header) map[string][]string {
-	typed := http.Header{}
-	for _, line := range l.Strings("header") {
-		if !strings.HasPrefix(line, "@") {
-			addHeader(typed, line)
+// environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq
+// env.NAME, too.
+var environName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
+})
+
+// identityHeader returns lines of a header without credentials, and "@" for those that stand in
+// a file, which is read again.
+func identityHeader(lines []string) (kept []string) {
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, ":")
+		switch name = http.CanonicalHeaderKey(strings.TrimSpace(name)); {
+		case strings.HasPrefix(line, "@"):
+			kept = append(kept, "@")
+		case name != "Authorization" && name != "Cookie" && name != "Proxy-Authorization":
+			kept = append(kept, line)
 		}
 	}
-	fields := make(map[string][]string)
-	for name := range header {
-		if !slices.Contains([]string{"Authorization", "Cookie", "Proxy-Authorization"}, name) {
-			fields[name] = typed[name]
-		}
-	}
-	return fields
+	return kept
 }
 
 // withoutUser returns a URL without its user and password.
