@@ -65,7 +65,8 @@ type State struct {
 	Session json.RawMessage `json:"session,omitempty"`
 
 	// Ending is how the wait ended if it has Succeeded or Failed, and Elapsed how long it
-	// took. Any other ending leaves the wait open: Ending is "".
+	// took. Any other ending leaves the wait open: Ending is "". A wait that goes on from the
+	// State of one that has Succeeded, but for its Ending, looks at its result again.
 	Ending  Ending        `json:"ending,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 }
@@ -140,10 +141,14 @@ func (w *wait) keptAtEnd(o Outcome) State {
 	}
 	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && w.refused == nil {
-		return State{
+		ended := State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: o.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
+		if o.Ending == Succeeded { // its result may be looked at again
+			ended.Session = s.Session
+		}
+		return ended
 	}
 	if s.LastLook { // the next run has another deadline
 		s.Due, s.LastLook = time.Time{}, false

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
@@ -242,6 +245,31 @@ func (j *jobs) exit(ev poll.Event) ExitCode {
 		return ExitCode(*past.Exit)
 	}
 	return ExitSuccess
+}
+
+// lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
+// answer to one more look, which starts nothing. Any other outcome is as it was.
+func lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) poll.Outcome {
+	const earlier = "that was in an earlier run"
+	switch {
+	case !o.Resumed:
+		return o
+	case o.Ending != poll.Succeeded:
+		o.Notes = append(o.Notes, earlier)
+		return o
+	}
+	past := *p.Past
+	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
+	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
+	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	again, _ := p.Run(ctx)
+	if again.Ending != poll.Succeeded {
+		o.Notes = append(o.Notes, earlier+", and its result is not printed again: "+again.Reason)
+		return o
+	}
+	o.Verdict, o.Observation = again.Verdict, again.Observation
+	o.Notes = append(o.Notes, earlier+", and it was looked at again for its result")
+	return o
 }
 
 // code returns the exit code of a run that ends with one. That a later run cannot go on with
