@@ -13,13 +13,8 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// The leaves have neither flags nor output: leaf is a package that all may use, the others
-// are those that public packages may use, too.
-const (
-	leaf  = "words"
-	fills = "internal/template"
-	cmds  = "internal/cmdexe"
-)
+// leaf is a package that all may use. It has neither flags nor output.
+const leaf = "words"
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
@@ -28,11 +23,11 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "docs", "internal/table", "internal/report", "internal/store", "internal/system", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "docs", "internal/table", "internal/report", "internal/store", "internal/system", "internal/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
 	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/schedule", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/store", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/system"}},
-	{"internal/targets", []string{fills, leaf}},
+	{"internal/targets", []string{"internal/template", leaf}},
 	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},
 	{"internal/prose", nil},
@@ -46,7 +41,7 @@ var floors = []struct {
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/share"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/share", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr"}},
-	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", cmds, leaf, "status"}},
+	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
 	{"poll/internal/share", nil},
 	{"poll/internal/pace", nil},
@@ -59,8 +54,7 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
-	{fills, []string{cmds}},
-	{cmds, nil},
+	{"internal/template", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -110,7 +104,7 @@ func TestArrows_publicStandsAlone(t *testing.T) {
 			continue
 		}
 		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") && below != cmds { // which quotes for cmd.exe
+			if strings.HasPrefix(below, "internal/") {
 				t.Errorf("%s may import %s", floor.pkg, below)
 			}
 		}

@@ -11,14 +11,12 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
-
-	"github.com/pollcli/poll/internal/cmdexe"
 )
 
 // prepare returns what starts the program at path. The error says why it cannot be given
 // its arguments.
 func prepare(path string, args []string, group bool) (*exec.Cmd, error) {
-	program, line, err := cmdexe.Line(path, args)
+	program, line, err := CommandLine(path, args)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Base(args[0]), err)
 	}
@@ -34,7 +32,7 @@ const whyNotProgram = "not a program: a script comes after its interpreter, such
 // mayRun reports whether a file may be run. cmd.exe runs batch files; any other program begins
 // with MZ (PE Format, MS-DOS Stub). What cannot be read may be one.
 func mayRun(path string) bool {
-	program, _, _ := cmdexe.Line(path, []string{path})
+	program, _, _ := CommandLine(path, []string{path})
 	f, err := os.Open(program)
 	if err != nil {
 		return true

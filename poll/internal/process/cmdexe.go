@@ -1,6 +1,4 @@
-// Package cmdexe makes command lines for cmd.exe and for the batch files that it runs.
-// Unlike other programs on Windows they do not read the quoting of the C runtime.
-package cmdexe
+package process
 
 import (
 	"errors"
@@ -14,46 +12,47 @@ import (
 const mostBytes = 8000
 
 var (
-	// ErrUnfit is the error of an argument that a batch file cannot be given. A line break ends
+	// errUnfit is the error of an argument that a batch file cannot be given. A line break ends
 	// what cmd.exe reads. A quote has no spelling that all programs read alike behind it.
-	ErrUnfit = errors.New(`an argument holds a quote or a line break, which no batch file can be given safely`)
-	// ErrLines is the error of a script that is more than the one line that cmd.exe reads.
-	ErrLines = errors.New("what cmd.exe runs is one line")
-	// ErrLong is the error of a command line that cmd.exe would not read to its end.
-	ErrLong = errors.New("the arguments are longer than cmd.exe reads")
+	errUnfit = errors.New(`an argument holds a quote or a line break, which no batch file can be given safely`)
+	// errLines is the error of a script that is more than the one line that cmd.exe reads.
+	errLines = errors.New("what cmd.exe runs is one line")
+	// errLong is the error of a command line that cmd.exe would not read to its end.
+	errLong = errors.New("the arguments are longer than cmd.exe reads")
 )
 
-// Unfit reports whether an argument is one that a batch file cannot be given.
-func Unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
+// unfit reports whether an argument is one that a batch file cannot be given.
+func unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
 
-// Line returns the program to start for the one at path, and its command line, "" for that
+// CommandLine returns the program to start for the one at path, and its command line, "" for that
 // of the C runtime. args[0] is the name of the program. path is as Windows has found it: it
-// says whether that is cmd.exe, or a batch file, which cmd.exe is started for.
-func Line(path string, args []string) (program, line string, err error) {
-	switch name := BaseName(path); {
+// says whether that is cmd.exe, or a batch file, which cmd.exe is started for: unlike other
+// programs they do not read the quoting of the C runtime.
+func CommandLine(path string, args []string) (program, line string, err error) {
+	switch name := baseName(path); {
 	case name == "cmd.exe":
 		program, line = path, scriptLine(args[1:])
 		if strings.ContainsAny(line, "\r\n") {
-			err = ErrLines
+			err = errLines
 		}
 	case strings.HasSuffix(name, ".bat"), strings.HasSuffix(name, ".cmd"):
 		// Another interpreter, as COMSPEC may name, may read another quoting.
 		program, line = os.Getenv("SystemRoot")+`\System32\cmd.exe`, batchLine(path, args[1:])
-		if slices.ContainsFunc(args[1:], Unfit) {
-			err = ErrUnfit
+		if slices.ContainsFunc(args[1:], unfit) {
+			err = errUnfit
 		}
 	default:
 		program = path
 	}
 	if err == nil && len(line) > mostBytes {
-		err = ErrLong
+		err = errLong
 	}
 	return program, line, err
 }
 
-// BaseName returns the name of a file in lower case, without the dots and blanks at its end,
+// baseName returns the name of a file in lower case, without the dots and blanks at its end,
 // which Windows does not see.
-func BaseName(path string) string {
+func baseName(path string) string {
 	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
 }
 
@@ -75,9 +74,6 @@ func scriptLine(args []string) string {
 	}
 	return ""
 }
-
-// IsScriptFlag reports whether all that follows arg is a script to cmd.exe.
-func IsScriptFlag(arg string) bool { return scriptFlag(arg) >= 0 }
 
 // scriptFlag returns where the first /c or /k of an argument is, which may come after other
 // flags, as in /d/c; -1 if there is none. /r is /c.

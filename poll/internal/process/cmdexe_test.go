@@ -1,4 +1,4 @@
-package cmdexe
+package process
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestLine(t *testing.T) {
+func TestCommandLine(t *testing.T) {
 	t.Setenv("SystemRoot", `C:\Windows`)
 	const cmd = `C:\Windows\System32\cmd.exe`
 	const batch = `cmd.exe /e:ON /v:OFF /d /c ""C:\x y\a.bat"`
@@ -35,19 +35,19 @@ func TestLine(t *testing.T) {
 		{path: cmd, args: []string{"/c", "curl", "http://h/?a=1&b=2", "&&", "x", "2>nul", ">", "a b", "||", "3&4"}, program: cmd,
 			line: `cmd.exe /c "curl "http://h/?a=1&b=2" && x 2>nul > "a b" || "3&4""`},
 		{path: cmd, args: []string{"/c", "echo", "%PATH%", "^&"}, program: cmd, line: `cmd.exe /c "echo %PATH% "^&""`},
-		{path: cmd, args: []string{"/c", "echo\ndir"}, err: ErrLines},
+		{path: cmd, args: []string{"/c", "echo\ndir"}, err: errLines},
 
 		{path: `C:\x y\a.bat`, program: cmd, line: batch + `"`},
 		{path: `C:\x y\a.bat. .`, args: []string{"a", "-b=1", "", `a\`, `\b`}, program: cmd, line: batch + ` a "-b=1" "" "a\\" \b"`},
 		{path: `C:\x y\a.bat`, args: []string{"a&b", "é"}, program: cmd, line: batch + ` "a&b" "é""`},
 		{path: `C:\x y\a.bat`, args: []string{"%PATH%"}, program: cmd, line: batch + ` "%%cd:~,%PATH%%cd:~,%""`},
 		{path: `C:\1%\A.CMD`, program: cmd, line: `cmd.exe /e:ON /v:OFF /d /c ""C:\1%%cd:~,%\A.CMD""`},
-		{path: `C:\a.bat`, args: []string{"a\r"}, err: ErrUnfit},
-		{path: `C:\a.bat`, args: []string{"b", `a"`}, err: ErrUnfit},
-		{path: `C:\a.bat`, args: []string{"a\x00"}, err: ErrUnfit},
-		{path: `C:\a.bat`, args: []string{strings.Repeat("a", mostBytes)}, err: ErrLong},
+		{path: `C:\a.bat`, args: []string{"a\r"}, err: errUnfit},
+		{path: `C:\a.bat`, args: []string{"b", `a"`}, err: errUnfit},
+		{path: `C:\a.bat`, args: []string{"a\x00"}, err: errUnfit},
+		{path: `C:\a.bat`, args: []string{strings.Repeat("a", mostBytes)}, err: errLong},
 	} {
-		program, line, err := Line(test.path, append([]string{"name"}, test.args...))
+		program, line, err := CommandLine(test.path, append([]string{"name"}, test.args...))
 		if !errors.Is(err, test.err) || err == nil && (program != test.program || line != test.line) {
 			t.Errorf("%s %q: have %s, %s, %v, want %s, %s, %v", test.path, test.args, program, line, err, test.program, test.line, test.err)
 		}
@@ -72,7 +72,7 @@ func TestBatchLine(t *testing.T) {
 func FuzzBatchLine(f *testing.F) {
 	f.Add(`%cd:~,% & calc`, `a\%PATH%`)
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if !Unfit(a + b) {
+		if !unfit(a + b) {
 			checkBatch(t, []string{a, b})
 		}
 	})
