@@ -39,8 +39,8 @@ type Record struct {
 // recordLine is the form of a record in the file: seconds, as in poll's events.
 type recordLine struct {
 	End     time.Time `json:"end"`
-	Lo      *float64  `json:"lo_s"`
-	Hi      *float64  `json:"hi_s,omitempty"`
+	Lo      float64   `json:"lo_s"`
+	Hi      float64   `json:"hi_s,omitzero"` // of an operation that ended
 	Outcome Outcome   `json:"outcome"`
 }
 
@@ -48,11 +48,7 @@ func (r Record) encode() ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	l := recordLine{End: r.End.UTC().Truncate(time.Millisecond), Lo: new(r.Lo.Seconds()), Outcome: r.Outcome}
-	if r.Outcome.Finished() {
-		l.Hi = new(r.Hi.Seconds())
-	}
-	text, err := json.Marshal(l)
+	text, err := json.Marshal(recordLine{r.End.UTC().Truncate(time.Millisecond), r.Lo.Seconds(), r.Hi.Seconds(), r.Outcome})
 	return append(text, '\n'), err
 }
 
@@ -61,16 +57,7 @@ func decodeRecord(text []byte) (Record, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return Record{}, errors.New("not a JSON object of a run")
 	}
-	if l.Lo == nil {
-		return Record{}, errors.New("lo_s is missing")
-	}
-	r := Record{End: l.End, Lo: seconds(*l.Lo), Outcome: l.Outcome}
-	if l.Outcome.Finished() {
-		if l.Hi == nil {
-			return Record{}, errors.New("hi_s is missing")
-		}
-		r.Hi = seconds(*l.Hi)
-	}
+	r := Record{End: l.End, Lo: seconds(l.Lo), Hi: seconds(l.Hi), Outcome: l.Outcome}
 	return r, r.check()
 }
 
