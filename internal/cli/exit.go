@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -63,7 +64,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	case poll.Succeeded:
 		return ExitSuccess
 	case poll.Failed:
-		if errors.As(o.Cause, new(*unrecorded)) {
+		if errors.Is(o.Cause, store.ErrNotStarted) {
 			return ExitInternal
 		}
 		return ExitError

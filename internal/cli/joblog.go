@@ -135,12 +135,7 @@ func (j *jobs) attach(p *poll.Poller, id string) {
 	if t, ok := p.Probe.(interface{ Target() string }); ok {
 		name = cmp.Or(name, t.Target())
 	}
-	p.Starting = func(s poll.State) error {
-		if err := j.log.Start(store.Entry{ID: id, Name: name, State: s}); err != nil {
-			return &unrecorded{err}
-		}
-		return nil
-	}
+	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: s}) }
 	if p.Elements == nil {
 		j.ids = append(j.ids, id)
 		return
@@ -177,13 +172,6 @@ func (j *jobs) note() string {
 	}
 	return "goes on with " + j.path
 }
-
-// An unrecorded error means that a start was not sent, since the job log could not be
-// written.
-type unrecorded struct{ error }
-
-func (e *unrecorded) Error() string { return "nothing was started: " + e.error.Error() }
-func (e *unrecorded) Unwrap() error { return e.error }
 
 // entry returns what the log is to say of the target of an event.
 func (j *jobs) entry(ev poll.Event) store.Entry {

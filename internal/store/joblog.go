@@ -25,6 +25,9 @@ const (
 	patience = 200 * time.Millisecond
 )
 
+// ErrNotStarted reports that a request was not sent, since a job log does not have its start.
+var ErrNotStarted = errors.New("nothing was started")
+
 // An Event says why a line was written.
 type Event string
 
@@ -143,8 +146,8 @@ func (l *Log) Started() (targets []Entry) {
 }
 
 // Start notes that a request is about to start the operation of a target. It returns once
-// that will outlast a crash of the machine, in the file of that name; after an error the
-// request must not be sent.
+// that will outlast a crash of the machine, in the file of that name; after an error, which is
+// ErrNotStarted, the request must not be sent.
 func (l *Log) Start(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,7 +155,10 @@ func (l *Log) Start(e Entry) error {
 	if l.err == nil {
 		l.sent[e.ID] = e.State.Sent + 1
 	}
-	return l.failed(cmp.Or(l.err, l.Lost()))
+	if err := cmp.Or(l.err, l.Lost()); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStarted, l.failed(err))
+	}
+	return nil
 }
 
 // Follow notes that a request that starts an operation was answered. Where that is not

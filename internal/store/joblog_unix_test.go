@@ -29,7 +29,7 @@ func fill(path string) int {
 		err = l.Start(starting(fmt.Sprint(n, strings.Repeat("x", 200))))
 	}
 	again := l.Start(starting("short"))
-	if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), "write job log "+path+": ") || !errors.Is(again, syscall.EFBIG) || !errors.Is(l.Close(), syscall.EFBIG) {
+	if !errors.Is(err, syscall.EFBIG) || !strings.HasPrefix(err.Error(), "nothing was started: write job log "+path+": ") || !errors.Is(again, syscall.EFBIG) || !errors.Is(l.Close(), syscall.EFBIG) {
 		return 2
 	}
 	return 0
