@@ -237,7 +237,7 @@ func (j *jobs) exit(ev poll.Event) ExitCode {
 
 // lookAgain returns the outcome of a target that had succeeded in an earlier run, with the
 // answer to one more look, which starts nothing. Any other outcome is as it was.
-func lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) poll.Outcome {
+func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 	const earlier = "that was in an earlier run"
 	switch {
 	case !o.Resumed:
@@ -246,10 +246,12 @@ func lookAgain(ctx context.Context, p poll.Poller, o poll.Outcome) poll.Outcome 
 		o.Notes = append(o.Notes, earlier)
 		return o
 	}
+	p := w.poller
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0
 	p.Starting = func(poll.State) error { return errors.New("it would be started again") }
+	p.Settle = func(o poll.Outcome) poll.Outcome { return w.output.Settle(o).Outcome }
 	again, _ := p.Run(ctx)
 	if again.Ending != poll.Succeeded {
 		o.Notes = append(o.Notes, earlier+", and its result is not printed again: "+again.Reason)

@@ -147,7 +147,7 @@ func noticeLong(reporter *report.Reporter) *time.Timer {
 // end reports how the run ended and writes the result to stdout. That does not wait
 // for others who hold the history; the last words do.
 func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
-	outcome := lookAgain(ctx, w.poller, *event.Outcome)
+	outcome := w.lookAgain(ctx, *event.Outcome)
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
