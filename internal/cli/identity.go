@@ -17,7 +17,8 @@ import (
 )
 
 // identities returns the IDs of targets in a job log, and that of their elements if they are
-// lists. Two targets that are the same would take each other's place in a later run.
+// lists. Two targets that are the same would take each other's place in a later run; URLs in
+// which there are variables of the environment must not be kept.
 func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) (ids []string, elements string, err error) {
 	known := make(map[*argv.Line]string) // many have the same settings
 	given := make(map[string]*poll.Poller)
@@ -25,6 +26,10 @@ func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names
 		l := lines[i]
 		if known[l] == "" {
 			known[l] = fmt.Sprintf("%q", settingsOf(l, p.Probe))
+			if s, ok := sessionOf(p.Probe).(interface{ KeepsEnviron() bool }); ok && l.Has("follow") && s.KeepsEnviron() {
+				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, l.Origin("follow")).
+					Hint("headers are not kept: -H 'Authorization: Bearer ...'")
+			}
 		}
 		what, body := aimOf(p.Probe)
 		id := identity("target", known[l], names[i], what, body)

@@ -47,9 +47,6 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 		return nil, nil
 	}
 	path, origin := l.String("joblog"), l.Origin("joblog")
-	if err := refuseSecrets(origin, pollers, lines); err != nil {
-		return nil, err
-	}
 	ids, elements, err := identities(origin, pollers, lines, names)
 	if err != nil {
 		return nil, err
@@ -83,20 +80,6 @@ func (j *jobs) refuseOthers(resume bool, origin string, pollers []*poll.Poller, 
 	case lacks:
 		return argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, j.path).
 			Hint("the same --batch and the same entries in the same order go on; new entries have to begin a new batch")
-	}
-	return nil
-}
-
-// refuseSecrets refuses to keep URLs in which there are variables of the environment.
-func refuseSecrets(origin string, pollers []*poll.Poller, lines []*argv.Line) error {
-	for i, l := range lines {
-		if i > 0 && l == lines[i-1] || !l.Has("follow") {
-			continue
-		}
-		if s, ok := sessionOf(pollers[i].Probe).(interface{ KeepsEnviron() bool }); ok && s.KeepsEnviron() {
-			return argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, l.Origin("follow")).
-				Hint("headers are not kept: -H 'Authorization: Bearer ...'")
-		}
 	}
 	return nil
 }
