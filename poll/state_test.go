@@ -237,6 +237,31 @@ func TestAWaitThatHasEnded(t *testing.T) {
 	}
 }
 
+// What has succeeded is looked at again where it was followed, and is not started again.
+func TestAResultIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var s service
+		p := s.poller()
+		end, state := last(t, t.Context(), p)
+		if end.Outcome.Ending != poll.Succeeded || !state.Ended() {
+			t.Fatalf("%+v, state %+v", end.Outcome, state)
+		}
+		asked := len(s.requests)
+		again := reread(t, state)
+		again.Ending, again.Due = "", time.Now()
+		p.Past = &again
+		p.Starting = func(poll.State) error { t.Error("it is started again"); return nil }
+		second, _ := last(t, t.Context(), p)
+		if diff := cmp.Diff(end.Outcome.Observation.Body, second.Outcome.Observation.Body); diff != "" || second.State.Attempts != end.State.Attempts+1 {
+			t.Errorf("%d attempts, result (-want +have):\n%s", second.State.Attempts, diff)
+		}
+		if len(s.requests) == asked {
+			t.Error("no request")
+		}
+	})
+}
+
 // Between the moment before a start is sent and the one when its answer is known, what is
 // kept says that the operation may have started; a wait that goes on from there sends nothing.
 func TestAStartIsAnnounced(t *testing.T) {

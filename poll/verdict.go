@@ -397,10 +397,14 @@ func (w *wait) keptAtEnd(o Outcome) State {
 	}
 	s := w.kept()
 	if (o.Ending == Succeeded || o.Ending == Failed) && !w.unsent {
-		return State{
+		ended := State{
 			Start: s.Start, Began: s.Began, Last: s.Last, Attempts: s.Attempts, Sent: s.Sent, Taken: s.Taken, Alone: s.Alone,
 			Status: o.Status, Reason: o.Reason, Ending: o.Ending, Elapsed: o.Elapsed,
 		}
+		if o.Ending == Succeeded { // its result may be looked at again
+			ended.Session = s.Session
+		}
+		return ended
 	}
 	if s.LastLook { // the next run has another deadline
 		s.Due, s.LastLook = time.Time{}, false

@@ -13,14 +13,8 @@ import (
 
 const module = "github.com/pollcli/poll"
 
-// The leaves have neither flags nor output: leaf is a package that all may use, the others
-// are those that public packages may use, too.
-const (
-	leaf  = "words"
-	fills = "internal/template"
-	files = "internal/lockedfile"
-	cmds  = "internal/cmdexe"
-)
+// leaf is a package that all may use. It has neither flags nor output.
+const leaf = "words"
 
 // floors are the packages of the house from the top to the bottom, as
 // CONTRIBUTING.md lists them, each with all that it may import of the others.
@@ -29,28 +23,25 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/report", "internal/joblog", "internal/signals", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "docs", "internal/table", "internal/report", "internal/store", "internal/system", "internal/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
 	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
-	{"internal/cli/learning", []string{"internal/schedule", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
-	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/newfile"}},
-	{"internal/targets", []string{fills, leaf}},
+	{"internal/cli/learning", []string{"internal/schedule", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/store", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
+	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/system"}},
+	{"internal/targets", []string{"internal/template", leaf}},
 	{"internal/argv", []string{leaf}},
 	{"internal/table", []string{leaf}},
-	{"internal/newfile", nil},
 	{"internal/prose", nil},
-	{"internal/exitwatch", nil},
 	{"docs", nil},
-	{"internal/signals", nil},
 	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
 	{"internal/schedule", []string{"backoff"}},
-	{"internal/joblog", []string{files, "poll"}},
-	{"internal/history", []string{files, "backoff/learn"}},
+	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
+	{"internal/system", nil},
 	{"poll/fleet", []string{"poll", "poll/internal/pace", "poll/internal/share"}},
 	{"poll", []string{"poll/internal/request", "poll/internal/process", "poll/internal/elements", "poll/internal/pace", "poll/internal/share", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr", "backoff"}},
 	{"poll/internal/request", []string{"poll/internal/hint", "poll/internal/body", "poll/internal/cause", leaf, "status", "status/expr"}},
-	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", cmds, leaf, "status"}},
+	{"poll/internal/process", []string{"poll/internal/body", "poll/internal/cause", leaf, "status"}},
 	{"poll/internal/elements", []string{"status", "status/expr"}},
 	{"poll/internal/share", nil},
 	{"poll/internal/pace", nil},
@@ -63,9 +54,7 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
-	{fills, []string{cmds}},
-	{cmds, nil},
-	{files, nil},
+	{"internal/template", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 
@@ -81,12 +70,12 @@ var only = map[string][]string{
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},
 	"github.com/dunglas/httpsfv":       {"poll/internal/hint"},
-	"github.com/gofrs/flock":           {files, "poll/fleet"},
+	"github.com/gofrs/flock":           {"internal/store", "poll/fleet"},
 	"github.com/gomodule/redigo":       {"poll/fleet", "poll/fleet"},
 	"go.yaml.in/yaml/v3":               {"internal/targets"},
 	"golang.org/x/text":                {"status/expr"},
 	"golang.org/x/term":                {"internal/term"},
-	"golang.org/x/sys":                 {"internal/exitwatch", "internal/lockedfile", "internal/signals", "internal/term", "poll/internal/process"},
+	"golang.org/x/sys":                 {"internal/system", "internal/term", "poll/internal/process"},
 }
 
 // systems are those whose files are looked at: a file for another system may
@@ -115,7 +104,7 @@ func TestArrows_publicStandsAlone(t *testing.T) {
 			continue
 		}
 		for _, below := range floor.below {
-			if strings.HasPrefix(below, "internal/") && below != cmds { // which quotes for cmd.exe
+			if strings.HasPrefix(below, "internal/") {
 				t.Errorf("%s may import %s", floor.pkg, below)
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"runtime"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/signals"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -67,7 +67,7 @@ func (w *wait) then(ctx context.Context, l *argv.Line, err error) error {
 	if w.world.release != nil {
 		w.world.release() // from now on a signal ends the process
 	}
-	if caught, ok := errors.AsType[*signals.Error](context.Cause(ctx)); ok {
+	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught
 	}
 	path, err := exec.LookPath(l.Then[0])

@@ -10,7 +10,7 @@ import (
 	"syscall"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cmdexe"
+	"github.com/pollcli/poll/poll"
 )
 
 // become runs a program, since Windows has no exec, and returns its exit code. Ctrl-C
@@ -21,7 +21,7 @@ func become(path string, args []string) (ExitCode, error) {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	program, line, err := cmdexe.Line(path, args)
+	program, line, err := poll.CommandLine(path, args)
 	if err != nil {
 		return ExitUsage, fmt.Errorf("%s: %w", argv.ProgramName(args[0]), err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/signals"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -27,8 +27,8 @@ func TestPrinted_givenUp(t *testing.T) {
 	o := &status.Observation{Kind: status.KindCommand, Exit: new(int),
 		Body: []byte(`{"a":[` + strings.Repeat(`{"s":0},`, 1_000_000) + `{"s":0}]}`)}
 	for cause, want := range map[error]poll.Ending{
-		&signals.Error{Signal: syscall.SIGTERM}: poll.Interrupted,
-		&timeoutError{time.Second}:              poll.TimedOut,
+		&system.SignalError{Signal: syscall.SIGTERM}: poll.Interrupted,
+		&timeoutError{time.Second}:                   poll.TimedOut,
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)

@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/signals"
+	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 )
@@ -38,7 +39,7 @@ const (
 
 // exitCode says how an error ends the process. A signal counts before all else.
 func exitCode(err error) ExitCode {
-	var signal *signals.Error
+	var signal *system.SignalError
 	var said *exitError
 	var cannot *poll.Error
 	switch {
@@ -63,7 +64,7 @@ func outcomeCode(o poll.Outcome) ExitCode {
 	case poll.Succeeded:
 		return ExitSuccess
 	case poll.Failed:
-		if errors.As(o.Cause, new(*unrecorded)) {
+		if errors.Is(o.Cause, store.ErrNotStarted) {
 			return ExitInternal
 		}
 		return ExitError
@@ -105,7 +106,7 @@ func Main(w World) {
 	// Signals are caught before anything else: until then Go exits with 2 on some, with a
 	// dump of all goroutines. They stay caught until the exit: as process 1, Go would exit
 	// with 2 on a signal that comes after the run.
-	ctx, hurry, release := signals.Catch(context.Background())
+	ctx, hurry, release := system.CatchSignals(context.Background())
 	// A fatal error of the runtime would exit with 2, as if nothing had been
 	// attempted. This makes it die by SIGABRT.
 	debug.SetTraceback("crash")
@@ -119,8 +120,8 @@ func Main(w World) {
 // Exit ends the process with a code, or by the signal that ended the wait, so that
 // the shell running a script knows that Ctrl-C was meant for the script, too.
 func Exit(ctx context.Context, code ExitCode) {
-	if e, ok := errors.AsType[*signals.Error](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
-		os.Exit(signals.DieOf(e.Signal))
+	if e, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok && int(code) == e.ExitCode() {
+		os.Exit(system.DieOf(e.Signal))
 	}
 	os.Exit(int(code))
 }

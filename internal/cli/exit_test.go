@@ -12,7 +12,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/signals"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -34,7 +34,7 @@ func TestOutcomeCode(t *testing.T) {
 		{"timeout", poll.Outcome{Ending: poll.TimedOut}, 124},
 		{"not executable", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotExecutable)}, 126},
 		{"not found", poll.Outcome{Ending: poll.CannotRun, Observation: failure(status.FailureNotFound)}, 127},
-		{"signal", poll.Outcome{Ending: poll.Interrupted, Cause: &signals.Error{Signal: syscall.SIGTERM}}, 143},
+		{"signal", poll.Outcome{Ending: poll.Interrupted, Cause: &system.SignalError{Signal: syscall.SIGTERM}}, 143},
 		{"interrupted by nobody", poll.Outcome{Ending: poll.Interrupted, Cause: errors.New("gone")}, 125},
 	} {
 		if have := outcomeCode(test.outcome); have != test.want {
@@ -54,10 +54,10 @@ func TestExitCode(t *testing.T) {
 		{fmt.Errorf("in a wait: %w", argv.Usagef("no such flag")), 2},
 		{&report.ResultError{Err: errors.New("full")}, 125},
 		{&exitError{code: 3}, 3},
-		{&signals.Error{Signal: syscall.SIGINT}, 130},
+		{&system.SignalError{Signal: syscall.SIGINT}, 130},
 		{errors.New("anything else"), 125},
 		// When several hold, the signal is first.
-		{errors.Join(&report.ResultError{Err: errors.New("full")}, &signals.Error{Signal: syscall.SIGHUP}), 129},
+		{errors.Join(&report.ResultError{Err: errors.New("full")}, &system.SignalError{Signal: syscall.SIGHUP}), 129},
 	} {
 		if have := exitCode(test.err); have != test.want {
 			t.Errorf("%v: have %d, want %d", test.err, have, test.want)
@@ -127,7 +127,7 @@ func TestGuard(t *testing.T) {
 
 // run says when the guard has ended the process, and why.
 func (g guarded) run(t *testing.T) (ended string) {
-	signal := &signals.Error{Signal: syscall.SIGTERM}
+	signal := &system.SignalError{Signal: syscall.SIGTERM}
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -160,7 +160,7 @@ func TestAwait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		deliver := World{}.deliver
-		failure, signal := errors.New("failure"), &signals.Error{Signal: syscall.SIGTERM}
+		failure, signal := errors.New("failure"), &system.SignalError{Signal: syscall.SIGTERM}
 		slow := func() error { time.Sleep(time.Second); return failure }
 		ctx, cancel := context.WithCancelCause(t.Context())
 		if err := await(ctx, slow); err != failure {
@@ -189,7 +189,7 @@ func TestDeliver_signalAfterTheResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		err := World{}.deliver(ctx, func() error {
-			cancel(&signals.Error{Signal: syscall.SIGTERM})
+			cancel(&system.SignalError{Signal: syscall.SIGTERM})
 			time.Sleep(messageTime / 2)
 			return nil
 		})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -281,7 +281,7 @@ func TestLearn_startedJobs(t *testing.T) {
 			}
 		}
 		dir := strings.TrimPrefix(j.flags[len(j.flags)-1], "--history=")
-		records, _, err := history.Store{Dir: dir}.Read("job")
+		records, _, err := store.History{Dir: dir}.Read("job")
 		if err != nil || len(records) != runs {
 			t.Fatalf("%d runs are remembered: %v", len(records), err)
 		}
@@ -290,7 +290,7 @@ func TestLearn_startedJobs(t *testing.T) {
 				t.Errorf("run %d: learned as %s to %s, took %s", i+1, r.Lo, r.Hi, took)
 			}
 		}
-		m, err := learn.Fit(history.Runs(records), learn.Options{})
+		m, err := learn.Fit(store.Runs(records), learn.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

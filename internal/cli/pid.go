@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/exitwatch"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -20,7 +20,7 @@ func watchProcesses(ctx context.Context, l *argv.Line) (watching context.Context
 			return nil, nil, argv.Usagef("%s: %q is not the number of a process", g.Origin, g.Value).
 				Hint("a shell has that of the last program in the background in $!")
 		}
-		if ended[g.Value], err = exitwatch.Notify(int(pid)); err != nil {
+		if ended[g.Value], err = system.ProcessEnd(int(pid)); err != nil {
 			return nil, nil, argv.Usagef("%s %s: %w", g.Origin, g.Value, err)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cmdexe"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -360,7 +359,7 @@ func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error 
 	t.command.Args = args
 	t.poller.Probe = t.command
 	// On Windows it may be a batch file, which the arguments have to be fit for.
-	if r.programs[args[0]] && (runtime.GOOS != "windows" || !slices.ContainsFunc(args, cmdexe.Unfit)) {
+	if r.programs[args[0]] && runtime.GOOS != "windows" {
 		return nil
 	}
 	var err error

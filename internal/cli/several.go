@@ -196,9 +196,6 @@ func (w *wait) describe(l *argv.Line, reader *severalReader) {
 		w.learns = own.learns
 		w.reportLearning()
 	}
-	for _, r := range g.learns {
-		r.Share = report.NewProgress(w.report.Show).Share
-	}
 	w.output.PerTarget = !l.On("any")
 	for _, note := range []string{reader.repeated(), note} {
 		if note != "" {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/newfile"
 	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -147,7 +147,7 @@ func noticeLong(reporter *report.Reporter) *time.Timer {
 // end reports how the run ended and writes the result to stdout. That does not wait
 // for others who hold the history; the last words do.
 func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
-	outcome := *event.Outcome
+	outcome := w.lookAgain(ctx, *event.Outcome)
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
 	}
@@ -157,9 +157,7 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	defer cancel()
 	held := !outcome.Resumed && w.learns.Save(inTime, outcome)
 	result = w.output.Settle(outcome)
-	if result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings()); outcome.Resumed {
-		result.Outcome.Notes = append(result.Outcome.Notes, "that was in an earlier run, and its result is not printed again")
-	}
+	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
 	event.Outcome = &result.Outcome
 	if held {
 		reporter.Clear()
@@ -188,8 +186,8 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	ended := w.jobs.end(end, code)
 	code = w.jobs.code(code)
 	err := w.world.deliver(ctx, func() error {
-		if w.resultFile != "" && !result.Outcome.Resumed {
-			if err := newfile.Write(w.resultFile, result.Answer()); err != nil {
+		if w.resultFile != "" && (!result.Outcome.Resumed || result.Outcome.Observation != nil) {
+			if err := system.WriteFile(w.resultFile, result.Answer()); err != nil {
 				return &report.ResultError{Err: err}
 			}
 		}

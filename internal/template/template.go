@@ -5,8 +5,6 @@ package template
 import (
 	"errors"
 	"strings"
-
-	"github.com/pollcli/poll/internal/cmdexe"
 )
 
 // A URL is a URL with placeholders in braces. What they mean is for the caller to say.
@@ -163,7 +161,7 @@ func Args(args []string) error {
 	cmd, scripts := false, isCmd(args[0])
 	powershell := false // whose script comes, unless it is a file
 	for _, arg := range args {
-		scripts = scripts || cmd && cmdexe.IsScriptFlag(arg)
+		scripts = scripts || cmd && isCmdFlag(arg)
 		cmd = cmd || isCmd(arg)
 		powershell = (powershell || isPowerShell(arg)) && !isFileFlag(arg)
 		if strings.Contains(arg, Item) {
@@ -215,8 +213,18 @@ func isFileFlag(word string) bool {
 	return len(word) > 1 && strings.ContainsAny(word[:1], "-/") && strings.HasPrefix("file", strings.ToLower(word[1:]))
 }
 
-// programName returns the name of a program in lower case, without the .exe of Windows.
-func programName(word string) string { return strings.TrimSuffix(cmdexe.BaseName(word), ".exe") }
+// isCmdFlag reports whether a word has cmd's /c, /k or /r in it, maybe after other flags.
+func isCmdFlag(word string) bool {
+	word = strings.ToLower(word)
+	return strings.Contains(word, "/c") || strings.Contains(word, "/k") || strings.Contains(word, "/r")
+}
+
+// programName returns the name of a program in lower case, without the .exe of Windows, which
+// does not see dots and blanks at the end of a name.
+func programName(word string) string {
+	base := word[strings.LastIndexAny(word, `/\:`)+1:]
+	return strings.TrimSuffix(strings.ToLower(strings.TrimRight(base, ". ")), ".exe")
+}
 
 // scriptFlag reports whether a shell's flag, such as -c or -ec, has a script after it.
 func scriptFlag(word string) bool {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
-	"github.com/pollcli/poll/internal/newfile"
+	"github.com/pollcli/poll/internal/system"
 )
 
 // A File is a chart for the file that a flag names, if it is given.
@@ -33,7 +33,7 @@ func Check(l *argv.Line, flags ...string) error {
 		case path == "-":
 			return argv.Usagef("--%s needs the name of a file", flag)
 		}
-		if err := newfile.Check(path); err != nil {
+		if err := system.CheckFile(path); err != nil {
 			return fmt.Errorf("write --%s %s: %w", flag, path, err)
 		}
 	}
@@ -58,5 +58,5 @@ func (f File) write(path string) error {
 	if err := f.Draw(&b); err != nil {
 		return err
 	}
-	return newfile.Write(path, b.Bytes())
+	return system.WriteFile(path, b.Bytes())
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -45,18 +45,6 @@ func (c *completion) see(ev poll.Event) {
 	c.last = now
 }
 
-// follow remembers the first sight of each eighth of the progress.
-func (r *Recorder) follow(ev poll.Event) {
-	if r.Share == nil || len(r.progress) == history.MaxProgress {
-		return
-	}
-	eighth := func(share float64) int { return int(share * history.MaxProgress) }
-	share, ok := r.Share(ev)
-	if n := len(r.progress); ok && share < 1 && (n == 0 || eighth(share) > eighth(r.progress[n-1].Share)) {
-		r.progress = append(r.progress, history.Progress{Age: backoff.Add(r.age, ev.Age()), Share: share})
-	}
-}
-
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
 func ofResult(o *status.Observation) bool {
@@ -64,9 +52,9 @@ func ofResult(o *status.Observation) bool {
 }
 
 // record returns what to remember of a run, false for nothing.
-func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, bool) {
+func (r *Recorder) record(ctx context.Context, o poll.Outcome) (store.Record, bool) {
 	outcome, ok := remembered(o)
-	run := history.Record{End: time.Now(), Outcome: outcome, Progress: r.progress}
+	run := store.Record{End: time.Now(), Outcome: outcome}
 	if r.seen.unfinished > 0 {
 		run.Lo = backoff.Add(r.age, r.seen.unfinished)
 	}
@@ -91,19 +79,19 @@ func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, 
 // remembered returns the outcome for the history, false if the run tells nothing
 // about the operation. A wait that stopped before the end, for whatever reason, is
 // a timeout.
-func remembered(o poll.Outcome) (history.Outcome, bool) {
+func remembered(o poll.Outcome) (store.Outcome, bool) {
 	if ofResult(o.Observation) {
-		return history.Success, true
+		return store.Success, true
 	}
 	switch o.Ending {
 	case poll.Succeeded:
-		return history.Success, true
+		return store.Success, true
 	case poll.Failed:
-		return history.Failure, failed(o)
+		return store.Failure, failed(o)
 	case poll.TimedOut, poll.AttemptsExhausted, poll.HintTooLong:
-		return history.Timeout, o.State.Attempts > 0
+		return store.Timeout, o.State.Attempts > 0
 	case poll.Interrupted:
-		return history.Interrupted, o.State.Attempts > 0
+		return store.Interrupted, o.State.Attempts > 0
 	}
 	return "", false
 }

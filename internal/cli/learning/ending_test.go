@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -98,22 +98,22 @@ func TestRemembered(t *testing.T) {
 	verdict := func(s status.Status, rule string) status.Verdict { return status.Verdict{Status: s, Rule: rule} }
 	for name, test := range map[string]struct {
 		outcome poll.Outcome
-		want    history.Outcome
+		want    store.Outcome
 	}{
-		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, history.Success},
-		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, history.Failure},
-		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, history.Failure},
+		"succeeded":          {poll.Outcome{Ending: poll.Succeeded}, store.Success},
+		"a rule says failed": {poll.Outcome{Ending: poll.Failed, Observation: code(1), Verdict: verdict(status.Error, "--error-if .x")}, store.Failure},
+		"strict":             {poll.Outcome{Ending: poll.Failed, Observation: code(0), Verdict: verdict(status.Error, "")}, store.Failure},
 		"probe is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: code(126), Verdict: verdict(status.Error, "")}, ""},
 		"start is wrong":     {poll.Outcome{Ending: poll.Failed, Observation: start, Verdict: verdict(status.Error, "")}, ""},
-		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, history.Success},
-		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, history.Success},
+		"result is lost":     {poll.Outcome{Ending: poll.Failed, Observation: result, Verdict: verdict(status.Error, "")}, store.Success},
+		"result is late":     {poll.Outcome{Ending: poll.TimedOut, Observation: result, Verdict: verdict(status.NotReady, "")}, store.Success},
 		"cannot begin":       {poll.Outcome{Ending: poll.Failed}, ""},
 		"cannot run":         {poll.Outcome{Ending: poll.CannotRun, Observation: code(127)}, ""},
-		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, history.Timeout},
+		"timed out":          {poll.Outcome{Ending: poll.TimedOut, State: poll.State{Attempts: 3}}, store.Timeout},
 		"nothing was seen":   {poll.Outcome{Ending: poll.TimedOut}, ""},
-		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, State: poll.State{Attempts: 3}}, history.Timeout},
-		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, history.Timeout},
-		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, history.Interrupted},
+		"exhausted":          {poll.Outcome{Ending: poll.AttemptsExhausted, State: poll.State{Attempts: 3}}, store.Timeout},
+		"hint too long":      {poll.Outcome{Ending: poll.HintTooLong, State: poll.State{Attempts: 3}}, store.Timeout},
+		"interrupted":        {poll.Outcome{Ending: poll.Interrupted, State: poll.State{Attempts: 3}}, store.Interrupted},
 		"interrupted early":  {poll.Outcome{Ending: poll.Interrupted}, ""},
 	} {
 		have, ok := remembered(test.outcome)

@@ -16,7 +16,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/cli/chartfile"
-	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/words"
@@ -44,7 +44,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			store, err := readStore(l)
+			past, err := readStore(l)
 			switch {
 			case err != nil:
 				return err
@@ -53,30 +53,30 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			case len(l.Operands) == 0 && l.Has("svg"):
 				return argv.Usagef("--svg needs the NAME of a history")
 			case len(l.Operands) == 0:
-				return list(ctx, l, s, store)
+				return list(ctx, l, s, past)
 			}
 			name := l.Operands[0]
-			if err := history.CheckName(name); err != nil {
+			if err := store.CheckName(name); err != nil {
 				return argv.Usagef("%w", err)
 			}
 			if l.On("forget") {
-				return forget(ctx, s, store, name)
+				return forget(ctx, s, past, name)
 			}
 			if err := chartfile.Check(l, "svg"); err != nil {
 				return err
 			}
-			return show(ctx, l, s, store, name)
+			return show(ctx, l, s, past, name)
 		},
 	}
 }
 
-func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store) error {
-	names, err := store.List()
+func list(ctx context.Context, l *argv.Line, s *term.Streams, past store.History) error {
+	names, err := past.List()
 	if err != nil {
 		return err
 	}
 	if len(names) == 0 {
-		remark(s, "nothing is remembered in %s", store.Dir)
+		remark(s, "nothing is remembered in %s", past.Dir)
 		return nil
 	}
 	column := func(head string, text func(runs) string) table.Column[runs] {
@@ -90,7 +90,7 @@ func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 		column(" ", runs.lastOutcome), // without a heading
 	}}
 	for _, name := range names {
-		r, err := read(store, name, learn.Options{})
+		r, err := read(past, name, learn.Options{})
 		if err != nil {
 			remark(s, "%v", err)
 			continue
@@ -101,12 +101,12 @@ func list(ctx context.Context, l *argv.Line, s *term.Streams, store history.Stor
 	return l.Write(ctx, t.String())
 }
 
-func forget(ctx context.Context, s *term.Streams, store history.Store, name string) error {
+func forget(ctx context.Context, s *term.Streams, past store.History, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, lockTimeoutAfter)
 	defer cancel()
-	err := store.Forget(ctx, name)
+	err := past.Forget(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return unknown(store, name)
+		return unknown(past, name)
 	}
 	if err == nil {
 		remark(s, "%s is forgotten", name)
@@ -114,14 +114,14 @@ func forget(ctx context.Context, s *term.Streams, store history.Store, name stri
 	return err
 }
 
-func show(ctx context.Context, l *argv.Line, s *term.Streams, store history.Store, name string) error {
-	r, err := read(store, name, learn.Options{Base: backoff.DefaultBase})
+func show(ctx context.Context, l *argv.Line, s *term.Streams, past store.History, name string) error {
+	r, err := read(past, name, learn.Options{Base: backoff.DefaultBase})
 	if err != nil {
 		return err
 	}
 	r.warn(s)
 	if len(r.all) == 0 {
-		return unknown(store, name)
+		return unknown(past, name)
 	}
 	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), r.counts(), r.last(), r.lastOutcome())
 	if r.model == nil {
@@ -146,23 +146,23 @@ func (r runs) picture() chart.Plot {
 }
 
 // unknown reports that there is no history of that name, and suggests another.
-func unknown(store history.Store, name string) error {
-	names, _ := store.List()
-	return argv.Usagef("there is no history of %q in %s", name, store.Dir).Meant(name, names)
+func unknown(past store.History, name string) error {
+	names, _ := past.List()
+	return argv.Usagef("there is no history of %q in %s", name, past.Dir).Meant(name, names)
 }
 
 // runs are the past runs of an operation.
 type runs struct {
 	name     string
-	all      []history.Record // also of runs that were not seen to end
-	model    *learn.Model     // nil without one
-	warnings []string         // about skipped lines
+	all      []store.Record // also of runs that were not seen to end
+	model    *learn.Model   // nil without one
+	warnings []string       // about skipped lines
 }
 
-func read(store history.Store, name string, o learn.Options) (r runs, err error) {
+func read(past store.History, name string, o learn.Options) (r runs, err error) {
 	r.name = name
-	r.all, r.warnings, err = store.Read(name)
-	r.model, _ = learn.Fit(history.Runs(r.all), o) // nil without a run that finished
+	r.all, r.warnings, err = past.Read(name)
+	r.model, _ = learn.Fit(store.Runs(r.all), o) // nil without a run that finished
 	return r, err
 }
 
@@ -208,12 +208,12 @@ func (r runs) lastOutcome() string {
 }
 
 func (r runs) counts() string {
-	number := map[history.Outcome]int{}
+	number := map[store.Outcome]int{}
 	for _, run := range r.all {
 		number[run.Outcome]++
 	}
 	var parts []string
-	for _, outcome := range []history.Outcome{history.Success, history.Failure, history.Timeout, history.Interrupted} {
+	for _, outcome := range []store.Outcome{store.Success, store.Failure, store.Timeout, store.Interrupted} {
 		if n := number[outcome]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/history"
 	"github.com/pollcli/poll/internal/schedule"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
@@ -49,7 +49,7 @@ func RefuseUnlearned(l *argv.Line) error {
 // readOptions checks the name, and reads what shapes the learned schedule.
 func readOptions(l *argv.Line, config schedule.Config) learn.Options {
 	options := learn.Options{Age: l.Duration("age", 0)}
-	if err := history.CheckName(l.String("learn")); err != nil {
+	if err := store.CheckName(l.String("learn")); err != nil {
 		l.Fail("learn", err)
 	}
 	if l.Has("poll-cost") {
@@ -89,12 +89,12 @@ func bounds(l *argv.Line, config schedule.Config) (least, most time.Duration) {
 }
 
 // readStore finds where past runs are kept. The directory need not exist.
-func readStore(l *argv.Line) (history.Store, error) {
+func readStore(l *argv.Line) (store.History, error) {
 	if dir := l.String("history"); dir != "" {
-		return history.Store{Dir: dir}, nil
+		return store.History{Dir: dir}, nil
 	}
-	dir, err := history.DefaultDir(l.Getenv)
-	return history.Store{Dir: dir}, err
+	dir, err := store.DefaultDir(l.Getenv)
+	return store.History{Dir: dir}, err
 }
 
 // Schedules returns the schedules of a model: jitter moves its polls, and the wait
@@ -119,17 +119,17 @@ func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model
 	if l.Err() != nil {
 		return nil, nil, l.Err()
 	}
-	store, err := readStore(l)
+	past, err := readStore(l)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := read(store, l.String("learn"), options)
+	r, err := read(past, l.String("learn"), options)
 	if err != nil {
 		return nil, nil, err
 	}
 	r.warn(s)
 	if r.model == nil {
-		return nil, nil, unknown(store, r.name)
+		return nil, nil, unknown(past, r.name)
 	}
 	return r.model, r.lengths(), nil
 }
@@ -144,11 +144,8 @@ func remark(s *term.Streams, format string, args ...any) {
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run
-	// Share returns how much is done, from 0 to 1, by an event, false if that is not said. It
-	// may be nil.
-	Share func(poll.Event) (share float64, ok bool)
 
-	store history.Store
+	store store.History
 	age   time.Duration // of the operation when the wait starts it, or else itself starts
 	// startedAt and finishedAt read the times of the operation from its last
 	// answer; nil if not given.
@@ -157,9 +154,8 @@ type Recorder struct {
 	closed   bool // the store cannot be used, which has been reported
 	warnings []string
 	seen     completion
-	progress []history.Progress
 	list     *listCompletion // nil for one operation
-	run      history.Record  // which has ended
+	run      store.Record    // which has ended
 }
 
 // A Compiler compiles the expression of a flag.
@@ -219,7 +215,6 @@ func (r *Recorder) Observe(ev poll.Event) {
 		r.list.see(ev, &r.seen)
 	default:
 		r.seen.see(ev)
-		r.follow(ev)
 	}
 }
 
@@ -249,7 +244,7 @@ func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
 		return false
 	}
 	err := r.add(ctx, lockTimeoutBefore)
-	if errors.Is(err, history.ErrHeld) {
+	if errors.Is(err, store.ErrHeld) {
 		return true
 	}
 	r.close("this run is not remembered", err)

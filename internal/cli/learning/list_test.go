@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/history"
+	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -72,7 +72,7 @@ func TestListCompletion(t *testing.T) {
 		r := observeLooks(test.looks...)
 		o, ok := r.list.outcome(poll.Summary{Ending: poll.Succeeded}, &r.seen)
 		run, remembered := r.record(t.Context(), o)
-		if !ok || !remembered || run.Outcome != history.Success || run.Lo != test.lo || run.Hi != test.hi {
+		if !ok || !remembered || run.Outcome != store.Success || run.Lo != test.lo || run.Hi != test.hi {
 			t.Errorf("%s: %s between %v and %v, want %v and %v", test.name, run.Outcome, run.Lo, run.Hi, test.lo, test.hi)
 		}
 	}
@@ -103,19 +103,19 @@ func TestListCompletion_outcome(t *testing.T) {
 		ends   []poll.Event
 		ending poll.Ending
 		others map[poll.Ending]int
-		want   history.Outcome // "" for nothing
+		want   store.Outcome // "" for nothing
 		lo, hi time.Duration
 	}{
-		"succeeded":             {looks: both, ending: poll.Succeeded, want: history.Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"succeeded":             {looks: both, ending: poll.Succeeded, want: store.Success, lo: 900 * time.Millisecond, hi: 2 * time.Second},
 		"had ended before":      {ending: poll.Succeeded},
 		"only confirmed":        {looks: []look{{list: status.NotReady}, {list: status.NotReady}}, ending: poll.Succeeded},
-		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: history.Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
+		"one failed":            {looks: both, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, want: store.Failure, lo: 900 * time.Millisecond, hi: 2 * time.Second},
 		"the list is wrong":     {looks: both, ends: []poll.Event{failed(0, status.Error), failed(1, status.Error)}, ending: poll.Failed},
 		"ended from outside":    {looks: both, ends: []poll.Event{failed(1, status.NotReady)}, ending: poll.Failed},
-		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: history.Timeout, lo: 900 * time.Millisecond},
-		"timed out":             {looks: open, ending: poll.TimedOut, want: history.Timeout, lo: 900 * time.Millisecond},
-		"exhausted":             {looks: open, ending: poll.AttemptsExhausted, want: history.Timeout, lo: 900 * time.Millisecond},
-		"interrupted":           {looks: open, ending: poll.Interrupted, want: history.Interrupted, lo: 900 * time.Millisecond},
+		"one failed, one is on": {looks: open, ends: []poll.Event{failed(1, status.Error)}, ending: poll.Failed, others: map[poll.Ending]int{poll.TimedOut: 1}, want: store.Timeout, lo: 900 * time.Millisecond},
+		"timed out":             {looks: open, ending: poll.TimedOut, want: store.Timeout, lo: 900 * time.Millisecond},
+		"exhausted":             {looks: open, ending: poll.AttemptsExhausted, want: store.Timeout, lo: 900 * time.Millisecond},
+		"interrupted":           {looks: open, ending: poll.Interrupted, want: store.Interrupted, lo: 900 * time.Millisecond},
 		"nothing was seen":      {ending: poll.TimedOut},
 		"cannot run":            {ending: poll.CannotRun},
 	} {
@@ -126,7 +126,7 @@ func TestListCompletion_outcome(t *testing.T) {
 		o, ok := r.list.outcome(poll.Summary{Ending: test.ending, Attempts: len(test.looks), Endings: test.others}, &r.seen)
 		run, remembered := r.record(t.Context(), o)
 		if !ok || !remembered {
-			run = history.Record{}
+			run = store.Record{}
 		}
 		if run.Outcome != test.want || run.Lo != test.lo || run.Hi != test.hi {
 			t.Errorf("%s: %q between %v and %v, want %q, %v and %v", name, run.Outcome, run.Lo, run.Hi, test.want, test.lo, test.hi)

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/poll"
+)
+
+// identities returns the IDs of targets in a job log, and that of their elements if they are
+// lists. Two targets that are the same would take each other's place in a later run; URLs in
+// which there are variables of the environment must not be kept.
+func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) (ids []string, elements string, err error) {
+	known := make(map[*argv.Line]string) // many have the same settings
+	given := make(map[string]*poll.Poller)
+	for i, p := range pollers {
+		l := lines[i]
+		if known[l] == "" {
+			known[l] = fmt.Sprintf("%q", settingsOf(l, p.Probe))
+			if s, ok := sessionOf(p.Probe).(interface{ KeepsEnviron() bool }); ok && l.Has("follow") && s.KeepsEnviron() {
+				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, l.Origin("follow")).
+					Hint("headers are not kept: -H 'Authorization: Bearer ...'")
+			}
+		}
+		what, body := aimOf(p.Probe)
+		id := identity("target", known[l], names[i], what, body)
+		if same := given[id]; same != nil {
+			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.Target, p.Target).
+				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
+		}
+		given[id] = p
+		if ids = append(ids, id); p.Elements != nil { // which are the same in all batches
+			what = append(what[:2:2], withoutUser(l.Operands[0]))
+			elements = identity("elements", known[l], "", append(what, l.Operands[1:]...), body)
+		}
+	}
+	return ids, elements, nil
+}
+
+func identity(kind, settings, name string, what []string, body []byte) string {
+	return store.ID(fmt.Appendf(nil, "%q", []any{kind, settings, name, what, body, body != nil}))
+}
+
+// aimOf returns what a probe looks at, and what it sends there.
+func aimOf(probe poll.Probe) (what []string, body []byte) {
+	switch probe := probe.(type) {
+	case *poll.HTTP:
+		return []string{"http", probe.Method, withoutUser(probe.URL)}, probe.Body
+	case *poll.Command:
+		dir, _ := os.Getwd()
+		return append([]string{"command", dir}, probe.Args...), probe.Stdin
+	case poll.TCP:
+		return []string{"tcp", probe.Address}, nil
+	}
+	return nil, nil
+}
+
+// settingsOf returns, by their names, the flags that have to do with which target it is: the
+// conditions, with the variables that they name, what they are about, and which server is
+// asked for what, but no limit, and nothing that is renewed.
+func settingsOf(l *argv.Line, probe poll.Probe) map[string][]string {
+	settings := make(map[string][]string)
+	_, isRequest := probe.(*poll.HTTP)
+	for _, f := range waitFlags() {
+		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
+			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
+		if isPart && l.Has(f.Name) {
+			settings[f.Name] = l.Strings(f.Name)
+		}
+	}
+	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(settings), -1) {
+		name := "$ENV." + names[1] + names[2]
+		settings[name] = []string{l.Getenv(names[1] + names[2])}
+	}
+	if settings["proxy"] != nil {
+		settings["proxy"] = []string{withoutUser(proxyOf(l))}
+	}
+	if socket := settings["unix-socket"]; socket != nil {
+		socket[0], _ = filepath.Abs(socket[0])
+	}
+	settings["header"] = identityHeader(settings["header"])
+	return settings
+}
+
+// environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq
+// env.NAME, too.
+var environName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\$ENV|\benv)\s*(?:\.\s*(\w+)|\.?\s*\[?\s*["']([^"']+))`)
+})
+
+// identityHeader returns lines of a header without credentials, and "@" for those that stand in
+// a file, which is read again.
+func identityHeader(lines []string) (kept []string) {
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, ":")
+		switch name = http.CanonicalHeaderKey(strings.TrimSpace(name)); {
+		case strings.HasPrefix(line, "@"):
+			kept = append(kept, "@")
+		case name != "Authorization" && name != "Cookie" && name != "Proxy-Authorization":
+			kept = append(kept, line)
+		}
+	}
+	return kept
+}
+
+// withoutUser returns a URL without its user and password.
+func withoutUser(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	u.User = nil
+	return u.String()
+}

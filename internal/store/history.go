@@ -1,0 +1,165 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/pollcli/poll/internal/system"
+)
+
+const (
+	keptRuns   = 100     // finished runs that a shortened file keeps: as many as are learned from
+	maxLines   = 400     // before a file is shortened
+	longestRun = 4 << 10 // bytes of a line
+)
+
+// A History is a directory of past runs: a file for each operation, to which any number of
+// processes may append at once. The directory need not exist. A wait works without any of
+// this: callers report errors once and otherwise ignore them.
+type History struct {
+	Dir string
+}
+
+// Read returns the past runs, oldest first, and a warning if lines were skipped. A
+// history that does not exist has no runs.
+func (h History) Read(name string) (records []Record, warnings []string, err error) {
+	path, err := h.path(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	text, _, err := readEnd(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read history %s: %w", name, err)
+	}
+	records, skipped, reason := parse(text)
+	switch {
+	case skipped == 1:
+		warnings = append(warnings, fmt.Sprintf("history %s: a line is skipped: %v", name, reason))
+	case skipped > 1:
+		warnings = append(warnings, fmt.Sprintf("history %s: %d lines are skipped, the first: %v", name, skipped, reason))
+	}
+	return records, warnings, nil
+}
+
+// Append adds a run, making the directory (mode 0700) and the file (mode 0600) if
+// need be. It waits for other processes until ctx is done, and loses none of their
+// runs; if it fails or is killed, at most this one is lost.
+func (h History) Append(ctx context.Context, name string, r Record) error {
+	path, err := h.path(name)
+	if err != nil {
+		return err
+	}
+	text, err := r.encode()
+	if err == nil {
+		err = os.MkdirAll(h.Dir, 0o700)
+	}
+	if err == nil {
+		err = h.locked(ctx, func() error { return add(path, text) })
+	}
+	if err != nil {
+		return fmt.Errorf("add to history %s: %w", name, err)
+	}
+	return nil
+}
+
+// Forget removes a history, once no one writes. The error is [fs.ErrNotExist] if
+// there is none.
+func (h History) Forget(ctx context.Context, name string) error {
+	path, err := h.path(name)
+	if err != nil {
+		return err
+	}
+	if _, err = os.Lstat(path); err == nil {
+		err = h.locked(ctx, func() error { return os.Remove(path) })
+	}
+	if err != nil {
+		return fmt.Errorf("forget history %s: %w", name, err)
+	}
+	return nil
+}
+
+// locked calls f while no other process writes to the directory. The lock has its
+// own file, since the histories get replaced.
+func (h History) locked(ctx context.Context, f func() error) error {
+	unlock, err := lock(ctx, filepath.Join(h.Dir, ".lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return f()
+}
+
+// add writes a line at the end of the file, on a line of its own even if the last
+// writer was killed midway, and shortens a long file.
+func add(path string, text []byte) error {
+	before, size, err := readEnd(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(before) > 0 && !bytes.HasSuffix(before, []byte("\n")) {
+		text = append([]byte("\n"), text...)
+	}
+	f, err := open(path, os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writeAt(f, text, size), f.Close()); err != nil {
+		return err
+	}
+	if int64(len(before)) < size || bytes.Count(before, []byte("\n")) >= maxLines {
+		// The run is in the file by now. If it cannot be shortened, as in a
+		// read-only directory, that is left to a later run.
+		system.WriteFile(path, shortened(append(before, text...)))
+	}
+	return nil
+}
+
+// shortened returns the lines of the last finished runs in a text, and of the last others,
+// keptRuns each.
+func shortened(text []byte) []byte {
+	records, _, _ := parse(text)
+	var finished, others int
+	var kept [][]byte
+	for _, r := range slices.Backward(records) {
+		count := &others
+		if r.Outcome.Finished() {
+			count = &finished
+		}
+		if *count++; *count <= keptRuns {
+			line, _ := r.encode() // which parse has checked
+			kept = append(kept, line)
+		}
+	}
+	slices.Reverse(kept)
+	return bytes.Join(kept, nil)
+}
+
+// readEnd returns the last lines of a file, as many as a history may have, and the size of
+// all of it.
+func readEnd(path string) (text []byte, size int64, err error) {
+	f, err := open(path, os.O_RDONLY)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	size = info.Size()
+	text, err = io.ReadAll(io.NewSectionReader(f, max(0, size-maxLines*longestRun), size))
+	if int64(len(text)) < size {
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	return text, size, err
+}

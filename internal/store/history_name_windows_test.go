@@ -1,0 +1,41 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/pollcli/poll/internal/store"
+)
+
+// A colon would begin a stream, and a device counts as one.
+func TestCheckName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"a:b": false, "a*": false, "a?": false, `a"b`: false, "<a": false, "a|b": false,
+		"console": true, "com10": true, "deploy-nul": true, "übung": true,
+	} {
+		if err := store.CheckName(name); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// A HOME, as Git Bash has one, comes before it.
+func TestDefaultDir_windows(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[string]map[string]string{
+		`C:\Users\me\AppData\Local\poll\history`: {"LocalAppData": `C:\Users\me\AppData\Local`},
+		`C:\home\.local\state\poll\history`:      {"LocalAppData": `C:\Users\me\AppData\Local`, "HOME": `C:\home`},
+		`\\server\share\poll\history`:            {"XDG_STATE_HOME": `\\server\share`, "HOME": `C:\home`},
+	} {
+		if have, err := store.DefaultDir(func(key string) string { return env[key] }); have != want || err != nil {
+			t.Errorf("%v: have %q, %v, want %q", env, have, err, want)
+		}
+	}
+}
+
+// limitFiles is for other systems.
+func limitFiles(string) error { return errors.ErrUnsupported }
+
+// fill is for other systems, too.
+func fill(string) int { return 1 }

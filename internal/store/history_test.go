@@ -1,0 +1,361 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/backoff/learn"
+	"github.com/pollcli/poll/internal/store"
+)
+
+var end = time.Date(2026, 3, 4, 5, 6, 7, 890e6, time.UTC)
+
+// run is the record of a run that the number tells from others.
+func run(number int) store.Record {
+	lo := time.Duration(number) * time.Second
+	return store.Record{End: end, Lo: lo, Hi: lo + time.Second, Outcome: store.Success}
+}
+
+// numbers tells which runs the records are of.
+func numbers(records []store.Record) []int {
+	var list []int
+	for _, r := range records {
+		list = append(list, int(r.Lo/time.Second))
+	}
+	return list
+}
+
+func read(t *testing.T, s store.History, name string) []store.Record {
+	t.Helper()
+	records, warnings, err := s.Read(name)
+	if err != nil || len(warnings) > 0 {
+		t.Errorf("Read(%q): warnings %q, error %v", name, warnings, err)
+	}
+	return records
+}
+
+func appendRuns(t *testing.T, s store.History, name string, records ...store.Record) {
+	t.Helper()
+	for _, r := range records {
+		if err := s.Append(t.Context(), name, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAppendAndRead(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: filepath.Join(t.TempDir(), "a", "b")}
+	want := []store.Record{
+		run(12),
+		{End: end, Lo: 1234567891, Hi: 1234567891, Outcome: store.Failure},
+		{End: end, Lo: time.Hour, Outcome: store.Timeout},
+		{End: end, Outcome: store.Interrupted},
+		{End: end, Hi: time.Millisecond, Outcome: store.Success},
+	}
+	appendRuns(t, s, "deploy eu", want...)
+	have := read(t, s, "deploy eu")
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	wantRuns := []learn.Run{
+		{Lo: 12 * time.Second, Hi: 13 * time.Second}, {Lo: 1234567891, Hi: 1234567891},
+		{Lo: time.Hour, Unfinished: true}, {Unfinished: true}, {Hi: time.Millisecond},
+	}
+	if diff := cmp.Diff(wantRuns, store.Runs(have)); diff != "" {
+		t.Errorf("runs (-want +got):\n%s", diff)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Dir, "deploy eu.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const first = `{"end":"2026-03-04T05:06:07.89Z","lo_s":12,"hi_s":13,"outcome":"success"}` + "\n"
+	if !strings.HasPrefix(string(text), first) {
+		t.Errorf("file %s\nwant it to begin with %s", text, first)
+	}
+	if runtime.GOOS == "windows" { // it has no modes
+		return
+	}
+	for path, want := range map[string]fs.FileMode{s.Dir: 0o700, filepath.Join(s.Dir, "deploy eu.jsonl"): 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("mode of %s = %v, %v, want %v", path, info.Mode().Perm(), err, want)
+		}
+	}
+}
+
+func TestAppendNonsense(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: t.TempDir()}
+	for name, r := range map[string]store.Record{
+		"no outcome":      {End: end, Hi: 1},
+		"unknown outcome": {End: end, Hi: 1, Outcome: "won"},
+		"no end":          {Hi: 1, Outcome: store.Success},
+		"negative":        {End: end, Lo: -1, Outcome: store.Timeout},
+		"upside down":     {End: end, Lo: 2, Hi: 1, Outcome: store.Success},
+	} {
+		if err := s.Append(t.Context(), "x", r); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if names, err := s.List(); err != nil || names != nil {
+		t.Errorf("List() = %q, %v after nothing was added", names, err)
+	}
+}
+
+func TestReadSkipsWhatIsNoRun(t *testing.T) {
+	t.Parallel()
+	good := `{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":2,"outcome":"success","later":"field"}`
+	for name, c := range map[string]struct {
+		text    string
+		runs    int
+		warning string
+	}{
+		"empty":            {"", 0, ""},
+		"blank lines":      {"\n\n" + good + "\r\n\n", 1, ""},
+		"no newline":       {good, 1, ""},
+		"torn":             {good + "\n" + good[:40], 1, "history x: a line is skipped: line 2: not a JSON object of a run"},
+		"torn and closed":  {good[:40] + "\n" + good + "\n", 1, "history x: a line is skipped: line 1: not a JSON object of a run"},
+		"foreign":          {good + "\n{}\nhello\n[1]\n" + good + "\n", 2, "history x: 3 lines are skipped, the first: line 2: unknown outcome \"\""},
+		"no hi":            {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"failure"}`, 0, "history x: a line is skipped: line 1: a run between 1s and 0s makes no sense"},
+		"outcome":          {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"outcome":"\u001b[31m"}`, 0, `history x: a line is skipped: line 1: unknown outcome "\x1b[31m"`},
+		"upside down":      {`{"end":"2026-03-04T05:06:07Z","lo_s":3,"hi_s":2,"outcome":"success"}`, 0, "history x: a line is skipped: line 1: a run between 3s and 2s makes no sense"},
+		"beyond durations": {`{"end":"2026-03-04T05:06:07Z","lo_s":1,"hi_s":1e300,"outcome":"success"}`, 1, ""},
+		"binary":           {"\x00\xff\n" + good, 1, "history x: a line is skipped: line 1: not a JSON object of a run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := store.History{Dir: t.TempDir()}
+			if err := os.WriteFile(filepath.Join(s.Dir, "x.jsonl"), []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			records, warnings, err := s.Read("x")
+			if have := strings.Join(warnings, "; "); err != nil || len(records) != c.runs || have != c.warning {
+				t.Errorf("Read: %d runs, warnings %q, error %v, want %d runs, %q", len(records), have, err, c.runs, c.warning)
+			}
+		})
+	}
+}
+
+func TestAppendAfterATornLine(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: t.TempDir()}
+	appendRuns(t, s, "x", run(1), run(2))
+	path := filepath.Join(s.Dir, "x.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []int{1, 10, len(text) - 1} {
+		if err := os.WriteFile(path, text[:torn], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		appendRuns(t, s, "x", run(3))
+		records, _, err := s.Read("x")
+		if have := numbers(records); err != nil || len(have) == 0 || have[len(have)-1] != 3 {
+			t.Errorf("torn after %d bytes: runs %v, %v, want the last to be 3", torn, have, err)
+		}
+	}
+}
+
+func TestLongFileIsRewritten(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: t.TempDir()}
+	var text bytes.Buffer
+	for range 600 {
+		text.WriteString("foreign\n")
+	}
+	path := filepath.Join(s.Dir, "x.jsonl")
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	appendRuns(t, s, "x", run(0))
+	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{0}) {
+		t.Errorf("runs %v, want [0] and nothing foreign", have)
+	}
+	for i := 1; i < 700; i++ {
+		r := run(i)
+		if i%3 == 0 { // which must not drive out those that are learned from
+			r.Outcome, r.Hi = store.Timeout, 0
+		}
+		appendRuns(t, s, "x", r)
+		if i%7 != 0 {
+			continue
+		}
+		records := read(t, s, "x")
+		have := numbers(records)
+		if len(have) > 401 || have[len(have)-1] != i {
+			t.Fatalf("%d runs after run %d, the last is %d", len(have), i, have[len(have)-1])
+		}
+		if finished := store.Runs(records); i > 200 && len(finished) < 100 {
+			t.Fatalf("after run %d only %d finished runs are left", i, len(finished))
+		}
+	}
+	entries, err := os.ReadDir(s.Dir)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d files are left, %v, want the history and the lock", len(entries), err)
+	}
+}
+
+func TestHugeForeignFile(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: t.TempDir()}
+	path := filepath.Join(s.Dir, "x.jsonl")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 5<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	appendRuns(t, s, "x", run(1))
+	appendRuns(t, s, "x", run(2))
+	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{1, 2}) {
+		t.Errorf("runs %v, want [1 2]", have)
+	}
+}
+
+func TestForgetAndList(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: filepath.Join(t.TempDir(), "new")}
+	if names, err := s.List(); err != nil || len(names) != 0 {
+		t.Errorf("List() of no directory = %q, %v", names, err)
+	}
+	if records := read(t, s, "x"); len(records) != 0 {
+		t.Errorf("Read of no directory = %v", records)
+	}
+	for _, name := range []string{"b", "a-b", "a", "übung"} {
+		appendRuns(t, s, name, run(1))
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir, "notes.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Forget(t.Context(), "b"); err != nil {
+		t.Error(err)
+	}
+	if err := s.Forget(t.Context(), "b"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("forgetting it again: %v, want that it does not exist", err)
+	}
+	names, err := s.List()
+	if want := []string{"a", "a-b", "übung"}; err != nil || !cmp.Equal(names, want) {
+		t.Errorf("List() = %q, %v, want %q", names, err, want)
+	}
+}
+
+func TestBadPlaces(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := store.History{Dir: filepath.Join(file, "sub")}
+	if err := s.Append(t.Context(), "x", run(1)); err == nil {
+		t.Error("Append below a file: no error")
+	}
+	dir := store.History{Dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(dir.Dir, "x.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := dir.Read("x"); err == nil {
+		t.Error("Read of a directory: no error")
+	}
+	if err := dir.Append(t.Context(), "x", run(1)); err == nil {
+		t.Error("Append to a directory: no error")
+	}
+	if runtime.GOOS == "windows" { // it has no device of that kind
+		return
+	}
+	if err := os.Symlink("/dev/full", filepath.Join(dir.Dir, "full.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	if err := dir.Append(t.Context(), "full", run(1)); err == nil {
+		t.Error("Append to a device: no error")
+	}
+	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "a\nb", "a\x00b", "a\xffb", strings.Repeat("x", 101)} {
+		if err := dir.Append(t.Context(), name, run(1)); err == nil {
+			t.Errorf("Append to %q: no error", name)
+		}
+		if _, _, err := dir.Read(name); err == nil {
+			t.Errorf("Read of %q: no error", name)
+		}
+		if err := dir.Forget(t.Context(), name); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("Forget of %q: %v, want that the name is wrong", name, err)
+		}
+	}
+}
+
+func TestHeldLock(t *testing.T) {
+	t.Parallel()
+	s := store.History{Dir: t.TempDir()}
+	held := flock.New(lockPath(filepath.Join(s.Dir, ".lock")))
+	if err := held.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := s.Append(ctx, "x", run(1)); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), ".lock") {
+		t.Errorf("Append: %v, want that another holds the lock", err)
+	}
+	if err := s.Forget(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Forget of nothing: %v", err)
+	}
+	added := make(chan error, 1)
+	go func() { added <- s.Append(t.Context(), "x", run(2)) }()
+	if err := held.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-added; err != nil {
+		t.Errorf("Append when it is free: %v", err)
+	}
+}
+
+func TestReadOnlyPlace(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() <= 0 {
+		t.Skip("root may write anywhere, and who uses Windows into any directory of theirs")
+	}
+	s := store.History{Dir: t.TempDir()}
+	appendRuns(t, s, "x", run(1))
+	if err := os.Chmod(s.Dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(s.Dir, 0o700) })
+	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{1}) {
+		t.Errorf("runs %v, want [1]", have)
+	}
+	if err := s.Forget(t.Context(), "x"); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("Forget: %v, want that it is not permitted", err)
+	}
+}
+
+func TestDefaultDir(t *testing.T) {
+	t.Parallel()
+	state, err := filepath.Abs("/state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, env := range map[string]map[string]string{
+		filepath.Join(state, "poll", "history"):                  {"XDG_STATE_HOME": state, "HOME": "/home/me"},
+		filepath.FromSlash("/home/me/.local/state/poll/history"): {"XDG_STATE_HOME": "relative", "HOME": "/home/me"},
+		"": {},
+	} {
+		have, err := store.DefaultDir(func(key string) string { return env[key] })
+		if have != want || (err != nil) != (want == "") {
+			t.Errorf("DefaultDir with %v = %q, %v, want %q", env, have, err, want)
+		}
+	}
+}
+
+// lockPath returns where the lock of a file is.
+func lockPath(path string) string {
+	if runtime.GOOS == "windows" {
+		return path + ".lock"
+	}
+	return path
+}

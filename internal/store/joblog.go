@@ -1,0 +1,245 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// syncEvery is the least time between two syncs of lines that are neither a start nor the
+	// answer to one: thousands of targets may end at once.
+	syncEvery = 100 * time.Millisecond
+	// patience is how long another process may have the file that is about to end.
+	patience = 200 * time.Millisecond
+)
+
+// ErrNotStarted reports that a request was not sent, since a job log does not have its start.
+var ErrNotStarted = errors.New("nothing was started")
+
+// An Event says why a line was written.
+type Event string
+
+// The events. An EventStart is noted before a request that starts an operation is sent, an
+// EventFollow once that was answered. An EventWait says that a run ended before the target
+// did, an EventEnd that the target has ended.
+const (
+	EventStart  Event = "start"
+	EventFollow Event = "follow"
+	EventWait   Event = "wait"
+	EventEnd    Event = "end"
+)
+
+// An Entry is a line about a target, or about an element of its answers. Header values and
+// passwords are not in it, but the URL that is followed is.
+type Entry struct {
+	Event Event      `json:"event"`
+	At    time.Time  `json:"at"`
+	ID    string     `json:"id"`            // see [ID]
+	Key   *string    `json:"key,omitempty"` // of an element, nil for the target itself
+	Name  string     `json:"name,omitempty"`
+	Exit  *int       `json:"exit,omitempty"` // the exit code, if the State has Ended
+	State poll.State `json:"state"`
+}
+
+// ID returns what a target is called in job logs, given all that makes it this target.
+func ID(identity []byte) string {
+	sum := sha256.Sum256(identity)
+	return hex.EncodeToString(sum[:16])
+}
+
+// A Log is an open job log: what targets have come to, so that a later run skips those that
+// have ended and starts no operation twice. One process at a time has it. Its methods may be
+// called on any goroutine.
+type Log struct {
+	path   string
+	file   *os.File
+	unlock func() error
+	past   map[string]map[string]Entry // the last entries by ID, then by key, which is "" for a target
+
+	mu     sync.Mutex
+	sent   map[string]int // by ID, how many starts are noted
+	size   int64          // of the whole lines
+	synced time.Time
+	err    error // why a line was not written; none is after it
+}
+
+// OpenLog opens a job log, and begins one if there is none. An error means that the file is
+// none, or another process has it; the file is then as it was.
+func OpenLog(path string) (*Log, error) {
+	file, err := open(path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{path: path, file: file, past: make(map[string]map[string]Entry), sent: make(map[string]int)}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if l.unlock, err = lock(ctx, path); errors.Is(err, ErrHeld) {
+		err = fmt.Errorf("another process uses %s", path)
+	}
+	if err == nil {
+		if err = l.begin(); err != nil {
+			l.unlock()
+		}
+	}
+	if err != nil {
+		l.file.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// begin reads the file and cuts off what is no whole line, or writes the header of a new one.
+func (l *Log) begin() error {
+	if err := cmp.Or(l.Lost(), l.read()); err != nil {
+		return err
+	}
+	if l.size > 0 {
+		return errors.Join(l.file.Truncate(l.size), l.file.Chmod(0o600))
+	}
+	err := l.file.Truncate(0)
+	if err == nil {
+		err = writeAt(l.file, []byte(header), 0)
+	}
+	if err != nil {
+		return err
+	}
+	l.size = int64(len(header))
+	if dir, err := os.Open(filepath.Dir(l.path)); err == nil { // the name of the file is to stay, too
+		defer dir.Close()
+		dir.Sync()
+	}
+	return errors.Join(l.file.Sync(), l.file.Chmod(0o600))
+}
+
+// Empty reports whether nothing was known when the log was opened.
+func (l *Log) Empty() bool { return len(l.past) == 0 }
+
+// Past returns what was known of a target when the log was opened.
+func (l *Log) Past(id string) (e Entry, known bool) {
+	e, known = l.past[id][""]
+	return e, known && e.Key == nil
+}
+
+// Elements returns, by their keys, what was known of elements when the log was opened.
+func (l *Log) Elements(id string) map[string]Entry { return l.past[id] }
+
+// Started returns the targets for which a start was noted before the log was opened.
+func (l *Log) Started() (targets []Entry) {
+	for id := range l.past {
+		if e, known := l.Past(id); known && (e.State.Starting || e.State.Sent > 0) {
+			targets = append(targets, e)
+		}
+	}
+	return targets
+}
+
+// Start notes that a request is about to start the operation of a target. It returns once
+// that will outlast a crash of the machine, in the file of that name; after an error, which is
+// ErrNotStarted, the request must not be sent.
+func (l *Log) Start(e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(EventStart, e)
+	if l.err == nil {
+		l.sent[e.ID] = e.State.Sent + 1
+	}
+	if err := cmp.Or(l.err, l.Lost()); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotStarted, l.failed(err))
+	}
+	return nil
+}
+
+// Follow notes that a request that starts an operation was answered. Where that is not
+// known, the line of the start stays the last one. Close returns what has failed.
+func (l *Log) Follow(e Entry) { l.add(EventFollow, e) }
+
+// End notes how a target ended, or what it had come to when the run ended without it. Close
+// returns what has failed.
+func (l *Log) End(e Entry) {
+	if e.State.Ended() {
+		l.add(EventEnd, e)
+	} else {
+		l.add(EventWait, e)
+	}
+}
+
+func (l *Log) add(event Event, e Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.precedes(e) {
+		l.write(event, e)
+	}
+}
+
+// precedes reports whether an entry says less than the last start that was noted: nothing is
+// known of its answer yet, or it had not been sent. The operation may have started.
+func (l *Log) precedes(e Entry) bool {
+	return e.Key == nil && !e.State.Ended() && (e.State.Starting || e.State.Sent < l.sent[e.ID])
+}
+
+// write writes a line, and syncs a start and its answer at once. After an error it writes no
+// more: the file may be full, and what it lacks costs a later run a look.
+func (l *Log) write(event Event, e Entry) {
+	if l.err != nil {
+		return
+	}
+	e.Event, e.At = event, time.Now().UTC().Truncate(time.Millisecond)
+	text, err := json.Marshal(e)
+	if err == nil && len(text) >= longestLine {
+		err = fmt.Errorf("a line of %d bytes is too long for a job log", len(text))
+	}
+	if err == nil {
+		err = writeAt(l.file, append(text, '\n'), l.size)
+	}
+	if err == nil && (event == EventStart || event == EventFollow || time.Since(l.synced) >= syncEvery) {
+		if err = l.file.Sync(); err != nil {
+			l.file.Truncate(l.size) // a start that is not sent
+		}
+		l.synced = time.Now()
+	}
+	if l.err = err; err == nil {
+		l.size += int64(len(text)) + 1
+	}
+}
+
+// Lost returns an error if no later run will find what is written, since another file, or
+// none, has the name of this one.
+func (l *Log) Lost() error {
+	if isAt(l.file, l.path) {
+		return nil
+	}
+	return errors.New("it was removed or replaced while in use, and a later run would begin anew")
+}
+
+// failed says what an error was about.
+func (l *Log) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return fmt.Errorf("write job log %s: %w", l.path, err)
+}
+
+// Close makes what was written outlast a crash of the machine, and lets other processes use
+// the file. It returns the first error of all that was written, and the error of Lost, too.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := cmp.Or(l.err, l.Lost(), l.file.Sync())
+	l.err = os.ErrClosed
+	return l.failed(errors.Join(err, l.file.Close(), l.unlock()))
+}

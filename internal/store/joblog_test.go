@@ -1,0 +1,382 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/store"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+func openLog(t *testing.T, path string) *store.Log {
+	t.Helper()
+	l, err := store.OpenLog(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func check(t *testing.T, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// key returns the key of an element, nil for the target itself.
+func key(of []string) *string {
+	if len(of) == 0 {
+		return nil
+	}
+	return &of[0]
+}
+
+func ended(id string, of ...string) store.Entry {
+	return store.Entry{ID: id, Key: key(of), Name: "name", Exit: new(1), State: poll.State{
+		Start: began, Began: began, Attempts: 3, Status: status.Error, Reason: "HTTP 404", Ending: poll.Failed, Elapsed: time.Minute,
+	}}
+}
+
+func waiting(id string, of ...string) store.Entry {
+	return store.Entry{ID: id, Key: key(of), State: poll.State{Start: began, Attempts: 2, Sent: 1, Status: status.NotReady, Session: []byte(`{"at":"x"}`)}}
+}
+
+func starting(id string) store.Entry {
+	return store.Entry{ID: id, State: poll.State{Start: began, Attempts: 1, Starting: true}}
+}
+
+// sample writes a log with lines of every kind.
+func sample(t *testing.T, path string) (l *store.Log, want map[string]store.Entry) {
+	t.Helper()
+	l = openLog(t, path)
+	check(t, l.Start(starting("a")))
+	l.Follow(waiting("a"))
+	l.End(ended("a"))
+	check(t, l.Start(starting("b")))
+	for _, e := range []store.Entry{waiting("list"), waiting("of", "x"), ended("of", "x"), waiting("of", "y"), ended("of", "")} {
+		l.End(e)
+	}
+	return l, map[string]store.Entry{
+		"a": ended("a"), "b": starting("b"), "list": waiting("list"),
+		"of/x": ended("of", "x"), "of/y": waiting("of", "y"), "of/": ended("of", ""),
+	}
+}
+
+// known returns all that is known of the targets of the sample.
+func known(l *store.Log) map[string]store.Entry {
+	all := make(map[string]store.Entry)
+	add := func(name string, e store.Entry) {
+		e.Event, e.At = "", time.Time{}
+		all[name] = e
+	}
+	for _, id := range []string{"a", "b", "list"} {
+		if e, is := l.Past(id); is {
+			add(id, e)
+		}
+	}
+	for key, e := range l.Elements("of") {
+		add("of/"+key, e)
+	}
+	return all
+}
+
+// hasMode reports whether a file has a mode, which none has on Windows.
+func hasMode(info fs.FileInfo, mode fs.FileMode) bool {
+	return runtime.GOOS == "windows" || info.Mode().Perm() == mode
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l, want := sample(t, path)
+	check(t, l.Close())
+	l = openLog(t, path)
+	defer l.Close()
+	if diff := cmp.Diff(want, known(l)); diff != "" || l.Empty() {
+		t.Errorf("known (-want +have):\n%s", diff)
+	}
+	if started := l.Started(); len(started) != 2 {
+		t.Errorf("started: %+v, want a list and what was being started", started)
+	}
+	if _, is := l.Past("of"); is {
+		t.Error("an element is taken for a target")
+	}
+	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// People read the file.
+func TestTheFormOfALog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := openLog(t, path)
+	e := ended(store.ID([]byte("target")))
+	e.Exit = new(0)
+	l.End(e)
+	check(t, l.Close())
+	text, err := os.ReadFile(path)
+	check(t, err)
+	lines := strings.Split(string(text), "\n")
+	const want = `^\{"event":"end","at":"2[^"]*Z","id":"34a04005bcaf206eec990bd9637d9fdb","name":"name","exit":0,"state":\{`
+	if lines[0] != `{"joblog":4}` || !regexp.MustCompile(want).MatchString(lines[1]) {
+		t.Errorf("%s", text)
+	}
+}
+
+// Wherever a log ends, a run reads all lines that are whole, and goes on behind them.
+func TestALogThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l, _ := sample(t, path)
+	check(t, l.Close())
+	text, err := os.ReadFile(path)
+	check(t, err)
+	for size := range len(text) + 1 {
+		if size%7 != 0 && !bytes.Contains(text[max(0, size-2):min(len(text), size+2)], []byte("\n")) {
+			continue // within a line, one end is like the next
+		}
+		check(t, os.WriteFile(path, text[:size], 0o600))
+		whole := text[:bytes.LastIndexByte(text[:size], '\n')+1]
+		l := openLog(t, path)
+		l.End(ended("b"))
+		check(t, l.Close())
+		again, err := os.ReadFile(path)
+		check(t, err)
+		if len(whole) > 0 && !bytes.HasPrefix(again, whole) {
+			t.Fatalf("cut off after %d bytes: %s", size, again)
+		}
+		if want := max(1, bytes.Count(whole, []byte("\n"))) + 1; bytes.Count(again, []byte("\n")) != want {
+			t.Fatalf("cut off after %d bytes: %d lines, want %d:\n%s", size, bytes.Count(again, []byte("\n")), want, again)
+		}
+		l = openLog(t, path)
+		if have := known(l)["b"]; !cmp.Equal(have, ended("b")) {
+			t.Fatalf("cut off after %d bytes: then %+v", size, have)
+		}
+		check(t, l.Close())
+	}
+}
+
+// A file that is no job log stays as it is.
+func TestFilesThatAreNoJobLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good")
+	l, _ := sample(t, good)
+	check(t, l.Close())
+	text, err := os.ReadFile(good)
+	check(t, err)
+	first, rest, _ := strings.Cut(string(text), "\n")
+	for content, want := range map[string]string{
+		"precious\n":                      "run.jsonl is no job log: it begins with something else",
+		"precious":                        "is no job log",
+		"\n":                              "is no job log",
+		"{}\n":                            "is no job log",
+		`{"joblog":4` + first:             "is no job log",
+		`{"joblog":3,"salt":"00"}` + "\n": "is a job log of version 3, and this program knows version 4 only",
+		strings.Repeat("x", 2<<20):        "is no job log",
+		first + "\n\n":                    "run.jsonl:2: not a line of a job log",
+		first + "\n" + "x\n" + rest:       "run.jsonl:2: not a line of a job log",
+		string(text) + "{}\n":             "run.jsonl:11: ",
+		string(text) + "\x00\x00\n":       "run.jsonl:11: not a line",
+		first + strings.Repeat("\n"+rest, 1) + strings.Repeat("x", 2<<20): "run.jsonl:11: not a line",
+		first + "\n" + `{"event":"won","id":"a","state":{"v":2}}` + "\n":  `run.jsonl:2: unknown event "won"`,
+		first + "\n" + `{"event":"end","id":"a","state":{"v":2}}` + "\n":  "run.jsonl:2: a line for end that makes no sense",
+		first + "\n" + `{"event":"wait","id":"a","state":{"v":9}}` + "\n": "run.jsonl:2: not a line",
+		first + "\n" + `{"event":"wait","state":{"v":2}}` + "\n":          "run.jsonl:2: a line for wait that makes no sense",
+	} {
+		path := filepath.Join(dir, "run.jsonl")
+		check(t, os.WriteFile(path, []byte(content), 0o640))
+		_, err := store.OpenLog(path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80q: %v, want %q", content, err, want)
+		}
+		after, err := os.ReadFile(path)
+		info, _ := os.Stat(path)
+		if err != nil || string(after) != content || !hasMode(info, 0o640) {
+			t.Errorf("%.80q: has become %.80q, %v", content, after, info.Mode())
+		}
+		check(t, os.Remove(path))
+	}
+}
+
+func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := openLog(t, path)
+	if _, err := store.OpenLog(path); err == nil || err.Error() != "another process uses "+path {
+		t.Errorf("the second: %v", err)
+	}
+	l.End(ended("a"))
+	check(t, l.Close())
+	l = openLog(t, path)
+	check(t, l.Close())
+}
+
+// Other users cannot read a log, even if they could before it was one.
+func TestTheModeOfALog(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	check(t, os.WriteFile(path, nil, 0o644), os.Chmod(path, 0o644))
+	l := openLog(t, path)
+	defer l.Close()
+	if info, err := os.Stat(path); err != nil || !hasMode(info, 0o600) {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+// What an end says, holds: no later line makes a target go on.
+func TestNothingComesAfterAnEnd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := openLog(t, path)
+	l.End(ended("a"))
+	l.End(waiting("a"))
+	check(t, l.Close())
+	l = openLog(t, path)
+	defer l.Close()
+	if have, _ := l.Past("a"); !have.State.Ended() {
+		t.Errorf("%+v", have)
+	}
+}
+
+// A start is the last word until its answer is known, or until it has failed.
+func TestAStartStays(t *testing.T) {
+	t.Parallel()
+	unsent := store.Entry{ID: "a", State: poll.State{Start: began, Attempts: 1, Session: []byte(`{"start_due":true}`)}}
+	refused, again := unsent, starting("a")
+	refused.State.Sent, again.State.Sent, again.State.Attempts = 1, 1, 2
+	for name, test := range map[string]struct {
+		write func(l *store.Log)
+		want  store.Entry
+		lines int
+	}{
+		"what it was before":  {func(l *store.Log) { l.End(unsent) }, starting("a"), 2},
+		"its answer was lost": {func(l *store.Log) { l.Follow(starting("a")); l.End(starting("a")) }, starting("a"), 2},
+		"refused":             {func(l *store.Log) { l.End(refused) }, refused, 3},
+		"sent again":          {func(l *store.Log) { l.End(refused); check(t, l.Start(again)); l.End(refused) }, again, 4},
+		"failed":              {func(l *store.Log) { l.End(ended("a")) }, ended("a"), 3},
+	} {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		l := openLog(t, path)
+		check(t, l.Start(starting("a")))
+		test.write(l)
+		check(t, l.Close())
+		text, err := os.ReadFile(path)
+		check(t, err)
+		if lines := bytes.Count(text, []byte("\n")); lines != test.lines {
+			t.Errorf("%s: %d lines, want %d", name, lines, test.lines)
+		}
+		l = openLog(t, path)
+		l.End(unsent)
+		check(t, l.Close())
+		l = openLog(t, path)
+		if diff := cmp.Diff(test.want, known(l)["a"]); diff != "" {
+			t.Errorf("%s (-want +have):\n%s", name, diff)
+		}
+		check(t, l.Close())
+	}
+}
+
+// Where a file says it, too, a wait does not take the place of a start.
+func TestAStartStaysWhenItIsRead(t *testing.T) {
+	t.Parallel()
+	const header = `{"joblog":4}` + "\n"
+	const start = `{"event":"start","id":"a","state":{"v":2,"attempts":1,"starting":true}}` + "\n"
+	const wait = `{"event":"wait","id":"a","state":{"v":2,"session":{"start_due":true}}}` + "\n"
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	check(t, os.WriteFile(path, []byte(header+start+wait), 0o600))
+	l := openLog(t, path)
+	defer l.Close()
+	if have := known(l)["a"]; !have.State.Starting {
+		t.Errorf("%+v", have)
+	}
+}
+
+// Lines may come from several goroutines.
+func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	l := openLog(t, path)
+	errs := make(chan error)
+	for i := range 20 {
+		go func() { errs <- l.Start(starting(fmt.Sprint(i))) }()
+		go func() { l.End(waiting("of", fmt.Sprint(i))); errs <- nil }()
+	}
+	for range 40 {
+		check(t, <-errs)
+	}
+	check(t, l.Close())
+	l = openLog(t, path)
+	defer l.Close()
+	if targets, elements := len(l.Started()), len(l.Elements("of")); targets != 20 || elements != 20 {
+		t.Errorf("%d targets and %d elements are known, want 20 each", targets, elements)
+	}
+}
+
+// Whatever a file holds, a log takes it as it is up to a whole line, or leaves it alone.
+func FuzzOpen(f *testing.F) {
+	const header = `{"joblog":4}` + "\n"
+	f.Add([]byte(""))
+	f.Add([]byte(header[:10]))
+	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":2,"starting":true}}` + "\n" + `{"event":"en`))
+	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":2,"ending":"failed","status":"ERROR"}}` + "\n"))
+	f.Add([]byte("precious"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "run.jsonl")
+		check(t, os.WriteFile(path, text, 0o600))
+		l, err := store.OpenLog(path)
+		if err == nil {
+			l.End(ended("new"))
+			check(t, l.Close())
+			again, err := store.OpenLog(path)
+			check(t, err)
+			if e, is := again.Past("new"); !is || !e.State.Ended() {
+				t.Fatalf("the end is not known")
+			}
+			check(t, again.Close())
+		}
+		after, readErr := os.ReadFile(path)
+		whole := text[:bytes.LastIndexByte(text, '\n')+1]
+		if readErr != nil || err != nil && !bytes.Equal(after, text) || err == nil && !bytes.HasPrefix(after, whole) {
+			t.Errorf("%v: %q has become %q", err, text, after)
+		}
+	})
+}
+
+func TestPlacesThatAreNoFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	check(t, os.Mkdir(filepath.Join(dir, "dir"), 0o700), os.Symlink("elsewhere", filepath.Join(dir, "link")))
+	wrong := map[string]string{"dir": "is a directory", "link": "is a symbolic link, not a regular file", "no/such/place": "no such file or directory"}
+	if runtime.GOOS == "windows" {
+		wrong["no/such/place"] = filepath.FromSlash("no/such/place: ") // and its own words
+	}
+	if info, err := os.Lstat(filepath.Join(dir, "link")); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		delete(wrong, "link") // as under Wine
+	}
+	for name, want := range wrong {
+		if _, err := store.OpenLog(filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(dir, "elsewhere")); err == nil {
+		t.Error("a link was followed")
+	}
+}

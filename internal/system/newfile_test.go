@@ -1,0 +1,92 @@
+package system
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What fails half-way leaves what was there before.
+func TestNewFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "picture.svg")
+	write := func(failed error) error {
+		f, err := create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(f, "half a pict")
+		return f.end(failed)
+	}
+	broken := errors.New("broken")
+	if err := write(broken); !errors.Is(err, broken) {
+		t.Errorf("have %v, want %v", err, broken)
+	}
+	wantFiles(t, dir, map[string]string{})
+	if err := WriteFile(path, []byte("older")); err != nil {
+		t.Fatal(err)
+	}
+	write(broken)
+	if err := CheckFile(path); err != nil {
+		t.Error(err)
+	}
+	wantFiles(t, dir, map[string]string{"picture.svg": "older"})
+	if err := write(nil); err != nil {
+		t.Error(err)
+	}
+	wantFiles(t, dir, map[string]string{"picture.svg": "half a pict"})
+}
+
+// An error does not speak of the name that a file has until it is whole.
+func TestNewFile_errors(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, err := create(filepath.Join(dir, "no", "picture.svg")); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
+		t.Errorf("have %v, want the cause alone", err)
+	}
+	f, err := create(filepath.Join(dir, "picture.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Remove(f.Name()) != nil { // it is open, and this is Windows
+		t.Skip(f.end(nil))
+	}
+	if err := f.end(nil); !errors.Is(err, fs.ErrNotExist) || pathOf(err) != "" {
+		t.Errorf("have %v, want the cause alone", err)
+	}
+}
+
+func pathOf(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Path
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Old
+	}
+	return ""
+}
+
+func wantFiles(t *testing.T, dir string, want map[string]string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have[e.Name()] = string(text)
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("files (-want +have):\n%s", diff)
+	}
+}

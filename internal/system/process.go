@@ -1,0 +1,21 @@
+package system
+
+// ProcessEnd returns a channel that is closed when the process has ended, at once if there is
+// none of that number. A zombie has ended, though nobody has waited for it. An error says why
+// the process cannot be watched.
+//
+// Where the system tells of ends, a process that is given the same number later is not
+// mistaken for it.
+func ProcessEnd(pid int) (<-chan struct{}, error) {
+	ended := make(chan struct{})
+	wait, err := watchProcess(pid)
+	if wait == nil {
+		close(ended)
+		return ended, err
+	}
+	go func() {
+		defer close(ended)
+		wait()
+	}()
+	return ended, nil
+}

@@ -1,0 +1,150 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+)
+
+// mostBytes is how long a command line is at most. cmd.exe reads 8191 UTF-16 units, but its
+// own part of them is not told; a text has at least as many bytes as units.
+const mostBytes = 8000
+
+var (
+	// errUnfit is the error of an argument that a batch file cannot be given. A line break ends
+	// what cmd.exe reads. A quote has no spelling that all programs read alike behind it.
+	errUnfit = errors.New(`an argument holds a quote or a line break, which no batch file can be given safely`)
+	// errLines is the error of a script that is more than the one line that cmd.exe reads.
+	errLines = errors.New("what cmd.exe runs is one line")
+	// errLong is the error of a command line that cmd.exe would not read to its end.
+	errLong = errors.New("the arguments are longer than cmd.exe reads")
+)
+
+// unfit reports whether an argument is one that a batch file cannot be given.
+func unfit(arg string) bool { return strings.ContainsAny(arg, "\"\r\n\x00") }
+
+// CommandLine returns the program to start for the one at path, and its command line, "" for that
+// of the C runtime. args[0] is the name of the program. path is as Windows has found it: it
+// says whether that is cmd.exe, or a batch file, which cmd.exe is started for: unlike other
+// programs they do not read the quoting of the C runtime.
+func CommandLine(path string, args []string) (program, line string, err error) {
+	switch name := baseName(path); {
+	case name == "cmd.exe":
+		program, line = path, scriptLine(args[1:])
+		if strings.ContainsAny(line, "\r\n") {
+			err = errLines
+		}
+	case strings.HasSuffix(name, ".bat"), strings.HasSuffix(name, ".cmd"):
+		// Another interpreter, as COMSPEC may name, may read another quoting.
+		program, line = os.Getenv("SystemRoot")+`\System32\cmd.exe`, batchLine(path, args[1:])
+		if slices.ContainsFunc(args[1:], unfit) {
+			err = errUnfit
+		}
+	default:
+		program = path
+	}
+	if err == nil && len(line) > mostBytes {
+		err = errLong
+	}
+	return program, line, err
+}
+
+// baseName returns the name of a file in lower case, without the dots and blanks at its end,
+// which Windows does not see.
+func baseName(path string) string {
+	return strings.ToLower(strings.TrimRight(path[strings.LastIndexAny(path, `/\:`)+1:], ". "))
+}
+
+// scriptLine returns the command line of a cmd.exe that runs what follows a /c or /k among
+// args, "" if there is none. Of the quotes around all that follows cmd.exe takes the first
+// and the last away.
+func scriptLine(args []string) string {
+	for i, arg := range args {
+		at := scriptFlag(arg)
+		if at < 0 {
+			continue
+		}
+		before := strings.Join(append([]string{"cmd.exe"}, args[:i]...), " ")
+		words := args[i+1:]
+		if rest := arg[at+2:]; rest != "" { // as in /cdir
+			words = append([]string{rest}, words...)
+		}
+		return before + " " + arg[:at+2] + ` "` + script(words) + `"`
+	}
+	return ""
+}
+
+// scriptFlag returns where the first /c or /k of an argument is, which may come after other
+// flags, as in /d/c; -1 if there is none. /r is /c.
+func scriptFlag(arg string) int {
+	for i := range max(len(arg)-1, 0) {
+		if arg[i] == '/' && strings.IndexByte("cCkKrR", arg[i+1]) >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// script returns the words of a script as they are, with blanks in between. A single word is
+// the whole script. Of several, one that would not stay an argument gets quotes, unless it
+// has quotes itself, or begins with an operator and is meant as one.
+func script(words []string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		if word == "" || strings.ContainsAny(word, " \t&|<>") && !strings.Contains(word, `"`) && !isOperator(word) {
+			word = `"` + word + `"`
+		}
+		quoted[i] = word
+	}
+	return strings.Join(quoted, " ")
+}
+
+// isOperator reports whether a word begins with what stands between commands, or with a
+// redirection, which may have a digit before it.
+func isOperator(word string) bool {
+	redirection := strings.TrimLeft(word[:1], "0123456789") + word[1:]
+	return strings.ContainsRune("&|", rune(word[0])) || strings.HasPrefix(redirection, "<") || strings.HasPrefix(redirection, ">")
+}
+
+// batchLine returns the command line of a cmd.exe that runs a batch file with arguments, of
+// which nothing is run and nothing expanded. The switches leave out what a user may have
+// configured: commands before each other one, and a meaning for exclamation marks.
+func batchLine(path string, args []string) string {
+	var b strings.Builder
+	b.WriteString(`cmd.exe /e:ON /v:OFF /d /c ""`)
+	b.WriteString(withoutVariables(strings.TrimRight(path, ". ")))
+	b.WriteByte('"')
+	for _, arg := range args {
+		b.WriteByte(' ')
+		b.WriteString(batchArg(arg))
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// batchArg returns an argument of a batch file as cmd.exe has to read it, and then the C
+// runtime of a program that the batch file hands it to, where backslashes before a quote
+// count twice. Within quotes nothing but a percent sign means anything to cmd.exe.
+func batchArg(arg string) string {
+	if arg != "" && !strings.ContainsFunc(arg, needsQuotes) && !strings.HasSuffix(arg, `\`) {
+		return arg
+	}
+	backslashes := arg[len(strings.TrimRight(arg, `\`)):]
+	return `"` + withoutVariables(arg) + backslashes + `"`
+}
+
+// needsQuotes reports whether a character is not known to mean nothing to cmd.exe.
+func needsQuotes(r rune) bool {
+	return !strings.ContainsRune("#$*+-./:?@\\_", r) && !(r >= '0' && r <= '9') && !(r >= 'A' && r <= 'Z') && !(r >= 'a' && r <= 'z')
+}
+
+// withoutVariables keeps what looks like a variable from being expanded. A percent sign has
+// no escape on a command line; but one right before another stands for itself, and the
+// other begins an empty part of a variable that always exists.
+func withoutVariables(text string) string {
+	return strings.ReplaceAll(text, "%", "%%cd:~,%")
+}
