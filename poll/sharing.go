@@ -60,7 +60,7 @@ func (h *sharing) claim(s *source) {
 		h.leave()
 		since := slices.MaxFunc([]time.Time{w.Start.Add(w.p.InitialDelay), w.Began, w.Last}, time.Time.Compare)
 		h.identity = identity
-		h.question = w.p.Answers.Question(identity, since, w.commonWait)
+		h.question = w.p.Answers.Question(s.place.name, identity, since, w.commonWait)
 	}
 	h.turn = h.question.Claim(time.Now())
 	h.next = h.turn.Next

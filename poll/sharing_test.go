@@ -41,7 +41,7 @@ type common struct {
 	answered int // attempts
 }
 
-func (b *board) Question(identity []byte, since time.Time, schedule func(int, float64) time.Duration) share.Question {
+func (b *board) Question(_ string, identity []byte, since time.Time, schedule func(int, float64) time.Duration) share.Question {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.common == nil {
@@ -305,7 +305,7 @@ type forging struct {
 	text []byte
 }
 
-func (f *forging) Question([]byte, time.Time, func(int, float64) time.Duration) share.Question {
+func (f *forging) Question(string, []byte, time.Time, func(int, float64) time.Duration) share.Question {
 	return &forgery{f.text}
 }
 
@@ -555,7 +555,7 @@ func TestSharedAnswers_interrupted(t *testing.T) {
 		defer cancel()
 		p := poll.Poller{Probe: probe, Answers: b, Schedule: backoff.Fixed(time.Second)}
 		p.Run(ctx)
-		other := b.Question(probe.Identity(""), time.Now(), nil)
+		other := b.Question("", probe.Identity(""), time.Now(), nil)
 		if turn := other.Claim(time.Now()); !turn.Ask {
 			t.Errorf("it is not another's turn: %+v", turn)
 		}
@@ -585,7 +585,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counted{began: time.Now()}
 			b := &board{lease: 5 * time.Second}
-			b.Question(c.Identity(""), time.Now(), nil).Claim(time.Now()) // and never answers
+			b.Question("", c.Identity(""), time.Now(), nil).Claim(time.Now()) // and never answers
 			p := test.own
 			p.Probe, p.Rules, p.Answers, p.Schedule = c, isDone(t), b, backoff.Fixed(time.Second)
 			if o, err := p.Run(t.Context()); err != nil || o.Elapsed != test.elapsed {
@@ -600,7 +600,7 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{lease: 5 * time.Second}
-		other := b.Question((&counted{}).Identity(""), time.Now(), func(int, float64) time.Duration { return time.Second })
+		other := b.Question("", (&counted{}).Identity(""), time.Now(), func(int, float64) time.Duration { return time.Second })
 		go func() {
 			time.Sleep(3 * time.Second)
 			other.Claim(time.Now())

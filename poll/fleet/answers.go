@@ -4,42 +4,25 @@ import (
 	"context"
 	"crypto/aes"
 	"crypto/cipher"
-	crand "crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
 	"github.com/pollcli/poll/poll/internal/share"
 )
 
-const (
-	// mostAnswer is the size of an answer that is shared, at most.
-	mostAnswer = 64 << 10
-	// lease is how long who asks is waited for without a sign of life.
-	lease = 5_000_000 // microseconds
-	// longest is the most that an attempt is taken to last, for how long others wait for it.
-	longest = 60 * lease
-	// mostSteps is more than anybody takes.
-	mostSteps = 1 << 30
-	// questionVersion changes with the meaning of a question.
-	questionVersion = 1
-)
+// mostAnswer is the size of an answer that is shared, at most.
+const mostAnswer = 64 << 10
 
-// Answers has all processes of a [Fleet] share what they are answered. Nobody is elected: whose
-// time comes first asks, and has the lease on the question until then; the others look again
-// when the answer should be there. All compute the same time for the next attempt.
-type Answers struct{ Fleet *Fleet }
-
-var _ share.Answers = Answers{}
-
-// Question begins a wait.
-func (a Answers) Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question {
-	block, _ := aes.NewCipher(a.Fleet.mac("seal", string(identity))) // of 32 bytes, as it has to be
+// Question begins a wait for answers of a place. Nobody is elected: whose time comes first asks,
+// and has the lease on the question until then; the others look again when the answer should be
+// there. All compute the same time for the next attempt.
+func (f *Fleet) Question(place string, identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question {
+	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
 	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
-		f: a.Fleet, key: a.Fleet.key("question-", string(identity)), seal: seal,
+		f: f, place: place, key: f.key("question-", string(identity)), seal: seal,
 		schedule: schedule, since: since, joined: time.Now(),
 	}
 }
@@ -47,37 +30,21 @@ func (a Answers) Question(identity []byte, since time.Time, schedule func(step i
 // A wait is the wait of this process for answers to a question.
 type wait struct {
 	f        *Fleet
+	place    string
 	key      string
 	seal     cipher.AEAD
 	schedule func(step int, u float64) time.Duration
 	joined   time.Time
 
-	since  time.Time // answers count that were asked for after
-	seen   int64     // answers of asks up to this one do not count
-	id     string    // of the record that was seen
-	step   int
-	heard  time.Time // when the last attempt ended, zero if none has
-	mine   bool      // it was made here
-	window int64     // the last one that was signed in to
+	since time.Time // answers count that were asked for after
+	seen  int64     // answers of asks up to this one do not count
+	id    string    // of the record that was seen
+	step  int
+	heard time.Time // when the last attempt ended, zero if none has
+	mine  bool      // it was made here
 
 	asks  int64              // the ask that is under way here, 0 for none
 	quiet context.CancelFunc // ends its signs of life
-}
-
-// change takes a step on the record of the question, and reports whether all share it.
-func (w *wait) change(do func(q *question, now int64)) (shared bool) {
-	q, shared := change(w.f, w.key, &w.window, func(q *question, now int64, _ bool) bool {
-		if q.V == 0 {
-			q.V, q.ID = questionVersion, crand.Text()
-		}
-		before := *q
-		do(q, now)
-		return *q != before
-	})
-	if shared {
-		w.f.waiters.Store(max(w.f.waiters.Load(), int64(q.size())))
-	}
-	return shared
 }
 
 // Claim is called when an attempt is due.
@@ -86,21 +53,27 @@ func (w *wait) Claim(now time.Time) share.Turn {
 	var at, seen, ask int64
 	var left time.Duration
 	var isNew bool
-	shared := w.change(func(record *question, when int64) {
-		at, ask, seen = when, 0, w.seenIn(record)
-		isNew = record.Had > seen && record.Asked <= at && at-record.Asked < now.Sub(w.since).Microseconds()
-		if left = w.left(record, at, now); left <= 0 && !isNew {
-			ask = record.claim(at, w.step)
+	w.f.hear(w.place)
+	shared := change(w.f, w.key, func(rec *question, when int64) {
+		at, ask, seen = when, 0, w.seenIn(rec)
+		isNew = rec.Had > seen && rec.Asked <= at && at-rec.Asked < now.Sub(w.since).Microseconds()
+		if left = w.left(rec, at, now); left <= 0 && !isNew {
+			ask = rec.claim(at, w.step)
 		}
-		q = *record
+		q = *rec
 	})
-	w.id, w.seen = q.ID, seen
+	if shared && q.ID != "" {
+		w.id, w.seen = q.ID, seen
+	}
 	switch {
+	case !shared:
+		w.since = now
+		return share.Turn{Ask: true, Alone: true}
 	case isNew:
 		return w.take(&q, at, now)
 	case ask != 0:
-		w.begin(ask, now, shared)
-		return share.Turn{Ask: true, Alone: !shared}
+		w.begin(ask, now)
+		return share.Turn{Ask: true}
 	}
 	return share.Turn{Next: now.Add(left)}
 }
@@ -129,18 +102,19 @@ func (w *wait) take(q *question, at int64, now time.Time) share.Turn {
 	return share.Turn{Answer: answer, Next: now.Add(max(0, w.left(q, at, now)))}
 }
 
+// wait returns the wait after the last attempt.
+func (w *wait) wait(q *question) time.Duration {
+	return w.schedule(max(q.Step, w.step), q.jitter())
+}
+
 // left returns how long it is until the next attempt or, while another asks, the next look.
 func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
-	wait := w.schedule(max(q.Step, w.step), q.jitter())
-	took := micros(q.took(at))
-	if q.Until != 0 {
-		// Who asks for much longer than the schedule and the last one hangs perhaps.
-		patience := max(3*wait, 2*micros(lease))
-		if !q.isHeld(at) || took > patience {
-			return 0
-		}
-		look := 20*time.Millisecond + took/4
-		return min(look+rand.N(look), micros(q.Until-at)+rand.N(lease*time.Microsecond/20))
+	if q.isHeld(at) {
+		look := 20*time.Millisecond + max(0, micros(at-q.Begun))/4
+		return min(look+rand.N(look), micros(q.Until-at)+rand.N(micros(lease/20)))
+	}
+	if q.Until != 0 { // who asked is gone
+		return 0
 	}
 	age := micros(at - q.Ended)
 	if q.N == 0 || age < 0 { // nobody has asked, or the clock was set back
@@ -149,7 +123,8 @@ func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 		}
 		age = now.Sub(w.heard)
 	}
-	if age > 2*wait+2*micros(lease) { // nobody has been here for long
+	wait := w.wait(q)
+	if age > 2*(wait+micros(lease)) { // nobody has been here for long
 		q.Step = 0
 	}
 	left := wait - age
@@ -157,33 +132,29 @@ func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 		left = min(left, wait/2-now.Sub(w.joined))
 	}
 	if left > 0 && !w.mine { // who asked last is ahead, so that the others find the answer
+		took := min(max(0, micros(q.Ended-q.Begun)), wait)
 		left += 20*time.Millisecond + took*3/2 + rand.N(1+min(wait/10, time.Second))
 	}
 	return left
 }
 
-// begin notes that this process makes an ask, and shows that it is alive until it has.
-func (w *wait) begin(n int64, now time.Time, shared bool) {
-	w.asks, w.since = n, now
-	ctx, quiet := context.WithCancel(context.Background())
-	if w.quiet = quiet; !shared {
-		return
-	}
-	id := w.id
+// begin notes that this process makes an ask, and shows that it is alive until it has. One that
+// lasts for much longer than the schedule and the lease hangs perhaps.
+func (w *wait) begin(n int64, now time.Time) {
+	id, patience := w.id, max(3*w.wait(&question{}), micros(lease*3/2))
+	ctx, quiet := context.WithTimeout(context.Background(), patience)
+	w.asks, w.since, w.quiet = n, now, quiet
 	go func() {
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-time.After(lease * time.Microsecond / 3):
+			case <-time.After(micros(lease / 3)):
 			}
-			w.f.try(w.key, func(text string, now int64, _ bool) string {
-				q := read[question](w.f, text)
-				if q.ID != id {
-					return text
+			change(w.f, w.key, func(q *question, now int64) {
+				if q.ID == id {
+					q.isAlive(now, n)
 				}
-				q.isAlive(now, n)
-				return encode(q)
 			})
 		}
 	}()
@@ -192,20 +163,17 @@ func (w *wait) begin(n int64, now time.Time, shared bool) {
 // Answered shares the answer to the attempt that Claim gave to this process.
 func (w *wait) Answered(answer []byte) (next time.Time) {
 	now, n := time.Now(), w.asks
-	var left time.Duration
 	w.end()
 	w.step++
-	w.heard, w.mine = now, answer != nil
+	w.heard, w.mine = now, answer != nil && n != 0
 	if len(answer) > mostAnswer {
 		w.f.say("long", "an answer of more than 64 KiB is not shared: each process asks for itself")
 	}
-	w.change(func(q *question, at int64) {
-		if q.ID != w.id || q.N != n { // it was lost, or another asks
-			left = w.schedule(max(q.Step, w.step), q.jitter())
-			return
+	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another asks
+	change(w.f, w.key, func(q *question, at int64) {
+		if q.ID == w.id && q.answered(at, n, w.sealed(answer, q)) {
+			left = w.left(q, at, now)
 		}
-		q.answered(at, n, w.sealed(answer, q))
-		left = w.left(q, at, now)
 	})
 	w.seen = max(w.seen, n)
 	return now.Add(max(0, left))
@@ -225,7 +193,7 @@ func (w *wait) Close() {
 	if w.end(); n == 0 && !w.mine {
 		return
 	}
-	w.change(func(q *question, at int64) {
+	change(w.f, w.key, func(q *question, at int64) {
 		if q.ID == w.id {
 			q.answered(at, n, nil)
 			q.Step = 0
@@ -255,71 +223,4 @@ func (w *wait) open(q *question) []byte {
 // about is what an answer is bound to: an old one is none to a new ask.
 func (w *wait) about(id string, n, begun int64) []byte {
 	return fmt.Appendf(nil, "%s %s %d %d", w.key, id, n, begun)
-}
-
-// A question is what is shared of one. It counts asks, so that no clock decides which answer is
-// new. Its times are in microseconds of the store's clock. Its methods are steps.
-type question struct {
-	V      int    `json:"v"`
-	ID     string `json:"id"` // of this record: numbers of one that was lost mean nothing
-	N      int64  `json:"n"`  // the newest ask
-	Step   int    `json:"step"`
-	Begun  int64  `json:"begun"` // the newest ask
-	Until  int64  `json:"until"` // when its lease ends, 0 if it has ended
-	Ended  int64  `json:"ended"`
-	Had    int64  `json:"had"`    // the ask that was answered, 0 if none was since another began
-	Asked  int64  `json:"asked"`  // when that began
-	Answer string `json:"answer"` // sealed; empty if each has to ask for itself
-	crowd
-}
-
-func (q question) isValid() bool {
-	return q.V == questionVersion && q.ID != "" && q.N >= 0 && q.Had >= 0 && q.Had <= q.N && q.Step >= 0 && q.Step < mostSteps
-}
-
-func (q *question) processes() *crowd { return &q.crowd }
-
-// isHeld reports whether somebody asks.
-func (q *question) isHeld(now int64) bool { return q.Until > now && q.Until <= now+lease }
-
-// took returns how long the newest ask lasted, or has lasted until now.
-func (q *question) took(now int64) int64 {
-	if q.Until == 0 {
-		now = q.Ended
-	}
-	return min(max(0, now-q.Begun), longest)
-}
-
-// claim begins an ask, after at least so many.
-func (q *question) claim(now int64, step int) (n int64) {
-	q.N, q.Step = q.N+1, max(q.Step, step)
-	q.Begun, q.Until = now, now+lease
-	q.Had, q.Asked, q.Answer = 0, 0, "" // who waits gets the next
-	return q.N
-}
-
-// isAlive notes that who made an ask is alive. It does nothing once another has begun.
-func (q *question) isAlive(now, n int64) {
-	if q.N == n && q.Until != 0 {
-		q.Until = now + lease
-	}
-}
-
-// answered ends an ask. Without an answer it was in vain.
-func (q *question) answered(now, n int64, answer *string) {
-	if q.N != n {
-		return
-	}
-	q.Until, q.Ended = 0, now
-	q.Step++
-	if answer != nil {
-		q.Had, q.Asked, q.Answer = n, q.Begun, *answer
-	}
-}
-
-// jitter returns a number between 0 and 1 that all compute alike.
-func (q *question) jitter() float64 {
-	h := fnv.New64a()
-	fmt.Fprint(h, q.ID, q.N)
-	return float64(h.Sum64()>>11) / (1 << 53)
 }

@@ -46,7 +46,7 @@ func NewRules(perSecond float64, known bool, share float64, farthest int64) Rule
 // value is a place of which nothing is known.
 type Record struct {
 	V      int     `json:"v"`
-	Seen   int64   `json:"seen"`   // when the last step was taken
+	Seen   int64   `json:"seen"`   // when the last slot was taken
 	Next   int64   `json:"next"`   // the next slot
 	Closed int64   `json:"closed"` // no slot before
 	Epoch  int64   `json:"epoch"`  // when the rate was cut: slots that were given before are void
@@ -79,7 +79,7 @@ func (l *Record) Settle(r Rules, now int64) {
 	if l.Base > 0 {
 		l.Base, l.Peak = r.bound(l.Base), r.bound(l.Peak)
 	}
-	l.Seen, l.Epoch, l.Sent = now, min(l.Epoch, now), min(l.Sent, most)
+	l.Seen, l.Epoch, l.Sent = min(l.Seen, now), min(l.Epoch, now), min(l.Sent, most)
 }
 
 // bound returns the rate next to another that may be.
@@ -134,6 +134,7 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 		l.Next = max(l.Next, min(at+gap(l.Pace), l.Reset))
 	}
 	l.Sent++
+	l.Seen = now
 	return at
 }
 
@@ -182,7 +183,8 @@ func (l *Record) close(now, until int64) {
 // Remaining spreads n requests over the time until reset has passed. With none left, the place
 // is closed until then.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
-	l.Reset = now + min(reset, r.Farthest)
+	reset = max(1, min(reset, r.Farthest))
+	l.Reset = now + reset
 	l.Pace = min(float64(max(n, 0))*second/float64(reset), most)
 	if n <= 0 {
 		l.close(now, l.Reset)

@@ -6,11 +6,11 @@ import "time"
 // Answers has processes that would ask the same thing share what was answered. It may be used
 // from several goroutines.
 type Answers interface {
-	// Question begins a wait. identity is all that makes the attempt, credentials, too. Only
-	// what was asked for after since counts. schedule returns the wait after so many steps; u,
+	// Question begins a wait for what a place answers. identity is all that makes the attempt,
+	// credentials, too. Only what was asked for after since counts. schedule returns the wait after so many steps; u,
 	// from 0 to 1, is its jitter: the same for all who share the question, so that they agree on
 	// the time.
-	Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) Question
+	Question(place string, identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) Question
 }
 
 // A Question is what one wait has of the [Answers]. Its methods are called one at a time, on
