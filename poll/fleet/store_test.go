@@ -161,14 +161,15 @@ func testLimits(t *testing.T, where string) {
 
 // One asks, and the other has the answer.
 func testAnswers(t *testing.T, where string) {
+	half := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * time.Second / 2 }
 	f, notes := open(t, where)
 	g, _ := open(t, where)
 	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
 	var first, second []share.Question
 	for i, answer := range answers {
-		a := f.Question("place", []byte("answered "+answer), time.Now(), everySecond)
-		b := g.Question("place", []byte("answered "+answer), time.Now(), everySecond)
-		other := g.Question("place", []byte("another "+answer), time.Now(), everySecond)
+		a := f.Question("place", []byte("answered "+answer), time.Now(), half)
+		b := g.Question("place", []byte("answered "+answer), time.Now(), half)
+		other := g.Question("place", []byte("another "+answer), time.Now(), half)
 		if turn := a.Claim(time.Now()); !turn.Ask || turn.Alone {
 			t.Fatalf("%d: the first: %+v", i, turn)
 		}
@@ -184,14 +185,14 @@ func testAnswers(t *testing.T, where string) {
 		}
 		first, second = append(first, a), append(second, b)
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second / 2)
 	for i, answer := range answers {
 		a, b := first[i], second[i]
 		if turn := a.Claim(time.Now()); !turn.Ask {
 			t.Fatalf("%d: again: %+v", i, turn)
 		}
 		next := a.Answered([]byte(answer))
-		if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Second/2 {
+		if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Second/4 {
 			t.Errorf("the second has %.60q, next %s after the first", turn.Answer, turn.Next.Sub(next))
 		}
 		if turn := b.Claim(time.Now()); turn.Answer != nil || turn.Ask {
