@@ -17,13 +17,13 @@ const mostAnswer = 64 << 10
 
 // Question begins a wait for answers of a place. Nobody is elected: whose time comes first asks,
 // and has the lease on the question until then; the others look again when the answer should be
-// there. All compute the same time for the next attempt.
-func (f *Fleet) Question(place string, identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question {
+// there. All compute the same time for the next attempt. Only what is asked for later counts.
+func (f *Fleet) Question(place string, identity []byte, _ time.Time, schedule func(step int, u float64) time.Duration) share.Question {
 	block, _ := aes.NewCipher(f.mac("seal", string(identity))) // of 32 bytes, as it has to be
 	seal, _ := cipher.NewGCMWithRandomNonce(block)
 	return &wait{
 		f: f, place: place, key: f.key("question-", string(identity)), seal: seal,
-		schedule: schedule, since: since, joined: time.Now(),
+		schedule: schedule, joined: time.Now(), quiet: func() {},
 	}
 }
 
@@ -36,9 +36,7 @@ type wait struct {
 	schedule func(step int, u float64) time.Duration
 	joined   time.Time
 
-	since time.Time // answers count that were asked for after
-	seen  int64     // answers of asks up to this one do not count
-	id    string    // of the record that was seen
+	seen  int64 // answers of asks up to this one do not count; 0 before the first look
 	step  int
 	heard time.Time // when the last attempt ended, zero if none has
 	mine  bool      // it was made here
@@ -55,44 +53,33 @@ func (w *wait) Claim(now time.Time) share.Turn {
 	var isNew bool
 	w.f.hear(w.place)
 	shared := change(w.f, w.key, func(rec *question, when int64) {
-		at, ask, seen = when, 0, w.seenIn(rec)
-		isNew = rec.Had > seen && rec.Asked <= at && at-rec.Asked < now.Sub(w.since).Microseconds()
+		at, ask, seen = when, 0, w.seen
+		if seen == 0 {
+			seen = max(rec.N, at-1)
+		}
+		isNew = rec.Had > seen
 		if left = w.left(rec, at, now); left <= 0 && !isNew {
-			ask = rec.claim(at, w.step)
+			ask = rec.claim(at, seen, w.step)
 		}
 		q = *rec
 	})
-	if shared && q.ID != "" {
-		w.id, w.seen = q.ID, seen
-	}
 	switch {
 	case !shared:
-		w.since = now
 		return share.Turn{Ask: true, Alone: true}
 	case isNew:
 		return w.take(&q, at, now)
-	case ask != 0:
-		w.begin(ask, now)
-		return share.Turn{Ask: true}
 	}
-	return share.Turn{Next: now.Add(left)}
-}
-
-// seenIn returns up to which ask the answers of a record do not count. Of a record that was
-// made since, only the time decides.
-func (w *wait) seenIn(q *question) int64 {
-	switch w.id {
-	case "":
-		return q.N
-	case q.ID:
-		return w.seen
+	w.seen = seen
+	if ask == 0 {
+		return share.Turn{Next: now.Add(left)}
 	}
-	return 0
+	w.begin(ask)
+	return share.Turn{Ask: true}
 }
 
 // take returns the answer that a question has. If that is none, this process asks for itself.
 func (w *wait) take(q *question, at int64, now time.Time) share.Turn {
-	w.seen, w.since = q.Had, now.Add(-micros(at-q.Asked))
+	w.seen = q.Had
 	answer := w.open(q)
 	if answer == nil {
 		return share.Turn{Ask: true}
@@ -110,10 +97,10 @@ func (w *wait) wait(q *question) time.Duration {
 // left returns how long it is until the next attempt or, while another asks, the next look.
 func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 	if q.isHeld(at) {
-		look := 20*time.Millisecond + max(0, micros(at-q.Begun))/4
+		look := 20*time.Millisecond + max(0, micros(at-q.N))/4
 		return min(look+rand.N(look), micros(q.Until-at)+rand.N(micros(lease/20)))
 	}
-	if q.Until != 0 { // who asked is gone
+	if q.Until != 0 || w.seen > max(q.N, at) { // who asked is gone; or all that was known is, and the clock was set back
 		return 0
 	}
 	age := micros(at - q.Ended)
@@ -132,7 +119,7 @@ func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 		left = min(left, wait/2-now.Sub(w.joined))
 	}
 	if left > 0 && !w.mine { // who asked last is ahead, so that the others find the answer
-		took := min(max(0, micros(q.Ended-q.Begun)), wait)
+		took := min(max(0, micros(q.Ended-q.N)), wait)
 		left += 20*time.Millisecond + took*3/2 + rand.N(1+min(wait/10, time.Second))
 	}
 	return left
@@ -140,10 +127,10 @@ func (w *wait) left(q *question, at int64, now time.Time) time.Duration {
 
 // begin notes that this process makes an ask, and shows that it is alive until it has. One that
 // lasts for much longer than the schedule and the lease hangs perhaps.
-func (w *wait) begin(n int64, now time.Time) {
-	id, patience := w.id, max(3*w.wait(&question{}), micros(lease*3/2))
+func (w *wait) begin(n int64) {
+	patience := max(3*w.wait(&question{}), micros(lease*3/2))
 	ctx, quiet := context.WithTimeout(context.Background(), patience)
-	w.asks, w.since, w.quiet = n, now, quiet
+	w.asks, w.quiet = n, quiet
 	go func() {
 		for {
 			select {
@@ -151,11 +138,7 @@ func (w *wait) begin(n int64, now time.Time) {
 				return
 			case <-time.After(micros(lease / 3)):
 			}
-			change(w.f, w.key, func(q *question, now int64) {
-				if q.ID == id {
-					q.isAlive(now, n)
-				}
-			})
+			change(w.f, w.key, func(q *question, now int64) { q.isAlive(now, n) })
 		}
 	}()
 }
@@ -171,7 +154,7 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 	}
 	left := w.schedule(w.step, rand.Float64()) // if it was lost, or another asks
 	change(w.f, w.key, func(q *question, at int64) {
-		if q.ID == w.id && q.answered(at, n, w.sealed(answer, q)) {
+		if q.answered(at, n, w.sealed(answer, q)) {
 			left = w.left(q, at, now)
 		}
 	})
@@ -181,10 +164,8 @@ func (w *wait) Answered(answer []byte) (next time.Time) {
 
 // end ends the signs of life.
 func (w *wait) end() {
-	if w.quiet != nil {
-		w.quiet()
-	}
-	w.asks, w.quiet = 0, nil
+	w.quiet()
+	w.asks = 0
 }
 
 // Close ends the wait. Who waits for the same soon after begins with short waits again.
@@ -194,10 +175,8 @@ func (w *wait) Close() {
 		return
 	}
 	change(w.f, w.key, func(q *question, at int64) {
-		if q.ID == w.id {
-			q.answered(at, n, nil)
-			q.Step = 0
-		}
+		q.answered(at, n, nil)
+		q.Step = 0
 	})
 }
 
@@ -210,17 +189,15 @@ func (w *wait) sealed(answer []byte, q *question) *string {
 	case len(answer) > mostAnswer:
 		return new("")
 	}
-	return new(base64.StdEncoding.EncodeToString(w.seal.Seal(nil, nil, answer, w.about(q.ID, q.N, q.Begun))))
+	return new(base64.StdEncoding.EncodeToString(w.seal.Seal(nil, nil, answer, w.about(q.N))))
 }
 
 // open returns the answer that a question has; nil if there is none.
 func (w *wait) open(q *question) []byte {
 	sealed, _ := base64.StdEncoding.DecodeString(q.Answer)
-	answer, _ := w.seal.Open([]byte{}, nil, sealed, w.about(q.ID, q.Had, q.Asked))
+	answer, _ := w.seal.Open([]byte{}, nil, sealed, w.about(q.Had))
 	return answer
 }
 
 // about is what an answer is bound to: an old one is none to a new ask.
-func (w *wait) about(id string, n, begun int64) []byte {
-	return fmt.Appendf(nil, "%s %s %d %d", w.key, id, n, begun)
-}
+func (w *wait) about(n int64) []byte { return fmt.Appendf(nil, "%s %d", w.key, n) }

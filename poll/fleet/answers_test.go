@@ -194,7 +194,11 @@ func TestAnswers_since(t *testing.T) {
 	for name, fail := range map[string]func(e *fake, old map[string]string){
 		"nothing":            func(*fake, map[string]string) {},
 		"half a minute back": func(e *fake, _ map[string]string) { e.set(func() { e.clock = -30 * time.Second }) },
-		"an old copy":        func(e *fake, old map[string]string) { e.become(old) },
+		"an old copy, half a minute back": func(e *fake, old map[string]string) {
+			e.become(old)
+			e.set(func() { e.clock = -30 * time.Second })
+		},
+		"an old copy": func(e *fake, old map[string]string) { e.become(old) },
 		"lost, and an old copy": func(e *fake, old map[string]string) {
 			e.become(map[string]string{})
 			time.AfterFunc(2500*time.Millisecond, func() { e.become(old) })

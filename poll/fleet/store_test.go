@@ -116,7 +116,7 @@ func testCounts(t *testing.T, where string) {
 		f, notes := open(t, where)
 		all.Go(func() {
 			for range times {
-				change(f, "count", func(q *question, now int64) { q.claim(now, 0) })
+				change(f, "count", func(q *question, now int64) { q.claim(now, 0, 0); q.Step++ })
 			}
 			if len(notes) > 0 {
 				t.Error(<-notes)
@@ -126,8 +126,8 @@ func testCounts(t *testing.T, where string) {
 	all.Wait()
 	f, _ := open(t, where)
 	change(f, "count", func(q *question, _ int64) {
-		if q.N != fleets*times {
-			t.Errorf("%d of %d", q.N, fleets*times)
+		if q.Step != fleets*times {
+			t.Errorf("%d of %d", q.Step, fleets*times)
 		}
 	})
 }
@@ -493,8 +493,8 @@ func TestDirectory_sweeps(t *testing.T) {
 // within an hour.
 func FuzzStore(f *testing.F) {
 	f.Add("", "", int64(1e15))
-	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":1,"id":"x","n":5,"had":4,"answer":"YWJj","until":9,"begun":-7}`, int64(5))
-	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":1,"id":"x","n":9223372036854775807,"step":9223372036854775807,"ended":-9223372036854775808}`, int64(-1))
+	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":2,"n":5,"had":4,"answer":"YWJj","until":9,"ended":-7}`, int64(5))
+	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":2,"n":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
 	f.Fuzz(func(t *testing.T, limit, question string, at int64) {
 		if at < 0 || at > 1e17 {
 			return
