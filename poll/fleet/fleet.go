@@ -76,12 +76,11 @@ type Fleet struct {
 	o     Options
 	rules pace.Rules
 	began time.Time
+	said  sync.Map
 
 	mu     sync.Mutex
 	places map[string]*place
 	down   map[string]time.Time // until when a record is not asked for; "" is all of them
-	said   map[string]bool
-	closed bool
 }
 
 var (
@@ -128,17 +127,12 @@ func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
 		store: s, where: where, o: o, began: time.Now(),
 		rules:  pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
-		places: map[string]*place{}, down: map[string]time.Time{}, said: map[string]bool{},
+		places: map[string]*place{}, down: map[string]time.Time{},
 	}
 }
 
 // Close gives back what the fleet holds. Who still uses it goes on alone.
-func (f *Fleet) Close() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.store.close()
-}
+func (f *Fleet) Close() { f.store.close() }
 
 // key returns the name under which a record is shared. Without the secret nobody can tell what
 // it is about.
@@ -237,7 +231,7 @@ func (f *Fleet) isDown(key string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	return f.closed || now.Before(f.down[""]) || now.Before(f.down[key])
+	return now.Before(f.down[""]) || now.Before(f.down[key])
 }
 
 // failed notes that a record cannot be had.
@@ -257,11 +251,7 @@ func (f *Fleet) failed(key string, err error) {
 
 // say tells something once.
 func (f *Fleet) say(about, text string) {
-	f.mu.Lock()
-	silent := f.said[about] || f.closed || f.o.Note == nil
-	f.said[about] = true
-	f.mu.Unlock()
-	if !silent {
+	if _, isSaid := f.said.LoadOrStore(about, true); !isSaid && f.o.Note != nil {
 		f.o.Note(text)
 	}
 }
