@@ -138,7 +138,11 @@ func (w *wait) begin(n int64) {
 				return
 			case <-time.After(micros(lease / 3)):
 			}
-			change(w.f, w.key, func(q *question, now int64) { q.isAlive(now, n) })
+			change(w.f, w.key, func(q *question, now int64) {
+				if q.N == n && q.Until != 0 { // no other has begun
+					q.Until = now + lease
+				}
+			})
 		}
 	}()
 }

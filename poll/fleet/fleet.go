@@ -39,8 +39,8 @@ const (
 	// bound is how long a call waits for the store, and settling how long it does at first,
 	// when many processes begin together.
 	bound, settling = 500 * time.Millisecond, 2 * time.Second
-	// crowded is how long a change is tried again that others are always faster with.
-	crowded = 2 * time.Second
+	// tries is how often a change is tried that others are always faster with: for about two seconds.
+	tries = 40
 	// pause is how long nothing is asked of a store that failed, and at most as long again.
 	pause = 500 * time.Millisecond
 )
@@ -200,8 +200,7 @@ func read[R record](f *Fleet, text string) (rec R) {
 
 // swap looks at a record until its next one is in its place.
 func (f *Fleet) swap(key string, step func(text string, now int64) string) error {
-	begun := time.Now()
-	for try := 0; ; try++ {
+	for try := range tries {
 		text, now, _, err := f.call(key, "", "")
 		if err != nil {
 			return err
@@ -213,11 +212,9 @@ func (f *Fleet) swap(key string, step func(text string, now int64) string) error
 		if _, _, swapped, err := f.call(key, text, next); swapped || err != nil {
 			return err
 		}
-		if time.Since(begun) > crowded {
-			return context.DeadlineExceeded
-		}
 		time.Sleep(rand.N(time.Millisecond << min(try, 7)))
 	}
+	return context.DeadlineExceeded
 }
 
 func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {

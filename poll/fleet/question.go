@@ -39,13 +39,6 @@ func (q *question) claim(now, seen int64, step int) (n int64) {
 	return q.N
 }
 
-// isAlive notes that who made an ask is alive. It does nothing once another has begun.
-func (q *question) isAlive(now, n int64) {
-	if q.N == n && q.Until != 0 {
-		q.Until = now + lease
-	}
-}
-
 // answered ends an ask, if it is the newest. Without an answer it was in vain.
 func (q *question) answered(now, n int64, answer *string) bool {
 	if q.N != n || n == 0 {
