@@ -57,7 +57,7 @@ func (w *wait) Claim(now time.Time) share.Turn {
 		if seen == 0 {
 			seen = max(rec.N, at-1)
 		}
-		isNew = rec.Had > seen
+		isNew = rec.Had > seen && micros(at-rec.Had) < time.Since(w.joined) // in another store's time, too
 		if left = w.left(rec, at, now); left <= 0 && !isNew {
 			ask = rec.claim(at, seen, w.step)
 		}
