@@ -174,7 +174,7 @@ func (p *Pacer) Done(name string, result Result) {
 	wait := float64(result.Wait.Microseconds()) * (1 + closedSpread*p.random())
 	if s.Learn(p.rules(), now, pace.Result{
 		Sent: p.micros(result.Sent), Refused: result.Refused, Wait: int64(min(wait, pace.Forever)),
-		Remaining: result.Remaining, Reset: pace.Micros(result.Reset),
+		Remaining: result.Remaining, Reset: result.Reset.Microseconds(),
 	}) {
 		s.reason = result.Reason
 	}

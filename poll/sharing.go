@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -17,11 +16,11 @@ import (
 // asks, and the others judge its answer, each by their own rules. Package fleet has them. They
 // may be used from several goroutines.
 type Answers interface {
-	// Question begins a wait. identity is all that makes the attempt, credentials, too. Only
-	// what was asked for after since counts. schedule returns the wait after so many steps; u,
-	// from 0 to 1, is its jitter: the same for all who share the question, so that they agree on
-	// the time.
-	Question(identity []byte, since time.Time, schedule func(step int, u float64) time.Duration) share.Question
+	// Question begins a wait for what a place answers. identity is all that makes the attempt,
+	// with its credentials. Only what is asked for from now on counts. schedule returns the wait
+	// after so many steps; u, from 0 to 1, is its jitter: the same for all who share the
+	// question, so that they agree on the time.
+	Question(place string, identity []byte, schedule func(step int, u float64) time.Duration) share.Question
 }
 
 // A sharing is what a source has of the answers that are shared.
@@ -42,7 +41,7 @@ func (s *source) claim() {
 	h, w := s.sharing, s.lead()
 	session := w.probe.(sharer)
 	h.turn = share.Turn{Ask: true}
-	h.ask(w, session.Identity(w.p.AnswersName))
+	h.ask(session.Identity(w.p.AnswersName))
 	if h.question != nil {
 		h.turn = h.question.Claim(time.Now())
 		h.next = h.turn.Next
@@ -58,14 +57,13 @@ func (s *source) claim() {
 }
 
 // ask makes what identity says the question; nil is none.
-func (h *sharing) ask(w *wait, identity []byte) {
+func (h *sharing) ask(identity []byte) {
 	if bytes.Equal(identity, h.identity) {
 		return
 	}
 	h.leave()
-	if identity != nil {
-		since := slices.MaxFunc([]time.Time{w.Start.Add(w.p.InitialDelay), w.Began, w.Last}, time.Time.Compare)
-		h.question, h.identity = w.p.Answers.Question(identity, since, w.commonWait), identity
+	if w := h.source.lead(); identity != nil {
+		h.question, h.identity = w.p.Answers.Question(h.source.place.name, identity, w.commonWait), identity
 	}
 }
 

@@ -41,7 +41,7 @@ type common struct {
 	answered int // attempts
 }
 
-func (b *board) Question(identity []byte, since time.Time, schedule func(int, float64) time.Duration) share.Question {
+func (b *board) Question(_ string, identity []byte, schedule func(int, float64) time.Duration) share.Question {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.common == nil {
@@ -52,7 +52,7 @@ func (b *board) Question(identity []byte, since time.Time, schedule func(int, fl
 	}
 	q := b.common[string(identity)]
 	n := &note{board: b, common: q, seen: q.answered, schedule: schedule}
-	if q.begun.After(since) {
+	if q.begun.Equal(time.Now()) { // asked at the same time
 		n.seen--
 	}
 	return n
@@ -305,7 +305,7 @@ type forging struct {
 	text []byte
 }
 
-func (f *forging) Question([]byte, time.Time, func(int, float64) time.Duration) share.Question {
+func (f *forging) Question(string, []byte, func(int, float64) time.Duration) share.Question {
 	return &forgery{f.text}
 }
 
@@ -555,7 +555,7 @@ func TestSharedAnswers_interrupted(t *testing.T) {
 		defer cancel()
 		p := poll.Poller{Probe: probe, Answers: b, Schedule: backoff.Fixed(time.Second)}
 		p.Run(ctx)
-		other := b.Question(probe.Identity(""), time.Now(), nil)
+		other := b.Question("", probe.Identity(""), nil)
 		if turn := other.Claim(time.Now()); !turn.Ask {
 			t.Errorf("it is not another's turn: %+v", turn)
 		}
@@ -576,7 +576,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		b := &board{lease: 5 * time.Second}
-		b.Question(c.Identity(""), time.Now(), nil).Claim(time.Now()) // and never answers
+		b.Question("", c.Identity(""), nil).Claim(time.Now()) // and never answers
 		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, Schedule: backoff.Fixed(time.Second), Timeout: 4 * time.Second}
 		if o, err := p.Run(t.Context()); err != nil || o.Elapsed != 2500*time.Millisecond {
 			t.Errorf("%v: ended after %s", err, o.Elapsed)
@@ -589,7 +589,7 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{lease: 5 * time.Second}
-		other := b.Question((&counted{}).Identity(""), time.Now(), func(int, float64) time.Duration { return time.Second })
+		other := b.Question("", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second })
 		go func() {
 			time.Sleep(3 * time.Second)
 			other.Claim(time.Now())

@@ -122,7 +122,7 @@ func checkWaits(t *testing.T, m *learn.Model) {
 func checkForecast(t *testing.T, m *learn.Model) {
 	t.Helper()
 	var last time.Duration
-	for p := -0.5; p <= 1.5; p += 0.01 {
+	for p := -0.5; p <= 1.5; p += 0.02 {
 		q := m.Quantile(p)
 		if q < last {
 			t.Fatalf("quantile %.2f = %v, below %v", p, q, last)

@@ -75,7 +75,7 @@ func (l *learner) median() float64 {
 
 func TestTenTimesSlower(t *testing.T) {
 	t.Parallel()
-	for _, median := range []float64{2, 60, 3600} {
+	for _, median := range []float64{2, 3600} { // scale changes nothing
 		for _, runs := range []int{1, 5, 60} {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()
@@ -108,7 +108,7 @@ func TestTenTimesSlower(t *testing.T) {
 
 func TestTenTimesFaster(t *testing.T) {
 	t.Parallel()
-	for _, median := range []float64{10, 60, 3600} {
+	for _, median := range []float64{10, 3600} { // scale changes nothing
 		for _, runs := range []int{1, 5, 60} {
 			t.Run(fmt.Sprintf("%d runs of %vs", runs, median), func(t *testing.T) {
 				t.Parallel()
@@ -157,7 +157,11 @@ func TestTwoModes(t *testing.T) {
 				t.Parallel()
 				share := map[float64]float64{}
 				runs := map[float64]float64{}
-				for seed := range uint64(4) {
+				seeds := uint64(2)
+				if spread == 0 && name != "by chance" { // all would be the same
+					seeds = 1
+				}
+				for seed := range seeds {
 					r := rand.New(rand.NewPCG(seed, 2))
 					noise := around(seed, 30, 1, spread)
 					met := map[float64]int{}

@@ -86,7 +86,7 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	if w.share != nil {
-		w.poller.Limiter, w.report.Shared = w.share.limiter, true
+		w.poller.Limiter, w.report.Shared = w.share.Fleet, true
 	}
 	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}, []string{w.poller.Target}); err != nil {
 		return err

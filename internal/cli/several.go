@@ -77,7 +77,7 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	if w.share != nil {
-		g.Limiter, w.report.Shared = w.share.limiter, true
+		g.Limiter, w.report.Shared = w.share.Fleet, true
 	}
 	if w.jobs, err = openJobs(l, all, reader.lines, reader.named); err != nil {
 		return err

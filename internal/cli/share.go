@@ -28,8 +28,7 @@ const (
 // A share is what this process shares with others.
 type share struct {
 	*fleet.Fleet
-	limiter *fleet.Limiter
-	notes   notes
+	notes notes
 }
 
 // close gives back what is held. Nil holds nothing.
@@ -102,12 +101,14 @@ func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share
 	}
 	s := &share{}
 	var err error
-	if s.Fleet, err = openFleet(l, l.String("share"), l.Origin("share"), s.notes.add); err != nil {
-		return nil, err
-	}
-	s.limiter = &fleet.Limiter{
-		Fleet: s.Fleet, PerSecond: rate, Known: l.Has("rate"),
+	s.Fleet, err = fleet.Open(l.String("share"), fleet.Options{
+		PerSecond: rate, Known: l.Has("rate"),
 		Name: l.String("share-key"), Key: credentialsOf(pollers, lines).at,
+		Secret: []byte(l.Getenv(shareSecret)), Note: s.notes.add,
+	})
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", l.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
+			Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
 	}
 	s.shareAnswers(cmp.Or(l.String("share-answers"), shareAuto), pollers)
 	return s, nil
@@ -118,22 +119,11 @@ func (s *share) shareAnswers(what string, pollers []*poll.Poller) {
 	if what == shareNone {
 		return
 	}
-	answers := &fleet.Answers{Fleet: s.Fleet}
 	for _, p := range pollers {
-		if p.Answers = answers; what != shareAuto {
+		if p.Answers = s.Fleet; what != shareAuto {
 			p.AnswersName = what
 		}
 	}
-}
-
-// openFleet opens the place that is shared, of which origin is what an error calls it.
-func openFleet(l *argv.Line, where, origin string, note func(string)) (*fleet.Fleet, error) {
-	f, err := fleet.Open(where, fleet.Options{Secret: []byte(l.Getenv(shareSecret)), Note: note})
-	if err == nil {
-		return f, nil
-	}
-	return nil, argv.Usagef("%s: %w", origin, cmp.Or(errors.Unwrap(err), err)).
-		Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
 }
 
 // credentials are what targets send to each place; those under "" are sent everywhere.

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/pollcli/poll/poll"
 )
 
 // A thing is what is asked about. It is done at a time.
@@ -33,8 +31,8 @@ func (t *thing) ask() []byte {
 }
 
 // waitFor waits for the thing as package poll does, and returns when it knew.
-func waitFor(t *thing, a poll.Answers, schedule func(int, float64) time.Duration, fails func() bool) time.Duration {
-	q := a.Question([]byte("thing"), time.Now(), schedule)
+func waitFor(t *thing, f *Fleet, schedule func(int, float64) time.Duration, fails func() bool) time.Duration {
+	q := f.Question("place", []byte("thing"), schedule)
 	defer q.Close()
 	for {
 		turn := q.Claim(time.Now())
@@ -81,7 +79,7 @@ func waits(t *testing.T, e *fake, n int, within, done time.Duration, schedule fu
 			all.Go(func() {
 				time.Sleep(time.Duration(float64(within) * float64(i) / float64(n)))
 				f := newFleet(e, "here", Options{})
-				knew := waitFor(it, Answers{f}, schedule, func() bool { return fails(i) })
+				knew := waitFor(it, f, schedule, func() bool { return fails(i) })
 				mu.Lock()
 				defer mu.Unlock()
 				first, last = min(first, knew), max(last, knew)
@@ -159,16 +157,34 @@ func TestAnswers_hanging(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newFake()
-		hung := Answers{newFleet(e, "here", Options{})}.Question([]byte("thing"), time.Now(), everySecond)
+		hung := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		if turn := hung.Claim(time.Now()); !turn.Ask {
 			t.Fatalf("%+v", turn)
 		}
 		it := &thing{begun: time.Now(), took: time.Millisecond}
-		if knew := waitFor(it, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); knew > 14*time.Second || knew < 9*time.Second {
+		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew > 14*time.Second || knew < 9*time.Second {
 			t.Errorf("the other knows after %s", knew)
 		}
 		hung.Answered([]byte("late"))
 		hung.Close()
+	})
+}
+
+// Who is killed while it asks costs a lease at most.
+func TestAnswers_killed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newFake()
+		killed := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond).(*wait)
+		if turn := killed.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%+v", turn)
+		}
+		time.Sleep(7 * time.Second)
+		killed.end()
+		it := &thing{begun: time.Now(), took: time.Millisecond}
+		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew > micros(lease)*11/10 || knew < time.Second {
+			t.Errorf("the other knows after %s", knew)
+		}
 	})
 }
 
@@ -178,7 +194,11 @@ func TestAnswers_since(t *testing.T) {
 	for name, fail := range map[string]func(e *fake, old map[string]string){
 		"nothing":            func(*fake, map[string]string) {},
 		"half a minute back": func(e *fake, _ map[string]string) { e.set(func() { e.clock = -30 * time.Second }) },
-		"an old copy":        func(e *fake, old map[string]string) { e.become(old) },
+		"an old copy, half a minute back": func(e *fake, old map[string]string) {
+			e.become(old)
+			e.set(func() { e.clock = -30 * time.Second })
+		},
+		"an old copy": func(e *fake, old map[string]string) { e.become(old) },
 		"lost, and an old copy": func(e *fake, old map[string]string) {
 			e.become(map[string]string{})
 			time.AfterFunc(2500*time.Millisecond, func() { e.become(old) })
@@ -188,14 +208,14 @@ func TestAnswers_since(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				e := newFake()
-				if got := waitFor(&thing{begun: time.Now()}, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); got > time.Second {
+				if got := waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy); got > time.Second {
 					t.Fatal(got)
 				}
 				old := maps.Clone(e.records) // it has "done"
 				time.Sleep(time.Minute)
 				it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
 				time.AfterFunc(time.Second, func() { fail(e, old) })
-				if knew := waitFor(it, Answers{newFleet(e, "here", Options{})}, everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
+				if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
 					t.Errorf("knew after %s", knew)
 				}
 			})
@@ -203,9 +223,31 @@ func TestAnswers_since(t *testing.T) {
 	}
 }
 
-// limited has n processes wait for a thing at a place with a limit. It returns the requests of each
+// Nor does an old answer count for who joins while another server stands in, empty and with a clock
+// that is behind.
+func TestAnswers_standIn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := newFake()
+		waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy)
+		old := maps.Clone(e.records) // it has "done"
+		time.Sleep(time.Second)
+		e.become(map[string]string{})
+		e.set(func() { e.clock = -30 * time.Second })
+		time.AfterFunc(2500*time.Millisecond, func() {
+			e.become(old)
+			e.set(func() { e.clock = 0 })
+		})
+		it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
+		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
+			t.Errorf("knew after %s", knew)
+		}
+	})
+}
+
+// limited has n processes wait for things at a place with a limit. It returns the requests of each
 // second, and when the last knew.
-func limited(t *testing.T, n int, e *fake, perSecond float64, schedule func(int, float64) time.Duration, done, total time.Duration) (seconds []int, last time.Duration) {
+func limited(t *testing.T, n, things int, e *fake, perSecond float64, schedule func(int, float64) time.Duration, done, total time.Duration) (seconds []int, last time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		it := &thing{begun: time.Now(), done: time.Now().Add(done), took: 5 * time.Millisecond}
 		var all sync.WaitGroup
@@ -216,15 +258,14 @@ func limited(t *testing.T, n int, e *fake, perSecond float64, schedule func(int,
 		for i := range n {
 			all.Go(func() {
 				time.Sleep(time.Second * time.Duration(i) / time.Duration(n))
-				f := newFleet(e, "here", Options{})
-				l := &Limiter{Fleet: f, PerSecond: perSecond, Known: true}
-				q := Answers{f}.Question([]byte("thing"), time.Now(), schedule)
+				f := newFleet(e, "here", Options{PerSecond: perSecond, Known: true})
+				q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), schedule)
 				defer q.Close()
 				for time.Since(it.begun) < total {
 					turn := q.Claim(time.Now())
 					answer, next := turn.Answer, turn.Next
 					if turn.Ask {
-						slot(l)
+						slot(f)
 						answer = it.ask()
 						next = q.Answered(answer)
 					}
@@ -248,36 +289,55 @@ func limited(t *testing.T, n int, e *fake, perSecond float64, schedule func(int,
 }
 
 // slot waits until a request may go.
-func slot(l *Limiter) {
-	at, _ := l.Next("https://api.example.com:443", time.Time{})
+func slot(f *Fleet) {
+	at, _ := f.Next(testPlace, time.Time{})
 	for at.After(time.Now()) {
 		time.Sleep(time.Until(at))
-		at, _ = l.Next("https://api.example.com:443", at)
+		at, _ = f.Next(testPlace, at)
 	}
 }
 
-// Once the store is lost, those who shared one answer ask no more together than the limit allows.
+// Once the store is lost, those who shared answers ask no more together than the limit allows.
 func TestAnswers_lostStore(t *testing.T) {
+	t.Parallel()
+	for _, things := range []int{1, 10} {
+		e := newFake()
+		e.script = func() {
+			time.Sleep(8 * time.Second)
+			e.set(func() { e.away = errors.New("killed") })
+		}
+		every := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * 100 * time.Millisecond }
+		seconds, _ := limited(t, 50, things, e, 10, every, time.Hour, 20*time.Second)
+		t.Log(seconds[:20])
+		sum := 0
+		for i, n := range seconds[:20] {
+			if n > 20 {
+				t.Errorf("%d things: %d requests in second %d", things, n, i)
+			}
+			if i >= 9 {
+				sum += n
+			}
+		}
+		if sum > 11*12 || sum < 11*4 {
+			t.Errorf("%d things: %d requests in 11 s", things, sum)
+		}
+	}
+}
+
+// Once the store is back, empty, nobody waits behind who waits for a slot.
+func TestAnswers_restarted(t *testing.T) {
 	t.Parallel()
 	e := newFake()
 	e.script = func() {
-		time.Sleep(8 * time.Second)
+		time.Sleep(3 * time.Second)
+		e.become(map[string]string{})
 		e.set(func() { e.away = errors.New("killed") })
+		time.Sleep(10 * time.Second)
+		e.set(func() { e.away = nil })
 	}
-	every := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * 100 * time.Millisecond }
-	seconds, _ := limited(t, 50, e, 10, every, time.Hour, 20*time.Second)
-	t.Log(seconds)
-	sum := 0
-	for i, n := range seconds[:20] {
-		if n > 20 {
-			t.Errorf("%d requests in second %d", n, i)
-		}
-		if i >= 9 {
-			sum += n
-		}
-	}
-	if sum > 11*12 || sum < 11*4 {
-		t.Errorf("%d requests in 11 s", sum)
+	seconds, last := limited(t, 50, 1, e, 20, everySecond, 17*time.Second, 40*time.Second)
+	if last > 20*time.Second {
+		t.Errorf("last %s, %v", last, seconds)
 	}
 }
 
@@ -287,7 +347,7 @@ func TestAnswers_withoutSlots(t *testing.T) {
 	for _, n := range []int{1, 5, 20, 60} {
 		e := newFake()
 		e.awayKeys = "limit-"
-		seconds, last := limited(t, n, e, 20, everySecond, 6*time.Second, 40*time.Second)
+		seconds, last := limited(t, n, 1, e, 20, everySecond, 6*time.Second, 40*time.Second)
 		if last > 13*time.Second { // one slot in three seconds is what 60 have of 20 a second
 			t.Errorf("%d: last %s, %v", n, last, seconds)
 		}

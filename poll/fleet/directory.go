@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,14 +54,17 @@ func (d directory) check() error {
 
 func (d directory) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {
 	path := filepath.Join(string(d), key)
-	unlock, err := d.lock(ctx, path+lockSuffix)
+	unlock, err := d.lock(ctx, path)
 	if err != nil {
 		return "", 0, false, err
 	}
 	defer unlock()
 	at = time.Now().UnixMicro()
-	now, err = readFile(path)
-	if err != nil || next == "" || now != old {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if now = string(text); err != nil || next == "" || now != old {
 		return now, at, false, err
 	}
 	// Who is killed here leaves the old record or the new one, and so does a full disk.
@@ -72,34 +74,17 @@ func (d directory) swap(ctx context.Context, key, old, next string) (now string,
 	return "", at, err == nil, err
 }
 
-// lock takes the lock of a file, and makes the directory if it is not there.
+// lock takes the lock of a record, and makes the directory if it is not there.
 func (d directory) lock(ctx context.Context, path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(d.check(), yield(path)); err != nil {
+	if err := cmp.Or(d.check(), yield(path), yield(path+lockSuffix)); err != nil {
 		return nil, err
 	}
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	l := flock.New(path+lockSuffix, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	_, err = l.TryLockContext(ctx, nap)
 	return l.Close, err
-}
-
-// readFile returns the record in a file, "" if there is none.
-func readFile(path string) (string, error) {
-	if err := yield(path); err != nil {
-		return "", err
-	}
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, mostRecord))
-	return string(text), err
 }
 
 // yield takes what is no file out of the way of one.

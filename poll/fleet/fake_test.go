@@ -106,7 +106,11 @@ func faults() map[string]func(*fake) {
 		},
 		"an hour back":       func(e *fake) { e.set(func() { e.clock = -time.Hour }) },
 		"half a minute back": func(e *fake) { e.set(func() { e.clock = -30 * time.Second }) },
-		"an hour ahead":      func(e *fake) { e.set(func() { e.clock = time.Hour }) },
+		"lost, and half a minute back": func(e *fake) {
+			e.become(map[string]string{})
+			e.set(func() { e.clock = -30 * time.Second })
+		},
+		"an hour ahead": func(e *fake) { e.set(func() { e.clock = time.Hour }) },
 		"all nonsense": func(e *fake) {
 			e.memory.mu.Lock()
 			defer e.memory.mu.Unlock()

@@ -2,13 +2,13 @@
 // how fast it is asked, that it is closed, and what it answered, in a directory of one machine
 // or in Redis.
 //
-//	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{Secret: secret})
+//	shared, err := fleet.Open("rediss://cache:6379", fleet.Options{PerSecond: 20, Known: true})
 //	if err != nil { ... }
 //	defer shared.Close()
-//	limiter := &fleet.Limiter{Fleet: shared, PerSecond: 20, Known: true}
+//	poller := poll.Poller{Limiter: shared, Answers: shared, ...}
 //
-// No wait fails because of what is shared. If it is away, slow, full, or says what makes no
-// sense, each process goes on alone, at the last rate that it was told, and says so once.
+// No wait fails because of what is shared. If the store is away, slow or full, or says what makes
+// no sense, each process goes on alone, at the last rate that it was told, and says so once.
 package fleet
 
 import (
@@ -26,8 +26,10 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/pace"
 )
 
 // prefix begins the name of each record. It has to change with the meaning of a record.
@@ -37,47 +39,61 @@ const (
 	// bound is how long a call waits for the store, and settling how long it does at first,
 	// when many processes begin together.
 	bound, settling = 500 * time.Millisecond, 2 * time.Second
-	// crowded is how long a change is tried again that others are always faster with.
-	crowded = 2 * time.Second
+	// tries is how often a change is tried that others are always faster with: for about two seconds.
+	tries = 40
 	// pause is how long nothing is asked of a store that failed, and at most as long again.
 	pause = 500 * time.Millisecond
 )
 
 // Options say how a [Fleet] is used.
 type Options struct {
+	// PerSecond and Known are as in a [poll.Pacer], for all processes together. A rate that is
+	// not known begins with a quarter.
+	PerSecond float64
+	Known     bool
+	// Name says whose limit it is. All with the same name keep to one, at whatever place.
+	// Without a name each place has a limit, and a loopback address one for each machine.
+	Name string
+	// Key returns what else makes a limit at a place, such as the credentials that are sent
+	// there; nil means nothing. It is not called if there is a Name.
+	Key func(place string) string
 	// Secret keeps who can read what is shared from guessing whose limits and answers these
 	// are. All processes need the same; empty means none.
 	Secret []byte
 	// Note is told, once, why this process goes on alone, in words without passwords. It
 	// may be called from any goroutine. Nil means that nobody is told.
 	Note func(string)
-	// TLS is the configuration for rediss://; nil means that of the system.
-	TLS *tls.Config
 }
 
-// A Fleet is what processes share. It may be used from several goroutines.
+// A Fleet is what processes share: a [poll.Limiter] that spaces the requests of all of them
+// together, and [poll.Answers]. It may be used from several goroutines.
+//
+// A call takes half a second at most, and two seconds at the beginning. Nothing that is shared
+// is believed for longer than an hour.
 type Fleet struct {
-	store  store
-	where  string // without passwords
-	secret []byte
-	note   func(string)
-	began  time.Time
-
-	own     sync.Map     // the records of this process while it is alone
-	waiters atomic.Int64 // the most that share a question with this process
+	store store
+	where string // without passwords
+	o     Options
+	rules pace.Rules
+	began time.Time
+	said  sync.Map
 
 	mu     sync.Mutex
+	places map[string]*place
 	down   map[string]time.Time // until when a record is not asked for; "" is all of them
-	said   map[string]bool
-	closed bool
 }
+
+var (
+	_ poll.Limiter = (*Fleet)(nil)
+	_ poll.Answers = (*Fleet)(nil)
+)
 
 // Open returns the fleet of those who name the same place: a directory, which is created,
 // redis://HOST, rediss://HOST, with encryption, or unix:///PATH, each of them with
 // USER:PASSWORD@ before HOST and a database behind it if need be. An error means that where
 // can never be right; it has no password. Otherwise it is reached when it is needed.
 func Open(where string, o Options) (*Fleet, error) {
-	s, shown, err := openStore(where, o.TLS)
+	s, shown, err := openStore(where, nil)
 	if err != nil {
 		return nil, fmt.Errorf("share: %w", err)
 	}
@@ -109,18 +125,14 @@ var likeAddress = regexp.MustCompile(`^(?i:rediss?|unix):|:.*@|@[^/]*:[0-9]+$|^[
 
 func newFleet(s store, where string, o Options) *Fleet {
 	return &Fleet{
-		store: s, where: where, secret: o.Secret, note: o.Note, began: time.Now(),
-		down: map[string]time.Time{}, said: map[string]bool{},
+		store: s, where: where, o: o, began: time.Now(),
+		rules:  pace.NewRules(o.PerSecond, o.Known, startShare, farthest.Microseconds()),
+		places: map[string]*place{}, down: map[string]time.Time{},
 	}
 }
 
 // Close gives back what the fleet holds. Who still uses it goes on alone.
-func (f *Fleet) Close() {
-	f.mu.Lock()
-	f.closed = true
-	f.mu.Unlock()
-	f.store.close()
-}
+func (f *Fleet) Close() { f.store.close() }
 
 // key returns the name under which a record is shared. Without the secret nobody can tell what
 // it is about.
@@ -129,7 +141,7 @@ func (f *Fleet) key(kind, text string) string {
 }
 
 func (f *Fleet) mac(use, text string) []byte {
-	h := hmac.New(sha256.New, f.secret)
+	h := hmac.New(sha256.New, f.o.Secret)
 	fmt.Fprintf(h, "pollcli/poll 2 %s\x00%s", use, text)
 	return h.Sum(nil)
 }
@@ -146,112 +158,35 @@ type store interface {
 // life is how long a record is kept that nobody changes.
 const life = 2 * time.Hour
 
-// mostRecord is the size of a record at most: a sealed answer in base64, and some numbers.
-const mostRecord = 1 << 18
+// A record is what processes share under a key. One of which nothing is known is the zero value.
+type record interface {
+	comparable
+	isValid() bool
+}
 
-// A step returns the record that follows another, at a time of the clock of those who have it.
-type step func(record string, now int64, shared bool) string
-
-// try takes a step on the record of all, unless that has just failed.
-func (f *Fleet) try(key string, s step) bool {
-	f.mu.Lock()
-	now := time.Now()
-	down := f.closed || now.Before(f.down[""]) || now.Before(f.down[key])
-	f.mu.Unlock()
-	if down {
+// change takes a step on the record that all share under a key, at a time of the clock of those
+// who have it. The step may have to be taken again. If the record cannot be had, change
+// reports false, and says why.
+func change[R record](f *Fleet, key string, step func(rec *R, now int64)) (shared bool) {
+	if f.isDown(key) {
 		return false
 	}
-	err := f.swap(key, s)
-	if err == nil {
-		return true
-	}
-	f.mu.Lock()
-	if _, isRefused := errors.AsType[errRefused](err); !isRefused {
-		key = ""
-	}
-	f.down[key] = time.Now().Add(pause + rand.N(pause))
-	f.mu.Unlock()
-	why := err.Error()
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
-		why = "it does not answer in time"
-	}
-	f.say("alone", fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
-	return false
-}
-
-func (f *Fleet) swap(key string, s step) error {
-	begun := time.Now()
-	record, now, _, err := f.call(key, "", "")
-	for try := 1; err == nil; try++ {
-		next := s(record, now, true)
-		if next == record {
-			return nil
-		}
-		var swapped bool
-		record, now, swapped, err = f.call(key, record, next)
-		switch {
-		case swapped:
-			return nil
-		case err == nil && time.Since(begun) > crowded:
-			return context.DeadlineExceeded
-		case err == nil && try > 1: // in a crowd; what is known is old after the pause
-			time.Sleep(rand.N(time.Millisecond << min(try, 7)))
-			record, now, _, err = f.call(key, "", "")
-		}
-	}
-	return err
-}
-
-func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
-	defer cancel()
-	return f.store.swap(ctx, key, old, next)
-}
-
-// say tells something once.
-func (f *Fleet) say(about, text string) {
-	f.mu.Lock()
-	silent := f.said[about] || f.closed || f.note == nil
-	f.said[about] = true
-	f.mu.Unlock()
-	if !silent {
-		f.note(text)
-	}
-}
-
-// A record is what processes share under a key.
-type record interface{ isValid() bool }
-
-// change takes a step on a record: that of all or, if it cannot be had, that of this process.
-// The step may have to be taken again. A record of which nothing is known is the zero value.
-// window is the last one in which this process was counted.
-func change[R record, P interface {
-	*R
-	processes() *crowd
-}](f *Fleet, key string, window *int64, do func(rec P, now int64, shared bool) (changed bool)) (rec R, shared bool) {
-	var signed int64
-	u := rand.Float64()
-	take := func(text string, now int64, shared bool) string {
-		rec = read[R](f, text)
-		changed, processes := do(&rec, now, shared), P(&rec).processes()
-		before := *processes
-		if signed = processes.signIn(now, *window, u); !changed && *processes == before {
+	err := f.swap(key, func(text string, now int64) string {
+		rec := read[R](f, text)
+		before := rec
+		if step(&rec, now); rec == before {
 			return text
 		}
-		return encode(rec)
+		next, _ := json.Marshal(rec) // of numbers and texts
+		return string(next)
+	})
+	if err != nil {
+		f.failed(key, err)
 	}
-	if f.try(key, take) {
-		f.own.Delete(key)
-		*window = signed
-		return rec, true
-	}
-	own, _ := f.own.Load(key)
-	text, _ := own.(string)
-	f.own.Store(key, take(text, time.Now().UnixMicro(), false))
-	return rec, false
+	return err == nil
 }
 
-// read returns a record, the zero value if there is none that makes sense.
+// read returns the record in a text, the zero value if there is none that makes sense.
 func read[R record](f *Fleet, text string) (rec R) {
 	if text == "" {
 		return rec
@@ -263,40 +198,57 @@ func read[R record](f *Fleet, text string) (rec R) {
 	return rec
 }
 
-func encode(record any) string {
-	text, _ := json.Marshal(record) // of numbers and texts
-	return string(text)
-}
-
-// micros returns a number of microseconds.
-func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-
-// A crowd counts who uses a record.
-type crowd struct {
-	Window int64   `json:"window"`
-	Here   float64 `json:"here"`   // processes of this window
-	Before float64 `json:"before"` // of the one before
-}
-
-const (
-	window    = 30_000_000 // microseconds
-	signers   = 50         // about as many processes sign in
-	mostCrowd = 10_000
-)
-
-// signIn counts a process, once in each window. Of many only some sign, each for several, or
-// they would do nothing else: u is between 0 and 1.
-func (c *crowd) signIn(now, last int64, u float64) (signed int64) {
-	if w := now / window; w != c.Window {
-		if c.Before = c.Here; w != c.Window+1 {
-			c.Before = 0
+// swap looks at a record until its next one is in its place.
+func (f *Fleet) swap(key string, step func(text string, now int64) string) error {
+	for try := range tries {
+		text, now, _, err := f.call(key, "", "")
+		if err != nil {
+			return err
 		}
-		c.Window, c.Here = w, 0
+		next := step(text, now)
+		if next == text {
+			return nil
+		}
+		if _, _, swapped, err := f.call(key, text, next); swapped || err != nil {
+			return err
+		}
+		time.Sleep(rand.N(time.Millisecond << min(try, 7)))
 	}
-	if each := max(1, c.size()/signers); last != c.Window && u*each < 1 {
-		c.Here += each
-	}
-	return c.Window
+	return context.DeadlineExceeded
 }
 
-func (c *crowd) size() float64 { return min(max(1, c.Here, c.Before), mostCrowd) }
+func (f *Fleet) call(key, old, next string) (string, int64, bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), max(bound, time.Until(f.began.Add(settling))))
+	defer cancel()
+	return f.store.swap(ctx, key, old, next)
+}
+
+// isDown reports whether a record could not be had a moment ago.
+func (f *Fleet) isDown(key string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := time.Now()
+	return now.Before(f.down[""]) || now.Before(f.down[key])
+}
+
+// failed notes that a record cannot be had.
+func (f *Fleet) failed(key string, err error) {
+	if _, isRefused := errors.AsType[errRefused](err); !isRefused {
+		key = ""
+	}
+	f.mu.Lock()
+	f.down[key] = time.Now().Add(pause + rand.N(pause))
+	f.mu.Unlock()
+	why := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) {
+		why = "it does not answer in time"
+	}
+	f.say("alone", fmt.Sprintf("%s cannot be shared for now, and this process goes on alone: %s", f.where, why))
+}
+
+// say tells something once.
+func (f *Fleet) say(about, text string) {
+	if _, isSaid := f.said.LoadOrStore(about, true); !isSaid && f.o.Note != nil {
+		f.o.Note(text)
+	}
+}

@@ -117,10 +117,11 @@ func TestOpen_verifies(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(web.Certificate())
-	trusted, err := Open(where, Options{TLS: &tls.Config{RootCAs: roots}, Note: func(note string) { t.Error(note) }})
+	encrypted, _, err := openStore(where, &tls.Config{RootCAs: roots})
 	if err != nil {
 		t.Fatal(err)
 	}
+	trusted := newFleet(encrypted, where, Options{Note: func(note string) { t.Error(note) }})
 	sends(trusted, nil, 3)
 	trusted.Close()
 }
@@ -151,26 +152,23 @@ func TestKey(t *testing.T) {
 }
 
 // Of a loopback address each machine has its own limit, unless that has a name.
-func TestLimiter_keys(t *testing.T) {
+func TestFleet_keys(t *testing.T) {
 	t.Parallel()
-	f, _ := open(t, t.TempDir())
-	key := func(l *Limiter, place string) string {
-		l.Fleet = f
-		return l.place(place).key
-	}
+	f := newFleet(&memory{}, "here", Options{})
+	key := func(o Options, place string) string { return newFleet(&memory{}, "here", o).place(place).key }
 	token := func(string) string { return "token" }
 	for name, test := range map[string]struct {
 		one, other string
 		same       bool
 	}{
-		"one place":             {key(&Limiter{}, "https://a:1"), key(&Limiter{PerSecond: 3, Known: true}, "https://a:1"), true},
-		"two places":            {key(&Limiter{}, "https://a:1"), key(&Limiter{}, "https://a:2"), false},
-		"credentials":           {key(&Limiter{}, "https://a:1"), key(&Limiter{Key: token}, "https://a:1"), false},
-		"the same name":         {key(&Limiter{Name: "n"}, "https://a:1"), key(&Limiter{Name: "n", Key: token}, "http://localhost"), true},
-		"a name like a place":   {key(&Limiter{Name: "https://a:1"}, "https://a:1"), key(&Limiter{}, "https://a:1"), false},
-		"this machine":          {key(&Limiter{}, "http://localhost:80"), f.key("limit-", "place http://localhost:80"), false},
-		"of a private network":  {key(&Limiter{}, "tcp://10.0.0.1:80"), f.key("limit-", "place tcp://10.0.0.1:80"), true},
-		"an address of its own": {key(&Limiter{}, "tcp://127.0.0.2:80"), f.key("limit-", "place tcp://127.0.0.2:80"), false},
+		"one place":             {key(Options{}, "https://a:1"), key(Options{PerSecond: 3, Known: true}, "https://a:1"), true},
+		"two places":            {key(Options{}, "https://a:1"), key(Options{}, "https://a:2"), false},
+		"credentials":           {key(Options{}, "https://a:1"), key(Options{Key: token}, "https://a:1"), false},
+		"the same name":         {key(Options{Name: "n"}, "https://a:1"), key(Options{Name: "n", Key: token}, "http://localhost"), true},
+		"a name like a place":   {key(Options{Name: "https://a:1"}, "https://a:1"), key(Options{}, "https://a:1"), false},
+		"this machine":          {key(Options{}, "http://localhost:80"), f.key("limit-", "place http://localhost:80"), false},
+		"of a private network":  {key(Options{}, "tcp://10.0.0.1:80"), f.key("limit-", "place tcp://10.0.0.1:80"), true},
+		"an address of its own": {key(Options{}, "tcp://127.0.0.2:80"), f.key("limit-", "place tcp://127.0.0.2:80"), false},
 	} {
 		if (test.one == test.other) != test.same {
 			t.Errorf("%s: %s and %s", name, test.one, test.other)

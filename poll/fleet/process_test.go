@@ -31,7 +31,7 @@ func takePart(where string) int {
 			return 3
 		}
 	}
-	f, err := Open(where, Options{Note: func(note string) { fmt.Println("note:", note) }})
+	f, err := Open(where, Options{PerSecond: 1e6, Known: true, Note: func(note string) { fmt.Println("note:", note) }})
 	if err != nil {
 		fmt.Println(err)
 		return 2
@@ -41,14 +41,13 @@ func takePart(where string) int {
 		os.Exit(0)
 	}()
 	if os.Getenv(asksVariable) != "" {
-		q := Answers{f}.Question([]byte("thing"), time.Now(), everySecond)
+		q := f.Question("place", []byte("thing"), everySecond)
 		q.Claim(time.Now())
 		fmt.Println("ready")
 		select {}
 	}
-	l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
 	for n := 0; ; n++ {
-		l.Next("place", time.Time{})
+		f.Next("place", time.Time{})
 		if n == 100 {
 			fmt.Println("ready")
 		}
@@ -99,26 +98,17 @@ func TestDirectory_killed(t *testing.T) {
 	}
 }
 
-// Who is killed while it asks costs a lease.
-func TestStore_killed(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		f, notes := open(t, where)
-		q := Answers{f}.Question([]byte("thing"), time.Now(), everySecond)
-		cmd, _ := another(t, where, asksVariable+"=1")
-		if turn := q.Claim(time.Now()); turn.Ask {
-			t.Fatal("two ask at once")
-		}
-		cmd.Process.Kill()
-		begun := time.Now()
-		for turn := q.Claim(begun); !turn.Ask; turn = q.Claim(time.Now()) {
-			time.Sleep(time.Until(turn.Next))
-		}
-		if took := time.Since(begun); took > micros(lease)*11/10 || took < time.Second {
-			t.Errorf("asks after %s", took)
-		}
-		if len(notes) > 0 {
-			t.Error(<-notes)
-		}
-	})
+// Who is killed while it asks is waited for, for a lease at most.
+func testKilled(t *testing.T, where string) {
+	f, notes := open(t, where)
+	q := f.Question("place", []byte("thing"), everySecond)
+	cmd, _ := another(t, where, asksVariable+"=1")
+	cmd.Process.Kill()
+	cmd.Wait()
+	if turn := q.Claim(time.Now()); turn.Ask || time.Until(turn.Next) > micros(lease)*11/10 {
+		t.Errorf("%+v", turn)
+	}
+	if len(notes) > 0 {
+		t.Error(<-notes)
+	}
 }

@@ -43,9 +43,14 @@ func openServer(scheme, where string, config *tls.Config) (*server, string, erro
 		return nil, "", errors.New("behind the host there may only be the number of a database: in a password, write %2F for /, %3F for ? and %23 for #")
 	}
 	password, _ := u.User.Password()
-	return newServer(network, host,
-		redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
-		redis.DialUseTLS(scheme == "rediss"), redis.DialTLSConfig(config)), shown, nil
+	return &server{
+		network: network, host: host, pools: map[string]*redis.Pool{}, routes: map[string]string{},
+		options: []redis.DialOption{
+			redis.DialConnectTimeout(dialing), redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing),
+			redis.DialUsername(u.User.Username()), redis.DialPassword(password), redis.DialDatabase(number),
+			redis.DialUseTLS(scheme == "rediss"), redis.DialTLSConfig(config),
+		},
+	}, shown, nil
 }
 
 //go:embed swap.lua
@@ -65,14 +70,6 @@ type server struct {
 	mu     sync.Mutex
 	pools  map[string]*redis.Pool // by host
 	routes map[string]string      // where a cluster has a key, if that is not host
-}
-
-func newServer(network, host string, options ...redis.DialOption) *server {
-	limits := []redis.DialOption{redis.DialConnectTimeout(dialing), redis.DialReadTimeout(dialing), redis.DialWriteTimeout(dialing)}
-	return &server{
-		network: network, host: host, options: append(limits, options...),
-		pools: map[string]*redis.Pool{}, routes: map[string]string{},
-	}
 }
 
 func (s *server) swap(ctx context.Context, key, old, next string) (now string, at int64, swapped bool, err error) {

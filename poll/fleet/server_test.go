@@ -110,11 +110,15 @@ func (s *realServer) start(t testing.TB, cmd *exec.Cmd) {
 func freePort(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
-		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
-		if listener, err := net.Listen("tcp", address); err == nil {
-			listener.Close()
-			_, port, _ := net.SplitHostPort(address)
-			return port
+		port := 10_000 + rand.IntN(12_000)
+		listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err != nil {
+			continue
+		}
+		listener.Close()
+		if bus, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+10_000)); err == nil { // of a cluster
+			bus.Close()
+			return fmt.Sprint(port)
 		}
 	}
 	t.Fatal("there is no free port")

@@ -8,34 +8,43 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gomodule/redigo/redis"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/internal/share"
 )
 
-// conform runs a test over each kind of store.
-func conform(t *testing.T, test func(t *testing.T, where string)) {
-	t.Run("directory", func(t *testing.T) {
-		t.Parallel()
-		test(t, filepath.Join(t.TempDir(), "new", "directory"))
-	})
-	t.Run("redis", func(t *testing.T) {
-		t.Parallel()
-		test(t, serve(t, false).url)
-	})
-	t.Run("cluster", func(t *testing.T) {
-		t.Parallel()
-		test(t, serveCluster(t))
-	})
+// All kinds of stores do the same.
+func TestStore(t *testing.T) {
+	t.Parallel()
+	for name, serve := range map[string]func(t *testing.T) (where string){
+		"directory": func(t *testing.T) string { return filepath.Join(t.TempDir(), "new", "directory") },
+		"redis":     func(t *testing.T) string { return serve(t, false).url },
+		"cluster":   func(t *testing.T) string { return serveCluster(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			where := serve(t)
+			t.Run("swaps", func(t *testing.T) { testSwap(t, where) })
+			t.Run("counts", func(t *testing.T) { testCounts(t, where) })
+			t.Run("limits", func(t *testing.T) { testLimits(t, where) })
+			t.Run("long answer", func(t *testing.T) { testLongAnswer(t, where) })
+			t.Run("who asks is killed", func(t *testing.T) { testKilled(t, where) })
+			t.Run("answers", func(t *testing.T) { testAnswers(t, where) })
+		})
+	}
 }
 
-// open opens a fleet, whose notes go to the channel.
-func open(t testing.TB, where string) (*Fleet, chan string) {
+// open opens a fleet, for a thousand requests a second unless there are options. Its notes go to the channel.
+func open(t testing.TB, where string, options ...Options) (*Fleet, chan string) {
 	t.Helper()
 	notes := make(chan string, 100)
-	f, err := Open(where, Options{Note: func(note string) { notes <- note }})
+	o := append(options, Options{PerSecond: 1000, Known: true})[0]
+	o.Note = func(note string) { notes <- note }
+	f, err := Open(where, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +52,10 @@ func open(t testing.TB, where string) (*Fleet, chan string) {
 	return f, notes
 }
 
-// sends sends n requests to a place that allows a thousand a second, and returns what was told.
+// sends sends n requests to a place, and returns what was told.
 func sends(f *Fleet, notes chan string, n int) string {
-	l := &Limiter{Fleet: f, PerSecond: 1000, Known: true}
 	for range n {
-		at, _ := l.Next("place", time.Time{})
+		at, _ := f.Next("place", time.Time{})
 		time.Sleep(time.Until(at))
 	}
 	select {
@@ -62,7 +70,7 @@ func sends(f *Fleet, notes chan string, n int) string {
 func awaitUp(t *testing.T, f *Fleet) {
 	t.Helper()
 	for range 100 {
-		if f.try(f.key("test-", "x"), func(string, int64, bool) string { return "x" }) {
+		if change(f, f.key("test-", "x"), func(*question, int64) {}) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -70,169 +78,161 @@ func awaitUp(t *testing.T, f *Fleet) {
 	t.Fatal("it is not shared again")
 }
 
-func TestStore_swap(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		s, _, err := openStore(where, nil)
-		if err != nil {
-			t.Fatal(err)
+func testSwap(t *testing.T, where string) {
+	s, _, err := openStore(where, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	for _, test := range []struct {
+		key, old, next string
+		want           string
+		swapped        bool
+	}{
+		{"a", "", "", "", false},
+		{"a", "x", "1", "", false},
+		{"a", "", "1", "", true},
+		{"a", "", "2", "1", false},
+		{"a", "1", "", "1", false},
+		{"a", "1", "22\x00\xff", "", true},
+		{"b", "1", "2", "", false},
+		{"a", "22", "", "22\x00\xff", false},
+		{"a", "22\x00\xff", "3", "", true},
+		{"a", "", "", "3", false},
+		{"c", "", strings.Repeat("long ", 30_000), "", true},
+		{"c", "", "", strings.Repeat("long ", 30_000), false},
+	} {
+		now, at, swapped, err := s.swap(t.Context(), prefix+test.key, test.old, test.next)
+		if err != nil || now != test.want || swapped != test.swapped || time.Since(time.UnixMicro(at)).Abs() > time.Minute {
+			t.Fatalf("%.60v: %.60q, %d, %v, %v", test, now, at, swapped, err)
 		}
-		defer s.close()
-		for _, test := range []struct {
-			key, old, next string
-			want           string
-			swapped        bool
-		}{
-			{"a", "", "", "", false},
-			{"a", "x", "1", "", false},
-			{"a", "", "1", "", true},
-			{"a", "", "2", "1", false},
-			{"a", "1", "", "1", false},
-			{"a", "1", "22\x00\xff", "", true},
-			{"b", "1", "2", "", false},
-			{"a", "22", "", "22\x00\xff", false},
-			{"a", "22\x00\xff", "3", "", true},
-			{"a", "", "", "3", false},
-			{"c", "", strings.Repeat("long ", 30_000), "", true},
-			{"c", "", "", strings.Repeat("long ", 30_000), false},
-		} {
-			now, at, swapped, err := s.swap(t.Context(), prefix+test.key, test.old, test.next)
-			if err != nil || now != test.want || swapped != test.swapped || time.Since(time.UnixMicro(at)).Abs() > time.Minute {
-				t.Fatalf("%.60v: %.60q, %d, %v, %v", test, now, at, swapped, err)
-			}
-		}
-	})
+	}
 }
 
 // Of many that count, none gets lost.
-func TestStore_counts(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		const fleets, times = 8, 50
-		var all sync.WaitGroup
-		for range fleets {
-			f, notes := open(t, where)
-			all.Go(func() {
-				for range times {
-					f.try("count", func(record string, _ int64, _ bool) string { return record + "." })
-				}
-				if len(notes) > 0 {
-					t.Error(<-notes)
-				}
-			})
-		}
-		all.Wait()
+func testCounts(t *testing.T, where string) {
+	const fleets, times = 8, 50
+	var counted atomic.Int64
+	var all sync.WaitGroup
+	for range fleets {
 		f, _ := open(t, where)
-		f.try("count", func(record string, _ int64, _ bool) string {
-			if len(record) != fleets*times {
-				t.Errorf("%d of %d", len(record), fleets*times)
+		all.Go(func() {
+			for range times {
+				if change(f, "count", func(q *question, now int64) { q.claim(now, 0, 0); q.Step++ }) {
+					counted.Add(1)
+				}
 			}
-			return record
 		})
+	}
+	all.Wait()
+	f, _ := open(t, where)
+	change(f, "count", func(q *question, _ int64) {
+		if n := counted.Load(); int64(q.Step) < n || n == 0 {
+			t.Errorf("%d of %d", q.Step, n)
+		}
 	})
 }
 
 // What one process takes or is told holds for the others.
-func TestStore_limits(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		f, notes := open(t, where)
-		g, _ := open(t, where)
-		a := &Limiter{Fleet: f, PerSecond: 10, Known: true}
-		b := &Limiter{Fleet: g, PerSecond: 10, Known: true}
-		first, _ := a.Next("place", time.Time{})
-		second, closed := b.Next("place", time.Time{})
-		if gap := second.Sub(first); gap < 80*time.Millisecond || gap > 200*time.Millisecond || closed != "" {
-			t.Errorf("the second is %s later, %q", gap, closed)
-		}
-		if again, _ := b.Next("place", second); again != second {
-			t.Errorf("the slot at %s does not hold: %s", second, again)
-		}
-		a.Done("place", poll.Result{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
-		if at, closed := b.Next("place", second); time.Until(at) < 59*time.Second || closed != "another process was told to wait" {
-			t.Errorf("%s, %q", time.Until(at), closed)
-		}
-		if at, closed := a.Next("place", time.Time{}); time.Until(at) < 59*time.Second || closed != "HTTP 429" {
-			t.Errorf("%s, %q", time.Until(at), closed)
-		}
-		if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {
-			t.Errorf("elsewhere: %s", time.Until(at))
-		}
-		if len(notes) > 0 {
-			t.Error(<-notes)
-		}
-	})
+func testLimits(t *testing.T, where string) {
+	a, notes := open(t, where, Options{PerSecond: 10, Known: true})
+	b, _ := open(t, where, Options{PerSecond: 10, Known: true})
+	first, _ := a.Next("place", time.Time{})
+	second, closed := b.Next("place", time.Time{})
+	if gap := second.Sub(first); gap < 80*time.Millisecond || gap > 200*time.Millisecond || closed != "" {
+		t.Errorf("the second is %s later, %q", gap, closed)
+	}
+	if again, _ := b.Next("place", second); again != second {
+		t.Errorf("the slot at %s does not hold: %s", second, again)
+	}
+	a.Done("place", poll.Result{Sent: first, Refused: true, Wait: time.Minute, Reason: "HTTP 429"})
+	if at, closed := b.Next("place", second); time.Until(at) < 59*time.Second || closed != "another process was told to wait" {
+		t.Errorf("%s, %q", time.Until(at), closed)
+	}
+	if at, closed := a.Next("place", time.Time{}); time.Until(at) < 59*time.Second || closed != "HTTP 429" {
+		t.Errorf("%s, %q", time.Until(at), closed)
+	}
+	if at, _ := b.Next("elsewhere", time.Time{}); time.Until(at) > 0 {
+		t.Errorf("elsewhere: %s", time.Until(at))
+	}
+	if len(notes) > 0 {
+		t.Error(<-notes)
+	}
 }
 
 // One asks, and the other has the answer.
-func TestStore_answers(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		for _, answer := range []string{"", "done", strings.Repeat("x", mostAnswer)} {
-			f, notes := open(t, where)
-			g, _ := open(t, where)
-			a := Answers{f}.Question([]byte("thing"+answer), time.Now(), everySecond)
-			b := Answers{g}.Question([]byte("thing"+answer), time.Now(), everySecond)
-			other := Answers{g}.Question([]byte("another"+answer), time.Now(), everySecond)
-			if turn := a.Claim(time.Now()); !turn.Ask || turn.Alone {
-				t.Fatalf("the first: %+v", turn)
-			}
-			if turn := other.Claim(time.Now()); !turn.Ask {
-				t.Errorf("who asks another thing: %+v", turn)
-			}
-			if turn := b.Claim(time.Now()); turn.Ask || time.Until(turn.Next) <= 0 || time.Until(turn.Next) > time.Second {
-				t.Fatalf("the second: %+v", turn)
-			}
-			a.Answered([]byte("too early for the second"))
-			if turn := b.Claim(time.Now()); turn.Ask || turn.Answer != nil {
-				t.Errorf("an answer to what was asked before: %+v", turn)
-			}
-			time.Sleep(time.Second)
-			if turn := a.Claim(time.Now()); !turn.Ask {
-				t.Fatalf("again: %+v", turn)
-			}
-			next := a.Answered([]byte(answer))
-			if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Second/2 {
-				t.Errorf("the second has %.60q, next %s after the first", turn.Answer, turn.Next.Sub(next))
-			}
-			if turn := b.Claim(time.Now()); turn.Answer != nil || turn.Ask {
-				t.Errorf("the second has it again")
-			}
-			a.Close()
-			b.Close()
-			if len(notes) > 0 {
-				t.Error(<-notes)
-			}
+func testAnswers(t *testing.T, where string) {
+	wait := time.Hour
+	schedule := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * wait }
+	f, notes := open(t, where)
+	g, _ := open(t, where)
+	answers := []string{"", "done", strings.Repeat("x", mostAnswer)}
+	var first, second []share.Question
+	for i, answer := range answers {
+		a := f.Question("place", []byte("answered "+answer), schedule)
+		b := g.Question("place", []byte("answered "+answer), schedule)
+		other := g.Question("place", []byte("another "+answer), schedule)
+		if turn := a.Claim(time.Now()); !turn.Ask || turn.Alone {
+			t.Fatalf("%d: the first: %+v", i, turn)
 		}
-	})
+		if turn := other.Claim(time.Now()); !turn.Ask {
+			t.Errorf("%d: who asks another thing: %+v", i, turn)
+		}
+		if turn := b.Claim(time.Now()); turn.Ask || time.Until(turn.Next) <= 0 || time.Until(turn.Next) > time.Minute {
+			t.Fatalf("%d: the second: %+v", i, turn)
+		}
+		a.Answered([]byte("too early for the second"))
+		if turn := b.Claim(time.Now()); turn.Ask || turn.Answer != nil {
+			t.Errorf("%d: an answer to what was asked before: %+v", i, turn)
+		}
+		first, second = append(first, a), append(second, b)
+	}
+	for i, answer := range answers {
+		a, b := first[i], second[i]
+		wait = time.Millisecond
+		time.Sleep(wait)
+		if turn := a.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%d: again: %+v", i, turn)
+		}
+		wait = time.Hour
+		next := a.Answered([]byte(answer))
+		if turn := b.Claim(time.Now()); turn.Answer == nil || string(turn.Answer) != answer || turn.Next.Sub(next).Abs() > time.Minute {
+			t.Errorf("the second has %.60q, next %s after the first", turn.Answer, turn.Next.Sub(next))
+		}
+		if turn := b.Claim(time.Now()); turn.Answer != nil || turn.Ask {
+			t.Errorf("%d: the second has it again", i)
+		}
+		a.Close()
+		b.Close()
+	}
+	if len(notes) > 0 {
+		t.Error(<-notes)
+	}
 }
 
 // What is too long is not shared, which is said once: each process asks for itself, and is not
 // kept waiting.
-func TestStore_longAnswer(t *testing.T) {
-	t.Parallel()
-	conform(t, func(t *testing.T, where string) {
-		f, notes := open(t, where)
-		g, _ := open(t, where)
-		a := Answers{f}.Question([]byte("thing"), time.Now(), func(int, float64) time.Duration { return time.Millisecond })
-		b := Answers{g}.Question([]byte("thing"), time.Now(), func(int, float64) time.Duration { return time.Hour })
-		b.Claim(time.Now())
-		b.Answered(nil)
-		for range 3 {
-			time.Sleep(2 * time.Millisecond)
-			if turn := a.Claim(time.Now()); !turn.Ask {
-				t.Fatalf("%+v", turn)
-			}
-			a.Answered(make([]byte, mostAnswer+1))
-			if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
-				t.Fatalf("%+v", turn)
-			}
-			b.Answered([]byte("short"))
+func testLongAnswer(t *testing.T, where string) {
+	f, notes := open(t, where)
+	g, _ := open(t, where)
+	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
+	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
+	b.Claim(time.Now())
+	b.Answered(nil)
+	for range 3 {
+		time.Sleep(2 * time.Millisecond)
+		if turn := a.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%+v", turn)
 		}
-		if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
-			t.Error(note)
+		a.Answered(make([]byte, mostAnswer+1))
+		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
+			t.Fatalf("%+v", turn)
 		}
-	})
+		b.Answered([]byte("short"))
+	}
+	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
+		t.Error(note)
+	}
 }
 
 // Nothing that is stored, nor what is sent there, has a text of the caller's in clear.
@@ -245,15 +245,10 @@ func TestStore_tellsNothing(t *testing.T) {
 	const place, token = "https://api.example.com:443", "Bearer hunter2"
 	for _, where := range []string{s.url, dir} {
 		for _, secret := range []string{"", "open sesame"} {
-			f, err := Open(where, Options{Secret: []byte(secret)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer f.Close()
-			l := &Limiter{Fleet: f, Key: func(string) string { return token }}
-			at, _ := l.Next(place, time.Time{})
-			l.Done(place, poll.Result{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
-			q := Answers{f}.Question([]byte(place+token), time.Now(), everySecond)
+			f, _ := open(t, where, Options{Secret: []byte(secret), Key: func(string) string { return token }})
+			at, _ := f.Next(place, time.Time{})
+			f.Done(place, poll.Result{Sent: at, Refused: true, Wait: time.Minute, Reason: "HTTP 429 of example"})
+			q := f.Question(place, []byte(place+token), everySecond)
 			q.Claim(time.Now())
 			q.Answered([]byte("the body, its ETag, and what comes hereafter: " + token))
 		}
@@ -313,7 +308,7 @@ func TestStore_strangers(t *testing.T) {
 			return err
 		},
 		"a long one": func(where, key string) error {
-			long := strings.Repeat("x", 4*mostRecord)
+			long := strings.Repeat("x", 1<<20)
 			if where == dir {
 				return os.WriteFile(file(key), []byte(long), 0o600)
 			}
@@ -329,18 +324,17 @@ func TestStore_strangers(t *testing.T) {
 		},
 	} {
 		for _, where := range []string{dir, s.url} {
-			f, notes := open(t, where)
-			l := &Limiter{Fleet: f, PerSecond: 1000, Known: true, Name: name}
-			q := Answers{f}.Question([]byte(name), time.Now(), everySecond)
+			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
+			q := f.Question("place", []byte(name), everySecond)
 			for range 2 {
-				at, _ := l.Next("place", time.Time{})
+				at, _ := f.Next("place", time.Time{})
 				time.Sleep(time.Until(at))
 				for _, key := range []string{f.key("limit-", "name "+name), f.key("question-", name)} {
 					if err := forge(where, key); err != nil {
 						t.Fatal(err)
 					}
 				}
-				if at, _ := l.Next("place", time.Time{}); time.Until(at) > time.Second {
+				if at, _ := f.Next("place", time.Time{}); time.Until(at) > time.Second {
 					t.Errorf("%s: a slot in %s", name, time.Until(at))
 				}
 			}
@@ -390,7 +384,7 @@ func TestRedis_refuses(t *testing.T) {
 			if !strings.Contains(note, test.want) || strings.Contains(note, "hunter") {
 				t.Errorf("told %q, want %q", note, test.want)
 			}
-			if turn := (Answers{f}).Question([]byte("thing"), time.Now(), everySecond).Claim(time.Now()); !turn.Ask || !turn.Alone {
+			if turn := f.Question("place", []byte("thing"), everySecond).Claim(time.Now()); !turn.Ask || !turn.Alone {
 				t.Errorf("%+v", turn)
 			}
 			if again := sends(f, notes, 3); again != "" {
@@ -415,14 +409,13 @@ func TestRedis_leastRights(t *testing.T) {
 func TestRedis_restarted(t *testing.T) {
 	t.Parallel()
 	s := serve(t, true)
-	f, notes := open(t, s.url)
-	l := &Limiter{Fleet: f, PerSecond: 1000}
-	at, _ := l.Next("place", time.Time{})
+	f, notes := open(t, s.url, Options{PerSecond: 1000})
+	at, _ := f.Next("place", time.Time{})
 	time.Sleep(50 * time.Millisecond)
-	l.Done("place", poll.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
+	f.Done("place", poll.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
 	s.process.Kill()
 	s.wait()
-	if at, _ := l.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
 		t.Errorf("alone, the place is open after %s", time.Until(at))
 	}
 	if note := <-notes; !strings.Contains(note, "goes on alone: ") {
@@ -430,11 +423,11 @@ func TestRedis_restarted(t *testing.T) {
 	}
 	s.again(t)
 	awaitUp(t, f)
-	if at, _ := l.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
 		t.Errorf("the place is open after %s", time.Until(at))
 	}
-	g, _ := open(t, s.url)
-	if at, _ := (&Limiter{Fleet: g, PerSecond: 1000}).Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
+	g, _ := open(t, s.url, Options{PerSecond: 1000})
+	if at, _ := g.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
 		t.Errorf("for another process, the place is open after %s", time.Until(at))
 	}
 }
@@ -504,22 +497,21 @@ func TestDirectory_sweeps(t *testing.T) {
 // within an hour.
 func FuzzStore(f *testing.F) {
 	f.Add("", "", int64(1e15))
-	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":1,"id":"x","n":5,"had":4,"answer":"YWJj","until":9,"begun":-7}`, int64(5))
-	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":1,"id":"x","n":9223372036854775807,"step":9223372036854775807,"ended":-9223372036854775808}`, int64(-1))
+	f.Add(`{"v":1,"seen":1,"base":1,"peak":1,"here":1e300}`, `{"v":2,"n":5,"had":4,"answer":"YWJj","until":9,"ended":-7}`, int64(5))
+	f.Add(`{"v":1,"seen":1000000000000000,"closed":9000000000000000000,"base":1,"peak":1e300}`, `{"v":2,"n":9223372036854775806,"step":1073741823,"ended":-9223372036854775808}`, int64(-1))
 	f.Fuzz(func(t *testing.T, limit, question string, at int64) {
 		if at < 0 || at > 1e17 {
 			return
 		}
-		g := newFleet(said{limit, at}, "here", Options{})
-		l := &Limiter{Fleet: g, PerSecond: 20}
+		g := newFleet(said{limit, at}, "here", Options{PerSecond: 20})
 		for range 2 {
-			when, _ := l.Next("place", time.Time{})
+			when, _ := g.Next("place", time.Time{})
 			if time.Until(when) > 2*farthest+time.Minute {
 				t.Fatalf("a slot in %s", time.Until(when))
 			}
-			l.Done("place", poll.Result{Sent: time.Now(), Refused: true, Wait: time.Second})
+			g.Done("place", poll.Result{Sent: time.Now(), Refused: true, Wait: time.Second})
 		}
-		q := Answers{newFleet(said{question, at}, "here", Options{})}.Question([]byte("thing"), time.Now(), everySecond)
+		q := newFleet(said{question, at}, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		for range 2 {
 			turn := q.Claim(time.Now())
 			if turn.Answer != nil || time.Until(turn.Next) > 10*time.Second {
@@ -553,10 +545,9 @@ func BenchmarkStore(b *testing.B) {
 	for name, where := range map[string]string{"directory": b.TempDir(), "redis": serve(b, true).url} {
 		b.Run(name, func(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
-				f, _ := open(b, where)
-				l := &Limiter{Fleet: f, PerSecond: 1e6, Known: true}
+				f, _ := open(b, where, Options{PerSecond: 1e6, Known: true})
 				for pb.Next() {
-					l.Next(fmt.Sprint(rand.N(10)), time.Time{})
+					f.Next(fmt.Sprint(rand.N(10)), time.Time{})
 				}
 			})
 		})

@@ -27,16 +27,18 @@ const (
 
 // Rules are what a process is told about a place before anybody has asked there.
 type Rules struct {
-	Start    float64 // requests a second at first, 0 = no limit
-	Most     float64 // the highest rate, 0 = no limit
+	Start    float64 // requests a second at first
+	Most     float64 // the highest rate
 	Farthest int64   // how far ahead anything is believed, in microseconds
 }
 
 // NewRules returns the rules of places that allow perSecond requests (0 = no limit is known),
 // or about so many. A rate that is not known begins with a share of that.
 func NewRules(perSecond float64, known bool, share float64, farthest int64) Rules {
-	perSecond = min(max(0, perSecond), most)
-	if known {
+	switch {
+	case perSecond <= 0 || perSecond >= most:
+		perSecond, share = most, 1
+	case known:
 		perSecond, share = knownShare*perSecond, 1
 	}
 	return Rules{Start: share * perSecond, Most: perSecond, Farthest: farthest}
@@ -46,12 +48,12 @@ func NewRules(perSecond float64, known bool, share float64, farthest int64) Rule
 // value is a place of which nothing is known.
 type Record struct {
 	V      int     `json:"v"`
-	Seen   int64   `json:"seen"`   // when the last step was taken
+	Seen   int64   `json:"seen"`   // when the last slot was taken
 	Next   int64   `json:"next"`   // the next slot
 	Closed int64   `json:"closed"` // no slot before
 	Epoch  int64   `json:"epoch"`  // when the rate was cut: slots that were given before are void
 	Since  int64   `json:"since"`  // when the rate began to grow, later by the time in which nobody wanted a slot
-	Base   float64 `json:"base"`   // the rate then, in requests a second, 0 = no limit
+	Base   float64 `json:"base"`   // the rate then, in requests a second
 	Peak   float64 `json:"peak"`   // the rate doubles each second up to here
 	Sent   float64 `json:"sent"`   // slots that were given since
 	Pace   float64 `json:"pace"`   // the highest rate until Reset, 0 = none
@@ -60,7 +62,7 @@ type Record struct {
 
 // Valid reports whether a record makes sense.
 func (l *Record) Valid() bool {
-	return l.V == version && l.Seen > 0 && l.Base >= 0 && l.Peak >= l.Base && l.Sent >= 0 && l.Pace >= 0
+	return l.V == version && l.Seen > 0 && l.Base > 0 && l.Peak >= l.Base && l.Sent >= 0 && l.Pace >= 0
 }
 
 // Settle makes of a record, whoever wrote it, one that can hold at a time, on a clock that may
@@ -76,29 +78,18 @@ func (l *Record) Settle(r Rules, now int64) {
 	for _, t := range []*int64{&l.Next, &l.Closed, &l.Since, &l.Reset} {
 		*t = max(0, min(*t, now+r.Farthest))
 	}
-	if l.Base > 0 {
-		l.Base, l.Peak = r.bound(l.Base), r.bound(l.Peak)
-	}
-	l.Seen, l.Epoch, l.Sent = now, min(l.Epoch, now), min(l.Sent, most)
+	l.Base, l.Peak = r.bound(l.Base), r.bound(l.Peak)
+	l.Seen, l.Epoch, l.Sent = min(l.Seen, now), min(l.Epoch, now), min(l.Sent, most)
 }
 
 // bound returns the rate next to another that may be.
-func (r Rules) bound(rate float64) float64 {
-	highest := most
-	if r.Most > 0 {
-		highest = r.Most
-	}
-	return min(max(rate, least), highest)
-}
+func (r Rules) bound(rate float64) float64 { return min(max(rate, least), r.Most) }
 
 // Void takes back all slots that are not used. Who has one takes another.
 func (l *Record) Void(now int64) { l.Next, l.Epoch = now, now }
 
-// Rate returns how many slots a second there are at a time, 0 for no limit.
+// Rate returns how many slots a second there are at a time.
 func (l *Record) Rate(r Rules, at int64) float64 {
-	if l.Base == 0 {
-		return r.Most
-	}
 	age := max(0, float64(at-l.Since)/second)
 	rate := l.Base * math.Exp2(min(age, 60))
 	if rate > l.Peak {
@@ -106,22 +97,11 @@ func (l *Record) Rate(r Rules, at int64) float64 {
 		late = min(late, late/5+l.Sent/20) // few requests tell little
 		rate = l.Peak * (1 + growth*late + math.Pow(late/steady, 3))
 	}
-	switch {
-	case r.Most > 0:
-		return min(rate, r.Most)
-	case rate > most:
-		return 0
-	}
-	return rate
+	return min(rate, r.Most)
 }
 
-// gap is the time between two slots.
-func gap(rate float64) int64 {
-	if rate == 0 {
-		return 0
-	}
-	return int64(math.Ceil(min(second/rate, Forever)))
-}
+// gap is the time between two slots, 0 for as good as no limit.
+func gap(rate float64) int64 { return int64(math.Ceil(min(second/rate, Forever) - second/most)) }
 
 // Take takes the next slot. What an idle place could have had is not saved up.
 func (l *Record) Take(r Rules, now int64) (at int64) {
@@ -134,6 +114,7 @@ func (l *Record) Take(r Rules, now int64) (at int64) {
 		l.Next = max(l.Next, min(at+gap(l.Pace), l.Reset))
 	}
 	l.Sent++
+	l.Seen = now
 	return at
 }
 
@@ -154,14 +135,14 @@ func (l *Record) Refused(r Rules, now, sent, wait int64) {
 // opened. From there it doubles up to a little below what was sent; but where hardly anything
 // was sent, that is no measure, and it doubles up to what it was.
 func (l *Record) cut(r Rules, now int64) {
+	seconds := max(1, float64(now-l.Since)/second)
 	rate := l.Rate(r, now)
-	unused := float64(max(0, l.Next-now)) * rate / second
-	slots, seconds := max(1, l.Sent-unused), max(1, float64(now-l.Since)/second)
-	sent := slots / seconds
-	if rate == 0 {
-		rate = sent
+	if rate == most { // that is no measure
+		rate = max(1, l.Sent) / seconds
 	}
-	sent = min(sent, rate)
+	unused := float64(max(0, l.Next-now)) * rate / second
+	slots := max(1, l.Sent-unused)
+	sent := min(slots/seconds, rate)
 	l.Base, l.Peak = r.bound(cutTo*sent), r.bound(rate)
 	if sent > rate/2 {
 		l.Peak = r.bound(below * min(rate, slots/(seconds+burst)))
@@ -182,7 +163,8 @@ func (l *Record) close(now, until int64) {
 // Remaining spreads n requests over the time until reset has passed. With none left, the place
 // is closed until then.
 func (l *Record) Remaining(r Rules, now int64, n int, reset int64) {
-	l.Reset = now + min(reset, r.Farthest)
+	reset = max(1, min(reset, r.Farthest))
+	l.Reset = now + reset
 	l.Pace = min(float64(max(n, 0))*second/float64(reset), most)
 	if n <= 0 {
 		l.close(now, l.Reset)

@@ -1,9 +1,6 @@
 package pace
 
-import (
-	"maps"
-	"time"
-)
+import "maps"
 
 // A Result is what came of a request, in the time of the [Record].
 type Result struct {
@@ -46,12 +43,4 @@ func (l *Record) Learn(r Rules, now int64, result Result) (closed bool) {
 		l.Refused(r, now, result.Sent, result.Wait)
 	}
 	return l.Closed > before
-}
-
-// Micros returns a duration in microseconds, at least 1 if it is more than 0.
-func Micros(d time.Duration) int64 {
-	if d > 0 {
-		return max(1, d.Microseconds())
-	}
-	return d.Microseconds()
 }

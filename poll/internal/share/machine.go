@@ -20,11 +20,8 @@ func Machine() string {
 // machine.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	addr, err := netip.ParseAddr(host)
-	if err == nil {
-		return addr.Unmap().IsLoopback() || addr.IsUnspecified()
-	}
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+	addr, _ := netip.ParseAddr(host) // the zero value is no loopback address
+	return addr.Unmap().IsLoopback() || addr.IsUnspecified() || host == "localhost" || strings.HasSuffix(host, ".localhost")
 }
 
 // IsLocal reports whether the name or address of a host may mean another one on each machine: a
@@ -34,7 +31,7 @@ func IsLocal(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if addr, err := netip.ParseAddr(host); err == nil {
 		addr = addr.Unmap()
-		return addr.IsLoopback() || addr.IsPrivate() || addr.IsLinkLocalUnicast() || addr.IsUnspecified()
+		return IsLoopback(host) || addr.IsPrivate() || addr.IsLinkLocalUnicast()
 	}
 	domains := []string{".localhost", ".local", ".internal", ".test", ".home.arpa", ".lan"}
 	return host != "" && (!strings.Contains(host, ".") ||

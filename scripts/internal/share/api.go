@@ -28,7 +28,6 @@ type api struct {
 	tokens         float64
 	last, closed   time.Time
 	served, denied int
-	late           int // refusals after the first second
 }
 
 func newAPI(a *api) *api {
@@ -67,9 +66,7 @@ func (a *api) limited(w http.ResponseWriter) {
 		fmt.Fprint(w, `{"state":"running"}`)
 		return
 	}
-	if a.denied++; now.Sub(a.began) > time.Second {
-		a.late++
-	}
+	a.denied++
 	if a.after > 0 {
 		if a.extend || !isClosed {
 			a.closed = now.Add(a.after)
