@@ -245,13 +245,10 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
-// reportLearning shows what past runs say about this one, which is remembered with its progress.
+// reportLearning shows what past runs say about this one.
 func (w *wait) reportLearning() {
-	if w.learns == nil {
-		return
-	}
-	w.learns.Share = report.NewProgress(w.report.Show).Share
 	switch {
+	case w.learns == nil:
 	case w.learns.Model == nil:
 		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", w.learns.Name))
 	default:

@@ -25,7 +25,7 @@ const (
 	defaultParallel     = 50
 	defaultParallelHost = 6
 
-	// savingTime is how long the histories of all targets may take, once one was held.
+	// savingTime is how long remembering the runs of all targets may take.
 	savingTime = 2 * time.Second
 )
 
@@ -36,7 +36,6 @@ type group struct {
 	learns  map[int]*learning.Recorder   // by number, of the targets that learn
 	results map[poll.RunID]report.Result // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
-	held    []*learning.Recorder // that remember at the end, since others held a history
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -196,9 +195,6 @@ func (w *wait) describe(l *argv.Line, reader *severalReader) {
 		w.learns = own.learns
 		w.reportLearning()
 	}
-	for _, r := range g.learns {
-		r.Share = report.NewProgress(w.report.Show).Share
-	}
 	w.output.PerTarget = !l.On("any")
 	for _, note := range []string{reader.repeated(), note} {
 		if note != "" {
@@ -276,10 +272,8 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		w.learns.Observe(event) // of a list
 		switch event.Kind {
 		case poll.EventGoal:
-			if w.learns.SaveList(inTime, *event.Summary) {
-				g.held = append(g.held, w.learns)
-			}
-			reporter.Note(w.learns.Warnings()...)
+			w.learns.EndList(inTime, *event.Summary)
+			reporter.Note(w.remember(ctx)...)
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
 			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
@@ -318,9 +312,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
-	if !outcome.Resumed && (len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome)) {
-		g.held = append(g.held, learns)
-	}
+	learns.End(inTime, outcome)
 	result, settled := g.results[outcome.Run]
 	if !settled {
 		result = w.output.Settle(outcome)
@@ -344,6 +336,24 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	return nil
 }
 
+// remember keeps the runs of the list, or of all targets, for the next, and returns what is to
+// be said of that.
+func (w *wait) remember(ctx context.Context) []string {
+	notes := slices.Clone(w.learns.Warnings())
+	end := time.Now().Add(savingTime)
+	save := func(learns *learning.Recorder) {
+		err := learns.Save(ctx, min(time.Until(end), time.Until(w.deadline())))
+		if err != nil && !slices.Contains(notes, err.Error()) {
+			notes = append(notes, err.Error())
+		}
+	}
+	save(w.learns)
+	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
+		save(w.group.learns[n])
+	}
+	return notes
+}
+
 // reached reports how all ended and ends stdout.
 func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
 	g := w.group
@@ -352,12 +362,6 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	reporter.Close()
 	code := w.jobs.code(g.code(*event.Summary))
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
-	patience := time.Now().Add(savingTime)
-	for i, learns := range g.held {
-		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || i == 0 {
-			learns.SaveLater(ctx, left)
-		}
-	}
 	if err != nil {
 		return err
 	}

@@ -45,18 +45,6 @@ func (c *completion) see(ev poll.Event) {
 	c.last = now
 }
 
-// follow remembers the first sight of each eighth of the progress.
-func (r *Recorder) follow(ev poll.Event) {
-	if r.Share == nil || len(r.progress) == history.MaxProgress {
-		return
-	}
-	eighth := func(share float64) int { return int(share * history.MaxProgress) }
-	share, ok := r.Share(ev)
-	if n := len(r.progress); ok && share < 1 && (n == 0 || eighth(share) > eighth(r.progress[n-1].Share)) {
-		r.progress = append(r.progress, history.Progress{Age: backoff.Add(r.age, ev.Age()), Share: share})
-	}
-}
-
 // ofResult reports whether an attempt looked for the result of an operation
 // that was known to be done.
 func ofResult(o *status.Observation) bool {
@@ -66,7 +54,7 @@ func ofResult(o *status.Observation) bool {
 // record returns what to remember of a run, false for nothing.
 func (r *Recorder) record(ctx context.Context, o poll.Outcome) (history.Record, bool) {
 	outcome, ok := remembered(o)
-	run := history.Record{End: time.Now(), Outcome: outcome, Progress: r.progress}
+	run := history.Record{End: time.Now(), Outcome: outcome}
 	if r.seen.unfinished > 0 {
 		run.Lo = backoff.Add(r.age, r.seen.unfinished)
 	}
