@@ -45,7 +45,7 @@ func evalCommand(world World) *argv.Command {
 			}
 			return argv.Completion{Kind: argv.OfferFiles}
 		},
-		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print")),
+		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -86,7 +86,7 @@ type question struct {
 	condition, value *expr.Expr
 	file             []string // of the answer, or none
 	env              *expr.Env
-	list             *listQuestion // instead of condition and value, nil for none
+	list             *target // whose elements are judged instead, nil for none
 }
 
 // readQuestion reads the command line, and the answer last.
@@ -129,8 +129,7 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 func (q *question) readOperands(l *argv.Line, world World) (err error) {
 	q.file = l.Operands
 	if l.Has("each") {
-		q.list, err = readListQuestion(l, world)
-		return err
+		return q.readList(l, world)
 	}
 	if err := refuseConditions(l); err != nil {
 		return err
@@ -211,7 +210,7 @@ const (
 // answer evaluates the expressions. The reasons go to stderr.
 func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
 	if q.list != nil {
-		return q.list.answer(ctx, l, q.env, stderr)
+		return q.judgeList(ctx, l, stderr)
 	}
 	var out string
 	code := ExitSuccess
