@@ -21,9 +21,10 @@ import (
 // HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
-		Name:     "history",
-		Operands: "[NAME]",
-		Summary:  "what --learn has remembered",
+		Name:         "history",
+		HasVariables: true,
+		Operands:     "[NAME]",
+		Summary:      "what --learn has remembered",
 		About: "poll history lists what poll --learn has remembered; with a NAME it shows how\n" +
 			"long the runs of that operation took, and how long the next may take.",
 		Examples: []argv.Example{

@@ -20,8 +20,9 @@ import (
 // ScheduleCommand returns the command that shows when attempts would come.
 func ScheduleCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
-		Name:    "schedule",
-		Summary: "see when a wait would poll",
+		Name:         "schedule",
+		HasVariables: true,
+		Summary:      "see when a wait would poll",
 		About: "poll schedule shows when poll, given the same flags, would make its attempts:\n" +
 			"the wait before each (with jitter, its mean and bounds) and the time at which it\n" +
 			"starts. It assumes that attempts take no time, and that no answer asks for\n" +
