@@ -15,7 +15,6 @@ import (
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 )
 
 // SimulateCommand returns the command that simulates contention.
@@ -141,11 +140,7 @@ func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error
 		return list, l.Err()
 	}
 	own, _, err := Schedules(l, config)
-	name := algorithmName(config)
-	if slices.ContainsFunc(list, func(a simulate.Algorithm) bool { return a.Name == name }) {
-		return list, err
-	}
-	return append(list, simulate.Algorithm{Name: name, Schedule: own}), err
+	return append(list, simulate.Algorithm{Name: describe(config), Schedule: own}), err
 }
 
 // namedAlgorithms reads --algorithm, by default "all": those of the model.
@@ -158,37 +153,10 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 	if slices.Contains(named, all) {
 		return m.Algorithms(base, maxWait)
 	}
-	var list []simulate.Algorithm
 	// ModelOCC has "none", too. Run says why ModelQueue cannot have that.
-	known := simulate.ModelOCC.Algorithms(base, maxWait)
-	for _, name := range named {
-		i := slices.IndexFunc(known, func(a simulate.Algorithm) bool { return a.Name == name })
-		list = append(list, known[i])
-	}
-	return list
-}
-
-// algorithmName describes a schedule briefly: "exponential factor 1.5 full". One of
-// the published algorithms keeps its name.
-func algorithmName(c schedule.Config) string {
-	name, jitter := string(c.Strategy), string(c.Jitter)
-	hasOwnGrowth := c.Strategy != schedule.StrategyExponential
-	if c.Strategy == schedule.StrategyExponential && c.Factor != backoff.DefaultFactor {
-		name, hasOwnGrowth = name+" factor "+words.Number(c.Factor), true
-	}
-	if c.Strategy == schedule.StrategyPolynomial && c.Power != backoff.DefaultPower {
-		name += " power " + words.Number(c.Power)
-	}
-	switch c.Jitter {
-	case schedule.JitterDecorrelated:
-		return jitter
-	case schedule.JitterFull, schedule.JitterEqual:
-		if !hasOwnGrowth {
-			return jitter
-		}
-		return name + " " + jitter
-	}
-	return name
+	return slices.DeleteFunc(simulate.ModelOCC.Algorithms(base, maxWait), func(a simulate.Algorithm) bool {
+		return !slices.Contains(named, a.Name)
+	})
 }
 
 func readClients(l *argv.Line) []int {

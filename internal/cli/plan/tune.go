@@ -170,30 +170,15 @@ func (t tuning) text() string {
 	if t.factor != 1 {
 		meaning = fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
 	}
-	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d%s\n"+
+	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\npoll %s\n",
 		rounded(t.factor), meaning, timetable(t.own.rows[max(0, t.own.attempts-before):]),
-		words.Count(t.own.attempts, "attempt"), words.WithSeconds(t.until), t.doubling.attempts, t.ratio(),
+		words.Count(t.own.attempts, "attempt"), words.WithSeconds(t.until), t.doubling.attempts,
 		words.WithSeconds(t.own.next), words.WithSeconds(t.doubling.next), t.flags())
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.
 func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) }
-
-// ratio compares the attempts with those of factor 2, here and in the long run.
-func (t tuning) ratio() string {
-	if t.doubling.attempts == 0 || t.own.attempts == 0 {
-		return ""
-	}
-	text := ", as many"
-	if t.own.attempts != t.doubling.attempts {
-		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.own.attempts)/float64(t.doubling.attempts))
-	}
-	if t.factor == 1 || t.factor == 2 {
-		return text
-	}
-	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", math.Ln2/math.Log(t.factor))
-}
 
 // flags returns the flags that make poll wait like this.
 func (t tuning) flags() string {
