@@ -340,16 +340,20 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 // be said of that.
 func (w *wait) remember(ctx context.Context) []string {
 	notes := slices.Clone(w.learns.Warnings())
+	learns := []*learning.Recorder{w.learns}
+	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
+		learns = append(learns, w.group.learns[n])
+	}
 	end := time.Now().Add(savingTime)
-	save := func(learns *learning.Recorder) {
-		err := learns.Save(ctx, min(time.Until(end), time.Until(w.deadline())))
+	for _, r := range learns {
+		left := min(time.Until(end), time.Until(w.deadline()))
+		err := r.Save(ctx, left)
 		if err != nil && !slices.Contains(notes, err.Error()) {
 			notes = append(notes, err.Error())
 		}
-	}
-	save(w.learns)
-	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
-		save(w.group.learns[n])
+		if time.Now().After(end) {
+			break // others hold the history
+		}
 	}
 	return notes
 }

@@ -40,18 +40,18 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 			argv.Conflicting("until-time", "seed", "svg"),
 			argv.Conflicting("compare", "learn"), argv.Conflicting("until-time", "learn")),
 		Run: func(ctx context.Context, l *argv.Line) error {
-			o, err := readSchedule(l)
+			q, err := readSchedule(l)
 			switch {
 			case err != nil:
 				return err
 			case l.Has("until-time"):
-				a, err := o.cover(l)
+				a, err := q.cover(l)
 				return a.put(ctx, l, s, err)
 			case l.Has("learn"):
-				a, err := o.learned(l, s)
+				a, err := q.learned(l, s)
 				return a.put(ctx, l, s, err)
 			}
-			a, err := o.attempts(l)
+			a, err := q.attempts(l)
 			return a.put(ctx, l, s, err)
 		},
 	}
@@ -90,12 +90,12 @@ type scheduleQuery struct {
 	strategies []schedule.Strategy
 }
 
-func readSchedule(l *argv.Line) (o scheduleQuery, err error) {
+func readSchedule(l *argv.Line) (q scheduleQuery, err error) {
 	if err := learning.RefuseUnlearned(l); err != nil {
-		return o, err
+		return q, err
 	}
 	config, err := ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait)
-	o = scheduleQuery{
+	q = scheduleQuery{
 		config: config,
 		table: backoff.Table{
 			Attempts:     l.Count("attempts", 0, 0),
@@ -108,12 +108,12 @@ func readSchedule(l *argv.Line) (o scheduleQuery, err error) {
 		strategies: comparedStrategies(l, config.Strategy),
 	}
 	if err := l.ErrOr(err); err != nil {
-		return o, err
+		return q, err
 	}
 	if l.Has("png") {
-		return o, argv.Usagef("--png: charts are written as SVG").Hint("--svg FILE.svg, and then rsvg-convert FILE.svg >FILE.png")
+		return q, argv.Usagef("--png: charts are written as SVG").Hint("--svg FILE.svg, and then rsvg-convert FILE.svg >FILE.png")
 	}
-	return o, checkOutput(l)
+	return q, checkOutput(l)
 }
 
 // comparedStrategies reads which strategies to show, by default one. It refuses parameters
@@ -134,27 +134,27 @@ func comparedStrategies(l *argv.Line, one schedule.Strategy) []schedule.Strategy
 }
 
 // attempts answers with the attempts of each strategy.
-func (o scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
+func (q scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
 	isComparison := l.Has("compare")
 	switch {
-	case !o.bounded && isComparison:
-		o.table.Attempts = defaultCompare
-	case !o.bounded:
-		o.table.Attempts, o.table.Timeout = defaultRows, DefaultTimeout
+	case !q.bounded && isComparison:
+		q.table.Attempts = defaultCompare
+	case !q.bounded:
+		q.table.Attempts, q.table.Timeout = defaultRows, DefaultTimeout
 	}
-	title := "when the attempts start: " + describe(o.config)
+	title := "when the attempts start: " + describe(q.config)
 	if isComparison {
-		title = "growth of the strategies, base " + words.Flag(max(0, o.config.Base))
+		title = "growth of the strategies, base " + words.Flag(max(0, q.config.Base))
 	}
 	p := growth(title)
 	var all []row
-	for _, o.config.Strategy = range o.strategies {
-		rows, err := o.rows(l)
+	for _, q.config.Strategy = range q.strategies {
+		rows, err := q.rows(l)
 		if err != nil {
 			return a, err
 		}
 		all = append(all, rows...)
-		name := string(o.config.Strategy)
+		name := string(q.config.Strategy)
 		if !isComparison && jittered(rows) {
 			p.Series = append(p.Series,
 				series("latest", rows, func(r row) time.Duration { return r.Latest }),
@@ -168,50 +168,50 @@ func (o scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
 		strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
 		a.table.Columns = slices.Insert(a.table.Columns, 0, strategy)
 	} else {
-		a.below = o.totals(all)
+		a.below = q.totals(all)
 	}
 	return a, nil
 }
 
 // rows returns the attempts of one strategy.
-func (o scheduleQuery) rows(l *argv.Line) (rows []row, err error) {
-	if o.table.Schedule == nil {
-		if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
+func (q scheduleQuery) rows(l *argv.Line) (rows []row, err error) {
+	if q.table.Schedule == nil {
+		if q.table.Schedule, _, err = Schedules(l, q.config); err != nil {
 			return nil, err
 		}
 	}
-	if o.table.Attempts == 0 && o.table.Timeout == 0 {
+	if q.table.Attempts == 0 && q.table.Timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	attempts := o.table.Rows()
-	if o.seed != nil {
-		attempts = drawn(o.table, o.seed)
+	attempts := q.table.Rows()
+	if q.seed != nil {
+		attempts = drawn(q.table, q.seed)
 	}
 	rows, err = collect(attempts)
 	for i := range rows {
-		rows[i].strategy = o.config.Strategy
+		rows[i].strategy = q.config.Strategy
 	}
 	return rows, err
 }
 
-func (o scheduleQuery) totals(rows []row) string {
+func (q scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
-		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(o.table.Timeout))
+		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
 	}
 	last := rows[len(rows)-1]
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.WithSeconds(last.At))
 	if last.Earliest != last.Latest {
 		how := "on average"
-		if o.seed != nil {
+		if q.seed != nil {
 			how = "as drawn"
 		}
 		text += fmt.Sprintf(" %s, between %s and %s", how, words.Duration(last.Earliest), words.Duration(last.Latest))
 	}
-	text += "\n" + describe(o.config) + "\n"
+	text += "\n" + describe(q.config) + "\n"
 	switch {
-	case len(rows) != o.table.Attempts:
-		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", words.Flag(o.table.Timeout))
-	case !o.bounded:
+	case len(rows) != q.table.Attempts:
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", words.Flag(q.table.Timeout))
+	case !q.bounded:
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text

@@ -16,17 +16,17 @@ import (
 
 // learned returns the attempts of a learned schedule, and each one's chance of seeing the
 // end.
-func (o scheduleQuery) learned(l *argv.Line, s *term.Streams) (a answer[row], err error) {
-	m, err := learning.Recall(l, s, o.config)
+func (q scheduleQuery) learned(l *argv.Line, s *term.Streams) (a answer[row], err error) {
+	m, err := learning.Recall(l, s, q.config)
 	if err != nil {
 		return a, err
 	}
-	o.table.Schedule, _ = learning.Schedules(l, m, o.config, nil)
-	if !o.bounded {
+	q.table.Schedule, _ = learning.Schedules(l, m, q.config, nil)
+	if !q.bounded {
 		// 19 of 20 runs end by then.
-		o.table.Attempts, o.table.Timeout = defaultRows, max(1, m.Quantile(0.95)-m.Age(0))
+		q.table.Attempts, q.table.Timeout = defaultRows, max(1, m.Quantile(0.95)-m.Age(0))
 	}
-	rows, err := o.rows(l)
+	rows, err := q.rows(l)
 	if err != nil {
 		return a, err
 	}

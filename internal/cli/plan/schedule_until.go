@@ -19,12 +19,12 @@ type coverage struct {
 }
 
 // cover returns how closely the schedule watches the moment of --until-time.
-func (o scheduleQuery) cover(l *argv.Line) (a answer[coverage], err error) {
-	if o.table.Schedule, _, err = Schedules(l, o.config); err != nil {
+func (q scheduleQuery) cover(l *argv.Line) (a answer[coverage], err error) {
+	if q.table.Schedule, _, err = Schedules(l, q.config); err != nil {
 		return a, err
 	}
 	c := coverage{until: l.Duration("until-time", 0)}
-	for r := range o.table.Rows() {
+	for r := range q.table.Rows() {
 		if r.At > c.until {
 			c.next = &r
 			break
