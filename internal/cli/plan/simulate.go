@@ -153,10 +153,16 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 	if slices.Contains(named, all) {
 		return m.Algorithms(base, maxWait)
 	}
-	// ModelOCC has "none", too. Run says why ModelQueue cannot have that.
-	return slices.DeleteFunc(simulate.ModelOCC.Algorithms(base, maxWait), func(a simulate.Algorithm) bool {
-		return !slices.Contains(named, a.Name)
-	})
+	var list []simulate.Algorithm
+	for _, name := range named {
+		// ModelOCC has "none", too. Run says why ModelQueue cannot have that.
+		for _, known := range simulate.ModelOCC.Algorithms(base, maxWait) {
+			if known.Name == name {
+				list = append(list, known)
+			}
+		}
+	}
+	return list
 }
 
 func readClients(l *argv.Line) []int {

@@ -31,7 +31,7 @@ func collect(attempts iter.Seq[backoff.Row]) ([]row, error) {
 	var rows []row
 	for r := range attempts {
 		if len(rows) == maxRows {
-			return nil, argv.Usagef("the table has more than %d rows", maxRows).Hint("give fewer --attempts, or a shorter --timeout")
+			return nil, argv.Usagef("the table has more than %d rows", maxRows)
 		}
 		rows = append(rows, row{Row: r})
 	}
