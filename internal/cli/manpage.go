@@ -25,7 +25,7 @@ func manSection(page string) string {
 		case strings.HasPrefix(line, "|"):
 			tag, text, _ := strings.Cut(strings.Trim(line, "| "), " | ")
 			b.WriteString(".TP\n\\fB" + argv.Roff(tag) + "\\fR\n" + argv.Roff(text) + "\n")
-		case line == "" && !isCode:
+		case line == "":
 			b.WriteString(".PP\n")
 		default:
 			b.WriteString(argv.Roff(line) + "\n")

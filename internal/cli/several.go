@@ -339,7 +339,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 // remember keeps the runs of the list, or of all targets, for the next, and returns what is to
 // be said of that.
 func (w *wait) remember(ctx context.Context) []string {
-	notes := slices.Clone(w.learns.Warnings())
+	var problem error // the first, which is most often that of all
 	learns := []*learning.Recorder{w.learns}
 	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
 		learns = append(learns, w.group.learns[n])
@@ -347,15 +347,15 @@ func (w *wait) remember(ctx context.Context) []string {
 	end := time.Now().Add(savingTime)
 	for _, r := range learns {
 		left := min(time.Until(end), time.Until(w.deadline()))
-		err := r.Save(ctx, left)
-		if err != nil && !slices.Contains(notes, err.Error()) {
-			notes = append(notes, err.Error())
-		}
+		problem = cmp.Or(problem, r.Save(ctx, left))
 		if time.Now().After(end) {
 			break // others hold the history
 		}
 	}
-	return notes
+	if problem != nil {
+		return append(w.learns.Warnings(), problem.Error())
+	}
+	return w.learns.Warnings()
 }
 
 // reached reports how all ended and ends stdout.
