@@ -111,7 +111,8 @@ func Schedules(l *argv.Line, m *learn.Model, config schedule.Config, configured 
 	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: most}))
 }
 
-// Recall fits the history that --learn names.
+// Recall fits the history that --learn names. Where a variable names one without past runs, the
+// model is nil, as for a wait.
 func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model, error) {
 	options := readOptions(l, config)
 	if l.Err() != nil {
@@ -126,7 +127,7 @@ func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model
 		return nil, err
 	}
 	remark(s, past.warnings...)
-	if past.model == nil {
+	if past.model == nil && l.Typed("learn") != nil {
 		return nil, unknown(store, past.name)
 	}
 	return past.model, nil

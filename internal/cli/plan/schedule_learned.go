@@ -18,8 +18,11 @@ import (
 // end.
 func (q scheduleQuery) learned(l *argv.Line, s *term.Streams) (a answer[row], err error) {
 	m, err := learning.Recall(l, s, q.config)
-	if err != nil {
+	switch {
+	case err != nil:
 		return a, err
+	case m == nil:
+		return q.attempts(l)
 	}
 	q.table.Schedule, _ = learning.Schedules(l, m, q.config, nil)
 	if !q.bounded {
