@@ -74,6 +74,8 @@ type Command struct {
 	Flags    Flags
 	After    string // what its help ends with
 
+	HasVariables bool // its flags have variables, as those of the main command do
+
 	MaxOperands int    // [Any] number
 	Surplus     string // why no more are allowed: "takes one name"
 	Conflicts   []Conflict
@@ -152,11 +154,11 @@ func (s setting) Set(_, value string) error {
 	return nil
 }
 
-// PostParse gives a flag of the main command that was not typed the value of
+// PostParse gives a flag of a command with variables that was not typed the value of
 // its variable, unless it asks for something other than a run. The variable of a flag that may be repeated holds one value per
 // line.
 func (s setting) PostParse() error {
-	if s.line.command != s.line.program.Main || s.Hidden || s.IsSet() || s.Name == "help" || s.Name == "version" {
+	if s.line.command != s.line.program.Main && !s.line.command.HasVariables || s.Hidden || s.IsSet() || s.Name == "help" || s.Name == "version" {
 		return nil
 	}
 	name := s.line.program.Variables + strings.ToUpper(strings.ReplaceAll(s.Name, "-", "_"))

@@ -68,7 +68,7 @@ func (w World) program() *argv.Program {
 		{Name: "tune", New: plan.TuneCommand},
 		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
 	}
-	p.Topics = w.topics()
+	p.Topics = topics()
 	return p
 }
 

@@ -247,10 +247,8 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 
 // reportLearning shows what past runs say about this one.
 func (w *wait) reportLearning() {
-	if w.learns == nil {
-		return
-	}
 	switch {
+	case w.learns == nil:
 	case w.learns.Model == nil:
 		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", w.learns.Name))
 	default:

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/prose"
 	"github.com/pollcli/poll/status"
 )
 
@@ -21,8 +20,8 @@ func manCommand(w World, p *argv.Program) *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man shows the manual page, on a terminal by man(1). Elsewhere it writes the\n" +
-			"source for that. The page says how a wait works, and more about each flag than\nthe help.",
+		About: "poll man shows the manual page, on a terminal by man(1). Elsewhere, and without\n" +
+			"man(1), it writes the source for that. The page says how a wait works, and more\nabout each flag than the help.",
 		Examples: []argv.Example{
 			{Line: "poll man"},
 			{Line: "poll man >~/.local/share/man/man1/poll.1"},
@@ -30,13 +29,10 @@ func manCommand(w World, p *argv.Program) *argv.Command {
 		Flags: argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			page := manPage(p)
-			switch {
-			case !w.Streams.OutIsTerminal:
-				return l.Write(ctx, page)
-			case !w.Streams.Dumb && w.showManual(page):
+			if w.Streams.OutIsTerminal && !w.Streams.Dumb && w.showManual(page) {
 				return nil
 			}
-			return l.Write(ctx, prose.Roff(page, w.Streams.OutWidth()))
+			return l.Write(ctx, page)
 		},
 	}
 }
@@ -46,8 +42,8 @@ func manPage(p *argv.Program) string {
 		".\\\" @options\n", p.Main.Flags.Man(manMore()),
 		".\\\" @subcommands\n", p.ManCommands(),
 		".\\\" @presets\n", manPresets(),
-		".\\\" @exit-codes\n", prose.Man(pageOf("exit-codes"), argv.Roff),
-		".\\\" @environment\n", prose.Man(pageOf("environment"), argv.Roff),
+		".\\\" @exit-codes\n", manSection(pageOf("exit-codes")),
+		".\\\" @environment\n", manSection(pageOf("environment")),
 	).Replace(manTemplate)
 }
 

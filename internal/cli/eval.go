@@ -45,7 +45,7 @@ func evalCommand(world World) *argv.Command {
 			}
 			return argv.Completion{Kind: argv.OfferFiles}
 		},
-		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print")),
+		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -86,7 +86,7 @@ type question struct {
 	condition, value *expr.Expr
 	file             []string // of the answer, or none
 	env              *expr.Env
-	list             *listQuestion // instead of condition and value, nil for none
+	list             *target // whose elements are judged instead, nil for none
 }
 
 // readQuestion reads the command line, and the answer last.
@@ -108,9 +108,6 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 	if l.Err() != nil {
 		return q, l.Err()
 	}
-	if err := oneStdin(l, q.file); err != nil {
-		return q, err
-	}
 	if q.env.Status != nil || l.Has("header") {
 		if q.env.Header, err = readHeaders(l, world); err != nil {
 			return q, err
@@ -121,7 +118,7 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 			return q, err
 		}
 	}
-	return q, q.readAnswer(world)
+	return q, q.readAnswer(l, world)
 }
 
 // readOperands reads --print and the operands. With --print a single operand is the
@@ -129,8 +126,7 @@ func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, e
 func (q *question) readOperands(l *argv.Line, world World) (err error) {
 	q.file = l.Operands
 	if l.Has("each") {
-		q.list, err = readListQuestion(l, world)
-		return err
+		return q.readList(l, world)
 	}
 	if err := refuseConditions(l); err != nil {
 		return err
@@ -150,26 +146,9 @@ func (q *question) readOperands(l *argv.Line, world World) (err error) {
 	return nil
 }
 
-// oneStdin refuses to read stdin twice: the second read would get nothing.
-func oneStdin(l *argv.Line, file []string) error {
-	readers := 0
-	for _, word := range slices.Concat(l.Strings("header"), l.Strings("stderr")) {
-		if word == "@-" {
-			readers++
-		}
-	}
-	if slices.Contains(file, "-") {
-		readers++
-	}
-	if readers > 1 {
-		return argv.Usagef("stdin can be read only once")
-	}
-	return nil
-}
-
 // readAnswer reads the answer: from the file or, if one is needed, from stdin. A
 // terminal is read only if "-" is given.
-func (q question) readAnswer(world World) error {
+func (q question) readAnswer(l *argv.Line, world World) error {
 	name := "-"
 	switch {
 	case q.env.Error != "" && len(q.file) == 0:
@@ -182,6 +161,9 @@ func (q question) readAnswer(world World) error {
 		return nil
 	case world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
+	}
+	if name == "-" && slices.Contains(slices.Concat(l.Strings("header"), l.Strings("stderr")), "@-") {
+		return argv.Usagef("stdin can be read only once")
 	}
 	body, err := world.readFile(name, maxInput)
 	if err != nil {
@@ -211,7 +193,7 @@ const (
 // answer evaluates the expressions. The reasons go to stderr.
 func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
 	if q.list != nil {
-		return q.list.answer(ctx, l, q.env, stderr)
+		return q.judgeList(ctx, l, stderr)
 	}
 	var out string
 	code := ExitSuccess

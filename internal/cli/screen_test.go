@@ -15,9 +15,7 @@ func TestScreen(t *testing.T) {
 	var have strings.Builder
 	for _, line := range []string{
 		"poll schedule --attempts 12",
-		"poll schedule --attempts 5 --jitter full",
-		"poll schedule --compare exponential,fixed --attempts 8",
-		"poll simulate --clients 10,20,30 --trials 1 --algorithm exponential --service 8ms",
+		"poll simulate --clients 10,20,30 --trials 1 --algorithm exponential,full --service 8ms",
 	} {
 		have.WriteString("$ " + line + "\n" + shown(t, line, true) + "\n")
 	}

@@ -25,7 +25,7 @@ const (
 	defaultParallel     = 50
 	defaultParallelHost = 6
 
-	// savingTime is how long the histories of all targets may take, once one was held.
+	// savingTime is how long remembering the runs of all targets may take.
 	savingTime = 2 * time.Second
 )
 
@@ -36,7 +36,6 @@ type group struct {
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
 	settled *report.Result             // of a target that has succeeded, until its end is told
 	codes   map[poll.Ending]ExitCode
-	held    []*learning.Recorder // that remember at the end, since others held a history
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -273,10 +272,8 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		w.learns.Observe(event) // of a list
 		switch event.Kind {
 		case poll.EventGoal:
-			if w.learns.SaveList(inTime, *event.Summary) {
-				g.held = append(g.held, w.learns)
-			}
-			reporter.Note(w.learns.Warnings()...)
+			w.learns.EndList(inTime, *event.Summary)
+			reporter.Note(w.remember(ctx)...)
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
 			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
@@ -315,9 +312,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
-	if !outcome.Resumed && (len(g.held) == 0 && learns.Save(inTime, outcome) || len(g.held) > 0 && learns.Take(inTime, outcome)) {
-		g.held = append(g.held, learns)
-	}
+	learns.End(inTime, outcome)
 	if g.settled == nil {
 		g.settled = new(w.output.Settle(outcome))
 	}
@@ -341,6 +336,28 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	return nil
 }
 
+// remember keeps the runs of the list, or of all targets, for the next, and returns what is to
+// be said of that.
+func (w *wait) remember(ctx context.Context) []string {
+	var problem error // the first, which is most often that of all
+	learns := []*learning.Recorder{w.learns}
+	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
+		learns = append(learns, w.group.learns[n])
+	}
+	end := time.Now().Add(savingTime)
+	for _, r := range learns {
+		left := min(time.Until(end), time.Until(w.deadline()))
+		problem = cmp.Or(problem, r.Save(ctx, left))
+		if time.Now().After(end) {
+			break // others hold the history
+		}
+	}
+	if problem != nil {
+		return append(w.learns.Warnings(), problem.Error())
+	}
+	return w.learns.Warnings()
+}
+
 // reached reports how all ended and ends stdout.
 func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
 	g := w.group
@@ -349,12 +366,6 @@ func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event pol
 	reporter.Close()
 	code := w.jobs.code(g.code(*event.Summary))
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
-	patience := time.Now().Add(savingTime)
-	for i, learns := range g.held {
-		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || i == 0 {
-			learns.SaveLater(ctx, left)
-		}
-	}
 	if err != nil {
 		return err
 	}

@@ -10,15 +10,12 @@ import (
 
 	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/prose"
 )
 
-// topics returns the pages of the documentation that help shows.
-func (w World) topics() []argv.Topic {
+// topics returns the pages of the documentation that help shows, as they are.
+func topics() []argv.Topic {
 	topic := func(name, summary string) argv.Topic {
-		return argv.Topic{Name: name, Summary: summary, Text: func() string {
-			return prose.Text(pageOf(name), w.Streams.OutWidth())
-		}}
+		return argv.Topic{Name: name, Summary: summary, Text: func() string { return pageOf(name) }}
 	}
 	return []argv.Topic{
 		topic("conditions", "the language of --until and its kin, by examples"),

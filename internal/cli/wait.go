@@ -144,8 +144,9 @@ func noticeLong(reporter *report.Reporter) *time.Timer {
 	return timer
 }
 
-// end reports how the run ended and writes the result to stdout. That does not wait
-// for others who hold the history; the last words do.
+// end reports how the run ended and writes the result to stdout. A run that is learned from is
+// remembered after the result, which does not wait for others who hold the history; the last
+// words do.
 func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
 	outcome := w.lookAgain(ctx, *event.Outcome)
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
@@ -155,19 +156,20 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
-	held := !outcome.Resumed && w.learns.Save(inTime, outcome)
+	w.learns.End(inTime, outcome)
 	result = w.output.Settle(outcome)
 	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
 	event.Outcome = &result.Outcome
-	if held {
+	if w.learns != nil {
 		reporter.Clear()
 		err = w.conclude(ctx, reporter, result, event)
-		w.learns.SaveLater(ctx, time.Until(w.deadline()))
-		result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
+		if problem := w.learns.Save(ctx, time.Until(w.deadline())); problem != nil {
+			result.Outcome.Notes = append(result.Outcome.Notes, problem.Error())
+		}
 	}
 	reporter.Event(event)
 	reporter.Close()
-	if !held {
+	if w.learns == nil {
 		err = w.conclude(ctx, reporter, result, event)
 	}
 	return result, err

@@ -2,20 +2,13 @@ package learning
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/chart"
-	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
@@ -25,191 +18,109 @@ import (
 // HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
 	return &argv.Command{
-		Name:     "history",
-		Operands: "[NAME]",
-		Summary:  "what --learn has remembered",
-		About: "poll history lists what poll --learn has remembered; with a NAME it shows how\n" +
-			"long the runs of that operation took, and how long the next may take.",
+		Name:         "history",
+		HasVariables: true,
+		Operands:     "[NAME]",
+		Summary:      "what --learn has remembered",
+		About: "poll history lists what poll --learn has remembered: how the runs ended, and\n" +
+			"how long the next run may take. With a NAME it shows that operation alone.",
 		Examples: []argv.Example{
 			{Line: "poll history"},
 			{Line: "poll history deploy"},
-			{Line: "poll history deploy --svg deploy.svg", About: "when it ends, and when it is polled"},
 			{Line: "poll history deploy --forget", About: "the next run starts over"},
 		},
 		Flags: append(Flags("").Only("history"),
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
-			argv.Flag{Name: "svg", Value: "FILE", Usage: "draw when NAME ends, and when it is polled"},
 			argv.HelpFlag()),
-		Conflicts:   argv.Conflicting("forget", "svg"),
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			past, err := readStore(l)
+			saved, err := readStore(l)
+			if err != nil {
+				return err
+			}
+			names, err := saved.List()
 			switch {
 			case err != nil:
 				return err
 			case len(l.Operands) == 0 && l.On("forget"):
 				return argv.Usagef("--forget needs the NAME of a history")
-			case len(l.Operands) == 0 && l.Has("svg"):
-				return argv.Usagef("--svg needs the NAME of a history")
-			case len(l.Operands) == 0:
-				return list(ctx, l, s, past)
+			case len(l.Operands) > 0 && !slices.Contains(names, l.Operands[0]):
+				return unknown(saved, l.Operands[0])
+			case l.On("forget"):
+				return forget(ctx, s, saved, l.Operands[0])
+			case len(l.Operands) > 0:
+				names = l.Operands
+			case len(names) == 0:
+				remark(s, "nothing is remembered in "+saved.Dir)
+				return nil
 			}
-			name := l.Operands[0]
-			if err := store.CheckName(name); err != nil {
-				return argv.Usagef("%w", err)
-			}
-			if l.On("forget") {
-				return forget(ctx, s, past, name)
-			}
-			if err := chartfile.Check(l, "svg"); err != nil {
-				return err
-			}
-			return show(ctx, l, s, past, name)
+			return show(ctx, l, s, saved, names)
 		},
 	}
 }
 
-func list(ctx context.Context, l *argv.Line, s *term.Streams, past store.History) error {
-	names, err := past.List()
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		remark(s, "nothing is remembered in %s", past.Dir)
-		return nil
-	}
-	column := func(head string, text func(runs) string) table.Column[runs] {
-		return table.Column[runs]{Head: head, Text: text}
-	}
-	t := table.Table[runs]{Columns: []table.Column[runs]{
-		column("name", func(r runs) string { return term.Line(r.name) }),
-		column("runs", func(r runs) string { return strconv.Itoa(r.finished()) }),
-		column("median", runs.median),
-		column("last run", runs.last),
-		column(" ", runs.lastOutcome), // without a heading
-	}}
-	for _, name := range names {
-		r, err := read(past, name, learn.Options{})
-		if err != nil {
-			remark(s, "%v", err)
-			continue
-		}
-		r.warn(s)
-		t.Rows = append(t.Rows, r)
-	}
-	return l.Write(ctx, t.String())
-}
-
-func forget(ctx context.Context, s *term.Streams, past store.History, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, lockTimeoutAfter)
+func forget(ctx context.Context, s *term.Streams, saved store.History, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	err := past.Forget(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return unknown(past, name)
-	}
+	err := saved.Forget(ctx, name)
 	if err == nil {
-		remark(s, "%s is forgotten", name)
+		remark(s, name+" is forgotten")
 	}
 	return err
 }
 
-func show(ctx context.Context, l *argv.Line, s *term.Streams, past store.History, name string) error {
-	r, err := read(past, name, learn.Options{Base: backoff.DefaultBase})
-	if err != nil {
-		return err
-	}
-	r.warn(s)
-	if len(r.all) == 0 {
-		return unknown(past, name)
-	}
-	text := fmt.Sprintf("%s: %s\nlast run: %s, %s\n", term.Line(name), r.counts(), r.last(), r.lastOutcome())
-	if r.model == nil {
-		if l.Has("svg") {
-			return argv.Usagef("no run of %q has ended, so there is nothing to draw", name)
+// show writes a line for each of the histories.
+func show(ctx context.Context, l *argv.Line, s *term.Streams, saved store.History, names []string) error {
+	var all []past
+	for _, name := range names {
+		p, err := read(saved, name, learn.Options{})
+		switch {
+		case err != nil && len(names) == 1:
+			return err
+		case err != nil:
+			remark(s, err.Error())
+			continue
 		}
-		return l.Write(ctx, text)
+		remark(s, p.warnings...)
+		all = append(all, p)
 	}
-	p := r.picture()
-	text += "\n" + r.quantiles() + "\n" + chart.Histogram(r.lengths(), interval, s.Unicode) + chart.Screen(s, p)
-	return errors.Join(l.Write(ctx, text), chartfile.Write(l, chartfile.SVG(p)))
-}
-
-// picture draws the forecast, and the attempts until 19 of 20 runs are over.
-func (r runs) picture() chart.Plot {
-	const most = 100
-	var ages []time.Duration
-	for row := range (backoff.Table{Schedule: r.model, Attempts: most, Timeout: r.model.Quantile(0.95)}).Rows() {
-		ages = append(ages, r.model.Age(row.At))
+	quantile := func(head string, chance float64) table.Column[past] {
+		return table.Column[past]{Head: head, Text: func(p past) string { return p.quantile(chance) }}
 	}
-	return Picture(term.Line(r.name), ages, r.model)
+	return l.Write(ctx, table.Table[past]{Rows: all, Columns: []table.Column[past]{
+		{Head: "name", Text: func(p past) string { return term.Line(p.name) }},
+		{Head: "runs", Text: past.counts},
+		quantile("10% by", 0.1), quantile("half by", 0.5), quantile("90% by", 0.9),
+		{Head: "last run", Text: past.last},
+	}}.String())
 }
 
 // unknown reports that there is no history of that name, and suggests another.
-func unknown(past store.History, name string) error {
-	names, _ := past.List()
-	return argv.Usagef("there is no history of %q in %s", name, past.Dir).Meant(name, names)
+func unknown(saved store.History, name string) error {
+	names, _ := saved.List()
+	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
-// runs are the past runs of an operation.
-type runs struct {
+// A past is the past runs of an operation.
+type past struct {
 	name     string
-	all      []store.Record // also of runs that were not seen to end
-	model    *learn.Model   // nil without one
+	runs     []store.Record // also those that were not seen to end
+	model    *learn.Model   // nil without a run that finished
 	warnings []string       // about skipped lines
 }
 
-func read(past store.History, name string, o learn.Options) (r runs, err error) {
-	r.name = name
-	r.all, r.warnings, err = past.Read(name)
-	r.model, _ = learn.Fit(store.Runs(r.all), o) // nil without a run that finished
-	return r, err
+func read(saved store.History, name string, o learn.Options) (p past, err error) {
+	p.name = name
+	p.runs, p.warnings, err = saved.Read(name)
+	p.model, _ = learn.Fit(store.Runs(p.runs), o)
+	return p, err
 }
 
-// finished returns how many runs were seen to end.
-func (r runs) finished() (n int) {
-	for _, run := range r.all {
-		if run.Outcome.Finished() {
-			n++
-		}
-	}
-	return n
-}
-
-func (r runs) warn(s *term.Streams) {
-	for _, w := range r.warnings {
-		remark(s, "%s", w)
-	}
-}
-
-func (r runs) median() string {
-	if r.model == nil {
-		return "-"
-	}
-	return r.quantile(0.5)
-}
-
-func (r runs) quantile(chance float64) string {
-	return words.Duration(r.model.Quantile(chance).Round(time.Millisecond))
-}
-
-func (r runs) last() string {
-	if len(r.all) == 0 {
-		return "-"
-	}
-	return r.all[len(r.all)-1].End.UTC().Format("2006-01-02 15:04:05Z")
-}
-
-func (r runs) lastOutcome() string {
-	if len(r.all) == 0 {
-		return ""
-	}
-	return string(r.all[len(r.all)-1].Outcome)
-}
-
-func (r runs) counts() string {
+// counts returns how many runs came to what: "4 success, 1 timeout".
+func (p past) counts() string {
 	number := map[store.Outcome]int{}
-	for _, run := range r.all {
+	for _, run := range p.runs {
 		number[run.Outcome]++
 	}
 	var parts []string
@@ -218,40 +129,20 @@ func (r runs) counts() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, outcome))
 		}
 	}
-	return words.Count(len(r.all), "run") + " (" + strings.Join(parts, ", ") + ")"
+	return strings.Join(parts, ", ")
 }
 
-// quantiles tabulates how long the next run takes at most, and the chance of that.
-func (r runs) quantiles() string {
-	return table.Table[int]{
-		Columns: []table.Column[int]{
-			{Head: "chance", Text: func(percent int) string { return strconv.Itoa(percent) + "%" }},
-			{Head: "it is over by", Text: func(percent int) string { return r.quantile(float64(percent) / 100) }},
-		},
-		Rows: []int{5, 10, 25, 50, 75, 90, 95},
-	}.String()
-}
-
-// interval formats the time between two numbers of seconds.
-func interval(from, to float64) string {
-	spell := func(s float64) string {
-		if s >= math.MaxInt64/1e9 {
-			return words.Duration(math.MaxInt64)
-		}
-		return words.Duration(time.Duration(math.Round(s * 1e9)))
+func (p past) last() string {
+	if len(p.runs) == 0 {
+		return "-"
 	}
-	return spell(from) + " to " + spell(to)
+	return p.runs[len(p.runs)-1].End.UTC().Format("2006-01-02 15:04:05Z")
 }
 
-// lengths returns the durations, in seconds, of the finished runs learned from; if
-// only known from attempts, the middle of the interval.
-func (r runs) lengths() []float64 {
-	var list []float64
-	for _, run := range slices.Backward(r.all) {
-		if run.Outcome.Finished() && len(list) < r.model.Runs() {
-			list = append(list, (run.Lo.Seconds()+run.Hi.Seconds())/2)
-		}
+// quantile returns how long the next run takes at most, with some chance.
+func (p past) quantile(chance float64) string {
+	if p.model == nil {
+		return "-"
 	}
-	slices.Sort(list)
-	return list
+	return words.Duration(p.model.Quantile(chance).Round(time.Millisecond))
 }

@@ -5,7 +5,6 @@ package learning
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -112,50 +111,51 @@ func Schedules(l *argv.Line, m *learn.Model, config schedule.Config, configured 
 	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: most}))
 }
 
-// Recall fits the history that --learn names. It returns the lengths of the finished runs, too, in
-// seconds and sorted.
-func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model, []float64, error) {
+// Recall fits the history that --learn names. Where a variable names one without past runs, the
+// model is nil, as for a wait.
+func Recall(l *argv.Line, s *term.Streams, config schedule.Config) (*learn.Model, error) {
 	options := readOptions(l, config)
 	if l.Err() != nil {
-		return nil, nil, l.Err()
+		return nil, l.Err()
 	}
-	past, err := readStore(l)
+	saved, err := readStore(l)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r, err := read(past, l.String("learn"), options)
+	past, err := read(saved, l.String("learn"), options)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	r.warn(s)
-	if r.model == nil {
-		return nil, nil, unknown(past, r.name)
+	remark(s, past.warnings...)
+	if past.model == nil && l.Typed("learn") != nil {
+		return nil, unknown(saved, past.name)
 	}
-	return r.model, r.lengths(), nil
+	return past.model, nil
 }
 
-func remark(s *term.Streams, format string, args ...any) {
-	fmt.Fprintf(s.Err, "poll: %s\n", term.Line(fmt.Sprintf(format, args...)))
+func remark(s *term.Streams, notes ...string) {
+	for _, note := range notes {
+		fmt.Fprintf(s.Err, "poll: %s\n", term.Line(note))
+	}
 }
 
 // A Recorder takes what a wait should know from past runs of the operation, and
-// remembers this run for the next. Trouble with the store never fails the wait: it
-// is reported once, at the end. A nil Recorder does nothing.
+// remembers this run for the next. Trouble with the saved never fails the wait: it
+// is told once. A nil Recorder does nothing.
 type Recorder struct {
 	Name  string
 	Model *learn.Model // nil if there is no past run
 
-	store store.History
+	saved store.History // without a directory if it cannot be used
 	age   time.Duration // of the operation when the wait starts it, or else itself starts
 	// startedAt and finishedAt read the times of the operation from its last
 	// answer; nil if not given.
 	startedAt, finishedAt *expr.Expr
 
-	closed   bool // the store cannot be used, which has been reported
 	warnings []string
 	seen     completion
 	list     *listCompletion // nil for one operation
-	run      store.Record    // which has ended
+	run      *store.Record   // which has ended; nil if there is nothing to remember
 }
 
 // A Compiler compiles the expression of a flag.
@@ -172,13 +172,15 @@ func NewRecorder(l *argv.Line, config schedule.Config, compile Compiler) (*Recor
 		return nil, err
 	}
 	var err error
-	if r.store, err = readStore(l); err != nil {
-		r.close("nothing is learned", err)
+	if r.saved, err = readStore(l); err != nil {
+		r.warnings = append(r.warnings, "nothing is learned: "+err.Error())
 		return r, nil
 	}
-	past, err := read(r.store, r.Name, options)
-	r.warnings, r.Model = append(r.warnings, past.warnings...), past.model
-	r.close("nothing is known of past runs", err)
+	past, err := read(r.saved, r.Name, options)
+	if r.warnings, r.Model = past.warnings, past.model; err != nil {
+		r.warnings = append(r.warnings, "nothing is known of past runs: "+err.Error())
+		r.saved.Dir = ""
+	}
 	return r, nil
 }
 
@@ -199,14 +201,6 @@ func (r *Recorder) readTimes(l *argv.Line, compile Compiler) (err error) {
 	return err
 }
 
-// close records that the store cannot be used, and what follows from that.
-func (r *Recorder) close(so string, err error) {
-	if err != nil && !r.closed {
-		r.closed = true
-		r.warnings = append(r.warnings, so+": "+err.Error())
-	}
-}
-
 // Observe takes an event of the run, or of a list and its elements.
 func (r *Recorder) Observe(ev poll.Event) {
 	switch {
@@ -218,57 +212,51 @@ func (r *Recorder) Observe(ev poll.Event) {
 	}
 }
 
-// How long a run waits for others to write theirs. One of them may be stopped, so
-// none is long.
+// End takes how the run ended. One that an earlier process saw the end of is not learned from.
+func (r *Recorder) End(ctx context.Context, o poll.Outcome) {
+	if r == nil || o.Resumed {
+		return
+	}
+	if run, ok := r.record(ctx, o); ok {
+		r.run = &run
+	}
+}
+
+// EndList is [Recorder.End] for a list, whose run is over once all elements have ended, or
+// as many have succeeded as had to.
+func (r *Recorder) EndList(ctx context.Context, s poll.Summary) {
+	if r == nil {
+		return
+	}
+	if o, ok := r.list.outcome(s, &r.seen); ok {
+		r.End(ctx, o)
+	}
+}
+
+// How long a run waits for others who write to the history. One of them may be stopped.
 const (
-	lockTimeoutBefore = 20 * time.Millisecond  // before the result
-	lockTimeoutAfter  = 2 * time.Second        // after it
-	lockTimeoutLeast  = 100 * time.Millisecond // even after the deadline
+	lockTimeout      = 2 * time.Second
+	lockTimeoutLeast = 100 * time.Millisecond // even after a signal or the deadline
 )
 
-// Take takes the run that has ended, and reports whether there is something to
-// remember of it, with SaveLater.
-func (r *Recorder) Take(ctx context.Context, o poll.Outcome) bool {
-	if r == nil {
-		return false
+// Save remembers the run that has ended; left is what remains until the deadline. It comes
+// after the result, since other processes may hold the history.
+func (r *Recorder) Save(ctx context.Context, left time.Duration) error {
+	if r == nil || r.run == nil || r.saved.Dir == "" {
+		return nil
 	}
-	run, ok := r.record(ctx, o)
-	r.run = run
-	return ok && r.store.Dir != ""
-}
-
-// Save remembers the run that has ended. It reports whether others hold the
-// history, so that it has to be tried again.
-func (r *Recorder) Save(ctx context.Context, o poll.Outcome) (held bool) {
-	if !r.Take(ctx, o) {
-		return false
+	if ctx.Err() != nil { // the signal that ended the run does not end this
+		ctx, left = context.WithoutCancel(ctx), 0
 	}
-	err := r.add(ctx, lockTimeoutBefore)
-	if errors.Is(err, store.ErrHeld) {
-		return true
-	}
-	r.close("this run is not remembered", err)
-	return false
-}
-
-// SaveLater remembers the run even if it has to wait for others; left is what
-// remains until the deadline.
-func (r *Recorder) SaveLater(ctx context.Context, left time.Duration) {
-	r.close("this run is not remembered", r.add(ctx, max(min(left, lockTimeoutAfter), lockTimeoutLeast)))
-}
-
-// add adds the run to the history. A signal ends it, but not the one that ended the
-// run.
-func (r *Recorder) add(ctx context.Context, patience time.Duration) error {
-	if ctx.Err() != nil {
-		ctx, patience = context.WithoutCancel(ctx), min(patience, lockTimeoutLeast)
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, max(min(left, lockTimeout), lockTimeoutLeast))
 	defer cancel()
-	return r.store.Append(ctx, r.Name, r.run)
+	if err := r.saved.Append(ctx, r.Name, *r.run); err != nil {
+		return fmt.Errorf("this run is not remembered: %w", err)
+	}
+	return nil
 }
 
-// Warnings returns what went wrong with learning and remembering.
+// Warnings returns what went wrong with learning, but for saving.
 func (r *Recorder) Warnings() []string {
 	if r == nil {
 		return nil

@@ -1,7 +1,6 @@
 package learning
 
 import (
-	"context"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -50,14 +49,4 @@ func (l *listCompletion) outcome(s poll.Summary, end *completion) (poll.Outcome,
 	}
 	end.unfinished = l.last
 	return o, true
-}
-
-// SaveList is [Recorder.Save] for a list, whose run is over once all elements have ended, or
-// as many have succeeded as had to.
-func (r *Recorder) SaveList(ctx context.Context, s poll.Summary) (held bool) {
-	if r == nil {
-		return false
-	}
-	o, ok := r.list.outcome(s, &r.seen)
-	return ok && r.Save(ctx, o)
 }

@@ -5,14 +5,11 @@ package plan
 
 import (
 	"cmp"
-	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/schedule"
 )
@@ -85,25 +82,14 @@ func ReadConfig(l *argv.Line, base, maxWait time.Duration) (schedule.Config, err
 // Schedules builds the schedules of a configuration: its own, and the one after
 // THROTTLED.
 func Schedules(l *argv.Line, c schedule.Config) (own, throttled backoff.Schedule, err error) {
-	own, throttled, err = c.Schedules()
-	return own, throttled, badParameter(l, err)
-}
-
-// badParameter names the flag or variable that set the bad parameter in err.
-func badParameter(l *argv.Line, err error) error {
-	var parameter, problem string
-	if e, ok := errors.AsType[*schedule.ParameterError](err); ok {
-		parameter, problem = e.Parameter, e.Problem
-	} else if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
-		parameter, problem = e.Parameter, e.Problem
-	} else {
-		return err
+	if own, throttled, err = c.Schedules(); err == nil {
+		return own, throttled, nil
 	}
-	origin := l.Origin(strings.ReplaceAll(parameter, " ", "-"))
-	if parameter == "base" && l.Has("interval") {
-		origin = l.Origin("interval")
+	flag := "base"
+	if l.Has("interval") {
+		flag = "interval"
 	}
-	return argv.Usagef("%s: %s", origin, problem)
+	return nil, nil, argv.Usagef("%s: %w", l.Origin(flag), err)
 }
 
 // Immediate reports whether the first attempt comes at once: if --immediate says so

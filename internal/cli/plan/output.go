@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/chart"
-	"github.com/pollcli/poll/internal/cli/chartfile"
+	"github.com/pollcli/poll/internal/plot"
+	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
 )
@@ -20,48 +20,57 @@ func formatFlag(formats ...string) argv.Flag {
 }
 
 // An answer is the result of a command: a table, and charts.
-type answer struct {
-	table interface {
-		In(format string) (string, error)
+type answer[R any] struct {
+	table table.Table[R]
+	isOne bool   // the table has one row, which is an object in JSON
+	below string // the table, for people
+	plots []plot.Plot
+}
+
+// put writes the answer in the format of --format, and the charts to the file of --svg, unless
+// err says why there is none.
+func (a answer[R]) put(ctx context.Context, l *argv.Line, s *term.Streams, err error) error {
+	if err != nil {
+		return err
 	}
-	below  string // the table, for people
-	charts []chartfile.File
-}
-
-func chartFiles(p chart.Plot) []chartfile.File {
-	return []chartfile.File{chartfile.SVG(p), {Flag: "png", Draw: p.PNG}}
-}
-
-// put writes an answer in a format, and its chart files.
-func (a answer) put(ctx context.Context, l *argv.Line, format string) error {
+	format := l.Choice("format")
 	text, err := a.table.In(format)
+	if format == table.JSON && a.isOne {
+		text, err = a.table.Object()
+	}
 	if err != nil {
 		return err
 	}
 	if format == table.Text {
-		text += a.below
+		text += a.below + plot.Screen(s, a.plots...)
 	}
-	return errors.Join(l.Write(ctx, text), chartfile.Write(l, a.charts...))
+	err = l.Write(ctx, text)
+	if path := l.String("svg"); path != "" {
+		err = errors.Join(err, unwritable(path, system.WriteFile(path, plot.SVG(a.plots...))))
+	}
+	return err
 }
 
-// meterPatience is how long work may take without a progress line.
-const meterPatience = time.Second
+func unwritable(path string, err error) error {
+	if err != nil {
+		return fmt.Errorf("write --svg %s: %w", path, err)
+	}
+	return nil
+}
 
-// newMeter returns show, which redraws a progress line on a terminal, and clear,
-// which erases it.
-func newMeter(s *term.Streams, what string) (show func(done, total int), clear func()) {
-	since, visible := time.Now(), false
-	show = func(done, total int) {
-		if !s.ErrIsTerminal || s.Dumb || !s.Foreground() || time.Since(since) < meterPatience {
-			return
-		}
-		fmt.Fprintf(s.Err, "\r%s: %d%% (%d of %d)", what, 100*done/total, done, total)
-		visible = true
+// checkOutput refuses a format, or a file for charts, that cannot be, before there is work to
+// lose.
+func checkOutput(l *argv.Line) error {
+	l.Choice("format")
+	path := l.String("svg")
+	switch ext := filepath.Ext(path); {
+	case l.Err() != nil || path == "":
+		return l.Err()
+	case path == "-":
+		return argv.Usagef("--svg needs the name of a file")
+	case strings.EqualFold(ext, ".png"), strings.EqualFold(ext, ".pdf"):
+		return argv.Usagef("--svg %s: charts are written as SVG, so the name ends in .svg", path).
+			Hint("rsvg-convert FILE.svg >FILE%s makes another picture of it", ext)
 	}
-	clear = func() {
-		if visible {
-			fmt.Fprint(s.Err, "\r\x1b[K")
-		}
-	}
-	return show, clear
+	return unwritable(path, system.CheckFile(path))
 }

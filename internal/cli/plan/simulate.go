@@ -3,7 +3,7 @@ package plan
 import (
 	"cmp"
 	"context"
-	"math"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +12,9 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/chart"
-	"github.com/pollcli/poll/internal/cli/chartfile"
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/table"
 	"github.com/pollcli/poll/internal/term"
-	"github.com/pollcli/poll/words"
 )
 
 // SimulateCommand returns the command that simulates contention.
@@ -81,32 +78,27 @@ func runSimulation(ctx context.Context, l *argv.Line, s *term.Streams) error {
 	if err != nil {
 		return err
 	}
-	show, clear := newMeter(s, "simulating")
-	config.Progress = show
 	found, err := simulate.Run(ctx, config)
-	clear()
+	if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
+		return argv.Usagef("%s: %s", l.Origin(e.Parameter), e.Problem)
+	}
 	if err != nil {
-		return badParameter(l, err)
+		return err
 	}
-	plots := resultPlots(config.Model, found)
-	below := chart.Screen(s, plots...)
+	a := answer[simulate.Result]{
+		table: table.Table[simulate.Result]{Columns: resultColumns(), Rows: found},
+		plots: resultPlots(config.Model, found),
+	}
 	if slices.ContainsFunc(found, stopped) {
-		below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n" + below
+		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
-	a := answer{table.Table[simulate.Result]{Columns: resultColumns(), Rows: found}, below, []chartfile.File{chartfile.SVG(plots...)}}
-	return a.put(ctx, l, l.Choice("format"))
+	return a.put(ctx, l, s, nil)
 }
-
-// stopped reports whether a trial was stopped because of a wait beyond 292 years.
-func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
 func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 	model := simulate.Model(l.Choice("model"))
 	if err := l.Err(); err != nil {
 		return c, err
-	}
-	if l.Has("service") && model != simulate.ModelQueue {
-		return c, argv.Usagef("--service is for --model %s", simulate.ModelQueue)
 	}
 	c = simulate.Defaults(model)
 	c.Clients = []int{10, 50, 100} // not the whole sweep
@@ -118,14 +110,13 @@ func readSimulation(l *argv.Line) (c simulate.Config, err error) {
 		return c, err
 	}
 	if l.Has("service") {
+		if model != simulate.ModelQueue {
+			return c, argv.Usagef("--service is for --model %s", simulate.ModelQueue)
+		}
 		c.ServiceMin, c.ServiceMax = readService(l)
 	}
 	c.Seed = l.Uint64("seed")
-	l.Choice("format") // checked before there is work to lose
-	if l.Err() != nil {
-		return c, l.Err()
-	}
-	return c, chartfile.Check(l, "svg")
+	return c, checkOutput(l)
 }
 
 // readAlgorithms returns those that --algorithm names, and the schedule that the
@@ -149,11 +140,7 @@ func readAlgorithms(l *argv.Line, m simulate.Model) ([]simulate.Algorithm, error
 		return list, l.Err()
 	}
 	own, _, err := Schedules(l, config)
-	name := algorithmName(config)
-	if slices.ContainsFunc(list, func(a simulate.Algorithm) bool { return a.Name == name }) {
-		return list, err
-	}
-	return append(list, simulate.Algorithm{Name: name, Schedule: own}), err
+	return append(list, simulate.Algorithm{Name: describe(config), Schedule: own}), err
 }
 
 // namedAlgorithms reads --algorithm, by default "all": those of the model.
@@ -167,34 +154,15 @@ func namedAlgorithms(l *argv.Line, m simulate.Model, base, maxWait time.Duration
 		return m.Algorithms(base, maxWait)
 	}
 	var list []simulate.Algorithm
-	// ModelOCC has "none", too. Run says why ModelQueue cannot have that.
-	known := simulate.ModelOCC.Algorithms(base, maxWait)
 	for _, name := range named {
-		i := slices.IndexFunc(known, func(a simulate.Algorithm) bool { return a.Name == name })
-		list = append(list, known[i])
+		// ModelOCC has "none", too. Run says why ModelQueue cannot have that.
+		for _, known := range simulate.ModelOCC.Algorithms(base, maxWait) {
+			if known.Name == name {
+				list = append(list, known)
+			}
+		}
 	}
 	return list
-}
-
-// algorithmName describes a schedule briefly: "exponential factor 1.5 full". One of
-// the published algorithms keeps its name.
-func algorithmName(c schedule.Config) string {
-	plain := c.Strategy == schedule.StrategyExponential && c.Factor == backoff.DefaultFactor
-	jittered := c.Jitter == schedule.JitterFull || c.Jitter == schedule.JitterEqual
-	if c.Jitter == schedule.JitterDecorrelated || plain && jittered {
-		return string(c.Jitter)
-	}
-	name := string(c.Strategy)
-	switch {
-	case c.Strategy == schedule.StrategyExponential && !plain:
-		name += " factor " + words.Number(c.Factor)
-	case c.Strategy == schedule.StrategyPolynomial && c.Power != backoff.DefaultPower:
-		name += " power " + words.Number(c.Power)
-	}
-	if jittered {
-		name += " " + string(c.Jitter)
-	}
-	return name
 }
 
 func readClients(l *argv.Line) []int {

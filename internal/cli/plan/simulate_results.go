@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/pollcli/poll/backoff/simulate"
-	"github.com/pollcli/poll/internal/chart"
+	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/table"
 )
 
@@ -47,37 +47,35 @@ func numberColumn(name, head string, of func(simulate.Result) float64) resultCol
 	}
 }
 
+// stopped reports whether a trial was stopped because of a wait beyond 292 years.
+func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
+
 // resultPlots draws work and time against the number of clients. Work is what the
 // model's publication counted: retries in a queue, calls under occ.
-func resultPlots(m simulate.Model, found []simulate.Result) []chart.Plot {
-	time := func(r simulate.Result) float64 { return r.Time / 1000 }
+func resultPlots(m simulate.Model, found []simulate.Result) []plot.Plot {
 	work, name := func(r simulate.Result) float64 { return r.TurnedAway }, "retries"
 	if m == simulate.ModelOCC {
 		work, name = func(r simulate.Result) float64 { return r.Calls }, "calls"
 	}
+	time := func(r simulate.Result) float64 { return r.Time / 1000 }
 	title := "contention, model " + string(m) + ": "
-	return []chart.Plot{
-		resultPlot(found, title+"work", chart.Axis{Name: name}, work),
-		resultPlot(found, title+"time until all are done", chart.Axis{Name: "time", Unit: chart.Seconds}, time),
+	return []plot.Plot{
+		resultPlot(found, title+"work", plot.Axis{Name: name}, work),
+		resultPlot(found, title+"time until all are done", plot.Axis{Name: "time", Seconds: true}, time),
 	}
 }
 
-func resultPlot(found []simulate.Result, title string, y chart.Axis, value func(simulate.Result) float64) chart.Plot {
-	p := chart.Plot{Title: title, X: chart.Axis{Name: "clients"}, Y: y}
+func resultPlot(found []simulate.Result, title string, y plot.Axis, value func(simulate.Result) float64) plot.Plot {
+	p := plot.Plot{Title: title, X: plot.Axis{Name: "clients"}, Y: y}
+	found = slices.DeleteFunc(slices.Clone(found), stopped) // counts until then mean nothing
+	slices.SortStableFunc(found, func(a, b simulate.Result) int { return cmp.Compare(a.Clients, b.Clients) })
 	for _, r := range found {
-		if stopped(r) {
-			continue // counts until a trial was stopped mean nothing
-		}
-		i := slices.IndexFunc(p.Series, func(line chart.Series) bool { return line.Name == r.Algorithm })
+		i := slices.IndexFunc(p.Series, func(line plot.Series) bool { return line.Name == r.Algorithm })
 		if i < 0 {
 			i = len(p.Series)
-			p.Series = append(p.Series, chart.Series{Name: r.Algorithm})
+			p.Series = append(p.Series, plot.Series{Name: r.Algorithm})
 		}
-		p.Series[i].Points = append(p.Series[i].Points, chart.Point{X: float64(r.Clients), Y: value(r)})
+		p.Series[i].Points = append(p.Series[i].Points, plot.Point{X: float64(r.Clients), Y: value(r)})
 	}
-	for _, line := range p.Series {
-		slices.SortFunc(line.Points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
-	}
-	p.LogY = chart.NeedsLog(p.Series)
 	return p
 }

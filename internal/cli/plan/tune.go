@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -42,51 +41,78 @@ func TuneCommand() *argv.Command {
 }
 
 func tune(ctx context.Context, l *argv.Line) error {
-	g, err := readGoal(l)
+	t, err := readGoal(l)
+	if err == nil {
+		err = t.judge()
+	}
 	if err != nil {
 		return err
 	}
-	t := judge(g)
-	text := t.text()
-	if l.Choice("format") == table.JSON {
-		if text, err = t.json(); err != nil {
-			return err
-		}
+	a := answer[tuning]{isOne: true, table: table.Table[tuning]{
+		Columns: []table.Column[tuning]{
+			{Name: "factor", Value: func(t tuning) any { return t.factor }},
+			{Name: "attempts", Value: func(t tuning) any { return t.own.attempts }},
+			{Name: "attempts_factor_2", Value: func(t tuning) any { return t.doubling.attempts }},
+			{Name: "next_wait_s", Value: func(t tuning) any { return words.InSeconds(t.own.next) }},
+		},
+		Rows: []tuning{t},
+	}}
+	if l.Choice("format") == table.Text {
+		return l.Write(ctx, t.text())
 	}
-	return l.Write(ctx, text)
+	return a.put(ctx, l, nil, nil)
 }
 
-// A goal describes the waits wanted, and the factor that yields them.
-type goal struct {
+// A tuning is the waits wanted, the factor that yields them, and what it costs in attempts by
+// a given time.
+type tuning struct {
 	overshoot float64       // 0 if a wait is wanted
 	wait, at  time.Duration // 0 if an overshoot is wanted
 	base      time.Duration
 	until     time.Duration
 	factor    float64
+
+	own, doubling walk // with that factor, and with 2
 }
 
-func readGoal(l *argv.Line) (g goal, err error) {
+// With a first wait of a and a factor of r, attempt n of an exponential schedule
+// starts at T_n = a (r^n - 1) / (r - 1), and the wait after it is a + (r - 1) T_n.
+// In the long run that is the share r - 1 of the time already waited, so the factor
+// follows from the share that is acceptable, and the number of attempts from the
+// time: n = log_r(1 + (r - 1) T_n / a).
+//
+//	a = 1s, r = 2      T_10 = 1023s      next wait 1024s
+//	a = 1s, r = 1.1    T_48 = 960.172s   next wait 97.017s
+
+func readGoal(l *argv.Line) (t tuning, err error) {
 	if err := checkGoal(l); err != nil {
-		return g, err
+		return t, err
 	}
-	g = goal{
+	t = tuning{
 		base:      l.Duration("base", backoff.DefaultBase),
 		overshoot: l.Percent("overshoot"),
 		wait:      l.Duration("wait", 0),
 		at:        l.Duration("at", 0),
 	}
-	g.until = l.Duration("timeout", cmp.Or(g.at, DefaultTimeout))
+	t.until = l.Duration("timeout", cmp.Or(t.at, DefaultTimeout))
 	l.Choice("format")
 	switch {
 	case l.Err() != nil:
-		return g, l.Err()
-	case g.base == 0:
-		return g, argv.Usagef("--base: 0 never grows")
-	case g.until == 0 && l.Has("timeout"):
-		return g, argv.Usagef("--timeout: 0 leaves no time to judge")
+		return t, l.Err()
+	case t.base == 0:
+		return t, argv.Usagef("--base: 0 never grows")
+	case t.until == 0 && l.Has("timeout"):
+		return t, argv.Usagef("--timeout: 0 leaves no time to judge")
+	case t.overshoot > 0:
+		t.factor = 1 + t.overshoot
+		return t, nil
+	case t.wait < t.base:
+		return t, argv.Usagef("%s: %v is below the first wait of %v", l.Origin("wait"), t.wait, t.base)
+	case t.at <= 0:
+		return t, argv.Usagef("%s: %v is not above 0", l.Origin("at"), t.at)
 	}
-	g.factor, err = chooseFactor(l, g)
-	return g, err
+	t.factor = 1 + float64(t.wait-t.base)/float64(t.at)
+	return t, nil
 }
 
 // checkGoal refuses half a goal, or none.
@@ -103,101 +129,56 @@ func checkGoal(l *argv.Line) error {
 	return nil
 }
 
-// A tuning tells what a factor costs in attempts, and how promptly it notices an end, by a
-// given time.
-type tuning struct {
-	goal
-	own, doubling growth
-	attempts      int // by then, at most 2^31 - 1
-	other         int // what it would be with a factor of 2
-	last          time.Duration
-	next          time.Duration // the wait after it, the longest time for which an end goes unnoticed
+// A walk is the attempts of exponential waits by a given time, and two more.
+type walk struct {
+	rows     []row
+	attempts int // by that time
+	last     time.Duration
+	next     time.Duration // the wait after it, the longest time for which an end goes unnoticed
 }
 
-func judge(g goal) tuning {
-	t := tuning{goal: g, own: growth{Base: g.base, Factor: g.factor}, doubling: growth{Base: g.base, Factor: 2}}
-	t.attempts, t.other = t.own.attemptsBy(g.until), t.doubling.attemptsBy(g.until)
-	t.last, t.next = t.own.start(t.attempts), t.own.wait(t.attempts)
-	return t
+func newWalk(base time.Duration, factor float64, until time.Duration) (w walk, err error) {
+	const more = 2
+	attempts := backoff.Table{Schedule: backoff.Exponential{Base: base, Factor: factor}}.Rows()
+	w.rows, err = collect(func(yield func(backoff.Row) bool) {
+		for r := range attempts {
+			if r.At <= until {
+				w.attempts, w.last = r.Attempt, r.At
+			}
+			if !yield(r) || r.Attempt == w.attempts+more {
+				return
+			}
+		}
+	})
+	if err == nil {
+		w.next = w.rows[w.attempts].Wait
+	}
+	return w, err
 }
 
-func (t tuning) json() (string, error) {
-	return table.Table[tuning]{
-		Columns: []table.Column[tuning]{
-			{Name: "factor", Value: func(t tuning) any { return t.factor }},
-			{Name: "attempts", Value: func(t tuning) any { return t.attempts }},
-			{Name: "attempts_factor_2", Value: func(t tuning) any { return t.other }},
-			{Name: "next_wait_s", Value: func(t tuning) any { return words.InSeconds(t.next) }},
-		},
-		Rows: []tuning{t},
-	}.Object()
+func (t *tuning) judge() (err error) {
+	if t.own, err = newWalk(t.base, t.factor, t.until); err == nil {
+		t.doubling, err = newWalk(t.base, 2, t.until)
+	}
+	return err
 }
 
+// text returns what people are told, with the attempts near the time.
 func (t tuning) text() string {
-	var b strings.Builder
+	const before = 3
 	meaning := "all waits are alike"
 	if t.factor != 1 {
 		meaning = fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(t.factor-1))
 	}
-	fmt.Fprintf(&b, "factor %s: %s\n\n%s", rounded(t.factor), meaning, t.formulas())
-	b.WriteString("\n" + t.around() + "\n")
-	fmt.Fprintf(&b, "%s by %s; factor 2 makes %d%s\n", words.Count(t.attempts, "attempt"), words.WithSeconds(t.until), t.other, t.ratio())
-	fmt.Fprintf(&b, "a completion near then is seen at most %s later; with factor 2, %s\n",
-		words.WithSeconds(t.next), words.WithSeconds(t.doubling.wait(t.other)))
-	fmt.Fprintf(&b, "\npoll %s\n", t.flags())
-	return b.String()
-}
-
-// formulas shows the formulas of the series with the numbers filled in. Times are
-// in seconds.
-func (t tuning) formulas() string {
-	a, r, until := words.Seconds(t.base), rounded(t.factor), words.Seconds(t.until)
-	var b strings.Builder
-	if t.wait > 0 {
-		fmt.Fprintf(&b, "  r      = 1 + (wait - a) / at = 1 + (%s - %s) / %s = %s\n", words.Seconds(t.wait), a, words.Seconds(t.at), r)
-	} else {
-		fmt.Fprintf(&b, "  r      = 1 + overshoot = 1 + %s = %s\n", words.Number(t.overshoot), r)
-	}
-	if t.factor == 1 {
-		fmt.Fprintf(&b, "  n      = T / a = %s / %s, rounded down: %d\n", until, a, t.attempts)
-		fmt.Fprintf(&b, "  T_%-4d = a n = %s * %d = %s s\n", t.attempts, a, t.attempts, words.Seconds(t.last))
-		fmt.Fprintf(&b, "  next   = a = %s s\n", words.Seconds(t.next))
-		return b.String()
-	}
-	less := rounded(t.factor - 1)
-	fmt.Fprintf(&b, "  n      = log(1 + (r - 1) T / a) / log r = log(1 + %s * %s / %s) / log %s, rounded down: %d\n", less, until, a, r, t.attempts)
-	fmt.Fprintf(&b, "  T_%-4d = a (r^n - 1) / (r - 1) = %s * (%s^%d - 1) / %s = %s s\n", t.attempts, a, r, t.attempts, less, words.Seconds(t.last))
-	fmt.Fprintf(&b, "  next   = a + (r - 1) T_n = %s + %s * %s = %s s\n", a, less, words.Seconds(t.last), words.Seconds(t.next))
-	return b.String()
+	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
+		"a completion near then is seen at most %s later; with factor 2, %s\n\npoll %s\n",
+		rounded(t.factor), meaning, timetable(t.own.rows[max(0, t.own.attempts-before):]),
+		words.Count(t.own.attempts, "attempt"), words.WithSeconds(t.until), t.doubling.attempts,
+		words.WithSeconds(t.own.next), words.WithSeconds(t.doubling.next), t.flags())
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.
 func rounded(n float64) string { return words.Number(math.Round(n*1e10) / 1e10) }
-
-func (t tuning) around() string {
-	const before, after = 3, 2
-	var near []row
-	for n := max(1, t.attempts-before+1); n <= t.attempts+after; n++ {
-		wait, at := t.own.wait(n-1), t.own.start(n)
-		near = append(near, row{Row: backoff.Row{Attempt: n, Wait: wait, At: at}})
-	}
-	return timetable(near).String()
-}
-
-// ratio compares the attempts with those of factor 2, here and in the long run.
-func (t tuning) ratio() string {
-	if t.other == 0 || t.attempts == 0 {
-		return ""
-	}
-	text := ", as many"
-	if t.attempts != t.other {
-		text = fmt.Sprintf(", so that is %.3g times as many", float64(t.attempts)/float64(t.other))
-	}
-	if t.factor == 1 || t.factor == 2 {
-		return text
-	}
-	return text + fmt.Sprintf(" (in the long run log 2 / log r = %.3g times)", math.Ln2/math.Log(t.factor))
-}
 
 // flags returns the flags that make poll wait like this.
 func (t tuning) flags() string {

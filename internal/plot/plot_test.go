@@ -1,0 +1,130 @@
+package plot_test
+
+import (
+	"encoding/xml"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/internal/plot"
+	"github.com/pollcli/poll/internal/term"
+)
+
+// line returns a series of points with x = 1, 2, 3 ...
+func line(name string, ys ...float64) plot.Series {
+	s := plot.Series{Name: name}
+	for i, y := range ys {
+		s.Points = append(s.Points, plot.Point{X: float64(i + 1), Y: y})
+	}
+	return s
+}
+
+// texts returns the texts of an SVG, which has to be well-formed.
+func texts(t *testing.T, svg []byte) []string {
+	t.Helper()
+	var found []string
+	d := xml.NewDecoder(strings.NewReader(string(svg)))
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return found
+		}
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, svg)
+		}
+		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
+			found = append(found, string(text))
+		}
+	}
+}
+
+func TestSVG(t *testing.T) {
+	t.Parallel()
+	seconds := plot.Axis{Name: "time", Seconds: true}
+	tests := []struct {
+		name string
+		plot plot.Plot
+		want []string
+	}{
+		{"one series", plot.Plot{Title: "a < b & c", X: plot.Axis{Name: "n"}, Series: []plot.Series{line("", 10, 20, 30, 40)}},
+			[]string{"a < b & c", "0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "0", "5", "10", "15", "20", "25", "30", "35", "40", "n"}},
+		{"seconds, with a legend", plot.Plot{Y: seconds, Series: []plot.Series{line("x", 60, 200), line("y", 90, 300)}},
+			[]string{"0", "0.5", "1", "1.5", "2", "0s", "1m", "2m", "3m", "4m", "5m", "time", "x", "y"}},
+		{"far apart", plot.Plot{Y: seconds, Series: []plot.Series{line("x", 0, 1), line("y", 2, 1e6)}},
+			[]string{"0", "0.5", "1", "1.5", "2", "1s", "10s", "1m40s", "16m40s", "2h47m", "1d4h", "11d14h", "time", "x", "y"}},
+		{"all zero", plot.Plot{Series: []plot.Series{line("", 0)}},
+			[]string{"0", "0.2", "0.4", "0.6", "0.8", "1", "0", "0.2", "0.4", "0.6", "0.8", "1"}},
+		{"nothing", plot.Plot{Title: "left out"}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.want, texts(t, plot.SVG(test.plot))); diff != "" {
+				t.Errorf("texts (-want +have):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The corners of the chart are where the axes end.
+func TestSVG_positions(t *testing.T) {
+	t.Parallel()
+	svg := string(plot.SVG(plot.Plot{Series: []plot.Series{{Points: []plot.Point{{0, 0}, {5, 1}, {10, 4}}}}}))
+	if want := `points="100.0,490.0 430.0,380.0 760.0,50.0 "`; !strings.Contains(svg, want) {
+		t.Errorf("no %s in\n%s", want, svg)
+	}
+	if n := strings.Count(svg, "<circle"); n != 3 {
+		t.Errorf("%d dots, want 3", n)
+	}
+}
+
+// Many points are thinned out, but for the last.
+func TestSVG_many(t *testing.T) {
+	t.Parallel()
+	var s plot.Series
+	for i := range 100_001 {
+		s.Points = append(s.Points, plot.Point{X: float64(i), Y: float64(i)})
+	}
+	svg := string(plot.SVG(plot.Plot{Series: []plot.Series{s}}))
+	if len(svg) > 30_000 || strings.Contains(svg, "<circle") || !strings.Contains(svg, `760.0,50.0 "`) {
+		t.Errorf("%d bytes that end in %s", len(svg), svg[len(svg)-100:])
+	}
+}
+
+func TestSVG_several(t *testing.T) {
+	t.Parallel()
+	p := plot.Plot{Title: "one", Series: []plot.Series{line("", 1)}}
+	svg := string(plot.SVG(p, plot.Plot{}, p))
+	if !strings.Contains(svg, `height="1120"`) || strings.Count(svg, ">one<") != 2 {
+		t.Error(svg)
+	}
+}
+
+func TestScreen(t *testing.T) {
+	t.Parallel()
+	s := &term.Streams{OutIsTerminal: true, OutWidth: func() int { return 44 }, Unicode: true}
+	p := plot.Plot{
+		Title: "two", X: plot.Axis{Name: "n"}, Y: plot.Axis{Name: "time", Seconds: true},
+		Series: []plot.Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0)},
+	}
+	have := plot.Screen(s, p, plot.Plot{})
+	if lines := strings.Split(have, "\n"); len(lines) != 19 || lines[1] != "two" {
+		t.Errorf("%d lines:\n%s", len(lines), have)
+	}
+	for _, want := range []string{"   4s ┤       ooooooooo", " 0s ┤ ", "└┬──────", "time by n   * a   o b"} {
+		if !strings.Contains(have, want) {
+			t.Errorf("no %q in\n%s", want, have)
+		}
+	}
+	s.Unicode = false
+	if have = plot.Screen(s, p); !strings.Contains(have, " 4s |") || strings.ContainsRune(have, '┤') {
+		t.Errorf("without Unicode:\n%s", have)
+	}
+	s.OutIsTerminal = false
+	if have = plot.Screen(s, p); have != "" {
+		t.Errorf("where there is no terminal:\n%s", have)
+	}
+}
