@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -84,7 +85,7 @@ func (c Connect) Transport() (*http.Transport, error) {
 func (c Connect) tls() (*tls.Config, error) {
 	config := &tls.Config{InsecureSkipVerify: c.Insecure}
 	if c.CACert != "" {
-		pem, err := os.ReadFile(c.CACert)
+		pem, err := readPEM(c.CACert)
 		if err != nil {
 			return nil, fmt.Errorf("read the certificate authorities: %w", err)
 		}
@@ -93,17 +94,47 @@ func (c Connect) tls() (*tls.Config, error) {
 			return nil, fmt.Errorf("no PEM certificate in %s", c.CACert)
 		}
 	}
-	if c.Cert == "" && c.Key != "" {
+	switch {
+	case c.Cert != "":
+		pair, err := readPair(c.Cert, c.Key)
+		config.Certificates = []tls.Certificate{pair}
+		return config, err
+	case c.Key != "":
 		return nil, errors.New("a client key needs a client certificate")
 	}
-	if c.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(c.Cert, cmp.Or(c.Key, c.Cert))
-		if err != nil {
-			return nil, fmt.Errorf("load the client certificate: %w", err)
-		}
-		config.Certificates = []tls.Certificate{pair}
-	}
 	return config, nil
+}
+
+// readPair reads a client certificate and its key. An empty keyFile means that certFile holds
+// both; it is read once, since it may be a pipe.
+func readPair(certFile, keyFile string) (pair tls.Certificate, err error) {
+	cert, err := readPEM(certFile)
+	key := cert
+	if err == nil && keyFile != "" {
+		key, err = readPEM(keyFile)
+	}
+	if err == nil {
+		pair, err = tls.X509KeyPair(cert, key)
+	}
+	if err != nil {
+		return pair, fmt.Errorf("load the client certificate: %w", err)
+	}
+	return pair, nil
+}
+
+// readPEM reads a file of certificates or keys. It may be a device without an end.
+func readPEM(name string) ([]byte, error) {
+	const most = 16 << 20
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if len(text) > most {
+		return nil, fmt.Errorf("%s has more than 16 MiB", name)
+	}
+	return text, err
 }
 
 // proxy returns which proxy a request goes through; nil means none for all of them.

@@ -87,8 +87,6 @@ func (q *question) judge(ctx context.Context) []poll.Event {
 	for event := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
 		if event.Kind == poll.EventAttempt {
 			all = append(all, event)
-		} else if len(all) > 0 {
-			break
 		}
 	}
 	if len(all) > 1 {
