@@ -29,7 +29,7 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/report", "internal/joblog", "internal/signals", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "internal/prose", "internal/exitwatch", "docs", "internal/newfile", "internal/table", "internal/ui", "internal/joblog", "internal/signals", "internal/term", cmds, "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
 	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/schedule", "internal/cli/chartfile", "internal/argv", "internal/table", "internal/chart", "internal/history", "internal/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
 	{"internal/cli/chartfile", []string{"internal/argv", "internal/chart", "internal/newfile"}},
@@ -41,7 +41,7 @@ var floors = []struct {
 	{"internal/exitwatch", nil},
 	{"docs", nil},
 	{"internal/signals", nil},
-	{"internal/report", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
+	{"internal/ui", []string{"internal/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/chart", []string{"internal/term", leaf}},
 	{"internal/term", nil},
 	{"internal/schedule", []string{"backoff"}},

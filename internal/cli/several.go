@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
 )
@@ -32,9 +32,9 @@ const (
 // A group is several targets that are waited for together.
 type group struct {
 	poll.Group
-	pollers []poll.Poller                // until they are waited for
-	learns  map[int]*learning.Recorder   // by number, of the targets that learn
-	results map[poll.RunID]report.Result // of the targets that have succeeded, until their end is told
+	pollers []poll.Poller              // until they are waited for
+	learns  map[int]*learning.Recorder // by number, of the targets that learn
+	results map[poll.RunID]ui.Result   // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
 	held    []*learning.Recorder // that remember at the end, since others held a history
 }
@@ -44,7 +44,7 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 	if err := refuseForSeveral(l); err != nil {
 		return err
 	}
-	g := &group{results: make(map[poll.RunID]report.Result), codes: make(map[poll.Ending]ExitCode)}
+	g := &group{results: make(map[poll.RunID]ui.Result), codes: make(map[poll.Ending]ExitCode)}
 	g.readLimits(l)
 	expect := l.Count("expect", 0, 1)
 	if err := l.Err(); err != nil {
@@ -197,7 +197,7 @@ func (w *wait) describe(l *argv.Line, reader *severalReader) {
 		w.reportLearning()
 	}
 	for _, r := range g.learns {
-		r.Share = report.NewProgress(w.report.Show).Share
+		r.Share = ui.NewProgress(w.report.Show).Share
 	}
 	w.output.PerTarget = !l.On("any")
 	for _, note := range []string{reader.repeated(), note} {
@@ -256,7 +256,7 @@ func (g *group) slowly(l *argv.Line) string {
 // stdout. The error determines the exit code.
 func (w *wait) runSeveral(ctx context.Context) error {
 	g := w.group
-	reporter := report.New(w.report)
+	reporter := ui.New(w.report)
 	defer reporter.Close()
 	w.share.tell(reporter)
 	if len(g.pollers) == 0 { // and none had to be
@@ -266,9 +266,6 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		// What thousands of targets keep while they wait would otherwise be doubled.
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
-	w.output.Lost = abort
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
 	for event := range g.Events(ctx, w.pollers()) {
@@ -314,7 +311,7 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 
 // endOne reports how a target ended and writes its result. The deadline does not break that
 // off: the guard does, if nobody reads.
-func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, event poll.Event) error {
+func (w *wait) endOne(ctx, inTime context.Context, reporter *ui.Reporter, event poll.Event) error {
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
@@ -333,19 +330,13 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if _, known := g.codes[outcome.Ending]; !known || code == ExitInternal {
 		g.codes[outcome.Ending] = code
 	}
-	deliver := func(_ context.Context, write func() error) error { return write() }
-	if reporter.MayWait(result) {
-		deliver = w.world.deliver
-	}
-	if err := deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
-		return err
-	}
-	reporter.Delivered(result, w.jobs.end(event, code))
-	return nil
+	return w.world.deliver(ctx, func() error {
+		return reporter.WriteTarget(n, result, int(code), w.jobs.end(event, code))
+	})
 }
 
 // reached reports how all ended and ends stdout.
-func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
+func (w *wait) reached(ctx context.Context, reporter *ui.Reporter, event poll.Event) error {
 	g := w.group
 	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	reporter.Event(event)

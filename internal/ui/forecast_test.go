@@ -1,0 +1,173 @@
+package ui
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// An evenly is a forecast of runs that end at any time between 0 and the
+// longest, all the same. The operation is older than the wait by its age.
+type evenly struct{ longest, age time.Duration }
+
+func (e evenly) Runs() int                               { return 34 }
+func (e evenly) Age(elapsed time.Duration) time.Duration { return e.age + elapsed }
+func (e evenly) Quantile(p float64) time.Duration        { return time.Duration(p * float64(e.longest)) }
+func (e evenly) Done(age time.Duration) float64          { return float64(age) / float64(e.longest) }
+
+// slowJob is not ready after 10 minutes, and ends after 15.
+func slowJob() []poll.Event {
+	pending := httpAnswer(200, `{}`)
+	return newRecording(jobURL, time.Hour, 0).
+		wait(10*time.Minute, nil).attempt(notReady("queued"), pending).
+		wait(5*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestForecast_lines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
+			Heartbeat: new(4 * time.Minute), Opening: []string{"more words"}})
+		replay(r, slowJob(), nil)
+		r.Close()
+		golden(t, "forecast/lines.txt", err.String())
+	})
+}
+
+func TestForecast_age(t *testing.T) {
+	t.Parallel()
+	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
+	if want := "poll: usually 8m (1m40s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+		t.Errorf("have\n%s\nwant a line\n%s", have, want)
+	}
+}
+
+func TestForecast_live(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{60, 80, 120} {
+		synctest.Test(t, func(t *testing.T) {
+			screen := newScreen(t, width)
+			r := New(Config{Streams: screen.streams(), Face: Live, Forecast: evenly{longest: 16 * time.Minute}})
+			replay(r, slowJob(), nil)
+			r.Close()
+			var shown []string
+			for i, drawing := range screen.drawings {
+				if i%600 == 0 { // one a minute
+					shown = append(shown, drawing)
+				}
+			}
+			golden(t, fmt.Sprintf("forecast/live-%d.txt", width),
+				strings.Join(append(append(shown, "== what stays"), screen.rows...), "\n")+"\n")
+		})
+	}
+}
+
+func TestForecast_objects(t *testing.T) {
+	t.Parallel()
+	forecast := evenly{longest: 16 * time.Minute}
+	have := show(slowJob(), Config{Face: JSON, Forecast: forecast})
+	schema := readSchema(t, "event.schema.json")
+	for line := range strings.Lines(have) {
+		if err := validate(schema, line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	golden(t, "forecast/events.ndjson", have)
+
+	s, out, _ := term.Buffers("")
+	events := slowJob()
+	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
+	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
+		t.Errorf("%s: %v", out, err)
+	}
+	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(out.String(), want) {
+		t.Errorf("have %s\nwant %s in it", out, want)
+	}
+}
+
+// A start that was refused for four minutes: nothing is done by then.
+func startedLate() []poll.Event {
+	pending := httpAnswer(202, `{}`)
+	late := newRecording(jobURL, time.Hour, 0)
+	late.opBegan = time.Time{}
+	return late.wait(4*time.Minute, nil).start(pending).
+		wait(8*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestForecast_countsFromTheStart(t *testing.T) {
+	t.Parallel()
+	forecast := evenly{longest: 16 * time.Minute}
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: new(3 * time.Minute)})
+		replay(r, startedLate(), nil)
+		r.Close()
+		golden(t, "forecast/started-late.txt", err.String())
+
+		screen := newScreen(t, 120)
+		r = New(Config{Streams: screen.streams(), Face: Live, Forecast: forecast})
+		replay(r, startedLate(), nil)
+		r.Close()
+		if early := screen.drawings[3*60*10]; !strings.Contains(early, "about 8m left (usually 8m)") {
+			t.Errorf("before the start: %s", early)
+		}
+		if halfway := screen.drawings[8*60*10]; !strings.Contains(halfway, "about 6m left (usually 8m)") {
+			t.Errorf("4 minutes after it: %s", halfway)
+		}
+	})
+	have := show(startedLate(), Config{Face: JSON, Forecast: forecast})
+	var done []string
+	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
+		done = append(done, match[1])
+	}
+	if want := "0 0 0 0 0.5 0.5 0.5"; strings.Join(done, " ") != want {
+		t.Errorf("probability_done: have %s, want %s", done, want)
+	}
+	events := startedLate()
+	s, out, _ := term.Buffers("")
+	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
+	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"probability_done":0.5`; !strings.Contains(out.String(), want) {
+		t.Errorf("have %s\nwant %s in it", out, want)
+	}
+}
+
+func TestRough(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0:                                     "0s",
+		849600 * time.Microsecond:             "850ms",
+		4520 * time.Millisecond:               "4.5s",
+		47600 * time.Millisecond:              "48s",
+		99 * time.Second:                      "1m40s",
+		148 * time.Second:                     "2m30s",
+		7*time.Minute + 58*time.Second:        "8m",
+		time.Hour + 33*time.Minute:            "1h35m",
+		13*time.Hour + 40*time.Minute:         "14h",
+		50*time.Hour + 29*time.Minute:         "2d2h",
+		59*time.Minute + 40*time.Second:       "1h",
+		9*time.Hour + 59*time.Minute:          "10h",
+		4*time.Minute + 56*time.Second:        "5m",
+		9*time.Second + 960*time.Millisecond:  "10s",
+		59*time.Second + 700*time.Millisecond: "1m",
+	} {
+		if have := rough(d); have != want {
+			t.Errorf("rough(%v) = %s, want %s", d, have, want)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A listing records the events of a list that never was.
+type listing struct {
+	*recording
+	elements map[string]*recording
+	order    []string
+}
+
+func newListing(names ...string) *listing {
+	l := &listing{newRecording("https://api.example.com/jobs", 10*time.Second, 0), map[string]*recording{}, names}
+	for _, name := range names {
+		l.elements[name] = newRecording(name, 10*time.Second, 0)
+	}
+	return l
+}
+
+// look records an attempt at the list.
+func (l *listing) look(v status.Verdict, o *status.Observation) {
+	l.wait(time.Second, nil).attempt(v, o)
+}
+
+// element records what the last attempt said of an element.
+func (l *listing) element(name string, v status.Verdict, presence status.Presence) {
+	e := l.elements[name]
+	e.now, e.made = l.now, e.made+1
+	o := httpAnswer(200, `{"id":"`+name+`"}`)
+	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Attempt: e.made, Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Streak: 1}, Threshold: 1}
+	e.event(e.last)
+	l.events = append(l.events, e.events[len(e.events)-1])
+}
+
+// ended records how an element ended.
+func (l *listing) ended(name string, o poll.Outcome) {
+	e := l.elements[name]
+	e.now = l.now
+	events := e.end(o)
+	ev := events[len(events)-1]
+	ev.N = l.number(name)
+	l.events = append(l.events, ev)
+}
+
+func (l *listing) number(name string) int {
+	for i, other := range l.order {
+		if other == name {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// goal records how it all ended.
+func (l *listing) goal(ending poll.Ending) []poll.Event {
+	s := &poll.Summary{Ending: ending, Targets: len(l.order), Need: len(l.order), Attempts: l.made, Elapsed: l.now}
+	return append(l.events, poll.Event{Kind: poll.EventGoal, At: l.began.Add(l.now), Elapsed: l.now, Attempt: l.made, Summary: s})
+}
+
+// aList is a list of which an element is done, one is not, one joins, and one is never seen.
+func aList() []poll.Event {
+	l := newListing("41", "42", "43", "44")
+	isDone := verdict(status.Success, until, `.state is "done"`)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	l.element("43", notReady("it is not in the answer"), status.Missing)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[1]}`))
+	l.element("41", isDone, status.Present)
+	l.ended("41", succeeded)
+	l.look(notReady("HTTP 503"), httpAnswer(503, "busy"))
+	l.look(notReady("4 elements"), httpAnswer(200, `{"jobs":[2]}`))
+	l.element("44", isDone, status.Present)
+	l.ended("44", succeeded)
+	l.wait(time.Second, nil)
+	for _, name := range []string{"42", "43"} {
+		o := timedOut
+		o.Reason = "timed out after 10s; last: " + l.elements[name].last.Verdict.Reason
+		l.ended(name, o)
+	}
+	return l.goal(poll.TimedOut)
+}
+
+// aFailedList is a list that cannot be waited for any more, and so neither can its elements.
+func aFailedList() []poll.Event {
+	l := newListing("41", "42")
+	l.look(notReady("2 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	twice := verdict(status.Error, "", "two elements are named 41")
+	twice.Advice = status.Advice{Code: status.AdviceKey}
+	l.look(twice, httpAnswer(200, `{"jobs":[{"id":41},{"id":41}]}`))
+	l.end(failed)
+	for _, name := range l.order {
+		o := failed
+		o.Verdict, o.Observation, o.Attempts = twice, l.last.Observation, 2
+		l.ended(name, o)
+	}
+	return l.goal(poll.Failed)
+}
+
+// What is said of a list is said once, however many elements it has, and does not count as
+// that of one.
+func TestList_words(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		events    []poll.Event
+		once, not []string
+	}{
+		"list": {aList(), []string{
+			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
+			"1 timed out, never seen: 43", "1 timed out, last .state is",
+		}, []string{"5 elements", "target"}},
+		"failed": {aFailedList(), []string{
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--key EXPR", "2 failed, two elements are named 41: 41, 42",
+			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
+		}, []string{"ERROR      41", "ERROR      42"}},
+	} {
+		have := show(test.events, Config{Face: Lines, Goal: "all elements of .jobs"})
+		for _, text := range test.once {
+			if n := strings.Count(have, text); n != 1 {
+				t.Errorf("%s: %q is said %d times:\n%s", name, text, n, have)
+			}
+		}
+		for _, text := range test.not {
+			if strings.Contains(have, text) {
+				t.Errorf("%s: %q is said:\n%s", name, text, have)
+			}
+		}
+	}
+}
+
+// An element counts its list's attempts since it joined, of which it has no events where it has
+// not changed; and an attempt at a list is one, however many elements there are.
+func TestList_attempts(t *testing.T) {
+	t.Parallel()
+	b := newBoard("all elements", 0)
+	last := map[string]int{}
+	for _, ev := range aList() {
+		b.Update(ev)
+		for _, row := range b.rows {
+			if row != nil && !row.over() {
+				last[row.name] = b.attemptOf(row)
+			}
+		}
+	}
+	for name, want := range map[string]int{"41": 2, "42": 5, "43": 5, "44": 1} {
+		if last[name] != want {
+			t.Errorf("%s: the last attempt is %d, want %d", name, last[name], want)
+		}
+	}
+	if b.size != 4 || b.rate.now != 4 {
+		t.Errorf("have %d elements and %d attempts, want 4 and 4", b.size, b.rate.now)
+	}
+}
+
+// What the lists are about is that of the one list or, of several, of the next of them.
+func TestList_next(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	waits := func(run poll.RunID, attempt int, in time.Duration) poll.Event {
+		return poll.Event{Kind: poll.EventWait, Run: run, At: now, Attempt: attempt, State: poll.State{Due: now.Add(in)}}
+	}
+	r := New(Config{Streams: quiet(), Goal: "all elements"})
+	for _, step := range []struct {
+		ev   poll.Event
+		want string
+	}{
+		{waits(1, 7, 12*time.Second), "list: attempt 7 in 12s"},
+		{poll.Event{Kind: poll.EventStart, Run: 1, At: now, Attempt: 7}, "list: attempt 7 under way"},
+		{poll.Event{Kind: poll.EventAttempt, Run: 1, At: now, Attempt: 7, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
+		{waits(1, 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
+		{waits(2, 1, 3*time.Second), "2 lists: next attempt in 3s; HTTP 503"},
+		{waits(3, 1, 5*time.Second), "3 lists: next attempt in 3s; HTTP 503"},
+		{poll.Event{Kind: poll.EventStart, Run: 2, At: now, Attempt: 1}, "3 lists: 1 attempt under way; HTTP 503"},
+		{poll.Event{Kind: poll.EventEnd, Run: 1, At: now, Outcome: &poll.Outcome{Ending: poll.Failed}}, "2 lists: 1 attempt under way"},
+	} {
+		r.board.Update(step.ev)
+		if have := r.listWords(now); have != step.want {
+			t.Errorf("after %s of list %d: have %q, want %q", step.ev.Kind, step.ev.Run, have, step.want)
+		}
+	}
+}
+
+// The ends of the first lists are told in full, and how many there are besides.
+func TestList_manyFail(t *testing.T) {
+	t.Parallel()
+	var events []poll.Event
+	for i := range 5 {
+		l := newRecording(jobName(i), time.Minute, 0)
+		l.wait(time.Second, nil).attempt(verdict(status.Error, "", "HTTP 401"), httpAnswer(401, "no"))
+		for _, ev := range l.end(failed) {
+			ev.Run = poll.RunID(i + 1)
+			events = append(events, ev)
+		}
+	}
+	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
+	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
+	if n := strings.Count(have, ": ERROR after 1 attempt"); n != closingLists || !strings.Contains(have, "poll: and 2 further lists\n") {
+		t.Errorf("%d of 5 lists are told of:\n%s", n, have)
+	}
+}
+
+// An element that was seen is not one that never was.
+func TestList_seen(t *testing.T) {
+	t.Parallel()
+	l := newListing("41")
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady("it is not in the answer"), status.Missing)
+	l.ended("41", timedOut)
+	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
+	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
+		t.Errorf("have\n%s", have)
+	}
+}
+
+// A forecast is of the list, and not of its elements.
+func TestList_forecast(t *testing.T) {
+	t.Parallel()
+	events := aList()
+	config := Config{Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute}}
+	s, _, _ := term.Buffers("")
+	config.Streams, config.Face = s, Lines
+	r := New(config)
+	r.Event(events[0])
+	if have, want := r.listWords(events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+		t.Errorf("have %q, want it to end with %q", have, want)
+	}
+	r.Close()
+
+	s, _, objects := term.Buffers("")
+	config.Streams, config.Face = s, JSON
+	r = New(config)
+	r.Note("this run is not remembered")
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	schema, forecasts := readSchema(t, "event.schema.json"), 0
+	for line := range strings.Lines(objects.String()) {
+		if err := validate(schema, line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		ofList := !strings.Contains(line, `"n":`) && !strings.Contains(line, `"event":"goal"`)
+		if strings.Contains(line, "expected_s") != ofList {
+			t.Errorf("only the list's own events have a forecast: %s", line)
+		}
+		if ofList {
+			forecasts++
+		}
+	}
+	if !strings.Contains(objects.String(), `"notes":["this run is not remembered"]`) || forecasts == 0 {
+		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
+	}
+}

@@ -1,0 +1,205 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// exitOf has an exit code for each ending, which tells them apart.
+var exitOf = map[poll.Ending]int{
+	poll.Failed: 1, poll.CannotRun: 2, poll.HintTooLong: 3, poll.AttemptsExhausted: 4, poll.TimedOut: 5, poll.Interrupted: 6, poll.Cancelled: 7,
+}
+
+// written is what several targets that end as the events say write to stdout.
+func written(t *testing.T, events []poll.Event, out Output) string {
+	t.Helper()
+	s, stdout, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
+	for _, ev := range events {
+		if ev.Kind == poll.EventEnd {
+			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending], func() {}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Event(ev)
+		if ev.Kind == poll.EventGoal {
+			if err := r.WriteSummary(out, *ev.Summary, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return stdout.String()
+}
+
+func TestResults_golden(t *testing.T) {
+	t.Parallel()
+	two := append(printed("4\t2", `"4\t2"`), printed("a\\b\nc\rd", `"a\\b\nc\rd"`)...)
+	for name, events := range groups() {
+		for kind, out := range map[string]Output{
+			"lines":    {PerTarget: true},
+			"value":    {PerTarget: true, Print: printed("a", `{"a":[1]}`)},
+			"missing":  {PerTarget: true, Print: notPrinted},
+			"columns":  {PerTarget: true, Print: two},
+			"json":     {PerTarget: true, Print: two, JSON: true},
+			"one":      {},
+			"one-col":  {Print: two},
+			"one-json": {JSON: true},
+		} {
+			t.Run(name+"-"+kind, func(t *testing.T) {
+				t.Parallel()
+				have := written(t, events, out)
+				schema := readSchema(t, "target.schema.json")
+				if out.JSON {
+					schema = readSchema(t, "summary.schema.json")
+				}
+				for line := range strings.Lines(have) {
+					if err := validate(schema, line); strings.HasPrefix(line, `{"v"`) && err != nil {
+						t.Errorf("%s: %v", line, err)
+					}
+				}
+				golden(t, "results/"+name+"-"+kind+".txt", have)
+			})
+		}
+	}
+}
+
+// A body that is no JSON, or no text, has a place in a line, too.
+func TestResults_body(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"a":1}`: `"body":{"a":1}}`, "": `"body":""}`, "a\nb": `"body":"a\nb"}`, "\xff": `"body":"/w==","encoding":"base64"}`,
+	} {
+		run := newRecording(jobURL, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, body)).end(failed)
+		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
+		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
+			t.Errorf("%q: have %s, want %s at its end", body, have, want)
+		}
+	}
+}
+
+// An answer that was cut off matters only where it is printed.
+func TestResults_truncated(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		out  Output
+		want poll.Ending
+	}{
+		{Output{PerTarget: true}, poll.Failed},
+		{Output{PerTarget: true, JSON: true}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1")}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1"), JSON: true}, poll.Succeeded},
+		{Output{JSON: true}, poll.Failed},
+	} {
+		if have := test.out.Settle(success(truncated())).Outcome.Ending; have != test.want {
+			t.Errorf("%+v: have %v, want %v", test.out, have, test.want)
+		}
+	}
+}
+
+// Who closes stdout is noticed at once, and what was not written is not called written.
+func TestResults_lost(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken pipe")
+	s, _, _ := term.Buffers("")
+	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
+	r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
+	result := Output{PerTarget: true}.Settle(success(httpAnswer(200, "{}")))
+	err := r.WriteTarget(1, result, 0, func() { t.Error("it is called written") })
+	if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
+		t.Errorf("have %v, want a ResultError of %v", err, broken)
+	}
+}
+
+// A result is called written when it is on stdout: a line at once, the rest at the end.
+func TestResults_written(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		out         Output
+		first, last string
+	}{
+		"lines":  {Output{PerTarget: true}, "ab", "ab"},
+		"json":   {Output{PerTarget: true, JSON: true}, "", "ab"},
+		"winner": {Output{}, "b", "ba"}, // of b nothing is written
+	} {
+		s, _, _ := term.Buffers("")
+		r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
+		have := ""
+		a, b := success(httpAnswer(200, "{}")), failure(httpAnswer(500, "{}"))
+		for i, o := range []poll.Outcome{a, b} {
+			if err := r.WriteTarget(i+1, test.out.Settle(o), 0, func() { have += "ab"[i : i+1] }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have != test.first {
+			t.Errorf("%s: %q is written as the targets end, want %q", name, have, test.first)
+		}
+		if err := r.WriteSummary(test.out, poll.Summary{}, 0); err != nil || have != test.last {
+			t.Errorf("%s: error %v, %q is written, want %q", name, err, have, test.last)
+		}
+	}
+}
+
+// In JSON a name is what it is, and yet nothing that a terminal obeys.
+func TestResults_name(t *testing.T) {
+	t.Parallel()
+	for is, want := range map[string]string{
+		"a\tb\n": `"a\tb\n"`, " <&> ": `" <&> "`, "\x1b]0;x\a": `"\u001b]0;x\u0007"`, "\u009b31m\x7f": `"\u009b31m\u007f"`,
+		"\u202e\U000e0041 été": `"\u202e\udb40\udc41 été"`, "\xff": `"\ufffd"`,
+	} {
+		run := newRecording(is, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, "")).end(failed)
+		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
+		if !strings.Contains(have, `"name":`+want+",") {
+			t.Errorf("%q: have %s, want %s", is, have, want)
+		}
+		var line struct{ Name string }
+		if err := json.Unmarshal([]byte(have), &line); err != nil || line.Name != strings.ToValidUTF8(is, "\ufffd") {
+			t.Errorf("%q: have %q, %v", is, line.Name, err)
+		}
+	}
+}
+
+// Columns are sanitized for a terminal, and only there.
+func TestResults_columnsOnTerminal(t *testing.T) {
+	t.Parallel()
+	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+		Settle(success(httpAnswer(200, "{}")))
+	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
+		for _, one := range []bool{true, false} {
+			s, stdout, _ := term.Buffers("")
+			s.OutIsTerminal = isTerminal
+			r := New(Config{Streams: s, Face: None, Goal: "all"})
+			write := func() error { return r.WriteTarget(1, result, 0, func() {}) }
+			if one {
+				write = func() error { return r.WriteResult(result, 0) }
+			}
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			if stdout.String() != want {
+				t.Errorf("terminal %v, of one %v: have %q, want %q", isTerminal, one, stdout, want)
+			}
+		}
+	}
+}
+
+// A summary lists the targets by their numbers, however they ended.
+func TestSummary_order(t *testing.T) {
+	t.Parallel()
+	var d Summary
+	if err := json.Unmarshal([]byte(written(t, manyJobs(25), Output{PerTarget: true, JSON: true})), &d); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range d.Targets {
+		if one.N != i+1 || string(one.Name) != jobName(i) {
+			t.Errorf("at %d is %d, %s", i, one.N, one.Name)
+		}
+	}
+	if d.Counts["succeeded"] != 13 || d.Counts["timed_out"] != 6 || len(d.Targets) != 25 {
+		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
+	}
+}
