@@ -76,7 +76,6 @@ var only = map[string][]string{
 	"github.com/tidwall/gjson":         {"status/expr"},
 	"github.com/itchyny/gojq":          {"status/expr"},
 	"github.com/fatih/color":           {"internal/term"},
-	"github.com/mattn/go-colorable":    {"internal/term"},
 	"github.com/mattn/go-runewidth":    {"internal/term"},
 	"github.com/wcharczuk/go-chart/v2": {"internal/chart"},
 	"github.com/guptarohit/asciigraph": {"internal/chart"},

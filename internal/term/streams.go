@@ -5,15 +5,12 @@ package term
 
 import (
 	"bytes"
-	"errors"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
-	"time"
 
-	"github.com/mattn/go-colorable"
 	"golang.org/x/term"
 )
 
@@ -36,26 +33,22 @@ type Streams struct {
 	// Foreground reports whether the process may draw on Err's terminal now: not as
 	// a shell's background job. Without job control it always may.
 	Foreground func() bool
-	// OnSuspend calls f whenever the terminal asks the process to stop (Ctrl-Z), until
-	// release is called. f calls stop, which returns when the process goes on.
-	OnSuspend func(f func(stop func())) (release func())
 	// CloseOut closes stdout. Some file systems report only then that data is lost.
 	CloseOut func() error
-	// Delivered changes whenever more of stdout has been read.
-	Delivered func() int64
+	// Written returns how much was written to stdout, which grows while somebody reads.
+	Written func() int64
 }
 
 // System returns the streams of the process. getenv, usually [os.Getenv], is called
 // for TERM, NO_COLOR and the locale.
 func System(getenv func(string) string) *Streams {
 	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
-	out := &output{w: os.Stdout, piece: maxPiece}
+	out := newOutput(os.Stdout)
 	takeSequences(os.Stderr)
 	return &Streams{
-		In:  os.Stdin,
-		Out: out,
-		// A console before Windows 10 needs escape sequences translated.
-		Err:           &output{w: colorable.NewColorable(os.Stderr)},
+		In:            os.Stdin,
+		Out:           out,
+		Err:           os.Stderr,
 		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		OutIsTerminal: term.IsTerminal(outFd),
 		ErrIsTerminal: term.IsTerminal(errFd),
@@ -66,9 +59,8 @@ func System(getenv func(string) string) *Streams {
 		OutWidth:      func() int { return columns(outFd) },
 		Height:        func() int { return rows(errFd) },
 		Foreground:    func() bool { return inForeground(errFd) },
-		OnSuspend:     onSuspend,
 		CloseOut:      os.Stdout.Close,
-		Delivered:     func() int64 { return out.written.Load() - int64(unread(outFd)) },
+		Written:       out.written.Load,
 	}
 }
 
@@ -79,9 +71,8 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 	none := func() int { return 0 }
 	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none, Height: none,
 		Foreground: func() bool { return true },
-		OnSuspend:  func(func(func())) func() { return func() {} },
 		CloseOut:   func() error { return nil },
-		Delivered:  func() int64 { return 0 }}, out, err
+		Written:    func() int64 { return 0 }}, out, err
 }
 
 func columns(fd int) int {
@@ -105,50 +96,30 @@ func unicodeLocale(getenv func(string) string) bool {
 	return os.PathSeparator == '\\'
 }
 
-// maxPiece is the most written at once to anything but a regular file, so that it
-// shows whether anyone reads. Pipes write that much atomically.
-const maxPiece = 4 << 10
-
-// An output is stdout or stderr. A process that shares it may make it nonblocking;
-// then Write waits as it would have otherwise.
+// An output is stdout. It writes a piece at a time to anything but a regular file, so that it
+// shows whether anyone reads. Pipes write a piece atomically. A file gets all at once, since
+// several processes may append to it.
 type output struct {
 	w       io.Writer
-	piece   int // the most written at once, 0 for all
+	piece   int
 	written atomic.Int64
+}
+
+func newOutput(f *os.File) *output {
+	o := &output{w: f, piece: 4 << 10}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		o.piece = math.MaxInt
+	}
+	return o
 }
 
 // Write writes all of p.
 func (o *output) Write(p []byte) (n int, err error) {
-	const minPause, maxPause = time.Millisecond, 32 * time.Millisecond
-	piece := o.pieceOf(len(p))
-	pause := minPause
-	for {
-		m, err := o.w.Write(p[n:min(n+piece, len(p))])
+	for err == nil && n < len(p) {
+		var m int
+		m, err = o.w.Write(p[n : n+min(o.piece, len(p)-n)])
 		n += m
 		o.written.Add(int64(m))
-		switch {
-		case errors.Is(err, syscall.EAGAIN):
-			if m > 0 {
-				pause = minPause
-			}
-			time.Sleep(pause)
-			pause = min(2*pause, maxPause)
-		case err != nil || n == len(p):
-			return n, err
-		}
 	}
-}
-
-// pieceOf returns how much of a text is written at once. A regular file gets all of
-// it: several processes may append to it.
-func (o *output) pieceOf(length int) int {
-	if o.piece == 0 || length <= o.piece {
-		return length
-	}
-	if file, ok := o.w.(*os.File); ok {
-		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() {
-			return length
-		}
-	}
-	return o.piece
+	return n, err
 }

@@ -2,6 +2,8 @@ package term
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -52,5 +54,34 @@ func TestTerminalOfFile(t *testing.T) {
 	}
 	if !inForeground(int(f.Fd())) {
 		t.Error("a file forbids to write")
+	}
+}
+
+// What is written to a pipe shows piece by piece, and a file gets all at once.
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r.Close()
+	if _, err := newOutput(w).Write([]byte("x")); err == nil {
+		t.Error("nobody reads, and there is no error")
+	}
+	for out, want := range map[*output][]int64{newOutput(file): {0}, newOutput(w): {0, 4096, 8192}} {
+		var have []int64
+		out.w = writerFunc(func(p []byte) (int, error) {
+			have = append(have, out.written.Load())
+			return len(p), nil
+		})
+		if n, err := out.Write(make([]byte, 9000)); n != 9000 || err != nil || out.written.Load() != 9000 || !slices.Equal(have, want) {
+			t.Errorf("%d bytes, error %v, in pieces from %v, want %v", n, err, have, want)
+		}
 	}
 }

@@ -34,8 +34,7 @@ func newScreen(t *testing.T, width int) *screen {
 }
 
 func (s *screen) streams() *term.Streams {
-	buffers, _, _ := term.Buffers("")
-	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true, OnSuspend: buffers.OnSuspend,
+	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
 		Width: s.columns, Height: func() int { return 24 },
 		Foreground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
 }
