@@ -37,6 +37,7 @@ type group struct {
 	results map[poll.RunID]ui.Result   // of the targets that have succeeded, until their end is told
 	codes   map[poll.Ending]ExitCode
 	held    []*learning.Recorder // that remember at the end, since others held a history
+	ended   []func()             // to be called when all results are written
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -276,7 +277,9 @@ func (w *wait) runSeveral(ctx context.Context) error {
 			if w.learns.SaveList(inTime, *event.Summary) {
 				g.held = append(g.held, w.learns)
 			}
-			reporter.Note(w.learns.Warnings()...)
+			for _, warning := range w.learns.Warnings() {
+				reporter.Say(warning)
+			}
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
 			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
@@ -330,9 +333,16 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *ui.Reporter, event 
 	if _, known := g.codes[outcome.Ending]; !known || code == ExitInternal {
 		g.codes[outcome.Ending] = code
 	}
-	return w.world.deliver(ctx, func() error {
-		return reporter.WriteTarget(n, result, int(code), w.jobs.end(event, code))
-	})
+	ended := w.jobs.end(event, code)
+	if err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
+		return err
+	}
+	if result.AtEnd() {
+		g.ended = append(g.ended, ended)
+		return nil
+	}
+	ended()
+	return nil
 }
 
 // reached reports how all ended and ends stdout.
@@ -343,6 +353,11 @@ func (w *wait) reached(ctx context.Context, reporter *ui.Reporter, event poll.Ev
 	reporter.Close()
 	code := w.jobs.code(g.code(*event.Summary))
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
+	for _, ended := range g.ended {
+		if err == nil {
+			ended()
+		}
+	}
 	patience := time.Now().Add(savingTime)
 	for i, learns := range g.held {
 		if left := min(time.Until(patience), time.Until(w.deadline())); left > 0 || i == 0 {

@@ -26,7 +26,6 @@ type Row struct {
 	began   time.Duration // since the start of the board
 	elapsed time.Duration // until the end
 	list    *Row          // that it is an element of, nil for none
-	behind  int           // how many attempts of the list came before its first
 	seen    bool          // an answer of the list has held it
 	scale   scale
 	*detail // nil for one of many targets
@@ -51,9 +50,9 @@ type Board struct {
 	lists   []*Row
 	answers *Row // the list that was answered last
 	places  []*place
-	began   time.Time // zero before the first event
-	history history   // of a single wait
-	rate    rate
+	began   time.Time           // zero before the first event
+	history history             // of a single wait
+	made    int                 // attempts, without those of elements and what several share
 	newest  *status.Observation // several targets may share it
 	advice  map[string][]string // by how targets ended, what the first of them was told
 }
@@ -139,12 +138,10 @@ func (b *Board) judge(r *Row, ev poll.Event) {
 	isElement := o != nil && o.Within != nil
 	switch {
 	case isElement && b.answers != nil:
-		if r.list == nil {
-			r.list, r.behind = b.answers, b.answers.attempt-ev.Attempt
-		}
+		r.list = b.answers
 		r.seen = r.seen || o.Presence == status.Present
 	case !isElement && (o == nil || o != b.newest):
-		b.rate.add(b.at(ev.At))
+		b.made++
 		b.newest = o
 	}
 	r.status = ev.Verdict.Status
@@ -214,15 +211,6 @@ func (r *Row) operation(now time.Time) time.Duration {
 	return max(0, now.Sub(r.latest.State.Began))
 }
 
-// attemptOf returns the number of a target's attempt. An element that has not changed has no
-// event for each.
-func (b *Board) attemptOf(r *Row) int {
-	if r.list != nil && !r.over() {
-		return r.list.attempt - r.behind
-	}
-	return r.attempt
-}
-
 // A place is what is known of a place where attempts are held back.
 type place struct {
 	poll.Place
@@ -249,41 +237,4 @@ func (b *Board) closed(now time.Time) (all []*place) {
 		}
 	}
 	return all
-}
-
-// A rate counts attempts by intervals of rateTime.
-type rate struct {
-	interval    int // the present one
-	now, before int // how many attempts there were in it, and in the one before
-}
-
-const rateTime = 5 * time.Second
-
-// add counts an attempt.
-func (r *rate) add(at time.Duration) {
-	r.advance(at)
-	r.now++
-}
-
-func (r *rate) advance(at time.Duration) {
-	interval := int(at / rateTime)
-	switch {
-	case interval == r.interval+1:
-		r.interval, r.now, r.before = interval, 0, r.now
-	case interval > r.interval:
-		r.interval, r.now, r.before = interval, 0, 0
-	}
-}
-
-// perSecond returns the attempts a second in the last whole interval or, within the first, so
-// far; 0 within the first second.
-func (r *rate) perSecond(at time.Duration) float64 {
-	r.advance(at)
-	switch {
-	case at < time.Second:
-		return 0
-	case r.interval == 0:
-		return float64(r.now) / at.Seconds()
-	}
-	return float64(r.before) / rateTime.Seconds()
 }

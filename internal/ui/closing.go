@@ -31,9 +31,6 @@ func (r *Reporter) closing(ev poll.Event) string {
 		text += r.failedLists(text)
 	}
 	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
-	for _, note := range oneLines("poll: note: ", r.notes) {
-		text += note + "\n"
-	}
 	return text
 }
 
@@ -76,13 +73,11 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	if s.Ending != poll.Succeeded {
 		text = "goal not reached: " + b.goal
 	}
-	if s.Ending == poll.Interrupted && s.Cause != nil {
+	switch failed := b.failed(); {
+	case s.Ending == poll.Interrupted && s.Cause != nil:
 		text = s.Cause.Error() + "; " + text
-	} else if s.Ending != poll.Succeeded {
-		for _, list := range b.failedLists() {
-			text = oneLine(list.name) + ": " + oneLine(list.outcome.Reason) + "; " + text
-			break
-		}
+	case s.Ending != poll.Succeeded && len(failed) > 0:
+		text = oneLine(failed[0].name) + ": " + oneLine(failed[0].outcome.Reason) + "; " + text
 	}
 	if b.endings()[poll.Succeeded] == b.size {
 		return text
@@ -211,8 +206,8 @@ func (r *Reporter) lackWords(lack *crowd) string {
 	return word + ", last " + text
 }
 
-// failedLists returns the lists that could not be waited for.
-func (b *Board) failedLists() (failed []*Row) {
+// failed returns the lists that could not be waited for.
+func (b *Board) failed() (failed []*Row) {
 	for _, list := range b.lists {
 		if list.over() {
 			failed = append(failed, list)
@@ -221,9 +216,9 @@ func (b *Board) failedLists() (failed []*Row) {
 	return failed
 }
 
-// failedLists says how those ended, without lines that were said.
+// failedLists says how the first of those ended, without lines that were said.
 func (r *Reporter) failedLists(said string) (text string) {
-	failed := r.board.failedLists()
+	failed := r.board.failed()
 	for _, list := range failed[:min(len(failed), closingLists)] {
 		closing := "poll: " + oneLine(list.name) + ": " + strings.TrimPrefix(r.closingOf(list.outcome), "poll: ")
 		for line := range strings.Lines(closing) {
@@ -232,18 +227,5 @@ func (r *Reporter) failedLists(said string) (text string) {
 			}
 		}
 	}
-	if more := len(failed) - closingLists; more > 0 {
-		text += fmt.Sprintf("poll: and %s\n", words.Count(more, "further list"))
-	}
 	return text
-}
-
-// endedWithList reports whether an outcome is that of a list that could not be waited for.
-func (b *Board) endedWithList(o *poll.Outcome) bool {
-	for _, list := range b.failedLists() {
-		if list.ending == o.Ending && list.outcome.Reason == o.Reason {
-			return true
-		}
-	}
-	return false
 }

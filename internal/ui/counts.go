@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -63,8 +64,8 @@ func (b *Board) counts() []count {
 const outOfAttempts = "out of attempts"
 
 // pieces returns the counts as parts of a line.
-func pieces(counts []count, p term.Palette) (all []piece) {
-	for _, c := range counts {
+func (b *Board) pieces(p term.Palette) (all []piece) {
+	for _, c := range b.counts() {
 		n := strconv.Itoa(c.n) + " "
 		all = append(all, piece{n + c.word, n + p.Paint(c.tone, c.word)})
 	}
@@ -73,11 +74,7 @@ func pieces(counts []count, p term.Palette) (all []piece) {
 
 // countWords returns the counts as part of a line.
 func (b *Board) countWords(p term.Palette) string {
-	var parts []string
-	for _, c := range pieces(b.counts(), p) {
-		parts = append(parts, c.painted)
-	}
-	return strings.Join(parts, ", ")
+	return line(math.MaxInt, ", ", b.pieces(p)...)
 }
 
 // A crowd is rows that have something in common.

@@ -37,7 +37,7 @@ type Document struct {
 type TargetResult struct {
 	V        int     `json:"v,omitempty"` // 1; none in a Summary
 	N        int     `json:"n"`
-	Name     name    `json:"name"`
+	Name     string  `json:"name"`
 	Status   *string `json:"status"`
 	Ending   string  `json:"ending"`
 	Exit     *int    `json:"exit"` // null if it was cancelled
@@ -109,7 +109,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 func targetResult(n int, result Result, exit int) TargetResult {
 	o := result.Outcome
 	t := TargetResult{
-		N: n, Name: name(o.Target), Status: statusWord(o.Status), Ending: endingWords()[o.Ending],
+		N: n, Name: o.Target, Status: statusWord(o.Status), Ending: endingWords()[o.Ending],
 		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
 		Resumed: o.Resumed,
 	}
@@ -129,7 +129,7 @@ func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
 	return groupEnd{
 		Status: statusWord(statusOf(s.Ending)), Ending: endingWords()[s.Ending], Reason: r.verdict(s), Goal: r.cfg.Goal,
 		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
-		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.notes, r.told),
+		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
 	}
 }
 

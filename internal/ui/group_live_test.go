@@ -135,7 +135,7 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 			if ev.Kind == poll.EventEnd {
 				r.draw(time.Now())
 				before := m.text()
-				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0, func() {}); err != nil {
+				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0); err != nil {
 					t.Fatal(err)
 				}
 				above, _, _ := strings.Cut(before, " https://api.example.com/jobs/41 ")

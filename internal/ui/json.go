@@ -3,11 +3,8 @@ package ui
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"math"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -21,8 +18,8 @@ type jsonEvent struct {
 	V          int      `json:"v"`              // 1
 	Event      string   `json:"event"`          // wait, start, attempt, end
 	N          int      `json:"n,omitempty"`    // of several targets
-	Name       name     `json:"name,omitempty"` // likewise
-	Target     name     `json:"target"`
+	Name       string   `json:"name,omitempty"` // likewise
+	Target     string   `json:"target"`
 	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
@@ -88,7 +85,7 @@ func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
 
 // jsonEvent returns an event of a run.
 func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent {
-	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: name(row.name), Attempt: row.attempt,
+	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: term.Line(row.name), Attempt: row.attempt,
 		Elapsed: seconds(ev.Elapsed)}
 	if !r.board.single() { // a list has no number
 		o.Name = o.Target
@@ -160,25 +157,6 @@ func statusWord(s status.Status) *string {
 		return nil
 	}
 	return new(s.String())
-}
-
-// A name is text from outside in JSON, as it is: what is [term.Invisible] is escaped.
-type name string
-
-// MarshalJSON returns the name as a JSON string.
-func (n name) MarshalJSON() ([]byte, error) {
-	quoted, err := encode(string(n))
-	text := make([]byte, 0, len(quoted))
-	for _, r := range string(bytes.TrimSuffix(quoted, []byte("\n"))) {
-		if !term.Invisible(r) {
-			text = utf8.AppendRune(text, r)
-			continue
-		}
-		for _, half := range utf16.AppendRune(nil, r) {
-			text = fmt.Appendf(text, `\u%04x`, half)
-		}
-	}
-	return text, err
 }
 
 // encode returns v as one line of JSON, with < > & as they are.

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,8 +37,8 @@ type lines struct {
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	hinted       map[string]bool // the reasons reported because of their hints
-	bodies       map[*Row]string // the heads of the last ones shown
+	hinted       []string       // the reasons reported because of their hints
+	bodies       map[int]string // the heads of the last ones shown, by the numbers of their targets
 }
 
 // told is what was told of a row.
@@ -95,26 +96,18 @@ func (l *lines) attempt(row *Row, ev poll.Event, found *reading) {
 		l.verdict(row, ev, found)
 		if row.told.changes == maxChanges && l.r.cfg.Face != Live {
 			row.told.changes++
-			l.row(ev, "note", l.named(row, "the reason changes often: from now on "+l.seldom()))
+			l.row(ev, "note", l.named(row, "note", "the reason changes often: from now on it is shown with the heartbeat"))
 		}
 	case !isShown && len(ev.Verdict.Hints) > 0:
 		l.hint(row, ev)
 	}
 	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != row.told.next {
 		row.told.next = o.Following.Next
-		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(o.Following.Next)))
+		l.row(ev, "follow", l.named(row, "follow", "now looking at "+oneLine(o.Following.Next)))
 	}
 	if l.r.cfg.Verbose {
 		l.details(row, ev)
 	}
-}
-
-// seldom says what becomes of a reason that changes often.
-func (l *lines) seldom() string {
-	if l.heartbeat > 0 {
-		return "it is shown with the heartbeat"
-	}
-	return "only the status is shown"
 }
 
 // isNews reports whether an attempt is worth a line.
@@ -145,19 +138,17 @@ func (l *lines) verdict(row *Row, ev poll.Event, found *reading) {
 	// Hints are said once: they do not make a later reason new.
 	text := strings.Join(append([]string{row.reason}, hints(ev.Verdict)...), "; ")
 	what := ev.Verdict.Status.String()
-	l.row(ev, what, l.namedIn(row, before(found.words(), text), l.room(what)))
+	l.row(ev, what, l.named(row, what, before(found.words(), text)))
 }
 
-// named puts the name of a target before words, unless there is only one.
-func (l *lines) named(row *Row, text string) string { return l.namedIn(row, text, 0) }
-
-// namedIn does so in a line of so many columns, 0 for no limit.
-func (l *lines) namedIn(row *Row, text string, room int) string {
+// named puts the name of a target before words that are to be in a row with what, unless there is
+// only one.
+func (l *lines) named(row *Row, what, text string) string {
 	if l.r.board.single() {
 		return text
 	}
 	name := oneLine(row.name)
-	if room > 0 {
+	if room := l.room(what); room > 0 {
 		name = term.CutMiddle(name, max(20, room/2), l.r.glyphs.ellipsis)
 	}
 	return name + ": " + text
@@ -166,14 +157,10 @@ func (l *lines) namedIn(row *Row, text string, room int) string {
 // hint reports an attempt after which it is known what may have been meant. That is
 // likely the same for the other targets with this reason.
 func (l *lines) hint(row *Row, ev poll.Event) {
-	if l.hinted[row.kind] || len(l.hinted) >= maxHinted {
+	if slices.Contains(l.hinted, row.kind) || len(l.hinted) >= maxHinted {
 		return
 	}
-	if l.hinted == nil {
-		l.hinted = map[string]bool{}
-	}
-	l.hinted[row.kind] = true
-	if l.width() > 0 { // a row with the verdict would have no room for it
+	if l.hinted = append(l.hinted, row.kind); l.width() > 0 { // a row with the verdict has no room for it
 		l.row(ev, "note", strings.Join(hints(ev.Verdict), "; "))
 		return
 	}
@@ -191,14 +178,14 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 		l.failures++
 	}
 	switch {
-	case l.r.inTable(), l.r.board.endedWithList(o): // which is shown, or told at the end
+	case l.r.inTable(), row.list != nil && row.list.over(): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
 	case failed && l.failures <= maxFailures, !failed && l.r.board.few() && !quiet:
 		what := o.Status.String()
 		if o.Ending == poll.Cancelled || what == "" {
 			what = string(o.Ending)
 		}
-		l.row(ev, what, l.namedIn(row, oneLine(o.Reason), l.room(what)))
+		l.row(ev, what, l.named(row, what, oneLine(o.Reason)))
 		if l.failures == maxFailures && !l.r.board.few() {
 			ev.Attempt = 0
 			l.row(ev, "note", "further failures are only counted, until the end")
@@ -359,14 +346,15 @@ func (l *lines) count(now time.Time) {
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", text)
 }
 
-// pace says how many attempts a second there are, "" within the first.
+// pace says how many attempts a second there were, "" within the first.
 func (b *Board) pace(now time.Time) string {
-	switch n := words.TwoDigits(b.rate.perSecond(b.at(now))); n {
-	case 0:
+	age := b.at(now)
+	n := words.TwoDigits(float64(b.made) / age.Seconds())
+	switch {
+	case age < time.Second || n == 0:
 		return ""
-	case 1:
+	case n == 1:
 		return "1 attempt/s"
-	default:
-		return words.Number(n) + " attempts/s"
 	}
+	return words.Number(n) + " attempts/s"
 }

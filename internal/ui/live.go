@@ -135,7 +135,7 @@ func (r *Reporter) elapsed(now time.Time) string {
 // summary is what is below a table.
 func (r *Reporter) summary(now time.Time) []string {
 	b := r.board
-	parts := append([]piece{plain(r.elapsed(now))}, pieces(b.counts(), r.cfg.Palette)...)
+	parts := append([]piece{plain(r.elapsed(now))}, b.pieces(r.cfg.Palette)...)
 	parts = append(parts, plain("("+b.goal+")"))
 	text := r.glyphs.frame(b.at(now)) + " " + line(r.width()-2, "  ", parts...)
 	return append([]string{text}, r.holdups(now, 1)...)
@@ -149,7 +149,7 @@ func (r *Reporter) overview(now time.Time) []string {
 	done := plain(fmt.Sprintf("%d of %d done", ended[poll.Succeeded], b.size))
 	lines := []string{
 		r.glyphs.frame(b.at(now)) + " " + line(width-2, "  ", bar, done, plain(r.elapsed(now)), plain(b.pace(now))),
-		"  " + line(width-2, "  ", append(pieces(b.counts(), r.cfg.Palette), plain("("+b.goal+")"))...),
+		"  " + line(width-2, "  ", append(b.pieces(r.cfg.Palette), plain("("+b.goal+")"))...),
 	}
 	most := b.commonest(shownReasons)
 	for _, one := range most {

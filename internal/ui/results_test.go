@@ -22,7 +22,7 @@ func written(t *testing.T, events []poll.Event, out Output) string {
 	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
 	for _, ev := range events {
 		if ev.Kind == poll.EventEnd {
-			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending], func() {}); err != nil {
+			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -101,7 +101,7 @@ func TestResults_truncated(t *testing.T) {
 	}
 }
 
-// Who closes stdout is noticed at once, and what was not written is not called written.
+// Who closes stdout is noticed at once.
 func TestResults_lost(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("broken pipe")
@@ -109,56 +109,34 @@ func TestResults_lost(t *testing.T) {
 	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
 	r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
 	result := Output{PerTarget: true}.Settle(success(httpAnswer(200, "{}")))
-	err := r.WriteTarget(1, result, 0, func() { t.Error("it is called written") })
+	err := r.WriteTarget(1, result, 0)
 	if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
 		t.Errorf("have %v, want a ResultError of %v", err, broken)
 	}
 }
 
-// A result is called written when it is on stdout: a line at once, the rest at the end.
-func TestResults_written(t *testing.T) {
+// A result is on stdout when the target has ended, or else with the summary.
+func TestResults_atEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		out         Output
-		first, last string
+		done, fails bool // whether the result is written at the end
 	}{
-		"lines":  {Output{PerTarget: true}, "ab", "ab"},
-		"json":   {Output{PerTarget: true, JSON: true}, "", "ab"},
-		"winner": {Output{}, "b", "ba"}, // of b nothing is written
+		"lines":  {Output{PerTarget: true}, false, false},
+		"json":   {Output{PerTarget: true, JSON: true}, true, true},
+		"winner": {Output{}, true, false}, // of a failure nothing is written
 	} {
-		s, _, _ := term.Buffers("")
+		s, stdout, _ := term.Buffers("")
 		r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
-		have := ""
-		a, b := success(httpAnswer(200, "{}")), failure(httpAnswer(500, "{}"))
-		for i, o := range []poll.Outcome{a, b} {
-			if err := r.WriteTarget(i+1, test.out.Settle(o), 0, func() { have += "ab"[i : i+1] }); err != nil {
-				t.Fatal(err)
-			}
+		a, b := test.out.Settle(success(httpAnswer(200, "{}"))), test.out.Settle(failure(httpAnswer(500, "{}")))
+		if a.AtEnd() != test.done || b.AtEnd() != test.fails {
+			t.Errorf("%s: at the end %v and %v, want %v and %v", name, a.AtEnd(), b.AtEnd(), test.done, test.fails)
 		}
-		if have != test.first {
-			t.Errorf("%s: %q is written as the targets end, want %q", name, have, test.first)
+		if err := r.WriteTarget(1, a, 0); err != nil || (stdout.Len() > 0) == test.done {
+			t.Errorf("%s: error %v, written %q", name, err, stdout)
 		}
-		if err := r.WriteSummary(test.out, poll.Summary{}, 0); err != nil || have != test.last {
-			t.Errorf("%s: error %v, %q is written, want %q", name, err, have, test.last)
-		}
-	}
-}
-
-// In JSON a name is what it is, and yet nothing that a terminal obeys.
-func TestResults_name(t *testing.T) {
-	t.Parallel()
-	for is, want := range map[string]string{
-		"a\tb\n": `"a\tb\n"`, " <&> ": `" <&> "`, "\x1b]0;x\a": `"\u001b]0;x\u0007"`, "\u009b31m\x7f": `"\u009b31m\u007f"`,
-		"\u202e\U000e0041 été": `"\u202e\udb40\udc41 été"`, "\xff": `"\ufffd"`,
-	} {
-		run := newRecording(is, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, "")).end(failed)
-		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
-		if !strings.Contains(have, `"name":`+want+",") {
-			t.Errorf("%q: have %s, want %s", is, have, want)
-		}
-		var line struct{ Name string }
-		if err := json.Unmarshal([]byte(have), &line); err != nil || line.Name != strings.ToValidUTF8(is, "\ufffd") {
-			t.Errorf("%q: have %q, %v", is, line.Name, err)
+		if err := r.WriteSummary(test.out, poll.Summary{}, 0); err != nil || stdout.Len() == 0 {
+			t.Errorf("%s: error %v, and at the end %q", name, err, stdout)
 		}
 	}
 }
@@ -173,7 +151,7 @@ func TestResults_columnsOnTerminal(t *testing.T) {
 			s, stdout, _ := term.Buffers("")
 			s.OutIsTerminal = isTerminal
 			r := New(Config{Streams: s, Face: None, Goal: "all"})
-			write := func() error { return r.WriteTarget(1, result, 0, func() {}) }
+			write := func() error { return r.WriteTarget(1, result, 0) }
 			if one {
 				write = func() error { return r.WriteResult(result, 0) }
 			}

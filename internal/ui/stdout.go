@@ -102,7 +102,7 @@ func (r Result) Answer() []byte {
 	case r.Outcome.Ending != poll.Succeeded:
 		return nil
 	case len(r.values) > 0:
-		return []byte(tabbed(r.values) + "\n")
+		return []byte(tabbed(r.values, strings.Clone) + "\n")
 	case r.Outcome.Observation == nil:
 		return nil
 	}
@@ -111,26 +111,31 @@ func (r Result) Answer() []byte {
 
 // tabbed joins values by tabs. Where there are several, a backslash, tab, newline
 // or carriage return in one is written as \\, \t, \n or \r, as jq's @tsv does.
-func tabbed(values []Value) string {
+func tabbed(values []Value, shown func(string) string) string {
 	if len(values) == 1 {
 		return values[0].Text
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	var texts []string
 	for _, v := range values {
-		texts = append(texts, escaped.Replace(v.Text))
+		texts = append(texts, shown(escaped.Replace(v.Text)))
 	}
 	return strings.Join(texts, "\t")
 }
 
+// AtEnd reports whether the result of one of several targets is written by
+// [Reporter.WriteSummary].
+func (r Result) AtEnd() bool {
+	return r.output.JSON || !r.output.PerTarget && r.Outcome.Ending == poll.Succeeded
+}
+
 // stdout is what several targets write there.
 type stdout struct {
-	mu      sync.Mutex
-	begun   bool // a line was written
-	rows    []TargetResult
-	winner  *Result  // that succeeded, where one is enough
-	number  int      // the winner's
-	pending []func() // to be called once what is written at the end is written
+	mu     sync.Mutex
+	begun  bool // a line was written
+	rows   []TargetResult
+	winner *Result // that succeeded, where one is enough
+	number int     // the winner's
 }
 
 // WriteResult writes a result to stdout and closes it: the [Result.Answer] or, with
@@ -149,57 +154,44 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 // answer returns the [Result.Answer] as it is written to stdout: columns are for people
 // there if that is a terminal, and pass the sanitizer.
 func (r *Reporter) answer(result Result) []byte {
-	answer := result.Answer()
-	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 || len(answer) == 0 {
-		return answer
+	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 {
+		return result.Answer()
 	}
-	texts := strings.Split(strings.TrimSuffix(string(answer), "\n"), "\t")
-	for i := range texts {
-		texts[i] = term.Line(texts[i])
-	}
-	return []byte(strings.Join(texts, "\t") + "\n")
+	return []byte(tabbed(result.values, term.Line) + "\n")
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
-// wait with exit. It writes it to stdout or keeps what [Reporter.WriteSummary] needs, and calls
-// written once it is there; at once if it does not go there. A list, whose number is 0, has no
-// result but those of its elements. An error is a [*ResultError].
-func (r *Reporter) WriteTarget(n int, result Result, exit int, written func()) error {
+// wait with exit: it writes it to stdout, or keeps it for [Reporter.WriteSummary]. A list, whose
+// number is 0, has no result but those of its elements. An error is a [*ResultError].
+func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	s := &r.stdout
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n > 0 && r.keep(n, result, exit) {
-		s.pending = append(s.pending, written)
+	switch {
+	case n == 0:
 		return nil
-	}
-	if line := r.line(n, result, exit); len(line) > 0 {
-		s.begun = true
-		if err := r.writeLine(line); err != nil {
-			return &ResultError{Err: err}
-		}
-	}
-	written()
-	return nil
-}
-
-// keep keeps what is written at the end of all.
-func (r *Reporter) keep(n int, result Result, exit int) bool {
-	s, out := &r.stdout, result.output
-	if out.JSON {
+	case result.output.JSON:
 		s.rows = append(s.rows, targetResult(n, result, exit))
 	}
-	isWinner := !out.PerTarget && result.Outcome.Ending == poll.Succeeded
-	if isWinner && s.winner == nil {
+	if !result.output.PerTarget && s.winner == nil && result.Outcome.Ending == poll.Succeeded {
 		s.winner, s.number = &result, n
 	}
-	return out.JSON || isWinner
+	line := r.line(n, result, exit)
+	if len(line) == 0 {
+		return nil
+	}
+	s.begun = true
+	if err := r.writeLine(line); err != nil {
+		return &ResultError{Err: err}
+	}
+	return nil
 }
 
 // line returns what a target writes as it ends, nothing if it writes nothing.
 func (r *Reporter) line(n int, result Result, exit int) []byte {
 	out, o := result.output, result.Outcome
 	switch {
-	case n == 0 || !out.PerTarget || o.Resumed:
+	case out.JSON || !out.PerTarget || o.Resumed:
 		return nil
 	case len(out.Print) > 1:
 		return r.answer(result)
@@ -233,18 +225,7 @@ func (r *Reporter) writeLine(line []byte) (err error) {
 func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 	r.stdout.mu.Lock()
 	defer r.stdout.mu.Unlock()
-	if err := r.writeSummary(out, s, exit); err != nil {
-		return err
-	}
-	for _, written := range r.stdout.pending {
-		written()
-	}
-	return nil
-}
-
-func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
-	winner := r.stdout.winner
-	switch {
+	switch winner := r.stdout.winner; {
 	case out.JSON:
 		return writeObject(r.cfg.Streams, r.summaryOf(s, exit))
 	case winner != nil:
@@ -259,9 +240,8 @@ func (r *Reporter) writeSummary(out Output, s poll.Summary, exit int) error {
 func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	byNumber := func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) }
-	targets := slices.SortedFunc(slices.Values(append([]TargetResult{}, r.stdout.rows...)), byNumber)
-	d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: append([]TargetResult{}, targets...)}
+	slices.SortFunc(r.stdout.rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
+	d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: append([]TargetResult{}, r.stdout.rows...)}
 	if winner := r.stdout.winner; winner != nil {
 		line := targetResult(r.stdout.number, *winner, 0)
 		if o := winner.Outcome.Observation; o != nil {

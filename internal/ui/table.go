@@ -52,9 +52,12 @@ func (r *Reporter) row(row *Row, now time.Time) (c cells) {
 	if row.over() && row.ending != poll.Cancelled && !endedByVerdict(row.ending) {
 		text = strings.TrimSuffix(string(row.ending)+": "+text, ": ")
 	}
-	attempt, elapsed := fmt.Sprintf("#%d", b.attemptOf(row)), words.Clock(age)
+	made := row.attempt
+	if row.list != nil && !row.over() { // an element that has not changed has no event for each
+		made = row.list.attempt
+	}
+	attempt, elapsed := fmt.Sprintf("#%d", made), words.Clock(age)
 	if b.single() {
-		attempt = fmt.Sprintf("#%d", max(1, row.attempt))
 		c[columnPhase] = plain(fmt.Sprintf("%-*s", phaseWidth, phase(row, now)))
 		if n := row.latest.MaxAttempts; n > 0 && r.width() >= wide {
 			attempt += fmt.Sprintf("/%d", n)

@@ -111,7 +111,6 @@ type Reporter struct {
 	leftAge  time.Duration // of leftText, which is what was forecast last
 	leftText string
 	median   string   // of past runs, "" if there are none
-	notes    []string // for the last words on several targets
 	told     []string // by Say, so far
 
 	begun, ended bool // the first event was shown; the last one
@@ -132,7 +131,7 @@ func New(cfg Config) *Reporter {
 	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
-	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
+	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute, bodies: map[int]string{}}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
@@ -182,14 +181,7 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	}
 }
 
-// Note adds to the last words on several targets.
-func (r *Reporter) Note(notes ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes = append(r.notes, notes...)
-}
-
-// Say tells something at once, below the opening line. Programs are told with the end.
+// Say tells a note at once, below the opening line. Programs are told with the end.
 func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

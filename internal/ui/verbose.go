@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -49,13 +50,10 @@ func (l *lines) answer(row *Row, ev poll.Event) {
 		columns = min(columns, w)
 	}
 	body := excerpt(o.Body, verboseHead, columns, false)
-	switch {
-	case body != "" && body == l.bodies[row]:
+	if body != "" && body == l.bodies[row.n] {
 		what, body = what+", looks the same", ""
-	case l.bodies == nil:
-		l.bodies = map[*Row]string{row: body}
-	default:
-		l.bodies[row] = body
+	} else {
+		l.bodies[row.n] = body
 	}
 	l.row(ev, "answer", what)
 	l.say(body)
@@ -110,7 +108,12 @@ func sizeWords(o *status.Observation) string {
 // excerpt returns at most so many lines of text from outside as a block, each at
 // most so many columns wide: the first lines or, with fromEnd, the last.
 func excerpt(text []byte, lines, columns int, fromEnd bool) string {
-	part := partOf(text, lines*columns*utf8.UTFMax, fromEnd)
+	part := text // most of a large body is not shown, and need not be sanitized
+	if most := lines * columns * utf8.UTFMax; len(text) > most && fromEnd {
+		part = bytes.TrimLeftFunc(text[len(text)-most:], func(r rune) bool { return r == utf8.RuneError })
+	} else if len(text) > most {
+		part = text[:most] // what is left of a character there is cut off below
+	}
 	var rows []string
 	for row := range strings.Lines(term.Block(string(part))) {
 		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), columns, "...")+"\n")
@@ -123,23 +126,4 @@ func excerpt(text []byte, lines, columns int, fromEnd bool) string {
 		return more + strings.Join(rows[max(0, len(rows)-lines):], "")
 	}
 	return strings.Join(rows[:min(len(rows), lines)], "") + more
-}
-
-// partOf returns the beginning of a text or, with fromEnd, its end: most of a large body is not
-// shown, and need not be sanitized.
-func partOf(text []byte, most int, fromEnd bool) []byte {
-	if len(text) <= most {
-		return text
-	}
-	at := most
-	if fromEnd {
-		at = len(text) - most
-	}
-	for at > 0 && !utf8.RuneStart(text[at]) {
-		at--
-	}
-	if fromEnd {
-		return text[at:]
-	}
-	return text[:at]
 }

@@ -127,48 +127,31 @@ func waitWords(what string, ev poll.Event, left time.Duration) string {
 	return what + words.Short(left) + held
 }
 
-// listWords says what the lists are about, and how long the one that past runs are known of may
-// go on; "" if there is none, or nothing more to look at.
+// listWords says what the list is about that comes next, with its name if there are several, and how
+// long it may go on by past runs; "" if there is none, or nothing more to look at.
 func (r *Reporter) listWords(now time.Time) string {
 	var next *Row
-	waiting, busy, trouble := 0, 0, ""
 	for _, list := range r.board.lists {
-		switch {
-		case list.over():
-			continue
-		case list.latest.Kind == poll.EventStart:
-			busy++
-		case list.latest.Kind == poll.EventWait:
-			if waiting++; next == nil || list.latest.State.Due.Before(next.latest.State.Due) {
-				next = list
-			}
-		}
-		if list.trouble && trouble == "" {
-			trouble = list.reason
+		if !list.over() && list.latest.Kind != poll.EventAttempt && (next == nil || !next.busy && (list.busy || list.latest.State.Due.Before(next.latest.State.Due))) {
+			next = list
 		}
 	}
-	text, alone := "list: ", len(r.board.lists) == 1
-	if !alone {
-		text = fmt.Sprintf("%d lists: ", waiting+busy)
-	}
-	switch {
-	case waiting+busy == 0:
+	if next == nil {
 		return ""
-	case busy > 0 && alone:
-		text += fmt.Sprintf("attempt %d under way", r.board.lists[0].attempt)
-	case busy > 0:
-		text += words.Count(busy, "attempt") + " under way"
-	default:
-		what := "next attempt"
-		if alone {
-			what = fmt.Sprintf("attempt %d", next.attempt)
-		}
-		text += what + " in " + words.Short(max(0, next.latest.State.Due.Sub(now)))
 	}
-	if alone && next != nil && next.latest.HeldBy != "" {
-		text += ", " + heldWords(next.latest.HeldBy)
+	text, trouble := "list", ""
+	if len(r.board.lists) > 1 {
+		text = oneLine(next.name)
 	}
-	return before(before(text, trouble), r.forecast(r.board.lists[0].operation(now)))
+	if next.trouble {
+		trouble = next.reason
+	}
+	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy {
+		text += " under way"
+	} else {
+		text += waitWords(" in ", next.latest, max(0, next.latest.State.Due.Sub(now)))
+	}
+	return before(before(text, trouble), r.forecast(next.operation(now)))
 }
 
 // paint pads a word to width and colours it if it is a status.
