@@ -164,7 +164,8 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 	if r.detail != nil {
 		r.outcome = o
 	}
-	if b.single() || r.n == 0 {
+	if r.n == 0 {
+		r.setReason(oneLine(o.Reason))
 		return
 	}
 	told := advice(o)

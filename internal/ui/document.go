@@ -9,20 +9,25 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
+// An end is how a run ended, in JSON.
+type end struct {
+	Status   *string `json:"status"`
+	Ending   string  `json:"ending,omitempty"` // none of a run that never began
+	Exit     *int    `json:"exit"`             // null if it was cancelled
+	Reason   string  `json:"reason"`
+	Attempts int     `json:"attempts"`
+	*sharing
+	Elapsed Seconds `json:"elapsed_s"`
+	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+}
+
 // A Document is the object of --json, which describes the outcome of a run. See
 // docs/outcome.schema.json. Keys that do not apply are omitted, but status and
 // target are null instead.
 type Document struct {
-	V        int     `json:"v"` // 1
-	Status   *string `json:"status"`
-	Ending   string  `json:"ending,omitempty"` // none of a run that never began
-	Exit     int     `json:"exit"`
-	Reason   string  `json:"reason"`
-	Target   *string `json:"target"`
-	Attempts int     `json:"attempts"`
-	*sharing
-	Elapsed    Seconds `json:"elapsed_s"`
-	Resumed    bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+	V int `json:"v"` // 1
+	end
+	Target     *string `json:"target"`
 	HTTPStatus *int    `json:"http_status,omitempty"`
 	ExitCode   *int    `json:"exit_code,omitempty"`
 	content
@@ -35,16 +40,10 @@ type Document struct {
 // A TargetResult is the result of one of several targets: a line of stdout and, without
 // value and body, an element of [Summary]. See docs/target.schema.json.
 type TargetResult struct {
-	V        int     `json:"v,omitempty"` // 1; none in a Summary
-	N        int     `json:"n"`
-	Name     string  `json:"name"`
-	Status   *string `json:"status"`
-	Ending   string  `json:"ending"`
-	Exit     *int    `json:"exit"` // null if it was cancelled
-	Reason   string  `json:"reason"`
-	Attempts int     `json:"attempts"`
-	Elapsed  Seconds `json:"elapsed_s"`
-	Resumed  bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+	V    int    `json:"v,omitempty"` // 1; none in a Summary
+	N    int    `json:"n"`
+	Name string `json:"name"`
+	end
 	content
 }
 
@@ -85,18 +84,27 @@ type content struct {
 	Encoding string `json:"encoding,omitempty"` // "base64" if body is encoded so
 }
 
+// endOf describes how a run ended.
+func endOf(o poll.Outcome, exit int) end {
+	e := end{Status: statusWord(o.Status), Ending: endingWords()[o.Ending], Exit: &exit, Reason: term.Line(o.Reason),
+		Attempts: o.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
+	if o.Ending == poll.Cancelled {
+		e.Exit = nil
+	}
+	return e
+}
+
 // document describes the outcome of a run.
 func (r *Reporter) document(result Result, exit int) Document {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	o := result.Outcome
 	d := Document{
-		V: 1, Status: statusWord(o.Status), Ending: endingWords()[o.Ending], Exit: exit, Reason: term.Line(o.Reason),
-		Target: new(o.Target), Attempts: o.Attempts, sharing: r.sharing(o.Attempts, o.Taken, o.Alone),
-		Elapsed: seconds(o.Elapsed), Resumed: o.Resumed, Notes: append(remarks(&o), oneLines("", r.told)...),
+		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(remarks(&o), oneLines("", r.told)...),
 		prediction: predict(r.cfg.Forecast, o.Age), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.timeline()...),
 	}
+	d.sharing = r.sharing(o.Attempts, o.Taken, o.Alone)
 	d.setValue(result.values)
 	if obs := o.Observation; obs != nil {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
@@ -107,15 +115,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 
 // targetResult describes a result without the answer.
 func targetResult(n int, result Result, exit int) TargetResult {
-	o := result.Outcome
-	t := TargetResult{
-		N: n, Name: o.Target, Status: statusWord(o.Status), Ending: endingWords()[o.Ending],
-		Exit: &exit, Reason: term.Line(o.Reason), Attempts: o.Attempts, Elapsed: seconds(o.Elapsed),
-		Resumed: o.Resumed,
-	}
-	if o.Ending == poll.Cancelled {
-		t.Exit = nil
-	}
+	t := TargetResult{N: n, Name: result.Outcome.Target, end: endOf(result.Outcome, exit)}
 	t.setValue(result.values)
 	return t
 }

@@ -11,14 +11,6 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// github is what GitHub Actions is told at the end of several targets.
-type github struct {
-	annotations []string // of failures
-	rows        []string // of the table, those of failures
-	good        []string // the others
-	targets     int
-}
-
 const (
 	// maxAnnotations is how many GitHub shows of a step, less one for the goal.
 	maxAnnotations = 10 - 1
@@ -26,48 +18,36 @@ const (
 )
 
 // tellGitHub tells GitHub Actions how a run or a group ended: a failure becomes an
-// annotation, and every run a row in the summary of the step. Of several targets it tells
+// annotation, and every target a row in the summary of the step. Of several targets it tells
 // that at the end: where the goal was reached, none of them is worth an annotation.
-func (r *Reporter) tellGitHub(ev poll.Event) {
-	if ev.Kind == poll.EventWait || ev.Kind == poll.EventStart || ev.Kind == poll.EventAttempt || r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
+func (r *Reporter) tellGitHub(row *Row, ev poll.Event) {
+	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
 	}
-	told := &r.github
-	if ev.Kind == poll.EventEnd {
-		told.add(ev.Outcome)
+	if o := ev.Outcome; o != nil && row.isMissed() && len(r.annotations) < maxAnnotations {
+		message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
+		r.annotations = append(r.annotations, annotation(oneLine(o.Target), message))
 	}
 	if !r.ended {
 		return
 	}
 	if s := ev.Summary; s != nil && s.Ending == poll.Succeeded {
-		told.annotations = nil
+		r.annotations = nil
 	} else if s != nil {
-		told.annotations = append(told.annotations, annotation(r.cfg.Goal, unprefixed(r.closing(ev))))
+		r.annotations = append(r.annotations, annotation(r.cfg.Goal, unprefixed(r.closing(ev))))
 	}
 	if r.cfg.Face != JSON {
-		r.con.say(strings.Join(told.annotations, ""))
+		r.con.say(strings.Join(r.annotations, ""))
 	}
 	if file := r.cfg.Getenv("GITHUB_STEP_SUMMARY"); file != "" {
 		// A summary that cannot be written is not worth an error or a message.
-		_ = appendFile(file, told.table())
+		_ = appendFile(file, r.board.markdown())
 	}
 }
 
-// add takes the end of a run.
-func (g *github) add(o *poll.Outcome) {
-	g.targets++
-	good := o.Ending == poll.Succeeded || o.Ending == poll.Cancelled
-	if !good && len(g.annotations) < maxAnnotations {
-		message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
-		g.annotations = append(g.annotations, annotation(oneLine(o.Target), message))
-	}
-	rows := &g.rows
-	if good {
-		rows = &g.good
-	}
-	if len(*rows) < maxTableRows {
-		*rows = append(*rows, markdownRow(o))
-	}
+// isMissed reports whether a target ended without what was waited for.
+func (r *Row) isMissed() bool {
+	return r.over() && r.ending != poll.Succeeded && r.ending != poll.Cancelled
 }
 
 // Annotation returns what GitHub Actions shows of a failure before there is a run, "" if
@@ -87,24 +67,33 @@ func annotation(what, message string) string {
 	return "::error title=" + property.Replace("poll: "+what) + "::" + data.Replace(message) + "\n"
 }
 
-// table returns a table in GitHub's Markdown, failures first.
-func (g *github) table() string {
-	rows := append(g.rows, g.good...)
-	rows = rows[:min(len(rows), maxTableRows)]
-	if more := g.targets - len(rows); more > 0 {
-		rows = append(rows, fmt.Sprintf("| and %s | | | | |\n", words.Count(more, "other")))
+// markdown returns a table of the targets in GitHub's Markdown, failures first.
+func (b *Board) markdown() string {
+	text, ended := "| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n", 0
+	for _, missed := range []bool{true, false} {
+		for _, row := range b.rows {
+			if row == nil || row.isMissed() != missed {
+				continue
+			}
+			if ended++; ended <= maxTableRows {
+				text += row.markdown()
+			}
+		}
 	}
-	return "| poll | status | attempts | elapsed | reason |\n|---|---|---|---|---|\n" + strings.Join(rows, "") + "\n"
+	if more := ended - maxTableRows; more > 0 {
+		text += fmt.Sprintf("| and %s | | | | |\n", words.Count(more, "other"))
+	}
+	return text + "\n"
 }
 
-// markdownRow returns the end of a run as a row of the table.
-func markdownRow(o *poll.Outcome) string {
-	how := o.Status.String()
-	if !endedByVerdict(o.Ending) {
-		how = strings.TrimSuffix(string(o.Ending)+", "+how, ", ")
+// markdown returns the end of a target as a row of the table.
+func (r *Row) markdown() string {
+	how := r.status.String()
+	if !endedByVerdict(r.ending) {
+		how = strings.TrimSuffix(string(r.ending)+", "+how, ", ")
 	}
 	return fmt.Sprintf("| %s | %s | %d | %s | %s |\n",
-		escapeMarkdown(oneLine(o.Target)), how, o.Attempts, words.Clock(o.Elapsed), escapeMarkdown(oneLine(o.Reason)))
+		escapeMarkdown(oneLine(r.name)), how, r.attempt, words.Clock(r.elapsed), escapeMarkdown(r.reason))
 }
 
 // escapeMarkdown returns a line in which every character stands for itself: those

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"slices"
-	"time"
 
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -28,11 +27,10 @@ const (
 
 // A history is the attempts of a single wait.
 type history struct {
-	moments  []Moment  // with twice the room for the last, so that few are moved
-	waiting  time.Time // since when the next attempt is waited for
-	wait     time.Duration
-	held     bool // so the wait is not what was planned
-	ofServer bool // this process asked a server last
+	moments  []Moment   // with twice the room for the last, so that few are moved
+	wait     poll.Event // before the attempt that is due or running
+	held     bool       // so it is not what was planned
+	ofServer bool       // this process asked a server last
 }
 
 // update notes an event.
@@ -41,19 +39,19 @@ func (h *history) update(ev poll.Event) {
 	case ev.Kind == poll.EventWait && ev.HeldBy != "":
 		h.held = true
 	case ev.Kind == poll.EventWait:
-		h.wait, h.waiting, h.held = ev.Wait, ev.At, false
+		h.wait, h.held = ev, false
 	case ev.Kind == poll.EventAttempt:
 		o := ev.Observation
 		taken := o != nil && o.Taken
 		h.ofServer = o != nil && !taken && (o.Kind == status.KindHTTP || o.Kind == status.KindTCP)
+		wait := h.wait.Wait
 		if taken || h.held {
-			h.wait = max(0, ev.At.Add(-ev.Took).Sub(h.waiting))
+			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
 		}
 		h.add(Moment{
 			Attempt: ev.Attempt, At: seconds(ev.Elapsed - ev.Took), Status: ev.Verdict.Status.String(),
-			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: taken, Wait: seconds(h.wait),
+			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: taken, Wait: seconds(wait),
 		})
-		h.wait = 0
 	}
 }
 

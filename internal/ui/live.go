@@ -100,21 +100,16 @@ func (r *Reporter) last(now time.Time) string {
 	return strings.Join(r.table(r.board.rows, now), "\n") + "\n"
 }
 
-// leastColumns is how wide a terminal must be for more than a few words.
+// leastColumns is how wide a terminal must be for anything to be drawn.
 const leastColumns = 24
 
 // live returns the lines that show the board: one for a single wait, a table of few targets,
 // and the state of many in a few lines.
 func (r *Reporter) live(now time.Time) []string {
-	b, width := r.board, r.width()
+	b := r.board
 	switch {
-	case width < leastColumns && b.single():
-		row := b.rows[0]
-		text := strings.Join([]string{r.glyphs.frame(b.age(row, now)), stateOf(row), words.Clock(b.age(row, now))}, " ")
-		return []string{term.Cut(text, width, "")}
-	case width < leastColumns:
-		text := fmt.Sprintf("%s %d/%d", r.glyphs.frame(b.at(now)), b.endings()[poll.Succeeded], b.size)
-		return []string{term.Cut(text, width, "")}
+	case r.width() < leastColumns:
+		return nil
 	case b.single():
 		return r.table(b.rows, now)
 	case r.inTable():

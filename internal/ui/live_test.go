@@ -325,9 +325,9 @@ func TestLive_layout(t *testing.T) {
 			for _, ev := range run.events {
 				r.Event(ev)
 			}
-			for _, width := range []int{120, 100, 80, 70, 60, 50, 40, 30, 10, 2, 1} {
+			for _, width := range []int{120, 100, 80, 70, 60, 50, 40, 30, 25, 24} {
 				m.resize(width)
-				line := r.live(run.events[len(run.events)-1].At)[0]
+				line := strings.Join(r.live(run.events[len(run.events)-1].At), "\n")
 				if w := term.Width(line); w >= width {
 					t.Errorf("%d columns for %d: %q", w, width, line)
 				}

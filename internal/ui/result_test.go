@@ -219,7 +219,7 @@ func TestWriteFailure(t *testing.T) {
 	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","target":null,"attempts":0,"elapsed_s":0,"timeline":[]}` + "\n"
+	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"timeline":[]}` + "\n"
 	if have := out.String(); have != want {
 		t.Errorf("have %s\nwant %s", have, want)
 	}

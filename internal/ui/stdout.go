@@ -255,7 +255,7 @@ func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 // WriteFailure writes the --json object of a run that never began, as on a usage
 // error. It has no status, no ending and no target.
 func WriteFailure(s *term.Streams, exit int, reason string) error {
-	return writeObject(s, Document{V: 1, Exit: exit, Reason: term.Line(reason), Timeline: []Moment{}})
+	return writeObject(s, Document{V: 1, end: end{Exit: &exit, Reason: term.Line(reason)}, Timeline: []Moment{}})
 }
 
 // A ResultError reports that writing the result to stdout failed.

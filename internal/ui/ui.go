@@ -103,7 +103,6 @@ type Reporter struct {
 	meter  meter
 	timer  *time.Timer
 	child  *term.LineWriter // nil until Stderr was called
-	github github
 	stdout stdout
 
 	drew     time.Time     // when the status lines were
@@ -112,6 +111,8 @@ type Reporter struct {
 	leftText string
 	median   string   // of past runs, "" if there are none
 	told     []string // by Say, so far
+
+	annotations []string // for GitHub
 
 	begun, ended bool // the first event was shown; the last one
 	cleared      bool // by Clear, since the last event
@@ -157,7 +158,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		r.begun = true
 		r.say(r.told...)
 	}
-	r.tellGitHub(ev)
+	r.tellGitHub(row, ev)
 	r.rearm()
 }
 
