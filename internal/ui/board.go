@@ -52,8 +52,6 @@ type Board struct {
 	places  []*place
 	began   time.Time           // zero before the first event
 	history history             // of a single wait
-	made    int                 // attempts, without those of elements and what several share
-	newest  *status.Observation // several targets may share it
 	advice  map[string][]string // by how targets ended, what the first of them was told
 }
 
@@ -135,14 +133,9 @@ func (b *Board) newRow(ev poll.Event) *Row {
 // judge notes what an attempt came to.
 func (b *Board) judge(r *Row, ev poll.Event) {
 	o := ev.Observation
-	isElement := o != nil && o.Within != nil
-	switch {
-	case isElement && b.answers != nil:
+	if o != nil && o.Within != nil {
 		r.list = b.answers
 		r.seen = r.seen || o.Presence == status.Present
-	case !isElement && (o == nil || o != b.newest):
-		b.made++
-		b.newest = o
 	}
 	r.status = ev.Verdict.Status
 	r.setReason(verdictWords(ev))

@@ -337,24 +337,11 @@ func (l *lines) count(now time.Time) {
 		closed = words.Count(len(places), "place") + " closed"
 	}
 	text := b.countWords(l.r.cfg.Palette)
-	for _, more := range []string{b.pace(now), l.r.listWords(now), closed} {
+	for _, more := range []string{l.r.listWords(now), closed} {
 		text = before(text, more)
 	}
 	for _, most := range b.commonest(1) {
 		text = before(text, fmt.Sprintf("%d: %s", len(most.rows), most.reason(l.r.glyphs.ellipsis)))
 	}
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", text)
-}
-
-// pace says how many attempts a second there were, "" within the first.
-func (b *Board) pace(now time.Time) string {
-	age := b.at(now)
-	n := words.TwoDigits(float64(b.made) / age.Seconds())
-	switch {
-	case age < time.Second || n == 0:
-		return ""
-	case n == 1:
-		return "1 attempt/s"
-	}
-	return words.Number(n) + " attempts/s"
 }

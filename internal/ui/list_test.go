@@ -140,19 +140,7 @@ func TestList_words(t *testing.T) {
 	}
 }
 
-// An attempt at a list is one, however many elements there are.
-func TestList_attempts(t *testing.T) {
-	t.Parallel()
-	b := newBoard("all elements", 0)
-	for _, ev := range aList() {
-		b.Update(ev)
-	}
-	if b.size != 4 || b.made != 4 {
-		t.Errorf("have %d elements and %d attempts, want 4 and 4", b.size, b.made)
-	}
-}
-
-// What the lists are about is that of the one list or, of several, of the next of them.
+// What is said of several lists is about the one that comes next.
 func TestList_next(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

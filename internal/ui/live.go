@@ -143,7 +143,7 @@ func (r *Reporter) overview(now time.Time) []string {
 	bar := r.bar(float64(b.size-ended[""])/float64(max(1, b.size)), min(30, max(barWidth, width/4)))
 	done := plain(fmt.Sprintf("%d of %d done", ended[poll.Succeeded], b.size))
 	lines := []string{
-		r.glyphs.frame(b.at(now)) + " " + line(width-2, "  ", bar, done, plain(r.elapsed(now)), plain(b.pace(now))),
+		r.glyphs.frame(b.at(now)) + " " + line(width-2, "  ", bar, done, plain(r.elapsed(now))),
 		"  " + line(width-2, "  ", append(b.pieces(r.cfg.Palette), plain("("+b.goal+")"))...),
 	}
 	most := b.commonest(shownReasons)
