@@ -53,7 +53,7 @@ func TestForecast_age(t *testing.T) {
 
 func TestForecast_live(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{60, 80, 120} {
+	for _, width := range []int{80} {
 		synctest.Test(t, func(t *testing.T) {
 			screen := newScreen(t, width)
 			r := New(Config{Streams: screen.streams(), Face: Live, Forecast: evenly{longest: 16 * time.Minute}})

@@ -16,27 +16,24 @@ func atEvent(events []poll.Event) int { return len(events) * 2 / 3 }
 
 func TestGroupLive_golden(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{40, 80, 120, 200} {
-		for name, events := range groups() {
-			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					m := newTerminal(t, width, 30)
-					r := New(Config{Streams: m.streams(), Palette: m.streams().Palette(term.ColorAuto),
-						Until: []string{`.state=="done"`}, Targets: groupSize(events), Goal: allOf(groupSize(events)), Timeout: 10 * time.Second})
-					picture := ""
-					replay(r, events, func(n int) {
-						if n == atEvent(events) {
-							time.Sleep(redraw)
-							synctest.Wait()
-							picture = m.text()
-						}
-					})
-					r.Close()
-					golden(t, fmt.Sprintf("group-live/%s-%d.txt", name, width), picture+"== the end\n"+m.text())
-				})
+	for file, width := range map[string]int{"some-40": 40, "some-120": 120, "many-80": 80, "list-100": 100, "all-200": 200} {
+		name, _, _ := strings.Cut(file, "-")
+		events := groups()[name]
+		synctest.Test(t, func(t *testing.T) {
+			m := newTerminal(t, width, 30)
+			r := New(Config{Streams: m.streams(), Palette: m.streams().Palette(term.ColorAuto),
+				Until: []string{`.state=="done"`}, Targets: groupSize(events), Goal: allOf(groupSize(events)), Timeout: 10 * time.Second})
+			picture := ""
+			replay(r, events, func(n int) {
+				if n == atEvent(events) {
+					time.Sleep(redraw)
+					synctest.Wait()
+					picture = m.text()
+				}
 			})
-		}
+			r.Close()
+			golden(t, "many/"+file+"-live.txt", picture+"== the end\n"+m.text())
+		})
 	}
 }
 

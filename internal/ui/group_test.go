@@ -131,31 +131,6 @@ func allOf(n int) string { return fmt.Sprintf("all of %d targets", n) }
 
 func groupSize(events []poll.Event) int { return events[len(events)-1].Summary.Targets }
 
-func TestGroupFaces_golden(t *testing.T) {
-	t.Parallel()
-	for name, events := range groups() {
-		for face, cfg := range map[string]Config{
-			"lines":   {Face: Lines, Until: []string{`.state=="done"`}},
-			"verbose": {Face: Lines, Verbose: true},
-			"none":    {Face: None},
-			"json":    {Face: JSON},
-		} {
-			t.Run(face+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				cfg.Targets, cfg.Goal, cfg.Timeout = groupSize(events), allOf(groupSize(events)), 10*time.Second
-				if name == "any" {
-					cfg.Goal = "any of 2 targets"
-				}
-				have := show(events, cfg)
-				if strings.ContainsFunc(have, func(r rune) bool { return r < ' ' && r != '\n' }) {
-					t.Errorf("a control character in a log: %q", have)
-				}
-				golden(t, "group/"+name+"-"+face+".txt", have)
-			})
-		}
-	}
-}
-
 // A log of many says each failure once up to a limit, and of the others how many there are.
 func TestGroupLines_bounded(t *testing.T) {
 	t.Parallel()

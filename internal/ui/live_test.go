@@ -128,27 +128,17 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{40, 80} {
-		for name, events := range recordings() {
-			t.Run(fmt.Sprintf("%s-%d", name, width), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					s := newScreen(t, width)
-					r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(term.ColorAuto), Until: []string{`.state=="done"`}})
-					replay(r, events, nil)
-					r.Close()
-					if s.line != "" {
-						t.Errorf("%q is left on the screen", s.line)
-					}
-					var b strings.Builder
-					for _, p := range s.drawings {
-						b.WriteString(p + "\n")
-					}
-					b.WriteString("== what stays\n" + strings.Join(s.rows, "\n") + "\n")
-					golden(t, fmt.Sprintf("live/%s-%d.txt", name, width), b.String())
-				})
-			})
-		}
+	for name, width := range map[string]int{"succeeded": 80, "shared": 80, "timed-out": 40} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScreen(t, width)
+			r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(term.ColorAuto), Until: []string{`.state=="done"`}})
+			replay(r, recordings()[name], nil)
+			r.Close()
+			if s.line != "" {
+				t.Errorf("%q is left on the screen", s.line)
+			}
+			golden(t, "one/"+name+"-live.txt", strings.Join(s.drawings, "\n")+"\n== what stays\n"+strings.Join(s.rows, "\n")+"\n")
+		})
 	}
 }
 

@@ -31,25 +31,48 @@ func show(events []poll.Event, cfg Config) string {
 	return err.String()
 }
 
+// Every recording is told in lines, and every face has a recording more.
 func TestFaces_golden(t *testing.T) {
 	t.Parallel()
-	faces := map[string]Config{
-		"lines":   {Face: Lines, Until: []string{`.state=="done"`}},
-		"verbose": {Face: Lines, Verbose: true},
-		"none":    {Face: None},
-	}
-	for name, events := range recordings() {
-		for face, cfg := range faces {
-			t.Run(face+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				have := show(events, cfg)
-				if strings.ContainsFunc(have, func(r rune) bool { return r < ' ' && r != '\n' }) {
-					t.Errorf("a control character in a log: %q", have)
-				}
-				golden(t, face+"/"+name+".txt", have)
-			})
+	until := []string{`.state=="done"`}
+	for file, cfg := range map[string]Config{
+		"*/lines":           {Face: Lines, Until: until},
+		"succeeded/verbose": {Face: Lines, Verbose: true},
+		"follow/verbose":    {Face: Lines, Verbose: true},
+		"failed/none":       {Face: None},
+		"succeeded/json":    {Face: JSON},
+		"cannot-run/json":   {Face: JSON},
+	} {
+		which, face, _ := strings.Cut(file, "/")
+		for name, events := range recordings() {
+			if which == name || which == "*" {
+				checkLog(t, "one/"+name+"-"+face+".txt", show(events, cfg))
+			}
 		}
 	}
+	for file, cfg := range map[string]Config{
+		"*/lines":      {Face: Lines, Until: until},
+		"some/verbose": {Face: Lines, Verbose: true},
+		"some/none":    {Face: None},
+		"list/json":    {Face: JSON},
+	} {
+		which, face, _ := strings.Cut(file, "/")
+		for name, events := range groups() {
+			if which == name || which == "*" {
+				cfg.Targets, cfg.Goal, cfg.Timeout = groupSize(events), allOf(groupSize(events)), 10*time.Second
+				checkLog(t, "many/"+name+"-"+face+".txt", show(events, cfg))
+			}
+		}
+	}
+}
+
+// checkLog compares a log with testdata/name.
+func checkLog(t *testing.T, name, have string) {
+	t.Helper()
+	if strings.ContainsFunc(have, func(r rune) bool { return r < ' ' && r != '\n' }) {
+		t.Errorf("a control character in a log: %q", have)
+	}
+	golden(t, name, have)
 }
 
 func TestLines_color(t *testing.T) {

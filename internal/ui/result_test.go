@@ -146,29 +146,6 @@ func TestResult_fullDevice(t *testing.T) {
 	}
 }
 
-func TestResult_json(t *testing.T) {
-	t.Parallel()
-	for name, events := range recordings() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			output := Output{JSON: true, Print: printed("7", "7")}
-			s, out, _ := term.Buffers("")
-			rep := New(Config{Streams: s, Face: None})
-			var result Result
-			for _, ev := range events {
-				if ev.Kind == poll.EventEnd {
-					result = output.Settle(*ev.Outcome)
-				}
-				rep.Event(ev)
-			}
-			if err := rep.WriteResult(result, 9); err != nil {
-				t.Fatal(err)
-			}
-			golden(t, "outcome/"+name+".json", out.String())
-		})
-	}
-}
-
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 1e6)
