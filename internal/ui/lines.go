@@ -99,7 +99,7 @@ func (l *lines) attempt(row *Row, ev poll.Event, found *reading) {
 			l.row(ev, "note", l.named(row, "note", "the reason changes often: from now on it is shown with the heartbeat"))
 		}
 	case !isShown && len(ev.Verdict.Hints) > 0:
-		l.hint(row, ev)
+		l.hint(row, ev, found)
 	}
 	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != row.told.next {
 		row.told.next = o.Following.Next
@@ -156,7 +156,7 @@ func (l *lines) named(row *Row, what, text string) string {
 
 // hint reports an attempt after which it is known what may have been meant. That is
 // likely the same for the other targets with this reason.
-func (l *lines) hint(row *Row, ev poll.Event) {
+func (l *lines) hint(row *Row, ev poll.Event, found *reading) {
 	if slices.Contains(l.hinted, row.kind) || len(l.hinted) >= maxHinted {
 		return
 	}
@@ -164,13 +164,14 @@ func (l *lines) hint(row *Row, ev poll.Event) {
 		l.row(ev, "note", strings.Join(hints(ev.Verdict), "; "))
 		return
 	}
-	l.verdict(row, ev, nil)
+	l.verdict(row, ev, found)
 }
 
 // end reports how one of several targets ended.
 func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	o := ev.Outcome
-	failed := o.Ending != poll.Succeeded && o.Ending != poll.Cancelled && o.Ending != poll.Interrupted
+	failed := row.isMissed() && o.Ending != poll.Interrupted
+	endedAlike := func(list *Row) bool { return list.ending == o.Ending && list.outcome.Reason == o.Reason }
 	switch {
 	case row.n == 0 || o.Resumed: // the end of all tells of a list, and an earlier run did of a target
 		return
@@ -178,7 +179,7 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 		l.failures++
 	}
 	switch {
-	case l.r.inTable(), row.list != nil && row.list.over(): // which is shown, or told at the end
+	case l.r.inTable(), slices.ContainsFunc(l.r.board.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
 	case failed && l.failures <= maxFailures, !failed && l.r.board.few() && !quiet:
 		what := o.Status.String()
