@@ -8,7 +8,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // Screen returns the plots as text to print below a table, fitted to the terminal

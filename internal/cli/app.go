@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // A World holds what the process gets from its environment.

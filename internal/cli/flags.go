@@ -6,8 +6,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // The headings of the main command's help.

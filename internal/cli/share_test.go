@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 

@@ -3,7 +3,7 @@ package ui
 import (
 	"slices"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
 )

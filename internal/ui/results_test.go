@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // A terminal is what a person sees of what the live face of several targets writes. When

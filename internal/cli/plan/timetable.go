@@ -8,7 +8,7 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/chart"
 	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
 
