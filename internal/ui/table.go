@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -36,95 +37,70 @@ const (
 // cells are the columns of a row.
 type cells [columns]piece
 
-// row returns a target as a row of a table. That of a single wait has no name, but what is under
-// way and how much time there is.
-func (r *Reporter) row(row *Row, now time.Time) (c cells) {
-	b := r.board
-	age := b.age(row, now)
-	state, tone := stateOf(row), toneOf(row.status.String())
-	mark, text := r.mark(row, now)
-	switch {
-	case row.ending == poll.Cancelled:
-		tone = term.Faint
-	case row.over() && row.ending != poll.Succeeded:
-		tone = term.Bad
-	}
-	if row.over() && row.ending != poll.Cancelled && !endedByVerdict(row.ending) {
-		text = strings.TrimSuffix(string(row.ending)+": "+text, ": ")
-	}
-	made := row.attempt
+// row returns a target as a row of a table. That of a single wait has no name, but how much time
+// there is, and what is under way.
+func (r *Reporter) row(row *Row, now time.Time) cells {
+	mark, state, tone := r.stateOf(row, now)
+	attempt := row.attempt
 	if row.list != nil && !row.over() { // an element that has not changed has no event for each
-		made = row.list.attempt
+		attempt = row.list.attempt
 	}
-	attempt, elapsed := fmt.Sprintf("#%d", made), words.Clock(age)
-	if b.single() {
-		c[columnPhase] = plain(fmt.Sprintf("%-*s", phaseWidth, phase(row, now)))
-		if n := row.latest.MaxAttempts; n > 0 && r.width() >= wide {
-			attempt += fmt.Sprintf("/%d", n)
-		}
-		if d := timeoutOf(row.latest); d > 0 && r.width() >= wide {
-			elapsed += "/" + words.Short(d)
-		}
-	} else {
-		c[columnName] = plain(oneLine(row.name))
+	c := cells{
+		columnMark:    {mark, r.cfg.Palette.Paint(tone, mark)},
+		columnStatus:  {state, r.cfg.Palette.Paint(tone, state)},
+		columnAttempt: plain(fmt.Sprintf("#%d", attempt)),
+		columnElapsed: plain(words.Clock(r.board.age(row, now))),
+		columnWords:   plain(r.wordsOn(row, now)),
 	}
 	if row.detail != nil {
 		c[columnBar] = row.reading.bar(r)
 	}
-	c[columnMark] = piece{mark, r.cfg.Palette.Paint(tone, mark)}
-	c[columnStatus] = piece{state, r.cfg.Palette.Paint(tone, state)}
-	c[columnAttempt], c[columnElapsed], c[columnWords] = plain(attempt), plain(elapsed), plain(text)
+	if !r.board.single() {
+		c[columnName] = plain(oneLine(row.name))
+		return c
+	}
+	if d := timeoutOf(row.latest); d > 0 && r.width() >= wide {
+		c[columnElapsed] = plain(c[columnElapsed].plain + "/" + words.Short(d))
+	}
+	c[columnPhase] = plain(fmt.Sprintf("%-*s", phaseWidth, phase(row, now)))
 	return c
 }
 
-// stateOf says in a word where a target stands.
-func stateOf(row *Row) string {
-	switch {
-	case row.ending == poll.Cancelled:
-		return string(row.ending)
-	case row.status.String() == "":
-		return "waiting"
-	}
-	return row.status.String()
-}
-
-// mark returns the sign of where a target stands, and the words on it.
-func (r *Reporter) mark(row *Row, now time.Time) (mark, text string) {
-	mark, text = " ", row.reason
-	if row.detail != nil {
-		text = before(row.reading.others(), text)
-	}
+// stateOf says in a sign and a word where a target stands.
+func (r *Reporter) stateOf(row *Row, now time.Time) (mark, word string, tone term.Tone) {
+	word = cmp.Or(row.status.String(), "waiting")
 	switch {
 	case row.ending == poll.Succeeded:
-		return r.glyphs.good, text
+		return r.glyphs.good, word, term.Good
 	case row.ending == poll.Cancelled:
-		return r.glyphs.empty, text
+		return r.glyphs.empty, string(row.ending), term.Faint
 	case row.over():
-		return r.glyphs.bad, text
-	case r.board.single():
-		return r.glyphs.frame(r.board.age(row, now)), r.outlookOf(row, text, now)
-	case row.busy, row.list != nil && row.list.busy:
-		mark = r.glyphs.frame(r.board.at(now))
+		return r.glyphs.bad, word, term.Bad
+	case row.busy, r.board.single(), row.list != nil && row.list.busy:
+		return r.glyphs.frame(r.board.at(now)), word, toneOf(word)
 	}
-	if row.detail != nil && row.latest.Kind == poll.EventWait {
-		text = before(heldWords(row.latest.HeldBy), text)
-	}
-	return mark, text
+	return " ", word, toneOf(word)
 }
 
-// outlookOf adds to the words on a single wait what is known of the next attempt, and of past
-// runs.
-func (r *Reporter) outlookOf(row *Row, text string, now time.Time) string {
-	asked := hintWords(row.latest)
-	if row.judged > 0 && row.tellsHint {
-		asked = ""
+// wordsOn says why a target stands there and what is known of the next attempt and, of a single
+// wait, of past runs.
+func (r *Reporter) wordsOn(row *Row, now time.Time) string {
+	switch text := row.reason; {
+	case row.isMissed() && !endedByVerdict(row.ending):
+		return strings.TrimSuffix(string(row.ending)+": "+text, ": ")
+	case row.over(), row.detail == nil:
+		return text
+	case !r.board.single():
+		return before(heldWords(row.latest.HeldBy), before(row.reading.others(), text))
 	}
-	usual := r.forecast(row.operation(now))
-	if row.judged == 0 && (usual == "" || row.latest.Hint != nil) { // the target is in the opening line
+	text, usual := before(row.reading.others(), row.reason), r.forecast(row.operation(now))
+	if row.judged == 0 && usual == "" {
 		text = oneLine(row.latest.Target)
 	}
-	text = before(heldWords(row.latest.HeldBy), text+asked)
-	return before(text, usual)
+	if row.judged == 0 || !row.tellsHint {
+		text += hintWords(row.latest)
+	}
+	return before(before(heldWords(row.latest.HeldBy), text), usual)
 }
 
 // phase describes briefly what is under way.
