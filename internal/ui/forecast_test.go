@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -53,22 +52,8 @@ func TestForecast_age(t *testing.T) {
 
 func TestForecast_live(t *testing.T) {
 	t.Parallel()
-	for _, width := range []int{80} {
-		synctest.Test(t, func(t *testing.T) {
-			screen := newScreen(t, width)
-			r := New(Config{Streams: screen.streams(), Face: Live, Forecast: evenly{longest: 16 * time.Minute}})
-			replay(r, slowJob(), nil)
-			r.Close()
-			var shown []string
-			for i, drawing := range screen.drawings {
-				if i%600 == 0 { // one a minute
-					shown = append(shown, drawing)
-				}
-			}
-			golden(t, fmt.Sprintf("forecast/live-%d.txt", width),
-				strings.Join(append(append(shown, "== what stays"), screen.rows...), "\n")+"\n")
-		})
-	}
+	have := film(t, 80, time.Minute, slowJob(), Config{Forecast: evenly{longest: 16 * time.Minute}})
+	golden(t, "forecast/live.txt", have)
 }
 
 func TestForecast_objects(t *testing.T) {
@@ -116,18 +101,14 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 		replay(r, startedLate(), nil)
 		r.Close()
 		golden(t, "forecast/started-late.txt", err.String())
-
-		screen := newScreen(t, 120)
-		r = New(Config{Streams: screen.streams(), Face: Live, Forecast: forecast})
-		replay(r, startedLate(), nil)
-		r.Close()
-		if early := screen.drawings[3*60*10]; !strings.Contains(early, "about 8m left (usually 8m)") {
-			t.Errorf("before the start: %s", early)
-		}
-		if halfway := screen.drawings[8*60*10]; !strings.Contains(halfway, "about 6m left (usually 8m)") {
-			t.Errorf("4 minutes after it: %s", halfway)
-		}
 	})
+	drawn := strings.Split(film(t, 120, 2*time.Minute+40*time.Second, startedLate(), Config{Forecast: forecast}), "\n")
+	if !strings.Contains(drawn[0], "about 8m left (usually 8m)") {
+		t.Errorf("before the start: %s", drawn[0])
+	}
+	if !strings.Contains(drawn[2], "about 6m left (usually 8m)") {
+		t.Errorf("4 minutes after it: %s", drawn[2])
+	}
 	have := show(startedLate(), Config{Face: JSON, Forecast: forecast})
 	var done []string
 	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,91 +13,7 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A screen is a terminal that understands what the live face writes.
-type screen struct {
-	t          *testing.T
-	mu         sync.Mutex // the Reporter asks and writes on its timer's goroutine
-	width      int
-	told       int // the width that the Reporter last asked for
-	foreground bool
-	rows       []string // above the line of the cursor
-	line       string   // the line of the cursor
-	last       string   // the last drawing
-	draws      []time.Time
-	drawings   []string
-	raw        strings.Builder
-}
-
-func newScreen(t *testing.T, width int) *screen {
-	return &screen{t: t, width: width, foreground: true}
-}
-
-func (s *screen) streams() *term.Streams {
-	return &term.Streams{Err: s, ErrIsTerminal: true, Unicode: true,
-		Width: s.columns, Height: func() int { return 24 },
-		Foreground: func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.foreground }}
-}
-
-// columns is the width, and remembers what was said: a drawing that is under way
-// when the width changes is still right for the one before.
-func (s *screen) columns() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.told = s.width
-	return s.told
-}
-
-// set changes something that the Reporter may look at.
-func (s *screen) set(f func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-}
-
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.raw.Write(p)
-	text := escapes.ReplaceAllString(string(p), "")
-	if rest, ok := strings.CutPrefix(text, eraseLines); ok && rest != "\r" {
-		text = rest
-		s.line = ""
-	}
-	text, drawn, ok := strings.Cut(text, "\r")
-	if ok {
-		s.draw(drawn)
-	}
-	if strings.Contains(text, "\x1b") || text != "" && !strings.HasSuffix(text, "\n") {
-		s.t.Fatalf("not a line: %q", p)
-	}
-	if s.line != "" && !ok && text != "" {
-		s.t.Fatalf("%q runs into %q", text, s.line)
-	}
-	for row := range strings.Lines(text) {
-		s.rows = append(s.rows, strings.TrimSuffix(row, "\n"))
-	}
-	return len(p), nil
-}
-
-// draw takes what follows the carriage return of a drawing.
-func (s *screen) draw(text string) {
-	line, ok := strings.CutSuffix(text, "\x1b[J\r")
-	if !ok || strings.ContainsAny(line, "\r\n\x1b") {
-		s.t.Fatalf("not a drawing: %q", text)
-	}
-	if w := term.Width(line); w >= s.told && line != s.line {
-		s.t.Fatalf("%d columns in a terminal of %d: %q", w, s.told, line)
-	}
-	if line == s.last {
-		s.line = line // the same again, below what was said
-		return
-	}
-	s.line, s.last = line, line
-	s.draws = append(s.draws, time.Now())
-	s.drawings = append(s.drawings, line)
-}
 
 // replay shows the events of a recording at the times that it says, each a little late,
 // so that none falls together with a redraw. Before the event with number n,
@@ -126,19 +41,39 @@ func replay(r *Reporter, events []poll.Event, before func(n int)) {
 	}
 }
 
+// film shows events on a terminal and returns what is drawn below each interval, and what stays.
+func film(t *testing.T, width int, every time.Duration, events []poll.Event, cfg Config) string {
+	t.Helper()
+	text := ""
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, width, 30)
+		cfg.Streams, cfg.Palette = m.streams(), m.streams().Palette(term.ColorAuto)
+		r := New(cfg)
+		ended := make(chan struct{})
+		go func() {
+			time.Sleep(1234567 * time.Nanosecond) // not at the moment of a drawing
+			for {
+				select {
+				case <-ended:
+					return
+				case <-time.After(every):
+					rows := strings.Split(strings.TrimSpace(m.text()), "\n")
+					text += rows[len(rows)-1] + "\n"
+				}
+			}
+		}()
+		replay(r, events, nil)
+		close(ended)
+		r.Close()
+		text += "== what stays\n" + m.text()
+	})
+	return text
+}
+
 func TestLive_golden(t *testing.T) {
 	t.Parallel()
 	for name, width := range map[string]int{"succeeded": 80, "shared": 80, "timed-out": 40} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newScreen(t, width)
-			r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(term.ColorAuto), Until: []string{`.state=="done"`}})
-			replay(r, recordings()[name], nil)
-			r.Close()
-			if s.line != "" {
-				t.Errorf("%q is left on the screen", s.line)
-			}
-			golden(t, "one/"+name+"-live.txt", strings.Join(s.drawings, "\n")+"\n== what stays\n"+strings.Join(s.rows, "\n")+"\n")
-		})
+		golden(t, "one/"+name+"-live.txt", film(t, width, 200*time.Millisecond, recordings()[name], Config{Until: []string{`.state=="done"`}}))
 	}
 }
 
@@ -151,150 +86,69 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-func TestLive_redraw(t *testing.T) {
+// A run of an hour stays in a few lines, and is not drawn more often than eyes see.
+func TestLive_hour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
+		m := newTerminal(t, 80, 30)
+		r := New(Config{Streams: m.streams()})
+		began := time.Now()
 		replay(r, longRun(), nil)
 		r.Close()
-		for i := 1; i < len(s.draws); i++ {
-			gap := s.draws[i].Sub(s.draws[i-1])
-			if gap < redraw || gap > 2*redraw {
-				t.Fatalf("%v between two drawings, want %v", gap, redraw)
-			}
+		if most := int(time.Since(began)/redraw) + 10; m.writes > most || m.writes < most/2 {
+			t.Errorf("%d writes in an hour, want up to %d", m.writes, most)
 		}
-		if n := len(s.draws); n < 30000 {
-			t.Errorf("only %d drawings in an hour", n)
-		}
-		// Opening, first verdict, headline, two lines of summary, exit code.
-		if n := len(s.rows); n > 6 {
-			t.Errorf("%d lines stay: %q", n, s.rows)
+		if n := strings.Count(m.text(), "\n"); n > 6 {
+			t.Errorf("%d lines stay:\n%s", n, m.text())
 		}
 	})
 }
 
-// What is written between Clear and the next event has the screen to itself.
+// After Clear nothing is drawn until the end.
 func TestLive_clear(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
+		m := newTerminal(t, 80, 30)
+		r := New(Config{Streams: m.streams()})
 		events := newRecording(jobURL, time.Minute, 0).wait(2*time.Second, nil).attempt(notReady("queued"), httpAnswer(202, "")).
 			end(poll.Outcome{Ending: poll.Succeeded})
 		last := len(events) - 1
 		replay(r, events[:last], nil)
-		time.Sleep(time.Second)
-		if synctest.Wait(); s.line == "" {
+		drawn := func() bool {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			return strings.ContainsAny(m.text(), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+		}
+		if !drawn() {
 			t.Fatal("nothing is drawn")
 		}
 		r.Clear()
-		time.Sleep(time.Second)
-		if synctest.Wait(); s.line != "" {
-			t.Errorf("%q is drawn again", s.line)
+		if drawn() {
+			t.Errorf("it is drawn again:\n%s", m.text())
 		}
 		r.Event(events[last])
 		r.Close()
-		if len(s.rows) == 0 || !strings.HasPrefix(s.rows[len(s.rows)-1], "poll: ") {
-			t.Errorf("have %q, want closing words", s.rows)
+		if !strings.Contains(m.text(), "\npoll: NOT_READY after 1 attempt") {
+			t.Errorf("have %q, want closing words", m.text())
 		}
 	})
 }
 
-// Many attempts a second are no reason to draw more often.
-func TestLive_noFlicker(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		recording := newRecording("true", 0, 0)
-		for range 300 {
-			recording.attempt(notReady("exit 1"), exitAnswer(1, "", ""))
-			recording.now -= 49 * time.Millisecond // 1 ms for each
-		}
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
-		replay(r, recording.end(poll.Outcome{Ending: poll.AttemptsExhausted}), nil)
-		r.Close()
-		if n := len(s.draws); n > 5 {
-			t.Errorf("%d drawings in 0.3 s", n)
-		}
-	})
-}
-
-// The line follows the size of the terminal, also when that is absurd.
-func TestLive_resize(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
-		go func() {
-			for _, w := range []int{200, 60, 40, 21, 10, 2, 1, 80} {
-				time.Sleep(time.Minute)
-				s.set(func() { s.width = w })
-			}
-		}()
-		replay(r, longRun(), nil)
-		r.Close()
-	})
-}
-
-// In the background nothing is drawn and nothing erased; only the end is said.
-func TestLive_background(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
-		events := longRun()
-		var drawn int
-		replay(r, events, func(n int) {
-			s.set(func() {
-				switch n {
-				case 100: // Ctrl-Z and bg
-					s.foreground, s.line = false, ""
-					drawn = len(s.draws)
-					s.raw.Reset()
-				case 200:
-					if have := s.raw.String(); have != "" {
-						t.Errorf("written in the background: %.200q", have)
-					}
-					s.foreground = true
-				case 300:
-					if len(s.draws) == drawn {
-						t.Error("nothing is drawn after fg")
-					}
-					s.foreground, s.line = false, ""
-					s.raw.Reset()
-				}
-			})
-		})
-		r.Close()
-		if have := s.raw.String(); strings.Contains(have, "\x1b") || !strings.HasPrefix(have, "poll: interrupted") {
-			t.Errorf("at the end in the background: %.200q", have)
-		}
-	})
-}
-
-// What a command says stands in whole lines above the line that is drawn.
+// What a command writes stands in whole lines above what is drawn.
 func TestLive_stderr(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 80)
-		r := New(Config{Streams: s.streams()})
+		m := newTerminal(t, 80, 30)
+		r := New(Config{Streams: m.streams()})
 		w := r.Stderr()
-		events := longRun()
-		replay(r, events, func(n int) {
+		replay(r, longRun(), func(n int) {
 			if n%3 == 1 && n < 30 {
 				fmt.Fprintf(w, "event %d\npartial", n)
 			}
 		})
 		r.Close()
-		n := 0
-		for _, row := range s.rows {
-			if strings.HasPrefix(row, "| event") || row == "| partial" || strings.HasPrefix(row, "| partialevent") {
-				n++
-			}
-		}
-		if n != 20 {
-			t.Errorf("%d lines of stderr, want 20: %q", n, s.rows)
+		if n := len(regexp.MustCompile(`(?m)^\| (event|partial)`).FindAllString(m.text(), -1)); n != 20 {
+			t.Errorf("%d lines of stderr, want 20:\n%s", n, m.text())
 		}
 	})
 }
@@ -329,22 +183,21 @@ func TestLive_layout(t *testing.T) {
 	})
 }
 
+// Colours come and go as they are asked for, and no cursor is hidden, no mode changed.
 func TestLive_color(t *testing.T) {
 	t.Parallel()
-	s := newScreen(t, 80)
 	for _, mode := range []term.ColorMode{term.ColorNever, term.ColorAuto} {
-		s.raw.Reset()
-		s.line = ""
-		r := New(Config{Streams: s.streams(), Palette: s.streams().Palette(mode)})
+		s, _, err := term.Buffers("")
+		s.ErrIsTerminal = true
+		r := New(Config{Streams: s, Palette: s.Palette(mode)})
 		for _, ev := range recordings()["succeeded"] {
 			r.Event(ev)
 		}
 		r.Close()
-		if have, want := strings.Contains(s.raw.String(), "\x1b[3"), mode == term.ColorAuto; have != want {
+		if have, want := strings.Contains(err.String(), "\x1b[3"), mode == term.ColorAuto; have != want {
 			t.Errorf("mode %s: coloured %v, want %v", mode, have, want)
 		}
-		// No cursor hidden, no mode changed: nothing but colours and clearing.
-		if rest := escapes.ReplaceAllString(s.raw.String(), ""); strings.Count(rest, "\x1b") != strings.Count(rest, "\x1b[J") {
+		if rest := escapes.ReplaceAllString(err.String(), ""); strings.Count(rest, "\x1b") != strings.Count(rest, "\x1b[J") {
 			t.Errorf("another escape sequence in %q", rest)
 		}
 	}

@@ -151,19 +151,7 @@ func copying() []poll.Event {
 
 func TestProgress_golden(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newScreen(t, 90)
-		r := New(Config{Streams: s.streams()})
-		replay(r, copying(), nil)
-		r.Close()
-		var drawn []string
-		for i, line := range s.drawings {
-			if i%20 == 0 {
-				drawn = append(drawn, line)
-			}
-		}
-		golden(t, "progress/live.txt", strings.Join(append(append(drawn, "== what stays"), s.rows...), "\n")+"\n")
-	})
+	golden(t, "progress/live.txt", film(t, 90, 2*time.Second, copying(), Config{}))
 	synctest.Test(t, func(t *testing.T) {
 		s, _, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: Lines, Heartbeat: new(1500 * time.Millisecond), Show: values(t, ".stage", ".progress")})
