@@ -96,7 +96,11 @@ func (l *lines) attempt(row *Row, ev poll.Event, found *reading) {
 		l.verdict(row, ev, found)
 		if row.told.changes == maxChanges && l.r.cfg.Face != Live {
 			row.told.changes++
-			l.row(ev, "note", l.named(row, "note", "the reason changes often: from now on it is shown with the heartbeat"))
+			quieter := "the reason changes often: from now on only the status is shown"
+			if l.heartbeat > 0 {
+				quieter = "the reason changes often: from now on it is shown with the heartbeat"
+			}
+			l.row(ev, "note", l.named(row, "note", quieter))
 		}
 	case !isShown && len(ev.Verdict.Hints) > 0:
 		l.hint(row, ev, found)
