@@ -240,3 +240,31 @@ func TestList_forecast(t *testing.T) {
 		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
 	}
 }
+
+// Of several lists, only the elements of the one that is being asked for are under way.
+func TestList_busy(t *testing.T) {
+	t.Parallel()
+	r := New(Config{Streams: quiet(), Goal: "all elements"})
+	now := time.Now()
+	look := func(run poll.RunID, n int) {
+		event := func(kind poll.EventKind, n int, o *status.Observation) {
+			r.board.Update(poll.Event{Kind: kind, Run: run, N: n, At: now, Attempt: 1, Observation: o, Verdict: notReady("x")})
+		}
+		event(poll.EventStart, 0, nil)
+		if n > 0 {
+			event(poll.EventAttempt, 0, httpAnswer(200, "[]"))
+			element := httpAnswer(200, "{}")
+			element.Within, element.Presence = expr.NewDoc([]byte("[]")), status.Present
+			run = 0
+			event(poll.EventAttempt, n, element)
+		}
+	}
+	look(1, 1)
+	look(2, 2)
+	look(2, 0)
+	for i, want := range []string{" ", "⠋"} {
+		if mark, _, _ := r.stateOf(r.board.rows[i], now); mark != want {
+			t.Errorf("element %d: have the sign %q, want %q", i+1, mark, want)
+		}
+	}
+}
