@@ -188,11 +188,8 @@ func (r *Row) over() bool { return r.ending != "" }
 
 // age returns how long a target has been waited for, or was.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
-	switch {
-	case r.over():
+	if r.over() {
 		return r.elapsed
-	case b.single(): // the clock may have been set
-		return max(0, r.latest.Elapsed+now.Sub(r.latest.At))
 	}
 	return max(0, b.at(now)-r.began)
 }
