@@ -149,8 +149,6 @@ func TestResult_fullDevice(t *testing.T) {
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 1e6)
-	long := "x" + strings.Repeat("é", 1e5)   // in pieces, of which the first would end within a letter
-	longer := "x" + strings.Repeat("€", 1e5) // and here, too
 	tests := []struct{ name, body, want, encoding string }{
 		{"object", "{\n \"a\" : 9007199254740993,\n \"b\":\"<&>\" }\n", `{"a":9007199254740993,"b":"<&>"}`, ""},
 		{"white space and escapes", " [ \"a \\\" b\\\\\" ,\t\" \\\\\\\" , \" , { } ]\r\n", `["a \" b\\"," \\\" , ",{}]`, ""},
@@ -159,17 +157,13 @@ func TestResult_jsonBody(t *testing.T) {
 		{"empty", "", `""`, ""},
 		{"binary", "\xff\x00", `"/wA="`, "base64"},
 		{"JSON with a byte that is not UTF-8", "\"\xff\"", `"Iv8i"`, "base64"},
-		{"the JSON that stands in for text", `"\u0000"`, `"\u0000"`, ""},
-		{"a long text", long, `"` + long + `"`, ""},
-		{"a longer text", longer, `"` + longer + `"`, ""},
-		{"long binary", strings.Repeat("\xff\x00\x01", 1e5), `"` + strings.Repeat("/wAB", 1e5) + `"`, "base64"},
 		{"too deep", deep, `"` + deep + `"`, ""},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			s, out, _ := term.Buffers("")
-			output := Output{JSON: true, Print: printed("", `{"body":"\u0000"}`)}
+			output := Output{JSON: true}
 			if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
 				t.Fatal(err)
 			}
