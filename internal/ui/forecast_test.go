@@ -58,27 +58,13 @@ func TestForecast_live(t *testing.T) {
 
 func TestForecast_objects(t *testing.T) {
 	t.Parallel()
-	forecast := evenly{longest: 16 * time.Minute}
-	have := show(slowJob(), Config{Face: JSON, Forecast: forecast})
-	schema := readSchema(t, "event.schema.json")
-	for line := range strings.Lines(have) {
-		if err := validate(schema, line); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
+	cfg := Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}}
+	have := show(slowJob(), cfg)
+	checkEvents(t, have, len(slowJob()))
 	golden(t, "forecast/events.ndjson", have)
-
-	s, out, _ := term.Buffers("")
-	events := slowJob()
-	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
-	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
-		t.Errorf("%s: %v", out, err)
-	}
-	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(out.String(), want) {
-		t.Errorf("have %s\nwant %s in it", out, want)
+	have = outcome(t, slowJob(), cfg, Output{JSON: true})
+	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(have, want) {
+		t.Errorf("have %s\nwant %s in it", have, want)
 	}
 }
 
@@ -117,14 +103,9 @@ func TestForecast_countsFromTheStart(t *testing.T) {
 	if want := "0 0 0 0 0.5 0.5 0.5"; strings.Join(done, " ") != want {
 		t.Errorf("probability_done: have %s, want %s", done, want)
 	}
-	events := startedLate()
-	s, out, _ := term.Buffers("")
-	result := Output{JSON: true}.Settle(*events[len(events)-1].Outcome)
-	if err := New(Config{Streams: s, Forecast: forecast}).WriteResult(result, 0); err != nil {
-		t.Fatal(err)
-	}
-	if want := `"probability_done":0.5`; !strings.Contains(out.String(), want) {
-		t.Errorf("have %s\nwant %s in it", out, want)
+	have = outcome(t, startedLate(), Config{Forecast: forecast}, Output{JSON: true})
+	if want := `"probability_done":0.5`; !strings.Contains(have, want) {
+		t.Errorf("have %s\nwant %s in it", have, want)
 	}
 }
 

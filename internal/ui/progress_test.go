@@ -160,12 +160,7 @@ func TestProgress_golden(t *testing.T) {
 		golden(t, "progress/lines.txt", err.String())
 	})
 	have := show(copying(), Config{Face: JSON, Show: values(t, ".stage", ".progress")})
-	schema := readSchema(t, "event.schema.json")
-	for line := range strings.Lines(have) {
-		if err := validate(schema, line); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
+	checkEvents(t, have, len(copying()))
 	if n := strings.Count(have, `"progress":0.5,"show":["copying",0.50]`); n != 1 {
 		t.Errorf("half is told %d times:\n%s", n, have)
 	}

@@ -38,80 +38,74 @@ func validate(s *jsonschema.Resolved, text string) error {
 	return s.Validate(v)
 }
 
+// checkEvents compares events in JSON, one a line, with their schema.
+func checkEvents(t *testing.T, text string, want int) {
+	t.Helper()
+	schema, n := readSchema(t, "event.schema.json"), 0
+	for line := range strings.Lines(text) {
+		n++
+		if err := validate(schema, line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if n != want {
+		t.Errorf("%d lines for %d events", n, want)
+	}
+}
+
 func TestEvents_schema(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t, "event.schema.json")
-	for name, events := range recordings() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			have := show(events, Config{Face: JSON, Verbose: true,
-				Getenv: environment("GITHUB_ACTIONS", "true")})
-			n := 0
-			for line := range strings.Lines(have) {
-				n++
-				if err := validate(schema, line); err != nil {
-					t.Errorf("%s: %v", line, err)
-				}
-			}
-			if n != len(events) {
-				t.Errorf("%d lines for %d events", n, len(events))
-			}
-		})
+	actions := environment("GITHUB_ACTIONS", "true")
+	for _, events := range recordings() {
+		checkEvents(t, show(events, Config{Face: JSON, Verbose: true, Getenv: actions}), len(events))
 	}
+	for _, events := range groups() {
+		size := groupSize(events)
+		checkEvents(t, show(events, Config{Face: JSON, Targets: size, Goal: allOf(size), Getenv: actions}), len(events))
+	}
+	if err := validate(readSchema(t, "summary.schema.json"), summaryWith(`[]`, allCounts)); err != nil {
+		t.Error(err)
+	}
+}
+
+// outcome returns the object that describes how events end.
+func outcome(t *testing.T, events []poll.Event, cfg Config, output Output) string {
+	t.Helper()
+	s, out, _ := term.Buffers("")
+	cfg.Streams, cfg.Face = s, None
+	r := New(cfg)
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	r.Close()
+	if err := r.WriteResult(output.Settle(*events[len(events)-1].Outcome), 124); err != nil {
+		t.Fatal(err)
+	}
+	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
+		t.Errorf("%s: %v", out, err)
+	}
+	return out.String()
 }
 
 func TestOutcomes_schema(t *testing.T) {
 	t.Parallel()
-	schema := readSchema(t, "outcome.schema.json")
 	for name, events := range recordings() {
-		for which, output := range map[string]Output{
-			"":         {JSON: true},
-			"-value":   {JSON: true, Print: printed("a", `{"a":[1]}`)},
-			"-missing": {JSON: true, Print: notPrinted},
-		} {
-			t.Run(name+which, func(t *testing.T) {
-				t.Parallel()
-				s, out, _ := term.Buffers("")
-				r := New(Config{Streams: s, Face: None})
-				var result Result
-				for _, ev := range events {
-					if ev.Kind == poll.EventEnd {
-						result = output.Settle(*ev.Outcome)
-					}
-					r.Event(ev)
-				}
-				if err := r.WriteResult(result, 124); err != nil {
-					t.Fatal(err)
-				}
-				if err := validate(schema, out.String()); err != nil {
-					t.Errorf("%s: %v", out, err)
-				}
-				if which == "-value" && (name == "shared" || name == "timed-out") {
-					golden(t, "one/"+name+"-outcome.json", out.String())
-				}
-			})
+		outcome(t, events, Config{}, Output{JSON: true})
+		outcome(t, events, Config{}, Output{JSON: true, Print: notPrinted})
+		have := outcome(t, events, Config{}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
+		if name == "shared" || name == "timed-out" {
+			golden(t, "one/"+name+"-outcome.json", have)
 		}
 	}
-	t.Run("usage", func(t *testing.T) {
-		t.Parallel()
-		s, out, _ := term.Buffers("")
-		if err := WriteFailure(s, 2, "unknown flag"); err != nil {
-			t.Fatal(err)
-		}
-		if err := validate(schema, out.String()); err != nil {
-			t.Errorf("%s: %v", out, err)
-		}
-	})
-	t.Run("binary", func(t *testing.T) {
-		t.Parallel()
-		s, out, _ := term.Buffers("")
-		if err := writeResult(s, Output{JSON: true}.Settle(success(httpAnswer(200, "\xff")))); err != nil {
-			t.Fatal(err)
-		}
-		if err := validate(schema, out.String()); err != nil {
-			t.Errorf("%s: %v", out, err)
-		}
-	})
+	binary := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, "\xff")).end(poll.Outcome{Ending: poll.Succeeded})
+	outcome(t, binary, Config{}, Output{JSON: true})
+	s, out, _ := term.Buffers("")
+	if err := WriteFailure(s, 2, "unknown flag"); err != nil {
+		t.Fatal(err)
+	}
+	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
+		t.Errorf("%s: %v", out, err)
+	}
 }
 
 // allCounts and summaryWith make the object of --json for several targets.
@@ -169,26 +163,5 @@ func TestSchemas_refuse(t *testing.T) {
 				t.Errorf("%s accepts %s", name, text)
 			}
 		}
-	}
-}
-
-func TestGroupEvents_schema(t *testing.T) {
-	t.Parallel()
-	schema := readSchema(t, "event.schema.json")
-	for name, events := range groups() {
-		n := 0
-		have := show(events, Config{Face: JSON, Targets: groupSize(events), Goal: allOf(groupSize(events)), Getenv: environment("GITHUB_ACTIONS", "true")})
-		for line := range strings.Lines(have) {
-			n++
-			if err := validate(schema, line); err != nil {
-				t.Errorf("%s: %s: %v", name, line, err)
-			}
-		}
-		if n != len(events) {
-			t.Errorf("%s: %d lines for %d events", name, n, len(events))
-		}
-	}
-	if err := validate(readSchema(t, "summary.schema.json"), summaryWith(`[]`, allCounts)); err != nil {
-		t.Error(err)
 	}
 }
