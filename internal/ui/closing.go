@@ -227,5 +227,8 @@ func (r *Reporter) failedLists(said string) (text string) {
 			}
 		}
 	}
+	if more := len(failed) - closingLists; more > 0 {
+		text += fmt.Sprintf("poll: and %s\n", words.Count(more, "further list"))
+	}
 	return text
 }

@@ -182,7 +182,7 @@ func TestList_manyFail(t *testing.T) {
 	}
 	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
 	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
-	if n := strings.Count(have, ": ERROR after 1 attempt"); n != closingLists {
+	if n := strings.Count(have, ": ERROR after 1 attempt"); n != closingLists || !strings.Contains(have, "poll: and 2 further lists\n") {
 		t.Errorf("%d of 5 lists are told of:\n%s", n, have)
 	}
 }
