@@ -139,14 +139,15 @@ func (r *Row) lack() string {
 // missing says which targets are not done, grouped by how they ended and why.
 func (r *Reporter) missing() string {
 	b := r.board
-	if b.size == 0 {
+	left := b.size - b.endings()[poll.Succeeded]
+	if left == 0 {
 		return ""
 	}
 	thing := "target"
 	if len(b.lists) > 0 {
 		thing = "element"
 	}
-	text := fmt.Sprintf("poll: %d of %s not done:\n", b.size-b.endings()[poll.Succeeded], words.Count(b.size, thing))
+	text := fmt.Sprintf("poll: %d of %s not done:\n", left, words.Count(b.size, thing))
 	rest, told := 0, map[string]bool{}
 	for i, lack := range b.crowds((*Row).lack) {
 		if i >= closingReasons {

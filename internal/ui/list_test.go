@@ -268,3 +268,19 @@ func TestList_busy(t *testing.T) {
 		}
 	}
 }
+
+// A list whose elements are all done, but which is not complete, lacks no element.
+func TestList_notComplete(t *testing.T) {
+	t.Parallel()
+	l := newListing("41")
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", verdict(status.Success, until, `.state is "done"`), status.Present)
+	l.ended("41", succeeded)
+	o := timedOut
+	o.Reason = "timed out after 10s; last: 1 element"
+	l.end(o)
+	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
+	if strings.Contains(have, "not done") || !strings.Contains(have, "https://api.example.com/jobs: timed out: NOT_READY after 1 attempt") {
+		t.Errorf("have\n%s", have)
+	}
+}
