@@ -49,9 +49,6 @@ func isPlain(s string) bool {
 	return true
 }
 
-// Invisible reports whether a terminal would obey a character, or not show it.
-func Invisible(r rune) bool { return unicode.IsControl(r) || hidden(r) }
-
 // Block returns text from outside as separate lines, each beginning with "| " and
 // ending with a newline; for empty text there are none. Tabs are expanded, a
 // carriage return before a newline is dropped. Other control characters and bytes
