@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/pollcli/poll/internal/cli"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 func main() {

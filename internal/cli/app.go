@@ -15,8 +15,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // A World holds what the process gets from its environment.
@@ -52,7 +52,7 @@ func (w World) program() *argv.Program {
 		Describe:  describeOperand,
 		Lookup:    w.Lookup,
 		Write: func(ctx context.Context, text string) error {
-			return w.deliver(ctx, func() error { return report.WriteOut(w.Streams, []byte(text)) })
+			return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
 		},
 	}
 	p.Subcommands = []argv.Constructor{
@@ -91,7 +91,7 @@ func Run(ctx context.Context, w World) ExitCode {
 	}
 	w.refuse("usage", err)
 	if line.Subcommand() == "" && line.On("json") {
-		if err := report.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
+		if err := ui.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
 			return w.finish(err)
 		}
 	}
@@ -101,7 +101,7 @@ func Run(ctx context.Context, w World) ExitCode {
 // refuse says why nothing is attempted.
 func (w World) refuse(what string, err error) {
 	text := usageText(err)
-	io.WriteString(w.Streams.Err, text+report.Annotation(w.getenv, what, strings.TrimSpace(text)))
+	io.WriteString(w.Streams.Err, text+ui.Annotation(w.getenv, what, strings.TrimSpace(text)))
 }
 
 // A file may be endless, so reading is limited: for a body, an answer or a

@@ -12,9 +12,9 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -47,7 +47,7 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 	err := await(reading, func() error { return w.read(ctx, l) })
 	w.report.Opening = append(w.report.Opening, w.world.doubts(l)...)
 	if err != nil && !argv.IsUsage(err) && l.On("json") {
-		return errors.Join(err, report.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
+		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
 	}
 	return err
 }
@@ -133,11 +133,11 @@ func nothingToWaitFor(l *argv.Line) error {
 
 // readOutput reads what is shown, and what goes to stdout.
 func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
-	face := report.Face(l.Choice("progress"))
+	face := ui.Face(l.Choice("progress"))
 	if l.On("quiet") {
-		face = report.None
+		face = ui.None
 	}
-	w.report = report.Config{
+	w.report = ui.Config{
 		Streams: w.world.Streams,
 		Palette: w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
 		Face:    face,
@@ -215,7 +215,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind)
 		if err != nil {
 			return badExpression(g.Origin, err)
 		}
-		w.output.Print = append(w.output.Print, func(o *status.Observation) (report.Value, error) {
+		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
 			inTime, cancel := w.withDeadline(ctx)
 			defer cancel()
 			return printed(inTime, e, o)
@@ -225,7 +225,7 @@ func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind)
 }
 
 // printed returns the value of --print. A missing or unknown value is an error.
-func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.Value, error) {
+func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value, error) {
 	env := status.Environment(o)
 	env.Context = ctx
 	result := e.Eval(env)
@@ -234,15 +234,15 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 		if _, over := errors.AsType[*timeoutError](cause); over {
 			ending = poll.TimedOut
 		}
-		return report.Value{}, &report.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
+		return ui.Value{}, &ui.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
 	}
 	value := result.Value()
 	if !value.Exists() {
 		why := result.Explain()
 		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
-		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
+		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
 	}
-	return report.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
 }
 
 // reportLearning shows what past runs say about this one.

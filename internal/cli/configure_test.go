@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -33,11 +33,11 @@ func TestPrinted_givenUp(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(cause)
 		_, err := printed(ctx, e, o)
-		if given, ok := errors.AsType[*report.GivenUp](err); !ok || given.Ending != want || !errors.Is(err, cause) && !errors.Is(given.Cause, cause) {
+		if given, ok := errors.AsType[*ui.GivenUp](err); !ok || given.Ending != want || !errors.Is(err, cause) && !errors.Is(given.Cause, cause) {
 			t.Errorf("%v: have %v, want %v", cause, err, want)
 		}
-		out := report.Output{Print: []func(*status.Observation) (report.Value, error){
-			func(o *status.Observation) (report.Value, error) { return printed(ctx, e, o) },
+		out := ui.Output{Print: []func(*status.Observation) (ui.Value, error){
+			func(o *status.Observation) (ui.Value, error) { return printed(ctx, e, o) },
 		}}
 		result := out.Settle(poll.Outcome{Ending: poll.Succeeded, Status: status.Success, Observation: o})
 		if have := outcomeCode(result.Outcome); result.Outcome.Status != status.NotReady || have == ExitError || have == ExitSuccess {

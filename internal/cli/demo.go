@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -50,7 +50,7 @@ func demo(ctx context.Context, world World) error {
 		world:   world,
 		start:   time.Now(),
 		timeout: demoTimeout,
-		report: report.Config{
+		report: ui.Config{
 			Streams: world.Streams,
 			Palette: world.Streams.Palette(term.ColorAuto),
 			Until:   []string{demoCondition},

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )

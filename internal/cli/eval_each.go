@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/system"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -148,7 +148,7 @@ type guard struct {
 	ctx       context.Context // done at the first signal
 	hurry     <-chan struct{} // closed at the second
 	limits    chan limit
-	delivered func() int64 // changes while the result is being read
+	delivered func() int64 // grows while the result is being read
 	writing   atomic.Bool  // the result is being written
 	end       func(error)
 }
@@ -168,7 +168,7 @@ func (w World) limit(l limit) {
 }
 
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
-	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Delivered}
+	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Written}
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()

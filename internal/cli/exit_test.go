@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -52,12 +52,12 @@ func TestExitCode(t *testing.T) {
 		{nil, 0},
 		{argv.Usagef("no such flag"), 2},
 		{fmt.Errorf("in a wait: %w", argv.Usagef("no such flag")), 2},
-		{&report.ResultError{Err: errors.New("full")}, 125},
+		{&ui.ResultError{Err: errors.New("full")}, 125},
 		{&exitError{code: 3}, 3},
 		{&system.SignalError{Signal: syscall.SIGINT}, 130},
 		{errors.New("anything else"), 125},
 		// When several hold, the signal is first.
-		{errors.Join(&report.ResultError{Err: errors.New("full")}, &system.SignalError{Signal: syscall.SIGHUP}), 129},
+		{errors.Join(&ui.ResultError{Err: errors.New("full")}, &system.SignalError{Signal: syscall.SIGHUP}), 129},
 	} {
 		if have := exitCode(test.err); have != test.want {
 			t.Errorf("%v: have %d, want %d", test.err, have, test.want)

@@ -6,8 +6,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // The headings of the main command's help.
@@ -79,7 +79,7 @@ func waitFlags() argv.Flags {
 		{Name: "show", Value: "EXPR", Many: true, Group: groupOutput, Usage: "show a value of each answer, a progress as a bar"},
 		{Name: "json", Group: groupOutput, Usage: "print one JSON object that describes the outcome"},
 		{Name: "result-file", Value: "FILE", Hidden: true}, // for the action: --json does not keep bytes as they are
-		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(report.Faces())},
+		{Name: "progress", Value: "P", Group: groupOutput, Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
 		{Name: "quiet", Aliases: []string{"q"}, Group: groupOutput, Usage: "only errors: --progress none"},
 		{Name: "verbose", Aliases: []string{"v"}, Group: groupOutput, Usage: "every attempt with its answer and decisions"},
 		{Name: "heartbeat", Value: "D", Distinctive: true, Rare: true, Group: groupOutput, Default: "30s, growing to 5m", Usage: "report at least this often"},

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // testProgram is poll without surroundings.

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -24,7 +24,7 @@ func TestNoticeLong(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			streams, _, said := term.Buffers("")
-			reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
+			reporter := ui.New(ui.Config{Streams: streams, Face: ui.Lines})
 			reporter.Event(poll.Event{Kind: poll.EventWait, At: time.Now()})
 			long := noticeLong(reporter)
 			for _, runs := range test.runs {

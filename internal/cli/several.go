@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
 )
@@ -34,8 +34,9 @@ type group struct {
 	poll.Group
 	pollers []poll.Poller              // until they are waited for
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	settled *report.Result             // of a target that has succeeded, until its end is told
+	settled *ui.Result                 // of a target that has succeeded, until its end is told
 	codes   map[poll.Ending]ExitCode
+	ended   []func() // to be called when all results are written
 }
 
 // readSeveral reads everything where there may be several targets.
@@ -252,7 +253,7 @@ func (g *group) slowly(l *argv.Line) string {
 // stdout. The error determines the exit code.
 func (w *wait) runSeveral(ctx context.Context) error {
 	g := w.group
-	reporter := report.New(w.report)
+	reporter := ui.New(w.report)
 	defer reporter.Close()
 	w.share.tell(reporter)
 	if len(g.pollers) == 0 { // and none had to be
@@ -262,9 +263,6 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		// What thousands of targets keep while they wait would otherwise be doubled.
 		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
-	ctx, abort := context.WithCancelCause(ctx)
-	defer abort(nil)
-	w.output.Lost = abort
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
 	for event := range g.Events(ctx, w.pollers()) {
@@ -273,7 +271,9 @@ func (w *wait) runSeveral(ctx context.Context) error {
 		switch event.Kind {
 		case poll.EventGoal:
 			w.learns.EndList(inTime, *event.Summary)
-			reporter.Note(w.remember(ctx)...)
+			for _, warning := range w.remember(ctx) {
+				reporter.Say(warning)
+			}
 			return w.reached(ctx, reporter, event)
 		case poll.EventEnd:
 			if err := w.endOne(ctx, inTime, reporter, event); err != nil {
@@ -308,7 +308,7 @@ func (w *wait) pollers() func(yield func(poll.Poller) bool) {
 
 // endOne reports how a target ended and writes its result. The deadline does not break that
 // off: the guard does, if nobody reads.
-func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, event poll.Event) error {
+func (w *wait) endOne(ctx, inTime context.Context, reporter *ui.Reporter, event poll.Event) error {
 	g, n := w.group, event.N
 	outcome := *event.Outcome
 	learns := g.learns[n]
@@ -325,14 +325,15 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *report.Reporter, ev
 	if _, known := g.codes[outcome.Ending]; !known || code == ExitInternal {
 		g.codes[outcome.Ending] = code
 	}
-	deliver := func(_ context.Context, write func() error) error { return write() }
-	if reporter.MayWait(result) {
-		deliver = w.world.deliver
-	}
-	if err := deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
+	ended := w.jobs.end(event, code)
+	if err := w.world.deliver(ctx, func() error { return reporter.WriteTarget(n, result, int(code)) }); err != nil {
 		return err
 	}
-	reporter.Delivered(result, w.jobs.end(event, code))
+	if result.AtEnd() {
+		g.ended = append(g.ended, ended)
+		return nil
+	}
+	ended()
 	return nil
 }
 
@@ -359,13 +360,18 @@ func (w *wait) remember(ctx context.Context) []string {
 }
 
 // reached reports how all ended and ends stdout.
-func (w *wait) reached(ctx context.Context, reporter *report.Reporter, event poll.Event) error {
+func (w *wait) reached(ctx context.Context, reporter *ui.Reporter, event poll.Event) error {
 	g := w.group
 	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
 	reporter.Event(event)
 	reporter.Close()
 	code := w.jobs.code(g.code(*event.Summary))
 	err := w.world.deliver(ctx, func() error { return reporter.WriteSummary(w.output, *event.Summary, int(code)) })
+	for _, ended := range g.ended {
+		if err == nil {
+			ended()
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/report"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/poll/fleet"
 )
@@ -56,7 +56,7 @@ func (n *notes) add(note string) {
 }
 
 // tell tells a reporter what there is to tell. Nil has nothing.
-func (s *share) tell(r *report.Reporter) {
+func (s *share) tell(r *ui.Reporter) {
 	if s == nil {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/report"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -58,7 +58,7 @@ func TestCredentialsOf(t *testing.T) {
 func TestShare_tell(t *testing.T) {
 	t.Parallel()
 	streams, _, said := term.Buffers("")
-	reporter := report.New(report.Config{Streams: streams, Face: report.Lines})
+	reporter := ui.New(ui.Config{Streams: streams, Face: ui.Lines})
 	defer reporter.Close()
 	var s share
 	s.notes.add("before")

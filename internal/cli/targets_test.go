@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/targets"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // variables has, for the variable of each flag, values that are meant for some wait. unlike

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -82,8 +82,8 @@ type wait struct {
 	world          World
 	start          time.Time
 	timeout, grace time.Duration // 0 for none
-	report         report.Config
-	output         report.Output
+	report         ui.Config
+	output         ui.Output
 	resultFile     string // "" for none
 	showStderr     bool
 	passExitCode   bool
@@ -102,8 +102,8 @@ func (w *wait) withDeadline(ctx context.Context) (context.Context, context.Cance
 
 // run runs the poller, reports its events and writes the result to stdout. The
 // error determines the exit code.
-func (w *wait) run(ctx context.Context) (result report.Result, err error) {
-	reporter := report.New(w.report)
+func (w *wait) run(ctx context.Context) (result ui.Result, err error) {
+	reporter := ui.New(w.report)
 	defer reporter.Close()
 	w.share.tell(reporter)
 	if w.showStderr {
@@ -133,7 +133,7 @@ func (w *wait) run(ctx context.Context) (result report.Result, err error) {
 const longCommand = 10 * time.Second
 
 // noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
-func noticeLong(reporter *report.Reporter) *time.Timer {
+func noticeLong(reporter *ui.Reporter) *time.Timer {
 	var once sync.Once
 	timer := time.AfterFunc(longCommand, func() {
 		once.Do(func() {
@@ -147,7 +147,7 @@ func noticeLong(reporter *report.Reporter) *time.Timer {
 // end reports how the run ended and writes the result to stdout. A run that is learned from is
 // remembered after the result, which does not wait for others who hold the history; the last
 // words do.
-func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Event) (result report.Result, err error) {
+func (w *wait) end(ctx context.Context, reporter *ui.Reporter, event poll.Event) (result ui.Result, err error) {
 	outcome := w.lookAgain(ctx, *event.Outcome)
 	if outcome.Ending == poll.CannotRun && w.advice != "" {
 		outcome.Notes = append(outcome.Notes, w.advice)
@@ -177,7 +177,7 @@ func (w *wait) end(ctx context.Context, reporter *report.Reporter, event poll.Ev
 
 // conclude writes the result, notes the end, and returns the error that determines the exit
 // code.
-func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result report.Result, end poll.Event) error {
+func (w *wait) conclude(ctx context.Context, reporter *ui.Reporter, result ui.Result, end poll.Event) error {
 	code := outcomeCode(result.Outcome)
 	if w.passExitCode {
 		code = passedCode(code, result.Outcome)
@@ -190,7 +190,7 @@ func (w *wait) conclude(ctx context.Context, reporter *report.Reporter, result r
 	err := w.world.deliver(ctx, func() error {
 		if w.resultFile != "" && (!result.Outcome.Resumed || result.Outcome.Observation != nil) {
 			if err := system.WriteFile(w.resultFile, result.Answer()); err != nil {
-				return &report.ResultError{Err: err}
+				return &ui.ResultError{Err: err}
 			}
 		}
 		return reporter.WriteResult(result, int(code))

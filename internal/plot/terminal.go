@@ -6,7 +6,7 @@ import (
 
 	"github.com/guptarohit/asciigraph"
 
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
 

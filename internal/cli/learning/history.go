@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
-	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/table"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/system"
-	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/table"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // formatFlag returns the flag that chooses among formats; the first is the default.

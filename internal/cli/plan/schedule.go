@@ -12,8 +12,8 @@ import (
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/table"
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
 

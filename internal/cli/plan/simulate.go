@@ -13,8 +13,8 @@ import (
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/table"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/table"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 // SimulateCommand returns the command that simulates contention.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/ui/table"
 )
 
 type resultColumn = table.Column[simulate.Result]

@@ -11,7 +11,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
 

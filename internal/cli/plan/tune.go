@@ -9,7 +9,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/table"
+	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
 

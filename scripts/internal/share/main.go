@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/cli"
-	"github.com/pollcli/poll/internal/term"
+	"github.com/pollcli/poll/internal/ui/term"
 )
 
 func main() {

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package term
-
-func onSuspend(func(stop func())) (release func()) { return func() {} }

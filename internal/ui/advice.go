@@ -1,0 +1,98 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// advice returns what made the verdict doubtful, what would have decided, and which
+// flags would turn such an end into a wait, or a result.
+func advice(o *poll.Outcome) []string {
+	list := append(oneLines("note: ", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
+	if o.Observation != nil {
+		list = append(list, remedy(o.Verdict.Advice))
+	}
+	if o.Observation != nil && o.Ending != poll.Succeeded {
+		if list = append(list, instead(o)); o.Observation.Truncated {
+			list = append(list, "to keep more of the answer: --max-body SIZE")
+		}
+	}
+	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+}
+
+// remarks returns what programs are told besides the reason.
+func remarks(o *poll.Outcome) []string {
+	list := append(oneLines("", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
+	if s := remedy(o.Verdict.Advice); s != "" {
+		list = append(list, s)
+	}
+	return list
+}
+
+// hints returns what may have been meant where a rule read something missing.
+func hints(v status.Verdict) []string {
+	isSaid := func(hint string) bool { return strings.Contains(v.Reason, hint) }
+	list := slices.DeleteFunc(slices.Clone(v.Hints), isSaid)
+	if v.Advice.Code == status.AdviceNext {
+		list = append(list, "--next EXPR reads its URL, --next '?NAME={EXPR}' a parameter; --next none if this page is all")
+	}
+	return oneLines("hint: ", list)
+}
+
+// instead returns flags with which to go on after an answer that is an error by
+// itself, "" for none. Expressions are quoted for a shell.
+func instead(o *poll.Outcome) string {
+	obs := o.Observation
+	switch {
+	case o.Ending != poll.Failed || o.Verdict.Rule != "":
+		return ""
+	case errors.Is(o.Err(), poll.ErrUntrusted), obs.Following.Untrusted:
+		return "to follow it anyway, with credentials and body: --location-trusted"
+	case obs.Code == nil, obs.Following.Monitor == status.MonitorResult: // no condition is evaluated on the result
+		return ""
+	}
+	code, starts := *obs.Code, obs.Following.Start
+	// These may mean that the resource does not exist yet, or is still locked.
+	later := code == http.StatusNotFound || code == http.StatusConflict || code == http.StatusLocked
+	decidesSuccess := func(a status.Answer) bool { return a.Rule.Status == status.Success }
+	switch {
+	case starts && later:
+		end, again := "accepted", fmt.Sprintf("--follow none --not-ready-if '$status==%d'", code)
+		if slices.ContainsFunc(o.Verdict.Answers, decidesSuccess) {
+			end = "done"
+		} else { // being accepted is then enough, and no condition says so yet
+			again += " --until '$status<300'"
+		}
+		return "a start is sent once; if repeating it does no harm, this sends it until it is " + end + ": " + again
+	case starts && (code == http.StatusMovedPermanently || code == http.StatusFound):
+		return "to look where it leads: --follow '$header.Location'"
+	case later:
+		return fmt.Sprintf("to keep waiting on this answer: --not-ready-if '$status==%d'", code)
+	}
+	return ""
+}
+
+// remedy returns the flags that follow a verdict's advice, "" for none.
+func remedy(a status.Advice) string {
+	switch a.Code {
+	case status.AdviceTrust:
+		return "to trust it: --cacert FILE names another authority, -k accepts any certificate"
+	case status.AdviceFollow:
+		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
+	case status.AdviceKey:
+		return "to name the elements otherwise: --key EXPR, which may be repeated"
+	case status.AdviceFinalStates:
+		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
+	case status.AdviceEach:
+		return "to look at all pages, and wait for each element: --each EXPR, such as --each .items"
+	case status.AdviceDone:
+		return `to say when it is done: --until EXPR, such as --until '.state == "done"'`
+	}
+	return ""
+}

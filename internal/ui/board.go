@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// fewRows is up to how many targets each is shown by itself.
+const fewRows = 20
+
+// A Row is what is known of a target, or of a list whose elements are targets. It is little,
+// since there may be many.
+type Row struct {
+	n       int // from 1; 0 for a single wait and for a list
+	name    string
+	status  status.Status // of the last attempt or, once it has ended, of the outcome
+	reason  string        // likewise, on one line
+	kind    string        // the reason without its numbers, by which targets differ
+	numbers []string      // in the reason
+	attempt int           // that is waited for, under way, or was the last
+	busy    bool          // an attempt is under way
+	ending  poll.Ending   // "" while it goes on
+	began   time.Duration // since the start of the board
+	elapsed time.Duration // until the end
+	list    *Row          // that it is an element of, nil for none
+	seen    bool          // an answer of the list has held it
+	scale   scale
+	*detail // nil for one of many targets
+}
+
+// A detail is what is known of a row besides that is shown by itself.
+type detail struct {
+	latest    poll.Event    // a wait, a start or an attempt
+	judged    int           // the last attempt that has ended, 0 for none
+	tellsHint bool          // its reason tells what wait the server asks for
+	trouble   bool          // of a list: its elements could not be read
+	reading   *reading      // of the last answer that says anything, nil for nothing
+	outcome   *poll.Outcome // nil while it goes on
+	told      told
+}
+
+// A Board is what is known of all targets. A single wait is a board of one row.
+type Board struct {
+	goal    string // in words; "" for a single wait
+	size    int    // targets, also those that have no event yet
+	rows    []*Row // by their numbers; nil before the first event
+	lists   []*Row
+	answers *Row // the list that was answered last
+	places  []*place
+	began   time.Time           // zero before the first event
+	history history             // of a single wait
+	advice  map[string][]string // by how targets ended, what the first of them was told
+}
+
+func newBoard(goal string, size int) *Board {
+	return &Board{goal: goal, size: size, advice: map[string][]string{}}
+}
+
+// single reports whether the board is of one wait.
+func (b *Board) single() bool { return b.goal == "" }
+
+// few reports whether each target is shown by itself.
+func (b *Board) few() bool { return b.size <= fewRows }
+
+// at returns when something happened, since the start of the board.
+func (b *Board) at(t time.Time) time.Duration { return max(0, t.Sub(b.began)) }
+
+// Update brings the board up to date. It returns the row that an event is about, nil for
+// none.
+func (b *Board) Update(ev poll.Event) *Row {
+	if b.began.IsZero() {
+		b.began = ev.At.Add(-ev.Elapsed)
+	}
+	switch ev.Kind {
+	case poll.EventPlace:
+		b.place(ev)
+		return nil
+	case poll.EventGoal:
+		return nil
+	}
+	r := b.row(ev)
+	r.attempt, r.busy = attemptOf(ev), ev.Kind == poll.EventStart
+	if b.single() {
+		b.history.update(ev)
+	}
+	switch ev.Kind {
+	case poll.EventAttempt:
+		b.judge(r, ev)
+	case poll.EventEnd:
+		b.end(r, ev.Outcome)
+		return r
+	}
+	if r.detail != nil {
+		r.latest = ev
+		r.latest.Observation = nil // it may be long
+	}
+	return r
+}
+
+// row returns the row of an event, a new one if it is the first.
+func (b *Board) row(ev poll.Event) *Row {
+	if ev.N == 0 && !b.single() {
+		for _, list := range b.lists {
+			if list.latest.Target == ev.Target {
+				return list
+			}
+		}
+		b.lists = append(b.lists, b.newRow(ev))
+		return b.lists[len(b.lists)-1]
+	}
+	n := max(1, ev.N)
+	for len(b.rows) < n {
+		b.rows = append(b.rows, nil)
+	}
+	b.size = max(b.size, n)
+	if b.rows[n-1] == nil {
+		b.rows[n-1] = b.newRow(ev)
+	}
+	return b.rows[n-1]
+}
+
+func (b *Board) newRow(ev poll.Event) *Row {
+	r := &Row{n: ev.N, name: ev.Target, began: b.at(ev.At.Add(-ev.Elapsed))}
+	if ev.N == 0 || b.few() {
+		r.detail = &detail{latest: ev}
+	}
+	return r
+}
+
+// judge notes what an attempt came to.
+func (b *Board) judge(r *Row, ev poll.Event) {
+	o := ev.Observation
+	if o != nil && o.Within != nil {
+		r.list = b.answers
+		r.seen = r.seen || o.Presence == status.Present
+	}
+	r.status = ev.Verdict.Status
+	r.setReason(verdictWords(ev))
+	if r.detail != nil {
+		r.judged, r.tellsHint = attemptOf(ev), ev.Verdict.TellsHint
+		r.trouble = ev.Verdict.Status != status.NotReady || o != nil && !o.Good()
+	}
+	if r.n == 0 && !b.single() {
+		b.answers = r
+	}
+}
+
+// neverSeen is the reason of an element that no answer of a list has held.
+const neverSeen = "never seen"
+
+// end notes how a target ended.
+func (b *Board) end(r *Row, o *poll.Outcome) {
+	r.status, r.ending, r.elapsed = o.Status, o.Ending, o.Elapsed
+	if r.detail != nil {
+		r.outcome = o
+	}
+	if r.n == 0 {
+		r.setReason(oneLine(o.Reason))
+		return
+	}
+	told := advice(o)
+	if r.list != nil && !r.seen && o.Observation.Presence == status.Missing {
+		r.setReason(neverSeen)
+		told = []string{"hint: an element's name is what --key reads in it, or else its .id, .name or .metadata.name"}
+	} else {
+		r.setReason(oneLine(decisive(o)))
+	}
+	if key := r.lack(); o.Ending != poll.Succeeded && b.advice[key] == nil && len(told) > 0 {
+		b.advice[key] = told
+	}
+}
+
+// decisive returns the reason that tells most of how a run ended. The run's own would
+// repeat the limit, or the signal.
+func decisive(o *poll.Outcome) string {
+	switch o.Ending {
+	case poll.HintTooLong, poll.AttemptsExhausted, poll.TimedOut, poll.Interrupted, poll.Cancelled:
+		return o.Verdict.Reason
+	}
+	return o.Reason
+}
+
+// over reports whether a target has ended.
+func (r *Row) over() bool { return r.ending != "" }
+
+// age returns how long a target has been waited for, or was.
+func (b *Board) age(r *Row, now time.Time) time.Duration {
+	if r.over() {
+		return r.elapsed
+	}
+	return max(0, b.at(now)-r.began)
+}
+
+// operation returns how long the operation of a row has been running, 0 before its start.
+func (r *Row) operation(now time.Time) time.Duration {
+	if r.latest.State.Began.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(r.latest.State.Began))
+}
+
+// A place is what is known of a place where attempts are held back.
+type place struct {
+	poll.Place
+	told time.Time // when a log last told of it
+}
+
+// place notes what an event says of a place, and returns that.
+func (b *Board) place(ev poll.Event) *place {
+	for _, p := range b.places {
+		if p.Name == ev.Place.Name {
+			p.ClosedUntil, p.Reason = ev.Place.ClosedUntil, term.Line(ev.Place.Reason)
+			return p
+		}
+	}
+	b.places = append(b.places, &place{Place: *ev.Place})
+	return b.place(ev)
+}
+
+// closed returns the places where no attempt is made now.
+func (b *Board) closed(now time.Time) (all []*place) {
+	for _, p := range b.places {
+		if p.ClosedUntil.After(now) {
+			all = append(all, p)
+		}
+	}
+	return all
+}

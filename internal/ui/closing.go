@@ -1,0 +1,235 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
+)
+
+// How much the last words name: reasons, of each so many targets, and lists.
+const (
+	closingReasons = 5
+	closingNames   = 10
+	closingAdvice  = 3  // lines for each reason
+	closingLists   = 3  // that could not be waited for
+	nameWidth      = 60 // columns of a name among others
+)
+
+// closing returns the last words: how the only target ended or, of several, what is missing, and
+// whether the goal was reached.
+func (r *Reporter) closing(ev poll.Event) string {
+	if ev.Summary == nil {
+		return r.closingOf(ev.Outcome)
+	}
+	text, o := "", r.outcome(ev.Summary)
+	if o.Ending != poll.Succeeded {
+		text = r.missing()
+		text += r.failedLists(text)
+	}
+	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
+	return text
+}
+
+// closingOf returns the last words on a single wait, or on a list.
+func (r *Reporter) closingOf(o *poll.Outcome) string {
+	text := "poll: " + ending(o, r.cfg.Palette) + "\n"
+	if o.Ending != poll.Succeeded && o.Observation != nil {
+		text += lastAnswer(o.Observation, r.child != nil)
+	}
+	for _, s := range advice(o) {
+		text += "poll: " + s + "\n"
+	}
+	return text
+}
+
+// outcome returns the result of several targets as that of one.
+func (r *Reporter) outcome(s *poll.Summary) poll.Outcome {
+	return poll.Outcome{Ending: s.Ending, Status: statusOf(s.Ending), Elapsed: s.Elapsed, Reason: r.verdict(s),
+		State: poll.State{Attempts: s.Attempts, Taken: s.Taken, Alone: s.Alone}}
+}
+
+// statusOf returns what an ending of several targets says of them all.
+func statusOf(e poll.Ending) status.Status {
+	switch e {
+	case poll.Succeeded:
+		return status.Success
+	case poll.Failed, poll.CannotRun:
+		return status.Error
+	case poll.HintTooLong:
+		return status.Throttled
+	}
+	return status.NotReady
+}
+
+// verdict says whether the goal was reached and, unless all targets succeeded, how they
+// ended.
+func (r *Reporter) verdict(s *poll.Summary) string {
+	b := r.board
+	text := "goal reached: " + b.goal
+	if s.Ending != poll.Succeeded {
+		text = "goal not reached: " + b.goal
+	}
+	switch failed := b.failed(); {
+	case s.Ending == poll.Interrupted && s.Cause != nil:
+		text = s.Cause.Error() + "; " + text
+	case s.Ending != poll.Succeeded && len(failed) > 0:
+		text = oneLine(failed[0].name) + ": " + oneLine(failed[0].outcome.Reason) + "; " + text
+	}
+	if b.endings()[poll.Succeeded] == b.size {
+		return text
+	}
+	return text + " (" + b.countWords(term.Palette{}) + ")"
+}
+
+// ending says how a run ended: the status, the attempts, the time and the reason.
+func ending(o *poll.Outcome, p term.Palette) string {
+	how, reason := "no answer", o.Reason
+	if o.Status != status.None {
+		how = paint(p, o.Status.String(), 0)
+	}
+	if !endedByVerdict(o.Ending) {
+		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how
+	}
+	// The run's own reason would repeat the limit.
+	limit := o.Ending == poll.TimedOut || o.Ending == poll.AttemptsExhausted
+	if limit && o.Verdict.Reason != "" {
+		reason = o.Verdict.Reason
+	}
+	if reason = oneLine(reason); reason != "" {
+		reason = ": " + reason
+	}
+	return how + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o) + " in " + words.Clock(o.Elapsed) + reason
+}
+
+// endedByVerdict reports whether the status alone explains the ending.
+func endedByVerdict(e poll.Ending) bool {
+	return e == poll.Succeeded || e == poll.Failed || e == poll.CannotRun
+}
+
+// shareWords says how many of the attempts others made, "" if none.
+func shareWords(o *poll.Outcome) string {
+	if o.State.Taken+o.State.Alone == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range []count{{n: o.State.Attempts - o.State.Taken - o.State.Alone, word: "asked"}, {n: o.State.Taken, word: "taken"}, {n: o.State.Alone, word: "alone"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+		}
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
+
+// lack returns a key for how a target ended that is not done, and why, "" for others. Of those
+// that were cancelled the reason does not matter.
+func (r *Row) lack() string {
+	switch r.ending {
+	case "", poll.Succeeded:
+		return ""
+	case poll.Cancelled:
+		return string(r.ending)
+	}
+	return string(r.ending) + ", " + r.kind
+}
+
+// missing says which targets are not done, grouped by how they ended and why.
+func (r *Reporter) missing() string {
+	b := r.board
+	left := b.size - b.endings()[poll.Succeeded]
+	if left == 0 {
+		return ""
+	}
+	thing := "target"
+	if len(b.lists) > 0 {
+		thing = "element"
+	}
+	text := fmt.Sprintf("poll: %d of %s not done:\n", left, words.Count(b.size, thing))
+	rest, told := 0, map[string]bool{}
+	for i, lack := range b.crowds((*Row).lack) {
+		if i >= closingReasons {
+			rest += len(lack.rows)
+			continue
+		}
+		text += fmt.Sprintf("poll: %d %s%s\n", len(lack.rows), r.lackWords(lack), r.names(lack.rows))
+		advice := b.advice[lack.key]
+		for _, s := range advice[:min(len(advice), closingAdvice)] {
+			if !told[s] {
+				text += "poll: " + s + "\n"
+			}
+			told[s] = true
+		}
+	}
+	if unknown := b.size - len(b.rows); unknown > 0 {
+		text += fmt.Sprintf("poll: %d %s\n", unknown, neverSeen)
+	}
+	if rest > 0 {
+		text += fmt.Sprintf("poll: %d for other reasons\n", rest)
+	}
+	return text
+}
+
+// names names the first of some rows, unless they were cancelled.
+func (r *Reporter) names(rows []*Row) string {
+	if rows[0].ending == poll.Cancelled {
+		return ""
+	}
+	var names []string
+	for _, row := range rows[:min(len(rows), closingNames)] {
+		names = append(names, term.CutMiddle(oneLine(row.name), nameWidth, r.glyphs.ellipsis))
+	}
+	text := ": " + strings.Join(names, ", ")
+	if more := len(rows) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// lackWords says how targets ended, and why.
+func (r *Reporter) lackWords(lack *crowd) string {
+	how, text := lack.rows[0].ending, lack.reason(r.glyphs.ellipsis)
+	word := string(how)
+	if how == poll.AttemptsExhausted {
+		word = outOfAttempts
+	}
+	word = r.cfg.Palette.Paint(term.Bad, word)
+	switch {
+	case how == poll.Cancelled:
+		return word
+	case text == "":
+		return word + " before the first answer"
+	case endedByVerdict(how), how == poll.HintTooLong, strings.HasPrefix(text, "the last "), text == neverSeen:
+		return word + ", " + text
+	}
+	return word + ", last " + text
+}
+
+// failed returns the lists that could not be waited for.
+func (b *Board) failed() (failed []*Row) {
+	for _, list := range b.lists {
+		if list.over() {
+			failed = append(failed, list)
+		}
+	}
+	return failed
+}
+
+// failedLists says how the first of those ended, without lines that were said.
+func (r *Reporter) failedLists(said string) (text string) {
+	failed := r.board.failed()
+	for _, list := range failed[:min(len(failed), closingLists)] {
+		closing := "poll: " + oneLine(list.name) + ": " + strings.TrimPrefix(r.closingOf(list.outcome), "poll: ")
+		for line := range strings.Lines(closing) {
+			if !strings.Contains(said+text, line) {
+				text += line
+			}
+		}
+	}
+	if more := len(failed) - closingLists; more > 0 {
+		text += fmt.Sprintf("poll: and %s\n", words.Count(more, "further list"))
+	}
+	return text
+}

@@ -1,0 +1,92 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A console writes to stderr, above status lines if any are drawn. Write errors are
+// ignored: they are no reason to end a run.
+type console struct {
+	w     io.Writer
+	drawn string          // what drew the status lines on the terminal, "" for none
+	held  strings.Builder // what was said above them since
+}
+
+// eraseLines goes to the first column and clears everything after it: the status
+// lines, or the rows they were wrapped into when the terminal got narrower.
+const eraseLines = "\r\x1b[J"
+
+// These switch off and on that the terminal goes on in the next row after the last column
+// (DECAWM).
+const wrapOff, wrapOn = "\x1b[?7l", "\x1b[?7h"
+
+// drawing returns what draws status lines. The rest of each row is cleared
+// afterwards, so that nothing flickers; the cursor is left in the first column of
+// the first row, where it stays if the terminal gets narrower and wraps the lines.
+// A terminal that got narrower before they came, over a network perhaps, cuts several
+// lines off: if it wrapped them, the first row would be further up.
+func drawing(lines []string) string {
+	text := "\r" + strings.Join(lines, "\x1b[K\r\n") + "\x1b[J\r"
+	if up := len(lines) - 1; up > 0 {
+		return wrapOff + text + fmt.Sprintf("\x1b[%dA", up) + wrapOn
+	}
+	return text
+}
+
+// say writes whole lines, above the status lines when those are drawn again: there may be
+// many a second.
+func (c *console) say(text string) {
+	if c.drawn == "" {
+		c.write(text)
+		return
+	}
+	c.held.WriteString(text)
+}
+
+// draw replaces the status lines. Together they must be fewer than the rows of the
+// terminal.
+func (c *console) draw(lines []string) {
+	before := ""
+	if c.held.Len() > 0 {
+		before = eraseLines + c.takeHeld()
+	}
+	c.drawn = drawing(lines)
+	c.write(before + c.drawn)
+}
+
+// takeHeld returns what was said and not written.
+func (c *console) takeHeld() string {
+	defer c.held.Reset()
+	return c.held.String()
+}
+
+// around calls write, which writes whole lines to the same terminal in another way,
+// with the status lines out of its way.
+func (c *console) around(write func()) {
+	drawn := c.drawn
+	c.finish("")
+	write()
+	c.drawn = drawn
+	c.write(drawn)
+}
+
+// finish writes the last lines, in place of the status lines.
+func (c *console) finish(text string) {
+	text = c.takeHeld() + text
+	if c.drawn != "" {
+		text = eraseLines + text
+	}
+	if strings.HasPrefix(c.drawn, wrapOff) {
+		text = wrapOn + text // Ctrl-C may have kept the end of a drawing from the terminal
+	}
+	c.drawn = ""
+	c.write(text)
+}
+
+func (c *console) write(text string) {
+	if text != "" {
+		_, _ = io.WriteString(c.w, text)
+	}
+}

@@ -1,0 +1,178 @@
+package ui
+
+import (
+	"encoding/json"
+	"unicode/utf8"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// An end is how a run ended, in JSON.
+type end struct {
+	Status   *string `json:"status"`
+	Ending   string  `json:"ending,omitempty"` // none of a run that never began
+	Exit     *int    `json:"exit"`             // null if it was cancelled
+	Reason   string  `json:"reason"`
+	Attempts int     `json:"attempts"`
+	*sharing
+	Elapsed Seconds `json:"elapsed_s"`
+	Resumed bool    `json:"resumed,omitempty"` // it had ended in an earlier run
+}
+
+// A Document is the object of --json, which describes the outcome of a run. See
+// docs/outcome.schema.json. Keys that do not apply are omitted, but status and
+// target are null instead.
+type Document struct {
+	V int `json:"v"` // 1
+	end
+	Target     *string `json:"target"`
+	HTTPStatus *int    `json:"http_status,omitempty"`
+	ExitCode   *int    `json:"exit_code,omitempty"`
+	content
+	Notes []string `json:"notes,omitempty"`
+	prediction
+	Latency  *latency `json:"latency,omitempty"` // of the attempts in the timeline
+	Timeline []Moment `json:"timeline"`
+}
+
+// A TargetResult is the result of one of several targets: a line of stdout and, without
+// value and body, an element of [Summary]. See docs/target.schema.json.
+type TargetResult struct {
+	V    int    `json:"v,omitempty"` // 1; none in a Summary
+	N    int    `json:"n"`
+	Name string `json:"name"`
+	end
+	content
+}
+
+// A Summary is the object of --json for several targets. See docs/summary.schema.json.
+type Summary struct {
+	V    int `json:"v"` // 1
+	Exit int `json:"exit"`
+	groupEnd
+	Targets []TargetResult `json:"targets"`
+	Result  *TargetResult  `json:"result,omitempty"` // of the one that succeeded, where one is enough
+}
+
+// A groupEnd is how several targets ended, in JSON.
+type groupEnd struct {
+	Status   *string        `json:"status"`
+	Ending   string         `json:"ending"`
+	Reason   string         `json:"reason"`
+	Goal     string         `json:"goal"`
+	Need     int            `json:"need"`
+	Counts   map[string]int `json:"counts"` // of targets, by their endings
+	Attempts int            `json:"attempts"`
+	*sharing
+	Elapsed Seconds  `json:"elapsed_s"`
+	Notes   []string `json:"notes,omitempty"` // on what was not remembered
+}
+
+// A sharing is who made attempts, in JSON.
+type sharing struct {
+	Asked int `json:"asked"` // for all who share
+	Taken int `json:"taken"` // by another process
+	Alone int `json:"alone"` // that should have been shared
+}
+
+// A content is what an answer holds, in JSON.
+type content struct {
+	Value    any    `json:"value,omitempty"` // of --print; a list if there are several
+	Body     any    `json:"body,omitempty"`
+	Encoding string `json:"encoding,omitempty"` // "base64" if body is encoded so
+}
+
+// endOf describes how a run ended.
+func endOf(o poll.Outcome, exit int) end {
+	e := end{Status: statusWord(o.Status), Ending: endingWords()[o.Ending], Exit: &exit, Reason: term.Line(o.Reason),
+		Attempts: o.State.Attempts, Elapsed: seconds(o.Elapsed), Resumed: o.Resumed}
+	if o.Ending == poll.Cancelled {
+		e.Exit = nil
+	}
+	return e
+}
+
+// document describes the outcome of a run.
+func (r *Reporter) document(result Result, exit int) Document {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	o := result.Outcome
+	d := Document{
+		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(remarks(&o), oneLines("", r.told)...),
+		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
+		Timeline: append([]Moment{}, r.board.history.timeline()...),
+	}
+	d.sharing = r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone)
+	d.setValue(result.values)
+	if obs := o.Observation; obs != nil {
+		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
+		d.setBody(obs)
+	}
+	return d
+}
+
+// targetResult describes a result without the answer.
+func targetResult(n int, result Result, exit int) TargetResult {
+	t := TargetResult{N: n, Name: result.Outcome.Target, end: endOf(result.Outcome, exit)}
+	t.setValue(result.values)
+	return t
+}
+
+// groupEnd describes how several targets ended.
+func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
+	counts, ended := map[string]int{}, r.board.endings()
+	for e, word := range endingWords() {
+		counts[word] = ended[e]
+	}
+	return groupEnd{
+		Status: statusWord(statusOf(s.Ending)), Ending: endingWords()[s.Ending], Reason: r.verdict(s), Goal: r.cfg.Goal,
+		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
+		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
+	}
+}
+
+// sharing counts who made the attempts, nil if they cannot be shared.
+func (r *Reporter) sharing(attempts, taken, alone int) *sharing {
+	if !r.cfg.Shared {
+		return nil
+	}
+	return &sharing{attempts - taken - alone, taken, alone}
+}
+
+// endingWords returns the endings as words for programs.
+func endingWords() map[poll.Ending]string {
+	return map[poll.Ending]string{
+		poll.Succeeded: "succeeded", poll.Failed: "failed", poll.CannotRun: "cannot_run",
+		poll.HintTooLong: "throttled", poll.AttemptsExhausted: "exhausted", poll.TimedOut: "timed_out",
+		poll.Interrupted: "interrupted", poll.Cancelled: "cancelled",
+	}
+}
+
+// setValue sets the value, if there are any.
+func (c *content) setValue(values []Value) {
+	var all []json.RawMessage
+	for _, v := range values {
+		all = append(all, v.JSON)
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		c.Value = all[0]
+	default:
+		c.Value = all
+	}
+}
+
+// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not text.
+func (c *content) setBody(o *status.Observation) {
+	switch {
+	case !utf8.Valid(o.Body):
+		c.Body, c.Encoding = o.Body, "base64" // as bytes are encoded
+	case !o.Truncated && json.Valid(o.Body):
+		c.Body = json.RawMessage(o.Body)
+	default:
+		c.Body = string(o.Body)
+	}
+}

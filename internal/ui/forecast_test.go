@@ -1,0 +1,135 @@
+package ui
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// An evenly is a forecast of runs that end at any time between 0 and the
+// longest, all the same. The operation is older than the wait by its age.
+type evenly struct{ longest, age time.Duration }
+
+func (e evenly) Runs() int                               { return 34 }
+func (e evenly) Age(elapsed time.Duration) time.Duration { return e.age + elapsed }
+func (e evenly) Quantile(p float64) time.Duration        { return time.Duration(p * float64(e.longest)) }
+func (e evenly) Done(age time.Duration) float64          { return float64(age) / float64(e.longest) }
+
+// slowJob is not ready after 10 minutes, and ends after 15.
+func slowJob() []poll.Event {
+	pending := httpAnswer(200, `{}`)
+	return newRecording(jobURL, time.Hour, 0).
+		wait(10*time.Minute, nil).attempt(notReady("queued"), pending).
+		wait(5*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestForecast_lines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Forecast: evenly{longest: 16 * time.Minute},
+			Heartbeat: new(4 * time.Minute), Opening: []string{"more words"}})
+		replay(r, slowJob(), nil)
+		r.Close()
+		golden(t, "forecast/lines.txt", err.String())
+	})
+}
+
+func TestForecast_age(t *testing.T) {
+	t.Parallel()
+	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
+	if want := "poll: usually 8m (1m40s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+		t.Errorf("have\n%s\nwant a line\n%s", have, want)
+	}
+}
+
+func TestForecast_live(t *testing.T) {
+	t.Parallel()
+	have := film(t, 80, time.Minute, slowJob(), Config{Forecast: evenly{longest: 16 * time.Minute}})
+	golden(t, "forecast/live.txt", have)
+}
+
+func TestForecast_objects(t *testing.T) {
+	t.Parallel()
+	cfg := Config{Face: JSON, Forecast: evenly{longest: 16 * time.Minute}}
+	have := show(slowJob(), cfg)
+	checkEvents(t, have, len(slowJob()))
+	golden(t, "forecast/events.ndjson", have)
+	have = outcome(t, slowJob(), cfg, Output{JSON: true})
+	if want := `"expected_s":480,"probability_done":0.938`; !strings.Contains(have, want) {
+		t.Errorf("have %s\nwant %s in it", have, want)
+	}
+}
+
+// A start that was refused for four minutes: nothing is done by then.
+func startedLate() []poll.Event {
+	pending := httpAnswer(202, `{}`)
+	late := newRecording(jobURL, time.Hour, 0)
+	late.opBegan = time.Time{}
+	return late.wait(4*time.Minute, nil).start(pending).
+		wait(8*time.Minute, nil).attempt(verdict(status.Success, "", "done"), pending).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestForecast_countsFromTheStart(t *testing.T) {
+	t.Parallel()
+	forecast := evenly{longest: 16 * time.Minute}
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Forecast: forecast, Heartbeat: new(3 * time.Minute)})
+		replay(r, startedLate(), nil)
+		r.Close()
+		golden(t, "forecast/started-late.txt", err.String())
+	})
+	drawn := strings.Split(film(t, 120, 2*time.Minute+40*time.Second, startedLate(), Config{Forecast: forecast}), "\n")
+	if !strings.Contains(drawn[0], "about 8m left (usually 8m)") {
+		t.Errorf("before the start: %s", drawn[0])
+	}
+	if !strings.Contains(drawn[2], "about 6m left (usually 8m)") {
+		t.Errorf("4 minutes after it: %s", drawn[2])
+	}
+	have := show(startedLate(), Config{Face: JSON, Forecast: forecast})
+	var done []string
+	for _, match := range regexp.MustCompile(`"probability_done":([0-9.]+)`).FindAllStringSubmatch(have, -1) {
+		done = append(done, match[1])
+	}
+	if want := "0 0 0 0 0.5 0.5 0.5"; strings.Join(done, " ") != want {
+		t.Errorf("probability_done: have %s, want %s", done, want)
+	}
+	have = outcome(t, startedLate(), Config{Forecast: forecast}, Output{JSON: true})
+	if want := `"probability_done":0.5`; !strings.Contains(have, want) {
+		t.Errorf("have %s\nwant %s in it", have, want)
+	}
+}
+
+func TestRough(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0:                                     "0s",
+		849600 * time.Microsecond:             "850ms",
+		4520 * time.Millisecond:               "4.5s",
+		47600 * time.Millisecond:              "48s",
+		99 * time.Second:                      "1m40s",
+		148 * time.Second:                     "2m30s",
+		7*time.Minute + 58*time.Second:        "8m",
+		time.Hour + 33*time.Minute:            "1h35m",
+		13*time.Hour + 40*time.Minute:         "14h",
+		50*time.Hour + 29*time.Minute:         "2d2h",
+		59*time.Minute + 40*time.Second:       "1h",
+		9*time.Hour + 59*time.Minute:          "10h",
+		4*time.Minute + 56*time.Second:        "5m",
+		9*time.Second + 960*time.Millisecond:  "10s",
+		59*time.Second + 700*time.Millisecond: "1m",
+	} {
+		if have := rough(d); have != want {
+			t.Errorf("rough(%v) = %s, want %s", d, have, want)
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// atEvent is the event before which a picture is taken of a group, about in its middle.
+func atEvent(events []poll.Event) int { return len(events) * 2 / 3 }
+
+func TestGroupLive_golden(t *testing.T) {
+	t.Parallel()
+	for file, width := range map[string]int{"some-40": 40, "some-120": 120, "many-80": 80, "list-100": 100, "all-200": 200} {
+		name, _, _ := strings.Cut(file, "-")
+		events := groups()[name]
+		synctest.Test(t, func(t *testing.T) {
+			m := newTerminal(t, width, 30)
+			r := New(Config{Streams: m.streams(), Palette: m.streams().Palette(term.ColorAuto),
+				Until: []string{`.state=="done"`}, Targets: groupSize(events), Goal: allOf(groupSize(events)), Timeout: 10 * time.Second})
+			picture := ""
+			replay(r, events, func(n int) {
+				if n == atEvent(events) {
+					time.Sleep(redraw)
+					synctest.Wait()
+					picture = m.text()
+				}
+			})
+			r.Close()
+			golden(t, "many/"+file+"-live.txt", picture+"== the end\n"+m.text())
+		})
+	}
+}
+
+// What is drawn has no more rows than the terminal, and nothing of it is left over when
+// that gets narrower and wraps them, or wider.
+func TestGroupLive_resize(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{4, 20, 25} {
+		synctest.Test(t, func(t *testing.T) {
+			m := newTerminal(t, 100, 50)
+			events := manyJobs(size)
+			resized := make(chan struct{})
+			go func() {
+				defer close(resized)
+				for _, width := range []int{60, 140, 41, 30, 18, 9, 3, 2, 80} {
+					time.Sleep(time.Second)
+					m.resize(width)
+				}
+			}()
+			r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size), Heartbeat: new(time.Duration(0))})
+			replay(r, events[:len(events)-size], nil)
+			<-resized
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if text := m.text(); strings.Count(text, "(all of ") != 1 {
+				t.Errorf("the counts are not there once:\n%s", text)
+			}
+			r.Clear()
+			if text := m.text(); strings.ContainsAny(text, "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏✓✗━") || strings.Contains(text, "(all of ") {
+				t.Errorf("left over:\n%s", text)
+			}
+			r.Close()
+		})
+	}
+}
+
+// Many events a second are no reason to draw more often, and a resize is seen without one.
+func TestGroupLive_redraw(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 100, 50)
+		r := New(Config{Streams: m.streams(), Targets: 5000, Goal: allOf(5000)})
+		began := time.Now()
+		for n := range 5000 {
+			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), State: poll.State{Attempts: 1}, At: time.Now(), Elapsed: time.Since(began)})
+			time.Sleep(100 * time.Microsecond)
+		}
+		synctest.Wait()
+		if m.writes > 7 { // the opening, and each 100 ms
+			t.Errorf("%d writes in half a second", m.writes)
+		}
+		m.resize(30)
+		time.Sleep(redraw)
+		synctest.Wait()
+		if text := m.text(); !strings.Contains(text, "0 of 5000 done") || strings.Count(text, "waiting longest") != 1 {
+			t.Errorf("after a resize:\n%s", text)
+		}
+		r.Close()
+	})
+}
+
+// In the background the terminal is left alone, and what was drawn there is not erased.
+func TestGroupLive_background(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 100, 50)
+		events := manyJobs(4)
+		r := New(Config{Streams: m.streams(), Targets: 4, Goal: allOf(4)})
+		half := len(events) / 2
+		before := 0
+		replay(r, events, func(n int) {
+			if n == half {
+				m.mu.Lock()
+				m.background, before = true, m.writes
+				m.mu.Unlock()
+			}
+		})
+		if m.writes > before+1 { // the last words
+			t.Errorf("%d writes in the background", m.writes-before)
+		}
+		r.Close()
+	})
+}
+
+// On a terminal that stdout shares, the results stand above what is drawn.
+func TestGroupLive_sharedStdout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := newTerminal(t, 300, 50)
+		s := m.streams()
+		s.Out, s.OutIsTerminal = m, true
+		r := New(Config{Streams: s, Targets: 3, Goal: allOf(3)})
+		events := groups()["some"]
+		out := Output{PerTarget: true}
+		for _, ev := range events {
+			if ev.Kind == poll.EventEnd {
+				r.draw(time.Now())
+				before := m.text()
+				if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), 0); err != nil {
+					t.Fatal(err)
+				}
+				above, _, _ := strings.Cut(before, " https://api.example.com/jobs/41 ")
+				above = above[:strings.LastIndex(above, "\n")+1]
+				table := before[len(above):]
+				if text := m.text(); !strings.HasPrefix(text, above+"{") || !strings.HasSuffix(text, "}\n"+table) {
+					t.Errorf("after a result:\n%s\nbefore:\n%s", text, before)
+				}
+			}
+			r.Event(ev)
+		}
+		r.Close()
+		if n := strings.Count(m.text(), "\n{\"v\":1,\"n\":"); n != 3 {
+			t.Errorf("%d lines of results, want 3:\n%s", n, m.text())
+		}
+		if n := strings.Count(m.text(), "✗"); n != 2 {
+			t.Errorf("the table is not there once:\n%s", m.text())
+		}
+	})
+}
+
+// What is said above the status lines leaves nothing of them there, and they have fewer
+// rows than the terminal.
+func TestConsole(t *testing.T) {
+	t.Parallel()
+	m := newTerminal(t, 20, 4)
+	c := &console{w: m}
+	c.draw([]string{"one, which is long", "two", "three"})
+	c.say("x\n")
+	c.draw([]string{"1", "2"})
+	c.say("y\n")
+	c.around(func() { fmt.Fprint(m, "z\n") })
+	if have, want := m.text(), "x\ny\nz\n1\n2\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+	c.say("w\n")
+	c.finish("the end\n")
+	if have, want := m.text(), "x\ny\nz\nw\nthe end\n"; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+func TestGroupLive_height(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{3, 20, 25} {
+		for height := 1; height < 30; height++ {
+			synctest.Test(t, func(t *testing.T) {
+				m := newTerminal(t, 100, height)
+				r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size)})
+				for _, ev := range manyJobs(size)[:2*size] {
+					r.Event(ev)
+				}
+				r.draw(time.Now())
+				inTable := height-otherLines >= size && size <= fewRows
+				if have := !strings.Contains(m.text(), " done  "); have != inTable {
+					t.Errorf("height %d, %d targets: a table: %v, want %v:\n%s", height, size, have, inTable, m.text())
+				}
+				r.Clear()
+				if have := strings.Count(m.text(), "\n"); have != 1 {
+					t.Errorf("height %d, %d targets: left over:\n%s", height, size, m.text())
+				}
+				r.Close()
+			})
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// together merges the runs of several targets into the events of a group. summary needs
+// only its Ending.
+func together(summary poll.Summary, runs ...[]poll.Event) []poll.Event {
+	var all []poll.Event
+	summary.Targets, summary.Need = len(runs), max(summary.Need, 1)
+	for i, run := range runs {
+		for _, ev := range run {
+			ev.N = i + 1
+			all = append(all, ev)
+		}
+		summary.Attempts += run[len(run)-1].State.Attempts
+	}
+	slices.SortStableFunc(all, func(a, b poll.Event) int { return a.At.Compare(b.At) })
+	last := all[len(all)-1]
+	summary.Elapsed = last.Elapsed
+	goal := poll.Event{Kind: poll.EventGoal, At: last.At, Elapsed: last.Elapsed, Summary: &summary}
+	return append(all, goal)
+}
+
+// withPlace adds an EventPlace after the event with number i.
+func withPlace(events []poll.Event, i int, p poll.Place, closed time.Duration) []poll.Event {
+	ev := poll.Event{Kind: poll.EventPlace, At: events[i].At, Elapsed: events[i].Elapsed, Place: &p}
+	if closed > 0 {
+		p.ClosedUntil = ev.At.Add(closed)
+	}
+	return slices.Insert(slices.Clone(events), i+1, ev)
+}
+
+func jobName(n int) string { return fmt.Sprintf("https://api.example.com/jobs/%d", n) }
+
+// jobRun is the run of a target that looks each second and ends as o says.
+func jobRun(name string, looks int, reasons []string, o poll.Outcome) []poll.Event {
+	run := newRecording(name, 10*time.Second, 0)
+	for n := range looks {
+		run.wait(time.Second, nil)
+		v, answer := notReady(reasons[n%len(reasons)]), httpAnswer(200, `{"state":"queued"}`)
+		switch {
+		case n == looks-1 && o.Ending == poll.Succeeded:
+			v, answer = verdict(status.Success, until, `.state is "done"`), httpAnswer(200, `{"state":"done"}`)
+		case n == looks-1 && o.Ending == poll.Failed:
+			v = verdict(status.Error, "", `.state is "failed"`)
+		case strings.HasPrefix(v.Reason, "HTTP 429"):
+			v.Status = status.Throttled
+		}
+		run.attempt(v, answer)
+	}
+	if o.Ending == poll.TimedOut {
+		run.now = 10 * time.Second
+		o.Reason = "timed out after 10s; last: " + run.last.Verdict.Reason
+	}
+	return run.end(o)
+}
+
+var (
+	queued   = []string{`.state is "queued", want == "done"`}
+	progress = []string{".progress is 4, want == 100", ".progress is 41, want == 100", ".progress is 57, want == 100"}
+	refused  = []string{"connection refused", "HTTP 429, Retry-After asks for 2s", "HTTP 503"}
+
+	succeeded = poll.Outcome{Ending: poll.Succeeded}
+	failed    = poll.Outcome{Ending: poll.Failed}
+	timedOut  = poll.Outcome{Ending: poll.TimedOut}
+	cancelled = poll.Outcome{Ending: poll.Cancelled, Reason: "the goal was reached"}
+)
+
+// groups are waits for several targets: for every ending, and everything a face has to say.
+func groups() map[string][]poll.Event {
+	all := together(poll.Summary{Ending: poll.Succeeded, Need: 3},
+		jobRun(jobName(41), 2, queued, succeeded), jobRun("tcp://db:5432", 1, refused, succeeded),
+		jobRun(strings.Repeat("部署/", 30)+"e\u0301te\u0301/👩‍👩‍👧‍👦/\x1b[31m42", 4, progress, succeeded))
+	some := together(poll.Summary{Ending: poll.Failed, Need: 3},
+		jobRun(jobName(41), 2, queued, succeeded), jobRun(jobName(42), 3, queued, failed), jobRun(jobName(43), 3, refused, timedOut))
+	for _, at := range []int{2, 4, 9} {
+		place := poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429, Retry-After asks for 3s"}
+		some = withPlace(some, at, place, 3*time.Second)
+	}
+	return map[string][]poll.Event{
+		"all":  all,
+		"some": some,
+		"any": together(poll.Summary{Ending: poll.Succeeded, Need: 1},
+			jobRun(jobName(41), 1, queued, cancelled), jobRun(jobName(42), 1, queued, succeeded)),
+		"interrupted": together(poll.Summary{Ending: poll.Interrupted, Cause: fmt.Errorf("ended by SIGINT"), Need: 2},
+			jobRun(jobName(41), 1, queued, succeeded),
+			jobRun(jobName(42), 1, refused, poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT; last: connection refused"})),
+		"many":       manyJobs(25),
+		"misspelled": misspelled(),
+		"list":       aList(),
+		"list-fails": aFailedList(),
+	}
+}
+
+// manyJobs is a group in which every second target succeeds, and the others time out or fail.
+func manyJobs(n int) []poll.Event {
+	var runs [][]poll.Event
+	for i := range n {
+		reasons := [][]string{queued, progress, refused}[i%3]
+		o := []poll.Outcome{succeeded, timedOut, succeeded, failed}[i%4]
+		runs = append(runs, jobRun(jobName(i), 1+i%5, reasons, o))
+	}
+	return together(poll.Summary{Ending: poll.Failed, Need: n}, runs...)
+}
+
+// misspelled is a group whose condition reads what no answer has.
+func misspelled() []poll.Event {
+	var runs [][]poll.Event
+	for n := range 3 {
+		v := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`, Hints: []string{"did you mean .state?"}}
+		run := newRecording(jobName(41+n), 3*time.Second, 0)
+		run.wait(time.Second, nil).attempt(v, httpAnswer(200, `{"state":"queued"}`))
+		run.now = 3 * time.Second
+		o := poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: " + v.Reason, Verdict: v, Notes: []string{"--until was never decidable"}}
+		runs = append(runs, run.end(o))
+	}
+	return together(poll.Summary{Ending: poll.TimedOut, Need: 3}, runs...)
+}
+
+func allOf(n int) string { return fmt.Sprintf("all of %d targets", n) }
+
+func groupSize(events []poll.Event) int { return events[len(events)-1].Summary.Targets }
+
+// A log of many says each failure once up to a limit, and of the others how many there are.
+func TestGroupLines_bounded(t *testing.T) {
+	t.Parallel()
+	events := manyJobs(1000)
+	for _, face := range []Face{Lines, None} {
+		have := show(events, Config{Face: face, Targets: 1000, Goal: allOf(1000)})
+		if n := strings.Count(have, "\n"); n > 40 {
+			t.Errorf("%s: %d lines for 1000 targets:\n%s", face, n, have)
+		}
+		if n := strings.Count(have, "  ERROR  ") + strings.Count(have, "timed out after"); n != maxFailures {
+			t.Errorf("%s: %d failures are told, want %d:\n%s", face, n, maxFailures, have)
+		}
+	}
+}
+
+// The heartbeat tells how many targets are in which state.
+func TestGroupLines_heartbeat(t *testing.T) {
+	t.Parallel()
+	s, _, err := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0)), Targets: 25, Goal: allOf(25)})
+	events := manyJobs(25)
+	for _, ev := range events {
+		if ev.Elapsed > 4500*time.Millisecond {
+			break
+		}
+		r.Event(ev)
+	}
+	before := len(err.String())
+	r.lines.tick(events[0].At.Add(4500 * time.Millisecond))
+	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4: .progress is …, want == 100\n"
+	if have := err.String()[before:]; have != want {
+		t.Errorf("have %q, want %q", have, want)
+	}
+}
+
+// A place that is closed again and again is told of more and more seldom, and then how
+// often that was. Of many places only the first are told of.
+func TestGroupLines_places(t *testing.T) {
+	t.Parallel()
+	s, _, err := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines, Targets: 2, Goal: allOf(2)})
+	began := time.Now()
+	for second := range 75 {
+		at := began.Add(time.Duration(second) * time.Second)
+		for n := range 2 * maxPlaces {
+			r.Event(poll.Event{Kind: poll.EventPlace, At: at, Elapsed: at.Sub(began),
+				Place: &poll.Place{Name: jobName(n), ClosedUntil: at.Add(2 * time.Second), Reason: "HTTP 429"}})
+		}
+	}
+	r.lines.tick(began.Add(75 * time.Second))
+	r.Close()
+	have := err.String()
+	if n := strings.Count(have, "closed for 2s: HTTP 429"); n != 2*maxPlaces {
+		t.Errorf("%d lines, want %d:\n%s", n, 2*maxPlaces, have)
+	}
+	if !strings.Contains(have, "2 waiting; 40 places closed\n") {
+		t.Errorf("the heartbeat does not count them:\n%s", have)
+	}
+}
+
+func TestGroupClosing(t *testing.T) {
+	t.Parallel()
+	var runs [][]poll.Event
+	for i := range 100 {
+		reason := fmt.Sprintf("job %d is at %d%%", i, i)
+		if i%10 == 0 {
+			reason = strings.Repeat(string(rune('a'+i/10)), 3)
+		}
+		runs = append(runs, jobRun(fmt.Sprintf("job-%d", i), 1, []string{reason}, timedOut))
+	}
+	have := show(together(poll.Summary{Ending: poll.TimedOut, Need: 100}, runs...), Config{Face: None, Targets: 100, Goal: allOf(100)})
+	_, have, _ = strings.Cut(have, "until the end\n")
+	golden(t, "group/closing.txt", have)
+}
+
+// Targets that are out of attempts are counted as targets.
+func TestGroupClosing_attempts(t *testing.T) {
+	t.Parallel()
+	exhausted := poll.Outcome{Ending: poll.AttemptsExhausted}
+	have := show(together(poll.Summary{Ending: poll.AttemptsExhausted, Need: 2}, jobRun("a", 1, refused, exhausted), jobRun("b", 1, refused, exhausted)),
+		Config{Face: None, Targets: 2, Goal: allOf(2)})
+	for _, want := range []string{"poll: 2 out of attempts, last connection refused: a, b\n", "all of 2 targets (2 out of attempts)\n"} {
+		if !strings.Contains(have, want) {
+			t.Errorf("have\n%s\nwant %q in it", have, want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package ui
+
+import (
+	"slices"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A Moment is one attempt in an outcome's timeline.
+type Moment struct {
+	Attempt int     `json:"attempt"`
+	At      Seconds `json:"at_s"` // since the start of the run, when the attempt began
+	Status  string  `json:"status"`
+	Reason  string  `json:"reason"`
+	Took    Seconds `json:"took_s"`
+	Wait    Seconds `json:"wait_s"`          // before the attempt
+	Taken   bool    `json:"taken,omitempty"` // another process made it
+}
+
+// How many of the first and the last attempts are kept, however long the run is.
+const (
+	firstMoments = 50
+	lastMoments  = 450
+)
+
+// A history is the attempts of a single wait.
+type history struct {
+	moments  []Moment   // with twice the room for the last, so that few are moved
+	wait     poll.Event // before the attempt that is due or running
+	held     bool       // so it is not what was planned
+	ofServer bool       // this process asked a server last
+}
+
+// update notes an event.
+func (h *history) update(ev poll.Event) {
+	switch {
+	case ev.Kind == poll.EventWait && ev.HeldBy != "":
+		h.held = true
+	case ev.Kind == poll.EventWait:
+		h.wait, h.held = ev, false
+	case ev.Kind == poll.EventAttempt:
+		o := ev.Observation
+		taken := o != nil && o.Taken
+		h.ofServer = o != nil && !taken && (o.Kind == status.KindHTTP || o.Kind == status.KindTCP)
+		wait := h.wait.Wait
+		if taken || h.held {
+			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
+		}
+		h.add(Moment{
+			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: ev.Verdict.Status.String(),
+			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: taken, Wait: seconds(wait),
+		})
+	}
+}
+
+func (h *history) add(m Moment) {
+	if len(h.moments) == firstMoments+2*lastMoments {
+		h.moments = slices.Delete(h.moments, firstMoments, len(h.moments)-lastMoments)
+	}
+	h.moments = append(h.moments, m)
+}
+
+// timeline returns the first and the last attempts.
+func (h *history) timeline() []Moment {
+	first := min(len(h.moments), firstMoments)
+	last := max(first, len(h.moments)-lastMoments)
+	return append(slices.Clone(h.moments[:first]), h.moments[last:]...)
+}
+
+// A latency is how long attempts took, in JSON.
+type latency struct {
+	Min    Seconds `json:"min_s"`
+	Median Seconds `json:"median_s"`
+	Max    Seconds `json:"max_s"`
+}
+
+// latency returns the latency of the attempts in the timeline that this process made, nil if
+// it asked no server.
+func (h *history) latency() *latency {
+	var took []Seconds
+	for _, m := range h.timeline() {
+		if !m.Taken {
+			took = append(took, m.Took)
+		}
+	}
+	if !h.ofServer || len(took) == 0 {
+		return nil
+	}
+	slices.Sort(took)
+	return &latency{took[0], took[(len(took)-1)/2], took[len(took)-1]}
+}

@@ -1,0 +1,169 @@
+package ui
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// A jsonEvent is an event of a run in JSON. Every event has v, event, target, attempt and
+// elapsed_s, that of one of several targets n and name, and others where they apply. See
+// docs/event.schema.json.
+type jsonEvent struct {
+	V          int      `json:"v"`              // 1
+	Event      string   `json:"event"`          // wait, start, attempt, end
+	N          int      `json:"n,omitempty"`    // of several targets
+	Name       string   `json:"name,omitempty"` // likewise
+	Target     string   `json:"target"`
+	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
+	Elapsed    Seconds  `json:"elapsed_s"`
+	Wait       *Seconds `json:"wait_s,omitempty"`
+	HeldBy     string   `json:"held_by,omitempty"` // gate, rate, another
+	Status     any      `json:"status,omitempty"`  // a word; null at the end of a run that has none
+	Rule       string   `json:"rule,omitempty"`
+	Reason     *string  `json:"reason,omitempty"`
+	HTTPStatus *int     `json:"http_status,omitempty"`
+	ExitCode   *int     `json:"exit_code,omitempty"`
+	Took       *Seconds `json:"took_s,omitempty"`
+	Taken      bool     `json:"taken,omitempty"` // another process made the attempt
+	Hint       *Seconds `json:"hint_s,omitempty"`
+	Progress   *float64 `json:"progress,omitempty"` // from 0 to 1
+	Show       []any    `json:"show,omitempty"`
+	Notes      []string `json:"notes,omitempty"` // on the verdict and conditions never decided, and hints
+	prediction
+	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
+}
+
+// A jsonPlace is an EventPlace in JSON.
+type jsonPlace struct {
+	V       int      `json:"v"`
+	Event   string   `json:"event"`
+	Place   string   `json:"place"`
+	Elapsed Seconds  `json:"elapsed_s"`
+	Closed  *Seconds `json:"closed_s,omitempty"`
+	Reason  string   `json:"reason"`
+}
+
+// A jsonGoal is an EventGoal in JSON.
+type jsonGoal struct {
+	V     int    `json:"v"`
+	Event string `json:"event"`
+	groupEnd
+	Error string `json:"error,omitempty"` // the closing words if the goal was not reached
+}
+
+// object is the face for programs: it writes an event as an object on a line, and nothing else
+// is on stderr.
+func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
+	var object any
+	switch ev.Kind {
+	case poll.EventPlace:
+		place := jsonPlace{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
+			Reason: term.Line(ev.Place.Reason)}
+		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
+			place.Closed = new(seconds(left))
+		}
+		object = place
+	case poll.EventGoal:
+		goal := jsonGoal{V: 1, Event: string(ev.Kind), groupEnd: r.groupEnd(ev.Summary)}
+		if !isSuccess(ev) {
+			goal.Error = unprefixed(r.closing(ev))
+		}
+		object = goal
+	default:
+		object = r.jsonEvent(row, ev, found)
+	}
+	if line, err := encode(object); err == nil { // never fails for numbers and words
+		r.con.say(string(line))
+	}
+}
+
+// jsonEvent returns an event of a run.
+func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent {
+	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: term.Line(row.name), Attempt: row.attempt,
+		Elapsed: seconds(ev.Elapsed)}
+	if !r.board.single() { // a list has no number
+		o.Name = o.Target
+	}
+	if row.n == 0 {
+		o.prediction = predict(r.cfg.Forecast, ev.Age())
+	}
+	switch ev.Kind {
+	case poll.EventWait:
+		o.Wait, o.Hint, o.HeldBy = new(seconds(ev.Wait)), hintSeconds(hintOf(ev)), string(ev.HeldBy)
+	case poll.EventAttempt:
+		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
+		o.Notes, o.Took = hints(ev.Verdict), new(seconds(ev.Took))
+		o.setProgress(found)
+		if obs := ev.Observation; obs != nil {
+			o.Hint, o.Taken = hintSeconds(obs.Hint), obs.Taken
+			if obs.Failure != nil {
+				o.Error = term.Line(obs.Failure.Reason)
+			}
+		}
+	case poll.EventEnd:
+		out := ev.Outcome
+		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
+		o.Notes = append(remarks(out), oneLines("", r.told)...)
+		if out.Ending != poll.Succeeded {
+			o.Error = unprefixed(r.closingOf(out))
+		}
+	}
+	return o
+}
+
+// setVerdict fills in the observation and what it means.
+func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
+	o.Status = statusWord(s)
+	o.Rule = term.Line(v.Rule)
+	o.Reason = new(term.Line(reason))
+	if obs != nil {
+		o.HTTPStatus, o.ExitCode = obs.Code, obs.Exit
+	}
+}
+
+// setProgress fills in what an answer says of the progress.
+func (o *jsonEvent) setProgress(found *reading) {
+	if found == nil {
+		return
+	}
+	if o.Show = found.values; found.label != "" {
+		o.Progress = new(math.Round(1000*found.share) / 1000)
+	}
+}
+
+// Seconds is a number of seconds in JSON, to the millisecond.
+type Seconds float64
+
+func seconds(d time.Duration) Seconds {
+	return Seconds(math.Round(d.Seconds()*1000) / 1000)
+}
+
+func hintSeconds(h *status.Hint) *Seconds {
+	if h == nil {
+		return nil
+	}
+	return new(seconds(h.Wait))
+}
+
+// statusWord returns a status for JSON: null for none.
+func statusWord(s status.Status) *string {
+	if s == status.None {
+		return nil
+	}
+	return new(s.String())
+}
+
+// encode returns v as one line of JSON, with < > & as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}

@@ -1,0 +1,283 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A listing records the events of a list that never was.
+type listing struct {
+	*recording
+	elements map[string]*recording
+	order    []string
+}
+
+func newListing(names ...string) *listing {
+	l := &listing{newRecording("https://api.example.com/jobs", 10*time.Second, 0), map[string]*recording{}, names}
+	for _, name := range names {
+		l.elements[name] = newRecording(name, 10*time.Second, 0)
+	}
+	return l
+}
+
+// look records an attempt at the list.
+func (l *listing) look(v status.Verdict, o *status.Observation) {
+	l.wait(time.Second, nil).attempt(v, o)
+}
+
+// element records what the last attempt said of an element.
+func (l *listing) element(name string, v status.Verdict, presence status.Presence) {
+	e := l.elements[name]
+	e.now, e.made = l.now, e.made+1
+	o := httpAnswer(200, `{"id":"`+name+`"}`)
+	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
+	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: 1}
+	e.event(e.last)
+	l.events = append(l.events, e.events[len(e.events)-1])
+}
+
+// ended records how an element ended.
+func (l *listing) ended(name string, o poll.Outcome) {
+	e := l.elements[name]
+	e.now = l.now
+	events := e.end(o)
+	ev := events[len(events)-1]
+	ev.N = l.number(name)
+	l.events = append(l.events, ev)
+}
+
+func (l *listing) number(name string) int {
+	for i, other := range l.order {
+		if other == name {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// goal records how it all ended.
+func (l *listing) goal(ending poll.Ending) []poll.Event {
+	s := &poll.Summary{Ending: ending, Targets: len(l.order), Need: len(l.order), Attempts: l.made, Elapsed: l.now}
+	return append(l.events, poll.Event{Kind: poll.EventGoal, At: l.began.Add(l.now), Elapsed: l.now, Summary: s})
+}
+
+// aList is a list of which an element is done, one is not, one joins, and one is never seen.
+func aList() []poll.Event {
+	l := newListing("41", "42", "43", "44")
+	isDone := verdict(status.Success, until, `.state is "done"`)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	l.element("43", notReady("it is not in the answer"), status.Missing)
+	l.look(notReady("3 elements"), httpAnswer(200, `{"jobs":[1]}`))
+	l.element("41", isDone, status.Present)
+	l.ended("41", succeeded)
+	l.look(notReady("HTTP 503"), httpAnswer(503, "busy"))
+	l.look(notReady("4 elements"), httpAnswer(200, `{"jobs":[2]}`))
+	l.element("44", isDone, status.Present)
+	l.ended("44", succeeded)
+	l.wait(time.Second, nil)
+	for _, name := range []string{"42", "43"} {
+		o := timedOut
+		o.Reason = "timed out after 10s; last: " + l.elements[name].last.Verdict.Reason
+		l.ended(name, o)
+	}
+	return l.goal(poll.TimedOut)
+}
+
+// aFailedList is a list that cannot be waited for any more, and so neither can its elements.
+func aFailedList() []poll.Event {
+	l := newListing("41", "42")
+	l.look(notReady("2 elements"), httpAnswer(200, `{"jobs":[]}`))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.element("42", notReady(queued[0]), status.Present)
+	twice := verdict(status.Error, "", "two elements are named 41")
+	twice.Advice = status.Advice{Code: status.AdviceKey}
+	l.look(twice, httpAnswer(200, `{"jobs":[{"id":41},{"id":41}]}`))
+	l.end(failed)
+	for _, name := range l.order {
+		o := failed
+		o.Verdict, o.Observation, o.State.Attempts = twice, l.last.Observation, 2
+		l.ended(name, o)
+	}
+	return l.goal(poll.Failed)
+}
+
+// What is said of a list is said once, however many elements it has, and does not count as
+// that of one.
+func TestList_words(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		events    []poll.Event
+		once, not []string
+	}{
+		"list": {aList(), []string{
+			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
+			"1 timed out, never seen: 43", "1 timed out, last .state is",
+		}, []string{"5 elements", "target"}},
+		"failed": {aFailedList(), []string{
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--key EXPR", "2 failed, two elements are named 41: 41, 42",
+			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
+		}, []string{"ERROR      41", "ERROR      42"}},
+	} {
+		have := show(test.events, Config{Face: Lines, Goal: "all elements of .jobs"})
+		for _, text := range test.once {
+			if n := strings.Count(have, text); n != 1 {
+				t.Errorf("%s: %q is said %d times:\n%s", name, text, n, have)
+			}
+		}
+		for _, text := range test.not {
+			if strings.Contains(have, text) {
+				t.Errorf("%s: %q is said:\n%s", name, text, have)
+			}
+		}
+	}
+}
+
+// What is said of several lists is about the one that comes next.
+func TestList_next(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	waits := func(list string, attempt int, in time.Duration) poll.Event {
+		return poll.Event{Kind: poll.EventWait, Target: list, At: now, State: poll.State{Attempts: attempt - 1, Due: now.Add(in)}}
+	}
+	r := New(Config{Streams: quiet(), Goal: "all elements"})
+	for _, step := range []struct {
+		ev   poll.Event
+		want string
+	}{
+		{waits("one", 7, 12*time.Second), "list: attempt 7 in 12s"},
+		{poll.Event{Kind: poll.EventStart, Target: "one", At: now, State: poll.State{Attempts: 7}}, "list: attempt 7 under way"},
+		{poll.Event{Kind: poll.EventAttempt, Target: "one", At: now, State: poll.State{Attempts: 7}, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
+		{waits("one", 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
+		{waits("two", 1, 3*time.Second), "two: attempt 1 in 3s"},
+		{waits("three", 1, 5*time.Second), "two: attempt 1 in 3s"},
+		{poll.Event{Kind: poll.EventStart, Target: "two", At: now, State: poll.State{Attempts: 1}}, "two: attempt 1 under way"},
+		{poll.Event{Kind: poll.EventEnd, Target: "one", At: now, Outcome: &poll.Outcome{Ending: poll.Failed}}, "two: attempt 1 under way"},
+	} {
+		r.board.Update(step.ev)
+		if have := r.listWords(now); have != step.want {
+			t.Errorf("after %s of list %s: have %q, want %q", step.ev.Kind, step.ev.Target, have, step.want)
+		}
+	}
+}
+
+// The ends of the first lists are told in full, and how many there are besides.
+func TestList_manyFail(t *testing.T) {
+	t.Parallel()
+	var events []poll.Event
+	for i := range 5 {
+		l := newRecording(jobName(i), time.Minute, 0)
+		l.wait(time.Second, nil).attempt(verdict(status.Error, "", "HTTP 401"), httpAnswer(401, "no"))
+		events = append(events, l.end(failed)...)
+	}
+	events = append(events, poll.Event{Kind: poll.EventGoal, At: events[0].At, Summary: &poll.Summary{Ending: poll.Failed}})
+	have := show(events, Config{Face: None, Goal: "all elements of .jobs"})
+	if n := strings.Count(have, ": ERROR after 1 attempt"); n != closingLists || !strings.Contains(have, "poll: and 2 further lists\n") {
+		t.Errorf("%d of 5 lists are told of:\n%s", n, have)
+	}
+}
+
+// An element that was seen is not one that never was.
+func TestList_seen(t *testing.T) {
+	t.Parallel()
+	l := newListing("41")
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady(queued[0]), status.Present)
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", notReady("it is not in the answer"), status.Missing)
+	l.ended("41", timedOut)
+	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
+	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
+		t.Errorf("have\n%s", have)
+	}
+}
+
+// A forecast is of the list, and not of its elements.
+func TestList_forecast(t *testing.T) {
+	t.Parallel()
+	events := aList()
+	config := Config{Goal: "all elements of .jobs", Forecast: evenly{longest: 16 * time.Minute}}
+	s, _, _ := term.Buffers("")
+	config.Streams, config.Face = s, Lines
+	r := New(config)
+	r.Event(events[0])
+	if have, want := r.listWords(events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+		t.Errorf("have %q, want it to end with %q", have, want)
+	}
+	r.Close()
+
+	s, _, objects := term.Buffers("")
+	config.Streams, config.Face = s, JSON
+	r = New(config)
+	r.Say("this run is not remembered")
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	schema, forecasts := readSchema(t, "event.schema.json"), 0
+	for line := range strings.Lines(objects.String()) {
+		if err := validate(schema, line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		ofList := !strings.Contains(line, `"n":`) && !strings.Contains(line, `"event":"goal"`)
+		if strings.Contains(line, "expected_s") != ofList {
+			t.Errorf("only the list's own events have a forecast: %s", line)
+		}
+		if ofList {
+			forecasts++
+		}
+	}
+	if !strings.Contains(objects.String(), `"notes":["this run is not remembered"]`) || forecasts == 0 {
+		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
+	}
+}
+
+// Of several lists, only the elements of the one that is being asked for are under way.
+func TestList_busy(t *testing.T) {
+	t.Parallel()
+	r := New(Config{Streams: quiet(), Goal: "all elements"})
+	now := time.Now()
+	look := func(list string, n int) {
+		event := func(kind poll.EventKind, n int, o *status.Observation) {
+			r.board.Update(poll.Event{Kind: kind, Target: list, N: n, At: now, State: poll.State{Attempts: 1}, Observation: o, Verdict: notReady("x")})
+		}
+		event(poll.EventStart, 0, nil)
+		if n > 0 {
+			event(poll.EventAttempt, 0, httpAnswer(200, "[]"))
+			element := httpAnswer(200, "{}")
+			element.Within, element.Presence = expr.NewDoc([]byte("[]")), status.Present
+			list = "element"
+			event(poll.EventAttempt, n, element)
+		}
+	}
+	look("one", 1)
+	look("two", 2)
+	look("two", 0)
+	for i, want := range []string{" ", "⠋"} {
+		if mark, _, _ := r.stateOf(r.board.rows[i], now); mark != want {
+			t.Errorf("element %d: have the sign %q, want %q", i+1, mark, want)
+		}
+	}
+}
+
+// A list whose elements are all done, but which is not complete, lacks no element.
+func TestList_notComplete(t *testing.T) {
+	t.Parallel()
+	l := newListing("41")
+	l.look(notReady("1 element"), httpAnswer(200, ""))
+	l.element("41", verdict(status.Success, until, `.state is "done"`), status.Present)
+	l.ended("41", succeeded)
+	o := timedOut
+	o.Reason = "timed out after 10s; last: 1 element"
+	l.end(o)
+	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
+	if strings.Contains(have, "not done") || !strings.Contains(have, "https://api.example.com/jobs: timed out: NOT_READY after 1 attempt") {
+		t.Errorf("have\n%s", have)
+	}
+}

@@ -1,0 +1,283 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+// quiet returns streams that nobody reads.
+func quiet() *term.Streams {
+	s, _, _ := term.Buffers("")
+	return s
+}
+
+// show shows the events in the given way and returns what stands on stderr.
+func show(events []poll.Event, cfg Config) string {
+	s, _, err := term.Buffers("")
+	cfg.Streams = s
+	r := New(cfg)
+	for _, ev := range events {
+		r.Event(ev)
+	}
+	r.Close()
+	return err.String()
+}
+
+// Every recording is told in lines, and every face has a recording more.
+func TestFaces_golden(t *testing.T) {
+	t.Parallel()
+	until := []string{`.state=="done"`}
+	for file, cfg := range map[string]Config{
+		"*/lines":           {Face: Lines, Until: until},
+		"succeeded/verbose": {Face: Lines, Verbose: true},
+		"follow/verbose":    {Face: Lines, Verbose: true},
+		"failed/none":       {Face: None},
+		"succeeded/json":    {Face: JSON},
+		"cannot-run/json":   {Face: JSON},
+	} {
+		which, face, _ := strings.Cut(file, "/")
+		for name, events := range recordings() {
+			if which == name || which == "*" {
+				checkLog(t, "one/"+name+"-"+face+".txt", show(events, cfg))
+			}
+		}
+	}
+	for file, cfg := range map[string]Config{
+		"*/lines":      {Face: Lines, Until: until},
+		"some/verbose": {Face: Lines, Verbose: true},
+		"some/none":    {Face: None},
+		"list/json":    {Face: JSON},
+	} {
+		which, face, _ := strings.Cut(file, "/")
+		for name, events := range groups() {
+			if which == name || which == "*" {
+				cfg.Targets, cfg.Goal, cfg.Timeout = groupSize(events), allOf(groupSize(events)), 10*time.Second
+				checkLog(t, "many/"+name+"-"+face+".txt", show(events, cfg))
+			}
+		}
+	}
+}
+
+// checkLog compares a log with testdata/name.
+func checkLog(t *testing.T, name, have string) {
+	t.Helper()
+	if strings.ContainsFunc(have, func(r rune) bool { return r < ' ' && r != '\n' }) {
+		t.Errorf("a control character in a log: %q", have)
+	}
+	golden(t, name, have)
+}
+
+func TestLines_color(t *testing.T) {
+	t.Parallel()
+	p := new(term.Streams).Palette(term.ColorAlways)
+	have := show(recordings()["succeeded"], Config{Face: Lines, Palette: p})
+	for _, want := range []string{p.Paint(term.Pending, "NOT_READY") + "  ", p.Paint(term.Slow, "THROTTLED") + "  ", p.Paint(term.Good, "SUCCESS") + "    "} {
+		if !strings.Contains(have, want) {
+			t.Errorf("no %q in\n%s", want, have)
+		}
+	}
+}
+
+// A lost stderr is no reason to stop, and every line is tried.
+func TestLines_lostStderr(t *testing.T) {
+	t.Parallel()
+	writes := 0
+	s, _, _ := term.Buffers("")
+	s.Err = writerFunc(func([]byte) (int, error) { writes++; return 0, errors.New("broken pipe") })
+	r := New(Config{Streams: s, Face: Lines})
+	for _, ev := range recordings()["succeeded"] {
+		r.Event(ev)
+	}
+	if n, err := r.Stderr().Write([]byte("x\n")); n != 2 || err != nil {
+		t.Errorf("Stderr().Write = %d, %v; want 2, nil", n, err)
+	}
+	r.Close()
+	if writes == 0 {
+		t.Error("nothing was written")
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// A said line, and when it was said after the start of the bubble.
+type said struct {
+	at   time.Duration
+	line string
+}
+
+// listen returns streams whose stderr keeps every line with its time.
+func listen(have *[]said) *term.Streams {
+	began := time.Now()
+	s, _, _ := term.Buffers("")
+	s.Err = writerFunc(func(p []byte) (int, error) {
+		for line := range strings.Lines(string(p)) {
+			*have = append(*have, said{time.Since(began), strings.TrimSuffix(line, "\n")})
+		}
+		return len(p), nil
+	})
+	return s
+}
+
+// send shows an event as the loop would: now.
+func send(r *Reporter, began time.Time, ev poll.Event) {
+	ev.Target, ev.At, ev.Elapsed = jobURL, time.Now(), time.Since(began)
+	r.Event(ev)
+}
+
+func TestLines_twoHours(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []said
+		r := New(Config{Streams: listen(&have), Face: Lines})
+		began := time.Now()
+		n := 0
+		for time.Since(began) < 2*time.Hour {
+			n++
+			send(r, began, poll.Event{Kind: poll.EventWait, Wait: 10 * time.Second, State: poll.State{Attempts: n - 1, Due: time.Now().Add(10 * time.Second)}})
+			time.Sleep(10 * time.Second)
+			send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: n}})
+			time.Sleep(time.Second)
+			send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: n}, Took: time.Second,
+				Verdict: notReady(fmt.Sprintf(".done is %d, want == 100", n))})
+		}
+		r.Close()
+		if len(have) >= 100 {
+			t.Errorf("%d lines, want fewer than 100", len(have))
+		}
+		for i := 1; i < len(have); i++ {
+			if gap := have[i].at - have[i-1].at; gap > 5*time.Minute {
+				t.Errorf("silent for %v before %q", gap, have[i].line)
+			}
+		}
+		last := have[len(have)-1]
+		latest := int(last.at / (11 * time.Second)) // an attempt ends every 11 s
+		if want := fmt.Sprintf(".done is %d, ", latest); !strings.Contains(last.line, want) {
+			t.Errorf("the heartbeat %q does not say the latest words, %q", last.line, want)
+		}
+	})
+}
+
+// The heartbeat comes while nothing happens, grows, and ends with Close.
+func TestLines_heartbeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []said
+		r := New(Config{Streams: listen(&have), Face: Lines})
+		began := time.Now()
+		send(r, began, poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}, Deadline: began.Add(time.Hour)})
+		time.Sleep(31 * time.Second)
+		send(r, began, poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, Verdict: notReady("exit 1")})
+		hint := &status.Hint{Wait: 20 * time.Minute, Source: "Retry-After"}
+		send(r, began, poll.Event{Kind: poll.EventWait, Wait: 20 * time.Minute,
+			State: poll.State{Attempts: 1, Due: time.Now().Add(20 * time.Minute), Hint: hint}})
+		time.Sleep(20 * time.Minute)
+		r.Close()
+		time.Sleep(time.Hour)
+
+		var b strings.Builder
+		for _, s := range have {
+			fmt.Fprintf(&b, "%6s %s\n", s.at, s.line)
+		}
+		golden(t, "heartbeat.txt", b.String())
+	})
+}
+
+func TestLines_explicitHeartbeat(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		beat time.Duration
+		want int // lines in ten minutes
+	}{{time.Minute, 1 + 10}, {0, 1}, {7 * time.Minute, 1 + 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			var have []said
+			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: new(test.beat)})
+			send(r, time.Now(), poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
+			time.Sleep(10*time.Minute + time.Second)
+			r.Close()
+			if len(have) != test.want {
+				t.Errorf("heartbeat %v: %d lines, want %d: %v", test.beat, len(have), test.want, have)
+			}
+		})
+	}
+}
+
+// After the end nothing is said, though Close comes late.
+func TestLines_silentAfterEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var have []said
+		r := New(Config{Streams: listen(&have), Face: Lines})
+		for _, ev := range recordings()["failed"] {
+			r.Event(ev)
+		}
+		n := len(have)
+		time.Sleep(time.Hour)
+		r.Close()
+		r.Event(recordings()["failed"][0])
+		if len(have) != n {
+			t.Errorf("said after the end: %v", have[n:])
+		}
+	})
+}
+
+// What a command says stands in whole lines before what its attempt came to.
+func TestReporter_Stderr(t *testing.T) {
+	t.Parallel()
+	s, _, err := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines})
+	events := recordings()["exhausted"]
+	for _, ev := range events {
+		if ev.Kind == poll.EventAttempt {
+			_, _ = r.Stderr().Write([]byte("one\ntwo\x1b[K"))
+		}
+		r.Event(ev)
+	}
+	r.Close()
+	golden(t, "show-stderr.txt", err.String())
+}
+
+func TestChooseFace(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		face Face
+		s    term.Streams
+		ci   string
+		want Face
+	}{
+		{"terminal", Auto, term.Streams{ErrIsTerminal: true}, "", Live},
+		{"pipe", Auto, term.Streams{OutIsTerminal: true}, "", Lines},
+		{"dumb", Auto, term.Streams{ErrIsTerminal: true, Dumb: true}, "", Lines},
+		{"CI", Auto, term.Streams{ErrIsTerminal: true}, "true", Lines},
+		{"told", JSON, term.Streams{ErrIsTerminal: true}, "true", JSON},
+	}
+	for _, test := range tests {
+		getenv := func(k string) string { return map[string]string{"CI": test.ci}[k] }
+		if have := test.face.choose(&test.s, getenv); have != test.want {
+			t.Errorf("%s: have %s, want %s", test.name, have, test.want)
+		}
+	}
+}
+
+// A heartbeat that comes late says no time that has passed.
+func TestLines_lateHeartbeat(t *testing.T) {
+	t.Parallel()
+	s, _, err := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
+	now := time.Now()
+	r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
+	r.lines.tick(now.Add(3 * time.Second))
+	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
+		t.Errorf("have %q, want %q at its end", have, want)
+	}
+}

@@ -1,0 +1,227 @@
+package ui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A reading is what an answer says of the progress: the values of [Config.Show] or, where
+// there are none, of one of the members that usually tell of it.
+type reading struct {
+	values []any    // of each expression, for programs: nil where there is none
+	texts  []string // that draw no bar
+	label  string   // of the bar: 62%, 3/10; "" for no bar
+	share  float64  // of the bar, from 0 to 1
+}
+
+// A meter finds what answers say of the progress.
+type meter struct {
+	show  []*expr.Expr
+	usual bool // they are the usual members, since nothing was asked for
+}
+
+func newMeter(show []*expr.Expr) meter {
+	if len(show) > 0 {
+		return meter{show: show}
+	}
+	m := meter{usual: true}
+	for _, path := range []string{".progress", ".percent", ".percentComplete", ".progress_percentage"} {
+		if x, err := expr.CompileValue(path); err == nil { // they all compile
+			m.show = append(m.show, x)
+		}
+	}
+	return m
+}
+
+// A Progress follows what the answers of one run say of its progress.
+type Progress struct {
+	meter meter
+	scale scale
+}
+
+// NewProgress returns the progress by [Config.Show].
+func NewProgress(show []*expr.Expr) *Progress { return &Progress{meter: newMeter(show)} }
+
+// Share returns how much is done, from 0 to 1, by an event; false if that is not said.
+func (p *Progress) Share(ev poll.Event) (share float64, ok bool) {
+	if ev.Kind != poll.EventAttempt {
+		return 0, false
+	}
+	found := p.meter.look(ev.Observation, &p.scale)
+	if found == nil || found.label == "" {
+		return 0, false
+	}
+	return found.share, true
+}
+
+const (
+	maxShown  = 60          // columns of a value
+	maxLabel  = 13          // of done/total beside a bar
+	mostUsual = 1 << 20     // bytes of an answer that is searched unasked
+	mostTime  = time.Second // for the values of one answer
+)
+
+// look finds what an answer says of the progress, nil for nothing.
+func (m meter) look(o *status.Observation, s *scale) *reading {
+	if o == nil || o.Stopped() || m.usual && !mayTell(o) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
+	defer cancel()
+	env := status.Environment(o)
+	env.Context = ctx
+	var found reading
+	some := false
+	for _, x := range m.show {
+		v := x.Eval(env).Value()
+		if m.usual && v.Kind != expr.KindNumber && (v.Kind != expr.KindString || v.Text() == "") {
+			continue // a member of this name may be anything
+		}
+		name := strings.ToLower(x.String())
+		found.add(v, strings.Contains(name, "percent") || strings.Contains(name, "pct"), s)
+		if some = some || v.Exists(); some && m.usual {
+			break
+		}
+	}
+	if !some {
+		return nil
+	}
+	return &found
+}
+
+// mayTell reports whether an answer may have one of the usual members.
+func mayTell(o *status.Observation) bool {
+	return o.Good() && len(o.Body) <= mostUsual && bytes.HasPrefix(bytes.TrimLeft(o.Body, " \t\r\n"), []byte("{")) &&
+		(bytes.Contains(o.Body, []byte(`"progress`)) || bytes.Contains(o.Body, []byte(`"percent`)))
+}
+
+// read finds what an event says of the progress of its row, and keeps it. An attempt without a
+// good answer leaves that as it is.
+func (r *Reporter) read(row *Row, ev poll.Event) *reading {
+	if row == nil || ev.Kind != poll.EventAttempt || r.cfg.Face == None || row.n == 0 && !r.board.single() {
+		return nil
+	}
+	if row.detail == nil && !r.cfg.Verbose && r.cfg.Face != JSON {
+		return nil
+	}
+	found := r.meter.look(ev.Observation, &row.scale)
+	if row.detail != nil && (found != nil || ev.Observation != nil && ev.Observation.Good()) {
+		row.reading = found
+	}
+	return found
+}
+
+// add takes a value. The first that is a progress is drawn.
+func (s *reading) add(v expr.Value, percent bool, scale *scale) {
+	if !v.Exists() {
+		s.values = append(s.values, nil)
+		return
+	}
+	text := term.Cut(oneLine(v.Text()), maxShown, "...")
+	var value any = text
+	if v.Kind != expr.KindString && json.Valid([]byte(text)) {
+		value = json.RawMessage(text)
+	}
+	s.values = append(s.values, value)
+	if s.label == "" && (v.Kind == expr.KindNumber || v.Kind == expr.KindString) {
+		if share, label, ok := scale.read(text, percent, v.Kind == expr.KindNumber); ok {
+			s.share, s.label = share, label
+			return
+		}
+	}
+	if text != "" {
+		s.texts = append(s.texts, text)
+	}
+}
+
+// A scale remembers whether numbers are shares of 1: after one between 0 and 1, until one is
+// above.
+type scale bool
+
+// share returns the share of 1 that a number means.
+func (s *scale) share(v float64) float64 {
+	if v > 0 && v != 1 {
+		*s = v < 1
+	}
+	if *s {
+		return v
+	}
+	return v / 100
+}
+
+// read reads a progress: a number, 62%, or done/total.
+func (s *scale) read(text string, percent, isNumber bool) (share float64, label string, ok bool) {
+	if before, after, both := strings.Cut(text, "/"); both {
+		return readRatio(strings.TrimSpace(before), strings.TrimSpace(after))
+	}
+	text, sign := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || !isNumber && !sign || !(v >= 0 && v <= 100) { // a plain number as text may count anything
+		return 0, "", false
+	}
+	if share = v / 100; !percent && !sign {
+		share = s.share(v)
+	}
+	return share, percentWords(share), true
+}
+
+func readRatio(before, after string) (share float64, label string, ok bool) {
+	done, err := strconv.ParseFloat(before, 64)
+	total, wrong := strconv.ParseFloat(after, 64)
+	if err != nil || wrong != nil || !(done >= 0 && done <= total && total > 0) || math.IsInf(total, 0) {
+		return 0, "", false
+	}
+	if label = before + "/" + after; len(label) > maxLabel {
+		label = percentWords(done / total)
+	}
+	return done / total, label, true
+}
+
+// percentWords rounds down, so that only what is done is at 100%.
+func percentWords(share float64) string {
+	return fmt.Sprintf("%d%%", int(math.Floor(100*share+1e-9)))
+}
+
+// words says it in a line: "62%, copying".
+func (s *reading) words() string {
+	if s == nil || s.label == "" {
+		return s.others()
+	}
+	return strings.Join(append([]string{s.label}, s.texts...), ", ")
+}
+
+// others says what is not in the bar.
+func (s *reading) others() string {
+	if s == nil {
+		return ""
+	}
+	return strings.Join(s.texts, ", ")
+}
+
+// step changes where the progress is worth a line: at each tenth, or where other values do.
+func (s *reading) step() string {
+	if s == nil || s.label == "" {
+		return s.others()
+	}
+	return fmt.Sprint(int(10*s.share), s.others())
+}
+
+// bar returns the bar of what is shown and its label, empty if there is none.
+func (s *reading) bar(r *Reporter) piece {
+	if s == nil || s.label == "" {
+		return piece{}
+	}
+	bar, label := r.bar(s.share, barWidth), fmt.Sprintf(" %-3s", s.label)
+	return piece{bar.plain + label, bar.painted + label}
+}

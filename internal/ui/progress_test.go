@@ -1,0 +1,194 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A 1 is 1% or all: what came before tells.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		texts   string // that are read one after the other
+		percent bool
+		want    string
+	}{
+		{texts: "0 12 62.9 100", want: "0% 12% 62% 100%"},
+		{texts: "0.0 0.25 0.29 1", want: "0% 25% 29% 100%"},
+		{texts: "0 1 2", want: "0% 1% 2%"},
+		{texts: "40 0.5 1", want: "40% 50% 100%"},
+		{texts: "0.5 1 2 1", want: "50% 100% 2% 1%"},
+		{texts: "0.5 1", percent: true, want: "0% 1%"},
+		{texts: "-1 101 NaN Inf 1e3 x", want: "- - - - - -"},
+		{texts: "3/10 10/10 0/0 11/10 -1/10 1/Inf a/b 1/", want: "3/10 10/10 - - - - - -"},
+		{texts: "123456789/987654321", want: "12%"},
+		{texts: "62% 0.5% 101%", want: "62% 0% -"},
+	} {
+		var s scale
+		var have []string
+		for text := range strings.FieldsSeq(test.texts) {
+			share, label, ok := s.read(text, test.percent, true)
+			if !ok {
+				label = "-"
+			}
+			if !(share >= 0 && share <= 1) {
+				t.Errorf("%s: a share of %v", text, share)
+			}
+			have = append(have, label)
+		}
+		if strings.Join(have, " ") != test.want {
+			t.Errorf("%s: have %s, want %s", test.texts, have, test.want)
+		}
+	}
+	var s scale
+	if _, _, ok := s.read("7", false, false); ok {
+		t.Error("a text that is a plain number draws a bar")
+	}
+}
+
+func values(t *testing.T, sources ...string) (all []*expr.Expr) {
+	t.Helper()
+	for _, source := range sources {
+		x, err := expr.CompileValue(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+func TestLook(t *testing.T) {
+	t.Parallel()
+	bad := httpAnswer(503, `{"progress":5}`)
+	for name, test := range map[string]struct {
+		show []string
+		o    *status.Observation
+		want string
+	}{
+		"a member":                 {o: httpAnswer(200, `{"progress":5}`), want: `5% ["5"]`},
+		"the first":                {o: httpAnswer(200, ` {"percent":7,"progress":5}`), want: `5% ["5"]`},
+		"the first that tells":     {o: httpAnswer(200, `{"percentComplete":1,"progress":{"at":5}}`), want: `1% ["1"]`},
+		"percent":                  {o: exitAnswer(0, `{"progress_percentage":0.5}`, ""), want: `0% ["0.5"]`},
+		"a text":                   {o: httpAnswer(200, `{"progress":"copying\u001b[31m\n"}`), want: `copying\x1b[31m ["copying\\x1b[31m"]`},
+		"done of total":            {o: httpAnswer(200, `{"progress":" 3 / 10 "}`), want: `3/10 ["3 / 10"]`},
+		"a percent as text":        {o: httpAnswer(200, `{"progress":"62 %"}`), want: `62% ["62 %"]`},
+		"a number as text":         {o: httpAnswer(200, `{"progress":"7"}`), want: `7 ["7"]`},
+		"too large to search":      {o: httpAnswer(200, `{"progress":5,"a":"`+strings.Repeat("x", 1<<20)+`"}`)},
+		"below the top":            {o: httpAnswer(200, `{"a":{"progress":5}}`)},
+		"null":                     {o: httpAnswer(200, `{"progress":null}`)},
+		"no object":                {o: httpAnswer(200, `"progress"`)},
+		"not JSON":                 {o: httpAnswer(200, `{"progress":5`)},
+		"not good":                 {o: bad},
+		"not good, but asked":      {show: []string{".progress"}, o: bad, want: `5% ["5"]`},
+		"asked":                    {show: []string{".stage", ".done", ".none", ".n"}, o: httpAnswer(200, `{"stage":"a","done":0.5,"n":7}`), want: `50%, a, 7 ["a" "0.5" <nil> "7"]`},
+		"asked, and missing":       {show: []string{".none"}, o: httpAnswer(200, `{"progress":5}`)},
+		"asked for more than that": {show: []string{".a"}, o: httpAnswer(200, `{"a":[true,{"b":null}]}`), want: `[true,{"b":null}] ["[true,{\"b\":null}]"]`},
+		"too long":                 {show: []string{".a"}, o: httpAnswer(200, `{"a":"`+strings.Repeat("x", 100)+`"}`), want: strings.Repeat("x", 57) + `... ["` + strings.Repeat("x", 57) + `..."]`},
+		"no answer":                {o: noAnswer("refused")},
+		"no attempt":               {},
+	} {
+		var zero scale
+		found := newMeter(values(t, test.show...)).look(test.o, &zero)
+		have := found.words()
+		if found != nil {
+			var texts []any
+			for _, v := range found.values {
+				if v != nil {
+					v = fmt.Sprintf("%s", v)
+				}
+				texts = append(texts, v)
+			}
+			have += fmt.Sprintf(" %q", texts)
+		}
+		if have = strings.ReplaceAll(have, "%!q(<nil>)", "<nil>"); have != test.want {
+			t.Errorf("%s: have %s, want %s", name, have, test.want)
+		}
+	}
+}
+
+// A good answer that tells nothing ends what was shown, another attempt does not.
+func TestShow_latest(t *testing.T) {
+	t.Parallel()
+	s, _, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: Lines})
+	for _, test := range []struct {
+		o    *status.Observation
+		want string
+	}{
+		{httpAnswer(200, `{"progress":5}`), "5%"}, {httpAnswer(503, ""), "5%"}, {noAnswer("refused"), "5%"},
+		{httpAnswer(200, `{}`), ""}, {httpAnswer(200, `{"progress":6}`), "6%"},
+	} {
+		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
+		r.Event(poll.Event{Kind: poll.EventWait, State: poll.State{Attempts: 1}, At: time.Now()})
+		if have := r.board.rows[0].reading.words(); have != test.want {
+			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
+		}
+	}
+}
+
+// copying is a job that tells of its progress.
+func copying() []poll.Event {
+	r := newRecording(jobURL, 10*time.Minute, 0)
+	for i := range 30 {
+		answer := httpAnswer(200, fmt.Sprintf(`{"state":"running","stage":"copying","progress":%.2f}`, float64(i+1)/30))
+		if i == 10 {
+			answer = noAnswer("connection reset")
+		}
+		r.wait(time.Second, nil).attempt(notReady(`.state is "running"`), answer)
+	}
+	return r.wait(time.Second, nil).attempt(verdict(status.Success, until, `.state is "done"`), httpAnswer(200, `{"state":"done"}`)).
+		end(poll.Outcome{Ending: poll.Succeeded})
+}
+
+func TestProgress_golden(t *testing.T) {
+	t.Parallel()
+	golden(t, "progress/live.txt", film(t, 90, 2*time.Second, copying(), Config{}))
+	synctest.Test(t, func(t *testing.T) {
+		s, _, err := term.Buffers("")
+		r := New(Config{Streams: s, Face: Lines, Heartbeat: new(1500 * time.Millisecond), Show: values(t, ".stage", ".progress")})
+		replay(r, copying(), nil)
+		r.Close()
+		golden(t, "progress/lines.txt", err.String())
+	})
+	have := show(copying(), Config{Face: JSON, Show: values(t, ".stage", ".progress")})
+	checkEvents(t, have, len(copying()))
+	if n := strings.Count(have, `"progress":0.5,"show":["copying",0.50]`); n != 1 {
+		t.Errorf("half is told %d times:\n%s", n, have)
+	}
+}
+
+// A table has a column for progress where there is any, and the bar of many targets has
+// nothing to do with it.
+func TestGroupLive_progress(t *testing.T) {
+	t.Parallel()
+	answers := []string{`{"progress":12}`, `{"progress":"3/10"}`, `{}`, `{"progress":"waiting for a node"}`}
+	for _, size := range []int{4, 25} {
+		for _, width := range []int{60, 110} {
+			if size > fewRows && width > 60 {
+				continue
+			}
+			synctest.Test(t, func(t *testing.T) {
+				m := newTerminal(t, width, 40)
+				began := time.Now()
+				r := New(Config{Streams: m.streams(), Targets: size, Goal: allOf(size)})
+				for n := range size {
+					r.Event(poll.Event{Kind: poll.EventAttempt, N: n + 1, Target: fmt.Sprint("job-", n), State: poll.State{Attempts: 1}, At: began,
+						Observation: httpAnswer(200, answers[n%len(answers)]), Verdict: notReady(`.state is "running", want == "done"`)})
+				}
+				time.Sleep(redraw)
+				synctest.Wait()
+				golden(t, fmt.Sprintf("progress/group-%d-%d.txt", size, width), m.text())
+				r.Close()
+			})
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package ui
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares have with testdata/name.
+func golden(t *testing.T, name, have string) {
+	t.Helper()
+	file := filepath.Join("testdata", filepath.FromSlash(name))
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(have), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), have); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+}
+
+// A recording holds the events of a run that never happened.
+type recording struct {
+	target  string
+	timeout time.Duration // 0 = none
+	max     int
+	began   time.Time
+	opBegan time.Time     // the operation; zero while its start is due
+	now     time.Duration // since began
+	made    int           // attempts
+	last    poll.Event    // AttemptEvent
+	events  []poll.Event
+}
+
+func newRecording(target string, timeout time.Duration, maxAttempts int) *recording {
+	began := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	return &recording{target: target, timeout: timeout, max: maxAttempts, began: began, opBegan: began}
+}
+
+func (t *recording) event(ev poll.Event) *recording {
+	ev.Target, ev.MaxAttempts = t.target, t.max
+	ev.At, ev.Elapsed, ev.State.Began = t.began.Add(t.now), t.now, t.opBegan
+	if t.timeout > 0 {
+		ev.Deadline = t.began.Add(t.timeout)
+	}
+	t.events = append(t.events, ev)
+	return t
+}
+
+// wait records a wait of d, which ends in time; hint may be nil.
+func (t *recording) wait(d time.Duration, hint *status.Hint) *recording {
+	t.event(poll.Event{Kind: poll.EventWait, Wait: d,
+		State: poll.State{Attempts: t.made, Due: t.began.Add(t.now + d), Hint: hint}})
+	t.now += d
+	return t
+}
+
+// held records that the attempt is held back for d, although that may take for most.
+func (t *recording) held(by poll.HeldBy, d, most time.Duration) *recording {
+	t.wait(most, nil)
+	t.events[len(t.events)-1].HeldBy = by
+	t.now += d - most
+	return t
+}
+
+func (t *recording) pass(d time.Duration) *recording {
+	t.now += d
+	return t
+}
+
+// taken records an attempt that another process has made.
+func (t *recording) taken(v status.Verdict, o *status.Observation) *recording {
+	another := *o
+	another.Taken = true
+	t.made++
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: &another, Verdict: v, State: poll.State{Attempts: t.made, Streak: 1}, Threshold: 1}
+	return t.event(t.last)
+}
+
+// start records an attempt that started the operation, and took 50 ms.
+func (t *recording) start(o *status.Observation) *recording {
+	t.opBegan = time.Time{}
+	t.attempt(notReady("started"), o)
+	t.opBegan = t.began.Add(t.now)
+	t.events[len(t.events)-1].State.Began = t.opBegan
+	return t
+}
+
+// lastLook records a wait that was shortened.
+func (t *recording) lastLook(d time.Duration) *recording {
+	t.wait(d, nil)
+	t.events[len(t.events)-1].State.LastLook = true
+	return t
+}
+
+// attempt records an attempt that took 50 ms.
+func (t *recording) attempt(v status.Verdict, o *status.Observation) *recording {
+	return t.streak(v, o, 1, 1)
+}
+
+func (t *recording) streak(v status.Verdict, o *status.Observation, n, threshold int) *recording {
+	t.event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: t.made + 1}})
+	t.made++
+	t.now += 50 * time.Millisecond
+	t.last = poll.Event{Kind: poll.EventAttempt, Observation: o, Verdict: v,
+		Took: 50 * time.Millisecond, State: poll.State{Attempts: t.made, Streak: n}, Threshold: threshold}
+	return t.event(t.last)
+}
+
+// end records the end. What o does not say is taken from the last attempt.
+func (t *recording) end(o poll.Outcome) []poll.Event {
+	o.Target, o.Elapsed = t.target, t.now
+	if t.last.Kind != "" {
+		o.State.Attempts = t.made
+		if o.Verdict.Reason == "" {
+			o.Verdict, o.Observation = t.last.Verdict, t.last.Observation
+		}
+		if o.Status == status.None {
+			o.Status = o.Verdict.Status
+		}
+		if o.Reason == "" {
+			o.Reason = o.Verdict.Reason
+		}
+	}
+	o.State.Start, o.State.Began = t.began, t.opBegan
+	t.event(poll.Event{Kind: poll.EventEnd, State: o.State, Outcome: &o})
+	return t.events
+}
+
+func httpAnswer(code int, body string) *status.Observation {
+	return &status.Observation{Kind: status.KindHTTP, Code: &code, Body: []byte(body), Size: int64(len(body))}
+}
+
+func exitAnswer(code int, stdout, stderr string) *status.Observation {
+	return &status.Observation{Kind: status.KindCommand, Exit: &code, Body: []byte(stdout),
+		Size: int64(len(stdout)), Stderr: []byte(stderr)}
+}
+
+func noAnswer(reason string) *status.Observation {
+	return &status.Observation{Kind: status.KindHTTP,
+		Failure: &status.Failure{Reason: reason, Err: errors.New(reason)}}
+}
+
+func verdict(s status.Status, rule, reason string) status.Verdict {
+	return status.Verdict{Status: s, Rule: rule, Reason: reason}
+}
+
+func notReady(reason string) status.Verdict { return verdict(status.NotReady, "", reason) }
+
+const (
+	jobURL = "https://api.example.com/jobs/42"
+	until  = `--until .state=="done"`
+)
+
+// recordings are one run for every ending, and for everything a face has to say.
+func recordings() map[string][]poll.Event {
+	pending := httpAnswer(200, `{"state":"queued"}`)
+	done := httpAnswer(200, `{"state":"done","n":7}`)
+	retryAfter := &status.Hint{Wait: 2 * time.Second, Source: "Retry-After"}
+	hour := &status.Hint{Wait: time.Hour, Source: "Retry-After"}
+
+	succeeded := newRecording(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady("connection refused"), noAnswer("connection refused")).
+		wait(200*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(400*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(800*time.Millisecond, nil)
+	throttled := httpAnswer(429, "slow down\n")
+	throttled.Hint = retryAfter
+	succeeded.attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+		wait(2*time.Second, retryAfter).
+		attempt(status.Verdict{Status: status.Success, Rule: until, Reason: `.state is "done"`,
+			Notes: []string{".errors is an empty list, which is true"}}, done)
+
+	failed := newRecording(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).
+		attempt(verdict(status.Error, "", "HTTP 404"), httpAnswer(404, "{\"error\":\"no such job\"}\n"))
+
+	byRule := newRecording("kubectl", 5*time.Minute, 0).
+		wait(100*time.Millisecond, nil).
+		attempt(verdict(status.Error, `--error-if .status.phase=="Failed"`, `.status.phase is "Failed"`),
+			exitAnswer(0, `{"status":{"phase":"Failed"}}`, ""))
+
+	cannotRun := newRecording("kubctl", 10*time.Minute, 0).wait(100*time.Millisecond, nil).
+		event(poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
+
+	hint := newRecording(jobURL, 10*time.Second, 0).wait(100*time.Millisecond, nil)
+	tooLong := httpAnswer(429, "")
+	tooLong.Hint = hour
+	hint.attempt(verdict(status.Throttled, "", "HTTP 429"), tooLong)
+
+	exhausted := newRecording("deploy.sh", 0, 2)
+	hostile := exitAnswer(1, "", "\x1b[31mwarming up\x1b[0m\n::error::not ready\nlock is held by \u202eresu\n")
+	exhausted.wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile).
+		wait(0, nil).attempt(notReady("exit 1: ::error::not ready"), hostile)
+
+	timedOut := newRecording(jobURL, 3*time.Second, 0)
+	html := httpAnswer(200, "<html>\n<title>Sign in</title>\n")
+	html.Remarks = []string{"Retry-After: -1 is ignored: a wait cannot be negative"}
+	timedOut.wait(100*time.Millisecond, nil).attempt(notReady("the answer is not JSON"), html).
+		lastLook(2700*time.Millisecond).attempt(notReady("the answer is not JSON"), html)
+	timedOut.now = 3 * time.Second
+
+	cut := newRecording("sleep", 0, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady("exit 1"), exitAnswer(1, "", "")).
+		wait(200*time.Millisecond, nil).attempt(notReady("stopped"), &status.Observation{Kind: status.KindCommand,
+		Failure: &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}})
+
+	threshold := newRecording(jobURL, 10*time.Minute, 0)
+	for n := range 3 {
+		threshold.wait(time.Second, nil).streak(verdict(status.Success, until, `.state is "done"`), done, n+1, 3)
+	}
+
+	follow := newRecording("https://api.example.com/jobs", 10*time.Minute, 0)
+	started := httpAnswer(202, "")
+	started.Following.Next = "https://api.example.com/operations/7"
+	started.Following.Start = true
+	follow.wait(100*time.Millisecond, nil).attempt(notReady("HTTP 202, started"), started)
+	running := httpAnswer(202, "")
+	running.Following.Next = started.Following.Next
+	follow.wait(200*time.Millisecond, nil).attempt(notReady("HTTP 202"), running).
+		wait(400*time.Millisecond, nil).attempt(verdict(status.Success, "", "HTTP 200"), done)
+
+	meant := status.Verdict{Status: status.NotReady, Reason: `.State is missing, want == "done"`,
+		Hints: []string{"did you mean .state?", "the document has: \x1b[31ma\nb"}}
+	misspelled := newRecording(jobURL, 0, 3).
+		wait(100*time.Millisecond, nil).attempt(meant, pending).
+		wait(200*time.Millisecond, nil).attempt(notReady(meant.Reason), pending).
+		wait(400*time.Millisecond, nil).attempt(notReady(meant.Reason), pending)
+
+	shared := newRecording(jobURL, 10*time.Minute, 0).
+		wait(100*time.Millisecond, nil).attempt(notReady(`.state is "queued", want == "done"`), pending).
+		wait(200*time.Millisecond, nil).held(poll.HeldByRate, 2*time.Second, 2*time.Second).
+		attempt(verdict(status.Throttled, "", "HTTP 429"), throttled).
+		wait(2*time.Second, retryAfter).held(poll.HeldByGate, 0, 3*time.Second).
+		event(poll.Event{Kind: poll.EventPlace, Place: &poll.Place{Name: "https://api.example.com:443", Reason: "HTTP 429"}}).
+		pass(3*time.Second).
+		held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
+		taken(notReady(`.state is "queued", want == "done"`), pending).
+		wait(400*time.Millisecond, nil).held(poll.HeldByAnother, 500*time.Millisecond, 5*time.Second).
+		taken(verdict(status.Success, until, `.state is "done"`), done)
+
+	return map[string][]poll.Event{
+		"shared":      shared.end(poll.Outcome{Ending: poll.Succeeded, State: poll.State{Taken: 2, Alone: 1}}),
+		"misspelled":  misspelled.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: `attempts made: 3 of 3; last: .State is missing, want == "done"`, Verdict: meant, Observation: pending}),
+		"succeeded":   succeeded.end(poll.Outcome{Ending: poll.Succeeded}),
+		"failed":      failed.end(poll.Outcome{Ending: poll.Failed}),
+		"failed-rule": byRule.end(poll.Outcome{Ending: poll.Failed}),
+		"cannot-run": cannotRun.end(poll.Outcome{Ending: poll.CannotRun, Status: status.Error,
+			Reason: "kubctl: not found in PATH"}),
+		"hint-too-long": hint.end(poll.Outcome{Ending: poll.HintTooLong,
+			Reason: "HTTP 429; Retry-After asks for a wait of 1h, and 9.8s are left before the deadline"}),
+		"exhausted": exhausted.end(poll.Outcome{Ending: poll.AttemptsExhausted, Reason: "2 attempts made; last: exit 1: ::error::not ready"}),
+		"timed-out": timedOut.end(poll.Outcome{Ending: poll.TimedOut, Reason: "timed out after 3s; last: the answer is not JSON",
+			Notes: []string{`--until '.state=="done"' was never decidable: the answer was not JSON`}}),
+		"interrupted": newRecording("sleep", 0, 0).wait(100*time.Millisecond, nil).end(
+			poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGINT", Cause: errors.New("SIGINT")}),
+		"stopped": cut.end(poll.Outcome{Ending: poll.Interrupted, Reason: "ended by SIGTERM; last: exit 1",
+			Cause: errors.New("SIGTERM"), Verdict: notReady("exit 1"), Observation: exitAnswer(1, "", "")}),
+		"threshold": threshold.end(poll.Outcome{Ending: poll.Succeeded}),
+		"follow":    follow.end(poll.Outcome{Ending: poll.Succeeded}),
+	}
+}

@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// exitOf has an exit code for each ending, which tells them apart.
+var exitOf = map[poll.Ending]int{
+	poll.Failed: 1, poll.CannotRun: 2, poll.HintTooLong: 3, poll.AttemptsExhausted: 4, poll.TimedOut: 5, poll.Interrupted: 6, poll.Cancelled: 7,
+}
+
+// written is what several targets that end as the events say write to stdout.
+func written(t *testing.T, events []poll.Event, out Output) string {
+	t.Helper()
+	s, stdout, _ := term.Buffers("")
+	r := New(Config{Streams: s, Face: None, Targets: groupSize(events), Goal: allOf(groupSize(events))})
+	for _, ev := range events {
+		if ev.Kind == poll.EventEnd {
+			if err := r.WriteTarget(ev.N, out.Settle(*ev.Outcome), exitOf[ev.Outcome.Ending]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Event(ev)
+		if ev.Kind == poll.EventGoal {
+			if err := r.WriteSummary(out, *ev.Summary, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return stdout.String()
+}
+
+func TestResults_golden(t *testing.T) {
+	t.Parallel()
+	two := append(printed("4\t2", `"4\t2"`), printed("a\\b\nc\rd", `"a\\b\nc\rd"`)...)
+	for kind, out := range map[string]Output{
+		"lines":    {PerTarget: true},
+		"value":    {PerTarget: true, Print: printed("a", `{"a":[1]}`)},
+		"missing":  {PerTarget: true, Print: notPrinted},
+		"columns":  {PerTarget: true, Print: two},
+		"json":     {PerTarget: true, Print: two, JSON: true},
+		"one":      {},
+		"one-col":  {Print: two},
+		"one-json": {JSON: true},
+	} {
+		for name, events := range groups() {
+			have := written(t, events, out)
+			schema := readSchema(t, "target.schema.json")
+			if out.JSON {
+				schema = readSchema(t, "summary.schema.json")
+			}
+			for line := range strings.Lines(have) {
+				if err := validate(schema, line); strings.HasPrefix(line, `{"v"`) && err != nil {
+					t.Errorf("%s: %v", line, err)
+				}
+			}
+			if name == "some" {
+				golden(t, "many/some-stdout-"+kind+".txt", have)
+			}
+		}
+	}
+}
+
+// A body that is no JSON, or no text, has a place in a line, too.
+func TestResults_body(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"a":1}`: `"body":{"a":1}}`, "": `"body":""}`, "a\nb": `"body":"a\nb"}`, "\xff": `"body":"/w==","encoding":"base64"}`,
+	} {
+		run := newRecording(jobURL, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, body)).end(failed)
+		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
+		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
+			t.Errorf("%q: have %s, want %s at its end", body, have, want)
+		}
+	}
+}
+
+// An answer that was cut off matters only where it is printed.
+func TestResults_truncated(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		out  Output
+		want poll.Ending
+	}{
+		{Output{PerTarget: true}, poll.Failed},
+		{Output{PerTarget: true, JSON: true}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1")}, poll.Succeeded},
+		{Output{PerTarget: true, Print: printed("1", "1"), JSON: true}, poll.Succeeded},
+		{Output{JSON: true}, poll.Failed},
+	} {
+		if have := test.out.Settle(success(truncated())).Outcome.Ending; have != test.want {
+			t.Errorf("%+v: have %v, want %v", test.out, have, test.want)
+		}
+	}
+}
+
+// Who closes stdout is noticed at once.
+func TestResults_lost(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken pipe")
+	s, _, _ := term.Buffers("")
+	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
+	r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
+	result := Output{PerTarget: true}.Settle(success(httpAnswer(200, "{}")))
+	err := r.WriteTarget(1, result, 0)
+	if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
+		t.Errorf("have %v, want a ResultError of %v", err, broken)
+	}
+}
+
+// A result is on stdout when the target has ended, or else with the summary.
+func TestResults_atEnd(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		out         Output
+		done, fails bool // whether the result is written at the end
+	}{
+		"lines":  {Output{PerTarget: true}, false, false},
+		"json":   {Output{PerTarget: true, JSON: true}, true, true},
+		"winner": {Output{}, true, false}, // of a failure nothing is written
+	} {
+		s, stdout, _ := term.Buffers("")
+		r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
+		a, b := test.out.Settle(success(httpAnswer(200, "{}"))), test.out.Settle(failure(httpAnswer(500, "{}")))
+		if a.AtEnd() != test.done || b.AtEnd() != test.fails {
+			t.Errorf("%s: at the end %v and %v, want %v and %v", name, a.AtEnd(), b.AtEnd(), test.done, test.fails)
+		}
+		if err := r.WriteTarget(1, a, 0); err != nil || (stdout.Len() > 0) == test.done {
+			t.Errorf("%s: error %v, written %q", name, err, stdout)
+		}
+		if err := r.WriteSummary(test.out, poll.Summary{}, 0); err != nil || stdout.Len() == 0 {
+			t.Errorf("%s: error %v, and at the end %q", name, err, stdout)
+		}
+	}
+}
+
+// Columns are sanitized for a terminal, and only there.
+func TestResults_columnsOnTerminal(t *testing.T) {
+	t.Parallel()
+	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+		Settle(success(httpAnswer(200, "{}")))
+	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
+		for _, one := range []bool{true, false} {
+			s, stdout, _ := term.Buffers("")
+			s.OutIsTerminal = isTerminal
+			r := New(Config{Streams: s, Face: None, Goal: "all"})
+			write := func() error { return r.WriteTarget(1, result, 0) }
+			if one {
+				write = func() error { return r.WriteResult(result, 0) }
+			}
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+			if stdout.String() != want {
+				t.Errorf("terminal %v, of one %v: have %q, want %q", isTerminal, one, stdout, want)
+			}
+		}
+	}
+}
+
+// A summary lists the targets by their numbers, however they ended.
+func TestSummary_order(t *testing.T) {
+	t.Parallel()
+	var d Summary
+	if err := json.Unmarshal([]byte(written(t, manyJobs(25), Output{PerTarget: true, JSON: true})), &d); err != nil {
+		t.Fatal(err)
+	}
+	for i, one := range d.Targets {
+		if one.N != i+1 || string(one.Name) != jobName(i) {
+			t.Errorf("at %d is %d, %s", i, one.N, one.Name)
+		}
+	}
+	if d.Counts["succeeded"] != 13 || d.Counts["timed_out"] != 6 || len(d.Targets) != 25 {
+		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
+	}
+}

@@ -1,0 +1,125 @@
+// Package term is about the streams and terminal of the process: which streams are
+// terminals, how wide the terminal is, which colours to use, and how text from
+// outside is sanitized before it is shown.
+package term
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"sync/atomic"
+
+	"golang.org/x/term"
+)
+
+// Streams are the standard streams of the process, with their properties. [System]
+// and [Buffers] make them.
+type Streams struct {
+	In  io.Reader
+	Out io.Writer // the result and nothing else
+	Err io.Writer // everything else
+
+	InIsTerminal, OutIsTerminal, ErrIsTerminal bool
+
+	Dumb    bool // TERM=dumb: nothing can be redrawn
+	Unicode bool // the locale says that the terminal shows UTF-8
+	NoColor bool // the environment asks for no colours
+
+	// Width and OutWidth return the current width of Err's and Out's terminal in
+	// columns, and Height that of Err's in rows, 0 if there is none or it is unknown.
+	Width, OutWidth, Height func() int
+	// Foreground reports whether the process may draw on Err's terminal now: not as
+	// a shell's background job. Without job control it always may.
+	Foreground func() bool
+	// CloseOut closes stdout. Some file systems report only then that data is lost.
+	CloseOut func() error
+	// Written returns how much was written to stdout, which grows while somebody reads.
+	Written func() int64
+}
+
+// System returns the streams of the process. getenv, usually [os.Getenv], is called
+// for TERM, NO_COLOR and the locale.
+func System(getenv func(string) string) *Streams {
+	outFd, errFd := int(os.Stdout.Fd()), int(os.Stderr.Fd())
+	out := newOutput(os.Stdout)
+	takeSequences(os.Stderr)
+	return &Streams{
+		In:            os.Stdin,
+		Out:           out,
+		Err:           os.Stderr,
+		InIsTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
+		OutIsTerminal: term.IsTerminal(outFd),
+		ErrIsTerminal: term.IsTerminal(errFd),
+		Dumb:          getenv("TERM") == "dumb",
+		Unicode:       unicodeLocale(getenv),
+		NoColor:       getenv("NO_COLOR") != "",
+		Width:         func() int { return columns(errFd) },
+		OutWidth:      func() int { return columns(outFd) },
+		Height:        func() int { return rows(errFd) },
+		Foreground:    func() bool { return inForeground(errFd) },
+		CloseOut:      os.Stdout.Close,
+		Written:       out.written.Load,
+	}
+}
+
+// Buffers returns streams for a test: in is read as stdin; out and err collect what
+// is written. None of them is a terminal.
+func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
+	out, err = new(bytes.Buffer), new(bytes.Buffer)
+	none := func() int { return 0 }
+	return &Streams{In: strings.NewReader(in), Out: out, Err: err, Unicode: true, Width: none, OutWidth: none, Height: none,
+		Foreground: func() bool { return true },
+		CloseOut:   func() error { return nil },
+		Written:    func() int64 { return 0 }}, out, err
+}
+
+func columns(fd int) int {
+	width, _, _ := term.GetSize(fd) // 0 on an error
+	return width
+}
+
+func rows(fd int) int {
+	_, height, _ := term.GetSize(fd) // 0 on an error
+	return height
+}
+
+// unicodeLocale reports whether the locale, by POSIX's order of variables, uses
+// UTF-8. Windows has none of them and shows UTF-8.
+func unicodeLocale(getenv func(string) string) bool {
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if v := strings.ToLower(getenv(name)); v != "" {
+			return strings.Contains(v, "utf-8") || strings.Contains(v, "utf8")
+		}
+	}
+	return os.PathSeparator == '\\'
+}
+
+// An output is stdout. It writes a piece at a time to anything but a regular file, so that it
+// shows whether anyone reads. Pipes write a piece atomically. A file gets all at once, since
+// several processes may append to it.
+type output struct {
+	w       io.Writer
+	piece   int
+	written atomic.Int64
+}
+
+func newOutput(f *os.File) *output {
+	o := &output{w: f, piece: 4 << 10}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		o.piece = math.MaxInt
+	}
+	return o
+}
+
+// Write writes all of p.
+func (o *output) Write(p []byte) (n int, err error) {
+	for err == nil && n < len(p) {
+		var m int
+		m, err = o.w.Write(p[n : n+min(o.piece, len(p)-n)])
+		n += m
+		o.written.Add(int64(m))
+	}
+	return n, err
+}

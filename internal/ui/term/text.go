@@ -1,0 +1,221 @@
+package term
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// Text from outside (answers, stderr, headers) may contain anything: sequences that
+// move the cursor or rename the window, characters that reverse the text, commands
+// that a CI service takes from the log. Everything shown of it passes [Line],
+// [Block] or a [LineWriter].
+
+const (
+	// prefix begins every line of a block, so that no line can begin with the
+	// "::" of a GitHub Actions command, or be taken for one of poll's own.
+	prefix   = "| "
+	tabWidth = 8
+	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
+	// one is written in pieces, each on a line of its own.
+	maxLine = 4096
+)
+
+// Line returns text from outside as part of one line: newlines become \n, tabs a
+// space, and invisible characters their number (see [Block]). Space at both ends is
+// removed.
+func Line(s string) string {
+	s = strings.TrimFunc(s, unicode.IsSpace)
+	if isPlain(s) {
+		return strings.Clone(s)
+	}
+	var b strings.Builder
+	sanitize(&b, s, false)
+	return b.String()
+}
+
+// isPlain reports whether a line is as [sanitize] would write it, at a glance.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// Block returns text from outside as separate lines, each beginning with "| " and
+// ending with a newline; for empty text there are none. Tabs are expanded, a
+// carriage return before a newline is dropped. Other control characters and bytes
+// that are not UTF-8 are shown as \xNN, invisible format characters (which may
+// reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
+// command anywhere in a line is broken up.
+func Block(s string) string {
+	if s == "" {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(strings.TrimSuffix(s, "\n"), "\n") {
+		blockLine(&b, line)
+	}
+	return b.String()
+}
+
+// blockLine writes one line of a block.
+func blockLine(b *strings.Builder, line string) {
+	b.WriteString(prefix)
+	sanitize(b, strings.TrimSuffix(line, "\r"), true)
+	b.WriteByte('\n')
+}
+
+// sanitize writes text from outside as part of one line. A tab becomes a space or,
+// with expandTabs, the spaces up to the next tab stop.
+func sanitize(b *strings.Builder, s string, expandTabs bool) {
+	column := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		shown := s[i : i+n]
+		switch {
+		case r == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+			shown = ""
+		case r == '\n':
+			shown = `\n`
+		case r == '\t' && expandTabs:
+			shown = strings.Repeat(" ", tabWidth-column%tabWidth)
+		case r == '\t':
+			shown = " "
+		case r == utf8.RuneError && n == 1:
+			shown = fmt.Sprintf(`\x%02x`, s[i])
+		case r == '#' && beginsCommand(s, i):
+			shown = `\x23`
+		case unicode.IsControl(r):
+			shown = fmt.Sprintf(`\x%02x`, r)
+		case hidden(r):
+			shown = fmt.Sprintf(`\u{%04x}`, r)
+		}
+		b.WriteString(shown)
+		column += utf8.RuneCountInString(shown)
+		i += n
+	}
+}
+
+// hidden reports whether r is invisible but changes how its neighbours look: a
+// format character (Unicode category Cf) or a line separator, but not a joiner that
+// emoji, Indic and Persian words need, nor a visible mark.
+func hidden(r rune) bool {
+	const zwnj, zwj = 0x200c, 0x200d
+	if r < 0x80 || r == zwnj || r == zwj {
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) &&
+		!unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// beginsCommand reports whether the second # of "##[", "##vso[" or "##teamcity[" is
+// at s[i]. GitHub and Azure find these even in the middle of a line, so a prefix
+// does not make them harmless.
+func beginsCommand(s string, i int) bool {
+	if i == 0 || s[i-1] != '#' {
+		return false
+	}
+	rest := strings.TrimLeft(s[i+1:], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	return strings.HasPrefix(rest, "[")
+}
+
+// A LineWriter sanitizes text from outside as [Block] does, line by line as it
+// comes. It must not be used by two goroutines at once.
+type LineWriter struct {
+	w   io.Writer
+	buf []byte // the unfinished line
+}
+
+// NewLineWriter returns a LineWriter that writes to w, all complete lines in one
+// Write.
+func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
+
+// Write takes all of p and writes the complete lines. The error is that of the
+// underlying writer.
+func (l *LineWriter) Write(p []byte) (int, error) {
+	l.buf = append(l.buf, p...)
+	var b strings.Builder
+	for {
+		line, rest, whole := bytes.Cut(l.buf, []byte("\n"))
+		switch {
+		case len(line) > maxLine:
+			end := maxLine
+			for end > maxLine-utf8.UTFMax && !utf8.RuneStart(line[end]) {
+				end--
+			}
+			line, rest = l.buf[:end], l.buf[end:]
+		case !whole:
+			_, err := io.WriteString(l.w, b.String())
+			return len(p), err
+		}
+		blockLine(&b, string(line))
+		l.buf = rest
+	}
+}
+
+// Flush writes the unfinished line, as if it had ended.
+func (l *LineWriter) Flush() error {
+	_, err := io.WriteString(l.w, Block(string(l.buf)))
+	l.buf = l.buf[:0]
+	return err
+}
+
+// condition sets the width of characters. Unlike the library's default, it ignores
+// the locale: terminals show ambiguous characters narrow.
+func condition() *runewidth.Condition {
+	return &runewidth.Condition{StrictEmojiNeutral: true}
+}
+
+// Width returns how many columns s takes on a terminal. Wide characters count as
+// two, combining ones as none. s must not contain escape sequences.
+func Width(s string) int { return condition().StringWidth(s) }
+
+// Cut returns s if it fits into width columns, and otherwise its beginning
+// followed by mark, which together fit. A width of 0 or less gives "".
+func Cut(s string, width int, mark string) string {
+	if width <= 0 {
+		return ""
+	}
+	if len(s) <= width {
+		return s // no character takes more columns than bytes
+	}
+	// No more than this can fit, however narrow: a long text costs no more than a
+	// short one.
+	if limit := bytesIn(width); len(s) > limit {
+		for limit > 0 && !utf8.RuneStart(s[limit]) {
+			limit--
+		}
+		s = s[:limit] + strings.Repeat(" ", width+1)
+	}
+	if Width(mark) >= width {
+		mark = ""
+	}
+	return condition().Truncate(s, width, mark)
+}
+
+// CutMiddle is like [Cut], but keeps both ends, of the last characters about twice as
+// many: in names they differ more often.
+func CutMiddle(s string, width int, mark string) string {
+	marked := width - Width(mark)
+	if Width(s) <= width || marked < 6 {
+		return Cut(s, width, mark)
+	}
+	from := max(0, len(s)-bytesIn(marked))
+	for from < len(s) && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	end, tail := s[from:], marked-marked/3
+	return Cut(s, marked/3, "") + mark + condition().TruncateLeft(end, Width(end)-tail, "")
+}
+
+// bytesIn returns how many bytes may be shown in so many columns, and are enough to see
+// that a text is longer.
+func bytesIn(width int) int { return 16 * (width + 1) }

@@ -1,0 +1,303 @@
+// Package ui tells people and programs what a run does and how it ended: it
+// shows the events of package poll on stderr in one of several ways, and writes the
+// result to stdout. What is known of the targets is on a [Board], whose rows the events
+// keep up to date; the faces are functions of it. A single wait is a board of one row.
+//
+// The rules for output:
+//
+//   - stdout carries the result and nothing else; everything else goes to stderr.
+//   - A line of poll's own begins with "poll: " or is a row of the columns
+//     elapsed, #attempt, STATUS, words, and on a narrow
+//     terminal only STATUS, words. Lower case, no full stop.
+//   - Text from outside passes package term's sanitizer: as words inside a row,
+//     or as a block whose lines begin with "| ". No query values, header values
+//     or arguments are ever shown; an event does not contain them.
+//   - A bar shows what the server says of its progress, or how many targets have ended;
+//     never how much of the time is over.
+//   - A status is shown by its own word (NOT_READY), always with the reason.
+//   - Silence is bounded: a log speaks at least once per heartbeat. So is noise: a
+//     reason that changes at every attempt is reported at once only so often, and of
+//     many targets only the first failures are.
+//   - Escape sequences are written only for colours, where colours are on, and
+//     by the live face. No terminal mode stays changed, the cursor is never hidden.
+//   - The end tells status, attempts, time and reason; for a failure also the
+//     answer, and what would have decided.
+//   - A failed write to stderr (closed or full) never ends the run.
+package ui
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// A Face is a way to show events, by its word in --progress.
+type Face string
+
+// The faces.
+const (
+	Auto  Face = "auto"  // Live on a terminal that can, Lines elsewhere
+	Live  Face = "live"  // status lines that are redrawn, below what is worth keeping
+	Lines Face = "lines" // a log
+	JSON  Face = "json"  // an object per event
+	None  Face = "none"  // only what went wrong
+)
+
+// Faces returns the faces, in their order.
+func Faces() []Face { return []Face{Auto, Live, Lines, JSON, None} }
+
+// choose returns the face that Auto stands for.
+func (f Face) choose(s *term.Streams, getenv func(string) string) Face {
+	switch {
+	case f != Auto && f != "":
+		return f
+	case !s.ErrIsTerminal, s.Dumb, getenv("CI") == "true":
+		return Lines
+	}
+	return Live
+}
+
+// A Config sets what a Reporter shows, and how.
+type Config struct {
+	Streams *term.Streams // output goes to Err
+	Palette term.Palette  // the zero value has no colours
+	Face    Face          // Auto or empty: chosen by the streams and the environment
+	Verbose bool          // report every attempt, with the head of its body, and every decision
+
+	// Heartbeat is the longest silence of a log, 0 for no limit. Nil means 30 s,
+	// doubled after each heartbeat up to 5 min.
+	Heartbeat *time.Duration
+	Until     []string            // the conditions as written, and the name of a preset; only shown
+	Opening   []string            // further lines below the opening one
+	Forecast  Forecast            // how long such a run usually takes, nil if unknown
+	Getenv    func(string) string // for CI and GitHub's variables; nil finds none
+	// Show are values of each answer to show. A number from 0 to 100 or from 0 to 1, and a
+	// text such as 62% or 3/10, is a progress: the first draws a bar. If there are none,
+	// usual members of a good answer are shown: progress, percent, percentComplete and
+	// progress_percentage.
+	Show []*expr.Expr
+	// Shared says that attempts may be shared with other processes, so that programs are told
+	// how many were.
+	Shared bool
+
+	// Goal says in words what is waited for if that is several targets, "any of 3
+	// targets", whose events are those of a [poll.Group]. It is empty for a single wait.
+	Goal    string
+	Targets int           // how many there are
+	Timeout time.Duration // of all of them together, 0 for none, or of a wait that goes on with an earlier one
+}
+
+// A Reporter shows the events of a run, or of the runs of a group. Its methods may be
+// called from several goroutines.
+type Reporter struct {
+	cfg    Config
+	mu     sync.Mutex
+	board  *Board
+	con    *console
+	glyphs glyphs
+	lines  lines
+	meter  meter
+	timer  *time.Timer
+	child  *term.LineWriter // nil until Stderr was called
+	stdout stdout
+
+	drew     time.Time     // when the status lines were
+	said     int           // columns of the longest words in a table so far
+	leftAge  time.Duration // of leftText, which is what was forecast last
+	leftText string
+	median   string   // of past runs, "" if there are none
+	told     []string // by Say, so far
+
+	annotations []string // for GitHub
+
+	begun, ended bool // the first event was shown; the last one
+	cleared      bool // by Clear, since the last event
+	closed       bool
+}
+
+// New returns a Reporter. It writes nothing before the first event.
+func New(cfg Config) *Reporter {
+	if cfg.Getenv == nil {
+		cfg.Getenv = func(string) string { return "" }
+	}
+	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: newBoard(cfg.Goal, cfg.Targets),
+		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
+	if cfg.Forecast != nil {
+		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
+	}
+	r.timer = time.AfterFunc(time.Hour, r.tick)
+	r.timer.Stop()
+	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute, bodies: map[int]string{}}
+	if cfg.Heartbeat != nil {
+		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
+	}
+	return r
+}
+
+// Event shows an event. It must be called with every event of the run or the group, in
+// order.
+func (r *Reporter) Event(ev poll.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return
+	}
+	if r.child != nil && ev.Kind == poll.EventAttempt {
+		_ = r.child.Flush() // an unfinished line of the command
+	}
+	r.cleared = false
+	row := r.board.Update(ev)
+	r.ended = ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
+	r.show(row, ev)
+	if !r.begun {
+		r.begun = true
+		r.say(r.told...)
+	}
+	r.tellGitHub(row, ev)
+	r.rearm()
+}
+
+// show shows an event on the face, which is about a row, nil for none.
+func (r *Reporter) show(row *Row, ev poll.Event) {
+	found := r.read(row, ev)
+	switch {
+	case r.cfg.Face == JSON:
+		r.object(row, ev, found)
+	case r.cfg.Face == Live && r.ended:
+		r.inBackground()
+		r.con.finish(r.last(ev.At) + r.closing(ev))
+	case r.cfg.Face == Live:
+		r.inBackground()
+		r.lines.event(row, ev, found)
+		if now := time.Now(); now.Sub(r.drew) >= redraw {
+			r.draw(now)
+		}
+	default:
+		r.lines.event(row, ev, found)
+	}
+}
+
+// Say tells a note at once, below the opening line. Programs are told with the end.
+func (r *Reporter) Say(note string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = append(r.told, note)
+	if r.begun && !r.closed && !r.cleared && !r.ended {
+		r.say(note)
+	}
+}
+
+// say writes notes, unless nothing is to be said, or programs read it.
+func (r *Reporter) say(notes ...string) {
+	if r.cfg.Face == JSON || r.cfg.Face == None || r.cfg.Face == Live && r.inBackground() {
+		return
+	}
+	for _, line := range oneLines("poll: note: ", notes) {
+		r.con.say(line + "\n")
+	}
+}
+
+// Stderr returns a writer that passes on a command's stderr as it comes, sanitized
+// line by line, without disturbing what the face draws. Its errors are always nil.
+// The json face, which has stderr to itself, drops it.
+func (r *Reporter) Stderr() io.Writer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cfg.Face == JSON {
+		return io.Discard
+	}
+	if r.child == nil {
+		r.child = term.NewLineWriter(textWriter(r.con.say))
+	}
+	return textWriter(func(text string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !r.closed {
+			_, _ = r.child.Write([]byte(text))
+		}
+	})
+}
+
+// A textWriter is a writer that never fails.
+type textWriter func(text string)
+
+func (f textWriter) Write(p []byte) (int, error) {
+	f(string(p))
+	return len(p), nil
+}
+
+// Close ends the report: after it nothing is written. It may be called again.
+func (r *Reporter) Close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.child != nil {
+		_ = r.child.Flush()
+	}
+	r.inBackground()
+	r.con.finish("")
+	r.closed = true
+	r.timer.Stop()
+}
+
+// Clear erases what is drawn, so that something else can be written there. Nothing
+// is drawn until the next event.
+func (r *Reporter) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inBackground()
+	r.con.finish("")
+	r.cleared = true
+}
+
+// inBackground reports whether the terminal belongs to another process group. What
+// was drawn on it then is no longer poll's to erase.
+func (r *Reporter) inBackground() bool {
+	if r.cfg.Streams.Foreground() {
+		return false
+	}
+	r.con.drawn = ""
+	return true
+}
+
+// due returns when something is to be done though nothing happens, zero for never.
+func (r *Reporter) due() time.Time {
+	switch r.cfg.Face {
+	case Live:
+		return r.drew.Add(redraw)
+	case Lines:
+		return r.lines.due()
+	}
+	return time.Time{}
+}
+
+// rearm sets the timer to when something is due.
+func (r *Reporter) rearm() {
+	r.timer.Stop()
+	if due := r.due(); !due.IsZero() && !r.ended {
+		r.timer.Reset(time.Until(due))
+	}
+}
+
+// tick is called by the timer, perhaps late, after an event has moved the time or
+// the Reporter was closed.
+func (r *Reporter) tick() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.cleared || r.ended {
+		return
+	}
+	now := time.Now()
+	switch due := r.due(); {
+	case due.IsZero() || now.Before(due):
+	case r.cfg.Face == Live:
+		r.draw(now)
+	default:
+		r.lines.tick(now)
+	}
+	r.rearm()
+}

@@ -1,0 +1,186 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
+)
+
+// oneLine returns a reason, which may quote an answer, as part of one line.
+func oneLine(s string) string {
+	const columns, bytes = 300, 8 << 10 // shown; looked at to find them
+	return term.Cut(term.Line(s[:min(len(s), bytes)]), columns, "...")
+}
+
+// oneLines returns each of the texts as a line with the prefix.
+func oneLines(prefix string, texts ...[]string) []string {
+	var list []string
+	for _, s := range slices.Concat(texts...) {
+		list = append(list, prefix+oneLine(s))
+	}
+	return list
+}
+
+// unprefixed returns lines of poll's own without "poll: " before each.
+func unprefixed(lines string) string {
+	return strings.Trim(strings.ReplaceAll("\n"+lines, "\npoll: ", "\n"), "\n")
+}
+
+// before puts some words before others.
+func before(first, then string) string {
+	if first == "" || then == "" {
+		return first + then
+	}
+	return first + "; " + then
+}
+
+// opening says what the wait is for and how long it may take, and usually takes.
+func (r *Reporter) opening(ev poll.Event) string {
+	what, timeout, attempts := r.cfg.Goal, r.cfg.Timeout, 0
+	if r.board.single() {
+		what, attempts = oneLine(ev.Target), ev.MaxAttempts
+		if timeout == 0 {
+			timeout = timeoutOf(ev)
+		}
+	}
+	text := "poll: waiting for " + what
+	if until := r.cfg.Until; len(until) > 0 {
+		text += " until " + term.Cut(term.Line(strings.Join(until, " or ")), 120, "...")
+	}
+	if timeout > 0 {
+		text += ", up to " + words.Short(timeout)
+	} else {
+		text += ", without a time limit"
+	}
+	if attempts > 0 {
+		text += ", at most " + words.Count(attempts, "attempt")
+	}
+	for _, line := range append([]string{r.outlook()}, r.cfg.Opening...) {
+		if line != "" {
+			text += "\npoll: " + oneLine(line)
+		}
+	}
+	return text + "\n"
+}
+
+// timeoutOf returns the time limit of a single wait, 0 for none.
+func timeoutOf(ev poll.Event) time.Duration {
+	if ev.Deadline.IsZero() {
+		return 0
+	}
+	return ev.Deadline.Sub(ev.At) + ev.Elapsed
+}
+
+// verdictWords returns the reason of a verdict and, if there is a threshold, how
+// many in a row there were.
+func verdictWords(ev poll.Event) string {
+	s := oneLine(ev.Verdict.Reason)
+	if ev.Threshold > 1 && ev.Verdict.Status.Ends() {
+		s += fmt.Sprintf(" (%d of %d in a row)", ev.State.Streak, ev.Threshold)
+	}
+	if held := ev.At.Sub(ev.State.Since); held < ev.HoldFor {
+		s += fmt.Sprintf(" (for %s of %s)", words.Short(held), words.Duration(ev.HoldFor))
+	}
+	return s
+}
+
+// hintWords says that the server asked for a wait, and for how long if the wait
+// differs from that.
+func hintWords(ev poll.Event) string {
+	switch h := hintOf(ev); {
+	case h == nil:
+		return ""
+	case words.Short(h.Wait) == words.Short(ev.Wait):
+		return ", as " + oneLine(h.Source) + " asks"
+	default:
+		return fmt.Sprintf(" (%s asks for %s)", oneLine(h.Source), words.Short(h.Wait))
+	}
+}
+
+// heldWords says what holds back an attempt that is due, "" for nothing.
+func heldWords(by poll.HeldBy) string {
+	return map[poll.HeldBy]string{
+		poll.HeldByGate:    "held until its place opens",
+		poll.HeldByRate:    "held by the shared rate",
+		poll.HeldByAnother: "another process asks",
+	}[by]
+}
+
+// waitWords says how long a wait goes on, and why, as far as that is not the schedule. How
+// long another process asks is not known.
+func waitWords(what string, ev poll.Event, left time.Duration) string {
+	held := heldWords(ev.HeldBy)
+	switch ev.HeldBy {
+	case "":
+		held = hintWords(ev)
+	case poll.HeldByAnother:
+		return held
+	default:
+		held = ", " + held
+	}
+	return what + words.Short(left) + held
+}
+
+// listWords says what the list is about that comes next, with its name if there are several, and how
+// long it may go on by past runs; "" if there is none, or nothing more to look at.
+func (r *Reporter) listWords(now time.Time) string {
+	var next *Row
+	for _, list := range r.board.lists {
+		if !list.over() && list.latest.Kind != poll.EventAttempt && (next == nil || !next.busy && (list.busy || list.latest.State.Due.Before(next.latest.State.Due))) {
+			next = list
+		}
+	}
+	if next == nil {
+		return ""
+	}
+	text, trouble := "list", ""
+	if len(r.board.lists) > 1 {
+		text = oneLine(next.name)
+	}
+	if next.trouble {
+		trouble = next.reason
+	}
+	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy {
+		text += " under way"
+	} else {
+		text += waitWords(" in ", next.latest, max(0, next.latest.State.Due.Sub(now)))
+	}
+	return before(before(text, trouble), r.forecast(next.operation(now)))
+}
+
+// paint pads a word to width and colours it if it is a status.
+func paint(p term.Palette, what string, width int) string {
+	return p.Paint(toneOf(what), what) + strings.Repeat(" ", max(0, width-len(what)))
+}
+
+// toneOf returns the tone of a status, and Faint for other words.
+func toneOf(what string) term.Tone {
+	return map[string]term.Tone{
+		status.Success.String():   term.Good,
+		status.NotReady.String():  term.Pending,
+		status.Throttled.String(): term.Slow,
+		status.Error.String():     term.Bad,
+	}[what]
+}
+
+// hintOf returns what the server asks for, nil if that is not why an attempt waits.
+func hintOf(ev poll.Event) *status.Hint {
+	if ev.Kind != poll.EventWait || ev.HeldBy != "" {
+		return nil
+	}
+	return ev.State.Hint
+}
+
+// attemptOf returns the number of the attempt that is waited for, begins or has ended.
+func attemptOf(ev poll.Event) int {
+	if ev.Kind == poll.EventWait {
+		return ev.State.Attempts + 1
+	}
+	return ev.State.Attempts
+}
