@@ -19,7 +19,7 @@ import (
 func elementFlags() argv.Flags {
 	flags := argv.Flags{
 		{Name: "each", Value: "EXPR", Group: groupElements, Usage: "where the list is, such as .items"},
-		{Name: "key", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
+		{Name: "id", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
 	}
 	for _, f := range conditionFlags() {
 		f.Group = groupElements
@@ -39,7 +39,7 @@ func conditionFlags() argv.Flags {
 
 // refuseConditions refuses the flags for elements where there are none.
 func refuseConditions(l *argv.Line) error {
-	for _, f := range append(conditionFlags(), argv.Flag{Name: "key"}) {
+	for _, f := range append(conditionFlags(), argv.Flag{Name: "id"}) {
 		if l.Has(f.Name) {
 			return argv.Usagef("--%s is for the elements that --each EXPR names; the condition on an answer is EXPR", f.Name).
 				Hint(`poll eval '.state == "done"' answer.json`)
@@ -73,7 +73,7 @@ func readListQuestion(l *argv.Line, world World) (q *listQuestion, err error) {
 	if q.elements.Each, err = expr.CompileEach(l.String("each")); err != nil {
 		return nil, badExpression(l.Origin("each"), err)
 	}
-	for g := range l.All("key") {
+	for g := range l.All("id") {
 		key, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
 		if err != nil {
 			return nil, badExpression(g.Origin, err)
@@ -96,7 +96,7 @@ func (q *listQuestion) readRules(l *argv.Line, world World) error {
 		}
 	}
 	t := target{kind: q.kind}
-	err := r.readPreset(l, &t)
+	err := r.readPreset(&Spec{Line: l, Preset: l.String("preset"), Each: l.String("each")}, &t)
 	q.rules.Preset, q.rules.Strict = t.poller.Rules.Preset, l.On("strict")
 	return err
 }

@@ -38,25 +38,13 @@ type jobs struct {
 	trouble error // the first one
 }
 
-// refuseResume refuses what needs a job log without one.
-func refuseResume(l *argv.Line) error {
-	switch {
-	case l.Has("joblog") && l.String("joblog") == "-":
-		return argv.Usagef("%s needs a file, which - is not", l.Origin("joblog"))
-	case !l.Has("joblog") && l.On("resume") && l.Typed("resume") != nil:
-		return argv.Usagef("--resume goes on with a job log, and needs --joblog FILE").
-			Hint("--joblog run.jsonl --resume begins that file, or goes on with it")
-	}
-	return nil
-}
-
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
 // them; lines are the settings of each, and names what their user calls them, "" for nothing.
-func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []string) (*jobs, error) {
-	if !l.Has("joblog") {
+func openJobs(l *Spec, pollers []*poll.Poller, lines []*Spec, names []string) (*jobs, error) {
+	if l.Joblog == "" {
 		return nil, nil
 	}
-	path, origin := l.String("joblog"), l.Origin("joblog")
+	path, origin := l.Joblog, l.Origin("joblog")
 	if err := refuseSecrets(origin, pollers, lines); err != nil {
 		return nil, err
 	}
@@ -68,7 +56,7 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 	if err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
-	if log.Len() > 0 && !l.On("resume") {
+	if log.Len() > 0 && !l.Resume {
 		log.Close()
 		return nil, argv.Usagef("%s: %s has the targets of an earlier run", origin, path).
 			Hint("--resume goes on with them; another FILE begins anew")
@@ -90,9 +78,9 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 }
 
 // refuseSecrets refuses to keep URLs in which there are variables of the environment.
-func refuseSecrets(origin string, pollers []*poll.Poller, lines []*argv.Line) error {
+func refuseSecrets(origin string, pollers []*poll.Poller, lines []*Spec) error {
 	for i, l := range lines {
-		if i > 0 && l == lines[i-1] || !l.Has("follow") {
+		if i > 0 && l == lines[i-1] || l.Follow == "" {
 			continue
 		}
 		if s, ok := sessionOf(pollers[i].Probe).(interface{ KeepsEnviron() bool }); ok && s.KeepsEnviron() {
@@ -136,7 +124,7 @@ func starts(probe poll.Probe) bool {
 
 // attach makes the targets go on with what the log says, and tell it before they start
 // something.
-func (j *jobs) attach(pollers []*poll.Poller, lines []*argv.Line, sums [][sha256.Size]byte) {
+func (j *jobs) attach(pollers []*poll.Poller, lines []*Spec, sums [][sha256.Size]byte) {
 	for i, p := range pollers {
 		id := j.log.ID(sums[i][:])
 		past, _ := j.log.Past(id)
@@ -207,7 +195,7 @@ func nameOf(probe poll.Probe) string {
 
 // templateOf returns a probe as the command line has it, before it is filled with the keys
 // of a batch.
-func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
+func templateOf(l *Spec, probe poll.Probe) poll.Probe {
 	switch probe := probe.(type) {
 	case *poll.HTTP:
 		template := *probe
@@ -221,9 +209,9 @@ func templateOf(l *argv.Line, probe poll.Probe) poll.Probe {
 
 // identities returns what makes each of the targets this one. Two that are the same would
 // take each other's place in a later run.
-func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) ([][sha256.Size]byte, error) {
+func identities(origin string, pollers []*poll.Poller, lines []*Spec, names []string) ([][sha256.Size]byte, error) {
 	sums := make([][sha256.Size]byte, len(pollers))
-	settings := make(map[*argv.Line][]byte) // many have the same
+	settings := make(map[*Spec][]byte) // many have the same
 	given := make(map[[sha256.Size]byte]*poll.Poller)
 	for i, p := range pollers {
 		if settings[lines[i]] == nil {
@@ -268,37 +256,60 @@ var environName = sync.OnceValue(func() *regexp.Regexp {
 // identityOf returns what settings have to do with which target it is: the conditions, with
 // the variables that they name, what they are about, and which server is asked for what, but
 // no limit, and nothing that is renewed.
-func identityOf(l *argv.Line, probe poll.Probe) []byte {
+func identityOf(l *Spec, probe poll.Probe) []byte {
 	h := sha256.New()
 	request, isRequest := probe.(*poll.HTTP)
-	for _, f := range waitFlags() {
-		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
-			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
-			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent"}, f.Name)
-		if !isPart || !l.Has(f.Name) {
-			continue
-		}
-		values := l.Strings(f.Name)
-		if f.Name == "unix-socket" {
-			values[0], _ = filepath.Abs(values[0])
-		}
-		write(h, append(values, f.Name)...)
-		for _, names := range environName().FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
+	about := []struct {
+		flag   string
+		values []string
+	}{
+		{"until", l.Until}, {"error-if", l.ErrorIf}, {"throttled-if", l.ThrottledIf}, {"not-ready-if", l.NotReadyIf},
+		{"gone", given(l.Gone)}, {"strict", given(l.Strict)}, {"preset", []string{l.Preset}}, {"follow", []string{l.Follow}},
+		{"each", []string{l.Each}}, {"id", l.ID},
+	}
+	if isRequest {
+		socket, _ := filepath.Abs(l.UnixSocket)
+		about = append(about, []struct {
+			flag   string
+			values []string
+		}{
+			{"resolve", l.Resolve}, {"connect-to", l.ConnectTo}, {"unix-socket", []string{socket}},
+			{"user-agent", pointed(l.UserAgent)},
+		}...)
+	}
+	for _, a := range about {
+		write(h, append(slices.Clip(a.values), a.flag)...)
+		for _, names := range environName().FindAllStringSubmatch(strings.Join(a.values, "\n"), -1) {
 			write(h, l.Getenv(names[1]+names[2]))
 		}
 	}
 	if isRequest {
-		write(h, withoutUser(proxyOf(l)))
+		write(h, withoutUser(l.proxy()))
 		writeHeader(h, l, request.Header)
 	}
 	return h.Sum(nil)
 }
 
+// given returns a switch as a list of values.
+func given(on bool) []string {
+	if on {
+		return []string{"true"}
+	}
+	return nil
+}
+
+func pointed(text *string) []string {
+	if text == nil {
+		return nil
+	}
+	return []string{*text}
+}
+
 // writeHeader writes a header without its credentials. Of fields that stand in a file, which
 // is read again, it writes the names only.
-func writeHeader(h hash.Hash, l *argv.Line, header http.Header) {
+func writeHeader(h hash.Hash, l *Spec, header http.Header) {
 	typed := http.Header{}
-	for _, line := range l.Strings("header") {
+	for _, line := range l.Header {
 		if !strings.HasPrefix(line, "@") {
 			addHeader(typed, line)
 		}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"github.com/pollcli/poll/internal/argv"
 	"runtime/debug"
 )
 
@@ -29,4 +31,15 @@ func version() string {
 		commit += ")"
 	}
 	return "poll " + cmp.Or(release, info.Main.Version) + commit + " " + info.GoVersion
+}
+
+func versionCommand() *argv.Command {
+	return &argv.Command{
+		Name:     "version",
+		Summary:  "the version, as --version shows it",
+		About:    "poll version shows the version of poll, and what it was built from.",
+		Examples: []argv.Example{{Line: "poll version"}},
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Run:      func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
+	}
 }

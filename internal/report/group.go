@@ -179,7 +179,7 @@ func (g *group) end(t *target, o *poll.Outcome) {
 	g.ended[o.Ending]++
 	if unseen := t.inList && !t.seen && o.Observation.Presence == status.Missing; unseen {
 		g.setReason(t, neverSeen)
-		t.reason.advice = []string{"hint: an element's name is what --key reads in it, or else its .id, .name or .metadata.name"}
+		t.reason.advice = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	} else {
 		g.setReason(t, oneLine(decisive(o)))
 	}
