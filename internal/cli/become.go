@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/report"
 	"github.com/pollcli/poll/internal/signals"
 	"github.com/pollcli/poll/internal/term"
 	"github.com/pollcli/poll/poll"
@@ -75,6 +76,9 @@ func (w *wait) then(ctx context.Context, s *Spec, err error) error {
 		err = nil // as a shell
 	}
 	code := ExitNotFound
+	if err == nil && (w.report.Face == report.Auto || w.report.Face == report.Live || w.report.Face == report.Lines) {
+		fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
+	}
 	if err == nil {
 		code, err = become(path, s.Then)
 	}

@@ -159,7 +159,7 @@ func (r *headerReader) renew(_ context.Context, refused bool) (http.Header, erro
 			continue
 		}
 		if err := s.renew(r.world); err != nil {
-			wrong = fmt.Errorf("%s is not used as it is: %w", s.file, err)
+			wrong = fmt.Errorf("%s: %w", s.file, err)
 		}
 	}
 	problem := ""
