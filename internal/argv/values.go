@@ -33,7 +33,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	n, isNumber := number(s)
 	switch {
 	case d < 0 || isNumber && n < 0:
-		return 0, Usagef("%s is negative", s)
+		return 0, Usagef("%s is negative", s).Hint("%s", Advice("time "+s))
 	case err == nil:
 		return d, nil
 	case isNumber:

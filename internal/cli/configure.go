@@ -259,7 +259,11 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (report.V
 		return report.Value{}, &report.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
 	}
 	value := result.Value()
-	if !value.Exists() {
+	switch {
+	case value.Exists():
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
+		return report.Nothing(), nil
+	default:
 		why := result.Explain()
 		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
 		return report.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))

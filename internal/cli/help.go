@@ -142,6 +142,9 @@ func (w World) helpOn(name string) (string, error) {
 	}
 	names := append(append(w.commandNames(), topicNames()...), flags.Shown()...)
 	err := argv.Usagef("there is no subcommand, topic or flag %q", name)
+	if hint := argv.Advice("topic " + name); hint != "" {
+		return "", err.Hint("%s", hint)
+	}
 	if meant := words.Nearest(name, names); meant != "" {
 		return "", err.Hint("did you mean poll help %s?", meant)
 	}

@@ -264,7 +264,9 @@ func addHeader(header http.Header, line string) error {
 	key := http.CanonicalHeaderKey(name)
 	switch {
 	case !ok && !empty:
-		return fmt.Errorf("a header needs a colon: 'Name: value'")
+		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("a token that a file has is sent by --oauth2-bearer @FILE")
+	case key == "Authorization" && slices.Contains([]string{"Bearer", "Basic", "Token"}, value):
+		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set?")
 	case name == "":
 		return fmt.Errorf("a header needs a name: 'Name: value'")
 	case strings.ContainsAny(line, "\r\n\x00"):
