@@ -135,7 +135,7 @@ func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spe
 			return w.runCommand(ctx, l, words)
 		}
 		return w.runWait(ctx, s, words, wait)
-	}, carried(l), sub)
+	}, carried(l, words.Flags), sub)
 	return sub, app.Run(slices.Concat(path, words.Flags, []string{"--"}, words.Operands))
 }
 
@@ -157,10 +157,14 @@ type row struct {
 	line *argv.Line
 }
 
-func carried(l *argv.Line) []cli.Flag {
+// carried returns the rows of the flags that were typed: urfave goes through all flags for each.
+func carried(l *argv.Line, typed []string) []cli.Flag {
 	var list []cli.Flag
 	for i := range l.Command.Flags {
-		list = append(list, row{&l.Command.Flags[i], l})
+		f := &l.Command.Flags[i]
+		if slices.ContainsFunc(typed, func(word string) bool { return strings.HasPrefix(word, "--"+f.Name+"=") }) {
+			list = append(list, row{f, l})
+		}
 	}
 	return list
 }

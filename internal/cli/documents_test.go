@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,26 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 )
+
+// flagsPage returns docs/flags.md.
+func flagsPage() string {
+	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` says the same, and every subcommand has its own `--help`.\n" +
+		"Times need a unit: `500ms`, `30s`, `1h30m`. Each flag can be set in the environment: [environment.md](environment.md).\n"
+	group, cell := "", strings.NewReplacer("|", `\|`, "\n", " ")
+	for _, f := range withManual(waitFlags()) {
+		if f.Hidden {
+			continue
+		}
+		if f.Group != group {
+			group = f.Group
+			page += "\n## " + group + "\n\n| flag | default | meaning |\n|---|---|---|\n"
+		}
+		value := f.Default
+		f.Default = ""
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", cell.Replace(f.Form()), cell.Replace(value), cell.Replace(f.Sentences()))
+	}
+	return page
+}
 
 // docs/flags.md is generated: go test ./internal/cli -run TestFlagsPage -update writes it.
 func TestFlagsPage(t *testing.T) {

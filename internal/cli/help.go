@@ -226,27 +226,6 @@ func roff(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// flagsPage returns docs/flags.md.
-func flagsPage() string {
-	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` says the same, and every subcommand has its own `--help`.\n" +
-		"Times need a unit: `500ms`, `30s`, `1h30m`. Each flag can be set in the environment: [environment.md](environment.md).\n"
-	group, cell := "", strings.NewReplacer("|", `\|`, "\n", " ")
-	for _, f := range withManual(waitFlags()) {
-		if f.Hidden {
-			continue
-		}
-		if f.Group != group {
-			group = f.Group
-			page += "\n## " + group + "\n\n| flag | default | meaning |\n|---|---|---|\n"
-		}
-		f := f
-		value := f.Default
-		f.Default = ""
-		page += fmt.Sprintf("| `%s` | %s | %s |\n", cell.Replace(f.Form()), cell.Replace(value), cell.Replace(f.Sentences()))
-	}
-	return page
-}
-
 // showManual shows a manual page on the terminal, by man(1) and its pager, and reports
 // whether it could. What is typed then belongs to them: Ctrl-C does not end poll.
 func (w World) showManual(page string) bool {

@@ -40,6 +40,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
 			argv.Flag{Name: "svg", Value: "FILE", Usage: "draw when NAME ends, and when it is polled"},
 			argv.HelpFlag()),
+		Variables:   true,
 		Conflicts:   argv.Conflicting("forget", "svg"),
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
