@@ -397,7 +397,7 @@ func adviceOn(program string, subcommands []string) string {
 
 func isFile(name string) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 // refuseOperator refuses an operator in place of a program: the expression before it is not quoted.

@@ -31,6 +31,7 @@ type target struct {
 	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
 	spec    *Spec              // its settings, of one of several
+	request string             // all about the request that its entry sets, of one of several
 	named   string             // by its entry, of one of several
 }
 

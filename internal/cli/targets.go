@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -238,15 +239,14 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 // base returns what all targets of a kind with these settings have in common: all but what they
 // look at.
 func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*target, error) {
-	if err := r.set(settings); err != nil {
-		return nil, err
-	}
-	key := fmt.Sprint(kind, settings)
-	if settings == nil {
-		key = fmt.Sprint(kind)
-	}
-	if b := r.bases[key]; b != nil {
+	key := baseKey(kind, settings)
+	learns := slices.ContainsFunc(settings, func(s targets.Setting) bool { return s.Flag == "learn" })
+	b := r.bases[key]
+	if b != nil && !learns {
 		return b, nil
+	}
+	if err := r.set(settings); b != nil || err != nil {
+		return b, err
 	}
 	bit := bitOf(kind)
 	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
@@ -257,9 +257,18 @@ func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []t
 		return nil, err
 	}
 	own := *r.Spec
-	t.spec = &own
+	t.spec, t.request = &own, r.requestKey()
 	r.bases[key] = &t
 	return &t, nil
+}
+
+// baseKey is equal for entries of one kind with equal settings.
+func baseKey(kind status.Kind, settings []targets.Setting) string {
+	key := strconv.Itoa(int(kind))
+	for _, s := range settings {
+		key += "\x01" + s.Flag + "\x00" + strings.Join(s.Texts, "\x00")
+	}
+	return key
 }
 
 // set sets the flags that an entry sets for itself.
@@ -310,7 +319,7 @@ func (r *severalReader) aim(t *target, e *targets.Entry) error {
 	case status.KindTCP:
 		return r.aimTCP(t, e.URL)
 	}
-	key := source{e.URL, r.requestKey(), t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
+	key := source{e.URL, t.request, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
 	mayShare := isSafe(t.http) && !r.Has("learn") // what is learned sets the schedule
 	if probe := r.requests[key]; probe != nil && mayShare {
 		t.poller.Probe = probe
