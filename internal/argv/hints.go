@@ -2,12 +2,13 @@ package argv
 
 import (
 	_ "embed"
+	"fmt"
 	"regexp"
 	"strings"
 )
 
 // hints has what to say of words that are often mistyped: a pattern of the word and what it
-// stands for, a tab, and the words, in which {1} is the pattern's last group.
+// stands for, a tab, and the words, in which {1} is the pattern's first group.
 //
 //go:embed hints.txt
 var hints string
@@ -21,7 +22,10 @@ func Advice(about string) string {
 			continue
 		}
 		if m := regexp.MustCompile("^(?s:" + pattern + ")$").FindStringSubmatch(about); m != nil {
-			return strings.ReplaceAll(words, "{1}", m[len(m)-1])
+			for i, group := range m {
+				words = strings.ReplaceAll(words, fmt.Sprintf("{%d}", i), group)
+			}
+			return words
 		}
 	}
 	return ""

@@ -33,7 +33,7 @@ func (w *wait) readThen(s *Spec) error {
 		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).
 			Hint("URLs come before --")
 	}
-	missing, advice, err := w.world.checkProgram(s, poll.Command{Args: s.Then})
+	missing, advice, err := w.world.checkProgram(poll.Command{Args: s.Then})
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +36,7 @@ func (s *Spec) place(w *argv.Words) (argv.Kinds, error) {
 	kinds := argv.Kinds(0)
 	for i, operand := range s.Operands {
 		if !hasScheme(operand) {
-			return ofAll, cmp.Or(s.refuseDocument(operand), error(tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")))
+			return ofAll, tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
 		}
 		kind, err := kindOfURL(operand)
 		if err != nil {
@@ -87,17 +86,6 @@ const (
 	headerLine = `^([A-Za-z][A-Za-z0-9-]*): `
 	// assignment is a variable set before a command, as in a shell.
 	assignment = `^([A-Za-z_][A-Za-z0-9_]*)=`
-	// halfScheme is an incomplete scheme, as in http:/host and tcp:host:port.
-	halfScheme = `^((?i:(https?|tcp)):/?)([^/].*)$`
-	// hostAlone is a host whose port may follow as a separate word.
-	hostAlone = `^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-fA-F:]+\])$`
-	// userinfo is what precedes the host in an address.
-	userinfo = `^[^/?#\s]*@`
-	// hostAndPort and hostAndPath are addresses without a scheme, portAlone is a
-	// port on this machine.
-	hostAndPort = `^(?:[\w.-]+|\[[0-9a-fA-F:]+\]):\d+(?:[/?].*)?$`
-	hostAndPath = `^[\w-]+(?:\.[\w-]+)+/.*$`
-	portAlone   = `^:\d+(?:[/?].*)?$`
 )
 
 // hasScheme reports whether an operand is a URL, with any scheme.
@@ -129,16 +117,6 @@ func flagName(word string) string {
 	return string([]rune(word)[:2]) // the rest may be its value
 }
 
-// dashed is the hint for a flag whose hyphens an editor has turned into dashes, "" for any other word.
-func dashed(word string) string {
-	name := strings.TrimLeft(word, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212")
-	flag, _, _ := strings.Cut(name, "=")
-	if name == word || waitFlags().Lookup(flag) == nil {
-		return ""
-	}
-	return "did you mean --" + flag + "? A flag begins with two hyphens, not with a dash"
-}
-
 // nameOperand names the operand at an index by its position and what may be repeated of it.
 func nameOperand(index int, harmless string) string {
 	if harmless == "" {
@@ -152,7 +130,7 @@ func nameOperand(index int, harmless string) string {
 func tooMany(operands []string, index int, why string) *argv.UsageError {
 	word := operands[index]
 	return argv.Usagef("%s is one too many: %s", nameOperand(index, harmless(word)), why).
-		Hint("%s", cmp.Or(dashed(word), argv.Advice("word "+word)))
+		Hint("%s", argv.Advice("word "+word))
 }
 
 // programName returns the first word of a command as it may be shown: one that
@@ -275,25 +253,12 @@ func refuseURL(operand string) error {
 	}
 }
 
-// refuseDocument refuses a document after --json, which in curl takes a body to
-// send: JSON, or the name of a JSON file. A bracket alone is a program.
-func (s *Spec) refuseDocument(word string) error {
-	isDocument := strings.HasPrefix(word, "{") || strings.HasPrefix(word, "@") || len(word) > 1 && word[0] == '['
-	if !isDocument || s.Typed("json") == nil {
-		return nil
-	}
-	return argv.Usagef("--json takes no value: it prints the outcome as JSON").
-		Hint("curl's --json DATA is -d DATA here: JSON is sent as application/json")
-}
-
 // checkCommand refuses the words of a command that were meant as something else.
 func (w World) checkCommand(s *Spec) error {
 	word := s.Operands[0]
 	switch {
 	case s.Dashes:
 		return nil
-	case s.refuseDocument(word) != nil:
-		return s.refuseDocument(word)
 	case slices.Contains(w.commandNames(), word):
 		given := s.firstTyped()
 		return argv.Usagef("--%s comes before the subcommand %s: its flags come after it", given, word).
@@ -316,14 +281,14 @@ func (s *Spec) firstTyped() string {
 // other.
 func (s *Spec) refuseStray() error {
 	word := s.Operands[0]
-	if _, err := exec.LookPath(word); err == nil || !slices.ContainsFunc(s.Operands[1:], hasScheme) || s.refuseOperator(word) != nil {
+	if _, err := exec.LookPath(word); err == nil || !slices.ContainsFunc(s.Operands[1:], hasScheme) {
 		return nil
 	}
 	err := argv.Usagef("unexpected argument before the URL: %s", cmp.Or(harmless(word), "operand 1"))
 	if find(`^[\w.]+$`, word) != nil {
 		err = argv.Usagef("unexpected argument %q before the URL", word)
 	}
-	if hint := cmp.Or(dashed(word), argv.Advice("word "+word)); hint != "" {
+	if hint := argv.Advice("word " + word); hint != "" {
 		return err.Hint("%s", hint)
 	}
 	return err.Hint("the flag before it takes no value, or has one already; quote a value with blanks")
@@ -333,16 +298,13 @@ func (s *Spec) refuseStray() error {
 // else: a URL without its scheme, or something that is never a program. A program
 // that only cannot be run is returned as missing, with advice; one that cannot be given
 // its arguments is an error, too.
-func (w World) checkProgram(s *Spec, c poll.Command) (missing *status.Failure, advice string, err error) {
+func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
 	wrong := c.Check()
 	if wrong == nil {
 		return nil, "", nil
 	}
-	if err := cmp.Or(refuseNoProgram(c.Args[0]), s.refuseOperator(c.Args[0])); err != nil {
+	if err := refuseNoProgram(c.Args); err != nil {
 		return nil, "", err
-	}
-	if typed, meant := meantURL(c.Args); meant != "" {
-		return nil, "", argv.Usagef("%s is neither a URL nor a program", typed).Hint("did you mean %s?", strings.Join(withTCP(meant), ", or "))
 	}
 	missing, cannotRun := errors.AsType[*status.Failure](wrong)
 	if !cannotRun {
@@ -356,9 +318,14 @@ func (w World) checkProgram(s *Spec, c poll.Command) (missing *status.Failure, a
 
 // refuseNoProgram refuses a word in place of a program that cannot be one and may
 // hold a secret. It returns nil for any other.
-func refuseNoProgram(word string) error {
+func refuseNoProgram(args []string) error {
+	word := args[0]
 	err := argv.Usagef("%s is neither a URL nor a program", nameOperand(0, harmless(word)))
-	if hint := cmp.Or(dashed(word), argv.Advice("word "+word)); hint != "" {
+	hint := argv.Advice("word " + word)
+	if len(args) == 2 {
+		hint = cmp.Or(argv.Advice("words "+strings.Join(args, " ")), hint)
+	}
+	if hint != "" {
 		return err.Hint("%s", hint)
 	}
 	parts := strings.Fields(word)
@@ -389,8 +356,6 @@ func adviceOn(program string, subcommands []string) string {
 		return "give the command and its arguments as separate words; run a shell line with sh -c"
 	case isFile(program):
 		return "a program of this directory is ./" + program
-	case find(hostAlone, program) != nil:
-		return "a URL begins with its scheme, such as https://"
 	}
 	return "no directory in PATH has a program of that name"
 }
@@ -398,59 +363,4 @@ func adviceOn(program string, subcommands []string) string {
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
-}
-
-// refuseOperator refuses an operator in place of a program: the expression before it is not quoted.
-func (s *Spec) refuseOperator(word string) error {
-	if !slices.Contains(strings.Fields("== != < > <= >= =~ !~ = === and or in is contains startswith endswith && ||"), word) {
-		return nil
-	}
-	for i := range slices.Backward(s.Command.Flags) {
-		f := &s.Command.Flags[i]
-		if f.Rank() == argv.Typed && f.Value == "EXPR" {
-			return argv.Usagef("%s is an operator: the expression of %s is not quoted", word, f.Origin()).
-				Hint("put all of it in single quotes: %s '%s %s ...'", f.Origin(), s.String(f.Name), word)
-		}
-	}
-	return nil
-}
-
-// withTCP adds the TCP address to a URL of a host and a port. It comes first where hardly anybody
-// speaks HTTP.
-func withTCP(meant string) []string {
-	m := find(`^http://([^/?]+):(\d+)$`, meant)
-	switch {
-	case m == nil:
-		return []string{meant}
-	case slices.Contains([]string{"5432", "6379", "3306", "27017", "9092", "5672", "11211", "22", "25"}, m[2]):
-		return []string{"tcp://" + m[1] + ":" + m[2], meant}
-	}
-	return []string{meant, "tcp://" + m[1] + ":" + m[2]}
-}
-
-// meantURL returns the URL that words which name no program were meant as, and the
-// words as they may be shown; both are "" if there is none. Without its query and
-// userinfo it holds no secret.
-func meantURL(args []string) (typed, meant string) {
-	word, half, scheme := args[0], "", ""
-	if m := find(halfScheme, word); m != nil {
-		half, scheme, word = m[1], strings.ToLower(m[2])+"://", m[3]
-	}
-	bare := regexp.MustCompile(userinfo).ReplaceAllString(word, "")
-	switch {
-	case scheme != "":
-	case len(args) == 2 && find(`^\d+$`, args[1]) != nil && find(hostAlone, bare) != nil:
-		return bare + " " + args[1], "tcp://" + bare + ":" + args[1]
-	case find(portAlone, bare) != nil:
-		scheme = "http://localhost"
-	case find(hostAndPort, bare) != nil:
-		scheme = "http://"
-	case find(hostAndPath, bare) != nil:
-		scheme = "https://"
-	}
-	if _, err := url.Parse(scheme + bare); scheme == "" || err != nil {
-		return "", ""
-	}
-	meant = poll.TargetName(scheme + bare)
-	return half + strings.TrimPrefix(meant, scheme), meant
 }

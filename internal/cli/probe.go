@@ -313,7 +313,7 @@ func (r *targetReader) aimCommand(s *Spec, t *target, args []string) error {
 		return nil
 	}
 	var err error
-	if t.missing, t.advice, err = r.world.checkProgram(s, *t.command); err == nil && t.missing == nil {
+	if t.missing, t.advice, err = r.world.checkProgram(*t.command); err == nil && t.missing == nil {
 		put(&r.programs, args[0], true)
 	}
 	return err
