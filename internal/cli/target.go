@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
@@ -218,12 +217,13 @@ func (r *targetReader) readPreset(s *Spec, t *target) error {
 	return nil
 }
 
+// unknownPreset refuses a name, with the presets of the service that it may stand for.
 func unknownPreset(origin, name string) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	var names, related []string
 	for _, c := range offeredPresets() {
 		names = append(names, c.Word)
-		if isAbout(c.Word+" "+c.About, name) {
+		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)
 		}
 	}
@@ -231,23 +231,13 @@ func unknownPreset(origin, name string) error {
 	switch n := len(related); {
 	case n > most:
 		return err.Hint("there are %s and %d more: poll presets lists them", strings.Join(related[:most-1], ", "), n-most+1)
-	case n > 1:
-		return err.Hint("did you mean %s or %s?", strings.Join(related[:n-1], ", "), related[n-1])
-	case n == 1:
-		return err.Hint("did you mean %s?", related[0])
+	case n > 0:
+		return err.Hint("did you mean %s?", strings.Join(related, " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")
 	}
 	return err
-}
-
-// isAbout reports whether a word of a text begins with a name, as that of a service.
-func isAbout(text, name string) bool {
-	const least = 3 // letters, for a name to tell anything
-	return len(name) >= least && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), func(word string) bool { return strings.HasPrefix(word, strings.ToLower(name)) })
 }
 
 // readSchedule reads the waits, and the limits of attempts.

@@ -125,20 +125,9 @@ func check(text []byte) error {
 	case nul >= 0:
 		return wrong(lineOf(text, nul), "write one entry a line: tr '\\0' '\\n' makes lines of what find -print0 writes", "a NUL byte, which no text holds")
 	case !utf8.Valid(text):
-		return wrong(lineOf(text, firstInvalid(text)), "", "a byte that is not UTF-8")
+		return wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
 	}
 	return nil
-}
-
-func firstInvalid(text []byte) int {
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRune(text[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return len(text)
 }
 
 // lineOf returns the line of a byte.
