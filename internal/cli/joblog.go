@@ -259,27 +259,21 @@ var environName = sync.OnceValue(func() *regexp.Regexp {
 func identityOf(l *Spec, probe poll.Probe) []byte {
 	h := sha256.New()
 	request, isRequest := probe.(*poll.HTTP)
-	about := []struct {
-		flag   string
-		values []string
-	}{
-		{"until", l.Until}, {"error-if", l.ErrorIf}, {"throttled-if", l.ThrottledIf}, {"not-ready-if", l.NotReadyIf},
-		{"gone", given(l.Gone)}, {"strict", given(l.Strict)}, {"preset", []string{l.Preset}}, {"follow", []string{l.Follow}},
-		{"each", []string{l.Each}}, {"id", l.ID},
-	}
-	if isRequest {
-		socket, _ := filepath.Abs(l.UnixSocket)
-		about = append(about, []struct {
-			flag   string
-			values []string
-		}{
-			{"resolve", l.Resolve}, {"connect-to", l.ConnectTo}, {"unix-socket", []string{socket}},
-			{"user-agent", pointed(l.UserAgent)},
-		}...)
-	}
-	for _, a := range about {
-		write(h, append(slices.Clip(a.values), a.flag)...)
-		for _, names := range environName().FindAllStringSubmatch(strings.Join(a.values, "\n"), -1) {
+	settings := l.settings()
+	for i := range l.Command.Flags {
+		f := &l.Command.Flags[i]
+		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
+			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent"}, f.Name)
+		values := settings[f.Name]
+		if !isPart || values == nil {
+			continue
+		}
+		if f.Name == "unix-socket" {
+			values[0], _ = filepath.Abs(values[0])
+		}
+		write(h, append(values, f.Name)...)
+		for _, names := range environName().FindAllStringSubmatch(strings.Join(values, "\n"), -1) {
 			write(h, l.Getenv(names[1]+names[2]))
 		}
 	}
@@ -288,21 +282,6 @@ func identityOf(l *Spec, probe poll.Probe) []byte {
 		writeHeader(h, l, request.Header)
 	}
 	return h.Sum(nil)
-}
-
-// given returns a switch as a list of values.
-func given(on bool) []string {
-	if on {
-		return []string{"true"}
-	}
-	return nil
-}
-
-func pointed(text *string) []string {
-	if text == nil {
-		return nil
-	}
-	return []string{*text}
 }
 
 // writeHeader writes a header without its credentials. Of fields that stand in a file, which

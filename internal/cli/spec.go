@@ -19,6 +19,9 @@ import (
 type Spec struct {
 	*argv.Line // what was given, and the flags of package plan and learning
 
+	// kept is what an entry of a targets file had set, which its Line no longer has; nil for others.
+	kept map[string][]string
+
 	// conditions
 	Until, ErrorIf, ThrottledIf, NotReadyIf []string
 	Gone, Strict                            bool
@@ -80,6 +83,20 @@ func newSpec() *Spec {
 	}
 	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), Variables: true, MaxOperands: argv.Any, Conflicts: waitConflicts()}}
 	return s
+}
+
+// settings returns the values of the flags that are set, by their names.
+func (s *Spec) settings() map[string][]string {
+	if s.kept != nil {
+		return s.kept
+	}
+	set := make(map[string][]string)
+	for i := range s.Command.Flags {
+		if f := &s.Command.Flags[i]; f.Rank() > argv.Unset {
+			set[f.Name] = slices.Clone(s.Strings(f.Name))
+		}
+	}
+	return set
 }
 
 // The kinds of targets that a flag is about.

@@ -257,6 +257,9 @@ func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []t
 		return nil, err
 	}
 	own := *r.Spec
+	if own.Joblog != "" {
+		own.kept = r.settings()
+	}
 	t.spec, t.request = &own, r.requestKey()
 	r.bases[key] = &t
 	return &t, nil
