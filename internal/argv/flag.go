@@ -20,10 +20,10 @@ type Command struct {
 	Flags    Flags
 	After    string // what its help ends with
 
-	MaxOperands int    // [Any] number
-	Surplus     string // why no more are allowed: "takes one name"
-	Variables   bool   // variables of the environment set its flags, too
-	Conflicts   []Conflict
+	MaxOperands  int    // [Any] number
+	Surplus      string // why no more are allowed: "takes one name"
+	HasVariables bool   // variables of the environment set its flags, too
+	Conflicts    []Conflict
 	// Arguments lists the candidates for the next operand, given those before
 	// it. It may be nil.
 	Arguments func(before []string) Completion

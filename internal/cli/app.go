@@ -195,7 +195,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) 
 	if l.Err() == nil && l.On("help") {
 		return l.Write(ctx, c.Help())
 	}
-	if c.Variables {
+	if c.HasVariables {
 		l.Environ(ofAll)
 	}
 	if err := l.ErrOr(surplus(l)); err != nil {

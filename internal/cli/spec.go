@@ -81,7 +81,7 @@ func newSpec() *Spec {
 		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: poll.DefaultGrace,
 		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: poll.DefaultMaxRedirects, SharedAnswers: shareAuto,
 	}
-	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), Variables: true, MaxOperands: argv.Any, Conflicts: waitConflicts()}}
+	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, MaxOperands: argv.Any, Conflicts: waitConflicts()}}
 	return s
 }
 

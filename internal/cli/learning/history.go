@@ -40,10 +40,10 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
 			argv.Flag{Name: "svg", Value: "FILE", Usage: "draw when NAME ends, and when it is polled"},
 			argv.HelpFlag()),
-		Variables:   true,
-		Conflicts:   argv.Conflicting("forget", "svg"),
-		MaxOperands: 1,
-		Surplus:     "takes one NAME",
+		HasVariables: true,
+		Conflicts:    argv.Conflicting("forget", "svg"),
+		MaxOperands:  1,
+		Surplus:      "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
 			store, err := readStore(l)
 			switch {
