@@ -96,7 +96,7 @@ func (q *listQuestion) readRules(l *argv.Line, world World) error {
 		}
 	}
 	t := target{kind: q.kind}
-	err := r.readPreset(&Spec{Line: l, Preset: l.String("preset"), Each: l.String("each")}, &t)
+	err := r.readPreset(ofList(l), &t)
 	q.rules.Preset, q.rules.Strict = t.poller.Rules.Preset, l.On("strict")
 	return err
 }

@@ -85,6 +85,11 @@ func newSpec() *Spec {
 	return s
 }
 
+// ofList returns the spec of a subcommand's line with the flags about the elements of a list.
+func ofList(l *argv.Line) *Spec {
+	return &Spec{Line: l, Each: l.String("each"), ID: l.Strings("id"), Preset: l.String("preset"), Strict: l.On("strict")}
+}
+
 // settings returns the values of the flags that are set, by their names.
 func (s *Spec) settings() map[string][]string {
 	if s.kept != nil {
