@@ -88,7 +88,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
-	key := flagOf(line, "--key")
+	key := flagOf(line, "--id")
 	if key == "" {
 		key = ".id"
 	}

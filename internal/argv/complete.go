@@ -48,61 +48,75 @@ func (c Completion) Text() string {
 	return b.String()
 }
 
-// Complete returns what the last of words may become. words are what comes
-// after the program's name on a command line being typed; [Program.Run] reports
-// errors in the words before.
-func (p *Program) Complete(words []string) Completion {
-	typed, current := words[:len(words)-1], words[len(words)-1]
-	r := reader{program: p, command: p.Main}
-	for rest := typed; len(rest) > 0; {
-		start := len(typed) - len(rest)
-		if rest, _ = r.read(rest); r.isProgram {
-			return Completion{Kind: OfferRest, Start: start}
-		}
-		if len(r.Then) > 0 {
-			return Completion{Kind: OfferRest, Start: start + 1}
+// Complete returns what the last of words may become. words are what comes after the program's
+// name on a command line being typed, of which wrong ones are passed over.
+func Complete(main *Command, subcommands []*Command, words []string) Completion {
+	typed, current, command := words[:len(words)-1], words[len(words)-1], main
+	if len(typed) > 0 {
+		if i := slices.IndexFunc(subcommands, func(c *Command) bool { return c.Name == typed[0] }); i >= 0 {
+			typed, command = typed[1:], subcommands[i]
 		}
 	}
-	c := r.offer(current)
+	w := command.Arrange(typed)
+	if command != main {
+		w.Operands = append(w.Operands, w.Rest...)
+	} else if len(w.Rest) > 0 && !HasScheme(w.Rest[0]) {
+		return Completion{Kind: OfferRest, Start: len(words) - 1 - len(w.Rest)}
+	}
+	c := command.offer(w, current)
+	if command == main && c.Kind == OfferCommands && len(typed) == 0 {
+		for _, s := range subcommands {
+			c.Words = append(c.Words, Candidate{s.Name, s.Summary})
+		}
+		if current == "" {
+			c.Kind = OfferWords // a thousand programs would hide them
+		}
+	}
 	c.Words = slices.DeleteFunc(c.Words, func(w Candidate) bool { return !strings.HasPrefix(w.Word, current[c.Start:]) })
 	return c
 }
 
-func (r *reader) offer(current string) Completion {
+func (c *Command) offer(w *Words, current string) Completion {
 	switch {
-	case r.waiting != nil:
-		return r.waiting.values(current, 0)
-	case r.verbatim || !strings.HasPrefix(current, "-"):
-		return r.operand(current)
+	case w.Waiting != nil:
+		return w.Waiting.values(current, 0)
+	case !w.Dashes && strings.HasPrefix(current, "-"):
+		if f, start := c.Flags.glued(current); f != nil {
+			return f.values(current, start)
+		}
+		return Completion{Kind: OfferWords, Words: c.Flags.left(w)}
+	case c.Arguments != nil:
+		return c.Arguments(w.Operands)
+	case c.Name == "" && (w.Dashes && len(w.Rest) == 0 || len(w.Operands) == 0):
+		return Completion{Kind: OfferCommands}
 	}
-	if f, start := r.glued(current); f != nil {
-		return f.values(current, start)
-	}
-	return Completion{Kind: OfferWords, Words: r.flagsLeft()}
+	return Completion{Kind: OfferWords}
 }
 
 // glued finds the flag whose value is part of the same word, as in --base=1s,
 // -kX or -d@file, and where the value starts.
-func (r *reader) glued(word string) (f *Flag, start int) {
+func (fs Flags) glued(word string) (f *Flag, start int) {
 	if name, _, ok := strings.Cut(word, "="); ok && strings.HasPrefix(name, "--") {
-		return r.command.Flags.Lookup(name[2:]), len(name) + 1
+		return fs.Lookup(name[2:]), len(name) + 1
 	}
 	for i := 1; i+1 < len(word); i++ {
-		if f = r.command.Flags.Lookup(word[i : i+1]); f == nil || !f.IsSwitch() {
+		if f = fs.Lookup(word[i : i+1]); f == nil || !f.IsSwitch() {
 			return f, i + 1
 		}
 	}
 	return nil, 0
 }
 
-func (r *reader) flagsLeft() []Candidate {
+// left returns the flags that may still be given.
+func (fs Flags) left(w *Words) []Candidate {
 	var list []Candidate
-	for _, f := range r.command.Flags {
-		if f.Hidden || !f.Many && r.has(f.Name) {
+	for _, f := range fs {
+		given := slices.ContainsFunc(w.Flags, func(s string) bool { return strings.HasPrefix(s, "--"+f.Name+"=") })
+		if f.Hidden || !f.Many && given {
 			continue
 		}
-		for _, name := range slices.Backward(f.names()) {
-			list = append(list, Candidate{name, f.explained()})
+		for _, name := range slices.Backward(f.Names()) {
+			list = append(list, Candidate{name, f.Explained()})
 		}
 	}
 	return list
@@ -127,32 +141,6 @@ func (f *Flag) values(current string, start int) Completion {
 		c.Start += strings.LastIndexByte(value, ',') + 1
 	}
 	return c
-}
-
-func (r *reader) operand(current string) Completion {
-	switch {
-	case r.command.Arguments != nil:
-		return r.command.Arguments(r.Operands)
-	case r.Then != nil:
-		return Completion{Kind: OfferCommands}
-	case r.command != r.program.Main || len(r.Operands) > 0:
-		return Completion{Kind: OfferWords}
-	case r.verbatim || len(r.seen) > 0:
-		return Completion{Kind: OfferCommands}
-	}
-	c := Completion{Kind: OfferCommands, Words: r.program.OfferCommands()}
-	if current == "" {
-		c.Kind = OfferWords // a thousand programs would hide them
-	}
-	return c
-}
-
-func (p *Program) OfferCommands() []Candidate {
-	var list []Candidate
-	for _, c := range p.Commands() {
-		list = append(list, Candidate{c.Name, c.Summary})
-	}
-	return list
 }
 
 // OfferFirst offers words for the first operand.

@@ -8,69 +8,153 @@ import (
 	"strings"
 )
 
-// A Line is a command line that was read: the flags that are set, and the
+// A Line is a command line that was read: a table of flags, of which some are set, and the
 // operands.
 //
 // The methods that read a value keep the first invalid one as the error, with
 // where it came from; what is read after it does not matter.
 type Line struct {
-	reader
-	Given []Given // flags as they were typed, then those set by variables
-	err   error
+	Command *Command
+	// Operands are those of the command, or a program and its arguments.
+	Operands []string
+	// Then is a program and its arguments: what comes after "--" behind operands.
+	Then []string
+	// IsCommand reports whether the operands are a program and its arguments, and Dashes
+	// whether "--" comes before them.
+	IsCommand, Dashes bool
+	// Entries is true if the entries of a targets file may have what a flag needs.
+	Entries bool
+	// Lookup returns a variable of the environment, and Output writes a result.
+	Lookup func(name string) (value string, ok bool)
+	Output func(ctx context.Context, text string) error
+
+	err  error
+	undo []func() // of an entry of a targets file
 }
 
-// Given is a flag with its value.
+// Given is a value of a flag.
 type Given struct {
-	Flag     *Flag
-	Value    string // "true" or "false" for a switch
-	Variable bool   // set in the environment, not on the command line
-	// Inherited is true on a line made by [Line.With] for what it took over.
-	Inherited bool
-	Origin    string // how an error names the flag: by its variable if that was used
+	Flag   *Flag
+	Value  string // "true" or "false" for a switch
+	Origin string // how an error names the flag: by its variable if that was used
 }
 
-// Typed reports whether g was said of this very line, and not of all.
-func (g *Given) Typed() bool { return !g.Variable && !g.Inherited }
+// Assign sets a flag, and keeps the error if it cannot be set to that.
+func (l *Line) Assign(f *Flag, text, origin string, rank Rank) {
+	if l.undo != nil {
+		l.remember(f)
+	}
+	l.keep(f.assign(text, origin, rank))
+}
 
-// Off reports whether g turns a switch off.
-func (g *Given) Off() bool { return g.Flag.IsSwitch() && g.Value == "false" }
+// Begin begins the settings of an entry of a targets file, which End takes back. What was
+// read into places is the caller's to restore.
+func (l *Line) Begin() { l.undo = append(l.undo, func() {}) }
+
+// End takes back what was set since Begin, and returns the first error.
+func (l *Line) End() error {
+	for _, undo := range slices.Backward(l.undo) {
+		undo()
+	}
+	err := l.err
+	l.undo, l.err = nil, nil
+	return err
+}
+
+func (l *Line) remember(f *Flag) {
+	was := f.set
+	was.texts = slices.Clip(was.texts)
+	l.undo = append(l.undo, func() { f.set = was })
+}
+
+// clear makes a flag one that is not set.
+func (l *Line) clear(f *Flag) {
+	if l.undo != nil {
+		l.remember(f)
+	}
+	f.clear()
+}
+
+// Environ takes variables for the flags that were not typed, and are about one of kinds.
+func (l *Line) Environ(kinds Kinds) {
+	for i := range l.Command.Flags {
+		f := &l.Command.Flags[i]
+		if f.set.rank > Unset || f.Hidden || f.Name == "help" || f.Name == "version" {
+			continue
+		}
+		name := f.Variable()
+		text, isSet := l.Lookup(name)
+		switch {
+		case text == "" && isSet && f.Decides:
+			l.keep(Usagef("%s is set, and empty", name).Hint("unset %s, or give it a value as --%s", name, f.Name))
+			continue
+		case text == "" || f.For != 0 && f.For&kinds == 0:
+			continue
+		}
+		texts := []string{text}
+		if f.Many {
+			texts = strings.Split(strings.TrimRight(text, "\n"), "\n")
+		}
+		for _, text := range texts {
+			l.keep(f.assign(text, name, Variable))
+		}
+	}
+}
+
+// Settle refuses what has at least a rank, and fits no target, lacks what it needs, or
+// contradicts what has the same rank. A variable that lacks something is for other runs. unfit
+// says what is wrong with a flag that fits no target.
+func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
+	for i := range l.Command.Flags {
+		f := &l.Command.Flags[i]
+		lacks := f.Needs != "" && !l.given(f.Needs) && !(l.Entries && !l.Flag(f.Needs).WholeRun)
+		switch {
+		case !f.Given() || f.set.rank < least:
+		case f.For != 0 && f.For&kinds == 0:
+			return unfit(f)
+		case lacks && f.set.rank == Variable:
+			l.clear(f)
+		case lacks:
+			return Usagef("%s needs --%s", f.Origin(), f.Needs).Hint("%s", Advice("needs "+f.Name))
+		}
+	}
+	return l.refuseConflicts()
+}
+
+func (l *Line) given(name string) bool {
+	f := l.Flag(name)
+	return f != nil && f.Given()
+}
 
 // Subcommand returns the name of the subcommand, "" for the main command.
-func (l *Line) Subcommand() string { return l.command.Name }
-
-// Subcommands returns the names of the program's subcommands.
-func (l *Line) Subcommands() []string { return l.program.Names() }
+func (l *Line) Subcommand() string { return l.Command.Name }
 
 // Write writes a command's result to stdout.
-func (l *Line) Write(ctx context.Context, text string) error { return l.program.Write(ctx, text) }
+func (l *Line) Write(ctx context.Context, text string) error { return l.Output(ctx, text) }
 
 // LookupEnv returns the value of a variable, and whether it is set.
-func (l *Line) LookupEnv(name string) (string, bool) { return l.program.Lookup(name) }
+func (l *Line) LookupEnv(name string) (string, bool) { return l.Lookup(name) }
 
 // Getenv returns the value of a variable, "" if it is not set.
 func (l *Line) Getenv(name string) string {
-	value, _ := l.LookupEnv(name)
+	value, _ := l.Lookup(name)
 	return value
 }
 
-// IsCommand reports whether the operands are a program and its arguments.
-func (l *Line) IsCommand() bool { return l.isProgram }
-
-// Last returns the last setting of a flag, nil if there is none.
-func (l *Line) Last(name string) *Given {
-	for i := range slices.Backward(l.Given) {
-		if l.Given[i].Flag.Name == name {
-			return &l.Given[i]
+// Flag returns the flag of that name, nil if there is none.
+func (l *Line) Flag(name string) *Flag {
+	for i := range l.Command.Flags {
+		if l.Command.Flags[i].Name == name {
+			return &l.Command.Flags[i]
 		}
 	}
 	return nil
 }
 
-// Typed returns the setting of a flag on the command line itself, nil if there
-// is none or it turns a switch off.
-func (l *Line) Typed(name string) *Given {
-	if g := l.Last(name); g != nil && g.Typed() && !g.Off() {
-		return g
+// Typed returns a flag that was typed, and is no switch that is turned off; nil for any other.
+func (l *Line) Typed(name string) *Flag {
+	if f := l.Flag(name); f != nil && f.Given() && f.set.rank == Typed {
+		return f
 	}
 	return nil
 }
@@ -78,54 +162,25 @@ func (l *Line) Typed(name string) *Given {
 // DropVariable drops a flag that a variable has set, and reports whether one has: a
 // variable that does not fit this line is for others, while a flag that was typed is refused.
 func (l *Line) DropVariable(name string) bool {
-	g := l.Last(name)
-	if g == nil || !g.Variable {
+	f := l.Flag(name)
+	if f == nil || f.set.rank != Variable {
 		return false
 	}
-	l.drop(name, g.rank())
+	l.clear(f)
 	return true
 }
 
 // Has reports whether a flag is set.
-func (l *Line) Has(name string) bool { return l.Last(name) != nil }
+func (l *Line) Has(name string) bool {
+	f := l.Flag(name)
+	return f != nil && f.set.rank > Unset
+}
 
 // On reports whether a switch is on.
 func (l *Line) On(name string) bool { return l.String(name) == "true" }
 
 // Err returns the error of the first invalid value.
 func (l *Line) Err() error { return l.err }
-
-// With returns a line on which settings replace those of the same flags. As what was
-// typed wins over a variable that contradicts it, they win over the rest of the line.
-func (l *Line) With(settings []Given) (*Line, error) {
-	with := &Line{reader: l.reader, Given: make([]Given, 0, len(l.Given)+len(settings))}
-	for _, g := range l.Given {
-		if !slices.ContainsFunc(settings, func(s Given) bool { return s.Flag == g.Flag }) {
-			g.Inherited = true
-			with.Given = append(with.Given, g)
-		}
-	}
-	for _, s := range settings {
-		value, err := s.Flag.normal(s.Value)
-		if err != nil {
-			return nil, Usagef("%s: %w", s.Origin, err)
-		}
-		s.Value = value
-		with.Given = append(with.Given, s)
-	}
-	if err := with.refuseEmpty(); err != nil {
-		return nil, err
-	}
-	return with, with.refuseConflicts()
-}
-
-// Flag returns the flag of that name, nil if there is none.
-func (l *Line) Flag(name string) *Flag {
-	if f := l.command.Flags.Lookup(name); f != nil && f.Name == name {
-		return f
-	}
-	return nil
-}
 
 // ErrOr returns Err, which may be the cause of err, or else err.
 func (l *Line) ErrOr(err error) error { return cmp.Or(l.err, err) }
@@ -142,25 +197,26 @@ func (l *Line) Fail(name string, err error) { l.keep(Usagef("%s: %w", l.Origin(n
 
 // Origin returns what an error calls the flag: its variable, if that set it.
 func (l *Line) Origin(name string) string {
-	if g := l.Last(name); g != nil {
-		return g.Origin
+	if f := l.Flag(name); f != nil {
+		return f.Origin()
 	}
 	return "--" + name
 }
 
 // String returns the value of a flag, "" if it is not set.
 func (l *Line) String(name string) string {
-	if g := l.Last(name); g != nil {
-		return g.Value
+	if f := l.Flag(name); f != nil {
+		return f.text()
 	}
 	return ""
 }
 
 // All returns the settings of a flag that may be repeated.
-func (l *Line) All(name string) iter.Seq[*Given] {
-	return func(yield func(*Given) bool) {
-		for i := range l.Given {
-			if l.Given[i].Flag.Name == name && !yield(&l.Given[i]) {
+func (l *Line) All(name string) iter.Seq[Given] {
+	return func(yield func(Given) bool) {
+		f := l.Flag(name)
+		for _, text := range l.Strings(name) {
+			if !yield(Given{f, text, f.Origin()}) {
 				return
 			}
 		}
@@ -169,49 +225,8 @@ func (l *Line) All(name string) iter.Seq[*Given] {
 
 // Strings returns all values of a flag that may be repeated.
 func (l *Line) Strings(name string) []string {
-	var list []string
-	for g := range l.All(name) {
-		list = append(list, g.Value)
+	if f := l.Flag(name); f != nil {
+		return f.set.texts
 	}
-	return list
-}
-
-// value reads a flag; if it is not set, it returns def.
-func value[T any](l *Line, name string, def T, parse func(string) (T, error)) T {
-	if !l.Has(name) {
-		return def
-	}
-	v, err := parse(l.String(name))
-	if err != nil {
-		l.Fail(name, err)
-	}
-	return v
-}
-
-// List reads a comma-separated list of distinct words.
-func List[T ~string](l *Line, name string, words []T) []T {
-	var list []T
-	for word := range strings.SplitSeq(l.String(name), ",") {
-		word := T(strings.TrimSpace(word))
-		switch {
-		case !slices.Contains(words, word):
-			l.Fail(name, notOneOf(string(word), Texts(words)))
-		case !slices.Contains(list, word):
-			list = append(list, word)
-		}
-	}
-	return list
-}
-
-func notOneOf(word string, words []string) *UsageError {
-	return Usagef("%q is not one of %s", word, strings.Join(words, ", ")).Meant(word, words)
-}
-
-// Texts returns words of a type as strings, as tables of flags have them.
-func Texts[T ~string](words []T) []string {
-	var plain []string
-	for _, w := range words {
-		plain = append(plain, string(w))
-	}
-	return plain
+	return nil
 }

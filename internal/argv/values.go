@@ -4,27 +4,27 @@ import (
 	"cmp"
 	"errors"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Duration reads a duration that is not negative.
-func (l *Line) Duration(name string, def time.Duration) time.Duration {
-	return value(l, name, def, func(s string) (time.Duration, error) {
-		d, err := ParseDuration(s)
-		if err != nil && len(l.Operands) > 0 && isUnit(s, l.Operands[0]) {
-			return 0, Usagef("%s needs its unit in the same word: %s%s", s, s, l.Operands[0])
-		}
-		return d, err
-	})
+// read reads a flag; if it is not set, it returns def.
+func read[T any](l *Line, name string, def T, parse func(string) (T, error)) T {
+	if !l.Has(name) {
+		return def
+	}
+	v, err := parse(l.String(name))
+	if err != nil {
+		l.Fail(name, err)
+	}
+	return v
 }
 
-func isUnit(number, word string) bool {
-	_, err := time.ParseDuration(number + word)
-	return err == nil && len(word) <= len("ms")
+// Duration reads a duration that is not negative.
+func (l *Line) Duration(name string, def time.Duration) time.Duration {
+	return read(l, name, def, ParseDuration)
 }
 
 // ParseDuration reads a duration with its unit. A bare 0 needs none.
@@ -33,27 +33,21 @@ func ParseDuration(s string) (time.Duration, error) {
 	n, isNumber := number(s)
 	switch {
 	case d < 0 || isNumber && n < 0:
-		return 0, Usagef("%s is negative", s)
+		return 0, Usagef("%s is negative", s).Hint("%s", Advice("time "+s))
 	case err == nil:
 		return d, nil
 	case isNumber:
 		return 0, Usagef("%s needs a unit, e.g. %ss", s, s)
-	case overflows(s):
-		return 0, Usagef("%s is more than 292 years", s) // what a Duration holds
 	}
-	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s)
-}
-
-// overflows reports whether s is well-formed but too long: it would parse with
-// every number replaced by 1.
-func overflows(s string) bool {
-	_, err := time.ParseDuration(regexp.MustCompile(`[0-9.]+`).ReplaceAllString(s, "1"))
-	return err == nil
+	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Hint("%s", Advice("time "+s))
 }
 
 // Count reads a whole number that is at least least.
-func (l *Line) Count(name string, least, def int) int {
-	return value(l, name, def, func(s string) (int, error) {
+func (l *Line) Count(name string, least, def int) int { return read(l, name, def, ParseCount(least)) }
+
+// ParseCount returns a reader of whole numbers that are at least least.
+func ParseCount(least int) func(string) (int, error) {
+	return func(s string) (int, error) {
 		n, err := strconv.Atoi(s)
 		switch {
 		case errors.Is(err, strconv.ErrRange):
@@ -64,12 +58,12 @@ func (l *Line) Count(name string, least, def int) int {
 			return n, Usagef("%d is less than %d", n, least)
 		}
 		return n, nil
-	})
+	}
 }
 
 // Uint64 reads a whole number; it is 0 if the flag is not set.
 func (l *Line) Uint64(name string) uint64 {
-	return value(l, name, 0, func(s string) (uint64, error) {
+	return read(l, name, 0, func(s string) (uint64, error) {
 		n, err := strconv.ParseUint(s, 10, 64)
 		if err != nil {
 			return 0, Usagef("%q is not a whole number of at least 0", s)
@@ -85,7 +79,7 @@ func number(s string) (n float64, ok bool) {
 
 // Number reads a number that is at least least.
 func (l *Line) Number(name string, least, def float64) float64 {
-	return value(l, name, def, func(s string) (float64, error) {
+	return read(l, name, def, func(s string) (float64, error) {
 		n, ok := number(s)
 		switch {
 		case !ok:
@@ -99,7 +93,7 @@ func (l *Line) Number(name string, least, def float64) float64 {
 
 // Percent reads "10%" as 0.1. The value has to be more than 0.
 func (l *Line) Percent(name string) float64 {
-	return value(l, name, 0, func(s string) (float64, error) {
+	return read(l, name, 0, func(s string) (float64, error) {
 		digits, hasUnit := strings.CutSuffix(s, "%")
 		n, ok := number(digits)
 		switch {
@@ -114,14 +108,9 @@ func (l *Line) Percent(name string) float64 {
 	})
 }
 
-// Size reads a number of bytes, with a unit or without.
-func (l *Line) Size(name string, def int64) int64 { return value(l, name, def, parseSize) }
-
-// Rate reads a number of events in a time, as curl's --rate does, and returns how many
+// ParseRate reads a number of events in a time, as curl's --rate does, and returns how many
 // that are in a second. 0 means no limit.
-func (l *Line) Rate(name string, def float64) float64 { return value(l, name, def, parseRate) }
-
-func parseRate(s string) (float64, error) {
+func ParseRate(s string) (float64, error) {
 	count, per, hasUnit := strings.Cut(s, "/")
 	n, ok := number(count)
 	switch {
@@ -150,30 +139,28 @@ func parseRate(s string) (float64, error) {
 	return n / (units * unit), nil
 }
 
-// Share reads "N" as a number, and "N%" as that share of total, rounded up. Both are at
+// ParseShare reads "N" as a number, and "N%" as that share of total, rounded up. Both are at
 // least 1 and at most total; total is said to be of things.
-func (l *Line) Share(name string, total int, things string) int {
-	return value(l, name, total, func(s string) (int, error) {
-		digits, isShare := strings.CutSuffix(s, "%")
-		n, ok := number(digits)
-		switch {
-		case !ok || !isShare && n != math.Trunc(n):
-			return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
-		case n <= 0:
-			return 0, Usagef("%s is not more than 0", s)
-		case isShare && n > 100:
-			return 0, Usagef("%s is more than all %s", s, things)
-		case isShare:
-			n = math.Ceil(n * float64(total) / 100)
-		case n > float64(total):
-			return 0, Usagef("%s of %d %s is more than all", s, total, things)
-		}
-		return int(n), nil
-	})
+func ParseShare(s string, total int, things string) (int, error) {
+	digits, isShare := strings.CutSuffix(s, "%")
+	n, ok := number(digits)
+	switch {
+	case !ok || !isShare && n != math.Trunc(n):
+		return 0, Usagef("%q is neither a whole number nor a percentage, e.g. 3 or 95%%", s)
+	case n <= 0:
+		return 0, Usagef("%s is not more than 0", s)
+	case isShare && n > 100:
+		return 0, Usagef("%s is more than all %s", s, things)
+	case isShare:
+		n = math.Ceil(n * float64(total) / 100)
+	case n > float64(total):
+		return 0, Usagef("%s of %d %s is more than all", s, total, things)
+	}
+	return int(n), nil
 }
 
-// parseSize reads powers of 1024 (KiB, K) and of 1000 (kB).
-func parseSize(s string) (int64, error) {
+// ParseSize reads a number of bytes, with a unit or without: powers of 1024 (KiB, K) and of 1000 (kB).
+func ParseSize(s string) (int64, error) {
 	digits, factor := s, 1.0
 	for _, unit := range []struct {
 		name  string
@@ -200,14 +187,35 @@ func parseSize(s string) (int64, error) {
 	return int64(n * factor), nil
 }
 
-// Choice reads one of the words that the flag takes; if it is not set, its
-// default.
+// Choice returns the word of a flag that takes one of a few; if it is not set, its default.
 func (l *Line) Choice(name string) string {
-	f := l.command.Flags.Lookup(name)
-	return value(l, name, f.Default, func(s string) (string, error) {
-		if !slices.Contains(f.Words, s) {
-			return f.Default, notOneOf(s, f.Words)
+	f := l.Flag(name)
+	if f.set.rank == Unset {
+		return f.Default
+	}
+	return f.text()
+}
+
+// List reads a comma-separated list of distinct words.
+func List[T ~string](l *Line, name string, words []T) []T {
+	var list []T
+	for word := range strings.SplitSeq(l.String(name), ",") {
+		word := T(strings.TrimSpace(word))
+		switch {
+		case !slices.Contains(words, word):
+			l.Fail(name, notOneOf(string(word), Texts(words)))
+		case !slices.Contains(list, word):
+			list = append(list, word)
 		}
-		return s, nil
-	})
+	}
+	return list
+}
+
+// Texts returns words of a type as strings, as tables of flags have them.
+func Texts[T ~string](words []T) []string {
+	var plain []string
+	for _, w := range words {
+		plain = append(plain, string(w))
+	}
+	return plain
 }

@@ -5,9 +5,11 @@ package cli
 import (
 	"bytes"
 	"context"
+	stdflag "flag"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/urfave/cli/v2"
 )
 
 // A World holds what the process gets from its environment.
@@ -38,38 +41,48 @@ func (w World) getenv(name string) string {
 	return value
 }
 
-// program is poll with all its commands.
-func (w World) program() *argv.Program {
-	p := &argv.Program{
-		Name:      "poll",
-		Variables: "POLL_",
-		Main:      waitCommand(w),
-		Synonyms:  flagSynonyms(),
-		Foreign:   foreignFlags(),
-		IsOperand: hasScheme,
-		Refuse:    refuseDocument,
-		Surplus:   "only URLs and flags may follow a URL, or -- and a program",
-		Describe:  describeOperand,
-		Lookup:    w.Lookup,
-		Write: func(ctx context.Context, text string) error {
-			return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
-		},
-	}
-	p.Subcommands = []argv.Constructor{
+// subcommands are the commands but for the wait, in the order in which help lists them.
+func (w World) subcommands() []argv.Constructor {
+	return []argv.Constructor{
 		{Name: "demo", New: func() *argv.Command { return demoCommand(w) }},
 		{Name: "eval", New: func() *argv.Command { return interruptible(evalCommand(w)) }},
 		{Name: "presets", New: presetsCommand},
-		{Name: "help", New: func() *argv.Command { return p.HelpCommand("conditions") }},
-		{Name: "man", New: func() *argv.Command { return manCommand(w, p) }},
-		{Name: "completion", New: func() *argv.Command { return completionCommand(p) }},
+		{Name: "help", New: w.helpCommand},
+		{Name: "man", New: w.manCommand},
+		{Name: "completion", New: w.completionCommand},
 		{Name: "version", New: versionCommand},
 		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
 		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
 		{Name: "tune", New: plan.TuneCommand},
 		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},
 	}
-	p.Topics = topics()
-	return p
+}
+
+func (w World) commandNames() []string {
+	var names []string
+	for _, c := range w.subcommands() {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// commands makes all subcommands.
+func (w World) commands() []*argv.Command {
+	var list []*argv.Command
+	for _, c := range w.subcommands() {
+		list = append(list, c.New())
+	}
+	return list
+}
+
+// find returns the subcommand of that name, nil if there is none.
+func (w World) find(name string) *argv.Command {
+	for _, c := range w.subcommands() {
+		if c.Name == name {
+			return c.New()
+		}
+	}
+	return nil
 }
 
 // interruptible makes a signal end a command wherever it is.
@@ -85,17 +98,124 @@ func interruptible(c *argv.Command) *argv.Command {
 // a cause, when the user wants to end.
 func Run(ctx context.Context, w World) ExitCode {
 	w.began = time.Now()
-	line, err := w.program().Run(ctx, w.Args)
+	s := newSpec()
+	sub, err := w.run(ctx, s, w.wait)
 	if !argv.IsUsage(err) {
 		return w.finish(err)
 	}
 	w.refuse("usage", err)
-	if line.Subcommand() == "" && line.On("json") {
+	if sub == nil && s.JSON {
 		if err := ui.WriteFailure(w.Streams, int(ExitUsage), err.Error()); err != nil {
 			return w.finish(err)
 		}
 	}
 	return ExitUsage
+}
+
+// run reads the arguments and runs the subcommand that they name, which it returns, or wait
+// with all that they say.
+func (w World) run(ctx context.Context, s *Spec, wait func(context.Context, *Spec) error) (*argv.Command, error) {
+	l, path, args := s.Line, []string{"poll"}, w.Args
+	var sub *argv.Command
+	if len(args) > 0 {
+		if sub = w.find(args[0]); sub != nil {
+			l, path, args = &argv.Line{Command: sub}, append(path, sub.Name), args[1:]
+			if sub.Name == "help" && len(args) == 1 && args[0] != "-h" && args[0] != "--help" {
+				args = []string{"--", args[0]} // it names a flag
+			}
+		}
+	}
+	l.Lookup = w.Lookup
+	l.Output = func(ctx context.Context, text string) error {
+		return w.deliver(ctx, func() error { return ui.WriteOut(w.Streams, []byte(text)) })
+	}
+	words := l.Command.Arrange(args)
+	app := w.app(func(*cli.Context) error {
+		if sub != nil {
+			return w.runCommand(ctx, l, words)
+		}
+		return w.runWait(ctx, s, words, wait)
+	}, carried(l, words.Flags), sub)
+	return sub, app.Run(slices.Concat(path, words.Flags, []string{"--"}, words.Operands))
+}
+
+// app returns the program with the flags of the wait or of a subcommand, whichever runs.
+func (w World) app(action cli.ActionFunc, flags []cli.Flag, sub *argv.Command) *cli.App {
+	app := &cli.App{Name: "poll", HideHelp: true, HideVersion: true, Writer: w.Streams.Out, ErrWriter: w.Streams.Err,
+		Flags: flags, Action: action, ExitErrHandler: func(*cli.Context, error) {}} // which would end the process
+	if sub != nil {
+		app.Flags, app.Commands = nil, []*cli.Command{{Name: sub.Name, HideHelp: true, Flags: flags, Action: action}}
+	}
+	return app
+}
+
+// A row is the flag of urfave that a flag of the table is. Those of urfave run a regular
+// expression for each name, as often as there are flags. [argv.Flags.Arrange] has written all
+// names out, so there are no short ones.
+type row struct {
+	*argv.Flag
+	line *argv.Line
+}
+
+// carried returns the rows of the flags that were typed: urfave goes through all flags for each.
+func carried(l *argv.Line, typed []string) []cli.Flag {
+	var list []cli.Flag
+	for i := range l.Command.Flags {
+		f := &l.Command.Flags[i]
+		if slices.ContainsFunc(typed, func(word string) bool { return strings.HasPrefix(word, "--"+f.Name+"=") }) {
+			list = append(list, row{f, l})
+		}
+	}
+	return list
+}
+
+func (r row) String() string   { return "" }
+func (r row) Names() []string  { return []string{r.Name} }
+func (r row) IsSet() bool      { return r.Rank() == argv.Typed }
+func (r row) IsBoolFlag() bool { return r.IsSwitch() }
+
+func (r row) Apply(set *stdflag.FlagSet) error {
+	set.Var(r, r.Name, r.Usage)
+	return nil
+}
+
+// Set keeps an error for the end, so that --json behind it is seen; package flag would put the
+// value, which may be a secret, into its words.
+func (r row) Set(text string) error {
+	r.line.Assign(r.Flag, text, "--"+r.Name, argv.Typed)
+	return nil
+}
+
+// runCommand runs a subcommand.
+func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) error {
+	c := l.Command
+	if l.Operands = append(words.Operands, words.Rest...); words.Err != nil {
+		return words.Err
+	}
+	if l.Err() == nil && l.On("help") {
+		return l.Write(ctx, c.Help())
+	}
+	if c.HasVariables {
+		l.Environ(ofAll)
+	}
+	if err := l.ErrOr(surplus(l)); err != nil {
+		return err
+	}
+	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
+		return err
+	}
+	return c.Run(ctx, l)
+}
+
+func surplus(l *argv.Line) error {
+	switch c := l.Command; {
+	case c.MaxOperands == argv.Any || len(l.Operands) <= c.MaxOperands:
+		return nil
+	case c.MaxOperands == 0:
+		return tooMany(l.Operands, 0, c.Name+" takes flags only").Hint("poll %s --help lists them", c.Name)
+	default:
+		return tooMany(l.Operands, c.MaxOperands, c.Name+" "+c.Surplus)
+	}
 }
 
 // refuse says why nothing is attempted.
@@ -157,9 +277,11 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 // refuseStdinTwice refuses two settings that read stdin: the second would find nothing.
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
-	for _, g := range l.Given {
-		if g.Flag.FromFile && g.Value == "@-" || g.Flag.Name == "targets" && g.Value == "-" {
-			readers = append(readers, g.Origin+" "+g.Value)
+	for _, f := range l.Command.Flags {
+		for g := range l.All(f.Name) {
+			if f.FromFile && g.Value == "@-" || f.Name == "targets" && g.Value == "-" {
+				readers = append(readers, g.Origin+" "+g.Value)
+			}
 		}
 	}
 	if len(readers) > 1 {

@@ -59,7 +59,7 @@ var floors = []struct {
 // only says which package may import what others have made. What is not listed
 // here is not imported at all.
 var only = map[string][]string{
-	"github.com/urfave/cli/v3":         {"internal/argv"},
+	"github.com/urfave/cli/v2":         {"internal/cli"},
 	"github.com/tidwall/gjson":         {"status/expr"},
 	"github.com/itchyny/gojq":          {"status/expr"},
 	"github.com/fatih/color":           {"internal/ui/term"},

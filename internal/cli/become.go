@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -17,22 +18,22 @@ import (
 
 // readThen checks the program behind the URLs and "--", which poll becomes on SUCCESS.
 // stdout is the program's.
-func (w *wait) readThen(l *argv.Line) error {
-	if len(l.Then) == 0 {
+func (w *wait) readThen(s *Spec) error {
+	if len(s.Then) == 0 {
 		return nil
 	}
-	program := argv.ProgramName(l.Then[0])
+	program := programName(s.Then[0])
 	for _, name := range []string{"print", "json"} {
-		if l.Has(name) && (name != "json" || l.On(name)) && !l.DropVariable(name) {
-			return argv.Usagef("%s writes to stdout, which is for %s", l.Origin(name), program).
+		if s.Flag(name).Given() && !s.DropVariable(name) {
+			return argv.Usagef("%s writes to stdout, which is for %s", s.Origin(name), program).
 				Hint("--progress json writes events to stderr; without -- both can be had: poll ... && %s", program)
 		}
 	}
-	if hasScheme(l.Then[0]) {
-		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(l.Then[0])).
+	if hasScheme(s.Then[0]) {
+		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).
 			Hint("URLs come before --")
 	}
-	missing, advice, err := checkProgram(l, poll.Command{Args: l.Then})
+	missing, advice, err := w.world.checkProgram(poll.Command{Args: s.Then})
 	if err != nil {
 		return err
 	}
@@ -60,8 +61,8 @@ func unrunnableCode(f *status.Failure) ExitCode {
 
 // then becomes the program that follows a wait which has ended with err, if there is one
 // and the wait has succeeded. It returns only if that fails.
-func (w *wait) then(ctx context.Context, l *argv.Line, err error) error {
-	if err != nil || len(l.Then) == 0 {
+func (w *wait) then(ctx context.Context, s *Spec, err error) error {
+	if err != nil || len(s.Then) == 0 {
 		return err
 	}
 	if w.world.release != nil {
@@ -70,13 +71,16 @@ func (w *wait) then(ctx context.Context, l *argv.Line, err error) error {
 	if caught, ok := errors.AsType[*system.SignalError](context.Cause(ctx)); ok {
 		return caught
 	}
-	path, err := exec.LookPath(l.Then[0])
+	path, err := exec.LookPath(s.Then[0])
 	if errors.Is(err, exec.ErrDot) && runtime.GOOS != "windows" {
 		err = nil // as a shell
 	}
 	code := ExitNotFound
+	if err == nil && (w.report.Face == ui.Auto || w.report.Face == ui.Live || w.report.Face == ui.Lines) {
+		fmt.Fprintf(w.world.Streams.Err, "poll: now runs %s\n", programName(s.Then[0]))
+	}
 	if err == nil {
-		code, err = become(path, l.Then)
+		code, err = become(path, s.Then)
 	}
 	if err != nil {
 		fmt.Fprintf(w.world.Streams.Err, "poll: %s\n", term.Line(err.Error()))

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"syscall"
-
-	"github.com/pollcli/poll/internal/argv"
 )
 
 // become replaces the process by a program, and returns only if that fails. What is open
@@ -15,5 +13,5 @@ import (
 // again.
 func become(path string, args []string) (ExitCode, error) {
 	err := syscall.Exec(path, args, os.Environ())
-	return ExitNotExecutable, fmt.Errorf("run %s: %w", argv.ProgramName(args[0]), err)
+	return ExitNotExecutable, fmt.Errorf("run %s: %w", programName(args[0]), err)
 }

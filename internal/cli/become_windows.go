@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -23,7 +22,7 @@ func become(path string, args []string) (ExitCode, error) {
 	}
 	program, line, err := poll.CommandLine(path, args)
 	if err != nil {
-		return ExitUsage, fmt.Errorf("%s: %w", argv.ProgramName(args[0]), err)
+		return ExitUsage, fmt.Errorf("%s: %w", programName(args[0]), err)
 	}
 	dropped := make(chan os.Signal, 1) // never read
 	signal.Notify(dropped, os.Interrupt)
@@ -35,7 +34,7 @@ func become(path string, args []string) (ExitCode, error) {
 		return ExitCode(ended.ExitCode()), nil
 	}
 	if err != nil {
-		return ExitNotExecutable, fmt.Errorf("run %s: %w", argv.ProgramName(args[0]), err)
+		return ExitNotExecutable, fmt.Errorf("run %s: %w", programName(args[0]), err)
 	}
 	return ExitSuccess, nil
 }

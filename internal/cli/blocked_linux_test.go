@@ -169,7 +169,7 @@ func (p blockage) test(t *testing.T, first bool, grace string, signals ...syscal
 func TestLinesBlocked(t *testing.T) {
 	t.Parallel()
 	const answer = `t=$(head -c 600 /dev/zero | tr '\0' x); echo "[$(seq 1000 | sed "s/.*/\"$t&\"/" | paste -sd,)]"`
-	lines := blockage{stuck: "stdout", busy: true, args: []string{"-q", "--each", ".", "--key", ".", "--until", `.>""`, "--", "sh", "-c", answer}}
+	lines := blockage{stuck: "stdout", busy: true, args: []string{"-q", "--each", ".", "--id", ".", "--until", `.>""`, "--", "sh", "-c", answer}}
 	lines.test(t, false, "1ms")
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -21,12 +20,12 @@ import (
 )
 
 // newWait returns a wait with only its limits read from the command line.
-func newWait(l *argv.Line, world World) *wait {
+func newWait(s *Spec, world World) *wait {
 	return &wait{
 		world:   world,
 		start:   world.began,
-		timeout: l.Duration("timeout", plan.DefaultTimeout),
-		grace:   l.Duration("grace", poll.DefaultGrace),
+		timeout: s.Timeout,
+		grace:   s.Grace,
 	}
 }
 
@@ -36,7 +35,7 @@ const leastPreparing = 250 * time.Millisecond
 
 // prepare reads the rest. That may read from a pipe, so a signal or the deadline
 // ends it.
-func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
+func (w *wait) prepare(ctx context.Context, s *Spec) error {
 	w.world.limit(limit{w.timeout, w.deadline(), w.grace})
 	deadline := w.deadline()
 	if least := w.start.Add(leastPreparing); deadline.Before(least) {
@@ -44,9 +43,9 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 	}
 	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{w.timeout})
 	defer cancel()
-	err := await(reading, func() error { return w.read(ctx, l) })
-	w.report.Opening = append(w.report.Opening, w.world.doubts(l)...)
-	if err != nil && !argv.IsUsage(err) && l.On("json") {
+	err := await(reading, func() error { return w.read(ctx, s) })
+	w.report.Opening = append(w.report.Opening, w.world.doubts(s)...)
+	if err != nil && !argv.IsUsage(err) && s.JSON {
 		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
 	}
 	return err
@@ -54,41 +53,41 @@ func (w *wait) prepare(ctx context.Context, l *argv.Line) error {
 
 // read reads and checks everything, so that nothing is attempted if something is
 // wrong. Past runs come last.
-func (w *wait) read(ctx context.Context, l *argv.Line) error {
-	if err := cmp.Or(w.readThen(l), refuseForList(l), refuseResume(l), refuseShare(l)); err != nil {
+func (w *wait) read(ctx context.Context, s *Spec) error {
+	if err := cmp.Or(w.readThen(s), s.refuseForList(), s.refuseStore()); err != nil {
 		return err
 	}
-	if n := len(l.Operands); n > 0 && !l.Has("each") && (!hasPlaceholder(l) || n > 1 && !l.IsCommand()) {
-		l.DropVariable("targets") // no entry of it would be waited for
+	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
+		s.DropVariable("targets") // no entry of it would be waited for
 	}
 	switch {
-	case isSeveral(l):
-		return w.readSeveral(ctx, l)
-	case len(l.Operands) == 0:
-		return nothingToWaitFor(l)
+	case s.isSeveral():
+		return w.readSeveral(ctx, s)
+	case len(s.Operands) == 0:
+		return s.nothingToWaitFor()
 	}
 	reader := targetReader{world: w.world, grace: w.grace}
 	var err error
-	if w.target, err = reader.read(ctx, l); err != nil {
+	if w.target, err = reader.read(ctx, s); err != nil {
 		return err
 	}
-	if err := w.readAlone(l); err != nil {
+	if err := w.readAlone(s); err != nil {
 		return err
 	}
-	if err := l.ErrOr(w.readOutput(ctx, l, []status.Kind{w.kind})); err != nil {
+	if err := w.readOutput(ctx, s, []status.Kind{w.kind}); err != nil {
 		return err
 	}
-	if err := l.ErrOr(w.readLearning(l)); err != nil {
+	if err := s.ErrOr(w.readLearning(s)); err != nil {
 		return err
 	}
 	w.reportLearning()
-	if w.share, err = openShare(l, []*poll.Poller{&w.poller}, []*argv.Line{l}); err != nil {
+	if w.share, err = openShare(s, []*poll.Poller{&w.poller}, []*Spec{s}); err != nil {
 		return err
 	}
 	if w.share != nil {
 		w.poller.Limiter, w.report.Shared = w.share.Fleet, true
 	}
-	if w.jobs, err = openJobs(l, []*poll.Poller{&w.poller}, []*argv.Line{l}, []string{w.poller.Target}); err != nil {
+	if w.jobs, err = openJobs(s, []*poll.Poller{&w.poller}, []*Spec{s}, []string{w.poller.Target}); err != nil {
 		return err
 	}
 	if past := w.poller.Past; past != nil {
@@ -99,32 +98,55 @@ func (w *wait) read(ctx context.Context, l *argv.Line) error {
 }
 
 // readAlone reads what the flags for several targets mean for one.
-func (w *wait) readAlone(l *argv.Line) error {
-	w.poller.Start, w.poller.Target = w.start, l.String("name")
+func (w *wait) readAlone(s *Spec) error {
+	w.poller.Start, w.poller.Target = w.start, s.Name
 	if w.timeout > 0 {
 		w.poller.Timeout = min(w.timeout, cmp.Or(w.poller.Timeout, w.timeout))
 	}
-	if expect := l.Count("expect", 0, 1); expect > 1 && !l.DropVariable("expect") {
-		return tooFew(l, 1, expect)
+	if s.Expect > 1 && !s.DropVariable("expect") {
+		return s.tooFew(1)
 	}
-	l.DropVariable("at-least")
-	l.Share("at-least", 1, "target")
-	if rate := l.Rate("rate", 0); rate > 0 && !l.Has("share") {
-		apart := schedule.Config{Strategy: schedule.StrategyFixed, Base: time.Duration(float64(time.Second) / rate), MaxWait: backoff.NoCap}
-		spaced, _, err := apart.Schedules()
-		if err != nil {
-			return argv.Usagef("%s: %w", l.Origin("rate"), err)
+	if s.AtLeast != "" && !s.DropVariable("at-least") {
+		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
 		}
-		w.poller.Schedule, w.poller.Throttled = backoff.Max(w.poller.Schedule, spaced), backoff.Max(w.poller.Throttled, spaced)
 	}
-	return l.Err()
+	if s.Rate != nil && *s.Rate > 0 && s.Share == "" {
+		return w.space(s)
+	}
+	return nil
 }
 
-func nothingToWaitFor(l *argv.Line) error {
-	for _, g := range slices.Backward(l.Given) {
-		if !g.Variable && hasScheme(g.Value) {
-			return argv.Usagef("nothing to wait for: %s took the URL as its value", g.Origin).Hint("%s %s URL", g.Origin, g.Flag.Value)
+// space makes the attempts of a single target as seldom as --rate says.
+func (w *wait) space(s *Spec) error {
+	between := max(time.Nanosecond, time.Duration(float64(time.Second) / *s.Rate))
+	apart := schedule.Config{Strategy: schedule.StrategyFixed, Base: between, MaxWait: backoff.NoCap}
+	spaced, _, err := apart.Schedules()
+	if err != nil {
+		return argv.Usagef("%s: %w", s.Origin("rate"), err)
+	}
+	w.poller.Schedule, w.poller.Throttled = backoff.Max(w.poller.Schedule, spaced), backoff.Max(w.poller.Throttled, spaced)
+	return nil
+}
+
+// tookURL refuses a flag that took the URL as its value, and returns nil if none did.
+func (s *Spec) tookURL() error {
+	for i := range s.Command.Flags {
+		f := &s.Command.Flags[i]
+		if f.Rank() == argv.Typed && hasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
 		}
+	}
+	return nil
+}
+
+func (s *Spec) nothingToWaitFor() error {
+	if err := s.tookURL(); err != nil {
+		return err
+	}
+	if len(s.Pid) > 0 {
+		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
+			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
 	}
 	return argv.Usagef("nothing to wait for: give a URL or a command").
 		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
@@ -132,45 +154,42 @@ func nothingToWaitFor(l *argv.Line) error {
 }
 
 // readOutput reads what is shown, and what goes to stdout.
-func (w *wait) readOutput(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
-	face := ui.Face(l.Choice("progress"))
-	if l.On("quiet") {
+func (w *wait) readOutput(ctx context.Context, s *Spec, kinds []status.Kind) error {
+	face := ui.Face(s.Choice("progress"))
+	if s.Quiet {
 		face = ui.None
 	}
 	w.report = ui.Config{
 		Streams: w.world.Streams,
-		Palette: w.world.Streams.Palette(term.ColorMode(l.Choice("color"))),
+		Palette: w.world.Streams.Palette(term.ColorMode(s.Choice("color"))),
 		Face:    face,
-		Verbose: l.On("verbose"),
-		Until: slices.DeleteFunc(l.Strings("until"), func(condition string) bool { // what variables say may be for others
-			e, err := expr.Compile(condition, expr.WithEnviron(l.LookupEnv))
-			return err == nil && appliesToSome(e.Uses(), kinds, l.Has("each")) != nil
+		Verbose: s.Verbose,
+		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
+			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
+			return err == nil && appliesToSome(e.Uses(), kinds, s.Each != "") != nil
 		}),
-		Getenv: l.Getenv,
+		Heartbeat: s.Heartbeat,
+		Getenv:    s.Getenv,
 	}
-	if l.Has("heartbeat") {
-		w.report.Heartbeat = new(l.Duration("heartbeat", 0))
-	}
-	if l.On("gone") {
+	if s.Gone {
 		w.report.Until = append(w.report.Until, "gone")
 	}
-	if name := l.String("preset"); name != "" {
-		w.report.Until = append(w.report.Until, "preset "+name)
+	if s.Preset != "" {
+		w.report.Until = append(w.report.Until, "preset "+s.Preset)
 	}
-	w.output.JSON = l.On("json")
-	w.resultFile = l.String("result-file")
-	w.showStderr = l.On("show-stderr") && w.command != nil
-	w.passExitCode = l.On("pass-exit-code")
-	if err := w.readShow(l, kinds); err != nil {
+	w.output.JSON, w.resultFile = s.JSON, s.ResultFile
+	w.showStderr = s.ShowStderr && w.command != nil
+	w.passExitCode = s.PassExitCode
+	if err := w.readShow(s, kinds); err != nil {
 		return err
 	}
-	return w.readPrint(ctx, l, kinds)
+	return w.readPrint(ctx, s, kinds)
 }
 
 // readShow reads what is shown of each answer. Of several targets it need not apply to all.
-func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
-	for g := range l.All("show") {
-		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
+func (w *wait) readShow(s *Spec, kinds []status.Kind) error {
+	for _, text := range s.Show {
+		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
 		switch {
 		case err != nil:
 		case e.NamesEnviron():
@@ -179,17 +198,20 @@ func (w *wait) readShow(l *argv.Line, kinds []status.Kind) error {
 			err = depends(e)
 		}
 		if err == nil {
-			if err = appliesToSome(e.Uses(), kinds, l.Has("each")); err != nil && g.Variable {
+			if err = appliesToSome(e.Uses(), kinds, s.Each != ""); err != nil && s.isVariable("show") {
 				continue
 			}
 		}
 		if err != nil {
-			return badExpression(g.Origin, err)
+			return badExpression(s.Origin("show"), err)
 		}
 		w.report.Show = append(w.report.Show, e)
 	}
 	return nil
 }
+
+// isVariable reports whether a variable has set a flag.
+func (s *Spec) isVariable(name string) bool { return s.Flag(name).Rank() == argv.Variable }
 
 // appliesToSome refuses an expression that no target can answer.
 func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error) {
@@ -201,19 +223,19 @@ func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error
 	return err
 }
 
-func (w *wait) readPrint(ctx context.Context, l *argv.Line, kinds []status.Kind) error {
-	for g := range l.All("print") {
-		e, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
+func (w *wait) readPrint(ctx context.Context, s *Spec, kinds []status.Kind) error {
+	for _, text := range s.Print {
+		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
 		for _, kind := range kinds {
 			if err == nil {
-				err = applies(e.Uses(), kind, l.Has("each"))
+				err = applies(e.Uses(), kind, s.Each != "")
 			}
 		}
-		if err != nil && e != nil && g.Variable {
+		if err != nil && e != nil && s.isVariable("print") {
 			continue // it is for other waits
 		}
 		if err != nil {
-			return badExpression(g.Origin, err)
+			return badExpression(s.Origin("print"), err)
 		}
 		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
 			inTime, cancel := w.withDeadline(ctx)
@@ -237,7 +259,11 @@ func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value
 		return ui.Value{}, &ui.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
 	}
 	value := result.Value()
-	if !value.Exists() {
+	switch {
+	case value.Exists():
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
+		return ui.Nothing(), nil
+	default:
 		why := result.Explain()
 		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
 		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,27 +15,44 @@ import (
 
 // What curl's flags mean beyond setting one field of a request.
 
-// dataParts reads -d and its kin as curl does: of -d, @FILE is read without its line
-// breaks, and @- is stdin; --data-binary reads a file as it is, --data-raw none. It
-// returns nil if there are none.
-func dataParts(l *argv.Line, world World) (parts [][]byte, err error) {
-	for _, g := range l.Given {
-		part, isFile := []byte(g.Value), false
-		switch name := g.Flag.Name; name {
-		case "data", "data-binary":
-			if part, isFile, err = world.readValue(l, name, g.Value, maxInput); err != nil {
-				return nil, err
-			}
-			if isFile && name == "data" {
-				part = withoutBreaks(part)
-			}
-		case "data-raw":
-		default:
-			continue
-		}
-		parts = append(parts, part)
+// A part is a value of -d or its kin.
+type part struct {
+	text string
+	kind partKind
+}
+
+// A partKind is a flag: of -d, @FILE is read without its line breaks, and @- is stdin;
+// --data-binary reads a file as it is, --data-raw none.
+type partKind string
+
+const (
+	partText   partKind = "data"
+	partRaw    partKind = "data-raw"
+	partBinary partKind = "data-binary"
+)
+
+// parts returns the place of a flag that adds parts of a kind.
+func parts(to *[]part, kind partKind) *argv.Place {
+	return argv.Func(
+		func(text string) error {
+			*to = append(slices.Clip(*to), part{text, kind})
+			return nil
+		},
+		func() {
+			*to = slices.DeleteFunc(slices.Clone(*to), func(p part) bool { return p.kind == kind })
+		})
+}
+
+// read returns what the part adds to the body.
+func (p part) read(s *Spec, world World) ([]byte, error) {
+	if p.kind == partRaw {
+		return []byte(p.text), nil
 	}
-	return parts, nil
+	text, isFile, err := world.readValue(s.Line, string(p.kind), p.text, maxInput)
+	if isFile && p.kind == partText {
+		text = withoutBreaks(text)
+	}
+	return text, err
 }
 
 // isJSONDocument reports whether a body is an object or an array in JSON.
@@ -44,45 +61,34 @@ func isJSONDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[') && json.Valid(body)
 }
 
-// addCredentials adds what --oauth2-bearer and -b say to a header. Errors do not repeat
-// it.
-func addCredentials(header http.Header, l *argv.Line) error {
-	if _, said := header["Authorization"]; l.Has("oauth2-bearer") && !said {
-		header.Set("Authorization", "Bearer "+l.String("oauth2-bearer"))
-	}
+// cookies returns what -b says, "" if it says nothing.
+func (s *Spec) cookies() (string, error) {
 	var pairs []string
-	for _, cookie := range l.Strings("cookie") {
+	for _, cookie := range s.Cookie {
 		if !strings.Contains(cookie, "=") {
-			return argv.Usagef("%s needs NAME=VALUE: a file of cookies is not read", l.Origin("cookie")).
+			return "", argv.Usagef("%s needs NAME=VALUE: a file of cookies is not read", s.Origin("cookie")).
 				Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 		}
 		pairs = append(pairs, strings.Trim(cookie, "; "))
 	}
-	if _, said := header["Cookie"]; len(pairs) > 0 && !said {
-		header.Set("Cookie", strings.Join(pairs, "; "))
-	}
-	return nil
+	return strings.Join(pairs, "; "), nil
 }
 
 // curlProxyPort is the port of a proxy that is given without one.
 const curlProxyPort = "1080"
 
-// proxyOf reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
-// means none. A malformed one is kept as the error of the line, without its password.
-func proxyOf(l *argv.Line) string {
-	text := l.String("proxy")
-	switch {
-	case !l.Has("proxy"):
-		return ""
-	case text == "":
-		return "direct"
-	case !hasScheme(text):
+// parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
+// means none. The error does not repeat it, since there may be a password in it.
+func parseProxy(text string) (string, error) {
+	if text == "" {
+		return "direct", nil
+	}
+	if !hasScheme(text) {
 		text = "http://" + text
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		l.Fail("proxy", errors.New("not the URL of a proxy, such as http://HOST:PORT"))
-		return ""
+		return "", errors.New("not the URL of a proxy, such as http://HOST:PORT")
 	}
 	switch u.Scheme {
 	case "socks5", "socks5h", "http":
@@ -91,32 +97,40 @@ func proxyOf(l *argv.Line) string {
 		}
 	case "https":
 	default:
-		l.Fail("proxy", argv.Usagef("a proxy is http, https, socks5 or socks5h, not %s", u.Scheme))
+		return "", argv.Usagef("a proxy is http, https, socks5 or socks5h, not %s", u.Scheme)
 	}
-	return u.String()
+	return u.String(), nil
 }
 
-// routesOf reads --resolve and --connect-to into the routes of a [poll.Connect]. A
-// malformed one is kept as the error of the line.
-func routesOf(l *argv.Line) map[string][]string {
+// proxy returns the proxy of -x, "" for that of the environment.
+func (s *Spec) proxy() string {
+	if s.Proxy == nil {
+		return ""
+	}
+	return *s.Proxy
+}
+
+// routes reads --resolve and --connect-to into the routes of a [poll.Connect].
+func (s *Spec) routes() (map[string][]string, error) {
 	routes := map[string][]string{}
 	for _, of := range []struct {
 		flag, form string
+		values     []string
 		read       func(value string) (from string, to []string)
 	}{
-		{"resolve", "HOST:PORT:ADDRESS", resolved},
-		{"connect-to", "HOST:PORT:HOST:PORT", connectedTo},
+		{"resolve", "HOST:PORT:ADDRESS", s.Resolve, resolved},
+		{"connect-to", "HOST:PORT:HOST:PORT", s.ConnectTo, connectedTo},
 	} {
-		for _, value := range l.Strings(of.flag) {
+		for _, value := range of.values {
 			from, to := of.read(value)
 			if to == nil || strings.ContainsAny(value, " \t\r\n=") {
-				l.Fail(of.flag, argv.Usagef("%q is not %s", value, of.form))
+				return nil, argv.Usagef("%s: %q is not %s", s.Origin(of.flag), value, of.form)
 			}
 			from = strings.ToLower(from)
 			routes[from] = append(routes[from], to...)
 		}
 	}
-	return routes
+	return routes, nil
 }
 
 // resolved reads HOST:PORT:ADDRESS[,ADDRESS...]; * is any host.
@@ -162,29 +176,4 @@ func cutHost(text string) (host, rest string, ok bool) {
 func isPort(text string) bool {
 	_, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil
-}
-
-// foreignFlags maps flags of curl, and of others, that have no counterpart to what to
-// write instead.
-func foreignFlags() map[string]string {
-	const (
-		form     = "poll sends what -d says: make the form by another program and send it by --data-binary @FILE -H 'Content-Type: ...'"
-		jar      = "cookies are kept for one run, and are sent back within it"
-		output   = "the answer goes to stdout: poll ... >FILE"
-		toStderr = "-v shows every attempt with its answer"
-		proxy    = "the name and password of a proxy stand in its URL: -x http://USER:PASS@HOST:PORT"
-		sign     = "let the program sign that knows how: poll -- aws ..., or poll -- curl --aws-sigv4 ..."
-	)
-	return map[string]string{
-		"F": form, "form": form, "form-string": form, "T": "-X PUT --data-binary @FILE", "upload-file": "-X PUT --data-binary @FILE",
-		"data-urlencode": "write it encoded: -d 'q=a%20b', or let jq do it: -d \"q=$(jq -rn --arg v 'a b' '$v|@uri')\"",
-		"G":              "write the query into the URL: https://HOST/PATH?NAME=VALUE", "get": "write the query into the URL: https://HOST/PATH?NAME=VALUE",
-		"c": jar, "cookie-jar": jar, "j": jar, "I": "-X HEAD", "head": "-X HEAD",
-		"o": output, "output": output, "O": output, "remote-name": output, "i": toStderr, "include": toStderr, "D": toStderr, "dump-header": toStderr,
-		"w": "--print '$status' prints the status code, --json everything", "write-out": "--print '$status' prints the status code, --json everything",
-		"U": proxy, "proxy-user": proxy, "noproxy": "-x '' uses no proxy, and NO_PROXY names hosts without one",
-		"aws-sigv4": sign, "digest": sign, "ntlm": sign, "negotiate": sign,
-		"share-secret": "the secret of those who share is in POLL_SHARE_SECRET: others can see the arguments of a process",
-		"e":            "-H 'Referer: URL'", "referer": "-H 'Referer: URL'",
-	}
 }

@@ -1,11 +1,8 @@
 package cli
 
 import (
-	"context"
 	"strings"
 	"testing"
-
-	"github.com/pollcli/poll/internal/argv"
 )
 
 func TestRoutesAndProxy(t *testing.T) {
@@ -36,17 +33,16 @@ func TestRoutesAndProxy(t *testing.T) {
 		{"-x", "http://me:pw%@proxy.test", ""},
 	} {
 		var have string
-		p := argv.Program{
-			Lookup: func(string) (string, bool) { return "", false },
-			Main: &argv.Command{Flags: waitFlags(), Run: func(_ context.Context, l *argv.Line) error {
-				have = proxyOf(l)
-				for from, to := range routesOf(l) {
-					have += from + "=" + strings.Join(to, ",")
-				}
-				return l.Err()
-			}},
+		s, err := lineOf(t, []string{test.flag, test.value, "http://h"}, nil)
+		if err == nil {
+			var routes map[string][]string
+			routes, err = s.routes()
+			have = s.proxy()
+			for from, to := range routes {
+				have += from + "=" + strings.Join(to, ",")
+			}
 		}
-		if _, err := p.Run(t.Context(), []string{test.flag, test.value}); err != nil {
+		if err != nil {
 			have = ""
 		}
 		if have != test.want {

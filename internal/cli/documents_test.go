@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,50 +12,62 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 )
 
-func TestManPage_isComplete(t *testing.T) {
+// flagsPage returns docs/flags.md.
+func flagsPage() string {
+	page := "# Flags\n\nAll flags of a wait. `poll help FLAG` says the same, and every subcommand has its own `--help`.\n" +
+		"Times need a unit: `500ms`, `30s`, `1h30m`. Each flag can be set in the environment: [environment.md](environment.md).\n"
+	group, cell := "", strings.NewReplacer("|", `\|`, "\n", " ")
+	for _, f := range withManual(waitFlags()) {
+		if f.Hidden {
+			continue
+		}
+		if f.Group != group {
+			group = f.Group
+			page += "\n## " + group + "\n\n| flag | default | meaning |\n|---|---|---|\n"
+		}
+		value := f.Default
+		f.Default = ""
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", cell.Replace(f.Form()), cell.Replace(value), cell.Replace(f.Sentences()))
+	}
+	return page
+}
+
+// docs/flags.md is generated: go test ./internal/cli -run TestFlagsPage -update writes it.
+func TestFlagsPage(t *testing.T) {
 	t.Parallel()
-	p := testProgram()
-	page := manPage(p)
-	wanted := []string{}
-	for _, f := range p.Main.Flags {
-		if !f.Hidden && f.Name != "help" {
-			wanted = append(wanted, `\fB`+argv.Roff("--"+f.Name)+`\fR`)
+	have := flagsPage()
+	if *update {
+		if err := os.WriteFile(filepath.Join("..", "..", "docs", "flags.md"), []byte(have), 0o644); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, c := range p.Commands() {
-		wanted = append(wanted, ".SS poll "+argv.Roff(c.Name))
-	}
-	for _, code := range []ExitCode{
-		ExitSuccess, ExitError, ExitUsage, ExitAttempts, ExitThrottled,
-		ExitTimeout, ExitInternal, ExitNotExecutable, ExitNotFound,
-	} {
-		wanted = append(wanted, fmt.Sprintf("\n\\fB%d\\fR\n", code))
-	}
-	for _, want := range wanted {
-		if !strings.Contains(page, want) {
-			t.Errorf("there is no %q in the page", want)
-		}
-	}
-	if strings.Contains(page, `.\" @`) {
-		t.Error("a part of the template was not filled in")
+	if have != page(t, "docs/flags.md") {
+		t.Error("docs/flags.md is not what the table of flags says: run the test with -update")
 	}
 }
 
-// TestManPage_namesFlags looks for flags that are spoken of and do not exist.
-func TestManPage_namesFlags(t *testing.T) {
+// The manual page is whole, and speaks of no flag that does not exist.
+func TestManPage(t *testing.T) {
 	t.Parallel()
+	text := testWorld().manPage()
+	if strings.Contains(text, `.\" @`) || !strings.Contains(text, "\\fB\\-\\-until EXPR\\fR") {
+		t.Error("a part of the template was not filled in")
+	}
 	table := waitFlags()
-	plain := strings.ReplaceAll(manTemplate, `\-`, "-")
-	for _, match := range regexp.MustCompile(`--([a-z][a-z-]+)`).FindAllStringSubmatch(plain, -1) {
+	for _, match := range regexp.MustCompile(`--([a-z][a-z-]+)`).FindAllStringSubmatch(strings.ReplaceAll(manTemplate, `\-`, "-"), -1) {
 		if table.Lookup(match[1]) == nil {
 			t.Errorf("the page speaks of --%s, which is no flag", match[1])
 		}
 	}
-	for name := range manMore() {
-		if table.Lookup(name) == nil {
+	for row := range strings.Lines(manual) {
+		if name, _, isRow := strings.Cut(row, "\t"); isRow && table.Lookup(name) == nil {
 			t.Errorf("the page explains --%s, which is no flag", name)
 		}
 	}
+}
+
+func completed(words []string) argv.Completion {
+	return argv.Complete(newSpec().Command, testWorld().commands(), words)
 }
 
 func TestComplete(t *testing.T) {
@@ -63,7 +77,7 @@ func TestComplete(t *testing.T) {
 		words []string // the last is being typed
 		want  string   // kind, start, and what is offered
 	}{
-		{"the first word", []string{""}, "words 0 " + strings.Join(testProgram().Names(), " ")},
+		{"the first word", []string{""}, "words 0 " + strings.Join(testWorld().commandNames(), " ")},
 		{"a subcommand, or a program", []string{"comp"}, "commands 0 completion"},
 		{"nothing but a program behind a flag", []string{"--strict", "comp"}, "commands 0"},
 		{"nothing but a program behind dashes", []string{"--", "-"}, "commands 0"},
@@ -113,7 +127,7 @@ func TestComplete(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			head, lines, _ := strings.Cut(testProgram().Complete(test.words).Text(), "\n")
+			head, lines, _ := strings.Cut(completed(test.words).Text(), "\n")
 			have := []string{head}
 			for line := range strings.Lines(lines) {
 				word, _, _ := strings.Cut(line, "\t")
@@ -130,9 +144,8 @@ func TestComplete(t *testing.T) {
 // every flag and every value.
 func TestCompletionIsAccepted(t *testing.T) {
 	t.Parallel()
-	p := testProgram()
-	tables := map[string]argv.Flags{"": p.Main.Flags}
-	for _, c := range p.Commands() {
+	tables := map[string]argv.Flags{"": waitFlags()}
+	for _, c := range testWorld().commands() {
 		tables[c.Name] = c.Flags
 	}
 	for name, table := range tables {
@@ -140,7 +153,7 @@ func TestCompletionIsAccepted(t *testing.T) {
 		if name != "" {
 			words = []string{name, "-"}
 		}
-		offered := p.Complete(words).Words
+		offered := completed(words).Words
 		for i := range table {
 			f := &table[i]
 			isOffered := slices.ContainsFunc(offered, func(c argv.Candidate) bool { return c.Word == "--"+f.Name })
@@ -166,7 +179,7 @@ func FuzzComplete(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line string) {
 		words := strings.Split(line, "\n")
-		c := testProgram().Complete(words)
+		c := completed(words)
 		current := words[len(words)-1]
 		switch {
 		case c.Kind == argv.OfferRest && c.Start >= len(words):

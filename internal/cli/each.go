@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -27,16 +27,18 @@ type list struct {
 	learns  *learning.Recorder // nil without --learn
 }
 
-// refuseForList refuses what cannot be said of a list, and what only can be said of one.
-func refuseForList(l *argv.Line) error {
-	if l.Has("each") {
-		if err := refuseEach(l); err == nil || !l.DropVariable("each") {
+// refuseForList refuses a list that cannot be waited for. A variable that names such a list is
+// for other runs.
+func (s *Spec) refuseForList() error {
+	if s.Each == "" {
+		return nil
+	}
+	if err := s.refuseEach(); err != nil {
+		if !s.DropVariable("each") {
 			return err
 		}
-	}
-	for _, name := range []string{"next", "batch"} {
-		if l.Typed(name) != nil {
-			return argv.Usagef("--%s is about a list, and needs --each EXPR, which says where its elements are", name)
+		for _, name := range []string{"id", "next", "batch"} {
+			s.DropVariable(name)
 		}
 	}
 	return nil
@@ -44,123 +46,106 @@ func refuseForList(l *argv.Line) error {
 
 // refuseEach refuses a list that cannot be waited for. What only variables say against it is
 // for others.
-func refuseEach(l *argv.Line) error {
-	each, isFilled := l.Origin("each"), l.Has("targets") && hasPlaceholder(l)
-	switch n := len(l.Operands); {
+func (s *Spec) refuseEach() error {
+	each, isFilled := s.Origin("each"), s.Targets != "" && s.hasPlaceholder()
+	switch n := len(s.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
-	case l.IsCommand() && l.Typed("next") != nil && l.String("next") != "none":
-		return argv.Usagef("--next is for http and https, but the target is a command").
-			Hint("a command gives the whole list at once; many have a flag for that, such as gh api --paginate --slurp")
-	case !l.IsCommand() && n > 1:
+	case s.IsCommand && s.Typed("next") != nil && s.Next != "none":
+		return argv.Usagef("--next is for http and https, but the target is a command").Hint("%s", argv.Advice("for next command"))
+	case !s.IsCommand && n > 1:
 		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
-	case !l.IsCommand() && strings.HasPrefix(strings.ToLower(l.Operands[0]), "tcp:"):
+	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
 		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	case l.Typed("batch") != nil && !isFilled:
+	case s.Typed("batch") != nil && !isFilled:
 		return argv.Usagef("--batch is how many entries of --targets FILE fill {} at once, and nothing is to be filled")
-	case l.Typed("gone") != nil:
+	case s.Typed("gone") != nil:
 		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
 			Hint("--until '$gone' waits until each element is no longer in the list")
-	case l.Typed("learn") != nil && isFilled:
-		return argv.Usagef("%s: a history is of one list, and {} makes several", l.Origin("learn"))
-	case l.Typed("learn") != nil && followsEach(l) && !l.DropVariable("follow"):
-		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", l.Origin("learn"), l.Origin("follow"))
-	case l.Has("learn") && (l.Typed("started-at") != nil || l.Typed("finished-at") != nil):
-		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
-			Hint("without them, %s takes the time until the last element has ended", l.Origin("learn"))
-	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, l.Has):
-		return needsCondition(l)
+	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
+		return s.needsCondition()
 	}
-	for _, name := range []string{"gone", "started-at", "finished-at"} {
-		l.DropVariable(name)
-	}
-	if isFilled || followsEach(l) {
-		l.DropVariable("learn")
-	}
-	return learning.RefuseUnlearned(l)
+	return s.refuseLearnedList(isFilled)
 }
 
-func needsCondition(l *argv.Line) error {
-	return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", l.Origin("each")).
+// refuseLearnedList refuses what a history of a list cannot be about.
+func (s *Spec) refuseLearnedList(isFilled bool) error {
+	learn := s.Origin("learn")
+	switch {
+	case s.Typed("learn") != nil && isFilled:
+		return argv.Usagef("%s: a history is of one list, and {} makes several", learn)
+	case s.Typed("learn") != nil && s.followsEach() && !s.DropVariable("follow"):
+		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", learn, s.Origin("follow"))
+	case s.Has("learn") && (s.Typed("started-at") != nil || s.Typed("finished-at") != nil):
+		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
+			Hint("without them, %s takes the time until the last element has ended", learn)
+	}
+	for _, name := range []string{"gone", "started-at", "finished-at"} {
+		s.DropVariable(name)
+	}
+	if isFilled || s.followsEach() {
+		s.DropVariable("learn")
+	}
+	return nil
+}
+
+func (s *Spec) needsCondition() error {
+	return argv.Usagef("%s needs a condition: without one, every element is SUCCESS at once", s.Origin("each")).
 		Hint(`--until '.state=="done"', where . is the element, or --preset NAME`)
 }
 
 // hasPlaceholder reports whether entries fill the URL or the command.
-func hasPlaceholder(l *argv.Line) bool {
-	if !l.IsCommand() {
-		return len(l.Operands) > 0 && strings.Contains(l.Operands[0], "{")
+func (s *Spec) hasPlaceholder() bool {
+	if !s.IsCommand {
+		return len(s.Operands) > 0 && strings.Contains(s.Operands[0], "{")
 	}
-	return slices.ContainsFunc(l.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
+	return slices.ContainsFunc(s.Operands, func(arg string) bool { return strings.Contains(arg, targets.Item) })
 }
 
 // readList reads what names the elements, and how many there are at least.
-func readList(l *argv.Line) (*list, error) {
-	each, err := expr.CompileEach(l.String("each"))
+func (s *Spec) readList() (*list, error) {
+	each, err := expr.CompileEach(s.Each)
 	if err != nil {
-		return nil, badExpression(l.Origin("each"), err)
+		return nil, badExpression(s.Origin("each"), err)
 	}
 	own := &list{Elements: poll.Elements{Each: each}}
-	for g := range l.All("key") {
-		key, err := readKey(l, g)
-		if err != nil {
-			return nil, err
+	for _, text := range s.ID {
+		id, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
+		if err == nil && id.Uses() == 0 {
+			err = argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
 		}
-		own.Keys = append(own.Keys, key)
+		if err != nil {
+			return nil, badExpression(s.Origin("id"), err)
+		}
+		own.Keys = append(own.Keys, id)
 	}
-	own.Expect = l.Count("expect", 0, 0)
-	own.Whole = l.IsCommand() && l.String("next") != "none" && each.String() != ".." // what is read then is no page
-	own.size = own.Expect
-	if l.Has("expect") && own.Expect == 0 {
-		own.Expect = -1
+	if s.Has("expect") {
+		own.Expect = cmp.Or(s.Expect, -1)
 	}
-	own.alone = followsEach(l)
-	return own, l.Err()
+	own.Whole = s.IsCommand && s.Next != "none" && each.String() != ".." // what is read then is no page
+	own.size = max(own.Expect, 0)
+	own.alone = s.followsEach()
+	return own, nil
 }
 
 // followsEach reports whether each element is looked at alone, where --follow says.
-func followsEach(l *argv.Line) bool {
-	return l.Has("each") && l.Has("follow") && !l.IsCommand() && !slices.Contains([]string{"auto", "none"}, l.String("follow"))
-}
-
-// readKey reads a part of what names an element, unless it was meant as the key of a
-// certificate.
-func readKey(l *argv.Line, g *argv.Given) (*expr.Expr, error) {
-	key, err := expr.CompileValue(g.Value, expr.WithEnviron(l.LookupEnv))
-	if err == nil && key.Uses() == 0 {
-		err = argv.Usagef("%s is the same for every element", key).Hint("a part of it is its name, such as .id")
-	}
-	if _, missing := os.Stat(g.Value); err == nil && l.Has("cert") && missing == nil {
-		err = argv.Usagef("%s is a file", g.Value)
-	}
-	if err == nil {
-		return key, nil
-	}
-	err = badExpression(g.Origin, err)
-	if usage, ok := errors.AsType[*argv.UsageError](err); ok && l.Has("cert") {
-		usage.Hint("with --each, --key names an element, such as .id; the key of the certificate may stand in the file of --cert")
-	}
-	return nil, err
+func (s *Spec) followsEach() bool {
+	return s.Each != "" && !s.IsCommand && !slices.Contains([]string{"", "auto", "none"}, s.Follow)
 }
 
 // readLists reads the list, or with {} several that hold some of the keys each.
-func (r *severalReader) readLists(ctx context.Context) error {
-	l := r.line
-	batch := l.Count("batch", 1, 1)
-	var err error
-	if r.list, err = readList(l); l.ErrOr(err) != nil {
-		return l.ErrOr(err)
+func (r *severalReader) readLists(ctx context.Context) (err error) {
+	if r.list, err = r.readList(); err != nil {
+		return err
 	}
-	entry := targets.Entry{URL: l.Operands[0]}
-	if l.IsCommand() {
-		entry = targets.Entry{Command: l.Operands}
+	entry := targets.Entry{URL: r.Operands[0]}
+	if r.IsCommand {
+		entry = targets.Entry{Command: r.Operands}
 	}
-	if !l.Has("targets") {
+	if r.Targets == "" {
 		return r.addList(ctx, &entry, r.list.Elements, nil)
 	}
-	entries, err := r.readFile(l)
-	if err == nil && r.file.Err() != nil {
-		err = argv.Usagef("%w", r.file.Err())
-	}
+	entries, err := r.readFile()
 	if err != nil || len(entries) == 0 {
 		return err
 	}
@@ -168,6 +153,7 @@ func (r *severalReader) readLists(ctx context.Context) error {
 	for i, e := range entries {
 		keys[i] = e.Item
 	}
+	batch := r.Batch
 	r.list.known, r.list.size, r.list.Expect = true, len(keys), 0
 	if r.template == nil {
 		batch = len(keys)
@@ -191,9 +177,6 @@ func (r *severalReader) readLists(ctx context.Context) error {
 // addList adds a list. With a template, it is asked about the elements that have not ended.
 func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
 	t, err := r.readEntry(ctx, e)
-	if line, ok := errors.AsType[*lineError](err); ok {
-		err = line.error
-	}
 	if err != nil {
 		return err
 	}
@@ -238,12 +221,12 @@ func (own *list) goal(need int) string {
 }
 
 // note says which elements those are, "" if there is nothing to say.
-func (own *list) note(l *argv.Line) string {
+func (own *list) note(s *Spec) string {
 	switch {
 	case own.known && own.batches > 1:
-		return fmt.Sprintf("the elements are those of %s, %d at a time", targetsFile(l), l.Count("batch", 1, 1))
+		return fmt.Sprintf("the elements are those of %s, %d at a time", s.targetsFile(), s.Batch)
 	case own.known:
-		return "the elements are those of " + targetsFile(l)
+		return "the elements are those of " + s.targetsFile()
 	case own.alone:
 		return "the first answer lists the elements, and each is then asked about by itself"
 	case own.Expect > 0:

@@ -19,7 +19,7 @@ import (
 func elementFlags() argv.Flags {
 	flags := argv.Flags{
 		{Name: "each", Value: "EXPR", Group: groupElements, Usage: "where the list is, such as .items"},
-		{Name: "key", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
+		{Name: "id", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
 	}
 	for _, f := range waitFlags() {
 		if slices.Contains([]string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"}, f.Name) {
@@ -49,7 +49,7 @@ func (q *question) readList(l *argv.Line, world World) error {
 		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	}
-	own, err := readList(l)
+	own, err := ofList(l).readList()
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (q *question) readList(l *argv.Line, world World) error {
 	}
 	q.list.poller.Elements = &own.Elements
 	reader := targetReader{world: world}
-	return reader.readRules(l, q.list)
+	return reader.readRules(ofList(l), q.list)
 }
 
 // A savedAnswer is the probe of a wait for an answer that is known already.

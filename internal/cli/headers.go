@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 )
@@ -19,74 +18,88 @@ import (
 // readHeaders reads -H as curl does: "Name: value", "Name;" for an empty value,
 // "Name:" for a header not to send, and @FILE for a file with one header per line.
 func readHeaders(l *argv.Line, world World) (http.Header, error) {
-	header, _, err := renewedHeaders(l, world)
-	return header, err
-}
-
-// renewedHeaders reads -H, and returns what reads its files again; nil if it names none
-// that can be read twice.
-func renewedHeaders(l *argv.Line, world World) (http.Header, refresh, error) {
-	r := &headerReader{}
-	renewable := false
-	for _, value := range l.Strings("header") {
-		source := &headerSource{lines: value}
-		name, isFile := strings.CutPrefix(value, "@")
-		if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
-			source.file, renewable = name, true
-			if err := source.read(context.Background(), world); err != nil {
-				return nil, nil, argv.Usagef("%s: %s: %w", l.Origin("header"), name, err)
-			}
-		} else {
-			text, _, err := world.readValue(l, "header", value, maxLines)
-			if err != nil {
-				return nil, nil, err
-			}
-			source.lines = string(text)
-		}
-		source.isFile = isFile
-		r.sources = append(r.sources, source)
-	}
-	header, err := r.header()
+	r, err := newHeaderReader(l, world, "")
 	if err != nil {
-		return nil, nil, argv.Usagef("%s: %w", l.Origin("header"), err)
+		return nil, err
 	}
-	if err := addCredentials(header, l); err != nil {
-		return nil, nil, err
-	}
-	if !renewable {
-		return header, nil, nil
-	}
-	return header, func(ctx context.Context, refused bool) (http.Header, error) {
-		return r.renew(ctx, world, refused)
-	}, nil
+	return r.header()
 }
 
 // refresh is the Refresh of a [poll.HTTP].
 type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 
-// A headerReader reads the files of -H again when they have changed.
+// renewedHeaders reads -H, --oauth2-bearer and -b, and returns what reads their files again;
+// nil if they name none that can be read twice.
+func (s *Spec) renewedHeaders(world World) (http.Header, refresh, error) {
+	r, err := newHeaderReader(s.Line, world, s.Bearer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.cookies, err = s.cookies(); err != nil {
+		return nil, nil, err
+	}
+	header, err := r.header()
+	if err != nil {
+		return nil, nil, argv.Usagef("%s: %w", s.Origin("header"), err)
+	}
+	for _, source := range r.sources {
+		if source.file != "" {
+			return header, r.renew, nil
+		}
+	}
+	return header, nil, nil
+}
+
+// A headerReader reads the files of -H and --oauth2-bearer at each attempt.
 type headerReader struct {
 	mu      sync.Mutex
+	world   World
 	sources []*headerSource
+	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
 	problem string      // the last one, so that it is told once
 }
 
-// A headerSource is a value of -H.
+// A headerSource is a value of -H, or of --oauth2-bearer.
 type headerSource struct {
-	lines  string      // good ones
-	isFile bool        // they stand in a file, one each
-	file   string      // that can be read again, "" for none
-	state  fs.FileInfo // of the file when lines were read, nil if that does not tell
+	text     string // good lines, or a token
+	isFile   bool   // the lines stand in a file, one each
+	isBearer bool
+	file     string // that can be read again, "" for none
 }
 
-// settled returns the state of a file, nil if a second change could leave it the same:
-// times count in steps of up to 2 s.
-func settled(info fs.FileInfo) fs.FileInfo {
-	if time.Since(info.ModTime()) < 2*time.Second {
-		return nil
+func newHeaderReader(l *argv.Line, world World, bearer string) (*headerReader, error) {
+	r := &headerReader{world: world}
+	for _, value := range l.Strings("header") {
+		if err := r.add(l, "header", value); err != nil {
+			return nil, err
+		}
 	}
-	return info
+	if bearer == "" {
+		return r, nil
+	}
+	return r, r.add(l, "oauth2-bearer", bearer)
+}
+
+// add adds the value of a flag.
+func (r *headerReader) add(l *argv.Line, flag, value string) error {
+	text, isFile, err := r.world.readValue(l, flag, value, maxLines)
+	if err != nil {
+		return err
+	}
+	source := &headerSource{text: string(text), isFile: isFile, isBearer: flag == "oauth2-bearer"}
+	name := strings.TrimPrefix(value, "@")
+	if info, err := os.Stat(name); isFile && name != "-" && err == nil && info.Mode().IsRegular() {
+		source.file = name
+	}
+	if err := source.add(http.Header{}); err != nil {
+		if isFile {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return argv.Usagef("%s: %w", l.Origin(flag), err)
+	}
+	r.sources = append(r.sources, source)
+	return nil
 }
 
 // header returns the header. A field that is no longer in it has no values, so that it is
@@ -98,6 +111,9 @@ func (r *headerReader) header() (http.Header, error) {
 			return nil, err
 		}
 	}
+	if _, said := header["Cookie"]; r.cookies != "" && !said {
+		header.Set("Cookie", r.cookies)
+	}
 	for name := range r.last {
 		if _, ok := header[name]; !ok {
 			header[name] = nil
@@ -107,10 +123,21 @@ func (r *headerReader) header() (http.Header, error) {
 	return header, nil
 }
 
+// add adds the lines of a source. A header of -H wins over a token.
 func (s *headerSource) add(header http.Header) error {
-	lines := []string{s.lines}
+	if s.isBearer {
+		token := strings.TrimSpace(s.text)
+		if strings.ContainsAny(token, "\r\n\x00") {
+			return errors.New("a token is one line")
+		}
+		if _, said := header["Authorization"]; !said {
+			header.Set("Authorization", "Bearer "+token)
+		}
+		return nil
+	}
+	lines := []string{s.text}
 	if s.isFile {
-		lines = strings.FieldsFunc(s.lines, func(r rune) bool { return r == '\n' || r == '\r' })
+		lines = strings.FieldsFunc(s.text, func(r rune) bool { return r == '\n' || r == '\r' })
 	}
 	for _, line := range lines {
 		if err := addHeader(header, line); err != nil {
@@ -120,10 +147,10 @@ func (s *headerSource) add(header http.Header) error {
 	return nil
 }
 
-// renew returns the headers as they are now. What a file said last holds while it is
-// missing or not written in full; the error says so the first time, and whenever the
-// headers were refused.
-func (r *headerReader) renew(ctx context.Context, world World, refused bool) (http.Header, error) {
+// renew returns the headers as they are now. The last content of a file holds while it is
+// missing or not written in full; the error says so the first time, and whenever the headers
+// were refused.
+func (r *headerReader) renew(_ context.Context, refused bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var wrong error
@@ -131,7 +158,7 @@ func (r *headerReader) renew(ctx context.Context, world World, refused bool) (ht
 		if s.file == "" {
 			continue
 		}
-		if err := s.renew(ctx, world, refused); err != nil {
+		if err := s.renew(r.world); err != nil {
 			wrong = fmt.Errorf("%s: %w", s.file, err)
 		}
 	}
@@ -147,67 +174,32 @@ func (r *headerReader) renew(ctx context.Context, world World, refused bool) (ht
 	return header, errors.Join(wrong, err)
 }
 
-// renew reads the file again if it has changed, or in any case if it was refused.
-func (s *headerSource) renew(ctx context.Context, world World, refused bool) error {
+// renew reads the file again.
+func (s *headerSource) renew(world World) error {
 	info, err := os.Stat(s.file)
+	if err == nil && !info.Mode().IsRegular() {
+		return errors.New("it is no longer a regular file")
+	}
+	text, unread := world.readFile(s.file, maxLines)
+	if err := cmp.Or(err, unread); err != nil {
+		return withoutName(err)
+	}
+	fresh := headerSource{text: string(text), isFile: true, isBearer: s.isBearer}
 	switch {
-	case err != nil:
-		return plainly(err)
-	case s.state != nil && isSame(s.state, info) && !refused:
-		return nil
-	case !info.Mode().IsRegular():
-		return errors.New("no longer a regular file")
-	}
-	fresh := headerSource{file: s.file, isFile: true}
-	if err := fresh.read(ctx, world); err != nil {
-		return plainly(err)
-	}
-	header := http.Header{}
-	switch err := fresh.add(header); {
-	case err != nil:
-		return err
-	case len(header) == 0:
+	case strings.TrimSpace(fresh.text) == "":
 		return errors.New("it is empty")
-	case strings.HasSuffix(s.lines, "\n") && !strings.HasSuffix(fresh.lines, "\n"):
+	case strings.HasSuffix(s.text, "\n") && !strings.HasSuffix(fresh.text, "\n"):
 		return errors.New("its last line is not complete")
 	}
-	s.lines, s.state = fresh.lines, fresh.state
+	if err := fresh.add(http.Header{}); err != nil {
+		return err
+	}
+	s.text = fresh.text
 	return nil
 }
 
-// moment is how long a file must not have changed to be read: it may be half-written.
-const moment = 50 * time.Millisecond
-
-// read reads the file once nobody writes it, for which it waits for a second at most.
-func (s *headerSource) read(ctx context.Context, world World) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, time.Second, errors.New("it is being written"))
-	defer cancel()
-	for {
-		before, err := os.Stat(s.file)
-		text, unread := world.readFile(s.file, maxLines)
-		after, gone := os.Stat(s.file)
-		if err := cmp.Or(err, unread, gone); err != nil {
-			return err
-		}
-		if age := time.Since(before.ModTime()); isSame(before, after) && (age < 0 || age >= moment) {
-			s.lines, s.state = string(text), settled(before)
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(moment):
-		}
-	}
-}
-
-// isSame reports whether a file is the same and has not changed.
-func isSame(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-// plainly returns an error without the file's name.
-func plainly(err error) error {
+// withoutName returns an error without the file's name.
+func withoutName(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}

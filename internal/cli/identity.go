@@ -19,28 +19,28 @@ import (
 // identities returns the IDs of targets in a job log, and that of their elements if they are
 // lists. Two targets that are the same would take each other's place in a later run; URLs in
 // which there are variables of the environment must not be kept.
-func identities(origin string, pollers []*poll.Poller, lines []*argv.Line, names []string) (ids []string, elements string, err error) {
-	known := make(map[*argv.Line]string) // many have the same settings
+func identities(origin string, pollers []*poll.Poller, specs []*Spec, names []string) (ids []string, elements string, err error) {
+	known := make(map[*Spec]string) // many have the same settings
 	given := make(map[string]*poll.Poller)
 	for i, p := range pollers {
-		l := lines[i]
-		if known[l] == "" {
-			known[l] = fmt.Sprintf("%q", settingsOf(l, p.Probe))
-			if s, ok := sessionOf(p.Probe).(interface{ KeepsEnviron() bool }); ok && l.Has("follow") && s.KeepsEnviron() {
-				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, l.Origin("follow")).
+		own := specs[i]
+		if known[own] == "" {
+			known[own] = fmt.Sprintf("%q", own.identity(p.Probe))
+			if s, ok := sessionOf(p.Probe).(interface{ KeepsEnviron() bool }); ok && own.Follow != "" && s.KeepsEnviron() {
+				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, own.Origin("follow")).
 					Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 			}
 		}
 		what, body := aimOf(p.Probe)
-		id := identity("target", known[l], names[i], what, body)
+		id := identity("target", known[own], names[i], what, body)
 		if same := given[id]; same != nil {
 			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.Target, p.Target).
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
 		}
 		given[id] = p
 		if ids = append(ids, id); p.Elements != nil { // which are the same in all batches
-			what = append(what[:2:2], withoutUser(l.Operands[0]))
-			elements = identity("elements", known[l], "", append(what, l.Operands[1:]...), body)
+			what = append(what[:2:2], withoutUser(own.Operands[0]))
+			elements = identity("elements", known[own], "", append(what, own.Operands[1:]...), body)
 		}
 	}
 	return ids, elements, nil
@@ -64,32 +64,32 @@ func aimOf(probe poll.Probe) (what []string, body []byte) {
 	return nil, nil
 }
 
-// settingsOf returns, by their names, the flags that have to do with which target it is: the
+// identity returns, by their names, the flags that have to do with which target it is: the
 // conditions, with the variables that they name, what they are about, and which server is
 // asked for what, but no limit, and nothing that is renewed.
-func settingsOf(l *argv.Line, probe poll.Probe) map[string][]string {
-	settings := make(map[string][]string)
+func (s *Spec) identity(probe poll.Probe) map[string][]string {
+	given, parts := s.settings(), make(map[string][]string)
 	_, isRequest := probe.(*poll.HTTP)
-	for _, f := range waitFlags() {
+	for _, f := range s.Command.Flags {
 		isPart := f.Group == groupConditions && f.Name != "success-threshold" && f.Name != "error-threshold" ||
-			f.Name == "follow" || f.Name == "each" || f.Name == "key" && l.Has("each") ||
+			f.Name == "follow" || f.Name == "each" || f.Name == "id" ||
 			isRequest && slices.Contains([]string{"resolve", "connect-to", "unix-socket", "user-agent", "header", "proxy"}, f.Name)
-		if isPart && l.Has(f.Name) {
-			settings[f.Name] = l.Strings(f.Name)
+		if isPart && given[f.Name] != nil {
+			parts[f.Name] = slices.Clone(given[f.Name])
 		}
 	}
-	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(settings), -1) {
+	for _, names := range environName().FindAllStringSubmatch(fmt.Sprint(parts), -1) {
 		name := "$ENV." + names[1] + names[2]
-		settings[name] = []string{l.Getenv(names[1] + names[2])}
+		parts[name] = []string{s.Getenv(names[1] + names[2])}
 	}
-	if settings["proxy"] != nil {
-		settings["proxy"] = []string{withoutUser(proxyOf(l))}
+	if parts["proxy"] != nil {
+		parts["proxy"] = []string{withoutUser(s.proxy())}
 	}
-	if socket := settings["unix-socket"]; socket != nil {
+	if socket := parts["unix-socket"]; socket != nil {
 		socket[0], _ = filepath.Abs(socket[0])
 	}
-	settings["header"] = identityHeader(settings["header"])
-	return settings
+	parts["header"] = identityHeader(parts["header"])
+	return parts
 }
 
 // environName finds the names of variables in expressions: $ENV.NAME and $ENV["NAME"], of jq

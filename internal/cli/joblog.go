@@ -28,26 +28,14 @@ type jobs struct {
 	ended int // those that had
 }
 
-// refuseResume refuses what needs a job log without one.
-func refuseResume(l *argv.Line) error {
-	switch {
-	case l.Has("joblog") && l.String("joblog") == "-":
-		return argv.Usagef("%s needs a file, which - is not", l.Origin("joblog"))
-	case !l.Has("joblog") && l.On("resume") && l.Typed("resume") != nil:
-		return argv.Usagef("--resume goes on with a job log, and needs --joblog FILE").
-			Hint("--joblog run.jsonl --resume begins that file, or goes on with it")
-	}
-	return nil
-}
-
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
-// them; lines are the settings of each, and names what their user calls them, "" for nothing.
-func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []string) (*jobs, error) {
-	if !l.Has("joblog") {
+// them; specs are those of each, and names what their user calls them, "" for nothing.
+func openJobs(s *Spec, pollers []*poll.Poller, specs []*Spec, names []string) (*jobs, error) {
+	if s.Joblog == "" {
 		return nil, nil
 	}
-	path, origin := l.String("joblog"), l.Origin("joblog")
-	ids, elements, err := identities(origin, pollers, lines, names)
+	path, origin := s.Joblog, s.Origin("joblog")
+	ids, elements, err := identities(origin, pollers, specs, names)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +47,7 @@ func openJobs(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line, names []
 	for i, p := range pollers {
 		j.attach(p, ids[i])
 	}
-	if err := j.refuseOthers(l.On("resume"), origin, pollers, ids); err != nil {
+	if err := j.refuseOthers(s.Resume, origin, pollers, ids); err != nil {
 		log.Close()
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff/learn"
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -80,11 +79,11 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 	t.Helper()
 	result := waited{took: took}
 	streams, _, said := term.Buffers("")
-	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }, began: time.Now()}
-	p := world.program()
-	p.Main.Run = func(ctx context.Context, l *argv.Line) error {
-		w := newWait(l, world)
-		if err := w.read(ctx, l); err != nil {
+	world := World{Args: append(flags, "--timeout=0", "http://test/"), Streams: streams,
+		Lookup: func(string) (string, bool) { return "", false }, began: time.Now()}
+	_, err := world.run(t.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
+		w := newWait(s, world)
+		if err := w.read(ctx, s); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -96,8 +95,7 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 		outcome := ended.Outcome
 		result.attempts, result.delay = outcome.State.Attempts, time.Since(began)-took
 		return outcome.Err()
-	}
-	_, err := p.Run(t.Context(), append(flags, "--timeout=0", "http://test/"))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,10 +47,8 @@ machine five.example.com login late password late
 	if user, err := readNetrc("machine secure login b password c", "ſecure"); user != nil || err != nil {
 		t.Errorf("for a host that only Unicode folds to the machine: have %v, %v", user, err)
 	}
-	for _, bad := range []string{`machine a login "s3cret`, "machine a login " + strings.Repeat("s3cret", 100000)} {
-		if _, err := readNetrc(bad, "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%.40q: have error %v", bad, err)
-		}
+	if _, err := readNetrc(`machine a login "s3cret`, "a"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("have error %v", err)
 	}
 }
 

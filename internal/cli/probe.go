@@ -22,75 +22,31 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// kindOf returns what kind of target the operands name.
-func kindOf(l *argv.Line) (status.Kind, error) {
-	if l.IsCommand() {
-		return status.KindCommand, nil
-	}
-	return kindOfURL(l.Operands[0])
-}
-
-// kindOfURL returns the kind of a URL by its scheme.
-func kindOfURL(text string) (status.Kind, error) {
-	scheme, _, hasScheme := strings.Cut(text, "://")
-	if !hasScheme {
-		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
-	}
-	switch strings.ToLower(scheme) {
-	case "http", "https":
-		return status.KindHTTP, nil
-	case "tcp":
-		return status.KindTCP, nil
-	}
-	err := argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme)
-	if ask, known := map[string]string{
-		"redis": "redis-cli -h HOST ping", "postgres": "pg_isready -h HOST", "postgresql": "pg_isready -h HOST",
-	}[strings.ToLower(scheme)]; known {
-		err.Hint("poll tcp://HOST:PORT waits for its port, and poll -- %s until it answers", ask)
-	}
-	return 0, err
-}
-
 // readProbe reads what the flags say of a probe of that kind, but not yet what it looks
 // at.
-func (r *targetReader) readProbe(ctx context.Context, l *argv.Line, kind status.Kind) (t target, err error) {
+func (r *targetReader) readProbe(ctx context.Context, s *Spec, kind status.Kind) (t target, err error) {
 	t.kind = kind
 	if kind == status.KindCommand {
-		t.command, err = r.readCommand(ctx, l)
-		return t, err
-	}
-	if err = refuseForURL(l, kind); err == nil && kind == status.KindHTTP {
-		t.http, err = r.readHTTP(l)
+		t.command, err = r.readCommand(ctx, s)
+	} else if kind == status.KindHTTP {
+		t.http, err = r.readHTTP(s)
 	}
 	return t, err
 }
 
 // aim makes a target look at what the operands name.
-func (r *targetReader) aim(l *argv.Line, t *target, operands []string) error {
+func (r *targetReader) aim(s *Spec, t *target, operands []string) error {
 	switch t.kind {
 	case status.KindCommand:
-		return r.aimCommand(l, t, operands)
+		return r.aimCommand(s, t, operands)
 	case status.KindTCP:
 		return r.aimTCP(t, operands[0])
 	}
-	return r.aimHTTP(l, t, operands[0])
-}
-
-// refuseForURL refuses the flags that do not fit a URL of that kind.
-func refuseForURL(l *argv.Line, kind status.Kind) error {
-	for _, name := range []string{"stdin", "foreground", "show-stderr"} {
-		if l.Typed(name) != nil {
-			return argv.Usagef("--%s is for a command, but the target is a URL", name)
-		}
-	}
-	if kind == status.KindTCP {
-		return refuseHTTP(l, "is for http and https, but the target is a TCP address")
-	}
-	return nil
+	return r.aimHTTP(s, t, operands[0])
 }
 
 func (r *targetReader) aimTCP(t *target, address string) error {
-	if err := refuseBlanks(address); err != nil {
+	if err := refuseURL(address); err != nil {
 		return err
 	}
 	u, err := url.Parse(address)
@@ -106,30 +62,30 @@ func (r *targetReader) aimTCP(t *target, address string) error {
 }
 
 // readHTTP reads what the flags say of a request, but for the password of a host.
-func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
+func (r *targetReader) readHTTP(s *Spec) (*poll.HTTP, error) {
 	probe := &poll.HTTP{
-		Method:          l.String("request"),
-		MaxBody:         l.Size("max-body", 0),
+		Method:          s.Request,
+		MaxBody:         s.MaxBody,
 		Bodies:          r.bodies,
-		MaxRedirects:    maxRedirects(l),
-		NoConditional:   l.On("no-conditional"),
-		LocationTrusted: l.On("location-trusted"),
-		Follow:          l.String("follow"),
-		FollowEach:      followsEach(l),
-		LookupEnv:       l.LookupEnv,
+		MaxRedirects:    s.maxRedirects(),
+		NoConditional:   s.NoConditional,
+		LocationTrusted: s.LocationTrusted,
+		Follow:          s.Follow,
+		FollowEach:      s.followsEach(),
+		LookupEnv:       s.LookupEnv,
 	}
-	if l.On("gone") && !l.Has("follow") && l.Has("request") && !strings.EqualFold(probe.Method, "POST") {
+	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
 	}
-	if l.Has("each") {
-		probe.Next = cmp.Or(l.String("next"), "auto")
+	if s.Each != "" {
+		probe.Next = cmp.Or(s.Next, "auto")
 	}
 	var err error
-	if probe.Header, probe.Refresh, err = renewedHeaders(l, r.world); err != nil {
+	if probe.Header, probe.Refresh, err = s.renewedHeaders(r.world); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*poll.HTTP, *argv.Line) error{r.readBody, readUser, r.readConnection} {
-		if err := step(probe, l); err != nil {
+	for _, step := range []func(*poll.HTTP, *Spec) error{r.readBody, readUser, r.readConnection} {
+		if err := step(probe, s); err != nil {
 			return nil, err
 		}
 	}
@@ -138,13 +94,13 @@ func (r *targetReader) readHTTP(l *argv.Line) (*poll.HTTP, error) {
 
 // aimHTTP makes a target request a URL. The check of the request is about the URL, and then
 // about --follow.
-func (r *targetReader) aimHTTP(l *argv.Line, t *target, address string) error {
-	if err := cmp.Or(refuseBlanks(address), refuseGlobs(address)); err != nil {
+func (r *targetReader) aimHTTP(s *Spec, t *target, address string) error {
+	if err := refuseURL(address); err != nil {
 		return err
 	}
 	probe := t.http
 	probe.URL = address
-	if err := r.readPassword(l, probe); err != nil {
+	if err := r.readPassword(s, probe); err != nil {
 		return err
 	}
 	t.poller.Probe = probe
@@ -155,25 +111,24 @@ func (r *targetReader) aimHTTP(l *argv.Line, t *target, address string) error {
 	plain := *probe
 	plain.Next = ""
 	if plain.Check() == nil {
-		return badExpression(l.Origin("next"), err)
+		return badExpression(s.Origin("next"), err)
 	}
 	plain.Follow, plain.FollowEach = "", false
 	if wrong := plain.Check(); wrong != nil {
 		return argv.Usagef("%w", wrong)
 	}
-	return badExpression(l.Origin("follow"), err)
+	return badExpression(s.Origin("follow"), err)
 }
 
 // maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
-func maxRedirects(l *argv.Line) int {
-	switch n := l.Count("max-redirs", -1, poll.DefaultMaxRedirects); n {
+func (s *Spec) maxRedirects() int {
+	switch s.MaxRedirs {
 	case 0:
 		return poll.NoRedirects
 	case -1:
 		return math.MaxInt
-	default:
-		return n
 	}
+	return s.MaxRedirs
 }
 
 // A connection is what requests have in common that connect alike.
@@ -183,40 +138,28 @@ type connection struct {
 }
 
 // readConnection reads how to connect.
-func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
-	key := l.String("key")
-	switch {
-	case l.Has("each"):
-		key = "" // the expression for an element's name
-	case key == "" || l.Has("cert"):
-	case l.DropVariable("key"):
-		key = ""
-	default:
-		return argv.Usagef("%s needs --cert, the certificate of the key", l.Origin("key")).
-			Hint("with --each EXPR, --key EXPR names the elements of a list")
+func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
+	routes, err := s.routes()
+	if err != nil {
+		return err
 	}
 	connect := poll.Connect{
-		Insecure:   l.On("insecure"),
-		CACert:     l.String("cacert"),
-		Cert:       l.String("cert"),
-		Key:        key,
-		UnixSocket: l.String("unix-socket"),
-		Proxy:      proxyOf(l),
-		Routes:     routesOf(l),
+		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
+		UnixSocket: s.UnixSocket, Proxy: s.proxy(), Routes: routes,
 	}
 	name := fmt.Sprintf("%#v", connect)
 	made, known := r.connections[name]
 	if !known {
 		transport, err := connect.Transport()
 		if err != nil {
-			if given := certificates(l); given != "" && !errors.Is(err, poll.ErrProxy) {
+			if given := s.certificates(); given != "" && !errors.Is(err, poll.ErrProxy) {
 				err = fmt.Errorf("%s: %w", given, err)
 			}
 			return argv.Usagef("%w", err)
 		}
 		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
 		made.transport = transport
-		if l.Has("share") {
+		if s.Share != "" {
 			made.through = connect.Through()
 		}
 		put(&r.connections, name, made)
@@ -227,35 +170,35 @@ func (r *targetReader) readConnection(probe *poll.HTTP, l *argv.Line) error {
 
 // certificates names the certificate flags that are set, one of which an error is
 // about.
-func certificates(l *argv.Line) string {
+func (s *Spec) certificates() string {
 	var set []string
 	for _, name := range []string{"cacert", "cert", "key"} {
-		if l.Has(name) && isOfHTTP(l, l.Flag(name)) {
-			set = append(set, l.Origin(name))
+		if s.Has(name) {
+			set = append(set, s.Origin(name))
 		}
 	}
 	return strings.Join(set, ", ")
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
-func readUser(probe *poll.HTTP, l *argv.Line) error {
-	if l.Has("user-agent") {
-		probe.Header.Set("User-Agent", l.String("user-agent"))
+func readUser(probe *poll.HTTP, s *Spec) error {
+	if s.UserAgent != nil {
+		probe.Header.Set("User-Agent", *s.UserAgent)
 	}
-	if !l.Has("user") {
+	if s.User == "" {
 		return nil
 	}
-	name, password, ok := strings.Cut(l.String("user"), ":")
+	name, password, ok := strings.Cut(s.User, ":")
 	if !ok {
-		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", l.Origin("user"))
+		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", s.Origin("user"))
 	}
 	probe.User = url.UserPassword(name, password)
 	return nil
 }
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) error {
-	if l.Has("user") || !l.On("netrc") {
+func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
+	if s.User != "" || !s.Netrc {
 		return nil
 	}
 	u, err := url.Parse(probe.URL)
@@ -265,7 +208,7 @@ func (r *targetReader) readPassword(l *argv.Line, probe *poll.HTTP) error {
 	login, known := r.logins[u.Hostname()]
 	if !known {
 		if login, err = netrc(u.Hostname(), r.world); err != nil {
-			return argv.Usagef("%s: %w", l.Origin("netrc"), err)
+			return argv.Usagef("%s: %w", s.Origin("netrc"), err)
 		}
 		put(&r.logins, u.Hostname(), login)
 	}
@@ -283,10 +226,17 @@ func netrc(host string, world World) (*url.Userinfo, error) {
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
-func (r *targetReader) readBody(probe *poll.HTTP, l *argv.Line) error {
-	parts, err := dataParts(l, r.world)
-	if err != nil || parts == nil {
-		return err
+func (r *targetReader) readBody(probe *poll.HTTP, s *Spec) error {
+	var parts [][]byte
+	for _, p := range s.Data {
+		text, err := p.read(s, r.world)
+		if err != nil {
+			return err
+		}
+		parts = append(parts, text)
+	}
+	if parts == nil {
+		return nil
 	}
 	probe.Body = append([]byte{}, bytes.Join(parts, []byte("&"))...) // not nil: an empty body is a body
 	if _, said := probe.Header["Content-Type"]; !said && isJSONDocument(probe.Body) {
@@ -313,7 +263,9 @@ func addHeader(header http.Header, line string) error {
 	key := http.CanonicalHeaderKey(name)
 	switch {
 	case !ok && !empty:
-		return fmt.Errorf("a header needs a colon: 'Name: value'")
+		return argv.Usagef("a header needs a colon: 'Name: value'").Hint("a token that a file has is sent by --oauth2-bearer @FILE")
+	case key == "Authorization" && slices.Contains([]string{"Bearer", "Basic", "Token"}, value):
+		return argv.Usagef("the header Authorization has nothing after %s", value).Hint("is a variable of the shell not set?")
 	case name == "":
 		return fmt.Errorf("a header needs a name: 'Name: value'")
 	case strings.ContainsAny(line, "\r\n\x00"):
@@ -327,14 +279,11 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Command, error) {
-	if err := refuseHTTP(l, "is for a URL, but the target is a command"); err != nil {
-		return nil, cmp.Or(refuseStray(l), err)
-	}
+func (r *targetReader) readCommand(ctx context.Context, s *Spec) (*poll.Command, error) {
 	c := &poll.Command{
-		Foreground: l.On("foreground") && !r.several,
+		Foreground: s.Foreground && !r.several,
 		Grace:      cmp.Or(r.grace, poll.NoGrace),
-		MaxBody:    l.Size("max-body", 0),
+		MaxBody:    s.MaxBody,
 		Bodies:     r.bodies,
 		// As process 1 of a container. One that reaps for one target would reap the
 		// programs of others.
@@ -344,7 +293,7 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 		r.nested = nest(ctx, r.world, c.Grace)
 	}
 	c.Hurry, c.Env = r.nested.Hurry, r.nested.Env
-	if l.On("stdin") && !r.several {
+	if s.Stdin && !r.several {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -355,7 +304,7 @@ func (r *targetReader) readCommand(ctx context.Context, l *argv.Line) (*poll.Com
 }
 
 // aimCommand makes a target run a program.
-func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error {
+func (r *targetReader) aimCommand(s *Spec, t *target, args []string) error {
 	t.command.Args = args
 	t.poller.Probe = t.command
 	// On Windows it may be a batch file, which the arguments have to be fit for.
@@ -363,26 +312,10 @@ func (r *targetReader) aimCommand(l *argv.Line, t *target, args []string) error 
 		return nil
 	}
 	var err error
-	if t.missing, t.advice, err = checkProgram(l, *t.command); err == nil && t.missing == nil {
+	if t.missing, t.advice, err = r.world.checkProgram(*t.command); err == nil && t.missing == nil {
 		put(&r.programs, args[0], true)
 	}
 	return err
-}
-
-// isOfHTTP reports whether a flag is about a request. With --each, --key is not.
-func isOfHTTP(l *argv.Line, f *argv.Flag) bool {
-	return f.Group == groupHTTP || f.Name == "key" && !l.Has("each")
-}
-
-// refuseHTTP refuses flags about a request that were typed. Those in the
-// environment are for other waits.
-func refuseHTTP(l *argv.Line, why string) error {
-	for _, g := range l.Given {
-		if isOfHTTP(l, g.Flag) && g.Typed() && !g.Off() {
-			return argv.Usagef("%s %s", g.Origin, why)
-		}
-	}
-	return nil
 }
 
 // killAfter is the variable that tells a command how long after TERM it is killed.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -40,46 +39,46 @@ type group struct {
 }
 
 // readSeveral reads everything where there may be several targets.
-func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
-	if err := refuseForSeveral(l); err != nil {
+func (w *wait) readSeveral(ctx context.Context, s *Spec) error {
+	if err := s.refuseForSeveral(); err != nil {
 		return err
 	}
 	g := &group{codes: make(map[poll.Ending]ExitCode)}
-	g.readLimits(l)
-	expect := l.Count("expect", 0, 1)
-	if err := l.Err(); err != nil {
-		return err // before anything is read
-	}
-	reader := newSeveralReader(w, l)
+	g.readLimits(s)
+	reader := newSeveralReader(w, s)
 	if err := reader.read(ctx); err != nil {
 		return err
 	}
 	g.pollers, g.learns = reader.pollers, reader.learns
-	n, open := reader.size()
-	if n < expect && !open {
-		return tooFew(l, n, expect)
+	if n, open := reader.size(); n < s.Expect && !open {
+		return s.tooFew(n)
 	}
-	if err := reader.readGoal(l, g); err != nil {
+	if err := reader.readGoal(s, g); err != nil {
 		return err
 	}
 	g.Start, g.Timeout = w.start, w.timeout
 	w.group = g
-	if err := l.ErrOr(w.readOutput(ctx, l, slices.Collect(maps.Keys(reader.kinds)))); err != nil {
+	if err := w.readOutput(ctx, s, slices.Collect(maps.Keys(reader.kinds))); err != nil {
 		return err
 	}
-	w.describe(l, reader)
+	w.describe(s, reader)
+	return w.openStores(s, reader)
+}
+
+// openStores opens what is shared with others, and the job log.
+func (w *wait) openStores(s *Spec, reader *severalReader) (err error) {
+	g := w.group
 	all := make([]*poll.Poller, len(g.pollers))
 	for i := range all {
 		all[i] = &g.pollers[i]
 	}
-	var err error
-	if w.share, err = openShare(l, all, reader.lines); err != nil {
+	if w.share, err = openShare(s, all, reader.specs); err != nil {
 		return err
 	}
 	if w.share != nil {
 		g.Limiter, w.report.Shared = w.share.Fleet, true
 	}
-	if w.jobs, err = openJobs(l, all, reader.lines, reader.named); err != nil {
+	if w.jobs, err = openJobs(s, all, reader.specs, reader.named); err != nil {
 		return err
 	}
 	if note := w.jobs.note(); note != "" {
@@ -89,114 +88,124 @@ func (w *wait) readSeveral(ctx context.Context, l *argv.Line) error {
 }
 
 // refuseForSeveral refuses what is for one target.
-func refuseForSeveral(l *argv.Line) error {
-	for _, flag := range []struct{ name, why, instead string }{
-		{"name", "each of several targets has its own", `in a targets file: {"name": "db", "url": "tcp://db:5432"}`},
-		{"foreground", "several cannot use the terminal at once", ""},
-		{"stdin", "several cannot share it", "sh -c 'exec COMMAND <FILE' gives each a file of its own"},
-		{"pass-exit-code", "several have no one exit code", "--json has that of each"},
-		{"result-file", "several have no one result", ""},
-		{"show-stderr", "lines of several would be mixed", "-v shows what each wrote"},
+func (s *Spec) refuseForSeveral() error {
+	for _, flag := range [][2]string{
+		{"name", "each of several targets has its own"},
+		{"foreground", "several cannot use the terminal at once"},
+		{"stdin", "several cannot share it"},
+		{"pass-exit-code", "several have no one exit code"},
+		{"result-file", "several have no one result"},
+		{"show-stderr", "lines of several would be mixed"},
 	} {
-		if l.Typed(flag.name) == nil {
-			continue
+		if s.Typed(flag[0]) != nil {
+			return argv.Usagef("--%s is for one target: %s", flag[0], flag[1]).Hint("%s", argv.Advice("several "+flag[0]))
 		}
-		err := argv.Usagef("--%s is for one target: %s", flag.name, flag.why)
-		if flag.instead != "" {
-			err.Hint("%s", flag.instead)
-		}
-		return err
 	}
 	return nil
 }
 
 // tooFew says that there are not as many targets as are expected.
-func tooFew(l *argv.Line, have, want int) error {
+func (s *Spec) tooFew(have int) error {
 	if have > 0 {
-		return argv.Usagef("%s %d: there are fewer, %s", l.Origin("expect"), want, words.Count(have, "target"))
+		are := "are"
+		if have == 1 {
+			are = "is"
+		}
+		return argv.Usagef("%s %d, but there %s only %s", s.Origin("expect"), s.Expect, are, words.Count(have, "target")).
+			Hint("%s", argv.Advice(fmt.Sprint("expect ", s.Expect)))
 	}
-	err := argv.Usagef("%s names no target", targetsFile(l))
-	if want == 1 {
+	err := argv.Usagef("%s names no target", s.targetsFile())
+	if s.Expect == 1 {
 		err.Hint("--expect 0 if there may be none")
 	}
 	return err
 }
 
 // targetsFile returns what the file of --targets is called.
-func targetsFile(l *argv.Line) string {
-	if name := l.String("targets"); name != "-" {
-		return name
+func (s *Spec) targetsFile() string {
+	if s.Targets != "-" {
+		return s.Targets
 	}
 	return "stdin"
 }
 
-// readLimits reads how much is done at once, and how often.
-func (g *group) readLimits(l *argv.Line) {
-	g.Parallel = l.Count("parallel-max", 1, defaultParallel)
-	host, programs := defaultParallelHost, runtime.GOMAXPROCS(0)
-	for _, flag := range []string{"parallel-max", "parallel-max-host"} {
-		if l.Has(flag) {
-			host = l.Count(flag, 1, host)
-			programs = host
-		}
+// perSecond returns how many requests a second one place gets at most, 0 for no limit.
+func (s *Spec) perSecond() float64 {
+	if s.Rate == nil {
+		return defaultRate
 	}
+	return *s.Rate
+}
+
+// readLimits reads how much is done at once, and how often.
+func (g *group) readLimits(s *Spec) {
+	host, programs := defaultParallelHost, runtime.GOMAXPROCS(0)
+	if s.Has("parallel-max") {
+		host, programs = s.ParallelMax, s.ParallelMax
+	}
+	if s.ParallelMaxHost != nil {
+		host, programs = *s.ParallelMaxHost, *s.ParallelMaxHost
+	}
+	g.Parallel = s.ParallelMax
 	g.ParallelPlace = func(place string) int {
 		if hasScheme(place) {
 			return host
 		}
 		return programs
 	}
-	rate := l.Rate("rate", defaultRate)
-	g.Limiter = &poll.Pacer{PerSecond: rate, Known: l.Has("rate")}
-	g.Rand = plan.Source(l)
+	g.Limiter = &poll.Pacer{PerSecond: s.perSecond(), Known: s.Rate != nil}
+	g.Rand = plan.Source(s.Line)
 }
 
 // size returns how many targets there are, or at least if the list is open: others may join.
 func (r *severalReader) size() (n int, open bool) {
 	if r.list != nil {
-		return r.list.size, !r.line.Has("targets")
+		return r.list.size, r.Targets == ""
 	}
 	return len(r.pollers), false
 }
 
 // readGoal reads how many targets have to succeed.
-func (r *severalReader) readGoal(l *argv.Line, g *group) error {
-	g.FailFast = l.On("fail-fast")
+func (r *severalReader) readGoal(s *Spec, g *group) (err error) {
+	g.FailFast = s.FailFast
 	n, open := r.size()
-	value, things := l.String("at-least"), "targets"
+	things := "targets"
 	if r.list != nil {
 		things = "elements"
 	}
-	isShare := strings.HasSuffix(value, "%")
+	isShare := strings.HasSuffix(s.AtLeast, "%")
 	switch {
 	case n == 0 && !open:
-	case l.On("any"):
+	case s.Any:
 		g.AtLeast = 1
-	case value == "" || open && isShare && n == 0 && l.DropVariable("at-least"):
+	case s.AtLeast == "" || open && isShare && n == 0 && s.DropVariable("at-least"):
 	case open && isShare && n == 0:
-		return argv.Usagef("%s %s: of how many elements is not known", l.Origin("at-least"), value).
+		return argv.Usagef("%s %s: of how many elements is not known", s.Origin("at-least"), s.AtLeast).
 			Hint("--expect N says how many there are at least, and --targets FILE which")
-	case open && !isShare:
-		g.AtLeast = l.Share("at-least", math.MaxInt, things)
 	default:
-		g.AtLeast = l.Share("at-least", n, things)
+		if open && !isShare {
+			n = math.MaxInt
+		}
+		if g.AtLeast, err = argv.ParseShare(s.AtLeast, n, things); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
+		}
 	}
 	return nil
 }
 
 // describe says what is waited for, and what is to be known before it begins.
-func (w *wait) describe(l *argv.Line, reader *severalReader) {
+func (w *wait) describe(s *Spec, reader *severalReader) {
 	g := w.group
 	n, _ := reader.size()
 	w.report.Targets, w.report.Timeout = n, w.timeout
 	w.report.Goal = goalWords(n, g.AtLeast, "target")
-	note := g.slowly(l)
+	note := g.slowly(s)
 	if own := reader.list; own != nil {
-		w.report.Goal, note = own.goal(g.AtLeast), own.note(l)
+		w.report.Goal, note = own.goal(g.AtLeast), own.note(s)
 		w.learns = own.learns
 		w.reportLearning()
 	}
-	w.output.PerTarget = !l.On("any")
+	w.output.PerTarget = !s.Any
 	for _, note := range []string{reader.repeated(), note} {
 		if note != "" {
 			w.report.Opening = append(w.report.Opening, note)
@@ -217,11 +226,7 @@ func goalWords(n, need int, thing string) string {
 
 // slowly says how seldom a target is looked at, if the rate makes that less often than
 // the schedule would.
-func (g *group) slowly(l *argv.Line) string {
-	rate := l.Rate("rate", defaultRate)
-	if rate == 0 {
-		return ""
-	}
+func (g *group) slowly(s *Spec) string {
 	there := make(map[string]int)
 	most, busiest := 0, ""
 	seen := make(map[*poll.HTTP]bool, len(g.pollers))
@@ -237,12 +242,12 @@ func (g *group) slowly(l *argv.Line) string {
 			most, busiest = there[place], place
 		}
 	}
-	every := time.Duration(float64(most) / rate * float64(time.Second))
-	longest := l.Duration("max-wait", 20*time.Second)
-	if most == 0 || longest == 0 || every <= 2*longest {
+	every := time.Duration(float64(most) / s.perSecond() * float64(time.Second))
+	longest := s.Duration("max-wait", 20*time.Second)
+	if s.perSecond() == 0 || most == 0 || longest == 0 || every <= 2*longest {
 		return ""
 	}
-	text := fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(l.String("rate"), "50/s"), words.Short(every))
+	text := fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(s.String("rate"), "50/s"), words.Short(every))
 	if !strings.HasPrefix(busiest, "tcp:") {
 		text += "; --each asks for a list"
 	}
@@ -258,10 +263,6 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	w.share.tell(reporter)
 	if len(g.pollers) == 0 { // and none had to be
 		return w.reached(ctx, reporter, poll.Event{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}})
-	}
-	if _, set := w.world.Lookup("GOGC"); !set {
-		// What thousands of targets keep while they wait would otherwise be doubled.
-		defer debug.SetGCPercent(debug.SetGCPercent(40))
 	}
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()

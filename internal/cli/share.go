@@ -68,50 +68,41 @@ func (s *share) tell(r *ui.Reporter) {
 	s.notes.waiting, s.notes.say = nil, r.Say
 }
 
-// refuseShare refuses what says how to share where nothing is shared.
-func refuseShare(l *argv.Line) error {
-	if l.IsCommand() && !l.Has("share-key") {
-		l.DropVariable("share")
+// refuseStore refuses what no job log can be, and drops a place to share that is meant for
+// other runs.
+func (s *Spec) refuseStore() error {
+	if s.IsCommand && s.ShareKey == "" {
+		s.DropVariable("share")
 	}
-	if l.Has("share") {
-		return nil
-	}
-	for _, name := range []string{"share-key", "share-answers"} {
-		if l.Typed(name) != nil {
-			return argv.Usagef("--%s needs --share, which says where", name).
-				Hint("--share redis://HOST, or --share DIR for the processes of one machine")
-		}
+	if s.Joblog == "-" {
+		return argv.Usagef("%s needs a file, which - is not", s.Origin("joblog"))
 	}
 	return nil
 }
 
 // openShare has targets share what --share says; it returns nil without.
-func openShare(l *argv.Line, pollers []*poll.Poller, lines []*argv.Line) (*share, error) {
+func openShare(s *Spec, pollers []*poll.Poller, specs []*Spec) (*share, error) {
 	isCommand := func(p *poll.Poller) bool { _, is := p.Probe.(*poll.Command); return is }
-	switch isUnknown := !l.Has("share-key") && slices.ContainsFunc(pollers, isCommand); {
-	case !l.Has("share") || isUnknown && l.DropVariable("share"):
+	switch isUnknown := s.ShareKey == "" && slices.ContainsFunc(pollers, isCommand); {
+	case s.Share == "" || isUnknown && s.DropVariable("share"):
 		return nil, nil
 	case isUnknown:
-		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", l.Origin("share")).
+		return nil, argv.Usagef("%s: of a command it is not known whose limit it uses", s.Origin("share")).
 			Hint("--share-key NAME says so: all with the same NAME keep to one limit, such as --share-key aws-cfn")
 	}
-	rate := l.Rate("rate", defaultRate)
-	if err := l.Err(); err != nil {
-		return nil, err
-	}
-	s := &share{}
+	own := &share{}
 	var err error
-	s.Fleet, err = fleet.Open(l.String("share"), fleet.Options{
-		PerSecond: rate, Known: l.Has("rate"),
-		Name: l.String("share-key"), Key: credentialsOf(pollers, lines).at,
-		Secret: []byte(l.Getenv(shareSecret)), Note: s.notes.add,
+	own.Fleet, err = fleet.Open(s.Share, fleet.Options{
+		PerSecond: s.perSecond(), Known: s.Rate != nil,
+		Name: s.ShareKey, Key: credentialsOf(pollers, specs).at,
+		Secret: []byte(s.Getenv(shareSecret)), Note: own.notes.add,
 	})
 	if err != nil {
-		return nil, argv.Usagef("%s: %w", l.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
+		return nil, argv.Usagef("%s: %w", s.Origin("share"), cmp.Or(errors.Unwrap(err), err)).
 			Hint("rediss://HOST or redis://HOST, or a directory of your own for the processes of one machine")
 	}
-	s.shareAnswers(cmp.Or(l.String("share-answers"), shareAuto), pollers)
-	return s, nil
+	own.shareAnswers(s.SharedAnswers, pollers)
+	return own, nil
 }
 
 // shareAnswers has targets share what --share-answers says.
@@ -129,8 +120,8 @@ func (s *share) shareAnswers(what string, pollers []*poll.Poller) {
 // credentials are what targets send to each place; those under "" are sent everywhere.
 type credentials map[string]map[string]bool
 
-// credentialsOf returns what targets send, of each of which a line has the settings.
-func credentialsOf(pollers []*poll.Poller, lines []*argv.Line) credentials {
+// credentialsOf returns what targets send, of each of which there is a spec.
+func credentialsOf(pollers []*poll.Poller, specs []*Spec) credentials {
 	all := credentials{}
 	for i, p := range pollers {
 		request, ok := p.Probe.(*poll.HTTP)
@@ -138,7 +129,7 @@ func credentialsOf(pollers []*poll.Poller, lines []*argv.Line) credentials {
 			continue
 		}
 		secret := request.Credentials()
-		if socket := lines[i].String("unix-socket"); socket != "" {
+		if socket := specs[i].UnixSocket; socket != "" {
 			machine, _ := os.Hostname() // a container has one of its own
 			secret += fmt.Sprintf(" at %q of %q", socket, machine)
 		}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -20,11 +19,11 @@ func TestCredentialsOf(t *testing.T) {
 	me, you := url.UserPassword("me", "secret"), url.UserPassword("you", "secret")
 	at := func(place string, requests ...poll.HTTP) string {
 		var pollers []*poll.Poller
-		var lines []*argv.Line
+		var specs []*Spec
 		for i := range requests {
-			pollers, lines = append(pollers, &poll.Poller{Probe: &requests[i]}), append(lines, new(argv.Line))
+			pollers, specs = append(pollers, &poll.Poller{Probe: &requests[i]}), append(specs, new(Spec))
 		}
-		return credentialsOf(pollers, lines).at(place)
+		return credentialsOf(pollers, specs).at(place)
 	}
 	const place = api + ":443"
 	plain := poll.HTTP{URL: api + "/a"}

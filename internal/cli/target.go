@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
@@ -30,7 +29,8 @@ type target struct {
 	missing *status.Failure    // why its program cannot be run, nil if it can
 	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
-	line    *argv.Line         // with its settings, of one of several
+	spec    *Spec              // its settings, of one of several
+	request string             // all about the request that its entry sets, of one of several
 	named   string             // by its entry, of one of several
 }
 
@@ -57,62 +57,69 @@ type ruleText struct {
 
 // read reads and checks everything about the target that the operands name, but for its
 // past runs.
-func (r *targetReader) read(ctx context.Context, l *argv.Line) (target, error) {
-	kind, err := kindOf(l)
-	if err = l.ErrOr(err); err != nil {
-		return target{}, err // before anything is read
+func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
+	kind := status.KindCommand
+	var err error
+	if !s.IsCommand {
+		if kind, err = kindOfURL(s.Operands[0]); err != nil {
+			return target{}, err
+		}
 	}
-	t, err := r.readProbe(ctx, l, kind)
-	if err == nil {
-		err = r.aim(l, &t, l.Operands)
+	t, err := r.readCommon(ctx, s, kind)
+	if err != nil {
+		return t, err
 	}
-	if err = l.ErrOr(err); err == nil {
-		err = r.readRules(l, &t)
+	return t, r.aim(s, &t, s.Operands)
+}
+
+// readCommon reads all but what the target looks at.
+func (r *targetReader) readCommon(ctx context.Context, s *Spec, kind status.Kind) (target, error) {
+	t, err := r.readProbe(ctx, s, kind)
+	if err != nil {
+		return t, err
 	}
-	if err = l.ErrOr(err); err == nil {
-		err = r.readSchedule(l, &t)
+	if err := r.readRules(s, &t); err != nil {
+		return t, err
 	}
-	return t, l.ErrOr(err)
+	return t, s.ErrOr(r.readSchedule(s, &t))
 }
 
 // readRules reads the conditions, which have to be about what the target answers.
-func (r *targetReader) readRules(l *argv.Line, t *target) error {
-	for _, s := range status.Ruled() {
-		for g := range l.All(s.RuleName()) {
-			rule, err := r.rule(ruleText{s, g.Value})
+func (r *targetReader) readRules(s *Spec, t *target) error {
+	for _, verdict := range status.Ruled() {
+		flag := verdict.RuleName()
+		for _, text := range s.Strings(flag) {
+			rule, err := r.rule(ruleText{verdict, text})
 			if err == nil {
-				if err = applies(rule.Expr.Uses(), t.kind, l.Has("each")); err != nil && r.isForOthers(t, g) {
+				if err = applies(rule.Expr.Uses(), t.kind, s.Each != ""); err != nil && r.isForOthers(t, s.Flag(flag)) {
 					continue
 				}
 			}
 			if err != nil {
-				return badExpression(g.Origin, err)
+				return badExpression(s.Origin(flag), err)
 			}
-			rule.Origin = "--" + s.RuleName()
+			rule.Origin = "--" + flag
 			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 		}
 	}
-	if err := r.readGone(l, t); err != nil {
+	if err := r.readGone(s, t); err != nil {
 		return err
 	}
 	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
-	if l.Has("each") && !l.Has("preset") && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
-		return needsCondition(l) // those of variables are for others
+	if s.Each != "" && s.Preset == "" && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
+		return s.needsCondition() // those of variables are for others
 	}
-	t.poller.Rules.Strict = l.On("strict")
-	return r.readPreset(l, t)
+	t.poller.Rules.Strict = s.Strict
+	return r.readPreset(s, t)
 }
 
 // readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
 // connection resets the next request.
-func (r *targetReader) readGone(l *argv.Line, t *target) error {
+func (r *targetReader) readGone(s *Spec, t *target) error {
 	condition := `$error in ["refused", "dns"]`
 	switch {
-	case !l.On("gone") || t.kind == status.KindCommand && l.DropVariable("gone"):
+	case !s.Gone || t.kind == status.KindCommand: // among several
 		return nil
-	case t.kind == status.KindCommand:
-		return argv.Usagef("--gone is for a URL, but the target is a command").
-			Hint(`say how it tells: --until '$exit != 0 and $stderr contains "not found"'`)
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
@@ -125,8 +132,8 @@ func (r *targetReader) readGone(l *argv.Line, t *target) error {
 // isForOthers reports whether a condition that a target cannot have is meant for others: if a
 // variable says it; and a TCP address gives no answer, so among several targets what is said
 // of all their answers is not said of it.
-func (r *targetReader) isForOthers(t *target, g *argv.Given) bool {
-	return g.Variable || r.several && t.kind == status.KindTCP && g.Inherited
+func (r *targetReader) isForOthers(t *target, f *argv.Flag) bool {
+	return f.Rank() == argv.Variable || r.several && t.kind == status.KindTCP && f.Rank() < argv.Entry
 }
 
 // rule compiles a condition.
@@ -187,36 +194,36 @@ func applies(uses expr.Uses, kind status.Kind, element bool) error {
 	return nil
 }
 
-func (r *targetReader) readPreset(l *argv.Line, t *target) error {
-	g := l.Last("preset")
-	if g == nil {
+func (r *targetReader) readPreset(s *Spec, t *target) error {
+	if s.Preset == "" {
 		return nil
 	}
-	preset, ok := status.LookupPreset(g.Value)
+	preset, ok := status.LookupPreset(s.Preset)
 	if !ok {
-		return unknownPreset(g.Origin, g.Value)
+		return unknownPreset(s.Origin("preset"), s.Preset)
 	}
 	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
-		if r.isForOthers(t, g) {
-			l.DropVariable("preset")
+		if r.isForOthers(t, s.Flag("preset")) {
+			s.DropVariable("preset")
 			return nil
 		}
-		return argv.Usagef("%s: %w", g.Origin, err)
+		return argv.Usagef("%s: %w", s.Origin("preset"), err)
 	}
-	rules, err := preset.Compile(t.kind, l.Has("each") && !followsEach(l))
+	rules, err := preset.Compile(t.kind, s.Each != "" && !s.followsEach())
 	if err != nil {
-		return fmt.Errorf("compile preset %s: %w", g.Value, err)
+		return fmt.Errorf("compile preset %s: %w", s.Preset, err)
 	}
 	t.poller.Rules.Preset = rules
 	return nil
 }
 
+// unknownPreset refuses a name, with the presets of the service that it may stand for.
 func unknownPreset(origin, name string) error {
 	err := argv.Usagef("%s: there is no preset %q", origin, name)
 	var names, related []string
 	for _, c := range offeredPresets() {
 		names = append(names, c.Word)
-		if isAbout(c.Word+" "+c.About, name) {
+		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
 			related = append(related, c.Word)
 		}
 	}
@@ -224,10 +231,8 @@ func unknownPreset(origin, name string) error {
 	switch n := len(related); {
 	case n > most:
 		return err.Hint("there are %s and %d more: poll presets lists them", strings.Join(related[:most-1], ", "), n-most+1)
-	case n > 1:
-		return err.Hint("did you mean %s or %s?", strings.Join(related[:n-1], ", "), related[n-1])
-	case n == 1:
-		return err.Hint("did you mean %s?", related[0])
+	case n > 0:
+		return err.Hint("did you mean %s?", strings.Join(related, " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
 		err.Hint("poll presets lists them")
@@ -235,58 +240,47 @@ func unknownPreset(origin, name string) error {
 	return err
 }
 
-// isAbout reports whether a word of a text begins with a name, as that of a service.
-func isAbout(text, name string) bool {
-	const least = 3 // letters, for a name to tell anything
-	return len(name) >= least && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}), func(word string) bool { return strings.HasPrefix(word, strings.ToLower(name)) })
-}
-
 // readSchedule reads the waits, and the limits of attempts.
-func (r *targetReader) readSchedule(l *argv.Line, t *target) (err error) {
-	if t.config, err = plan.ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
+func (r *targetReader) readSchedule(s *Spec, t *target) (err error) {
+	if t.config, err = plan.ReadConfig(s.Line, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
 		return err
 	}
-	if t.poller.Schedule, t.poller.Throttled, err = plan.Schedules(l, t.config); err != nil {
+	if t.poller.Schedule, t.poller.Throttled, err = plan.Schedules(s.Line, t.config); err != nil {
 		return err
 	}
-	t.poller.Immediate = plan.Immediate(l)
-	t.poller.InitialDelay = l.Duration("initial-delay", 0)
-	t.poller.Rand = plan.Source(l)
-	attemptTimeout := 30 * time.Second
-	if t.command != nil {
-		attemptTimeout = 0
+	t.poller.Immediate = plan.Immediate(s.Line)
+	t.poller.InitialDelay = s.Duration("initial-delay", 0)
+	t.poller.Rand = plan.Source(s.Line)
+	switch {
+	case s.AttemptTimeout != nil:
+		t.poller.AttemptTimeout = *s.AttemptTimeout
+	case t.command == nil:
+		t.poller.AttemptTimeout = 30 * time.Second
 	}
-	t.poller.AttemptTimeout = l.Duration("attempt-timeout", attemptTimeout)
-	t.poller.Timeout = l.Duration("target-timeout", 0)
-	if own := l.Last("timeout"); own != nil && own.Typed() && r.several {
-		t.poller.Timeout = l.Duration("timeout", 0) // the entry's
+	t.poller.Timeout = s.TargetTimeout
+	if s.Flag("timeout").Rank() == argv.Entry {
+		t.poller.Timeout = s.Timeout
 	}
-	t.poller.MaxAttempts = l.Count("max-attempts", 0, 0)
-	if d, err := argv.ParseDuration(l.String("success-threshold")); err == nil && d > 0 {
-		t.poller.SuccessFor = d
-	} else {
-		t.poller.SuccessThreshold = l.Count("success-threshold", 1, 1)
-	}
-	t.poller.ErrorThreshold = l.Count("error-threshold", 1, 1)
+	t.poller.MaxAttempts = s.MaxAttempts
+	t.poller.SuccessThreshold, t.poller.SuccessFor = s.SuccessThreshold.times, s.SuccessThreshold.span
+	t.poller.ErrorThreshold = s.ErrorThreshold
 	return nil
 }
 
 // readLearning reads the past runs, once everything else is found valid; without
 // --learn it does nothing.
-func (t *target) readLearning(l *argv.Line) error {
-	if err := learning.RefuseUnlearned(l); err != nil || !l.Has("learn") {
-		return err
+func (t *target) readLearning(s *Spec) error {
+	if !s.Has("learn") {
+		return nil
 	}
-	r, err := learning.NewRecorder(l, t.config, compileValue)
+	r, err := learning.NewRecorder(s.Line, t.config, compileValue)
 	if err != nil {
 		return err
 	}
 	t.learns = r
 	if r.Model != nil {
 		t.poller.Resend = t.poller.Schedule
-		t.poller.Schedule, t.poller.Throttled = learning.Schedules(l, r.Model, t.config, t.poller.Throttled)
+		t.poller.Schedule, t.poller.Throttled = learning.Schedules(s.Line, r.Model, t.config, t.poller.Throttled)
 	}
 	return nil
 }

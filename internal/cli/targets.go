@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,70 +16,54 @@ import (
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/words"
 )
 
 // isSeveral reports whether the command line is for several targets, though it may turn
 // out to name one.
-func isSeveral(l *argv.Line) bool {
-	return l.Has("targets") || l.Has("each") || !l.IsCommand() && len(l.Operands) > 1
+func (s *Spec) isSeveral() bool {
+	return s.Targets != "" || s.Each != "" || !s.IsCommand && len(s.Operands) > 1
 }
 
 // A severalReader reads several targets. What entries have in common is read once, and
 // is one value: equal requests are one probe, so that they become one source.
 type severalReader struct {
+	*Spec // which an entry fills while it is read
 	targetReader
-	line     *argv.Line
-	template *targets.Template // nil if there is none
-	file     *targets.File     // nil if the operands are the targets
-	list     *list             // nil without --each
-	bases    map[baseKey]*base
-	requests map[string]*poll.HTTP // by what they are made of
-	sources  map[source]poll.Probe
+	template *targets.Template  // nil if there is none
+	file     *targets.File      // nil if the operands are the targets
+	list     *list              // nil without --each
+	bases    map[string]*target // all but what targets look at, by kind and settings
+	requests map[source]poll.Probe
 	names    map[string]int // how often each was given
 	kinds    map[status.Kind]bool
 	again    []string // operands that repeat others
 
 	pollers []poll.Poller
-	lines   []*argv.Line               // of each the settings
+	specs   []*Spec                    // of each the settings
 	named   []string                   // of each the name that its entry gives it, "" for none
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
 	missing []error                    // programs that cannot be run
 }
 
-// A base is what targets of one kind with the same settings have in common: all but what
-// they look at.
-type base struct {
-	target
-	line *argv.Line // with the settings
-}
-
-// A baseKey says which base it is.
-type baseKey struct {
-	kind     status.Kind
-	settings string
-}
-
 // A source is what targets have to have in common to be asked about by one request.
 type source struct {
-	base           *poll.HTTP // all about the request but its URL
 	url            string
+	request        string // all about the request but its URL
 	config         schedule.Config
 	immediate      bool
 	initialDelay   time.Duration
 	attemptTimeout time.Duration
 }
 
-func newSeveralReader(w *wait, l *argv.Line) *severalReader {
+func newSeveralReader(w *wait, s *Spec) *severalReader {
 	return &severalReader{
+		Spec: s,
 		targetReader: targetReader{
-			world: w.world, grace: w.grace, several: true,
-			perHost: l.Count("parallel-max", 1, defaultParallel), bodies: new(poll.Bodies),
+			world: w.world, grace: w.grace, several: true, perHost: s.ParallelMax, bodies: new(poll.Bodies),
 		},
-		line:     l,
-		bases:    make(map[baseKey]*base),
-		requests: make(map[string]*poll.HTTP),
-		sources:  make(map[source]poll.Probe),
+		bases:    make(map[string]*target),
+		requests: make(map[source]poll.Probe),
 		names:    make(map[string]int),
 		kinds:    make(map[status.Kind]bool),
 	}
@@ -86,13 +71,13 @@ func newSeveralReader(w *wait, l *argv.Line) *severalReader {
 
 // readEntries reads what is to be waited for: the URLs among the operands, or the entries
 // of a file.
-func (r *severalReader) readEntries(l *argv.Line) ([]*targets.Entry, error) {
-	if l.Has("targets") {
-		return r.readFile(l)
+func (r *severalReader) readEntries() ([]*targets.Entry, error) {
+	if r.Targets != "" {
+		return r.readFile()
 	}
 	var entries []*targets.Entry
 	given := make(map[string]bool)
-	for _, operand := range l.Operands {
+	for _, operand := range r.Operands {
 		if given[operand] {
 			r.again = append(r.again, poll.TargetName(operand))
 			continue
@@ -104,116 +89,106 @@ func (r *severalReader) readEntries(l *argv.Line) ([]*targets.Entry, error) {
 }
 
 // readFile reads the targets file, with what its entries fill.
-func (r *severalReader) readFile(l *argv.Line) ([]*targets.Entry, error) {
-	name := l.String("targets")
-	if name == "-" && r.world.Streams.InIsTerminal {
-		return nil, argv.Usagef("%s - reads stdin, which is a terminal", l.Origin("targets")).
+func (r *severalReader) readFile() ([]*targets.Entry, error) {
+	if r.Targets == "-" && r.world.Streams.InIsTerminal {
+		return nil, argv.Usagef("%s - reads stdin, which is a terminal", r.Origin("targets")).
 			Hint("kubectl get jobs -o name | poll --targets - ...")
 	}
-	config := targets.Config{Name: name, Flags: entryFlags(), Synonyms: flagSynonyms(), Keys: r.list != nil}
 	var err error
-	if config.Template, err = readTemplate(l); err != nil {
+	if r.template, err = r.readTemplate(); err != nil {
 		return nil, err
 	}
-	text, err := r.world.readFile(name, targets.MaxSize)
-	if err != nil {
-		return nil, argv.Usagef("%s: %w", l.Origin("targets"), err)
+	if err := refuseStdinTwice(r.Line); err != nil {
+		return nil, err
 	}
-	r.file, r.template = targets.Read(text, config), config.Template
-	return r.file.Entries, nil
+	text, err := r.world.readFile(r.Targets, targets.MaxSize)
+	if err != nil {
+		return nil, argv.Usagef("%s: %w", r.Origin("targets"), err)
+	}
+	r.file, err = targets.Read(text, targets.Config{Name: r.Targets, Template: r.template, Keys: r.list != nil})
+	if e, ok := errors.AsType[*targets.Error](err); ok {
+		return nil, argv.Usagef("%w", e).Hint("%s", e.Hint)
+	}
+	return r.file.Entries, err
 }
 
 // readTemplate reads the URL or the command that entries fill, nil if there is none.
-func readTemplate(l *argv.Line) (t *targets.Template, err error) {
+func (r *severalReader) readTemplate() (t *targets.Template, err error) {
 	switch {
-	case l.Has("each") && !hasPlaceholder(l):
+	case r.Each != "" && !r.hasPlaceholder():
 		return nil, nil // the entries are keys of the answer
-	case l.IsCommand():
-		t, err = targets.ParseCommand(l.Operands)
-	case len(l.Operands) == 0:
+	case r.IsCommand:
+		t, err = targets.ParseCommand(r.Operands)
+	case len(r.Operands) == 0:
 		return nil, nil
-	case len(l.Operands) > 1:
-		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(l.Operands), l.Origin("targets")).
+	case len(r.Operands) > 1:
+		return nil, argv.Usagef("%d URLs are given, and with %s one is filled by its entries", len(r.Operands), r.Origin("targets")).
 			Hint("put the URLs into the file, too")
 	default:
-		t, err = targets.ParseURL(l.Operands[0])
+		t, err = targets.ParseURL(r.Operands[0])
 	}
-	if err == nil && l.Has("each") {
-		err = t.Batch(l.Count("batch", 1, 1))
+	if err == nil && r.Each != "" {
+		err = t.Batch(r.Batch)
+	}
+	for _, field := range t.Fields() {
+		if f := r.Flag(field); f != nil && !f.Hidden && !f.WholeRun {
+			return nil, argv.Usagef("{.%[1]s} could be a field or the flag --%[1]s", field).Hint("call the field something else, in the URL and in the file")
+		}
 	}
 	if e, ok := errors.AsType[*targets.TemplateError](err); ok {
-		wrong := argv.Usagef("%s", e.Message)
-		if e.Hint != "" {
-			wrong.Hint("%s", e.Hint)
+		wrong := argv.Usagef("%s", e.Message).Hint("%s", e.Hint)
+		if r.IsCommand && r.Dashes {
+			wrong.Hint("a program to run then: poll --targets %s ... && %s", r.Targets, programName(r.Operands[0]))
 		}
 		return nil, wrong
 	}
 	return t, err
 }
 
-// entryFlags returns what an entry of a targets file may set: the flags that are about
-// one target.
-func entryFlags() map[string]targets.Flag {
-	flags := make(map[string]targets.Flag)
-	for _, f := range waitFlags() {
-		if f.Hidden {
-			continue
-		}
-		flags[f.Name] = targets.Flag{
-			Many:       f.Many,
-			Switch:     f.IsSwitch(),
-			MayBeEmpty: f.MayBeEmpty,
-			Secret:     slices.Contains([]string{"user", "header", "data"}, f.Name),
-			Common: slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group) && f.Name != "key" ||
-				slices.Contains([]string{"seed", "history"}, f.Name),
-		}
-	}
-	return flags
-}
-
 // read reads and checks all targets.
 func (r *severalReader) read(ctx context.Context) error {
-	if r.line.Has("each") {
+	if r.Each != "" {
 		return r.readLists(ctx)
 	}
-	entries, err := r.readEntries(r.line)
+	entries, err := r.readEntries()
 	if err != nil {
 		return err
 	}
 	r.pollers = make([]poll.Poller, 0, len(entries))
 	for i, e := range entries {
 		t, err := r.readEntry(ctx, e)
-		var all *lineError
 		switch {
-		case errors.As(err, &all):
-			return all.error
 		case err != nil && r.file == nil:
-			return argv.Usagef("%s: %w", argv.NameOperand(i, poll.TargetName(e.URL)), err)
+			return argv.Usagef("%s: %w", nameOperand(i, poll.TargetName(e.URL)), err)
 		case err != nil:
-			r.reject(e, err)
-		default:
-			r.add(&t)
+			return r.locate(e, err)
 		}
-	}
-	if r.file != nil {
-		if err := r.file.Err(); err != nil {
-			return argv.Usagef("%w", err)
-		}
+		r.add(&t)
 	}
 	if err := r.refuseUnused(); err != nil {
 		return err
 	}
-	if len(r.learns) == 0 {
-		if err := learning.RefuseUnlearned(r.line); err != nil {
-			return err
+	return errors.Join(r.missing...)
+}
+
+// locate adds the file and the line to an error about an entry, unless it is about the command
+// line.
+func (r *severalReader) locate(e *targets.Entry, err error) error {
+	line := e.Line
+	for _, s := range e.Settings {
+		if strings.HasPrefix(err.Error(), s.Flag) {
+			line = s.Line
 		}
 	}
-	return errors.Join(r.missing...)
+	if strings.HasPrefix(err.Error(), "--") || strings.HasPrefix(err.Error(), "POLL_") {
+		return err
+	}
+	return argv.Usagef("%s:%d: %w", r.file.Name, line, err)
 }
 
 // add takes a target.
 func (r *severalReader) add(t *target) {
-	r.pollers, r.lines, r.named = append(r.pollers, t.poller), append(r.lines, t.line), append(r.named, t.named)
+	r.pollers, r.specs, r.named = append(r.pollers, t.poller), append(r.specs, t.spec), append(r.named, t.named)
 	switch {
 	case r.list != nil:
 		r.list.learns = t.learns
@@ -234,10 +209,7 @@ func (r *severalReader) add(t *target) {
 	}
 }
 
-// A lineError is wrong on the command line, for all targets.
-type lineError struct{ error }
-
-// readEntry reads a target.
+// readEntry reads a target, whose settings hold meanwhile.
 func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t target, err error) {
 	kind := status.KindCommand
 	if e.Command == nil {
@@ -246,97 +218,134 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 		}
 	}
 	r.kinds[kind] = true
+	before := *r.Spec
+	r.Begin()
+	defer func() {
+		*r.Spec = before
+		err = cmp.Or(r.End(), err)
+	}()
 	b, err := r.base(ctx, kind, e.Settings)
 	if err != nil {
-		if _, wrong := r.base(ctx, kind, nil); wrong != nil && wrong.Error() == err.Error() {
-			err = &lineError{err}
-		}
 		return t, err
 	}
-	t = b.target
-	if err := r.aim(b, &t, e); err != nil {
+	t = *b
+	if err := r.aim(&t, e); err != nil {
 		return t, err
 	}
-	t.poller.Target, t.line, t.named = r.name(e, &t), b.line, e.Name
-	return t, r.learn(b, &t, e)
+	t.poller.Target, t.named = r.name(e, &t), e.Name
+	return t, r.learn(&t, e)
 }
 
-// base returns what all targets of a kind with these settings have in common.
-func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*base, error) {
-	key := baseKey{kind, settingsKey(settings, func(string) bool { return true })}
-	if b := r.bases[key]; b != nil {
+// base returns what all targets of a kind with these settings have in common: all but what they
+// look at.
+func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*target, error) {
+	key := baseKey(kind, settings)
+	learns := slices.ContainsFunc(settings, func(s targets.Setting) bool { return s.Flag == "learn" })
+	b := r.bases[key]
+	if b != nil && !learns {
 		return b, nil
 	}
-	var given []argv.Given
-	for _, s := range settings {
-		for _, v := range s.Values {
-			given = append(given, argv.Given{Flag: r.line.Flag(s.Flag), Value: v.Text, Origin: s.Flag})
-		}
+	if err := r.set(settings); b != nil || err != nil {
+		return b, err
 	}
-	l, err := r.line.With(given)
+	bit := bitOf(kind)
+	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
+		return nil, err
+	}
+	t, err := r.readCommon(ctx, r.Spec, kind)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.readProbe(ctx, l, kind)
-	if err = l.ErrOr(err); err == nil {
-		err = r.readRules(l, &t)
+	own := *r.Spec
+	if own.Joblog != "" {
+		own.kept = r.settings()
 	}
-	if err = l.ErrOr(err); err == nil {
-		err = r.readSchedule(l, &t)
-	}
-	if err = l.ErrOr(err); err != nil {
-		return nil, err
-	}
-	if kind == status.KindHTTP {
-		key := settingsKey(settings, r.isOfRequest)
-		t.http = cmp.Or(r.requests[key], t.http)
-		r.requests[key] = t.http
-	}
-	b := &base{t, l}
-	r.bases[key] = b
-	return b, nil
+	t.spec, t.request = &own, r.requestKey()
+	r.bases[key] = &t
+	return &t, nil
 }
 
-// settingsKey is equal for settings with equal values, as far as they are wanted.
-func settingsKey(settings []targets.Setting, wanted func(flag string) bool) string {
-	var keys []string
+// baseKey is equal for entries of one kind with equal settings.
+func baseKey(kind status.Kind, settings []targets.Setting) string {
+	key := strconv.Itoa(int(kind))
 	for _, s := range settings {
-		if wanted(s.Flag) {
-			keys = append(keys, s.Flag+"\x00"+strings.Join(s.Texts(), "\x00"))
+		key += "\x01" + s.Flag + "\x00" + strings.Join(s.Texts, "\x00")
+	}
+	return key
+}
+
+// set sets the flags that an entry sets for itself.
+func (r *severalReader) set(settings []targets.Setting) error {
+	for _, s := range settings {
+		f := r.Flag(s.Flag)
+		switch {
+		case f == nil || f.Hidden:
+			return r.unknownKey(s.Flag)
+		case f.WholeRun:
+			return argv.Usagef("%s: it is for all targets", s.Flag).Hint("give it on the command line: --%s", s.Flag)
+		case len(s.Texts) > 1 && !f.Many:
+			return argv.Usagef("%s: it has one value", s.Flag)
+		}
+		for _, text := range s.Texts {
+			r.Assign(f, text, s.Flag, argv.Entry)
 		}
 	}
-	slices.Sort(keys)
-	return strings.Join(keys, "\x01")
+	return r.Err()
 }
 
-// isOfRequest reports whether a flag is about the request.
-func (r *severalReader) isOfRequest(flag string) bool {
-	return flag == "max-body" || isOfHTTP(r.line, r.line.Flag(flag))
+// unknownKey refuses a key of an entry that is no flag.
+func (r *severalReader) unknownKey(key string) error {
+	err := argv.Usagef("%s: an entry has no such key", key)
+	var names []string
+	for i := range r.Command.Flags {
+		if f := &r.Command.Flags[i]; !f.Hidden && !f.WholeRun {
+			names = append(names, f.Name)
+		}
+	}
+	_, synonym, _ := strings.Cut(argv.Advice("flag "+key), "poll calls it --")
+	if slices.Contains(names, synonym) {
+		return err.Hint("did you mean %s?", synonym)
+	}
+	if meant := words.Nearest(strings.TrimLeft(key, "-"), append(names, "name", "url", "command")); meant != "" {
+		return err.Hint("did you mean %s?", meant)
+	}
+	return err.Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 }
 
 // aim makes a target look at what its entry says.
-func (r *severalReader) aim(b *base, t *target, e *targets.Entry) error {
+func (r *severalReader) aim(t *target, e *targets.Entry) error {
 	switch t.kind {
 	case status.KindCommand:
-		command := *b.command
+		command := *t.command
 		t.command = &command
-		return r.aimCommand(b.line, t, e.Command)
+		return r.aimCommand(r.Spec, t, e.Command)
 	case status.KindTCP:
 		return r.aimTCP(t, e.URL)
 	}
-	key := source{b.http, e.URL, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
-	mayShare := isSafe(b.http) && !b.line.Has("learn") // what is learned sets the schedule
-	if probe := r.sources[key]; probe != nil && mayShare {
+	key := source{e.URL, t.request, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
+	mayShare := isSafe(t.http) && !r.Has("learn") // what is learned sets the schedule
+	if probe := r.requests[key]; probe != nil && mayShare {
 		t.poller.Probe = probe
 		return nil
 	}
-	request := *b.http
+	request := *t.http
 	t.http = &request
-	err := r.aimHTTP(b.line, t, e.URL)
+	err := r.aimHTTP(r.Spec, t, e.URL)
 	if err == nil && mayShare {
-		r.sources[key] = t.poller.Probe
+		r.requests[key] = t.poller.Probe
 	}
 	return err
+}
+
+// requestKey is equal for entries that set all about the request alike.
+func (r *severalReader) requestKey() (key string) {
+	for i := range r.Command.Flags {
+		f := &r.Command.Flags[i]
+		if f.Rank() == argv.Entry && (f.For == ofHTTP || f.Name == "max-body") {
+			key += fmt.Sprintf("%s%q", f.Name, r.Strings(f.Name))
+		}
+	}
+	return key
 }
 
 // isSafe reports whether one request may stand for several that are equal: it starts
@@ -365,80 +374,44 @@ func (r *severalReader) name(e *targets.Entry, t *target) string {
 
 // learn reads the past runs of a target. The name of its history is that of its entry's
 // learn, or that of --learn with the item or the target's name for {}.
-func (r *severalReader) learn(b *base, t *target, e *targets.Entry) error {
-	g := b.line.Last("learn")
-	if g == nil || g.Variable && r.list == nil && !strings.Contains(g.Value, "{}") {
+func (r *severalReader) learn(t *target, e *targets.Entry) error {
+	f, name := r.Flag("learn"), r.String("learn")
+	isOwn := f.Rank() == argv.Entry
+	switch {
+	case name == "" || f.Rank() == argv.Variable && r.list == nil && !strings.Contains(name, "{}"):
 		return nil // or it is meant for one target
+	case !isOwn && r.list == nil && !strings.Contains(name, "{}"):
+		return argv.Usagef("%s %s: several targets need {} in it", f.Origin(), name).
+			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
+	case !isOwn:
+		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
+		r.Assign(f, strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry)
 	}
-	l := b.line
-	if g.Inherited && r.list == nil && !strings.Contains(g.Value, "{}") {
-		err := argv.Usagef("%s %s: several targets need {} in it", g.Origin, g.Value)
-		return &lineError{err.Hint("each then learns apart: %s %s-{}", g.Origin, g.Value)}
-	}
-	if g.Inherited {
-		name := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
-		filled := *g
-		filled.Value = strings.ReplaceAll(g.Value, "{}", name)
-		var err error
-		if l, err = l.With([]argv.Given{filled}); err != nil {
-			return err
-		}
-	}
-	return l.ErrOr(t.readLearning(l))
-}
-
-// reject notes what is wrong with an entry of the file: with one of its settings, if the
-// error begins with the name of it.
-func (r *severalReader) reject(e *targets.Entry, err error) {
-	hint := ""
-	if usage, ok := errors.AsType[*argv.UsageError](err); ok {
-		hint = strings.Join(usage.Hints, "; ")
-	}
-	bad, isExpression := errors.AsType[*expr.Error](err)
-	for i := range e.Settings {
-		s := &e.Settings[i]
-		rest, ofThis := strings.CutPrefix(err.Error(), s.Flag)
-		message := aboutSetting(rest)
-		if !ofThis || message == "" {
-			continue
-		}
-		if !isExpression {
-			r.file.RejectSetting(s, 0, 0, message, hint)
-			return
-		}
-		value := max(0, slices.Index(s.Texts(), bad.Source))
-		if hint = bad.Hint; bad.JQ != "" {
-			hint = strings.TrimPrefix(hint+"; or let jq decide: "+bad.JQ, "; ")
-		}
-		r.file.RejectSetting(s, value, bad.Offset, bad.Message, hint)
-		return
-	}
-	r.file.Reject(e, err.Error(), hint)
-}
-
-// aboutSetting returns what an error says of the setting whose name it begins with, given
-// what follows the name, "" if that was not the whole name.
-func aboutSetting(rest string) string {
-	for _, joint := range []struct{ is, becomes string }{{": ", ""}, {", ", ""}, {" is ", "is "}, {" needs ", "needs "}, {" and ", "it and "}} {
-		if message, ok := strings.CutPrefix(rest, joint.is); ok {
-			return joint.becomes + message
-		}
-	}
-	return ""
+	return r.ErrOr(t.readLearning(r.Spec))
 }
 
 // refuseUnused refuses flags that were typed and are for none of the targets.
 func (r *severalReader) refuseUnused() error {
-	if len(r.pollers) == 0 || r.kinds[status.KindHTTP] {
+	if len(r.pollers) == 0 {
 		return nil
 	}
-	if !r.kinds[status.KindCommand] { // conditions on answers are for others, if there are any
+	var kinds argv.Kinds
+	for kind := range r.kinds {
+		kinds |= bitOf(kind)
+	}
+	if kinds == ofTCP { // conditions on answers are for others, if there are any
 		alone := targetReader{world: r.world}
-		if err := alone.readRules(r.line, &target{kind: status.KindTCP}); err != nil {
+		if err := alone.readRules(r.Spec, &target{kind: status.KindTCP}); err != nil {
 			return err
 		}
 	}
-	return refuseHTTP(r.line, "is for http and https, and no target is")
+	r.Entries = len(r.learns) > 0
+	return r.Settle(kinds, argv.Typed, func(f *argv.Flag) error {
+		if f.For == ofCommand {
+			return unfit(kinds)(f)
+		}
+		return argv.Usagef("%s is for http and https, and no target is", f.Origin())
+	})
 }
 
 // repeated says which targets were given more than once, "" if none was.

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
@@ -16,16 +15,15 @@ import (
 func readTargets(tb testing.TB, stdin string, args ...string) *group {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
-	world := World{Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
-	p := world.program()
+	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
 	var g *group
-	p.Main.Run = func(ctx context.Context, l *argv.Line) error {
-		w := newWait(l, world)
-		err := w.read(ctx, l)
+	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
+		w := newWait(s, world)
+		err := w.read(ctx, s)
 		g = w.group
 		return err
-	}
-	if _, err := p.Run(tb.Context(), args); err != nil {
+	})
+	if err != nil {
 		tb.Fatal(err)
 	}
 	return g

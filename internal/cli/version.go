@@ -2,7 +2,10 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"runtime/debug"
+
+	"github.com/pollcli/poll/internal/argv"
 )
 
 // release is the version of a released program, "v1.2.3". Only the linker sets it,
@@ -29,4 +32,15 @@ func version() string {
 		commit += ")"
 	}
 	return "poll " + cmp.Or(release, info.Main.Version) + commit + " " + info.GoVersion
+}
+
+func versionCommand() *argv.Command {
+	return &argv.Command{
+		Name:     "version",
+		Summary:  "the version, as --version shows it",
+		About:    "poll version shows the version of poll, and what it was built from.",
+		Examples: []argv.Example{{Line: "poll version"}},
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Run:      func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
+	}
 }

@@ -14,62 +14,70 @@ import (
 	"github.com/pollcli/poll/poll"
 )
 
-// waitCommand returns the command that waits: poll without a subcommand.
-func waitCommand(world World) *argv.Command {
-	return &argv.Command{
-		About: "poll waits for a URL or a command: it asks again and again until a condition\n" +
-			"holds, and ends with an exit code that a script can trust.",
-		Examples: []argv.Example{
-			{Line: `poll --until '.state=="done"' https://api.example.com/jobs/42`},
-			{Line: `poll --until '.status.phase=="Running"' -- kubectl get pod web-0 -o json`},
-			{Line: `poll --timeout 2m --interval 1s http://localhost:8080/health`},
-			{Line: `url=$(poll --preset replicate --print '.output[0]' "$prediction") || exit`},
-		},
-		Usage: []string{
-			"poll [flags] URL [URL...]           http, https or tcp; flags may follow",
-			"poll [flags] [--] COMMAND [ARG...]  what follows COMMAND is its own",
-			"poll [flags] --targets FILE|- [URL | [--] COMMAND...]  {} is an entry",
-			"poll [flags] --each EXPR URL | [--] COMMAND...  for each element of a list",
-			"poll [flags] URL -- PROGRAM...      on SUCCESS poll becomes PROGRAM",
-		},
-		Before: "Expressions (poll help conditions):\n" +
-			"  .state  .items[0].name  .meta[\"a/b\"]  .items.#  .a // \"default\"\n" +
-			"  == != < <= > >=  in [\"a\", \"b\"]  contains  startswith  endswith  =~ 'regexp'\n" +
-			"  and  or  not  (...)  any(.items[]; .ok)  all(...)  count(...) > 2\n" +
-			"  .a | length   also type tonumber tostring fromjson ascii_upcase has test ...\n" +
-			"  $status $header.Age $body $error; $exit $stdout $stderr; $elapsed $ENV.SHA\n" +
-			"  jq: [.items[].size] | add > 100   what follows jq: may be any jq program",
-		Flags: waitFlags(),
-		After: "Help on: conditions, waiting, many, fleet, exit-codes, environment, each flag\n" +
-			"(poll help many, poll help until). poll man has all flags.\n" +
-			"Times need a unit (500ms, 30s, 1h30m). Every flag has a variable: POLL_MAX_WAIT.\n" +
-			"Exit codes: 0 SUCCESS, 1 ERROR, 2 usage, 3 attempts exhausted, 4 throttled past\n" +
-			"the deadline, 124 timeout, 125 poll failed, 126/127 cannot run, 128+n signal n.",
-		MaxOperands: argv.Any,
-		Conflicts:   waitConflicts(),
-		Run: func(ctx context.Context, l *argv.Line) error {
-			if l.On("version") {
-				return l.Write(ctx, version()+"\n")
-			}
-			w := newWait(l, world)
-			if err := w.prepare(ctx, l); err != nil {
-				return err
-			}
-			watching, stop, err := watchProcesses(ctx, l)
-			if err != nil {
-				return err
-			}
-			defer stop()
-			if w.group != nil {
-				err = w.runSeveral(watching)
-			} else {
-				_, err = w.run(watching)
-			}
-			w.share.close()
-			w.jobs.close(w.world)
-			return w.then(ctx, l, err)
-		},
+// runWait reads the operands and the environment of a wait, checks what needs no file, and
+// hands it all to wait.
+func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait func(context.Context, *Spec) error) error {
+	kinds, misplaced := s.place(words)
+	if wrong := cmp.Or(words.Err, s.Err()); wrong == nil && (s.Help || s.Version) {
+		return w.about(ctx, s)
+	} else if wrong != nil {
+		misplaced = wrong
+		if words.Err == nil && len(s.Operands) == 0 {
+			misplaced = cmp.Or(s.tookURL(), wrong)
+		}
 	}
+	s.Environ(kinds)
+	if err := cmp.Or(misplaced, s.Err()); err != nil {
+		return err
+	}
+	if s.IsCommand {
+		if err := w.checkCommand(s); err != nil {
+			return err
+		}
+	}
+	s.Entries = s.Targets != ""
+	if err := s.Settle(kinds, argv.Variable, unfit(kinds)); err != nil {
+		if s.IsCommand {
+			return cmp.Or(s.refuseStray(), err)
+		}
+		return err
+	}
+	return wait(ctx, s)
+}
+
+// about answers -h and -V, which other programs give other meanings: they stand alone.
+func (w World) about(ctx context.Context, s *Spec) error {
+	switch {
+	case len(s.Operands) > 0 && s.Help:
+		return argv.Usagef("-h is --help, and stands alone").
+			Hint("a host and a port are waited for as tcp://HOST:PORT")
+	case len(s.Operands) > 0:
+		return argv.Usagef("-V is --version, and stands alone")
+	case s.Help:
+		return s.Write(ctx, w.shortHelp(s))
+	}
+	return s.Write(ctx, version()+"\n")
+}
+
+// wait waits as the spec says.
+func (w World) wait(ctx context.Context, s *Spec) error {
+	own := newWait(s, w)
+	if err := own.prepare(ctx, s); err != nil {
+		return err
+	}
+	watching, stop, err := watchProcesses(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if own.group != nil {
+		err = own.runSeveral(watching)
+	} else {
+		_, err = own.run(watching)
+	}
+	own.share.close()
+	own.jobs.close(own.world)
+	return own.then(ctx, s, err)
 }
 
 // A wait is what the command line says about waiting, checked.

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -54,15 +56,28 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// What other tools call a flag leads to flags that exist.
-func TestFlagSynonyms(t *testing.T) {
+// What other tools call a flag leads to flags that exist, and every hint can be found.
+func TestHints(t *testing.T) {
 	t.Parallel()
-	for word, meant := range flagSynonyms() {
-		if waitFlags().Lookup(meant) == nil {
-			t.Errorf("%s leads to %s, which does not exist", word, meant)
+	table := waitFlags()
+	for row := range strings.Lines(page(t, "internal/argv/hints.txt")) {
+		pattern, hint, isRow := strings.Cut(strings.TrimSpace(row), "\t")
+		if !isRow {
+			continue
 		}
-		if f := waitFlags().Lookup(word); f != nil {
-			t.Errorf("%s is a flag", word)
+		if _, err := regexp.Compile(pattern); err != nil {
+			t.Error(err)
+		}
+		for _, m := range regexp.MustCompile(`poll calls it --([a-z0-9-]+)`).FindAllStringSubmatch(hint, -1) {
+			if table.Lookup(m[1]) == nil {
+				t.Errorf("%s leads to --%s, which does not exist", pattern, m[1])
+			}
+		}
+		kind, words, _ := strings.Cut(pattern, " ")
+		for word := range strings.SplitSeq(strings.Trim(words, "(?:)"), "|") {
+			if f := table.Lookup(word); kind == "flag" && f != nil {
+				t.Errorf("%s is a flag", word)
+			}
 		}
 	}
 }
@@ -70,8 +85,7 @@ func TestFlagSynonyms(t *testing.T) {
 // A conflict whose flags do not exist would never be found out.
 func TestConflicts_exist(t *testing.T) {
 	t.Parallel()
-	p := testProgram()
-	for _, command := range append(p.Commands(), p.Main) {
+	for _, command := range append(testWorld().commands(), newSpec().Command) {
 		for _, c := range command.Conflicts {
 			for _, name := range []string{c.Flag, c.Other} {
 				if f := command.Flags.Lookup(name); f != nil && f.Name != name || f == nil && command.Name != "simulate" {
@@ -86,20 +100,17 @@ func TestConflicts_exist(t *testing.T) {
 func TestConflicts_refused(t *testing.T) {
 	t.Parallel()
 	table := waitFlags()
-	values := map[string]string{"strategy": "linear", "progress": "json"}
+	values := map[string]string{"strategy": "linear", "progress": "json", "D": "1s", "PCT": "10%"}
 	spell := func(name string) string {
 		if table.Lookup(name).IsSwitch() {
 			return "--" + name
 		}
-		value := values[name]
-		if value == "" {
-			value = "1"
-		}
+		value := cmp.Or(values[name], values[table.Lookup(name).Value], "1")
 		return fmt.Sprintf("--%s=%s", name, value)
 	}
 	for _, c := range waitConflicts() {
 		for _, args := range [][]string{{spell(c.Flag), spell(c.Other), "ls"}, {spell(c.Other), spell(c.Flag), "ls"}} {
-			if _, err := testProgram().Run(t.Context(), args); err == nil || !strings.Contains(err.Error(), "contradict") {
+			if _, err := lineOf(t, args, nil); err == nil || !strings.Contains(err.Error(), "contradict") {
 				t.Errorf("%q is accepted", args)
 			}
 		}

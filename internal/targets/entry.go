@@ -1,8 +1,10 @@
 package targets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,10 +13,11 @@ import (
 
 // A node is a value of a file, whatever its format.
 type node struct {
-	Value   // of a text; of anything else, where it is
-	kind    kind
-	items   []node   // of a list
-	members []member // of an object
+	kind  kind
+	line  int
+	text  string // of a text, as it is written; of anything bad, why
+	keys  []node // of an object
+	items []node // of a list, or the values of the keys
 }
 
 type kind uint8
@@ -24,106 +27,207 @@ const (
 	kindNull             // null, or nothing
 	kindList
 	kindObject
-	kindBad // what no entry can hold; the text says why
+	kindBad // what no entry can hold
 )
 
-type member struct {
-	key   Value
-	value node
-}
+// The keys of an object that are no flags.
+const (
+	keyName    = "name"
+	keyURL     = "url"
+	keyCommand = "command"
+)
 
 const (
-	// maxNesting is how deep lists and objects are nested in an entry: an object, a list
-	// of values, and one for what is refused in words of its own.
-	maxNesting = 3
-	// maxValues is how many values a list in an entry has.
-	maxValues = 1000
+	maxKeys   = 100  // of an object
+	maxKey    = 64   // the longest key, in bytes
+	maxValues = 1000 // of a list in an entry
 )
 
-// full reports that there are too many entries, at the place of one.
-func (f *File) full(at int) bool {
-	if f.count < maxEntries {
-		return false
+// entry takes an entry.
+func (f *File) entry(n node) error {
+	if f.count++; f.count > maxEntries {
+		return wrong(n.line, "", "the file has more than 1,000,000 entries")
 	}
-	f.rejectAt(at, "the file has more than 1,000,000 entries", "")
-	return true
-}
-
-// entry takes an entry that begins at a byte of the file.
-func (f *File) entry(at int, n node) {
-	f.count++
-	before := f.found
-	e := &Entry{start: at, at: n.Value}
-	e.Line, e.Column = f.index().position(at)
+	e := &Entry{Line: n.line}
+	var err error
 	switch n.kind {
 	case kindText:
-		f.readText(e)
+		err = f.readText(e, n)
 	case kindObject:
-		f.readObject(e, n)
+		err = f.readObject(e, n)
 	default:
-		f.rejectAt(n.at, n.instead("a text or an object"), "")
+		err = n.not("a text or an object")
 	}
-	if f.found == before {
-		f.add(e)
+	if err != nil {
+		return err
 	}
+	return f.add(e)
 }
 
-// instead says what a node is where something else is needed.
-func (n *node) instead(needed string) string {
-	is := "this is a text"
-	switch n.kind {
-	case kindNull:
-		is = "there is nothing"
-	case kindList:
-		is = "this is a list"
-	case kindObject:
-		is = "this is an object"
-	case kindBad:
-		return n.Text
+// not says what a node is where something else is needed.
+func (n *node) not(needed string) error {
+	is := map[kind]string{kindText: "this is a text", kindNull: "there is nothing", kindList: "this is a list", kindObject: "this is an object"}[n.kind]
+	if n.kind == kindBad {
+		return wrong(n.line, "", "%s", n.text)
 	}
-	return needed + " is needed here, and " + is
+	return wrong(n.line, "", "%s is needed here, and %s", needed, is)
+}
+
+// about adds the key to an error about its value.
+func about(key string, err error) error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.Err = fmt.Errorf("%s: %w", key, e.Err)
+	}
+	return err
 }
 
 // readText reads an entry that is a text: a URL, or an item for the template.
-func (f *File) readText(e *Entry) {
-	e.Item = e.at.Text
+func (f *File) readText(e *Entry, n node) error {
+	e.Item = n.text
+	err := n.oneLine()
 	switch {
-	case !f.checkText("", e.at):
-		return
-	case f.config.Template == nil && f.config.Keys:
+	case err != nil:
+		return err
+	case f.config.Template != nil:
 		e.Name = e.Item
-		return
-	case f.config.Template == nil && !strings.Contains(e.Item, "://"):
-		f.findIn("", e.at, 0, "the entry is no URL, and there is none that it could fill",
-			"a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}")
-		return
-	case f.config.Template == nil:
-		e.URL = e.Item
-		return
+		return f.fill(e, nil)
+	case f.config.Keys:
+		e.Name = e.Item
+		return nil
+	case !strings.Contains(e.Item, "://"):
+		return wrong(n.line, "a URL begins with http://, https:// or tcp://; one to fill: poll --targets FILE https://api.example.com/jobs/{}",
+			"the entry is no URL, and there is none that it could fill")
 	}
-	e.Name = e.Item
-	f.fill(e, func(field string) (Value, string) {
-		if field == "" {
-			return e.at, ""
-		}
-		return e.at, "the entry is a text, and " + hole(field) + " needs an object with that field"
-	})
+	e.URL = e.Item
+	return nil
 }
 
-// checkText refuses an item, a name or a URL that is empty, too long or not on one line.
-func (f *File) checkText(key string, v Value) bool {
-	i := strings.IndexFunc(v.Text, unicode.IsControl)
+// oneLine refuses what is no text, or is empty, too long or not on one line.
+func (n *node) oneLine() error {
 	switch {
-	case v.Text == "":
-		f.findIn(key, v, 0, "the text is empty", "")
-	case len(v.Text) > maxText:
-		f.findIn(key, v, 0, fmt.Sprintf("the text is longer than %d KiB", maxText>>10), "")
-	case i >= 0:
-		f.findIn(key, v, i, "the text holds a control character", "")
-	default:
-		return true
+	case n.kind != kindText:
+		return n.not("a text")
+	case n.text == "":
+		return wrong(n.line, "", "the text is empty")
+	case len(n.text) > maxText:
+		return wrong(n.line, "", "the text is longer than %d KiB", maxText>>10)
+	case strings.ContainsFunc(n.text, unicode.IsControl):
+		return wrong(n.line, "", "the text holds a control character")
 	}
-	return false
+	return nil
+}
+
+// readObject reads an entry that is an object.
+func (f *File) readObject(e *Entry, n node) error {
+	if len(n.keys) > maxKeys {
+		return wrong(n.line, "", "the entry has more than %d keys", maxKeys)
+	}
+	fields := map[string]string{}
+	for i, key := range n.keys {
+		isText := key.kind == kindText && len(key.text) <= maxKey
+		switch {
+		case !isText:
+			return wrong(key.line, "", "an entry has no such key")
+		case slices.ContainsFunc(n.keys[:i], func(k node) bool { return k.text == key.text }):
+			return wrong(key.line, "several values stand in a list: "+key.text+": [A, B]", "%s: it is given twice", key.text)
+		}
+		if err := f.readKey(e, key, n.items[i], fields); err != nil {
+			return err
+		}
+	}
+	e.Item = e.Name
+	switch {
+	case f.config.Template != nil:
+		return f.fill(e, fields)
+	case f.config.Keys && e.Name == "":
+		return wrong(n.line, "", "the entry has no name")
+	case f.config.Keys:
+	case e.URL == "" && e.Command == nil:
+		return wrong(n.line, "", "the entry has neither a url nor a command")
+	case e.URL != "" && e.Command != nil:
+		return wrong(n.line, "give one of them, or two entries", "the entry has both a url and a command")
+	}
+	return nil
+}
+
+// readKey reads a key with its value.
+func (f *File) readKey(e *Entry, key, value node, fields map[string]string) error {
+	isTarget := key.text == keyURL || key.text == keyCommand
+	switch {
+	case key.text == keyName:
+		e.Name = value.text
+		return about(keyName, value.oneLine())
+	case f.config.Keys:
+		return wrong(key.line, "all elements are asked about and judged alike, by the command line", "%s: an entry is the key of an element here, and only has a name", key.text)
+	case slices.Contains(f.config.Template.Fields(), key.text):
+		fields[key.text] = value.text
+		return about(key.text, value.oneLine())
+	case isTarget && f.config.Template != nil:
+		return wrong(key.line, "give one of them", "%s: there is a URL or a command already, which the entries fill", key.text)
+	case key.text == keyURL:
+		e.URL = value.text
+		return about(keyURL, value.oneLine())
+	case key.text == keyCommand && value.kind != kindList:
+		return about(keyCommand, wrong(value.line, "such as [kubectl, get, job, a, -o, json]; a line for the shell is [sh, -c, LINE]", "a list of words is needed here"))
+	}
+	texts, err := value.texts()
+	if err != nil {
+		return about(key.text, err)
+	}
+	if key.text == keyCommand {
+		e.Command = texts
+		return nil
+	}
+	e.Settings = append(e.Settings, Setting{key.text, texts, key.line})
+	return nil
+}
+
+// texts returns the text of a value, or those of a list.
+func (n *node) texts() ([]string, error) {
+	if n.kind != kindList {
+		n = &node{kind: kindList, line: n.line, items: []node{*n}}
+	}
+	if len(n.items) == 0 || len(n.items) > maxValues {
+		return nil, wrong(n.line, "", "the list is empty, or has more than %d values", maxValues)
+	}
+	texts := make([]string, len(n.items))
+	for i, item := range n.items {
+		switch {
+		case item.kind == kindObject:
+			return nil, wrong(item.line, "a text with such characters stands in quotes: 'Accept: text/plain'", "a text is needed here, and this is an object")
+		case item.kind != kindText:
+			return nil, item.not("a text")
+		case strings.Contains(item.text, "\x00"):
+			return nil, wrong(item.line, "", "the text holds a NUL byte")
+		}
+		texts[i] = item.text
+	}
+	return texts, nil
+}
+
+// fill fills the template with the item, and the fields of an object; nil if it is a text.
+func (f *File) fill(e *Entry, fields map[string]string) error {
+	var err error
+	e.URL, e.Command, err = f.config.Template.fill(func(field string) ([]string, error) {
+		text, found := fields[field]
+		if field == "" || field == keyName && fields != nil {
+			text, found = e.Item, e.Item != ""
+		}
+		switch {
+		case found:
+			return []string{text}, nil
+		case fields == nil:
+			return nil, errors.New("the entry is a text, and " + hole(field) + " needs an object with that field")
+		}
+		return nil, fmt.Errorf("the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
+	})
+	if misfit, ok := errors.AsType[*template.Misfit](err); ok {
+		err = errors.New("in the URL, the text " + misfit.Problem)
+	}
+	if err != nil {
+		return wrong(e.Line, "", "%w", err)
+	}
+	return nil
 }
 
 // hole returns a field as it stands in a template.
@@ -132,33 +236,4 @@ func hole(field string) string {
 		return template.Item
 	}
 	return "{." + field + "}"
-}
-
-// fill fills the template with what value returns for a field.
-func (f *File) fill(e *Entry, value func(field string) (v Value, problem string)) {
-	var last Value
-	key := ""
-	var err error
-	e.URL, e.Command, err = f.config.Template.fill(func(field string) ([]string, error) {
-		v, problem := value(field)
-		last, key = v, field
-		if problem != "" {
-			key = ""
-			return nil, errors.New(problem)
-		}
-		return []string{v.Text}, nil
-	})
-	if err == nil {
-		return
-	}
-	message := err.Error()
-	if misfit, ok := errors.AsType[*template.Misfit](err); ok {
-		message = "in the URL, the text " + misfit.Problem
-	}
-	if e.at.form != formNone {
-		key = "" // the entry is a text
-	} else if key == "" && last.form != formNone {
-		key = keyName
-	}
-	f.findIn(key, last, 0, message, "")
 }

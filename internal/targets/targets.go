@@ -6,10 +6,13 @@
 package targets
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -27,10 +30,6 @@ const (
 type Config struct {
 	// Name is what errors call the file; "-" is stdin.
 	Name string
-	// Flags are the flags by their names.
-	Flags map[string]Flag
-	// Synonyms maps what other programs call a flag to its name here. It may be nil.
-	Synonyms map[string]string
 	// Template is what the entries fill. Without one, each is a target by itself.
 	Template *Template
 	// Keys makes each entry the key of an element in a list: a text, or an object with only a
@@ -38,32 +37,19 @@ type Config struct {
 	Keys bool
 }
 
-// A Flag says what an entry may make of a flag.
-type Flag struct {
-	Many       bool // it may be repeated: the value may be a list
-	Switch     bool // its value is true or false
-	Secret     bool // an error shows no value of it
-	MayBeEmpty bool // the empty text is a value
-	Common     bool // it holds for all targets: an entry cannot set it
-}
-
-// A File is a targets file that was read. What is wrong with it is collected, so that
-// all of it can be shown: see [File.Err].
+// A File is a targets file that was read.
 type File struct {
-	// Entries are the targets in the order of the file, each once. An entry that is wrong
-	// may be missing.
+	// Name is what errors call the file.
+	Name string
+	// Entries are the targets in the order of the file, each once.
 	Entries []*Entry
 	// Repeats are entries that were left out, since each is the same as an earlier one.
 	Repeats []Repeat
 
-	config    Config
-	text      string
-	positions *index // made when it is needed
-	known     map[identity]*Entry
-	named     map[string]*Entry
-	count     int       // of all entries, also wrong ones
-	findings  []finding // the first, in the order of the file
-	found     int       // how many there are
+	config Config
+	known  map[string]*Entry // by all that makes an entry this one
+	named  map[string]*Entry
+	count  int
 }
 
 // A Repeat is the line of an entry, and that of an earlier one that is the same.
@@ -71,8 +57,7 @@ type Repeat struct{ Line, First int }
 
 // An Entry is a target. Either URL or Command is set.
 type Entry struct {
-	Line, Column int // from 1; the column is in characters
-
+	Line int // from 1
 	// Name is the name that the entry gives or, with a template, the item; "" if none.
 	Name string
 	// Item is what {} stands for: the text of the entry, or the name of an object.
@@ -81,119 +66,150 @@ type Entry struct {
 	Command []string
 	// Settings are the flags that the entry sets, in its order.
 	Settings []Setting
-
-	start int    // where it begins, in bytes
-	at    Value  // its text, or that of its url
-	key   string // the key of that text, "" if it is the entry
 }
 
-// A Setting is a flag with its values: one, unless the flag may be repeated. That of a
-// switch is "true" or "false".
+// A Setting is a key with its values, which is to be the name of a flag.
 type Setting struct {
-	Flag   string
-	Values []Value
+	Flag  string
+	Texts []string
+	Line  int
 }
 
-// Texts returns the values.
-func (s *Setting) Texts() []string {
-	texts := make([]string, len(s.Values))
-	for i, v := range s.Values {
-		texts[i] = v.Text
+// An Error is what is wrong in a targets file. It repeats nothing of it but a key.
+type Error struct {
+	File string
+	Line int // from 1; 0 if it is the file as a whole
+	Err  error
+	Hint string // "" for none
+}
+
+// Error returns the place and the message: "targets.yaml:14: until: it is empty".
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return fmt.Sprintf("%s: %v", e.File, e.Err)
 	}
-	return texts
+	return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err)
 }
 
-// A Value is a text with the place in the file where it stands.
-type Value struct {
-	Text string
-	at   int // where it begins, in bytes
-	form form
+func (e *Error) Unwrap() error { return e.Err }
+
+// wrong makes an error about a line, which the reader of the file completes.
+func wrong(line int, hint, format string, args ...any) *Error {
+	return &Error{Line: line, Err: fmt.Errorf(format, args...), Hint: hint}
 }
 
-// A form is how a value is written.
-type form uint8
-
-const (
-	formPlain  form = iota
-	formSingle      // in single quotes
-	formDouble      // in double quotes
-	formBlock       // below | or >
-	formNone        // not at all: it is a list or an object
-)
-
-// Read reads the text of a file. [File.Err] says what is wrong with it; what else the
-// caller finds wrong with an entry is added by [File.Reject] and [File.RejectSetting].
-func Read(text []byte, c Config) *File {
-	f := &File{config: c}
+// Read reads the text of a file. The error is an [*Error]: the first one.
+func Read(text []byte, c Config) (*File, error) {
+	f := &File{Name: c.Name, config: c, known: make(map[string]*Entry), named: make(map[string]*Entry)}
 	if c.Name == "-" {
-		f.config.Name = "stdin"
+		f.Name = "stdin"
 	}
-	if f.decode(text) {
-		f.readFormat()
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	err := check(text)
+	if err == nil {
+		err = f.read(text)
 	}
-	return f
+	if e, ok := errors.AsType[*Error](err); ok {
+		e.File = f.Name
+	}
+	return f, err
 }
 
-// readFormat reads the text in the format that it has.
-func (f *File) readFormat() {
-	likely := min(strings.Count(f.text, "\n"), 1<<16)
-	f.known, f.named = make(map[identity]*Entry, likely), make(map[string]*Entry, likely)
-	switch format, at := f.detect(); format {
-	case formatJSON:
-		f.readJSON(at)
-	case formatYAML:
-		f.readYAML()
-	default:
-		f.readLines()
+// check refuses what is no text.
+func check(text []byte) error {
+	switch nul := bytes.IndexByte(text, 0); {
+	case len(text) > MaxSize:
+		return wrong(0, "", "it is larger than %d MiB, the most that is read", MaxSize>>20)
+	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")):
+		return wrong(0, "PowerShell writes UTF-8 by: ... | Set-Content -Encoding utf8 FILE", "it is UTF-16, and only UTF-8 is read")
+	case nul >= 0:
+		return wrong(lineOf(text, nul), "write one entry a line: tr '\\0' '\\n' makes lines of what find -print0 writes", "a NUL byte, which no text holds")
+	case !utf8.Valid(text):
+		return wrong(lineOf(text, bytes.IndexRune(text, utf8.RuneError)), "", "a byte that is not UTF-8")
 	}
+	return nil
 }
 
-// index returns the index of the text.
-func (f *File) index() *index {
-	if f.positions == nil {
-		f.positions = newIndex(f.text)
-	}
-	return f.positions
+// lineOf returns the line of a byte.
+func lineOf(text []byte, at int) int {
+	return 1 + bytes.Count(text[:min(max(at, 0), len(text))], []byte("\n"))
 }
 
-// add takes an entry, unless it repeats another or has the name of another.
-func (f *File) add(e *Entry) {
+// read reads the text in the format that it has, by how the first line begins that is neither
+// blank nor a comment.
+func (f *File) read(text []byte) error {
+	at := 0
+	for line := range bytes.Lines(text) {
+		word := string(bytes.TrimSpace(line))
+		switch {
+		case word == "" || word[0] == '#':
+			at += len(line)
+			continue
+		case strings.IndexByte(`[{"`, word[0]) >= 0:
+			return f.readJSON(text, at)
+		case word == "-" || isYAMLEntry(word) || strings.HasPrefix(word, "---") || strings.HasPrefix(word, "%YAML"):
+			return f.readYAML(text)
+		}
+		break
+	}
+	return f.readLines(string(text))
+}
+
+// isYAMLEntry reports whether a line without the space before it begins an entry of a
+// YAML list.
+func isYAMLEntry(line string) bool {
+	return len(line) > 1 && line[0] == '-' && (line[1] == ' ' || line[1] == '\t')
+}
+
+// readLines reads plain lines.
+func (f *File) readLines(text string) error {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		key, rest, isKey := strings.Cut(line, ":")
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case isYAMLEntry(line) || line[0] == '{':
+			return wrong(number, "a file is all plain lines, all JSON or all YAML", "this line is an entry of another format than the lines before it")
+		case f.count == 0 && isKey && (rest == "" || rest[0] == ' ') && slices.Contains([]string{"targets", keyName, keyURL, keyCommand, "until"}, key):
+			return wrong(number, `in YAML each entry begins with "- ": - `+key+": ...", "the file is a list, and this line is a key of an object")
+		}
+		if err := f.entry(node{kind: kindText, text: line, line: number}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add takes an entry, unless it repeats another.
+func (f *File) add(e *Entry) error {
 	id := e.identity()
 	if first := f.known[id]; first != nil {
 		f.Repeats = append(f.Repeats, Repeat{e.Line, first.Line})
-		return
+		return nil
 	}
 	f.known[id] = e
 	if e.Name != "" {
 		if other := f.named[e.Name]; other != nil {
-			f.rejectAt(e.start, fmt.Sprintf("the target of line %d has the same name, and is not the same", other.Line),
-				"give each a name of its own")
-			return
+			return wrong(e.Line, "give each a name of its own", "the target of line %d has the same name, and is not the same", other.Line)
 		}
 		f.named[e.Name] = e
 	}
 	f.Entries = append(f.Entries, e)
+	return nil
 }
 
-// An identity is equal for two entries that are the same target.
-type identity struct{ name, target, settings string }
-
-func (e *Entry) identity() identity {
-	id := identity{e.Name, e.URL, ""}
-	if e.URL == "" {
-		id.target = strings.Join(e.Command, "\x00")
+// identity is equal for two entries that are the same target.
+func (e *Entry) identity() string {
+	if e.Settings == nil && e.Command == nil && e.Name == "" {
+		return e.URL
 	}
-	byName := func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) }
-	settings := e.Settings
-	if !slices.IsSortedFunc(settings, byName) {
-		settings = slices.Clone(settings)
-		slices.SortFunc(settings, byName)
-	}
+	settings := slices.SortedFunc(slices.Values(e.Settings), func(a, b Setting) int { return cmp.Compare(a.Flag, b.Flag) })
+	id := e.Name + "\x00" + e.URL + "\x00" + strings.Join(e.Command, "\x00")
 	for _, s := range settings {
-		id.settings += "\x01" + s.Flag
-		for _, v := range s.Values {
-			id.settings += "\x00" + v.Text
-		}
+		id += "\x01" + s.Flag + "\x00" + strings.Join(s.Texts, "\x00")
 	}
 	return id
 }

@@ -37,7 +37,7 @@ func ParseURL(s string) (*Template, error) {
 	for _, hole := range u.Holes() {
 		field := strings.TrimPrefix(hole, ".")
 		if hole != "" && (field == hole || !fieldName().MatchString(field)) {
-			err := &TemplateError{"in braces stands nothing, or a field of an entry: {} or {.id}", "a brace itself is written %7B"}
+			err := &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}", "a brace itself is written %7B"}
 			if fieldName().MatchString(hole) {
 				err.Hint = "did you mean {}, or {." + hole + "} for a field of an entry that is an object?"
 			}
@@ -70,8 +70,8 @@ func ParseCommand(args []string) (*Template, error) {
 	return &Template{args: args}, nil
 }
 
-// holes returns the fields of the holes, "" for the item.
-func (t *Template) holes() []string {
+// Fields returns the fields of the holes, "" for the item.
+func (t *Template) Fields() []string {
 	switch {
 	case t == nil:
 		return nil

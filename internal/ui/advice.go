@@ -86,7 +86,7 @@ func remedy(a status.Advice) string {
 	case status.AdviceFollow:
 		return "to say where to look: --follow EXPR; to repeat the request in each attempt: --follow none"
 	case status.AdviceKey:
-		return "to name the elements otherwise: --key EXPR, which may be repeated"
+		return "to name the elements otherwise: --id EXPR, which may be repeated"
 	case status.AdviceFinalStates:
 		return fmt.Sprintf("to name the final state: --until '%s==\"...\"'", a.Path)
 	case status.AdviceEach:

@@ -164,7 +164,7 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 	told := advice(o)
 	if r.list != nil && !r.seen && o.Observation.Presence == status.Missing {
 		r.setReason(neverSeen)
-		told = []string{"hint: an element's name is what --key reads in it, or else its .id, .name or .metadata.name"}
+		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	} else {
 		r.setReason(oneLine(decisive(o)))
 	}

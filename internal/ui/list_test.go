@@ -122,7 +122,7 @@ func TestList_words(t *testing.T) {
 			"1 timed out, never seen: 43", "1 timed out, last .state is",
 		}, []string{"5 elements", "target"}},
 		"failed": {aFailedList(), []string{
-			"ERROR      https://api.example.com/jobs: two elements are named 41", "--key EXPR", "2 failed, two elements are named 41: 41, 42",
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 failed, two elements are named 41: 41, 42",
 			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
 		}, []string{"ERROR      41", "ERROR      42"}},
 	} {

@@ -35,6 +35,9 @@ type Value struct {
 	JSON []byte // as JSON
 }
 
+// Nothing returns the value of what gives none: it is printed as nothing, and is null as JSON.
+func Nothing() Value { return Value{JSON: []byte("null")} }
+
 // A GivenUp reports that the deadline or a signal came before a value.
 type GivenUp struct {
 	Ending poll.Ending
@@ -100,6 +103,8 @@ func (out Output) printsBody() bool {
 func (r Result) Answer() []byte {
 	switch {
 	case r.Outcome.Ending != poll.Succeeded:
+		return nil
+	case len(r.values) == 1 && r.values[0].Text == "" && string(r.values[0].JSON) == "null":
 		return nil
 	case len(r.values) > 0:
 		return []byte(tabbed(r.values, strings.Clone) + "\n")

@@ -27,8 +27,8 @@ func Flags(group string) argv.Flags {
 		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, Group: group, Usage: "higher: fewer attempts, later notice; % or D"},
 		{Name: "age", Value: "D", Default: "0", Group: group, Usage: "how long the operation has been running already"},
 		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", Group: group, Usage: "keep past runs here"},
-		{Name: "started-at", Value: "EXPR", Distinctive: true, Rare: true, Group: group, Usage: "when it started, from the last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, Rare: true, Group: group, Usage: "when it ended, from the last answer"},
+		{Name: "started-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it started, from the last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, Group: group, Usage: "when it ended, from the last answer"},
 	}
 }
 

@@ -129,7 +129,7 @@ func peak(line ...string) func() (float64, error) {
 func size() table {
 	return table{
 		title: "Size of the binary",
-		about: "Built as for a release: CGO_ENABLED=0, -trimpath -tags=urfave_cli_no_template -ldflags='-s -w'. Limit: 16 MB.",
+		about: "Built as for a release: CGO_ENABLED=0, -trimpath -tags=urfave_cli_no_docs -ldflags='-s -w'. Limit: 16 MB.",
 		print: func(out io.Writer, w *workshop) error {
 			return contest{"", mebibytes, []entry{
 				{"poll", w.poll, bytesOf(w.poll)},

@@ -44,7 +44,7 @@ func prepare(dir, before string, rounds int) (*workshop, error) {
 		if pkg == "." {
 			*program = filepath.Join(dir, "poll")
 		}
-		build := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_template", "-ldflags=-s -w", "-o", *program, pkg)
+		build := exec.Command("go", "build", "-trimpath", "-tags=urfave_cli_no_docs", "-ldflags=-s -w", "-o", *program, pkg)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		out, err := build.CombinedOutput()
 		if err != nil {

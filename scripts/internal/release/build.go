@@ -58,7 +58,7 @@ func (r *release) build() error {
 }
 
 func (r *release) buildFor(t target, to string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-tags=urfave_cli_no_template",
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-tags=urfave_cli_no_docs",
 		"-ldflags="+linkFlags(r.version), "-o", to, ".")
 	cmd.Env = append(os.Environ(), t.environment()...)
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -5,32 +5,31 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
 
-	"github.com/urfave/cli/v3"
+	"github.com/urfave/cli/v2"
 )
 
 func main() {
-	app := &cli.Command{
+	app := &cli.App{
 		Flags: []cli.Flag{&cli.StringFlag{Name: "url"}, &cli.BoolFlag{Name: "attend"}},
-		Action: func(ctx context.Context, c *cli.Command) error {
+		Action: func(c *cli.Context) error {
 			if url := c.String("url"); url != "" {
 				_, err := http.Get(url)
 				return err
 			}
-			cmd := exec.CommandContext(ctx, c.Args().First(), c.Args().Tail()...)
+			cmd := exec.CommandContext(c.Context, c.Args().First(), c.Args().Tail()...)
 			if c.Bool("attend") {
 				return attend(cmd)
 			}
 			return cmd.Run()
 		},
 	}
-	if app.Run(context.Background(), os.Args) != nil {
+	if app.Run(os.Args) != nil {
 		os.Exit(1)
 	}
 }

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unfinished is what people wait for at the wrong server, or in the wrong way.
+var unfinished = map[string]string{
+	"/running": `{"state":"running","progress":40,"status":"IN_PROGRESS","n":"5","items":[{"id":1}],"ready":true}`,
+	"/list":    `{"jobs":[{"id":1,"status":"finished"}]}`,
+	"/text":    "all done", "/500": "oops error", "/401": "no", "/login": "<html>login</html>",
+}
+
+func serveUnfinished(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/302login":
+		http.Redirect(w, r, "/login", http.StatusFound)
+		return
+	case "/500":
+		w.WriteHeader(http.StatusInternalServerError)
+	case "/401":
+		w.WriteHeader(http.StatusUnauthorized)
+	case "/list":
+		w.Header().Set("Link", `</list?page=2>; rel="next"`)
+	}
+	io.WriteString(w, unfinished[r.URL.Path])
+}
+
+// TestMistakes types what people type at first, in testdata/mistakes.txt. Each line is rated: A
+// has the cause and what to type instead, or says what it did; B has only the cause. No line
+// ends in a SUCCESS without a word about it.
+func TestMistakes(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/mistakes.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(serveUnfinished))
+	t.Cleanup(server.Close)
+	dir := t.TempDir()
+	for name, content := range map[string]string{"ids": "a\n", "token": "s3cret\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	given := strings.NewReplacer("$URL", server.URL, "$DIR", dir)
+	rated := map[string]int{}
+	for block := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
+		first, wanted, _ := strings.Cut(block, "\n")
+		rating, line, _ := strings.Cut(first, " ")
+		rated[rating]++
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			world, out := worldOf(t, "POLL_TIMEOUT=2s POLL_MAX_ATTEMPTS=2 POLL_MAX_WAIT=10ms "+given.Replace(line))
+			world.began = time.Now()
+			code := Run(t.Context(), world)
+			for want := range strings.Lines(wanted) {
+				if want = strings.TrimSpace(strings.TrimPrefix(want, "> ")); !strings.Contains(out.err.String(), given.Replace(want)) {
+					t.Errorf("have exit code %d and\n%swant %s", code, &out.err, want)
+				}
+			}
+			if wanted == "" || code == ExitSuccess && !strings.Contains(out.err.String(), "note: ") && !strings.Contains(out.err.String(), "after a redirect") {
+				t.Errorf("it ends with a silent SUCCESS:\n%s", &out.err)
+			}
+		})
+	}
+	if rated["A"] < 75 || rated["C"] > 0 {
+		t.Errorf("have %v, want at least 75 A and no C", rated)
+	}
+}

@@ -1,0 +1,366 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/pollcli/poll/docs"
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/words"
+)
+
+// place takes the operands, and returns the kinds of what they are.
+func (s *Spec) place(w *argv.Words) (argv.Kinds, error) {
+	s.Operands, s.Dashes = w.Operands, w.Dashes
+	switch {
+	case len(w.Operands) > 0 && w.Dashes:
+		s.Then = w.Rest
+	case len(w.Operands) == 0 && w.Dashes && len(w.Rest) > 0 && hasScheme(w.Rest[0]):
+		s.Operands = w.Rest
+	default:
+		s.Operands, s.IsCommand = append(w.Operands, w.Rest...), len(w.Operands) == 0 && len(w.Rest) > 0
+	}
+	if s.IsCommand {
+		return ofCommand, nil
+	}
+	kinds := argv.Kinds(0)
+	for i, operand := range s.Operands {
+		if !hasScheme(operand) {
+			return ofAll, tooMany(s.Operands, i, "only URLs and flags may follow a URL, or -- and a program")
+		}
+		kind, err := kindOfURL(operand)
+		if err != nil {
+			return ofAll, err
+		}
+		kinds |= bitOf(kind)
+	}
+	return cmp.Or(kinds, ofAll), nil
+}
+
+// bitOf returns the kind of a target as a bit.
+func bitOf(kind status.Kind) argv.Kinds {
+	return map[status.Kind]argv.Kinds{status.KindHTTP: ofHTTP, status.KindTCP: ofTCP, status.KindCommand: ofCommand}[kind]
+}
+
+// kindOfURL returns the kind of a URL by its scheme.
+func kindOfURL(text string) (status.Kind, error) {
+	scheme, _, hasScheme := strings.Cut(text, "://")
+	switch strings.ToLower(scheme) {
+	case "http", "https":
+		return status.KindHTTP, nil
+	case "tcp":
+		return status.KindTCP, nil
+	}
+	if !hasScheme {
+		return 0, argv.Usagef("the URL has no scheme").Hint("it begins with http://, https:// or tcp://")
+	}
+	return 0, argv.Usagef("%s:// cannot be waited for: poll knows http, https and tcp", scheme).
+		Hint("%s", argv.Advice("url "+strings.ToLower(scheme)))
+}
+
+// unfit says that a flag is about another kind of target.
+func unfit(kinds argv.Kinds) func(*argv.Flag) error {
+	return func(f *argv.Flag) error {
+		switch {
+		case kinds == ofCommand:
+			return argv.Usagef("%s is for a URL, but the target is a command", f.Origin()).Hint("%s", argv.Advice("for "+f.Name+" command"))
+		case f.For == ofCommand:
+			return argv.Usagef("%s is for a command, but the target is a URL", f.Origin())
+		}
+		return argv.Usagef("%s is for http and https, but the target is a TCP address", f.Origin())
+	}
+}
+
+const (
+	// headerLine is a header without its -H.
+	headerLine = `^([A-Za-z][A-Za-z0-9-]*): `
+	// assignment is a variable set before a command, as in a shell.
+	assignment = `^([A-Za-z_][A-Za-z0-9_]*)=`
+)
+
+// hasScheme reports whether an operand is a URL, with any scheme.
+func hasScheme(word string) bool { return argv.HasScheme(word) }
+
+// harmless returns the part of an operand that an error may repeat: the name of a header or a
+// variable, a flag, a URL without its secrets, or nothing.
+func harmless(word string) string {
+	if m := find(headerLine, word); m != nil {
+		return m[1] + ": ..."
+	}
+	if m := find(assignment, word); m != nil {
+		return m[1] + "=..."
+	}
+	if hasScheme(word) {
+		return poll.TargetName(word)
+	}
+	return flagName(word)
+}
+
+// flagName returns a flag without its value, "" for any other word.
+func flagName(word string) string {
+	switch name, _, _ := strings.Cut(word, "="); {
+	case len(word) < 2 || word[0] != '-':
+		return ""
+	case strings.HasPrefix(word, "--"):
+		return name
+	}
+	return string([]rune(word)[:2]) // the rest may be its value
+}
+
+// nameOperand names the operand at an index by its position and what may be repeated of it.
+func nameOperand(index int, harmless string) string {
+	if harmless == "" {
+		return fmt.Sprintf("operand %d", index+1)
+	}
+	return fmt.Sprintf("operand %d (%s)", index+1, harmless)
+}
+
+// tooMany refuses the operand at an index. A misplaced operand may be a secret,
+// so the error gives its position and only its harmless part.
+func tooMany(operands []string, index int, why string) *argv.UsageError {
+	word := operands[index]
+	return argv.Usagef("%s is one too many: %s", nameOperand(index, harmless(word)), why).
+		Hint("%s", argv.Advice("word "+word))
+}
+
+// programName returns the first word of a command as it may be shown: one that
+// a shell would have to quote can hold a secret.
+func programName(word string) string {
+	if regexp.MustCompile(`^[\w./+-]+$`).MatchString(word) {
+		return word
+	}
+	return "COMMAND"
+}
+
+// isForShell reports whether a word is one with which a shell joins commands or
+// redirects their output.
+func isForShell(word string) bool {
+	return slices.Contains([]string{"|", "|&", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1"}, word)
+}
+
+// misplaced returns the first word of a command that was meant for poll or for a shell, "" for
+// none.
+func (s *Spec) misplaced() string {
+	if !s.IsCommand {
+		return ""
+	}
+	for i, word := range s.Operands[1:] {
+		name, value, glued := strings.Cut(word, "=")
+		long, isLong := strings.CutPrefix(name, "--")
+		f := s.Flag(long)
+		if isForShell(word) {
+			return word
+		}
+		if !isLong || f == nil || !f.Distinctive {
+			continue
+		}
+		if !glued && i+2 < len(s.Operands) {
+			value = s.Operands[i+2]
+		}
+		if f.Offers == nil || slices.ContainsFunc(f.Offers(), func(c argv.Candidate) bool { return c.Word == value }) {
+			return name
+		}
+	}
+	return ""
+}
+
+// refuseMisplaced refuses a word after a command that was meant for poll or a shell: the
+// command would take or ignore it. After "--" every word is the command's.
+func (s *Spec) refuseMisplaced() error {
+	word, program := s.misplaced(), ""
+	if s.Dashes || word == "" {
+		return nil
+	}
+	program = programName(s.Operands[0])
+	if isForShell(word) {
+		return argv.Usagef("%s is shell syntax, and a command is not run by a shell", word).
+			Hint("poll -- sh -c '%s ... %s ...'", program, word).
+			Hint("if it is meant for %s: poll -- %s ...", program, program)
+	}
+	value := ""
+	if f := s.Flag(word[2:]); !f.IsSwitch() {
+		value = " " + f.Value
+		if i := slices.Index(s.Operands, word); i+1 < len(s.Operands) && !f.Secret {
+			value = " '" + strings.ReplaceAll(s.Operands[i+1], "'", `'\''`) + "'"
+		}
+	}
+	return argv.Usagef("%s comes after the command, which would take it as its own argument", word).
+		Hint("poll %s%s -- %s ...", word, value, program).
+		Hint("if it is meant for %s: poll -- %s ...", program, program)
+}
+
+// doubts are what of a command line and the environment may mean something else than it seems to.
+func (w World) doubts(s *Spec) (notes []string) {
+	switch word := s.misplaced(); {
+	case word == "":
+	case isForShell(word):
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command: no shell reads it", word))
+	default:
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command, and no flag of poll", word))
+	}
+	var known []string
+	for i := range s.Command.Flags {
+		known = append(known, strings.TrimPrefix(s.Command.Flags[i].Variable(), "POLL_"))
+	}
+	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
+	for _, variable := range w.Environ {
+		name, _, _ := strings.Cut(variable, "=")
+		word, ours := strings.CutPrefix(name, "POLL_")
+		if !ours || slices.Contains(known, word) || slices.Contains(others, name) {
+			continue
+		}
+		if meant := words.Nearest(word, known); meant != "" {
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean POLL_%s?", name, meant))
+		}
+	}
+	return notes
+}
+
+// refuseURL refuses a URL with what nobody means to be sent: white space and invisible
+// characters, variables that no shell has filled in, and what curl or --targets would.
+func refuseURL(operand string) error {
+	if i := strings.IndexFunc(operand, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }); i >= 0 {
+		err := argv.Usagef("the URL %s holds a blank or a control character", poll.TargetName(operand[:i]))
+		for _, word := range strings.Fields(operand[i:]) {
+			if flag := flagName(word); flag != "" {
+				return err.Hint("%s is inside the quotes of the URL: close them before it", flag)
+			}
+		}
+		return err.Hint("in a URL a blank is written %%20")
+	}
+	if find(`^\w+://\$|\$\{`, operand) != nil {
+		return argv.Usagef("the URL has a $ that no shell has filled in").
+			Hint("in single quotes a shell leaves variables as they are: \"https://$HOST/\"; a $ itself is written %%24")
+	}
+	switch m := find(`\{[^{}]*\}|\[\w+-\w+\]`, operand); {
+	case m == nil:
+		return nil
+	case m[0] == "{}":
+		return argv.Usagef("the URL has {}, and nothing to fill it with").Hint("--targets FILE fills it with each line of a file; a brace itself is written %%7B")
+	default:
+		return argv.Usagef("the URL has %s, and curl's globs are not known here", m[0]).
+			Hint("give each URL, or {} in one and --targets FILE; a brace itself is written %%7B, a bracket %%5B")
+	}
+}
+
+// checkCommand refuses the words of a command that were meant as something else.
+func (w World) checkCommand(s *Spec) error {
+	word := s.Operands[0]
+	switch {
+	case s.Dashes:
+		return nil
+	case slices.Contains(w.commandNames(), word):
+		given := s.firstTyped()
+		return argv.Usagef("--%s comes before the subcommand %s: its flags come after it", given, word).
+			Hint("a program of that name is run with: poll --%s ... -- %s", given, word)
+	}
+	return s.refuseMisplaced()
+}
+
+func (s *Spec) firstTyped() string {
+	for i := range s.Command.Flags {
+		if f := &s.Command.Flags[i]; f.Rank() == argv.Typed {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// refuseStray refuses a first operand that is not a program and has a URL after it:
+// it was meant as the value of a flag, or part of one. It returns nil for any
+// other.
+func (s *Spec) refuseStray() error {
+	word := s.Operands[0]
+	if _, err := exec.LookPath(word); err == nil || !slices.ContainsFunc(s.Operands[1:], hasScheme) {
+		return nil
+	}
+	err := argv.Usagef("unexpected argument before the URL: %s", cmp.Or(harmless(word), "operand 1"))
+	if find(`^[\w.]+$`, word) != nil {
+		err = argv.Usagef("unexpected argument %q before the URL", word)
+	}
+	if hint := argv.Advice("word " + word); hint != "" {
+		return err.Hint("%s", hint)
+	}
+	return err.Hint("the flag before it takes no value, or has one already; quote a value with blanks")
+}
+
+// checkProgram reports whether a program that does not exist was meant as something
+// else: a URL without its scheme, or something that is never a program. A program
+// that only cannot be run is returned as missing, with advice; one that cannot be given
+// its arguments is an error, too.
+func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice string, err error) {
+	wrong := c.Check()
+	if wrong == nil {
+		return nil, "", nil
+	}
+	if err := refuseNoProgram(c.Args); err != nil {
+		return nil, "", err
+	}
+	missing, cannotRun := errors.AsType[*status.Failure](wrong)
+	if !cannotRun {
+		return nil, "", argv.Usagef("%w", wrong)
+	}
+	if missing.Kind == status.FailureNotFound && !errors.Is(missing.Err, exec.ErrDot) {
+		advice = adviceOn(c.Args[0], w.commandNames())
+	}
+	return missing, advice, nil
+}
+
+// refuseNoProgram refuses a word in place of a program that cannot be one and may
+// hold a secret. It returns nil for any other.
+func refuseNoProgram(args []string) error {
+	word := args[0]
+	err := argv.Usagef("%s is neither a URL nor a program", nameOperand(0, harmless(word)))
+	hint := argv.Advice("word " + word)
+	if len(args) == 2 {
+		hint = cmp.Or(argv.Advice("words "+strings.Join(args, " ")), hint)
+	}
+	if hint != "" {
+		return err.Hint("%s", hint)
+	}
+	parts := strings.Fields(word)
+	if len(parts) < 2 {
+		return nil
+	}
+	if _, missing := exec.LookPath(parts[0]); missing == nil || slices.ContainsFunc(parts, isForShell) {
+		return err.Hint("a command is not run by a shell: poll -- sh -c '%s ...'", programName(parts[0]))
+	}
+	return nil
+}
+
+// adviceOn returns advice about a program that was not found.
+func adviceOn(program string, subcommands []string) string {
+	meant := words.Nearest(program, subcommands)
+	_, noTopic := docs.Pages.Open(program + ".md")
+	hint := argv.Advice("command " + program)
+	switch {
+	case hint != "":
+		return hint
+	case filepath.Base(program) != program:
+		return ""
+	case noTopic == nil:
+		return "did you mean the topic: poll help " + program
+	case meant != "":
+		return "did you mean the subcommand: poll " + meant
+	case strings.ContainsFunc(program, unicode.IsSpace):
+		return "give the command and its arguments as separate words; run a shell line with sh -c"
+	case isFile(program):
+		return "a program of this directory is ./" + program
+	}
+	return "no directory in PATH has a program of that name"
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}

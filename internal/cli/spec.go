@@ -1,0 +1,317 @@
+package cli
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+)
+
+// A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
+// by the same table.
+type Spec struct {
+	*argv.Line // what was given, and the flags of package plan and learning
+
+	// kept is what an entry of a targets file had set, which its Line no longer has; nil for others.
+	kept map[string][]string
+
+	// conditions
+	Until, ErrorIf, ThrottledIf, NotReadyIf []string
+	Gone, Strict                            bool
+	Preset                                  string
+	SuccessThreshold                        threshold
+	ErrorThreshold                          int
+
+	// limits
+	Timeout, TargetTimeout time.Duration // 0 for none
+	AttemptTimeout         *time.Duration
+	MaxAttempts            int
+	Pid                    []int
+	MaxBody                int64
+
+	// several targets
+	Targets, Each, Next            string
+	ID                             []string
+	Batch, Expect                  int
+	Any, FailFast, Resume          bool
+	AtLeast                        string
+	ParallelMax                    int
+	ParallelMaxHost                *int
+	Rate                           *float64 // attempts a second
+	Joblog                         string
+	Share, ShareKey, SharedAnswers string
+
+	// HTTP
+	Request                        string
+	Data                           []part
+	Header, Cookie                 []string
+	User, Bearer                   string
+	UserAgent, Proxy               *string
+	Netrc, Insecure                bool
+	CACert, Cert, Key, UnixSocket  string
+	Resolve, ConnectTo             []string
+	MaxRedirs                      int
+	LocationTrusted, NoConditional bool
+	Follow                         string
+
+	// command
+	Stdin, Foreground        bool
+	Grace                    time.Duration
+	ShowStderr, PassExitCode bool
+
+	// output
+	Name                 string
+	Print, Show          []string
+	JSON, Quiet, Verbose bool
+	ResultFile           string
+	Heartbeat            *time.Duration
+	Help, Version        bool
+}
+
+// newSpec returns a spec of the defaults, which the flags of its line fill.
+func newSpec() *Spec {
+	s := &Spec{
+		SuccessThreshold: threshold{times: 1}, ErrorThreshold: 1, Timeout: plan.DefaultTimeout, Grace: poll.DefaultGrace,
+		Batch: 1, Expect: 1, ParallelMax: defaultParallel, MaxRedirs: poll.DefaultMaxRedirects, SharedAnswers: shareAuto,
+	}
+	s.Line = &argv.Line{Command: &argv.Command{Flags: s.table(), HasVariables: true, MaxOperands: argv.Any, Conflicts: waitConflicts()}}
+	return s
+}
+
+// ofList returns the spec of a subcommand's line with the flags about the elements of a list.
+func ofList(l *argv.Line) *Spec {
+	return &Spec{Line: l, Each: l.String("each"), ID: l.Strings("id"), Preset: l.String("preset"), Strict: l.On("strict")}
+}
+
+// settings returns the values of the flags that are set, by their names.
+func (s *Spec) settings() map[string][]string {
+	if s.kept != nil {
+		return s.kept
+	}
+	set := make(map[string][]string)
+	for i := range s.Command.Flags {
+		if f := &s.Command.Flags[i]; f.Rank() > argv.Unset {
+			set[f.Name] = slices.Clone(s.Strings(f.Name))
+		}
+	}
+	return set
+}
+
+// The kinds of targets that a flag is about.
+const (
+	ofHTTP argv.Kinds = 1 << iota
+	ofTCP
+	ofCommand
+	ofAll = ofHTTP | ofTCP | ofCommand
+)
+
+// The headings of the help.
+const (
+	groupConditions = "Conditions (each may be repeated: any one that is true is enough)"
+	groupWaiting    = "Waiting"
+	groupLearning   = "Learning (from past runs of the same operation)"
+	groupLimits     = "Limits"
+	groupSeveral    = "Several targets"
+	groupHTTP       = "HTTP, with the flags of curl"
+	groupCommand    = "Command"
+	groupOutput     = "Output"
+)
+
+// manual has what the manual says of a flag beyond the help.
+//
+//go:embed manual.txt
+var manual string
+
+// waitFlags returns the flags of a wait, in the order of the help.
+func waitFlags() argv.Flags { return newSpec().Command.Flags }
+
+// table returns all flags of a wait, which fill s.
+func (s *Spec) table() argv.Flags {
+	all := slices.Concat(s.conditions(), s.limits(), plan.Flags(groupWaiting), learning.Flags(groupLearning),
+		s.several(), s.ofHTTP(), s.ofCommand(), s.output())
+	for i := range all {
+		f := &all[i]
+		if f.Group == groupLearning && f.Name != "learn" {
+			f.Needs = "learn"
+		}
+		f.WholeRun = f.WholeRun || slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group) ||
+			slices.Contains([]string{"seed", "history"}, f.Name)
+		f.Brief = f.Brief || f.Name == "interval"
+	}
+	return all
+}
+
+func (s *Spec) conditions() argv.Flags {
+	return argv.Flags{
+		{Name: "until", Value: "EXPR", To: argv.Each(&s.Until), Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "SUCCESS when true, e.g. '.state==\"done\"'"},
+		{Name: "error-if", Value: "EXPR", To: argv.Each(&s.ErrorIf), Many: true, Decides: true, Brief: true, Distinctive: true, Usage: "ERROR when true: stop"},
+		{Name: "throttled-if", Value: "EXPR", To: argv.Each(&s.ThrottledIf), Many: true, Decides: true, Distinctive: true, Usage: "THROTTLED when true: slow down"},
+		{Name: "not-ready-if", Value: "EXPR", To: argv.Each(&s.NotReadyIf), Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
+		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
+		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
+		{Name: "preset", Value: "NAME", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Distinctive: true, Usage: "built-in conditions for an API: poll presets"},
+		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.To(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
+		{Name: "error-threshold", Value: "N", Default: "1", To: argv.To(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
+	}.In(groupConditions, ofAll)
+}
+
+func (s *Spec) limits() argv.Flags {
+	return argv.Flags{
+		{Name: "timeout", Value: "D", Default: "10m", To: argv.To(&s.Timeout, argv.ParseDuration), Brief: true, Usage: "for everything; 0 = none"},
+		{Name: "attempt-timeout", Value: "D", Default: "30s; none for a command", To: argv.Maybe(&s.AttemptTimeout, argv.ParseDuration), Distinctive: true, Usage: "for one attempt"},
+		{Name: "max-attempts", Value: "N", Default: "0 = no limit", To: argv.To(&s.MaxAttempts, argv.ParseCount(0)), Distinctive: true, Usage: "attempts in all"},
+		{Name: "pid", Value: "PID", To: argv.To(&s.Pid, s.parsePid), Many: true, WholeRun: true, Usage: "ERROR as soon as this process has ended"},
+		{Name: "max-body", Value: "SIZE", Default: "64MiB", To: argv.To(&s.MaxBody, parseMaxBody), Usage: "keep at most this much of an answer"},
+	}.In(groupLimits, 0)
+}
+
+func (s *Spec) several() argv.Flags {
+	return argv.Flags{
+		{Name: "targets", Value: "FILE", To: argv.Text(&s.Targets), Brief: true, Usage: "wait for each entry, or fill {} with it; - is stdin"},
+		{Name: "each", Value: "EXPR", To: argv.Text(&s.Each), Brief: true, Distinctive: true, Usage: "wait for each element of a list in the answer"},
+		{Name: "id", Value: "EXPR", Default: ".id, .name, .metadata.name", To: argv.Each(&s.ID), Needs: "each", Many: true, Usage: "what names an element"},
+		{Name: "next", Value: "EXPR", Default: "Link: rel=\"next\"", To: argv.Text(&s.Next), Needs: "each", Distinctive: true, Usage: "the next page of the list: a URL or a cursor; or none"},
+		{Name: "batch", Value: "N", Default: "1", To: argv.To(&s.Batch, argv.ParseCount(1)), Needs: "each", Distinctive: true, Usage: "fill {} with this many entries at once, for --each"},
+		{Name: "all", Hidden: true}, // the default
+		{Name: "any", To: argv.On(&s.Any), Usage: "one SUCCESS is enough"},
+		{Name: "at-least", Value: "N|P%", Default: "all", To: argv.Text(&s.AtLeast), Distinctive: true, Usage: "this many are enough; cancel the others"},
+		{Name: "fail-fast", To: argv.On(&s.FailFast), Usage: "stop at the first failure that rules the goal out"},
+		{Name: "expect", Value: "N", Default: "1", To: argv.To(&s.Expect, argv.ParseCount(0)), Usage: "fewer targets or elements are an error; 0 allows none"},
+		{Name: "target-timeout", Value: "D", Default: "0 = none", To: argv.To(&s.TargetTimeout, argv.ParseDuration), Distinctive: true, Usage: "for each target, within --timeout"},
+		{Name: "parallel-max", Value: "N", Default: "50", To: argv.To(&s.ParallelMax, argv.ParseCount(1)), Distinctive: true, Usage: "attempts at once"},
+		{Name: "parallel-max-host", Value: "N", Default: "6, or --parallel-max; commands: processors", To: argv.Maybe(&s.ParallelMaxHost, argv.ParseCount(1)), Distinctive: true, Usage: "of them to one host"},
+		{Name: "joblog", Value: "FILE", To: argv.Text(&s.Joblog), Brief: true, Distinctive: true, Usage: "record progress in FILE, for --resume in a later run"},
+		{Name: "resume", To: argv.On(&s.Resume), Needs: "joblog", Brief: true, Distinctive: true, Usage: "go on with --joblog FILE, or begin it"},
+		{Name: "rate", Value: "N/U", Default: "50/s", To: argv.Maybe(&s.Rate, argv.ParseRate), Usage: "requests to one host, e.g. 10/m; 0 = no limit"},
+		{Name: "share", Value: "WHERE", To: argv.Text(&s.Share), Usage: "one limit for many processes: a directory, or rediss://HOST"},
+		{Name: "share-key", Value: "NAME", Default: "origin and credentials", To: argv.Text(&s.ShareKey), Needs: "share", Distinctive: true, Usage: "name of the shared limit; a command needs it"},
+		{Name: "share-answers", Value: "W", Default: "auto", To: argv.Text(&s.SharedAnswers), Needs: "share", Distinctive: true, Usage: "none; or a NAME, for commands and requests with a body"},
+	}.In(groupSeveral, 0)
+}
+
+func (s *Spec) ofHTTP() argv.Flags {
+	return argv.Flags{
+		{Name: "request", Aliases: []string{"X"}, Value: "METHOD", To: argv.Text(&s.Request), Offers: offeredMethods, Usage: "the method; GET, or POST with -d"},
+		{Name: "data", Aliases: []string{"d"}, Value: "DATA", To: parts(&s.Data, partText), Many: true, FromFile: true, MayBeEmpty: true, Secret: true, Brief: true, Usage: "the request body; @FILE reads it, @- from stdin"},
+		{Name: "data-raw", Value: "DATA", To: parts(&s.Data, partRaw), Many: true, MayBeEmpty: true, Secret: true, Usage: "a request body in which @ is plain text"},
+		{Name: "data-binary", Value: "DATA", To: parts(&s.Data, partBinary), Many: true, FromFile: true, MayBeEmpty: true, Secret: true, Usage: "a request body; of @FILE with its line breaks"},
+		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Secret: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
+		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Secret: true, Usage: "basic authentication"},
+		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Secret: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
+		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.Each(&s.Cookie), Many: true, Secret: true, Usage: "a cookie to send"},
+		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Maybe(&s.UserAgent, plain), MayBeEmpty: true, Usage: "the User-Agent header"},
+		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
+		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
+		{Name: "cacert", Value: "FILE", To: argv.Text(&s.CACert), Usage: "trust these certificate authorities"},
+		{Name: "cert", Aliases: []string{"E"}, Value: "FILE", To: argv.Text(&s.Cert), Usage: "client certificate (PEM)"},
+		{Name: "key", Value: "FILE", To: argv.Text(&s.Key), Needs: "cert", Usage: "the key of --cert"},
+		{Name: "unix-socket", Value: "PATH", To: argv.Text(&s.UnixSocket), Usage: "connect to this socket"},
+		{Name: "proxy", Aliases: []string{"x"}, Value: "URL", To: argv.Maybe(&s.Proxy, parseProxy), MayBeEmpty: true, Secret: true, Default: "from the environment", Usage: "the proxy for all requests; none if empty"},
+		{Name: "resolve", Value: "HOST:PORT:ADDRESS", To: argv.Each(&s.Resolve), Many: true, Usage: "connect to this address for the host"},
+		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.Each(&s.ConnectTo), Many: true, Usage: "connect to the second host and port for the first"},
+		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
+		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
+		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Offers: offeredFollows, Distinctive: true, Usage: "what to poll after the start: none, EXPR"},
+		{Name: "no-conditional", To: argv.On(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
+		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
+		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
+		{Name: "fail", Aliases: []string{"f"}, Hidden: true},
+		{Name: "location", Aliases: []string{"L"}, Hidden: true},
+		{Name: "compressed", Hidden: true},
+	}.In(groupHTTP, ofHTTP)
+}
+
+func (s *Spec) ofCommand() argv.Flags {
+	return argv.Flags{
+		{Name: "stdin", To: argv.On(&s.Stdin), For: ofCommand, Usage: "read stdin once, give it to every attempt"},
+		{Name: "foreground", To: argv.On(&s.Foreground), For: ofCommand, Usage: "let the command use the terminal"},
+		{Name: "grace", Value: "D", Default: "2s", To: argv.To(&s.Grace, argv.ParseDuration), Usage: "time between TERM and KILL of an attempt"},
+		{Name: "show-stderr", To: argv.On(&s.ShowStderr), For: ofCommand, Distinctive: true, Usage: "pass the command's stderr through as it comes"},
+		{Name: "pass-exit-code", To: argv.On(&s.PassExitCode), Distinctive: true, Usage: "when the wait fails, exit with the command's code"},
+	}.In(groupCommand, 0)
+}
+
+func (s *Spec) output() argv.Flags {
+	return argv.Flags{
+		{Name: "name", Value: "LABEL", Default: "from the target", To: argv.Text(&s.Name), Usage: "what the target is called"},
+		{Name: "print", Value: "EXPR", To: argv.Each(&s.Print), Many: true, Brief: true, Usage: "print this value, not the whole answer"},
+		{Name: "show", Value: "EXPR", To: argv.Each(&s.Show), Many: true, Usage: "show a value of each answer, a progress as a bar"},
+		{Name: "json", To: argv.On(&s.JSON), Brief: true, Usage: "print one JSON object that describes the outcome"},
+		{Name: "result-file", Value: "FILE", To: argv.Text(&s.ResultFile), Hidden: true}, // for the action: --json does not keep bytes as they are
+		{Name: "progress", Value: "P", Default: "auto", Usage: "live, lines, json or none", Words: argv.Texts(ui.Faces())},
+		{Name: "quiet", Aliases: []string{"q"}, To: argv.On(&s.Quiet), Brief: true, Usage: "only errors: --progress none"},
+		{Name: "verbose", Aliases: []string{"v"}, To: argv.On(&s.Verbose), Usage: "every attempt with its answer and decisions"},
+		{Name: "heartbeat", Value: "D", Default: "30s, growing to 5m", To: argv.Maybe(&s.Heartbeat, argv.ParseDuration), Distinctive: true, Usage: "report at least this often"},
+		{Name: "color", Value: "WHEN", Default: "auto", Usage: "always or never", Words: argv.Texts(term.ColorModes())},
+		{Name: "help", Aliases: []string{"h"}, To: argv.On(&s.Help), Usage: "the most important flags; poll help all has all"},
+		{Name: "version", Aliases: []string{"V"}, To: argv.On(&s.Version), Usage: "the version"},
+	}.In(groupOutput, 0)
+}
+
+func waitConflicts() []argv.Conflict {
+	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+		{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
+		{Flag: "quiet", Other: "progress", Unless: "none"},
+		{Flag: "show-stderr", Other: "progress", Only: "json"},
+	})
+}
+
+// withManual adds to the flags what the manual says beyond the help.
+func withManual(flags argv.Flags) argv.Flags {
+	for row := range strings.Lines(manual) {
+		name, text, _ := strings.Cut(strings.TrimSpace(row), "\t")
+		if f := flags.Lookup(name); f != nil {
+			f.More = text
+		}
+	}
+	return flags
+}
+
+func offeredMethods() []argv.Candidate {
+	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+}
+
+func offeredFollows() []argv.Candidate {
+	return []argv.Candidate{{Word: "auto", About: "where the answer says"}, {Word: "none", About: "repeat the same request"}}
+}
+
+func plain(text string) (string, error) { return text, nil }
+
+// A threshold is how many verdicts are needed in a row, or for how long they have to hold.
+type threshold struct {
+	times int
+	span  time.Duration // 0 for none
+}
+
+func parseThreshold(text string) (threshold, error) {
+	if d, err := argv.ParseDuration(text); err == nil && d > 0 {
+		return threshold{span: d}, nil
+	}
+	n, err := argv.ParseCount(1)(text)
+	return threshold{times: n}, err
+}
+
+// parsePid reads one more process.
+func (s *Spec) parsePid(text string) ([]int, error) {
+	n, err := argv.ParseCount(1)(text)
+	if err != nil || n > 1<<31-1 {
+		return nil, argv.Usagef("%q is not the number of a process", text).
+			Hint("a shell has that of the last program in the background in $!")
+	}
+	return append(slices.Clip(s.Pid), n), nil
+}
+
+func parseMaxBody(text string) (int64, error) {
+	n, err := argv.ParseSize(text)
+	if err == nil && n == 0 {
+		return 1 << 50, nil // 0 is no limit, as elsewhere
+	}
+	return n, err
+}

@@ -1,0 +1,184 @@
+package targets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxNesting is how deep lists and objects are nested in an entry: an object, a list
+// of values, and one for what is refused in words of its own.
+const maxNesting = 3
+
+// readJSON reads a list, or values one after the other, from a byte of the file on.
+func (f *File) readJSON(text []byte, at int) error {
+	d := json.NewDecoder(bytes.NewReader(text[at:]))
+	isList := text[at+len(text[at:])-len(bytes.TrimLeft(text[at:], " \t"))] == '['
+	if isList {
+		d.Token() // the bracket
+	}
+	line, counted := lineOf(text, at), at
+	var raw json.RawMessage
+	for !isList || d.More() {
+		err := d.Decode(&raw)
+		if err == io.EOF && !isList {
+			return nil
+		}
+		end := at + int(d.InputOffset())
+		if err != nil {
+			return wrongJSON(text, at, end, err)
+		}
+		start := end - len(raw)
+		line, counted = line+bytes.Count(text[counted:start], []byte("\n")), start
+		if err := f.entry(jsonNode(raw, line, maxNesting)); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return wrongJSON(text, at, at+int(d.InputOffset()), err)
+	}
+	if end := at + int(d.InputOffset()); len(bytes.TrimSpace(text[end:])) > 0 {
+		return wrong(lineOf(text, end), "jq -s add makes one list of several", "the list has ended, and more follows")
+	}
+	return nil
+}
+
+// wrongJSON returns the error of the library, with its line. It repeats a character at most.
+func wrongJSON(text []byte, at, end int, err error) error {
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		end = at + int(e.Offset)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return wrong(lineOf(text, len(bytes.TrimSpace(text))), "", "the file ends before this is closed")
+	}
+	if strings.HasPrefix(err.Error(), "expected comma") { // before what comes next
+		end = len(text) - len(bytes.TrimLeft(text[end:], " \t\r\n")) + 1
+	}
+	return wrong(lineOf(text, end-1), "in JSON every text is in double quotes, and no comma comes before ] and }", "%w", err)
+}
+
+// jsonNode makes a node of a valid value. What is nested deeper than an entry can be is not
+// looked at.
+func jsonNode(raw []byte, line, nesting int) node {
+	n := node{line: line}
+	switch {
+	case raw[0] == '"':
+		json.Unmarshal(raw, &n.text)
+	case raw[0] != '[' && raw[0] != '{':
+		if n.text = string(raw); n.text == "null" {
+			n.kind = kindNull
+		}
+	case nesting == 0:
+		n.kind, n.text = kindBad, "it is nested too deep for an entry"
+	default:
+		n.inside(raw, nesting-1)
+	}
+	return n
+}
+
+// inside reads what is in a list or an object, and drops what is beyond the limit.
+func (n *node) inside(raw []byte, nesting int) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.Token()
+	n.kind = kindList
+	if raw[0] == '{' {
+		n.kind = kindObject
+	}
+	for d.More() && len(n.items) <= maxValues {
+		if n.kind == kindObject {
+			key, _ := d.Token()
+			line := n.line + bytes.Count(raw[:d.InputOffset()], []byte("\n"))
+			n.keys = append(n.keys, node{text: key.(string), line: line})
+		}
+		var value json.RawMessage
+		d.Decode(&value)
+		line := n.line + bytes.Count(raw[:int(d.InputOffset())-len(value)], []byte("\n"))
+		n.items = append(n.items, jsonNode(value, line, nesting))
+	}
+}
+
+// readYAML reads a YAML list. The text of a value stays as it is written: 010, 1e3 and
+// yes are no numbers and no booleans here.
+func (f *File) readYAML(text []byte) error {
+	if len(text) > maxYAML {
+		return wrong(0, "plain lines and JSON may be longer", "a YAML list of more than %d MiB is not read", maxYAML>>20)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var list, more yaml.Node
+	if err := d.Decode(&list); err != nil && err != io.EOF {
+		return wrongYAML(err)
+	}
+	if err := d.Decode(&more); err == nil {
+		return wrong(more.Line, "all entries stand in one list", "a second document begins")
+	} else if err != io.EOF {
+		return wrongYAML(err)
+	}
+	r := yamlReader{room: len(text)/2 + maxAliased}
+	for _, root := range list.Content {
+		if root.Kind != yaml.SequenceNode && root.Tag != "!!null" {
+			return wrong(root.Line, `each entry begins with "- "`, "the file is a list, and this is none")
+		}
+		for _, y := range root.Content {
+			if err := f.entry(r.node(y, maxNesting)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wrongYAML returns the error of the library, with its line.
+func wrongYAML(err error) error {
+	m := regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`).FindStringSubmatch(err.Error())
+	if m == nil {
+		return wrong(0, "", "this is no YAML: %w", err)
+	}
+	line, _ := strconv.Atoi(m[1])
+	return wrong(line, `a text with ": ", or that begins with a sign, stands in quotes; blanks indent, not tabs`, "this is no YAML: %s", m[2])
+}
+
+// maxAliased is how many values the aliases of a file may stand for in all.
+const maxAliased = 100_000
+
+// A yamlReader makes nodes of those of the library.
+type yamlReader struct{ room int } // for more nodes
+
+// node makes a node of one of the library. What is nested deeper than an entry can be is
+// not looked at.
+func (r *yamlReader) node(y *yaml.Node, nesting int) node {
+	n := node{line: y.Line, kind: kindBad}
+	if y.Kind == yaml.AliasNode {
+		y = y.Alias
+	}
+	r.room--
+	switch {
+	case r.room < 0:
+		n.text = "the aliases of the file stand for too many values"
+	case y.Style&yaml.TaggedStyle != 0 && y.Tag != "!!str":
+		n.text = "it is a YAML tag, since it begins with !"
+	case y.Kind == yaml.ScalarNode && y.Tag == "!!null":
+		n.kind = kindNull
+	case y.Kind == yaml.ScalarNode:
+		n.kind, n.text = kindText, y.Value
+	case nesting == 0:
+		n.text = "it is nested too deep for an entry"
+	case y.Kind == yaml.SequenceNode:
+		n.kind = kindList
+		for _, item := range y.Content[:min(len(y.Content), maxValues+1)] {
+			n.items = append(n.items, r.node(item, nesting-1))
+		}
+	default:
+		n.kind = kindObject
+		for i := 0; i+1 < min(len(y.Content), 2*maxValues); i += 2 {
+			n.keys = append(n.keys, r.node(y.Content[i], 0))
+			n.items = append(n.items, r.node(y.Content[i+1], nesting-1))
+		}
+	}
+	return n
+}
