@@ -50,12 +50,12 @@ func checkHeader(text []byte) error {
 		Version int `json:"joblog"`
 	}
 	switch err := json.Unmarshal(text, &head); {
-	case err != nil || head.Version == 0:
+	case string(text) == header:
+		return nil
+	case err != nil || head.Version == 0 || head.Version == version:
 		return errors.New("is no job log: it begins with something else")
-	case head.Version != version:
-		return fmt.Errorf("is a job log of version %d, and this program knows version %d only", head.Version, version)
 	}
-	return nil
+	return fmt.Errorf("is a job log of version %d, and this program knows version %d only", head.Version, version)
 }
 
 var errNoLine = errors.New("not a line of a job log")

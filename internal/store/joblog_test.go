@@ -338,6 +338,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(header + `{"event":"start","at":"2026-03-04T05:06:07Z","id":"a","state":{"v":2,"starting":true}}` + "\n" + `{"event":"en`))
 	f.Add([]byte(header + `{"event":"end","id":"a","key":"k","exit":1,"state":{"v":2,"ending":"failed","status":"ERROR"}}` + "\n"))
 	f.Add([]byte("precious"))
+	f.Add([]byte(`{"joBlog":4}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "run.jsonl")
 		check(t, os.WriteFile(path, text, 0o600))
