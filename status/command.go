@@ -10,7 +10,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/pollcli/poll/words"
+	"github.com/pollcli/poll/status/internal/wording"
 )
 
 // maxLine is the length in characters to which a line of output is cut for a reason.
@@ -69,7 +69,7 @@ func excerpt(line []byte) string {
 	for _, prefix := range []*regexp.Regexp{klogPrefix(), timePrefix()} {
 		line = line[len(prefix.Find(line)):]
 	}
-	return words.Shorten(string(line), maxLine)
+	return wording.Shorten(string(line), maxLine)
 }
 
 // klogPrefix is the prefix of klog, which kubectl and much of Kubernetes use: level and

@@ -3,7 +3,6 @@
 package words
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -54,19 +53,6 @@ func Short(d time.Duration) string {
 	return Duration(d.Round(time.Second))
 }
 
-// Clock formats the age of a run for a column, where digits keep their places:
-// "4.2s", "2m05s", "1h02m05s". It rounds down.
-func Clock(d time.Duration) string {
-	if d < time.Minute {
-		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
-	}
-	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
-	if h == 0 {
-		return fmt.Sprintf("%dm%02ds", m, s)
-	}
-	return fmt.Sprintf("%dh%02dm%02ds", h, m, s)
-}
-
 // Flag formats a duration exactly, as flags take it: "108h30m", "10m".
 func Flag(d time.Duration) string {
 	text := d.String()
@@ -115,13 +101,4 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
-}
-
-// TwoDigits rounds a number to two digits, and from 10 on to a whole one.
-func TwoDigits(n float64) float64 {
-	if n >= 10 {
-		return math.Round(n)
-	}
-	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
-	return n
 }

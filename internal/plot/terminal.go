@@ -2,12 +2,12 @@ package plot
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/guptarohit/asciigraph"
 
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/words"
 )
 
 // Screen returns the plots as text to print below a table, fitted to the terminal on
@@ -54,9 +54,9 @@ func (p Plot) terminal(columns int) string {
 	}
 	options := []asciigraph.Option{
 		asciigraph.Height(rows), asciigraph.LowerBound(0), asciigraph.UpperBound(1),
-		asciigraph.YAxisValueFormatter(func(at float64) string { return y.text(words.TwoDigits(y.value(at))) }),
+		asciigraph.YAxisValueFormatter(func(at float64) string { return y.text(twoDigits(y.value(at))) }),
 		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(ticks),
-		asciigraph.XAxisValueFormatter(func(at float64) string { return x.text(words.TwoDigits(x.value(at))) }),
+		asciigraph.XAxisValueFormatter(func(at float64) string { return x.text(twoDigits(x.value(at))) }),
 		asciigraph.Caption(strings.Join(caption, "   ")),
 	}
 	if len(lines) > 1 {
@@ -85,4 +85,13 @@ func (s Series) heights(x, y scale, columns int) []float64 {
 		}
 	}
 	return line
+}
+
+// twoDigits rounds a number to two digits, and from 10 on to a whole one.
+func twoDigits(n float64) float64 {
+	if n >= 10 {
+		return math.Round(n)
+	}
+	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
+	return n
 }

@@ -102,7 +102,7 @@ func ending(o *poll.Outcome, p term.Palette) string {
 	if reason = oneLine(reason); reason != "" {
 		reason = ": " + reason
 	}
-	return how + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o) + " in " + words.Clock(o.Elapsed) + reason
+	return how + " after " + words.Count(o.State.Attempts, "attempt") + shareWords(o) + " in " + clock(o.Elapsed) + reason
 }
 
 // endedByVerdict reports whether the status alone explains the ending.

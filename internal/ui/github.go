@@ -93,7 +93,7 @@ func (r *Row) markdown() string {
 		how = strings.TrimSuffix(string(r.ending)+", "+how, ", ")
 	}
 	return fmt.Sprintf("| %s | %s | %d | %s | %s |\n",
-		escapeMarkdown(oneLine(r.name)), how, r.attempt, words.Clock(r.elapsed), escapeMarkdown(r.reason))
+		escapeMarkdown(oneLine(r.name)), how, r.attempt, clock(r.elapsed), escapeMarkdown(r.reason))
 }
 
 // escapeMarkdown returns a line in which every character stands for itself: those

@@ -256,7 +256,7 @@ func (l *lines) row(ev poll.Event, what, text string) {
 	if ev.State.Attempts > 0 {
 		number = fmt.Sprintf("#%d", ev.State.Attempts)
 	}
-	line := fmt.Sprintf("%9s  %-5s %s  %s", words.Clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
+	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 

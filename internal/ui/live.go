@@ -120,7 +120,7 @@ func (r *Reporter) live(now time.Time) []string {
 
 // elapsed returns the time that is over, and how much there is.
 func (r *Reporter) elapsed(now time.Time) string {
-	text := words.Clock(r.board.at(now))
+	text := clock(r.board.at(now))
 	if d := r.cfg.Timeout; d > 0 {
 		text += "/" + words.Short(d)
 	}

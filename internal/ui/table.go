@@ -49,7 +49,7 @@ func (r *Reporter) row(row *Row, now time.Time) cells {
 		columnMark:    {mark, r.cfg.Palette.Paint(tone, mark)},
 		columnStatus:  {state, r.cfg.Palette.Paint(tone, state)},
 		columnAttempt: plain(fmt.Sprintf("#%d", attempt)),
-		columnElapsed: plain(words.Clock(r.board.age(row, now))),
+		columnElapsed: plain(clock(r.board.age(row, now))),
 		columnWords:   plain(r.wordsOn(row, now)),
 	}
 	if row.detail != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pollcli/poll/status/internal/wording"
 	"github.com/pollcli/poll/words"
 )
 
@@ -13,11 +14,11 @@ import (
 type account struct{ lines, notes []string }
 
 // say adds a line.
-func (e *evaluator) say(line string) { e.why.lines = append(e.why.lines, words.OneLine(e.prefix+line)) }
+func (e *evaluator) say(line string) { e.why.lines = append(e.why.lines, wording.OneLine(e.prefix+line)) }
 
 // note adds a note.
 func (e *evaluator) note(note string) {
-	e.why.notes = append(e.why.notes, words.OneLine(e.prefix+note))
+	e.why.notes = append(e.why.notes, wording.OneLine(e.prefix+note))
 }
 
 // An operand is one of "and" or "or", and what it says.

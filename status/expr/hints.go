@@ -11,6 +11,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/pollcli/poll/status/internal/wording"
 	"github.com/pollcli/poll/words"
 )
 
@@ -19,7 +20,7 @@ import (
 //go:embed hints.txt
 var hintText string
 
-var hintTable = sync.OnceValue(func() words.Table { return words.ParseTable(hintText) })
+var hintTable = sync.OnceValue(func() wording.Table { return wording.ParseTable(hintText) })
 
 // check fails at an offset if the table knows what a text is about.
 func (p *parser) check(about, text string, at int) {
@@ -32,7 +33,7 @@ func (p *parser) check(about, text string, at int) {
 func (p *parser) refuse(about, text string, at int) {
 	p.check(about, text, at)
 	r, _ := utf8.DecodeRuneInString(text)
-	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", words.OneLine(string(r)))
+	p.fail(at, `a key with such a character is written ["a`+string(r)+`b"]`, "unexpected %s", wording.OneLine(string(r)))
 }
 
 // unexpected fails for what cannot follow an operand.
@@ -119,18 +120,18 @@ func (e *evaluator) noteMissing(p *path, object value, s *step) {
 	})
 	before := p.before(s, e.src)
 	if meant := nearestMember(s.key, names); meant != "" {
-		e.hints.near = append(e.hints.near, words.OneLine("did you mean "+memberPath(before, meant)+"?"))
+		e.hints.near = append(e.hints.near, wording.OneLine("did you mean "+memberPath(before, meant)+"?"))
 		return
 	}
 	if len(names) > maxMembersShown {
 		names = append(names[:maxMembersShown], "...")
 	}
 	for i, name := range names {
-		names[i] = words.Shorten(name, maxMemberName)
+		names[i] = wording.Shorten(name, maxMemberName)
 	}
 	whole := or(e.inner, "an element", or(e.env.Element != nil, "the element", "the document"))
 	if len(names) > 0 {
-		e.hints.has = append(e.hints.has, words.OneLine(cmp.Or(before, e.subject, whole)+" has: "+strings.Join(names, ", ")))
+		e.hints.has = append(e.hints.has, wording.OneLine(cmp.Or(before, e.subject, whole)+" has: "+strings.Join(names, ", ")))
 	}
 }
 

@@ -1,4 +1,5 @@
-package words
+// Package wording puts words of others on a line, and finds what was meant by them.
+package wording
 
 import (
 	"strings"
