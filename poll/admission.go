@@ -95,8 +95,9 @@ const (
 	steps   = attempt
 )
 
-// postpone tells that a source waits until it is due, and why if it was before.
-func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
+// sleepUntilDue has a source sleep until it is due, and tells so. by is what holds back an attempt
+// that was due already, "" if it was not.
+func (l *loop) sleepUntilDue(s *source, by HeldBy, now time.Time) {
 	first := s.lead()
 	for _, w := range s.waits {
 		w.Previous, w.Due, w.LastLook, w.Reserved = first.Previous, first.Due, first.LastLook, first.Reserved
@@ -104,7 +105,7 @@ func (l *loop) postpone(s *source, by HeldBy, now time.Time) {
 		e.HeldBy = by
 		l.emit(e)
 	}
-	l.sleep(s, earliest(first.deadline, first.Due))
+	l.wakeAt(s, earliest(first.deadline, first.Due))
 }
 
 // placeOf returns the place that the next attempt of a source puts load on.
@@ -125,8 +126,8 @@ func (l *loop) placeOf(s *source) *place {
 	return p
 }
 
-// sleep has a source wake at a time; zero is never.
-func (l *loop) sleep(s *source, at time.Time) {
+// wakeAt has a source wake at a time; zero is never.
+func (l *loop) wakeAt(s *source, at time.Time) {
 	if s.at != asleep {
 		heap.Remove(&l.agenda, s.at)
 	}
@@ -150,7 +151,7 @@ func (l *loop) admit(s *source) {
 	case s.has[s.step] || s.place.steps[s.step].acquire(s):
 		l.pass(s)
 	default:
-		l.sleep(s, s.lead().deadline)
+		l.wakeAt(s, s.lead().deadline)
 	}
 }
 
@@ -183,7 +184,7 @@ const leastLong = 2 * time.Second
 // many more attempts than there is room for are under way.
 func (l *loop) lend(s *source, now time.Time) {
 	if s.place.lent >= s.place.steps[room].most {
-		l.sleep(s, now.Add(leastLong))
+		l.wakeAt(s, now.Add(leastLong))
 		return
 	}
 	s.place.lent++
@@ -201,7 +202,7 @@ func (l *loop) closed(s *source, now time.Time) {
 			Place: &Place{Name: p.name, ClosedUntil: first.Due, Reason: s.closed}})
 	}
 	if deadline := first.deadline; deadline.IsZero() || first.Due.Before(deadline) {
-		l.postpone(s, HeldByGate, now)
+		l.sleepUntilDue(s, HeldByGate, now)
 		return
 	}
 	why := fmt.Sprintf("%s is closed for %s (%s)", p.name, words.Short(first.Due.Sub(now)), s.closed)

@@ -1,6 +1,7 @@
 package poll
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
@@ -27,9 +28,9 @@ var (
 	errOver       = fmt.Errorf("%w: nothing is waited for any more", Cancelled)
 )
 
-// A loop drives waits. It plans, settles and tells in the consumer's goroutine, and sources
-// look in other goroutines; that of a single wait looks in the consumer's, too. A source belongs
-// to one of those while it is busy, and to the loop otherwise.
+// A loop drives waits. It plans, settles and tells in the consumer's goroutine. Sources look in
+// other goroutines; a single wait's looks in the consumer's. A busy source belongs to the goroutine
+// that looks, any other to the loop.
 type loop struct {
 	Group
 	score
@@ -219,7 +220,7 @@ func (l *loop) plan(s *source) {
 	}
 	now, first := time.Now(), s.lead()
 	s.place = l.placeOf(s)
-	first.others = l.lookAtOthers(s, first.median())
+	first.others = l.timeForOthers(s, first.median())
 	known := l.stepping && !first.Due.IsZero() // by the last step
 	if !known {
 		var shared time.Time
@@ -228,16 +229,17 @@ func (l *loop) plan(s *source) {
 		}
 		first.plan(now, shared)
 	}
-	if s.step = claim; known && !first.Due.After(now) {
-		l.sleep(s, first.Due)
+	s.step = claim
+	if known && !first.Due.After(now) {
+		l.wakeAt(s, first.Due)
 		return
 	}
-	l.postpone(s, "", now)
+	l.sleepUntilDue(s, "", now)
 }
 
-// lookAtOthers returns how long one look at each of the other sources takes, if one look takes so
+// timeForOthers returns how long one look at each of the other sources takes, if one look takes so
 // long and all put load on the same place.
-func (l *loop) lookAtOthers(s *source, took time.Duration) time.Duration {
+func (l *loop) timeForOthers(s *source, took time.Duration) time.Duration {
 	parallel := l.Parallel
 	if most := s.place.steps[room].most; most > 0 {
 		parallel = min(parallel, most)
@@ -293,11 +295,11 @@ func (l *loop) wake(now time.Time) {
 
 // begin begins an attempt.
 func (l *loop) begin(s *source) {
-	p := s.place // the next attempt may go to another
+	p := s.place // when do returns, the next attempt may have been planned, for another
 	s.begun = time.Now()
-	l.sleep(s, time.Time{})
+	l.wakeAt(s, time.Time{})
 	if p.steps[room].most > 0 {
-		l.sleep(s, s.begun.Add(max(leastLong, 4*p.usual)))
+		l.wakeAt(s, s.begun.Add(max(leastLong, 4*p.usual)))
 	}
 	if s.list != nil {
 		s.list.good = false
@@ -313,7 +315,8 @@ func (l *loop) begin(s *source) {
 	l.release(s, p, turn)
 }
 
-// do has a source do what its step asks, or its attempt. The loop of a single wait does that itself.
+// do has a source do what its step asks, or its attempt. The loop of a single wait does that
+// itself: when do returns there, the attempt is judged and the next one planned.
 func (l *loop) do(s *source) {
 	s.busy = true
 	l.busy++
@@ -350,7 +353,7 @@ func (l *loop) finish(s *source) {
 	case s.step == turn && s.closed != "":
 		l.closed(s, now)
 	default:
-		l.postpone(s, by, now)
+		l.sleepUntilDue(s, by, now)
 	}
 }
 
@@ -371,7 +374,7 @@ func (l *loop) settle(s *source) {
 		h.Release()
 	}
 	p.usual = max(first.median(), p.usual-p.usual/8)
-	l.sleep(s, time.Time{})
+	l.wakeAt(s, time.Time{})
 	if s.lent {
 		s.lent = false
 		p.lent--
@@ -406,8 +409,8 @@ func (l *loop) settleWaits(s *source) {
 
 // end ends the targets of a source whose deadline has come, or all of them.
 func (l *loop) end(s *source) {
-	l.endAll(s, s.lead().endingIfStopped())
-	l.sleep(s, time.Time{})
+	l.endAll(s, cmp.Or(s.lead().stopped(), TimedOut))
+	l.wakeAt(s, time.Time{})
 	for step := range steps {
 		l.release(s, s.place, step)
 	}
@@ -470,9 +473,8 @@ func (l *loop) endResting() {
 	}
 }
 
-// endingIfStopped returns how the targets end that are not waited for any more: that of the
-// caller, or of the goal, and otherwise TimedOut.
-func (l *loop) endingIfStopped() Ending {
+// stopped returns how targets end that the caller or the goal has stopped, "" if nobody has.
+func (l *loop) stopped() Ending {
 	err := l.caller.Err()
 	switch {
 	case l.broken() != nil:
@@ -482,7 +484,7 @@ func (l *loop) endingIfStopped() Ending {
 	case errors.Is(context.Cause(l.ctx), Cancelled):
 		return Cancelled
 	}
-	return TimedOut
+	return ""
 }
 
 // broken returns the cause with which the caller said that the operation has failed; nil if

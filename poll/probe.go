@@ -176,6 +176,49 @@ func (s *source) look() {
 	}
 }
 
+// look makes an attempt. The time that it may take does not count for its judgement.
+// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
+func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
+	limit := w.p.AttemptTimeout
+	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
+		limit = 0
+	}
+	ctx, cancel := w.context(limit)
+	defer cancel()
+	if err := w.announce(); err != nil {
+		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
+	}
+	begun := time.Now()
+	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
+	if s, ok := w.probe.(httpSession); ok { // which takes the pace, too
+		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
+		return o, time.Since(begun)
+	}
+	o := w.probe.Probe(ctx, a)
+	return o, time.Since(begun)
+}
+
+// announce tells that the next request is to start the operation. It must not be sent if that
+// cannot be noted.
+func (w *wait) announce() error {
+	if !w.startDue() {
+		return nil
+	}
+	w.Starting = true
+	if w.p.Starting != nil {
+		w.hopeless = w.p.Starting(w.State)
+		w.unsent = w.hopeless != nil
+		w.Starting = !w.unsent
+	}
+	return w.hopeless
+}
+
+// startDue reports whether the next attempt is to start the operation.
+func (w *wait) startDue() bool {
+	s, ok := w.probe.(starter)
+	return ok && s.StartDue()
+}
+
 // keptBody is how much is kept of an answer that did not end a wait in a group, in bytes. It
 // is enough for what is told of the last answer.
 const keptBody = 8 << 10

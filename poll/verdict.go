@@ -22,49 +22,6 @@ type judged struct {
 	took        time.Duration
 }
 
-// look makes an attempt. The time that it may take does not count for its judgement.
-// With a pace, the requests of an attempt are bounded one by one, without what they wait for.
-func (w *wait) look(pace request.Pace) (status.Observation, time.Duration) {
-	limit := w.p.AttemptTimeout
-	if _, isHTTP := w.session.(httpSession); isHTTP && pace != nil {
-		limit = 0
-	}
-	ctx, cancel := w.context(limit)
-	defer cancel()
-	if err := w.announce(); err != nil {
-		return status.Observation{Failure: &status.Failure{Kind: status.FailureStopped, Reason: err.Error(), Err: err}}, 0
-	}
-	begun := time.Now()
-	a := Attempt{Number: w.Attempts, Elapsed: begun.Sub(w.Start), Previous: w.Status, LastLook: w.LastLook}
-	if s, ok := w.probe.(httpSession); ok {
-		o := s.Look(ctx, request.Attempt{Last: a.LastLook, Pace: pace, Timeout: w.p.AttemptTimeout})
-		return o, time.Since(begun)
-	}
-	o := w.probe.Probe(ctx, a)
-	return o, time.Since(begun)
-}
-
-// announce tells that the next request is to start the operation. It must not be sent if that
-// cannot be noted.
-func (w *wait) announce() error {
-	if !w.startDue() {
-		return nil
-	}
-	w.Starting = true
-	if w.p.Starting != nil {
-		w.hopeless = w.p.Starting(w.State)
-		w.unsent = w.hopeless != nil
-		w.Starting = !w.unsent
-	}
-	return w.hopeless
-}
-
-// startDue reports whether the next attempt is to start the operation.
-func (w *wait) startDue() bool {
-	s, ok := w.probe.(starter)
-	return ok && s.StartDue()
-}
-
 // answered judges what an attempt saw.
 func (w *wait) answered(o status.Observation, took time.Duration) {
 	if w.unsent {
@@ -197,13 +154,13 @@ func (w *wait) unrunnable() Ending {
 	return ""
 }
 
-// endingIfStopped returns how the wait ends once nothing is waited for any more: its place is
-// closed until its deadline, the loop ends, or its deadline has come.
-func (w *wait) endingIfStopped() Ending {
+// stopped returns how the wait ends if its place is closed until its deadline, or the loop ends; ""
+// if neither is so.
+func (w *wait) stopped() Ending {
 	if w.closed != "" {
 		return HintTooLong
 	}
-	return w.loop.endingIfStopped()
+	return w.loop.stopped()
 }
 
 // ending returns how the wait ends after an attempt, "" if it goes on. If several endings
@@ -217,8 +174,8 @@ func (w *wait) ending() Ending {
 		return Succeeded
 	case w.element != nil: // limits are those of the list
 		return ""
-	case w.endingIfStopped() != TimedOut:
-		return w.endingIfStopped()
+	case w.stopped() != "":
+		return w.stopped()
 	case w.hintTooLong():
 		return HintTooLong
 	case w.p.MaxAttempts > 0 && w.Attempts >= w.p.MaxAttempts:

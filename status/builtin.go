@@ -15,7 +15,7 @@ import (
 // unmatched judges an observation that no rule decided. In words, want says why the rules
 // for SUCCESS did not match.
 func (r Rules) unmatched(o *Observation, want string) Verdict {
-	expected := len(r.Preset) > 0 ||
+	hasCondition := len(r.Preset) > 0 ||
 		slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Status == Success })
 	plain := "the probe reports no failure"
 	switch {
@@ -24,7 +24,7 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	case o.Failure != nil:
 		return Verdict{Status: NotReady, Reason: o.Failure.Reason, Advice: o.Failure.Advice}
 	case o.Code != nil && (o.Good() || o.Following.Start && o.Following.Next != ""):
-		return r.goodHTTP(o, want, expected)
+		return r.goodHTTP(o, want, hasCondition)
 	case o.Code != nil:
 		return badHTTP(o)
 	case o.Exit != nil && *o.Exit != 0:
@@ -34,14 +34,14 @@ func (r Rules) unmatched(o *Observation, want string) Verdict {
 	case o.Kind == KindTCP:
 		plain = "connected"
 	}
-	if !expected && o.Good() {
+	if !hasCondition && o.Good() {
 		return o.unconditional(plain)
 	}
-	return r.good(cmp.Or(want, plain))
+	return r.undecided(cmp.Or(want, plain))
 }
 
-// good judges a good answer that the rules should have decided but did not.
-func (r Rules) good(want string) Verdict {
+// undecided judges a good answer that the rules should have decided but did not.
+func (r Rules) undecided(want string) Verdict {
 	if r.Strict {
 		return Verdict{Status: Error, Reason: "unexpected state: " + want}
 	}
@@ -49,7 +49,7 @@ func (r Rules) good(want string) Verdict {
 }
 
 // goodHTTP judges an answer that is good, or leads from the start to the operation.
-func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
+func (r Rules) goodHTTP(o *Observation, want string, hasCondition bool) Verdict {
 	words, monitor := o.answer(), o.Following.Monitor
 	want = cmp.Or(want, words)
 	accepted := *o.Code == http.StatusAccepted
@@ -57,15 +57,15 @@ func (r Rules) goodHTTP(o *Observation, want string, expected bool) Verdict {
 	case o.Following.Start:
 		return started(o)
 	case o.Doubt != "" && monitor == MonitorResult: // no condition applies to it
-		return r.good(o.Doubt)
+		return r.undecided(o.Doubt)
 	case o.Doubt != "":
-		return r.good(o.Doubt + ": a condition can say that it is the answer")
+		return r.undecided(o.Doubt + ": a condition can say that it is the answer")
 	case o.Following.Missing != "":
-		return r.good(o.Following.Missing)
-	case accepted && expected && (monitor == MonitorLocation || monitor == MonitorResult):
+		return r.undecided(o.Following.Missing)
+	case accepted && hasCondition && (monitor == MonitorLocation || monitor == MonitorResult):
 		return Verdict{Status: NotReady, Reason: want} // the code itself says so
-	case expected:
-		return r.good(want)
+	case hasCondition:
+		return r.undecided(want)
 	case accepted:
 		return Verdict{Status: NotReady, Reason: words}
 	case monitor != MonitorGiven && monitor != MonitorResult:

@@ -95,20 +95,20 @@ func (r Rules) unstated(o *Observation, env *expr.Env, wrong statement) Verdict 
 	isWrong := isJSON && wrong.stage != stageUnknown
 	switch {
 	case o.Following.Monitor == MonitorAzure:
-		return r.good(words + ", which does not say whether the operation is done: a condition can")
+		return r.undecided(words + ", which does not say whether the operation is done: a condition can")
 	case isWrong && earlier == "":
 		return Verdict{Status: Error, Reason: withDetail(words, env, wrong)}
 	case earlier != "" && (isWrong || !isJSON || !r.readsNotReady()):
-		return r.good(words + " without a state, and before it " + earlier + ": a condition can say what is final")
+		return r.undecided(words + " without a state, and before it " + earlier + ": a condition can say what is final")
 	case isText, len(text) == 0 && *o.Code == http.StatusNoContent:
 		return Verdict{Status: Success, Reason: words}
 	case !isJSON, string(text) == "null", string(text) == "false":
-		return r.good(words + " without a document of the operation: a condition can say that it is the end")
+		return r.undecided(words + " without a document of the operation: a condition can say that it is the end")
 	case created, r.readsNotReady():
 		return Verdict{Status: Success, Reason: words,
 			Notes: []string{"the document says no state, and is taken for the result: a condition can say when it is done"}}
 	}
-	v := r.good(words + " without a state: a condition can say when it is done")
+	v := r.undecided(words + " without a state: a condition can say when it is done")
 	v.Advice.Code = AdviceDone
 	return v
 }

@@ -118,22 +118,30 @@ func (r Rules) decide(ctx context.Context, o *Observation) Verdict {
 	if o.Elsewhere && slices.ContainsFunc(r.Own, func(rule Rule) bool { return rule.Here }) {
 		return Verdict{Status: NotReady, Reason: "it is there: it redirects to another origin", Answers: e.answers}
 	}
-	want, answers := e.want(), e.answers
-	var azure []Rule
+	want := e.want()
 	if o.Following.Monitor == MonitorAzure {
-		azure = azureRules()
+		if v, ok := e.azure(o, want); ok {
+			return v
+		}
 	}
-	v, ok := e.firstMatch(o, azure)
+	v := r.unmatched(o, want)
+	v.Answers = e.answers
+	return v
+}
+
+// azure judges the status document of an Azure operation by its rules.
+func (e *evaluation) azure(o *Observation, want string) (Verdict, bool) {
+	answers := e.answers
+	v, ok := e.firstMatch(o, azureRules())
 	switch {
 	case !ok:
-		v = r.unmatched(o, want)
-		v.Answers = answers // without those of the built-in rules
+		e.answers = answers // without those of the built-in rules
 	case v.Status == Success && o.reported().wrong.stage != stageUnknown:
 		v.Status, v.Rule, v.Reason = Error, "", withDetail(o.Statement()+" with an error", e.env)
 	case v.Status == NotReady && want != "":
 		v.Rule, v.Reason = "", want
 	}
-	return v
+	return v, ok
 }
 
 // An Answer is the result of one rule for one observation.
@@ -187,7 +195,7 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	hopeless := f != nil && f.Kind == FailureHopeless
 	present := o.absence() == "" || u.Any(expr.UsesGone) && o.Presence == Gone
 	a := Answer{Rule: rule}
-	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isBadFor(u))
+	a.Asked = present && (!hopeless || u.Any(expr.UsesError)) && (!rule.Status.Ends() || o.Good() || !o.isOnlyForGood(u))
 	if a.Asked {
 		a.Result = rule.Expr.Eval(e.env)
 	}
@@ -195,9 +203,9 @@ func (e *evaluation) ask(o *Observation, rule *Rule) Answer {
 	return a
 }
 
-// isBadFor reports whether a rule that ends a wait does not look at an answer that is not good:
-// what an error page holds is not what was asked for.
-func (o *Observation) isBadFor(u expr.Uses) bool {
+// isOnlyForGood reports whether a rule that reads u, and ends a wait, is asked about good answers
+// only: what an error page holds is not what was asked for.
+func (o *Observation) isOnlyForGood(u expr.Uses) bool {
 	const document = expr.UsesJSON | expr.UsesIsJSON | expr.UsesUnchanged
 	if o.Code != nil {
 		return u.Any(document|expr.UsesBody|expr.UsesHeader) && !u.Any(expr.UsesStatus|expr.UsesError)

@@ -14,7 +14,9 @@ import (
 type account struct{ lines, notes []string }
 
 // say adds a line.
-func (e *evaluator) say(line string) { e.why.lines = append(e.why.lines, wording.OneLine(e.prefix+line)) }
+func (e *evaluator) say(line string) {
+	e.why.lines = append(e.why.lines, wording.OneLine(e.prefix+line))
+}
 
 // note adds a note.
 func (e *evaluator) note(note string) {

@@ -95,8 +95,9 @@ type Result struct {
 }
 
 // Eval evaluates the expression. It never fails and never panics: what cannot be decided
-// is Unknown. A condition that is true of nothing but paths that lead nowhere is Unknown, too,
-// unless it asks for absence: by == null, exists, has, // or $gone. It reads only env, so
+// is Unknown. A condition that is true only because its paths lead nowhere, such as
+// .state != "x" without a .state, is Unknown unless it asks for absence: by == null, exists, has,
+// // or $gone. It reads only env, so
 // except for the context it is a pure function; a nil env is an empty one. A program in jq can
 // read the clock.
 func (x *Expr) Eval(env *Env) Result {

@@ -82,7 +82,7 @@ type value struct {
 	partial bool   // it is only the end of a text
 	found   bool   // a path that it was made of led to something
 	missed  string // the source of one that leads nowhere, "" for none
-	absent  bool   // it rests on such paths alone, whatever is found beside it
+	absent  bool   // it is so only because such a path leads nowhere: .state != "x" without a .state
 }
 
 func missing() value              { return value{kind: KindMissing} }

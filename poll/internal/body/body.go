@@ -65,12 +65,12 @@ func (h *Hold) Release() {
 	}
 }
 
-// Read reads up to limit bytes, or to the end, of which it reports whether it was met. The
-// announced length, -1 if it is unknown, is not trusted beyond what is free before that much
-// has come, but saves room. What was read before an error is returned with it.
+// Read reads at most limit bytes, and reports whether it met the end. Room is made for the
+// announced bytes, -1 if their number is unknown, but at first for no more than may be kept
+// without a place. What was read before an error is returned with it.
 func (h *Hold) Read(ctx context.Context, r io.Reader, announced, limit int64) (kept []byte, end bool, err error) {
 	var b bytes.Buffer
-	for _, most := range []int64{min(h.free()+1, limit), limit} {
+	for _, most := range []int64{min(h.free()+1, limit), limit} { // without a place, then with one
 		if room := min(announced, most, believed) - int64(b.Len()); room >= 0 {
 			b.Grow(int(room) + bytes.MinRead)
 		}

@@ -129,7 +129,7 @@ func (c *client) guards(p place) bool {
 }
 
 // withhold notes that a place of another origin gets no credentials, if there are any.
-func (c *client) withhold(from place) {
+func (c *client) noteWithheld(from place) {
 	origin := from.url.Scheme + "://" + from.url.Host
 	if !from.trusted && origin != c.withheld && !sameOrigin(from.url, c.given.url) && len(c.credentials()) > 0 {
 		c.withheld, c.untold = origin, true

@@ -238,7 +238,7 @@ func TestFork_shares(t *testing.T) {
 			t.Fatal(err)
 		}
 		next = http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
-		fork.layers.(renewed).renew(t.Context(), false)
+		fork.outer.(renewed).renew(t.Context(), false)
 		forks[i] = fork
 	}
 	one, two := forks[0].client, forks[1].client

@@ -87,7 +87,7 @@ func (s *Session) Resume(text json.RawMessage) error {
 		s.client.cookies.restore(at, k.Cookies)
 		if s.each && k.Monitor == status.MonitorBuilt { // a fork was there
 			s.each, s.next = false, nil
-			s.layers = layers(s.client, nil)
+			s.outer = layers(s.client, nil)
 		}
 	}
 	if k.Result != "" {
@@ -170,6 +170,6 @@ func (s *Session) Fork(element []byte) (*Session, error) {
 	own.renewed = slices.Clone(s.client.renewed)
 	own.withheld = s.client.withheld
 	fork := &Session{client: own, follow: s.follow, at: to, following: true, monitor: status.MonitorBuilt}
-	fork.layers = layers(own, nil)
+	fork.outer = layers(own, nil)
 	return fork, nil
 }

@@ -47,14 +47,14 @@ func (c *client) send(ctx context.Context, next call) *answer {
 	defer context.AfterFunc(own, func() { resp.Body.Close() })()
 	received := time.Now()
 	a := &answer{code: resp.StatusCode, asked: next}
-	a.asked.kept = nil
+	a.asked.kept = nil // or each answer would hold the one before
 	a.Observation = status.Observation{Kind: status.KindHTTP, Code: new(a.code), Header: resp.Header}
 	if err := c.read(own, a, resp); err != nil {
 		return c.unanswered(ctx, err, true, next)
 	}
 	hint.Read(&a.Observation, received)
 	c.cookies.keep(next.at, resp.Header["Set-Cookie"])
-	c.withhold(next.at)
+	c.noteWithheld(next.at)
 	return a
 }
 

@@ -15,10 +15,10 @@ import (
 )
 
 // A Session is a request in one run: it starts an operation, and follows the URLs that
-// answers name. It is the outermost layer.
+// answers name. It makes its calls through layers, and is none itself.
 type Session struct {
 	client *client
-	layers layer // what makes its calls
+	outer  layer // of those that the request asks for
 	follow follow
 	next   *pager // nil for an answer of one page
 	each   bool   // the elements of an answer say where to look
@@ -57,7 +57,7 @@ func NewSession(r Request) (*Session, error) {
 			"or a URL with expressions in braces")
 	}
 	s.next, err = parsePager(r.Next, environ)
-	s.layers, s.startDue = layers(c, s.next), s.starts()
+	s.outer, s.startDue = layers(c, s.next), s.starts()
 	return s, err
 }
 
@@ -116,7 +116,7 @@ func (s *Session) look(ctx context.Context, a Attempt) status.Observation {
 	if !s.following && !s.starts() {
 		next.method, next.body = s.client.Method, s.client.Body
 	}
-	got := s.layers.do(ctx, next)
+	got := s.outer.do(ctx, next)
 	o := s.observe(ctx, got)
 	s.sent = s.sent || !got.unsent && !o.RefusedForLoad()
 	o.Following.Due = s.follow.word == "none" && s.changes() && !s.sent
@@ -229,7 +229,7 @@ func isHTML(a *answer) bool {
 // left, or was refused for load or for its credentials.
 func (s *Session) start(ctx context.Context, a Attempt) status.Observation {
 	c := s.client
-	got := s.layers.do(ctx, call{Attempt: a, method: c.Method, at: c.given, body: c.Body, start: true})
+	got := s.outer.do(ctx, call{Attempt: a, method: c.Method, at: c.given, body: c.Body, start: true})
 	for _, r := range got.asked.redirects {
 		if r.toGET { // so the answer is that of a look
 			s.startDue, s.following = false, true
