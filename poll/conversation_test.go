@@ -106,7 +106,7 @@ func (c conversation) run(t *testing.T, events func(*poll.Poller, context.Contex
 		said = append(said, e.Target, line(e))
 		switch e.Kind {
 		case poll.EventAttempt:
-			verdicts = append(verdicts, e.Verdict.Status.String())
+			verdicts = append(verdicts, string(e.Verdict.Status))
 			said = append(said, e.Observation.Remarks...)
 			said = append(said, "next "+e.Observation.Following.Next)
 			if f := e.Observation.Failure; f != nil && f.Err != nil {

@@ -141,7 +141,7 @@ func TestHTTPRefresh(t *testing.T) {
 				var verdicts, said []string
 				for e := range p.Events(t.Context()) {
 					if e.Kind == poll.EventAttempt {
-						verdicts = append(verdicts, e.Verdict.Status.String())
+						verdicts = append(verdicts, string(e.Verdict.Status))
 						said = append(said, e.Verdict.Reason, strings.Join(e.Verdict.Notes, "; "))
 					}
 				}

@@ -53,12 +53,6 @@ type Elements struct {
 	Narrow func(keys []string) Probe
 }
 
-// Names returns what names each of the elements of an answer, as a wait does. An error says
-// which part of a name is missing, or that two are equal.
-func (e *Elements) Names(found []expr.Element) ([]string, error) {
-	return (&elements.Reader{Each: e.Each, Keys: e.Keys}).Names(found)
-}
-
 // A list is what a source has whose answers hold the states of several operations. A wait of
 // its own sets the schedule and judges each answer as a whole. Each element that is waited for
 // has a wait that judges the element.

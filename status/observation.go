@@ -183,9 +183,6 @@ type Quota struct {
 	Reset     time.Duration `json:"reset,omitempty"`     // until there are more; more than 0
 }
 
-// PerSecond returns how many attempts a second use it up in time.
-func (q Quota) PerSecond() float64 { return float64(q.Remaining) / q.Reset.Seconds() }
-
 // A Failure says why an attempt has no complete answer.
 type Failure struct {
 	Kind   FailureKind  `json:"kind,omitempty"`

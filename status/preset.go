@@ -41,7 +41,7 @@ var presetText string
 
 // Presets returns all presets, with those for related APIs side by side.
 func Presets() []Preset {
-	presets, err := ParsePresets(presetText)
+	presets, err := parsePresets(presetText)
 	if err != nil {
 		panic("presets.txt: " + err.Error())
 	}
@@ -58,13 +58,13 @@ func LookupPreset(name string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// ParsePresets reads presets, each a stanza of lines "key: value", with an empty line between
+// parsePresets reads presets, each a stanza of lines "key: value", with an empty line between
 // stanzas. A line that begins with a blank continues the one above, and one that begins with #
 // is a comment. A stanza begins with its name. The other keys are those of [Status.RuleName], whose
 // values are conditions, and the fields of [Preset] in lower case: alias, api, example, note,
 // many, object, detail. Of alias, many, detail and the rules there may be several. After a
 // condition, " -- " and words are the reason when it is met. An error names the line.
-func ParsePresets(text string) (presets []Preset, err error) {
+func parsePresets(text string) (presets []Preset, err error) {
 	var field string
 	first, n := 0, 0 // the lines of the field, and of the one after
 	add := func() {

@@ -97,7 +97,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		t.Fatal(err)
 	}
 	for _, r := range p.Rules {
-		if r.Status.Ends() && !slices.Contains(slices.Collect(maps.Values(list.Want)), r.Status.String()) {
+		if r.Status.Ends() && !slices.Contains(slices.Collect(maps.Values(list.Want)), string(r.Status)) {
 			t.Errorf("%s: no element is %v", line, r.Status)
 		}
 	}
@@ -116,7 +116,7 @@ func checkList(t *testing.T, p Preset, line string, list presetList) {
 		o := presetSample{Body: json.RawMessage(e.Raw)}.observation(kind)
 		o.Within = page
 		v := Rules{Preset: rules, Strict: true}.Classify(t.Context(), o)
-		if v.Status.String() != list.Want[name] || v.Rule == "" {
+		if string(v.Status) != list.Want[name] || v.Rule == "" {
 			t.Errorf("%s: %q (%s) is %v by %s: %s, want %q", line, name, problem, v.Status, v.Rule, v.Reason, list.Want[name])
 		}
 		v = Rules{Preset: rules}.Classify(t.Context(), Observation{Kind: kind, Code: o.Code, Exit: o.Exit, Within: page, Presence: Gone})

@@ -56,7 +56,7 @@ func checkVariety(t *testing.T, p Preset, samples []presetSample) {
 		count[s.Want]++
 	}
 	for _, r := range p.Rules {
-		if n := count[r.Status.String()]; n < 2 {
+		if n := count[string(r.Status)]; n < 2 {
 			t.Errorf("%d samples of %v, want 2 or more", n, r.Status)
 		}
 	}
@@ -65,7 +65,7 @@ func checkVariety(t *testing.T, p Preset, samples []presetSample) {
 func checkSample(t *testing.T, p Preset, s presetSample, kind Kind) {
 	t.Helper()
 	v := classifyByPreset(t, p, s.observation(kind))
-	have := v.Status.String()
+	have := string(v.Status)
 	if v.Rule == "" {
 		have = ""
 	}
@@ -95,7 +95,7 @@ func TestPresetValues(t *testing.T) {
 		for want, values := range map[Status][]string{Success: r.Success, NotReady: r.NotReady, Error: r.Error, None: r.Unmatched} {
 			for _, value := range values {
 				answer := strings.ReplaceAll(string(r.Answer), `"?"`, `"`+value+`"`)
-				s := presetSample{Want: want.String(), Body: json.RawMessage(answer)}
+				s := presetSample{Want: string(want), Body: json.RawMessage(answer)}
 				checkSample(t, p, s, KindCommand)
 			}
 		}

@@ -88,7 +88,7 @@ func TestPresetRulesAreInOrder(t *testing.T) {
 
 func TestParsePresets(t *testing.T) {
 	t.Parallel()
-	have, err := ParsePresets(`# A comment.
+	have, err := parsePresets(`# A comment.
 name: thing
 alias: things
 alias: stuff
@@ -131,7 +131,7 @@ func TestParsePresetsRefusesWhatItDoesNotKnow(t *testing.T) {
 		"# a\napi: x\nname: thing\n":                 `line 2: a stanza begins with its name, not with "api: x"`,
 		"name: thing\nobject: .a\n []\nobject: .b\n": `line 4: "object" is there twice`,
 	} {
-		if _, err := ParsePresets(text); err == nil || err.Error() != want {
+		if _, err := parsePresets(text); err == nil || err.Error() != want {
 			t.Errorf("%q: have %v, want %s", text, err, want)
 		}
 	}

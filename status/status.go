@@ -43,9 +43,6 @@ const (
 	Error     Status = "ERROR"     // failed, or can never succeed: stop
 )
 
-// String returns the status: "NOT_READY".
-func (s Status) String() string { return string(s) }
-
 // Ends reports whether the status ends a wait.
 func (s Status) Ends() bool { return s == Success || s == Error }
 

@@ -153,7 +153,7 @@ func goOn(state poll.State, next time.Time) error {
 	if reason == "" {
 		reason = "the first look is not due yet"
 	}
-	return retry(reason, kind.String(), time.Until(next))
+	return retry(reason, string(kind), time.Until(next))
 }
 
 // retry returns an error after which another attempt comes after delay, as is usual.
@@ -169,7 +169,7 @@ func ended(o poll.Outcome, state poll.State) error {
 	err := o.Err()
 	switch {
 	case errors.Is(err, errNothingKept):
-		return retry(errNothingKept.Error(), status.NotReady.String(), 0)
+		return retry(errNothingKept.Error(), string(status.NotReady), 0)
 	case o.Ending == poll.Interrupted && temporal.IsCanceledError(o.Cause):
 		return o.Cause
 	case o.Ending == poll.Interrupted:

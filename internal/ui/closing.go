@@ -89,7 +89,7 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 func ending(o *poll.Outcome, p term.Palette) string {
 	how, reason := "no answer", o.Reason
 	if o.Status != status.None {
-		how = paint(p, o.Status.String(), 0)
+		how = paint(p, string(o.Status), 0)
 	}
 	if !endedByVerdict(o.Ending) {
 		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how

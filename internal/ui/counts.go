@@ -46,15 +46,15 @@ func (b *Board) counts() []count {
 		}
 	}
 	all := []count{
-		{ended[poll.Succeeded], status.Success.String(), term.Good},
-		{ended[poll.Failed] + ended[poll.CannotRun], status.Error.String(), term.Bad},
+		{ended[poll.Succeeded], string(status.Success), term.Good},
+		{ended[poll.Failed] + ended[poll.CannotRun], string(status.Error), term.Bad},
 		{ended[poll.HintTooLong], "throttled past the deadline", term.Bad},
 		{ended[poll.AttemptsExhausted], outOfAttempts, term.Bad},
 		{ended[poll.TimedOut], string(poll.TimedOut), term.Bad},
 		{ended[poll.Interrupted], string(poll.Interrupted), term.Bad},
 		{ended[poll.Cancelled], string(poll.Cancelled), term.Faint},
-		{waiting[status.NotReady], status.NotReady.String(), term.Pending},
-		{waiting[status.Throttled], status.Throttled.String(), term.Slow},
+		{waiting[status.NotReady], string(status.NotReady), term.Pending},
+		{waiting[status.Throttled], string(status.Throttled), term.Slow},
 		{ended[""] - waiting[status.NotReady] - waiting[status.Throttled], "waiting", term.Faint},
 	}
 	return slices.DeleteFunc(all, func(c count) bool { return c.n <= 0 })

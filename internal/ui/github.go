@@ -88,7 +88,7 @@ func (b *Board) markdown() string {
 
 // markdown returns the end of a target as a row of the table.
 func (r *Row) markdown() string {
-	how := r.status.String()
+	how := string(r.status)
 	if !endedByVerdict(r.ending) {
 		how = strings.TrimSuffix(string(r.ending)+", "+how, ", ")
 	}

@@ -49,7 +49,7 @@ func (h *history) update(ev poll.Event) {
 			wait = max(0, ev.At.Add(-ev.Took).Sub(h.wait.At))
 		}
 		h.add(Moment{
-			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: ev.Verdict.Status.String(),
+			Attempt: attemptOf(ev), At: seconds(ev.Elapsed - ev.Took), Status: string(ev.Verdict.Status),
 			Reason: term.Line(ev.Verdict.Reason), Took: seconds(ev.Took), Taken: taken, Wait: seconds(wait),
 		})
 	}

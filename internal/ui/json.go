@@ -156,7 +156,7 @@ func statusWord(s status.Status) *string {
 	if s == status.None {
 		return nil
 	}
-	return new(s.String())
+	return new(string(s))
 }
 
 // encode returns v as one line of JSON, with < > & as they are.

@@ -141,7 +141,7 @@ func (l *lines) verdict(row *Row, ev poll.Event, found *reading) {
 	}
 	// Hints are said once: they do not make a later reason new.
 	text := strings.Join(append([]string{row.reason}, hints(ev.Verdict)...), "; ")
-	what := ev.Verdict.Status.String()
+	what := string(ev.Verdict.Status)
 	l.row(ev, what, l.named(row, what, before(found.words(), text)))
 }
 
@@ -186,7 +186,7 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	case l.r.inTable(), slices.ContainsFunc(l.r.board.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
 	case failed && l.failures <= maxFailures, !failed && l.r.board.few() && !quiet:
-		what := o.Status.String()
+		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = string(o.Ending)
 		}
@@ -314,7 +314,7 @@ func (l *lines) repeat(row *Row, now time.Time) {
 	what, text := "-", ""
 	if row.judged > 0 {
 		row.told.reason, row.told.attempt = row.reason, row.judged
-		what, text = row.status.String(), before(row.reading.words(), row.reason)+"; "
+		what, text = string(row.status), before(row.reading.words(), row.reason)+"; "
 	}
 	ev := row.latest
 	ev.Elapsed = l.r.board.age(row, now)

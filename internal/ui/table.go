@@ -68,7 +68,7 @@ func (r *Reporter) row(row *Row, now time.Time) cells {
 
 // stateOf says in a sign and a word where a target stands.
 func (r *Reporter) stateOf(row *Row, now time.Time) (mark, word string, tone term.Tone) {
-	word = cmp.Or(row.status.String(), "waiting")
+	word = cmp.Or(string(row.status), "waiting")
 	switch {
 	case row.ending == poll.Succeeded:
 		return r.glyphs.good, word, term.Good

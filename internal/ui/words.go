@@ -162,10 +162,10 @@ func paint(p term.Palette, what string, width int) string {
 // toneOf returns the tone of a status, and Faint for other words.
 func toneOf(what string) term.Tone {
 	return map[string]term.Tone{
-		status.Success.String():   term.Good,
-		status.NotReady.String():  term.Pending,
-		status.Throttled.String(): term.Slow,
-		status.Error.String():     term.Bad,
+		string(status.Success):   term.Good,
+		string(status.NotReady):  term.Pending,
+		string(status.Throttled): term.Slow,
+		string(status.Error):     term.Bad,
 	}[what]
 }
 

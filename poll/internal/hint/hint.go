@@ -197,10 +197,13 @@ func (r *reader) left(n float64, reset time.Duration) {
 		return
 	}
 	q := &status.Quota{Remaining: int(math.Ceil(min(n, math.MaxInt32))), Reset: reset}
-	if r.Quota == nil || q.PerSecond() < r.Quota.PerSecond() {
+	if r.Quota == nil || perSecond(q) < perSecond(r.Quota) {
 		r.Quota = q
 	}
 }
+
+// perSecond returns how many attempts a second use up a quota in time.
+func perSecond(q *status.Quota) float64 { return float64(q.Remaining) / q.Reset.Seconds() }
 
 // rateLimitReset reads the older headers: Remaining, and Reset as seconds from now
 // or as a time. A 429 that does not say what remains has nothing left.

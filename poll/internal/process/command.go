@@ -151,5 +151,5 @@ func (s *Session) environment(a Attempt) []string {
 	return append(slices.Clip(s.environ),
 		"POLL_ATTEMPT="+strconv.Itoa(a.Number),
 		"POLL_ELAPSED="+strconv.FormatInt(int64(a.Elapsed/time.Second), 10),
-		"POLL_STATUS="+a.Previous.String())
+		"POLL_STATUS="+string(a.Previous))
 }
