@@ -33,10 +33,10 @@ func groupLine(e poll.Event) string {
 	switch e.Kind {
 	case poll.EventPlace:
 		p := e.Place
-		return fmt.Sprintf("%-7s %-7s %s %s", e.Elapsed, e.Kind, p.Name, p.Reason)
+		return fmt.Sprintf("%-7s %-7s %s %s", e.Elapsed.Round(time.Microsecond), e.Kind, p.Name, p.Reason)
 	case poll.EventGoal:
 		s := e.Summary
-		text := fmt.Sprintf("%-7s %-7s %s %d/%d of %d, %d attempts:", e.Elapsed, e.Kind, s.Ending,
+		text := fmt.Sprintf("%-7s %-7s %s %d/%d of %d, %d attempts:", e.Elapsed.Round(time.Microsecond), e.Kind, s.Ending,
 			s.Endings[poll.Succeeded], s.Need, s.Targets, s.Attempts)
 		for _, ending := range allEndings {
 			if n := s.Endings[ending]; n > 0 {
@@ -338,7 +338,8 @@ func (l *spaced) Done(place string, r poll.Result) {
 func TestGroupSpacesAttempts(t *testing.T) {
 	t.Parallel()
 	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		if a.Elapsed == 2*time.Second {
+		time.Sleep(1) // until the next has asked the Limiter
+		if a.Elapsed.Truncate(time.Second) == 2*time.Second {
 			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 10*time.Second))
 		}
 		return poll.Observe(ctx, nil, nil)
@@ -352,14 +353,14 @@ func TestGroupSpacesAttempts(t *testing.T) {
 		}
 		targets = append(targets, p)
 	}
-	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 3 * time.Second, Immediate: true})
+	targets = append(targets, poll.Poller{Target: "5", Probe: elsewhere, InitialDelay: 4 * time.Second, Immediate: true})
 	g := poll.Group{Limiter: &spaced{interval: time.Second}, Rand: rand.New(zeros{})}
 	have := groupTimeline(t, g, targets...)
 	wantTimeline(t, ends(have), `
 1: 0s      end     succeeded SUCCESS after 1: the probe reports no failure
 2: 1s      end     succeeded SUCCESS after 1: the probe reports no failure
-6: 3s      end     succeeded SUCCESS after 1: the probe reports no failure
 3s      place   p the probe
+6: 4s      end     succeeded SUCCESS after 1: the probe reports no failure
 4: 12s     end     succeeded SUCCESS after 1: the probe reports no failure
 5: 13s     end     succeeded SUCCESS after 1: the probe reports no failure
 3: 1m2s    end     succeeded SUCCESS after 2: the probe reports no failure
@@ -370,21 +371,22 @@ func TestGroupSpacesAttempts(t *testing.T) {
 func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	t.Parallel()
 	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
+		time.Sleep(1) // until the next has asked the Limiter
 		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
 	}}
 	fine := once("fine", 2*time.Second, nil)
 	held := poll.Poller{Target: "held", Probe: probe, InitialDelay: 100 * time.Millisecond}
 	short := poll.Poller{Target: "short", Probe: probe, Immediate: true, Timeout: time.Minute}
-	long := poll.Poller{Target: "long", Probe: probe, Immediate: true, MaxAttempts: 2, Timeout: time.Hour}
+	long := poll.Poller{Target: "long", Probe: probe, InitialDelay: 200 * time.Millisecond, MaxAttempts: 2, Timeout: time.Hour}
 	g := poll.Group{Limiter: &spaced{interval: time.Second}, Timeout: 6 * time.Minute, Rand: rand.New(zeros{})}
 	have := groupTimeline(t, g, short, held, fine, long)
 	wantTimeline(t, ends(have), `
 1: 0s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
-1s      place   p the probe
+200ms   place   p the probe
 3: 2s      end     succeeded SUCCESS after 1: the probe reports no failure
-4: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
+2: 5m0s    end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 5m, and 1m are left before the deadline
 5m1s    place   p the probe
-2: 5m1s    end     throttled past the deadline  after 0: p is closed for 4m59s (the probe), and 59s are left before the deadline
+4: 5m1s    end     throttled past the deadline  after 0: p is closed for 4m59s (the probe), and 59s are left before the deadline
 5m1s    goal    throttled past the deadline 1/4 of 4, 3 attempts: 1 succeeded 3 throttled past the deadline
 `)
 }

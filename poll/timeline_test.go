@@ -28,7 +28,7 @@ func timeline(t *testing.T, p poll.Poller) string {
 }
 
 func line(e poll.Event) string {
-	at := fmt.Sprintf("%-7s %-7s", e.Elapsed, e.Kind)
+	at := fmt.Sprintf("%-7s %-7s", e.Elapsed.Round(time.Microsecond), e.Kind)
 	switch e.Kind {
 	case poll.EventWait:
 		at += fmt.Sprintf(" #%d %s", attemptOf(e), e.Wait)

@@ -20,8 +20,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv(crashHelper) != "" {
 		os.Exit(m.Run())
 	}
-	// The scripts wait for processes more than they compute.
-	stdflag.Set("test.parallel", "12")
+	// The scripts wait for processes more than they compute, unless each access is watched.
+	parallel := "12"
+	if withRaceDetector() {
+		parallel = "6"
+	}
+	stdflag.Set("test.parallel", parallel)
 	testscript.Main(m, programs())
 }
 
