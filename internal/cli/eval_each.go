@@ -15,41 +15,13 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// elementFlags returns the flags about the elements of an answer.
-func elementFlags() argv.Flags {
-	flags := argv.Flags{
-		{Name: "each", Value: "EXPR", Group: groupElements, Usage: "where the list is, such as .items"},
-		{Name: "id", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
-	}
-	for _, f := range waitFlags() {
-		if slices.Contains([]string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"}, f.Name) {
-			f.Group = groupElements
-			flags = append(flags, f)
-		}
-	}
-	return flags
-}
-
-const groupElements = "Elements of a list"
-
-// refuseConditions refuses the flags for elements where there are none.
-func refuseConditions(l *argv.Line) error {
-	for _, f := range elementFlags() {
-		if l.Has(f.Name) {
-			return argv.Usagef("--%s is for the elements that --each EXPR names; the condition on an answer is EXPR", f.Name).
-				Hint(`poll eval '.state == "done"' answer.json`)
-		}
-	}
-	return nil
-}
-
 // readList reads --each and the conditions, as for a wait.
-func (q *question) readList(l *argv.Line, world World) error {
+func (q *question) readList(l *argv.Line) error {
 	if len(l.Operands) > 1 {
 		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	}
-	own, err := ofList(l).readList()
+	own, err := q.spec.readList()
 	if err != nil {
 		return err
 	}
@@ -58,8 +30,8 @@ func (q *question) readList(l *argv.Line, world World) error {
 		q.list.kind = status.KindCommand
 	}
 	q.list.poller.Elements = &own.Elements
-	reader := targetReader{world: world}
-	return reader.readRules(ofList(l), q.list)
+	reader := targetReader{world: q.world}
+	return reader.readRules(q.spec, q.list)
 }
 
 // A savedAnswer is the probe of a wait for an answer that is known already.

@@ -17,6 +17,10 @@ import (
 
 // HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
+	var f Flags
+	var isForgotten bool
+	directory := f.Table().Only("history")
+	directory[0].Needs = ""
 	return &argv.Command{
 		Name:         "history",
 		HasVariables: true,
@@ -29,13 +33,13 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			{Line: "poll history deploy"},
 			{Line: "poll history deploy --forget", About: "the next run starts over"},
 		},
-		Flags: append(Flags("").Only("history"),
-			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
+		Flags: append(directory,
+			argv.Flag{Name: "forget", To: argv.On(&isForgotten), Usage: "remove the history of NAME"},
 			argv.HelpFlag()),
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			saved, err := readStore(l)
+			saved, err := f.store(l)
 			if err != nil {
 				return err
 			}
@@ -43,11 +47,11 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			switch {
 			case err != nil:
 				return err
-			case len(l.Operands) == 0 && l.On("forget"):
+			case len(l.Operands) == 0 && isForgotten:
 				return argv.Usagef("--forget needs the NAME of a history")
 			case len(l.Operands) > 0 && !slices.Contains(names, l.Operands[0]):
 				return unknown(saved, l.Operands[0])
-			case l.On("forget"):
+			case isForgotten:
 				return forget(ctx, s, saved, l.Operands[0])
 			case len(l.Operands) > 0:
 				names = l.Operands
