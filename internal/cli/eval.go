@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
@@ -61,12 +61,13 @@ func evalCommand(world World) *argv.Command {
 
 // flags returns the flags that fill q. Those about elements are the wait's.
 func (q *question) flags() argv.Flags {
+	classes := strings.Fields("other refused timeout dns tls reset")
 	own := argv.Flags{
 		{Name: "status", Value: "CODE", To: argv.Maybe(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
 		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: failureClasses(), To: argv.Text(&q.env.Error), Usage: "$error: there was no answer, because of WORD"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Usage: "$error: there was no answer, because of WORD"},
 		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
 		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
 		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
@@ -80,14 +81,6 @@ func (q *question) flags() argv.Flags {
 		list[i+1].Needs = "each"
 	}
 	return append(own, list.In("Elements of a list", 0)...)
-}
-
-// failureClasses returns the values of $error.
-func failureClasses() []string {
-	return []string{
-		status.FailureOther.String(), status.FailureRefused.String(), status.FailureTimeout.String(),
-		status.FailureDNS.String(), status.FailureTLS.String(), status.FailureReset.String(),
-	}
 }
 
 // A question is a condition, a value, or both, to evaluate for one answer.
@@ -178,7 +171,7 @@ func needsAnswer(e *expr.Expr) bool {
 	return e != nil && e.Uses().Any(expr.UsesJSON|expr.UsesIsJSON|expr.UsesBody|expr.UsesStdout)
 }
 
-// maxReasons is how many lines of reasons, and of notes, are shown.
+// maxReasons is how many lines of a kind are shown.
 const maxReasons = 5
 
 // The exit codes of eval that mean something else than for a wait.
@@ -215,25 +208,21 @@ func (q *question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) e
 	return &exitError{code}
 }
 
+// say writes the first of some lines.
+func say(stderr io.Writer, prefix string, lines []string) {
+	for _, line := range lines[:min(maxReasons, len(lines))] {
+		fmt.Fprintln(stderr, prefix+term.Line(line))
+	}
+}
+
 // truth returns what stdout says about a condition. The reasons go to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
-	say := func(prefix string, lines []string) {
-		for _, line := range lines[:min(maxReasons, len(lines))] {
-			fmt.Fprintln(stderr, prefix+term.Line(line))
-		}
-	}
 	why := r.Explain()
-	say("", why.Lines)
-	say("note: ", why.Notes)
-	say("hint: ", why.Near)
-	say("hint: ", why.Hints)
-	code := ExitSuccess
-	switch r.Tri {
-	case expr.False:
-		code = exitFalse
-	case expr.Unknown:
-		code = exitUnknown
-	}
+	say(stderr, "", why.Lines)
+	say(stderr, "note: ", why.Notes)
+	say(stderr, "hint: ", why.Near)
+	say(stderr, "hint: ", why.Hints)
+	code := map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
 	return r.Tri.String() + "\n", code
 }
 

@@ -34,27 +34,22 @@ func (q *question) readList(l *argv.Line) error {
 	return reader.readRules(q.spec, q.list)
 }
 
-// A savedAnswer is the probe of a wait for an answer that is known already.
-type savedAnswer struct{ status.Observation }
-
-func (a savedAnswer) Probe(context.Context, poll.Attempt) status.Observation { return a.Observation }
-
-// savedAnswer returns what an attempt would have seen.
-func (q *question) savedAnswer() savedAnswer {
+// look returns what an attempt would have seen.
+func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	o := status.Observation{Kind: q.list.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header}
 	if o.Kind == status.KindHTTP {
 		o.Code = cmp.Or(q.env.Status, new(200))
 	} else {
 		o.Exit = cmp.Or(q.env.Exit, new(0))
 	}
-	return savedAnswer{o}
+	return o
 }
 
 // judge makes a wait of one attempt, and returns the verdicts on the elements: the events of
 // the attempt. An answer that has none is judged as a whole.
 func (q *question) judge(ctx context.Context) []poll.Event {
 	p := q.list.poller
-	p.Probe, p.Immediate, p.MaxAttempts = q.savedAnswer(), true, 1
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
 	var all []poll.Event
 	for event := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
 		if event.Kind == poll.EventAttempt {
@@ -75,7 +70,7 @@ func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer
 		return context.Cause(ctx)
 	}
 	var lines strings.Builder
-	var notes []string
+	var notes, hints []string
 	count := map[status.Status]int{}
 	for _, e := range all {
 		name := e.Target
@@ -84,26 +79,19 @@ func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer
 		}
 		v := e.Verdict
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
-		for _, note := range v.Notes {
-			notes = append(notes, "note: "+note)
-		}
-		if count[v.Status]++; v.Status == status.NotReady && count[v.Status] == 1 {
+		notes = append(notes, v.Notes...)
+		if count[v.Status]++; v.Status == status.NotReady && hints == nil {
 			var first status.Tally
 			first.Add(e.Observation, v)
-			for _, hint := range first.Hints() {
-				notes = append(notes, "hint: "+hint)
-			}
+			hints = first.Hints()
 		}
 	}
 	if err := l.Write(ctx, lines.String()); err != nil {
 		return err
 	}
 	slices.Sort(notes)
-	for i, note := range slices.Compact(notes) {
-		if i < maxReasons {
-			fmt.Fprintln(stderr, term.Line(note))
-		}
-	}
+	say(stderr, "hint: ", hints)
+	say(stderr, "note: ", slices.Compact(notes))
 	return summarize(len(all), count, stderr)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,12 +39,9 @@ func (o *output) flags(charts string, others ...string) argv.Flags {
 }
 
 func parseSVG(path string) (string, error) {
-	switch ext := filepath.Ext(path); {
-	case path == "-":
-		return "", argv.Usagef("- is no name of a file")
-	case strings.EqualFold(ext, ".png"), strings.EqualFold(ext, ".pdf"):
+	if path == "-" || slices.Contains([]string{".png", ".pdf"}, strings.ToLower(filepath.Ext(path))) {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
-			Hint("rsvg-convert FILE.svg >FILE%s makes another picture of it", ext)
+			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
 	}
 	return path, nil
 }

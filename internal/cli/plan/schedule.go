@@ -80,7 +80,7 @@ func (q *scheduleQuery) flags() argv.Flags {
 	}, q.output.flags("write a chart", table.CSV, table.JSON, table.Markdown))
 }
 
-func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) (err error) {
+func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 	q.config = q.waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
 	q.table = backoff.Table{
 		Attempts:     *cmp.Or(q.count, new(int)),
@@ -88,28 +88,21 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) (err error) {
 		Immediate:    q.waits.AtOnce(),
 		InitialDelay: q.waits.InitialDelay,
 	}
-	if err := cmp.Or(q.refuseUnused(l, "factor", schedule.Exponential), q.refuseUnused(l, "power", schedule.Polynomial), q.check()); err != nil {
+	if err := q.check(); err != nil {
 		return err
 	}
-	if q.until != nil {
+	switch {
+	case q.until != nil:
 		a, err := q.cover(l)
 		return a.put(ctx, l, &q.output, err)
+	case q.compared != nil:
+		a, err := q.comparison(l)
+		return a.put(ctx, l, &q.output, err)
+	case l.Typed("power") != nil && q.config.Strategy != schedule.Polynomial:
+		return argv.Usagef("--power is for --strategy polynomial")
 	}
-	var a answer[row]
-	if q.compared != nil {
-		a, err = q.comparison(l)
-	} else {
-		a, err = q.attempts(l)
-	}
+	a, err := q.attempts(l)
 	return a.put(ctx, l, &q.output, err)
-}
-
-// refuseUnused refuses a parameter of a strategy that is not shown.
-func (q *scheduleQuery) refuseUnused(l *argv.Line, flag, strategy string) error {
-	if l.Typed(flag) == nil || slices.Contains(append(q.compared, q.config.Strategy)[:max(1, len(q.compared))], strategy) {
-		return nil
-	}
-	return argv.Usagef("--%s: only %s uses it, and that is not shown", flag, strategy)
 }
 
 // bound ends the table, unless the command line says where.
