@@ -5,7 +5,6 @@ package learning
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +33,7 @@ func (f *Flags) Table() argv.Flags {
 		{Name: "age", Value: "D", Default: "0", To: argv.To(&f.Age, argv.ParseDuration), Needs: "learn", Usage: "how long the operation has been running already"},
 		{Name: "history", Value: "DIR", Default: "~/.local/state/poll/history", WholeRun: true, To: argv.Text(&f.History), Needs: "learn", Usage: "keep past runs here"},
 		{Name: "started-at", Value: "EXPR", Distinctive: true, To: argv.Text(&f.StartedAt), Needs: "learn", Usage: "when it started, from the last answer"},
-		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.Text(&f.FinishedAt), Needs: "learn", Usage: "when it ended, from the last answer"},
+		{Name: "finished-at", Value: "EXPR", Distinctive: true, To: argv.Text(&f.FinishedAt), Needs: "started-at", Usage: "when it ended, from the last answer"},
 	}
 }
 
@@ -42,19 +41,16 @@ func parseName(name string) (string, error) { return name, store.CheckName(name)
 
 // parseCost parses a cost: "1%" is a share of the median run, from 0.0001% to
 // 100%, and "2s" a delay above 0.
-func parseCost(s string) (learn.Cost, error) {
-	if number, ok := strings.CutSuffix(s, "%"); ok {
-		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(percent >= 0.0001 && percent <= 100) {
-			return learn.Cost{}, fmt.Errorf("%q: want a percentage from 0.0001%% to 100%%", s)
-		}
-		return learn.Cost{Share: percent / 100}, nil
+func parseCost(s string) (c learn.Cost, err error) {
+	if strings.HasSuffix(s, "%") {
+		c.Share, err = argv.ParsePercent(s)
+	} else {
+		c.Delay, err = argv.ParseDuration(s)
 	}
-	delay, err := time.ParseDuration(s)
-	if err != nil || delay <= 0 {
-		return learn.Cost{}, fmt.Errorf("%q: want a percentage of the median such as 1%%, or a duration above 0 such as 2s", s)
+	if err != nil || c.Delay == 0 && !(c.Share > 0.999e-6 && c.Share <= 1) {
+		return c, argv.Usagef("%q: want a percentage of the median from 0.0001%% to 100%%, or a time above 0 such as 2s", s)
 	}
-	return learn.Cost{Delay: delay}, nil
+	return c, nil
 }
 
 // Options returns what shapes the learned schedule: no wait is below the strategy's base, or

@@ -60,12 +60,10 @@ func (f *Flags) Recorder(l *argv.Line, o learn.Options, isList bool, compile Com
 func (r *Recorder) readTimes(f *Flags, l *argv.Line, compile Compiler) (err error) {
 	const started, finished = "started-at", "finished-at"
 	switch {
-	case f.StartedAt == "" && f.FinishedAt == "":
+	case f.StartedAt == "":
 		return nil
 	case f.FinishedAt == "":
 		return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(started), finished)
-	case f.StartedAt == "":
-		return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(finished), started)
 	}
 	if r.startedAt, err = compile(l, started); err == nil {
 		r.finishedAt, err = compile(l, finished)
