@@ -10,7 +10,7 @@ import (
 
 // cover tells how closely the schedule watches the moment of --until-time: how many attempts an
 // operation costs that ends then, and how late its end is noticed.
-func (q *scheduleQuery) cover(l *argv.Line) (a answer[int], err error) {
+func (q *scheduleQuery) cover(l *argv.Line) (a answer, err error) {
 	if err := q.config.Check(l); err != nil {
 		return a, err
 	}
@@ -26,7 +26,7 @@ func (q *scheduleQuery) cover(l *argv.Line) (a answer[int], err error) {
 			return a, argv.Usagef("--until-time: more than %d attempts come before it", maxRows)
 		}
 	}
-	return answer[int]{isOne: true, table: table.Table[int]{Rows: []int{attempts}, Columns: []table.Column[int]{
+	return answer{table: table.Table[int]{IsOne: true, Rows: []int{attempts}, Columns: []table.Column[int]{
 		moment("until_s", "by", q.until),
 		{Name: "attempts", Head: "attempts", Value: func(n int) any { return n }},
 		moment("last_at_s", "the last at", last),

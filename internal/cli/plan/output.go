@@ -62,27 +62,25 @@ func (o *output) unwritable(err error) error {
 }
 
 // An answer is the result of a command: a table, and charts.
-type answer[R any] struct {
-	table table.Table[R]
-	isOne bool   // the table has one row, which is an object in JSON
+type answer struct {
+	table interface {
+		In(format string) (string, error)
+	}
 	below string // the table, for people
 	plots []plot.Plot
 }
 
 // put writes the answer, unless err says why there is none.
-func (a answer[R]) put(ctx context.Context, l *argv.Line, o *output, err error) error {
+func (a answer) put(ctx context.Context, l *argv.Line, o *output, err error) error {
 	if err != nil {
 		return err
 	}
 	text, err := a.table.In(o.format)
-	switch {
-	case o.format == table.JSON && a.isOne:
-		text, err = a.table.Object()
-	case o.format == "", o.format == table.Text:
-		text += a.below + plot.Screen(o.streams, a.plots...)
-	}
 	if err != nil {
 		return err
+	}
+	if o.format == "" || o.format == table.Text {
+		text += a.below + plot.Screen(o.streams, a.plots...)
 	}
 	err = l.Write(ctx, text)
 	if o.svg != "" {

@@ -88,20 +88,20 @@ func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
 		Immediate:    q.waits.AtOnce(),
 		InitialDelay: q.waits.InitialDelay,
 	}
-	if err := q.check(); err != nil {
-		return err
-	}
+	err := q.check()
+	var a answer
 	switch {
-	case q.until != nil:
-		a, err := q.cover(l)
-		return a.put(ctx, l, &q.output, err)
+	case err != nil:
+		return err
 	case q.compared != nil:
-		a, err := q.comparison(l)
-		return a.put(ctx, l, &q.output, err)
+		a, err = q.comparison(l)
 	case l.Typed("power") != nil && q.config.Strategy != schedule.Polynomial:
 		return argv.Usagef("--power is for --strategy polynomial")
+	case q.until != nil:
+		a, err = q.cover(l)
+	default:
+		a, err = q.attempts(l)
 	}
-	a, err := q.attempts(l)
 	return a.put(ctx, l, &q.output, err)
 }
 
@@ -115,7 +115,7 @@ func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != nil }
 
 // comparison answers with the attempts of several strategies.
-func (q *scheduleQuery) comparison(l *argv.Line) (a answer[row], err error) {
+func (q *scheduleQuery) comparison(l *argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	p := growth("growth of the strategies, base " + words.Flag(q.config.Base))
 	var all []row
@@ -127,14 +127,14 @@ func (q *scheduleQuery) comparison(l *argv.Line) (a answer[row], err error) {
 		all = append(all, rows...)
 		p.Series = append(p.Series, series(q.config.Strategy, rows, startOf))
 	}
-	a = answer[row]{table: timetable(all), plots: []plot.Plot{p}}
+	t := timetable(all)
 	strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
-	a.table.Columns = slices.Insert(a.table.Columns, 0, strategy)
-	return a, nil
+	t.Columns = slices.Insert(t.Columns, 0, strategy)
+	return answer{table: t, plots: []plot.Plot{p}}, nil
 }
 
 // attempts answers with the attempts of a wait.
-func (q *scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
+func (q *scheduleQuery) attempts(l *argv.Line) (a answer, err error) {
 	if q.past.Learn != "" {
 		options := q.past.Options(&q.waits, q.config)
 		m, err := q.past.Recall(l, q.streams, options)
@@ -155,12 +155,12 @@ func (q *scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
 			series("earliest", rows, func(r row) time.Duration { return r.Earliest }))
 	}
 	p.Series = append(p.Series, series(name, rows, startOf))
-	return answer[row]{table: timetable(rows), below: q.totals(rows), plots: []plot.Plot{p}}, nil
+	return answer{table: timetable(rows), below: q.totals(rows), plots: []plot.Plot{p}}, nil
 }
 
 // learned answers with the attempts of a learned schedule, and each one's chance of seeing the
 // end, provided that the run has not ended at the start.
-func (q *scheduleQuery) learned(l *argv.Line, m *learn.Model, o learn.Options, err error) (a answer[row], _ error) {
+func (q *scheduleQuery) learned(l *argv.Line, m *learn.Model, o learn.Options, err error) (a answer, _ error) {
 	if err != nil {
 		return a, err
 	}
@@ -173,17 +173,16 @@ func (q *scheduleQuery) learned(l *argv.Line, m *learn.Model, o learn.Options, e
 		r.seen = 1 - (1-m.Done(m.Age(r.At)))/alive
 		r.sees, before = r.seen-before, r.seen
 	}
-	name := term.Line(q.past.Learn)
-	a = answer[row]{
-		table: timetable(rows),
+	name, t := term.Line(q.past.Learn), timetable(rows)
+	t.Columns = append(t.Columns,
+		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
+		chance("seen", "by then", func(r row) float64 { return r.seen }))
+	return answer{
+		table: t,
 		below: fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
 			words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond))),
 		plots: []plot.Plot{growth("the attempts of the next run of "+name, series("attempts", rows, startOf))},
-	}
-	a.table.Columns = append(a.table.Columns,
-		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
-		chance("seen", "by then", func(r row) float64 { return r.seen }))
-	return a, err
+	}, err
 }
 
 // rows returns the attempts of one strategy.

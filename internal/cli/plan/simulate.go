@@ -106,7 +106,7 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
 		return argv.Usagef("%s: %s", l.Origin(e.Parameter), e.Problem)
 	}
-	a := answer[simulate.Result]{
+	a := answer{
 		table: table.Table[simulate.Result]{Columns: resultColumns(), Rows: found},
 		plots: resultPlots(q.Model, found),
 	}
