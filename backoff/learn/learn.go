@@ -131,8 +131,3 @@ func (m *Model) Quantile(p float64) time.Duration {
 	}
 	return toDuration(math.Exp(m.forecast.quantile(p)))
 }
-
-// Density returns the chance per second that a run ends at the given age.
-func (m *Model) Density(age time.Duration) float64 {
-	return m.forecast.density(max(age.Seconds(), shortest))
-}

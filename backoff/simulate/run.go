@@ -66,7 +66,6 @@ func (c Config) cell(i int) (Algorithm, int) {
 // and trials, whichever worker ran them.
 func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 	outcomes := make([]outcome, c.cells()*c.Trials)
-	trialDone := progressReporter(c.Progress, len(outcomes))
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	atOnce := maxAtOnce / slices.Max(c.Clients)
@@ -80,7 +79,6 @@ func (c Config) runTrials(ctx context.Context) ([]outcome, error) {
 				}
 				algorithm, clients := c.cell(i / c.Trials)
 				outcomes[i] = w.run(algorithm, clients, i%c.Trials)
-				trialDone()
 			}
 		})
 	}
@@ -105,22 +103,4 @@ func summarize(outcomes []outcome) Result {
 	slices.Sort(times)
 	r.TimeP95 = times[int(math.Ceil(0.95*n))-1]
 	return r
-}
-
-// progressReporter returns a function to call after each trial. It calls report
-// about a hundred times.
-func progressReporter(report func(done, total int), total int) func() {
-	if report == nil {
-		return func() {}
-	}
-	var mu sync.Mutex
-	done := 0
-	return func() {
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		if done%max(1, total/100) == 0 || done == total {
-			report(done, total)
-		}
-	}
 }

@@ -246,37 +246,22 @@ func TestRun_noSchedule(t *testing.T) {
 	}
 }
 
-func TestRun_progress(t *testing.T) {
-	t.Parallel()
-	c := Defaults(ModelOCC)
-	c.Clients, c.Trials = []int{3}, 77
-	last, calls := 0, 0
-	c.Progress = func(done, total int) {
-		if done <= last || total != 5*77 {
-			t.Errorf("after %d comes %d of %d", last, done, total)
-		}
-		last = done
-		calls++
-	}
-	run(t, c)
-	if last != 5*77 || calls < 50 || calls > 150 {
-		t.Errorf("%d calls, the last at %d, want about 100 up to %d", calls, last, 5*77)
-	}
-}
-
 func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	why := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	c := Defaults(ModelOCC)
 	c.Clients, c.Trials = []int{100}, 10_000
-	c.Progress = func(int, int) { cancel(why) }
+	c.Algorithms = []Algorithm{{Name: "first", Schedule: backoff.ScheduleFunc(func(backoff.Step, *rand.Rand) time.Duration {
+		cancel(why)
+		return time.Second
+	})}}
 	if results, err := Run(ctx, c); !errors.Is(err, why) || results != nil {
 		t.Errorf("got %v and %v, want an error because %v", results, err, why)
 	}
 }
 
-// A single trial that would take for ever ends with the context too.
+// A single trial that would take for ever ends with the context, too.
 func TestRun_canceledWithinATrial(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

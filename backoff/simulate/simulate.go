@@ -99,9 +99,6 @@ type Config struct {
 	// algorithm and its name, the number of clients and the number of trials. It
 	// depends neither on the number of processors nor on what else is simulated.
 	Seed uint64
-	// Progress, if not nil, is called about a hundred times, by one goroutine at a
-	// time, with the numbers of trials done and in all.
-	Progress func(done, total int)
 }
 
 // Defaults returns the published configuration of a model: its algorithms for 10 to

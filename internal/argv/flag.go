@@ -262,8 +262,8 @@ func Maybe[T any](to **T, read func(string) (T, error)) *Place {
 }
 
 // Text returns the place of a text.
-func Text(to *string) *Place {
-	return To(to, func(text string) (string, error) { return text, nil })
+func Text[T ~string](to *T) *Place {
+	return To(to, func(text string) (T, error) { return T(text), nil })
 }
 
 // Each returns the place of the texts of a flag that may be repeated.

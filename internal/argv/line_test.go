@@ -57,16 +57,12 @@ func FuzzParseDuration(f *testing.F) {
 	})
 }
 
-// reading returns the error after reading a flag, in words.
-func reading(f Flag, value string, read func(*Line)) string {
-	f.MayBeEmpty = true
-	l := &Line{Command: &Command{Flags: Flags{f}}}
-	l.Assign(&l.Command.Flags[0], value, "--"+f.Name, Typed)
-	read(l)
-	if l.Err() == nil {
+// inWords returns an error about a flag in words.
+func inWords(flag string, err error) string {
+	if err == nil {
 		return ""
 	}
-	return l.Err().Error()
+	return flag + ": " + err.Error()
 }
 
 func TestCount(t *testing.T) {
@@ -84,8 +80,8 @@ func TestCount(t *testing.T) {
 		{"", 0, `--n: "" is not a whole number`},
 		{"99999999999999999999", math.MaxInt, "--n: 99999999999999999999 is too large"},
 	} {
-		var have int
-		message := reading(Flag{Name: "n", Value: "N"}, test.in, func(l *Line) { have = l.Count("n", 1, 7) })
+		have, err := ParseCount(1)(test.in)
+		message := inWords("--n", err)
 		if message != test.err || test.err == "" && have != test.want {
 			t.Errorf("%q: have %d, %q, want %d, %q", test.in, have, message, test.want, test.err)
 		}
@@ -107,8 +103,8 @@ func TestNumber(t *testing.T) {
 		{"1e999", 0, `--f: "1e999" is not a number`},
 		{"two", 0, `--f: "two" is not a number`},
 	} {
-		var have float64
-		message := reading(Flag{Name: "f", Value: "F"}, test.in, func(l *Line) { have = l.Number("f", 1, 7) })
+		have, err := ParseNumber(1)(test.in)
+		message := inWords("--f", err)
 		if message != test.err || test.err == "" && have != test.want {
 			t.Errorf("%q: have %v, %q, want %v, %q", test.in, have, message, test.want, test.err)
 		}
@@ -131,8 +127,8 @@ func TestPercent(t *testing.T) {
 		{"%", 0, `--p: "%" is not a percentage, e.g. 10%`},
 		{"NaN%", 0, `--p: "NaN%" is not a percentage, e.g. 10%`},
 	} {
-		var have float64
-		message := reading(Flag{Name: "p", Value: "PCT"}, test.in, func(l *Line) { have = l.Percent("p") })
+		have, err := ParsePercent(test.in)
+		message := inWords("--p", err)
 		if message != test.err || test.err == "" && have != test.want {
 			t.Errorf("%q: have %v, %q, want %v, %q", test.in, have, message, test.want, test.err)
 		}
@@ -163,10 +159,7 @@ func TestSize(t *testing.T) {
 		{"NaN", 0, `--s: "NaN" is not a size, e.g. 64MiB`},
 	} {
 		have, err := ParseSize(test.in)
-		message := ""
-		if err != nil {
-			message = "--s: " + err.Error()
-		}
+		message := inWords("--s", err)
 		if message != test.err || test.err == "" && have != test.want {
 			t.Errorf("%q: have %d, %q, want %d, %q", test.in, have, message, test.want, test.err)
 		}
@@ -176,11 +169,12 @@ func TestSize(t *testing.T) {
 // Only the first mistake is told.
 func TestLine_firstError(t *testing.T) {
 	t.Parallel()
-	message := reading(Flag{Name: "a", Value: "A"}, "x", func(l *Line) {
-		l.Count("a", 0, 0)
-		l.Duration("a", 0)
-	})
-	if want := `--a: "x" is not a whole number`; message != want {
-		t.Errorf("have %q, want %q", message, want)
+	var n int
+	l := &Line{Command: &Command{Flags: Flags{{Name: "a", Value: "A", To: To(&n, ParseCount(0))}}}}
+	for _, value := range []string{"x", "-1"} {
+		l.Assign(&l.Command.Flags[0], value, "--a", Typed)
+	}
+	if have, want := l.Err().Error(), `--a: "x" is not a whole number`; have != want {
+		t.Errorf("have %q, want %q", have, want)
 	}
 }

@@ -10,23 +10,6 @@ import (
 	"time"
 )
 
-// read reads a flag; if it is not set, it returns def.
-func read[T any](l *Line, name string, def T, parse func(string) (T, error)) T {
-	if !l.Has(name) {
-		return def
-	}
-	v, err := parse(l.String(name))
-	if err != nil {
-		l.Fail(name, err)
-	}
-	return v
-}
-
-// Duration reads a duration that is not negative.
-func (l *Line) Duration(name string, def time.Duration) time.Duration {
-	return read(l, name, def, ParseDuration)
-}
-
 // ParseDuration reads a duration with its unit. A bare 0 needs none.
 func ParseDuration(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
@@ -41,9 +24,6 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 	return 0, Usagef("%q is not a time, e.g. 500ms, 30s, 5m, 1h30m", s).Hint("%s", Advice("time "+s))
 }
-
-// Count reads a whole number that is at least least.
-func (l *Line) Count(name string, least, def int) int { return read(l, name, def, ParseCount(least)) }
 
 // ParseCount returns a reader of whole numbers that are at least least.
 func ParseCount(least int) func(string) (int, error) {
@@ -61,15 +41,13 @@ func ParseCount(least int) func(string) (int, error) {
 	}
 }
 
-// Uint64 reads a whole number; it is 0 if the flag is not set.
-func (l *Line) Uint64(name string) uint64 {
-	return read(l, name, 0, func(s string) (uint64, error) {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			return 0, Usagef("%q is not a whole number of at least 0", s)
-		}
-		return n, nil
-	})
+// ParseUint64 reads a whole number that is not negative.
+func ParseUint64(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, Usagef("%q is not a whole number of at least 0", s)
+	}
+	return n, nil
 }
 
 func number(s string) (n float64, ok bool) {
@@ -77,9 +55,9 @@ func number(s string) (n float64, ok bool) {
 	return n, err == nil && !math.IsNaN(n) && !math.IsInf(n, 0)
 }
 
-// Number reads a number that is at least least.
-func (l *Line) Number(name string, least, def float64) float64 {
-	return read(l, name, def, func(s string) (float64, error) {
+// ParseNumber returns a reader of numbers that are at least least.
+func ParseNumber(least float64) func(string) (float64, error) {
+	return func(s string) (float64, error) {
 		n, ok := number(s)
 		switch {
 		case !ok:
@@ -88,24 +66,22 @@ func (l *Line) Number(name string, least, def float64) float64 {
 			return 0, Usagef("%v is less than %v", n, least)
 		}
 		return n, nil
-	})
+	}
 }
 
-// Percent reads "10%" as 0.1. The value has to be more than 0.
-func (l *Line) Percent(name string) float64 {
-	return read(l, name, 0, func(s string) (float64, error) {
-		digits, hasUnit := strings.CutSuffix(s, "%")
-		n, ok := number(digits)
-		switch {
-		case !ok:
-			return 0, Usagef("%q is not a percentage, e.g. 10%%", s)
-		case !hasUnit:
-			return 0, Usagef("%s needs a %%, e.g. 10%%", s)
-		case n <= 0:
-			return 0, Usagef("%s is not more than 0%%", s)
-		}
-		return n / 100, nil
-	})
+// ParsePercent reads "10%" as 0.1. The value has to be more than 0.
+func ParsePercent(s string) (float64, error) {
+	digits, hasUnit := strings.CutSuffix(s, "%")
+	n, ok := number(digits)
+	switch {
+	case !ok:
+		return 0, Usagef("%q is not a percentage, e.g. 10%%", s)
+	case !hasUnit:
+		return 0, Usagef("%s needs a %%, e.g. 10%%", s)
+	case n <= 0:
+		return 0, Usagef("%s is not more than 0%%", s)
+	}
+	return n / 100, nil
 }
 
 // ParseRate reads a number of events in a time, as curl's --rate does, and returns how many
@@ -196,19 +172,31 @@ func (l *Line) Choice(name string) string {
 	return f.text()
 }
 
-// List reads a comma-separated list of distinct words.
-func List[T ~string](l *Line, name string, words []T) []T {
-	var list []T
-	for word := range strings.SplitSeq(l.String(name), ",") {
-		word := T(strings.TrimSpace(word))
-		switch {
-		case !slices.Contains(words, word):
-			l.Fail(name, notOneOf(string(word), Texts(words)))
-		case !slices.Contains(list, word):
-			list = append(list, word)
+// ParseList returns a reader of a list with commas between its elements, which read reads. Of
+// equal elements it keeps the first.
+func ParseList[T comparable](read func(string) (T, error)) func(string) ([]T, error) {
+	return func(s string) (list []T, err error) {
+		for word := range strings.SplitSeq(s, ",") {
+			v, err := read(strings.TrimSpace(word))
+			if err != nil {
+				return nil, err
+			}
+			if !slices.Contains(list, v) {
+				list = append(list, v)
+			}
 		}
+		return list, nil
 	}
-	return list
+}
+
+// ParseWord returns a reader of one of a few words.
+func ParseWord(words []string) func(string) (string, error) {
+	return func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", notOneOf(s, words)
+		}
+		return s, nil
+	}
 }
 
 // Texts returns words of a type as strings, as tables of flags have them.

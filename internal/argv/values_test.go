@@ -27,8 +27,8 @@ func TestRate(t *testing.T) {
 		{"fast", 0, `--r: "fast" is not a rate, e.g. 50/s, 10/m or 5/10s`},
 		{"Inf/s", 0, `--r: "Inf/s" is not a rate, e.g. 50/s, 10/m or 5/10s`},
 	} {
-		var have float64
-		message := reading(Flag{Name: "r", Value: "N/U"}, test.in, func(l *Line) { have = read(l, "r", 7, ParseRate) })
+		have, err := ParseRate(test.in)
+		message := inWords("--r", err)
 		if message != test.err || have != test.want {
 			t.Errorf("%q: have %v, %q, want %v, %q", test.in, have, message, test.want, test.err)
 		}

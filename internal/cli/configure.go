@@ -11,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -112,21 +111,16 @@ func (w *wait) readAlone(s *Spec) error {
 		}
 	}
 	if s.Rate != nil && *s.Rate > 0 && s.Share == "" {
-		return w.space(s)
+		w.space(s)
 	}
 	return nil
 }
 
 // space makes the attempts of a single target as seldom as --rate says.
-func (w *wait) space(s *Spec) error {
+func (w *wait) space(s *Spec) {
 	between := max(time.Nanosecond, time.Duration(float64(time.Second) / *s.Rate))
-	apart := schedule.Config{Strategy: schedule.StrategyFixed, Base: between, MaxWait: backoff.NoCap}
-	spaced, _, err := apart.Schedules()
-	if err != nil {
-		return argv.Usagef("%s: %w", s.Origin("rate"), err)
-	}
+	spaced := backoff.Fixed(between)
 	w.poller.Schedule, w.poller.Throttled = backoff.Max(w.poller.Schedule, spaced), backoff.Max(w.poller.Throttled, spaced)
-	return nil
 }
 
 // tookURL refuses a flag that took the URL as its value, and returns nil if none did.

@@ -6,14 +6,11 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 func demoCommand(world World) *argv.Command {
@@ -29,42 +26,24 @@ func demoCommand(world World) *argv.Command {
 	}
 }
 
-const (
-	demoCondition = `.state == "done"`
-	demoTimeout   = 15 * time.Second
-)
-
-// demo polls a job of its own API through the same probe and loop as any wait.
+// demo polls a job of its own API as any wait does. Variables are for other waits.
 func demo(ctx context.Context, world World) error {
 	job, stop, err := startJob()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	until, err := status.NewRule(status.Success, demoCondition)
-	if err != nil {
-		return fmt.Errorf("compile the demo's condition: %w", err)
+	lookup := world.Lookup
+	world.Environ, world.Lookup = nil, func(name string) (string, bool) {
+		if strings.HasPrefix(name, "POLL_") {
+			return "", false
+		}
+		return lookup(name)
 	}
-	world.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
-	w := &wait{
-		world:   world,
-		start:   time.Now(),
-		timeout: demoTimeout,
-		report: ui.Config{
-			Streams: world.Streams,
-			Palette: world.Streams.Palette(term.ColorAuto),
-			Until:   []string{demoCondition},
-			Getenv:  world.getenv,
-		},
-	}
-	w.poller = poll.Poller{
-		Probe:   poll.HTTP{URL: job},
-		Rules:   status.Rules{Own: []status.Rule{until}},
-		Timeout: w.timeout,
-		Start:   w.start,
-	}
-	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
-	_, err = w.run(ctx)
+	const condition = `.state == "done"`
+	world.Args = []string{"--until", condition, "--timeout", "15s", job}
+	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", condition, job)
+	_, err = world.run(ctx, newSpec(), world.wait)
 	return err
 }
 

@@ -121,7 +121,7 @@ func TestComplete(t *testing.T) {
 		{"a shell", []string{"completion", "z"}, "words 0 zsh"},
 		{"one of a list", []string{"schedule", "--compare", "fixed,li"}, "words 6 linear"},
 		{"the first of a list", []string{"simulate", "--algorithm=ex"}, "words 12 exponential"},
-		{"a format", []string{"tune", "--format", "j"}, "words 0 json"},
+		{"a format", []string{"simulate", "--format", "j"}, "words 0 json"},
 		{"a flag that is none", []string{"--nonsense", "--nonsense=", "-€", "--stri"}, "words 0 --strict"},
 	}
 	for _, test := range tests {

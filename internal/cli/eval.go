@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
 
 func evalCommand(world World) *argv.Command {
+	q := &question{world: world, spec: newSpec(), env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
@@ -35,7 +36,7 @@ func evalCommand(world World) *argv.Command {
 			{Line: `poll eval --print '.items[0].name' answer.json`},
 			{Line: `poll eval --each .jobs --until '.state == "done"' answer.json`},
 		},
-		Flags: evalFlags(),
+		Flags: q.flags(),
 		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. With --print\n" +
 			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown. With\n" +
 			"--each: 0 if all elements are SUCCESS, 1 if one is ERROR, 3 if a wait goes on.",
@@ -49,8 +50,8 @@ func evalCommand(world World) *argv.Command {
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			q, err := readQuestion(ctx, l, world)
-			if err != nil {
+			q.spec.Line, q.env.Context = l, ctx
+			if err := q.read(l); err != nil {
 				return err
 			}
 			return q.answer(ctx, l, world.Streams.Err)
@@ -58,78 +59,67 @@ func evalCommand(world World) *argv.Command {
 	}
 }
 
-func evalFlags() argv.Flags {
-	return slices.Concat(argv.Flags{
-		{Name: "status", Value: "CODE", Usage: "$status, the HTTP status code"},
-		{Name: "exit", Value: "CODE", Usage: "$exit, a command's exit code"},
+// flags returns the flags that fill q. Those about elements are the wait's.
+func (q *question) flags() argv.Flags {
+	classes := strings.Fields("other refused timeout dns tls reset")
+	own := argv.Flags{
+		{Name: "status", Value: "CODE", To: argv.Maybe(&q.env.Status, argv.ParseCount(100)), Usage: "$status, the HTTP status code"},
+		{Name: "exit", Value: "CODE", To: argv.Maybe(&q.env.Exit, argv.ParseCount(0)), Usage: "$exit, a command's exit code"},
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", Many: true, FromFile: true, Usage: "a response header, for $header; @FILE reads several"},
 		{Name: "stderr", Value: "TEXT", FromFile: true, Usage: "$stderr, what a command wrote; @FILE reads it"},
-		{Name: "error", Value: "WORD", Words: failureClasses(), Usage: "$error: there was no answer, because of WORD"},
-		{Name: "attempt", Value: "N", Default: "1", Usage: "$attempt, the attempt's number"},
-		{Name: "elapsed", Value: "D", Default: "0", Usage: "$elapsed, the time since the start"},
-		{Name: "unchanged", Value: "D", Default: "0", Usage: "$unchanged, since the answer last changed"},
+		{Name: "error", Value: "WORD", Words: classes, To: argv.Text(&q.env.Error), Usage: "$error: there was no answer, because of WORD"},
+		{Name: "attempt", Value: "N", Default: "1", To: argv.To(&q.env.Attempt, argv.ParseCount(1)), Usage: "$attempt, the attempt's number"},
+		{Name: "elapsed", Value: "D", Default: "0", To: argv.To(&q.env.Elapsed, argv.ParseDuration), Usage: "$elapsed, the time since the start"},
+		{Name: "unchanged", Value: "D", Default: "0", To: argv.To(&q.env.Unchanged, argv.ParseDuration), Usage: "$unchanged, since the answer last changed"},
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
-	}, elementFlags())
-}
-
-// failureClasses returns the values of $error.
-func failureClasses() []string {
-	return []string{
-		status.FailureOther.String(), status.FailureRefused.String(), status.FailureTimeout.String(),
-		status.FailureDNS.String(), status.FailureTLS.String(), status.FailureReset.String(),
 	}
+	all := q.spec.Command.Flags
+	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
+	list[0].Usage = "where the list is, such as .items"
+	for i := range list[1:] {
+		list[i+1].Needs = "each"
+	}
+	return append(own, list.In("Elements of a list", 0)...)
 }
 
 // A question is a condition, a value, or both, to evaluate for one answer.
 type question struct {
+	world            World
+	spec             *Spec // what the flags say about the elements of a list
 	condition, value *expr.Expr
 	file             []string // of the answer, or none
-	env              *expr.Env
+	env              expr.Env
 	list             *target // whose elements are judged instead, nil for none
 }
 
-// readQuestion reads the command line, and the answer last.
-func readQuestion(ctx context.Context, l *argv.Line, world World) (q question, err error) {
-	if err := q.readOperands(l, world); err != nil {
-		return q, err
+// read reads the command line, and the answer last.
+func (q *question) read(l *argv.Line) (err error) {
+	if err := q.readOperands(l); err != nil {
+		return err
 	}
-	q.env = &expr.Env{Context: ctx, Attempt: l.Count("attempt", 1, 1), Elapsed: l.Duration("elapsed", 0), Unchanged: l.Duration("unchanged", 0)}
-	if l.Has("error") {
-		q.env.Error = l.Choice("error")
+	if q.env.Error != "" {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
 	}
-	if l.Has("exit") {
-		q.env.Exit = new(l.Count("exit", 0, 0))
-	}
-	if l.Has("status") {
-		q.env.Status = new(l.Count("status", 100, 0))
-	}
-	if l.Err() != nil {
-		return q, l.Err()
-	}
 	if q.env.Status != nil || l.Has("header") {
-		if q.env.Header, err = readHeaders(l, world); err != nil {
-			return q, err
+		if q.env.Header, err = readHeaders(l, q.world); err != nil {
+			return err
 		}
 	}
 	if l.Has("stderr") {
-		if q.env.Stderr, _, err = world.readValue(l, "stderr", l.String("stderr"), maxInput); err != nil {
-			return q, err
+		if q.env.Stderr, _, err = q.world.readValue(l, "stderr", l.String("stderr"), maxInput); err != nil {
+			return err
 		}
 	}
-	return q, q.readAnswer(l, world)
+	return q.readAnswer(l)
 }
 
 // readOperands reads --print and the operands. With --print a single operand is the
 // file.
-func (q *question) readOperands(l *argv.Line, world World) (err error) {
+func (q *question) readOperands(l *argv.Line) (err error) {
 	q.file = l.Operands
-	if l.Has("each") {
-		return q.readList(l, world)
-	}
-	if err := refuseConditions(l); err != nil {
-		return err
+	if q.spec.Each != "" {
+		return q.readList(l)
 	}
 	if l.Has("print") {
 		if q.value, err = compileValue(l, "print"); err != nil || len(q.file) <= 1 {
@@ -148,7 +138,7 @@ func (q *question) readOperands(l *argv.Line, world World) (err error) {
 
 // readAnswer reads the answer: from the file or, if one is needed, from stdin. A
 // terminal is read only if "-" is given.
-func (q question) readAnswer(l *argv.Line, world World) error {
+func (q *question) readAnswer(l *argv.Line) error {
 	name := "-"
 	switch {
 	case q.env.Error != "" && len(q.file) == 0:
@@ -159,13 +149,13 @@ func (q question) readAnswer(l *argv.Line, world World) error {
 		name = q.file[0]
 	case q.list == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
-	case world.Streams.InIsTerminal:
+	case q.world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
 	if name == "-" && slices.Contains(slices.Concat(l.Strings("header"), l.Strings("stderr")), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
-	body, err := world.readFile(name, maxInput)
+	body, err := q.world.readFile(name, maxInput)
 	if err != nil {
 		e := argv.Usagef("read the answer: %w", err)
 		if q.condition == nil && q.list == nil {
@@ -181,7 +171,7 @@ func needsAnswer(e *expr.Expr) bool {
 	return e != nil && e.Uses().Any(expr.UsesJSON|expr.UsesIsJSON|expr.UsesBody|expr.UsesStdout)
 }
 
-// maxReasons is how many lines of reasons, and of notes, are shown.
+// maxReasons is how many lines of a kind are shown.
 const maxReasons = 5
 
 // The exit codes of eval that mean something else than for a wait.
@@ -191,7 +181,7 @@ const (
 )
 
 // answer evaluates the expressions. The reasons go to stderr.
-func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
+func (q *question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
 	if q.list != nil {
 		return q.judgeList(ctx, l, stderr)
 	}
@@ -201,7 +191,7 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 		if e == nil {
 			continue
 		}
-		r := e.Eval(q.env)
+		r := e.Eval(&q.env)
 		if r.Abandoned() {
 			return context.Cause(ctx) // a signal came first
 		}
@@ -218,25 +208,21 @@ func (q question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) er
 	return &exitError{code}
 }
 
+// say writes the first of some lines.
+func say(stderr io.Writer, prefix string, lines []string) {
+	for _, line := range lines[:min(maxReasons, len(lines))] {
+		fmt.Fprintln(stderr, prefix+term.Line(line))
+	}
+}
+
 // truth returns what stdout says about a condition. The reasons go to stderr.
 func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
-	say := func(prefix string, lines []string) {
-		for _, line := range lines[:min(maxReasons, len(lines))] {
-			fmt.Fprintln(stderr, prefix+term.Line(line))
-		}
-	}
 	why := r.Explain()
-	say("", why.Lines)
-	say("note: ", why.Notes)
-	say("hint: ", why.Near)
-	say("hint: ", why.Hints)
-	code := ExitSuccess
-	switch r.Tri {
-	case expr.False:
-		code = exitFalse
-	case expr.Unknown:
-		code = exitUnknown
-	}
+	say(stderr, "", why.Lines)
+	say(stderr, "note: ", why.Notes)
+	say(stderr, "hint: ", why.Near)
+	say(stderr, "hint: ", why.Hints)
+	code := map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
 	return r.Tri.String() + "\n", code
 }
 

@@ -15,41 +15,13 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// elementFlags returns the flags about the elements of an answer.
-func elementFlags() argv.Flags {
-	flags := argv.Flags{
-		{Name: "each", Value: "EXPR", Group: groupElements, Usage: "where the list is, such as .items"},
-		{Name: "id", Value: "EXPR", Many: true, Group: groupElements, Default: ".id, .name, .metadata.name", Usage: "what names an element"},
-	}
-	for _, f := range waitFlags() {
-		if slices.Contains([]string{"until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"}, f.Name) {
-			f.Group = groupElements
-			flags = append(flags, f)
-		}
-	}
-	return flags
-}
-
-const groupElements = "Elements of a list"
-
-// refuseConditions refuses the flags for elements where there are none.
-func refuseConditions(l *argv.Line) error {
-	for _, f := range elementFlags() {
-		if l.Has(f.Name) {
-			return argv.Usagef("--%s is for the elements that --each EXPR names; the condition on an answer is EXPR", f.Name).
-				Hint(`poll eval '.state == "done"' answer.json`)
-		}
-	}
-	return nil
-}
-
 // readList reads --each and the conditions, as for a wait.
-func (q *question) readList(l *argv.Line, world World) error {
+func (q *question) readList(l *argv.Line) error {
 	if len(l.Operands) > 1 {
 		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	}
-	own, err := ofList(l).readList()
+	own, err := q.spec.readList()
 	if err != nil {
 		return err
 	}
@@ -58,31 +30,26 @@ func (q *question) readList(l *argv.Line, world World) error {
 		q.list.kind = status.KindCommand
 	}
 	q.list.poller.Elements = &own.Elements
-	reader := targetReader{world: world}
-	return reader.readRules(ofList(l), q.list)
+	reader := targetReader{world: q.world}
+	return reader.readRules(q.spec, q.list)
 }
 
-// A savedAnswer is the probe of a wait for an answer that is known already.
-type savedAnswer struct{ status.Observation }
-
-func (a savedAnswer) Probe(context.Context, poll.Attempt) status.Observation { return a.Observation }
-
-// savedAnswer returns what an attempt would have seen.
-func (q *question) savedAnswer() savedAnswer {
+// look returns what an attempt would have seen.
+func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	o := status.Observation{Kind: q.list.kind, Body: q.env.Body, Size: int64(len(q.env.Body)), Stderr: q.env.Stderr, Header: q.env.Header}
 	if o.Kind == status.KindHTTP {
 		o.Code = cmp.Or(q.env.Status, new(200))
 	} else {
 		o.Exit = cmp.Or(q.env.Exit, new(0))
 	}
-	return savedAnswer{o}
+	return o
 }
 
 // judge makes a wait of one attempt, and returns the verdicts on the elements: the events of
 // the attempt. An answer that has none is judged as a whole.
 func (q *question) judge(ctx context.Context) []poll.Event {
 	p := q.list.poller
-	p.Probe, p.Immediate, p.MaxAttempts = q.savedAnswer(), true, 1
+	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
 	var all []poll.Event
 	for event := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
 		if event.Kind == poll.EventAttempt {
@@ -103,7 +70,7 @@ func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer
 		return context.Cause(ctx)
 	}
 	var lines strings.Builder
-	var notes []string
+	var notes, hints []string
 	count := map[status.Status]int{}
 	for _, e := range all {
 		name := e.Target
@@ -112,26 +79,19 @@ func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer
 		}
 		v := e.Verdict
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
-		for _, note := range v.Notes {
-			notes = append(notes, "note: "+note)
-		}
-		if count[v.Status]++; v.Status == status.NotReady && count[v.Status] == 1 {
+		notes = append(notes, v.Notes...)
+		if count[v.Status]++; v.Status == status.NotReady && hints == nil {
 			var first status.Tally
 			first.Add(e.Observation, v)
-			for _, hint := range first.Hints() {
-				notes = append(notes, "hint: "+hint)
-			}
+			hints = first.Hints()
 		}
 	}
 	if err := l.Write(ctx, lines.String()); err != nil {
 		return err
 	}
 	slices.Sort(notes)
-	for i, note := range slices.Compact(notes) {
-		if i < maxReasons {
-			fmt.Fprintln(stderr, term.Line(note))
-		}
-	}
+	say(stderr, "hint: ", hints)
+	say(stderr, "note: ", slices.Compact(notes))
 	return summarize(len(all), count, stderr)
 }
 

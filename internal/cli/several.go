@@ -13,7 +13,6 @@ import (
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
@@ -154,7 +153,7 @@ func (g *group) readLimits(s *Spec) {
 		return programs
 	}
 	g.Limiter = &poll.Pacer{PerSecond: s.perSecond(), Known: s.Rate != nil}
-	g.Rand = plan.Source(s.Line)
+	g.Rand = s.Waits.Rand()
 }
 
 // size returns how many targets there are, or at least if the list is open: others may join.
@@ -243,7 +242,7 @@ func (g *group) slowly(s *Spec) string {
 		}
 	}
 	every := time.Duration(float64(most) / s.perSecond() * float64(time.Second))
-	longest := s.Duration("max-wait", 20*time.Second)
+	longest := *cmp.Or(s.Waits.MaxWait, new(20*time.Second))
 	if s.perSecond() == 0 || most == 0 || longest == 0 || every <= 2*longest {
 		return ""
 	}

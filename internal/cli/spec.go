@@ -9,6 +9,7 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
+	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -17,7 +18,7 @@ import (
 // A Spec is all that a wait is told. Flags, variables and the entries of a targets file fill it
 // by the same table.
 type Spec struct {
-	*argv.Line // what was given, and the flags of package plan and learning
+	*argv.Line // what was given
 
 	// kept is what an entry of a targets file had set, which its Line no longer has; nil for others.
 	kept map[string][]string
@@ -28,6 +29,10 @@ type Spec struct {
 	Preset                                  string
 	SuccessThreshold                        threshold
 	ErrorThreshold                          int
+
+	// waits
+	Waits    schedule.Flags
+	Learning learning.Flags
 
 	// limits
 	Timeout, TargetTimeout time.Duration // 0 for none
@@ -85,11 +90,6 @@ func newSpec() *Spec {
 	return s
 }
 
-// ofList returns the spec of a subcommand's line with the flags about the elements of a list.
-func ofList(l *argv.Line) *Spec {
-	return &Spec{Line: l, Each: l.String("each"), ID: l.Strings("id"), Preset: l.String("preset"), Strict: l.On("strict")}
-}
-
 // settings returns the values of the flags that are set, by their names.
 func (s *Spec) settings() map[string][]string {
 	if s.kept != nil {
@@ -134,16 +134,11 @@ func waitFlags() argv.Flags { return newSpec().Command.Flags }
 
 // table returns all flags of a wait, which fill s.
 func (s *Spec) table() argv.Flags {
-	all := slices.Concat(s.conditions(), s.limits(), plan.Flags(groupWaiting), learning.Flags(groupLearning),
+	all := slices.Concat(s.conditions(), s.limits(), s.Waits.Table().In(groupWaiting, 0), s.Learning.Table().In(groupLearning, 0),
 		s.several(), s.ofHTTP(), s.ofCommand(), s.output())
 	for i := range all {
 		f := &all[i]
-		if f.Group == groupLearning && f.Name != "learn" {
-			f.Needs = "learn"
-		}
-		f.WholeRun = f.WholeRun || slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group) ||
-			slices.Contains([]string{"seed", "history"}, f.Name)
-		f.Brief = f.Brief || f.Name == "interval"
+		f.WholeRun = f.WholeRun || slices.Contains([]string{groupSeveral, groupCommand, groupOutput}, f.Group)
 	}
 	return all
 }
@@ -256,7 +251,7 @@ func (s *Spec) output() argv.Flags {
 }
 
 func waitConflicts() []argv.Conflict {
-	return slices.Concat(plan.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+	return slices.Concat(schedule.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
 		{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
 		{Flag: "quiet", Other: "progress", Unless: "none"},
 		{Flag: "show-stderr", Other: "progress", Only: "json"},

@@ -11,7 +11,6 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -241,16 +240,14 @@ func unknownPreset(origin, name string) error {
 }
 
 // readSchedule reads the waits, and the limits of attempts.
-func (r *targetReader) readSchedule(s *Spec, t *target) (err error) {
-	if t.config, err = plan.ReadConfig(s.Line, backoff.DefaultBase, backoff.DefaultMaxWait); err != nil {
+func (r *targetReader) readSchedule(s *Spec, t *target) error {
+	t.config = s.Waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
+	if err := t.config.Check(s.Line); err != nil {
 		return err
 	}
-	if t.poller.Schedule, t.poller.Throttled, err = plan.Schedules(s.Line, t.config); err != nil {
-		return err
-	}
-	t.poller.Immediate = plan.Immediate(s.Line)
-	t.poller.InitialDelay = s.Duration("initial-delay", 0)
-	t.poller.Rand = plan.Source(s.Line)
+	t.poller.Schedule, t.poller.Throttled = t.config.Schedules()
+	t.poller.Immediate, t.poller.InitialDelay = s.Waits.AtOnce(), s.Waits.InitialDelay
+	t.poller.Rand = s.Waits.Rand()
 	switch {
 	case s.AttemptTimeout != nil:
 		t.poller.AttemptTimeout = *s.AttemptTimeout
@@ -270,17 +267,18 @@ func (r *targetReader) readSchedule(s *Spec, t *target) (err error) {
 // readLearning reads the past runs, once everything else is found valid; without
 // --learn it does nothing.
 func (t *target) readLearning(s *Spec) error {
-	if !s.Has("learn") {
+	if s.Learning.Learn == "" {
 		return nil
 	}
-	r, err := learning.NewRecorder(s.Line, t.config, compileValue)
+	options := s.Learning.Options(&s.Waits, t.config)
+	r, err := s.Learning.Recorder(s.Line, options, s.Each != "", compileValue)
 	if err != nil {
 		return err
 	}
 	t.learns = r
 	if r.Model != nil {
 		t.poller.Resend = t.poller.Schedule
-		t.poller.Schedule, t.poller.Throttled = learning.Schedules(s.Line, r.Model, t.config, t.poller.Throttled)
+		t.poller.Schedule, t.poller.Throttled = learning.Schedules(r.Model, options, t.config.Jitter, t.poller.Throttled)
 	}
 	return nil
 }

@@ -1,94 +1,62 @@
-// Package schedule builds the schedules of package backoff from names and numbers, as a
-// command line gives them.
+// Package schedule has the flags that shape the waits, and builds the schedules of package
+// backoff from them.
 package schedule
 
 import (
-	"cmp"
-	"errors"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
 )
 
-// A Strategy names how the wait grows from step to step.
-type Strategy string
-
-// The strategies. Each is the type of the same name in package backoff.
+// The strategies: how the wait grows from step to step. Each is the type of the same name in
+// package backoff.
 const (
-	StrategyExponential Strategy = "exponential"
-	StrategyFixed       Strategy = "fixed"
-	StrategyLinear      Strategy = "linear"
-	StrategyFibonacci   Strategy = "fibonacci"
-	StrategyPolynomial  Strategy = "polynomial"
+	Exponential = "exponential"
+	Fixed       = "fixed"
+	Linear      = "linear"
+	Fibonacci   = "fibonacci"
+	Polynomial  = "polynomial"
 )
 
 // Strategies returns every strategy, the default first.
-func Strategies() []Strategy {
-	return []Strategy{StrategyExponential, StrategyFixed, StrategyLinear, StrategyFibonacci, StrategyPolynomial}
-}
+func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
 
-// A Jitter names how the waits of a strategy are spread at random.
-type Jitter string
-
-// The jitters.
+// The jitters: how the waits of a strategy are spread at random.
 const (
 	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
 	// does, since a single client has nobody to collide with. Polynomial waits
 	// get [backoff.RailsSpread], which is part of the formula in Rails.
-	JitterAuto         Jitter = "auto"
-	JitterNone         Jitter = "none"         // no wait is random
-	JitterFull         Jitter = "full"         // as [backoff.Full]
-	JitterEqual        Jitter = "equal"        // as [backoff.Equal]
-	JitterDecorrelated Jitter = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
+	JitterAuto         = "auto"
+	JitterNone         = "none"         // no wait is random
+	JitterFull         = "full"         // as [backoff.Full]
+	JitterEqual        = "equal"        // as [backoff.Equal]
+	JitterDecorrelated = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
 )
 
 // Jitters returns every jitter, the default first.
-func Jitters() []Jitter {
-	return []Jitter{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
+func Jitters() []string {
+	return []string{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
 }
 
-// NoWait, as [Config].Base of [StrategyFixed], is a wait of 0.
-const NoWait time.Duration = -1
-
-// Config describes a schedule by names and numbers, which whoever read them has checked. The
-// zero value waits 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the
-// strategy does not have are ignored.
+// A Config describes a schedule by names and numbers. The zero value waits 2^n * 100 ms, at
+// most 20 seconds, with JitterAuto. Parameters that the strategy does not have are ignored.
 type Config struct {
-	// Strategy is how the wait grows. Empty means StrategyExponential.
-	Strategy Strategy
-	// Base is the base of the strategy. 0 means backoff.DefaultBase. StrategyFixed also
-	// accepts NoWait, unless Jitter is JitterDecorrelated.
-	Base time.Duration
-	// Factor is the factor of StrategyExponential, at least 1. 0 means backoff.DefaultFactor.
-	Factor float64
-	// Power is the exponent of StrategyPolynomial. 0 means backoff.DefaultPower.
-	Power float64
-	// MaxWait is the longest wait, jitter included. 0 means backoff.DefaultMaxWait,
-	// backoff.NoCap no bound.
-	MaxWait time.Duration
-	// Jitter is how the wait is spread. Empty means JitterAuto.
-	Jitter Jitter
+	Strategy string
+	Jitter   string
+	Base     time.Duration // the first wait, roughly; 0 for none of Fixed, and for the default of others
+	Factor   float64       // of Exponential
+	Power    float64       // of Polynomial
+	MaxWait  time.Duration // the longest wait, jitter included; backoff.NoCap for no bound
 }
 
 // Schedules returns the schedule that c describes, and the one for waits after the client was
-// throttled. They differ only under [JitterAuto]. The error is about the base: NoWait where
-// waits would stay 0.
-func (c Config) Schedules() (own, throttled backoff.Schedule, err error) {
-	switch {
-	case c.Base == NoWait && c.Jitter == JitterDecorrelated:
-		return nil, nil, errors.New("0 leaves decorrelated jitter nothing to grow from")
-	case c.Base == NoWait && c.Strategy != StrategyFixed:
-		return nil, nil, errors.New("0 never grows; only the fixed strategy may wait 0")
-	}
-	own, throttled = c.schedules()
-	return own, throttled, nil
-}
-
-func (c Config) schedules() (own, throttled backoff.Schedule) {
+// throttled. They differ only under [JitterAuto].
+func (c Config) Schedules() (own, throttled backoff.Schedule) {
 	capped := backoff.Cap{Of: c.strategy(), Max: c.MaxWait}
 	switch c.Jitter {
 	case JitterNone:
-		own = capped
+		return capped, capped
 	case JitterFull:
 		own = backoff.Full{Of: capped}
 	case JitterEqual:
@@ -101,17 +69,33 @@ func (c Config) schedules() (own, throttled backoff.Schedule) {
 	return own, own
 }
 
+// Check refuses a first wait of 0, which l gave, where all waits would stay 0.
+func (c Config) Check(l *argv.Line) error {
+	flag := "base"
+	if l.Has("interval") {
+		flag = "interval"
+	}
+	switch {
+	case c.Base > 0:
+	case c.Jitter == JitterDecorrelated:
+		return argv.Usagef("%s: 0 leaves decorrelated jitter nothing to grow from", l.Origin(flag))
+	case c.Strategy != Fixed:
+		return argv.Usagef("%s: 0 never grows; only the fixed strategy may wait 0", l.Origin(flag))
+	}
+	return nil
+}
+
 func (c Config) strategy() backoff.Schedule {
 	switch c.Strategy {
-	case StrategyFixed:
-		return backoff.Fixed(cmp.Or(c.Base, backoff.DefaultBase))
-	case StrategyLinear:
+	case Fixed:
+		return backoff.Fixed(c.Base)
+	case Linear:
 		return backoff.Linear{Base: c.Base}
-	case StrategyFibonacci:
+	case Fibonacci:
 		return backoff.Fibonacci{Base: c.Base}
-	case StrategyPolynomial:
+	case Polynomial:
 		p := backoff.Polynomial{Base: c.Base, Power: c.Power}
-		if c.Jitter == JitterAuto || c.Jitter == "" {
+		if c.Jitter == JitterAuto {
 			p.Spread = backoff.RailsSpread
 		}
 		return p

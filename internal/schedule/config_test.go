@@ -11,6 +11,7 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
 )
 
 const (
@@ -50,61 +51,45 @@ func checkWaits(t *testing.T, of backoff.Schedule, want []time.Duration) {
 	}
 }
 
-func TestConfig_Schedules_validates(t *testing.T) {
+func TestConfig_Check(t *testing.T) {
 	t.Parallel()
+	line := &argv.Line{Command: &argv.Command{}}
 	tests := []struct {
 		name   string
 		config Config
 		want   string
 	}{
-		{"default", Config{}, ""},
-		{"no cap", Config{MaxWait: backoff.NoCap}, ""},
-		{"fixed without a wait", Config{Strategy: StrategyFixed, Base: NoWait}, ""},
-		{"no wait", Config{Base: NoWait},
-			"0 never grows; only the fixed strategy may wait 0"},
-		{"no wait and decorrelated", Config{Strategy: StrategyFixed, Base: NoWait, Jitter: JitterDecorrelated},
-			"0 leaves decorrelated jitter nothing to grow from"},
+		{"a base", Config{Base: s}, ""},
+		{"fixed without a wait", Config{Strategy: Fixed}, ""},
+		{"no wait", Config{}, "--base: 0 never grows; only the fixed strategy may wait 0"},
+		{"no wait and decorrelated", Config{Strategy: Fixed, Jitter: JitterDecorrelated},
+			"--base: 0 leaves decorrelated jitter nothing to grow from"},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			got := ""
-			own, throttled, err := tt.config.Schedules()
-			if err != nil {
-				got = err.Error()
-			}
-			if got != tt.want {
-				t.Errorf("error %q, want %q", got, tt.want)
-			}
-			if have := own != nil && throttled != nil; have != (err == nil) {
-				t.Errorf("schedules %v and %v with error %v", own, throttled, err)
-			}
-		})
+		got := ""
+		if err := tt.config.Check(line); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: error %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }
 
 // The zero value of a number is its default, under each strategy.
 func TestConfig_Schedules_zeroMeansDefault(t *testing.T) {
 	t.Parallel()
-	for strategy, want := range map[Strategy][]time.Duration{
-		"":                  times(ms, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 20000),
-		StrategyExponential: times(ms, 100, 200, 400),
-		StrategyFixed:       times(ms, 100, 100, 100),
-		StrategyLinear:      times(ms, 100, 200, 300),
-		StrategyFibonacci:   times(ms, 100, 100, 200),
-		StrategyPolynomial:  times(ms, 300, 1800, 8300, 20000),
+	for strategy, want := range map[string][]time.Duration{
+		"":          times(ms, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 20000),
+		Exponential: times(ms, 100, 200, 400),
+		Fixed:       times(ms, 0, 0, 0),
+		Linear:      times(ms, 100, 200, 300),
+		Fibonacci:   times(ms, 100, 100, 200),
+		Polynomial:  times(ms, 300, 1800, 8300, 20000),
 	} {
-		own, _, err := Config{Strategy: strategy, Jitter: JitterNone}.Schedules()
-		if err != nil {
-			t.Fatal(err)
-		}
+		own, _ := Config{Strategy: strategy, Jitter: JitterNone}.Schedules()
 		checkWaits(t, own, want)
 	}
-	own, _, err := Config{Strategy: StrategyFixed, Base: NoWait}.Schedules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkWaits(t, own, times(s, 0, 0, 0))
 }
 
 // The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
@@ -113,7 +98,7 @@ func TestConfig_Schedules(t *testing.T) {
 	t.Parallel()
 	type span struct{ low, high time.Duration }
 	tests := []struct {
-		jitter         Jitter
+		jitter         string
 		max            time.Duration
 		own, throttled span
 	}{
@@ -129,10 +114,7 @@ func TestConfig_Schedules(t *testing.T) {
 		{JitterDecorrelated, 300 * ms, span{100 * ms, 300 * ms}, span{100 * ms, 300 * ms}},
 	}
 	for _, tt := range tests {
-		own, throttled, err := Config{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
-		if err != nil {
-			t.Fatal(err)
-		}
+		own, throttled := Config{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
 		fourth := func(schedule backoff.Schedule) (got span) {
 			for row := range (backoff.Table{Schedule: schedule, Attempts: 4}).Rows() {
 				got = span{row.Min, row.Max}
@@ -150,15 +132,12 @@ func TestConfig_Schedules(t *testing.T) {
 
 func TestConfig_Schedules_polynomialSpread(t *testing.T) {
 	t.Parallel()
-	for jitter, want := range map[Jitter]backoff.Row{
+	for jitter, want := range map[string]backoff.Row{
 		JitterAuto: {Wait: 19200 * ms, Min: 18 * s, Max: 20400 * ms},
 		JitterNone: {Wait: 18 * s, Min: 18 * s, Max: 18 * s},
 		JitterFull: {Wait: 9 * s, Min: 0, Max: 18 * s},
 	} {
-		own, _, err := Config{Strategy: StrategyPolynomial, Base: s, MaxWait: backoff.NoCap, Jitter: jitter}.Schedules()
-		if err != nil {
-			t.Fatal(err)
-		}
+		own, _ := Config{Strategy: Polynomial, Base: s, MaxWait: backoff.NoCap, Jitter: jitter}.Schedules()
 		var got backoff.Row
 		for row := range (backoff.Table{Schedule: own, Attempts: 2}).Rows() {
 			got = backoff.Row{Wait: row.Wait, Min: row.Min, Max: row.Max}
@@ -179,7 +158,7 @@ func TestSchedules_askedDirectly(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own, throttled := c.schedules()
+			own, throttled := c.Schedules()
 			for _, schedule := range []backoff.Schedule{own, throttled} {
 				step := backoff.Step{}
 				for n := range 100 {
@@ -200,7 +179,7 @@ func TestWaits_repeatable(t *testing.T) {
 	for name, c := range configs() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			own, throttled := c.schedules()
+			own, throttled := c.Schedules()
 			for _, schedule := range []backoff.Schedule{own, throttled} {
 				want := take(50, backoff.Waits(schedule, random(3)))
 				got := take(50, backoff.Waits(schedule, random(3)))
@@ -217,7 +196,7 @@ func configs() iter.Seq2[string, Config] {
 	return func(yield func(string, Config) bool) {
 		for _, strategy := range Strategies() {
 			for _, jitter := range Jitters() {
-				if !yield(string(strategy)+" "+string(jitter), Config{Strategy: strategy, Jitter: jitter}) {
+				if !yield(strategy+" "+jitter, Config{Strategy: strategy, Jitter: jitter}) {
 					return
 				}
 			}
@@ -261,7 +240,7 @@ func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
 			t.Fatalf("%+v: step %d waits %v, want 0 to %v", c, n, wait, limit)
 		}
 	}
-	own, throttled := c.schedules()
+	own, throttled := c.Schedules()
 	for _, schedule := range []backoff.Schedule{own, throttled} {
 		r := random(seed)
 		step := backoff.Step{}

@@ -112,46 +112,35 @@ func (r *Recorder) took(ctx context.Context, o *status.Observation) (time.Durati
 		return 0, err
 	}
 	finished, err := instantOf(env, "finished-at", r.finishedAt)
-	if err != nil {
-		return 0, err
+	if err == nil && finished.Before(started) {
+		err = fmt.Errorf("it finished at %s, before it started at %s", finished.Format(time.RFC3339), started.Format(time.RFC3339))
 	}
-	if finished.Before(started) {
-		return 0, fmt.Errorf("it finished at %s, before it started at %s", finished.Format(time.RFC3339), started.Format(time.RFC3339))
-	}
-	return finished.Sub(started), nil
+	return finished.Sub(started), err
 }
 
-func instantOf(env *expr.Env, name string, e *expr.Expr) (time.Time, error) {
+func instantOf(env *expr.Env, name string, e *expr.Expr) (at time.Time, err error) {
 	value := e.Eval(env).Value()
 	if !value.Exists() {
-		return time.Time{}, fmt.Errorf("--%s %s: %s", name, e, value.Reason)
+		return at, fmt.Errorf("--%s %s: %s", name, e, value.Reason)
 	}
-	at, err := instant(value)
-	if err != nil {
+	if at, err = instant(value.Text()); err != nil {
 		return at, fmt.Errorf("--%s %s: %w", name, e, err)
 	}
 	return at, nil
 }
 
-// instant parses RFC 3339, or a number of seconds or milliseconds since 1970,
-// possibly as text.
-func instant(v expr.Value) (time.Time, error) {
-	text := v.Text()
-	if v.Kind == expr.KindString {
-		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			return at, nil
-		}
-	} else if v.Kind != expr.KindNumber {
-		return time.Time{}, fmt.Errorf("%s is not a time", v.Kind)
+// instant parses RFC 3339, or a number of seconds or milliseconds since 1970.
+func instant(text string) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
 	}
 	// As JSON writes numbers: ParseFloat would also take 0x1p30 or 1_000.
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(n >= 0 && n < 1e14) || !json.Valid([]byte(text)) {
 		return time.Time{}, fmt.Errorf("%.40q is neither a time such as 2026-01-02T15:04:05Z nor a number of seconds since 1970", text)
 	}
-	microseconds := 1e6
 	if n >= 1e11 { // as seconds the year 5138, as milliseconds 1973
-		microseconds = 1e3
+		n /= 1e3
 	}
-	return time.UnixMicro(int64(math.Round(n * microseconds))).UTC(), nil
+	return time.UnixMicro(int64(math.Round(n * 1e6))).UTC(), nil
 }

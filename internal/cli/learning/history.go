@@ -17,6 +17,9 @@ import (
 
 // HistoryCommand returns the command that shows what is remembered.
 func HistoryCommand(s *term.Streams) *argv.Command {
+	h := &history{streams: s}
+	directory := h.Table().Only("history")
+	directory[0].Needs = ""
 	return &argv.Command{
 		Name:         "history",
 		HasVariables: true,
@@ -29,60 +32,65 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 			{Line: "poll history deploy"},
 			{Line: "poll history deploy --forget", About: "the next run starts over"},
 		},
-		Flags: append(Flags("").Only("history"),
-			argv.Flag{Name: "forget", Usage: "remove the history of NAME"},
+		Flags: append(directory,
+			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"},
 			argv.HelpFlag()),
 		MaxOperands: 1,
 		Surplus:     "takes one NAME",
-		Run: func(ctx context.Context, l *argv.Line) error {
-			saved, err := readStore(l)
-			if err != nil {
-				return err
-			}
-			names, err := saved.List()
-			switch {
-			case err != nil:
-				return err
-			case len(l.Operands) == 0 && l.On("forget"):
-				return argv.Usagef("--forget needs the NAME of a history")
-			case len(l.Operands) > 0 && !slices.Contains(names, l.Operands[0]):
-				return unknown(saved, l.Operands[0])
-			case l.On("forget"):
-				return forget(ctx, s, saved, l.Operands[0])
-			case len(l.Operands) > 0:
-				names = l.Operands
-			case len(names) == 0:
-				remark(s, "nothing is remembered in "+saved.Dir)
-				return nil
-			}
-			return show(ctx, l, s, saved, names)
-		},
+		Run:         h.run,
 	}
 }
 
-func forget(ctx context.Context, s *term.Streams, saved store.History, name string) error {
+type history struct {
+	Flags
+	streams *term.Streams
+	forget  bool
+}
+
+func (h *history) run(ctx context.Context, l *argv.Line) error {
+	saved, err := h.store(l)
+	if err != nil {
+		return err
+	}
+	names, err := saved.List()
+	name := strings.Join(l.Operands, "")
+	switch {
+	case err != nil:
+		return err
+	case name == "" && h.forget:
+		return argv.Usagef("--forget needs the NAME of a history")
+	case name == "" && len(names) == 0:
+		remark(h.streams, "nothing is remembered in "+saved.Dir)
+		return nil
+	case name == "":
+		return h.show(ctx, l, saved, names)
+	case !slices.Contains(names, name):
+		return unknown(saved, name)
+	case !h.forget:
+		return h.show(ctx, l, saved, l.Operands)
+	}
 	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	err := saved.Forget(ctx, name)
-	if err == nil {
-		remark(s, name+" is forgotten")
+	if err := saved.Forget(ctx, name); err != nil {
+		return err
 	}
-	return err
+	remark(h.streams, name+" is forgotten")
+	return nil
 }
 
 // show writes a line for each of the histories.
-func show(ctx context.Context, l *argv.Line, s *term.Streams, saved store.History, names []string) error {
+func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, names []string) error {
 	var all []past
 	for _, name := range names {
 		p, err := read(saved, name, learn.Options{})
-		switch {
-		case err != nil && len(names) == 1:
+		if err != nil && len(names) == 1 {
 			return err
-		case err != nil:
-			remark(s, err.Error())
+		}
+		if err != nil {
+			remark(h.streams, err.Error())
 			continue
 		}
-		remark(s, p.warnings...)
+		remark(h.streams, p.warnings...)
 		all = append(all, p)
 	}
 	quantile := func(head string, chance float64) table.Column[past] {

@@ -1,3 +1,5 @@
+// Package plan is about waits before they begin: their timetable (poll schedule), a factor
+// for a goal (poll tune), and what many pollers do to one service (poll simulate).
 package plan
 
 import (
@@ -5,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
@@ -14,63 +18,73 @@ import (
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// formatFlag returns the flag that chooses among formats; the first is the default.
-func formatFlag(formats ...string) argv.Flag {
-	return argv.Flag{Name: "format", Value: "F", Default: formats[0], Words: formats, Usage: "or " + strings.Join(formats[1:], ", ")}
+// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
+const DefaultTimeout = 10 * time.Minute
+
+// An output is where a command's table and charts go.
+type output struct {
+	streams *term.Streams
+	format  string // "" for text
+	svg     string // a file, "" for none
 }
 
-// An answer is the result of a command: a table, and charts.
-type answer[R any] struct {
-	table table.Table[R]
-	isOne bool   // the table has one row, which is an object in JSON
-	below string // the table, for people
-	plots []plot.Plot
+// flags returns the flags that fill o. charts says what --svg writes.
+func (o *output) flags(charts string, others ...string) argv.Flags {
+	formats := append([]string{table.Text}, others...)
+	return argv.Flags{
+		{Name: "format", Value: "F", Default: table.Text, Words: formats, To: argv.Text(&o.format), Usage: "or " + strings.Join(others, ", ")},
+		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
+		argv.HelpFlag(),
+	}
 }
 
-// put writes the answer in the format of --format, and the charts to the file of --svg, unless
-// err says why there is none.
-func (a answer[R]) put(ctx context.Context, l *argv.Line, s *term.Streams, err error) error {
-	if err != nil {
-		return err
+func parseSVG(path string) (string, error) {
+	if path == "-" || slices.Contains([]string{".png", ".pdf"}, strings.ToLower(filepath.Ext(path))) {
+		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
+			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
 	}
-	format := l.Choice("format")
-	text, err := a.table.In(format)
-	if format == table.JSON && a.isOne {
-		text, err = a.table.Object()
-	}
-	if err != nil {
-		return err
-	}
-	if format == table.Text {
-		text += a.below + plot.Screen(s, a.plots...)
-	}
-	err = l.Write(ctx, text)
-	if path := l.String("svg"); path != "" {
-		err = errors.Join(err, unwritable(path, system.WriteFile(path, plot.SVG(a.plots...))))
-	}
-	return err
+	return path, nil
 }
 
-func unwritable(path string, err error) error {
+// check refuses a file for charts that cannot be written, before there is work to lose.
+func (o *output) check() error {
+	if o.svg == "" {
+		return nil
+	}
+	return o.unwritable(system.CheckFile(o.svg))
+}
+
+func (o *output) unwritable(err error) error {
 	if err != nil {
-		return fmt.Errorf("write --svg %s: %w", path, err)
+		return fmt.Errorf("write --svg %s: %w", o.svg, err)
 	}
 	return nil
 }
 
-// checkOutput refuses a format, or a file for charts, that cannot be, before there is work to
-// lose.
-func checkOutput(l *argv.Line) error {
-	l.Choice("format")
-	path := l.String("svg")
-	switch ext := filepath.Ext(path); {
-	case l.Err() != nil || path == "":
-		return l.Err()
-	case path == "-":
-		return argv.Usagef("--svg needs the name of a file")
-	case strings.EqualFold(ext, ".png"), strings.EqualFold(ext, ".pdf"):
-		return argv.Usagef("--svg %s: charts are written as SVG, so the name ends in .svg", path).
-			Hint("rsvg-convert FILE.svg >FILE%s makes another picture of it", ext)
+// An answer is the result of a command: a table, and charts.
+type answer struct {
+	table interface {
+		In(format string) (string, error)
 	}
-	return unwritable(path, system.CheckFile(path))
+	below string // the table, for people
+	plots []plot.Plot
+}
+
+// put writes the answer, unless err says why there is none.
+func (a answer) put(ctx context.Context, l *argv.Line, o *output, err error) error {
+	if err != nil {
+		return err
+	}
+	text, err := a.table.In(o.format)
+	if err != nil {
+		return err
+	}
+	if o.format == "" || o.format == table.Text {
+		text += a.below + plot.Screen(o.streams, a.plots...)
+	}
+	err = l.Write(ctx, text)
+	if o.svg != "" {
+		err = errors.Join(err, o.unwritable(system.WriteFile(o.svg, plot.SVG(a.plots...))))
+	}
+	return err
 }

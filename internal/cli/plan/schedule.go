@@ -1,13 +1,15 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/plot"
@@ -19,6 +21,7 @@ import (
 
 // ScheduleCommand returns the command that shows when attempts would come.
 func ScheduleCommand(s *term.Streams) *argv.Command {
+	q := &scheduleQuery{output: output{streams: s}}
 	return &argv.Command{
 		Name:         "schedule",
 		HasVariables: true,
@@ -34,26 +37,12 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 			{Line: "poll schedule --learn deploy --svg deploy.svg", About: "when past runs say it will end, and the attempts"},
 			{Line: "poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", About: "the table of Rails' polynomially_longer"},
 		},
-		Flags: scheduleFlags(),
-		Conflicts: slices.Concat(Conflicts(),
+		Flags: q.flags(),
+		Conflicts: slices.Concat(schedule.Conflicts(),
 			argv.Conflicting("compare", "strategy", "interval", "overshoot", "seed", "until-time"),
 			argv.Conflicting("until-time", "seed", "svg"),
 			argv.Conflicting("compare", "learn"), argv.Conflicting("until-time", "learn")),
-		Run: func(ctx context.Context, l *argv.Line) error {
-			q, err := readSchedule(l)
-			switch {
-			case err != nil:
-				return err
-			case l.Has("until-time"):
-				a, err := q.cover(l)
-				return a.put(ctx, l, s, err)
-			case l.Has("learn"):
-				a, err := q.learned(l, s)
-				return a.put(ctx, l, s, err)
-			}
-			a, err := q.attempts(l)
-			return a.put(ctx, l, s, err)
-		},
+		Run: q.run,
 	}
 }
 
@@ -63,138 +52,159 @@ const (
 	defaultCompare = 10
 )
 
-func scheduleFlags() argv.Flags {
-	offeredStrategies := func() []argv.Candidate { return argv.Candidates(argv.Texts(schedule.Strategies())...) }
-	return slices.Concat(argv.Flags{
-		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", Usage: "show this many"},
-		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), Usage: "show the attempts until then"},
-	}, Flags("").Only("strategy", "base", "factor", "power", "max-wait",
-		"interval", "overshoot", "jitter", "immediate", "initial-delay",
-	), learning.Flags("").Only("learn", "poll-cost", "age", "history"), argv.Flags{
-		{Name: "seed", Value: "N", Usage: "show the waits that poll --seed N draws, not means"},
-		{Name: "compare", Value: "LIST", Offers: offeredStrategies, Usage: "show several strategies together"},
-		{Name: "until-time", Value: "D", Usage: "attempts by then, and how late an end is seen"},
-		formatFlag(table.Text, table.CSV, table.JSON, table.Markdown),
-		{Name: "svg", Value: "FILE", Usage: "write a chart"},
-		{Name: "png", Value: "FILE", Hidden: true}, // which is refused
-		argv.HelpFlag(),
-	})
-}
-
 // A scheduleQuery is what the flags of poll schedule ask for.
 type scheduleQuery struct {
-	config     schedule.Config
-	table      backoff.Table // without its schedule
-	bounded    bool          // the command line says where the table ends
-	seed       *rand.Rand    // nil for means
-	strategies []schedule.Strategy
+	output
+	waits    schedule.Flags
+	past     learning.Flags
+	count    *int           // of attempts
+	timeout  *time.Duration // 0 for none
+	compared []string       // strategies
+	until    *time.Duration
+
+	config schedule.Config
+	table  backoff.Table // without its schedule
 }
 
-func readSchedule(l *argv.Line) (q scheduleQuery, err error) {
-	if err := learning.RefuseUnlearned(l); err != nil {
-		return q, err
-	}
-	config, err := ReadConfig(l, backoff.DefaultBase, backoff.DefaultMaxWait)
-	q = scheduleQuery{
-		config: config,
-		table: backoff.Table{
-			Attempts:     l.Count("attempts", 0, 0),
-			Timeout:      l.Duration("timeout", 0),
-			Immediate:    Immediate(l),
-			InitialDelay: l.Duration("initial-delay", 0),
-		},
-		bounded:    l.Has("attempts") || l.Has("timeout"),
-		seed:       Source(l),
-		strategies: comparedStrategies(l, config.Strategy),
-	}
-	if err := l.ErrOr(err); err != nil {
-		return q, err
-	}
-	if l.Has("png") {
-		return q, argv.Usagef("--png: charts are written as SVG").Hint("--svg FILE.svg, and then rsvg-convert FILE.svg >FILE.png")
-	}
-	return q, checkOutput(l)
+func (q *scheduleQuery) flags() argv.Flags {
+	offered := func() []argv.Candidate { return argv.Candidates(schedule.Strategies()...) }
+	waits := q.waits.Table()
+	waits.Lookup("power").Needs = "" // --compare names strategies, too
+	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
+	return slices.Concat(argv.Flags{
+		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.Maybe(&q.count, argv.ParseCount(0)), Usage: "show this many"},
+		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
+	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
+		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(schedule.Strategies()))), Usage: "show several strategies together"},
+		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Usage: "attempts by then, and how late an end is seen"},
+	}, q.output.flags("write a chart", table.CSV, table.JSON, table.Markdown))
 }
 
-// comparedStrategies reads which strategies to show, by default one. It refuses parameters
-// that none of those compared has.
-func comparedStrategies(l *argv.Line, one schedule.Strategy) []schedule.Strategy {
-	if !l.Has("compare") {
-		return []schedule.Strategy{one}
+func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
+	q.config = q.waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
+	q.table = backoff.Table{
+		Attempts:     *cmp.Or(q.count, new(int)),
+		Timeout:      *cmp.Or(q.timeout, new(time.Duration)),
+		Immediate:    q.waits.AtOnce(),
+		InitialDelay: q.waits.InitialDelay,
 	}
-	list := argv.List(l, "compare", schedule.Strategies())
-	refuse := func(flag string, of schedule.Strategy) {
-		if l.Has(flag) && !slices.Contains(list, of) {
-			l.Fail(flag, argv.Usagef("only %s uses it, and that is not compared", of))
-		}
-	}
-	refuse("factor", schedule.StrategyExponential)
-	refuse("power", schedule.StrategyPolynomial)
-	return list
-}
-
-// attempts answers with the attempts of each strategy.
-func (q scheduleQuery) attempts(l *argv.Line) (a answer[row], err error) {
-	isComparison := l.Has("compare")
+	err := q.check()
+	var a answer
 	switch {
-	case !q.bounded && isComparison:
-		q.table.Attempts = defaultCompare
-	case !q.bounded:
-		q.table.Attempts, q.table.Timeout = defaultRows, DefaultTimeout
+	case err != nil:
+		return err
+	case q.compared != nil:
+		a, err = q.comparison(l)
+	case l.Typed("power") != nil && q.config.Strategy != schedule.Polynomial:
+		return argv.Usagef("--power is for --strategy polynomial")
+	case q.until != nil:
+		a, err = q.cover(l)
+	default:
+		a, err = q.attempts(l)
 	}
-	title := "when the attempts start: " + describe(q.config)
-	if isComparison {
-		title = "growth of the strategies, base " + words.Flag(max(0, q.config.Base))
+	return a.put(ctx, l, &q.output, err)
+}
+
+// bound ends the table, unless the command line says where.
+func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
+	if !q.bounded() {
+		q.table.Attempts, q.table.Timeout = attempts, timeout
 	}
-	p := growth(title)
+}
+
+func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != nil }
+
+// comparison answers with the attempts of several strategies.
+func (q *scheduleQuery) comparison(l *argv.Line) (a answer, err error) {
+	q.bound(defaultCompare, 0)
+	p := growth("growth of the strategies, base " + words.Flag(q.config.Base))
 	var all []row
-	for _, q.config.Strategy = range q.strategies {
+	for _, q.config.Strategy = range q.compared {
 		rows, err := q.rows(l)
 		if err != nil {
 			return a, err
 		}
 		all = append(all, rows...)
-		name := string(q.config.Strategy)
-		if !isComparison && jittered(rows) {
-			p.Series = append(p.Series,
-				series("latest", rows, func(r row) time.Duration { return r.Latest }),
-				series("earliest", rows, func(r row) time.Duration { return r.Earliest }))
-			name = "mean"
+		p.Series = append(p.Series, series(q.config.Strategy, rows, startOf))
+	}
+	t := timetable(all)
+	strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
+	t.Columns = slices.Insert(t.Columns, 0, strategy)
+	return answer{table: t, plots: []plot.Plot{p}}, nil
+}
+
+// attempts answers with the attempts of a wait.
+func (q *scheduleQuery) attempts(l *argv.Line) (a answer, err error) {
+	if q.past.Learn != "" {
+		options := q.past.Options(&q.waits, q.config)
+		m, err := q.past.Recall(l, q.streams, options)
+		if m != nil || err != nil {
+			return q.learned(l, m, options, err)
 		}
-		p.Series = append(p.Series, series(name, rows, func(r row) time.Duration { return r.At }))
 	}
-	a = answer[row]{table: timetable(all), plots: []plot.Plot{p}}
-	if isComparison {
-		strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
-		a.table.Columns = slices.Insert(a.table.Columns, 0, strategy)
-	} else {
-		a.below = q.totals(all)
+	q.bound(defaultRows, DefaultTimeout)
+	rows, err := q.rows(l)
+	if err != nil {
+		return a, err
 	}
-	return a, nil
+	p, name := growth("when the attempts start: "+describe(q.config)), q.config.Strategy
+	if jittered(rows) {
+		name = "mean"
+		p.Series = append(p.Series,
+			series("latest", rows, func(r row) time.Duration { return r.Latest }),
+			series("earliest", rows, func(r row) time.Duration { return r.Earliest }))
+	}
+	p.Series = append(p.Series, series(name, rows, startOf))
+	return answer{table: timetable(rows), below: q.totals(rows), plots: []plot.Plot{p}}, nil
+}
+
+// learned answers with the attempts of a learned schedule, and each one's chance of seeing the
+// end, provided that the run has not ended at the start.
+func (q *scheduleQuery) learned(l *argv.Line, m *learn.Model, o learn.Options, err error) (a answer, _ error) {
+	if err != nil {
+		return a, err
+	}
+	q.table.Schedule, _ = learning.Schedules(m, o, q.config.Jitter, nil)
+	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
+	rows, err := q.rows(l)
+	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
+	for i := range rows {
+		r := &rows[i]
+		r.seen = 1 - (1-m.Done(m.Age(r.At)))/alive
+		r.sees, before = r.seen-before, r.seen
+	}
+	name, t := term.Line(q.past.Learn), timetable(rows)
+	t.Columns = append(t.Columns,
+		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
+		chance("seen", "by then", func(r row) float64 { return r.seen }))
+	return answer{
+		table: t,
+		below: fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
+			words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond))),
+		plots: []plot.Plot{growth("the attempts of the next run of "+name, series("attempts", rows, startOf))},
+	}, err
 }
 
 // rows returns the attempts of one strategy.
-func (q scheduleQuery) rows(l *argv.Line) (rows []row, err error) {
-	if q.table.Schedule == nil {
-		if q.table.Schedule, _, err = Schedules(l, q.config); err != nil {
+func (q *scheduleQuery) rows(l *argv.Line) (rows []row, err error) {
+	t := q.table
+	if t.Schedule == nil {
+		if err := q.config.Check(l); err != nil {
 			return nil, err
 		}
+		t.Schedule, _ = q.config.Schedules()
 	}
-	if q.table.Attempts == 0 && q.table.Timeout == 0 {
+	if t.Attempts == 0 && t.Timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	attempts := q.table.Rows()
-	if q.seed != nil {
-		attempts = drawn(q.table, q.seed)
+	attempts := t.Rows()
+	if r := q.waits.Rand(); r != nil {
+		attempts = drawn(t, r)
 	}
-	rows, err = collect(attempts)
-	for i := range rows {
-		rows[i].strategy = q.config.Strategy
-	}
-	return rows, err
+	return collect(q.config.Strategy, attempts)
 }
 
-func (q scheduleQuery) totals(rows []row) string {
+func (q *scheduleQuery) totals(rows []row) string {
 	if len(rows) == 0 {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
 	}
@@ -202,7 +212,7 @@ func (q scheduleQuery) totals(rows []row) string {
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.WithSeconds(last.At))
 	if last.Earliest != last.Latest {
 		how := "on average"
-		if q.seed != nil {
+		if q.waits.Seed != nil {
 			how = "as drawn"
 		}
 		text += fmt.Sprintf(" %s, between %s and %s", how, words.Duration(last.Earliest), words.Duration(last.Latest))
@@ -211,7 +221,7 @@ func (q scheduleQuery) totals(rows []row) string {
 	switch {
 	case len(rows) != q.table.Attempts:
 		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", words.Flag(q.table.Timeout))
-	case !q.bounded:
+	case !q.bounded():
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text

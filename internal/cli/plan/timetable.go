@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -22,18 +24,18 @@ const maxRows = 100_000
 // the end, and the chance that the end has been seen by then.
 type row struct {
 	backoff.Row
-	strategy   schedule.Strategy
+	strategy   string
 	sees, seen float64
 }
 
-// collect returns the rows of a table, unless they are too many to read.
-func collect(attempts iter.Seq[backoff.Row]) ([]row, error) {
+// collect returns the rows of a strategy's table, unless they are too many to read.
+func collect(strategy string, attempts iter.Seq[backoff.Row]) ([]row, error) {
 	var rows []row
 	for r := range attempts {
 		if len(rows) == maxRows {
 			return nil, argv.Usagef("the table has more than %d rows", maxRows)
 		}
-		rows = append(rows, row{Row: r})
+		rows = append(rows, row{Row: r, strategy: strategy})
 	}
 	return rows, nil
 }
@@ -59,34 +61,37 @@ func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
 
 // timetable returns the table of some attempts. People see bounds if the waits are random.
 func timetable(rows []row) table.Table[row] {
-	bound := func(head string) string {
-		if jittered(rows) {
-			return head
+	t := table.Table[row]{Rows: rows, Columns: []table.Column[row]{
+		{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}}
+	add := func(name, head, seconds string, of func(row) time.Duration) {
+		inWords := table.Column[row]{Head: head, Text: func(r row) string { return words.Duration(of(r)) }}
+		inSeconds := table.Column[row]{
+			Name: name, Value: func(r row) any { return words.InSeconds(of(r)) },
+			Head: seconds, Text: func(r row) string { return words.Seconds(of(r)) },
 		}
-		return ""
+		t.Columns = append(t.Columns, inWords, inSeconds)
 	}
-	columns := []table.Column[row]{{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}
-	for _, c := range []struct {
-		name, head, headSeconds string
-		of                      func(row) time.Duration
-	}{
-		{"wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait }},
-		{"wait_min_s", bound("min"), bound("min_s"), func(r row) time.Duration { return r.Min }},
-		{"wait_max_s", bound("max"), bound("max_s"), func(r row) time.Duration { return r.Max }},
-		{"at_s", "starts at", "at_s", func(r row) time.Duration { return r.At }},
-	} {
-		columns = append(columns,
-			table.Column[row]{Head: c.head, Text: func(r row) string { return words.Duration(c.of(r)) }},
-			table.Column[row]{
-				Name: c.name, Value: func(r row) any { return words.InSeconds(c.of(r)) },
-				Head: c.headSeconds, Text: func(r row) string { return words.Seconds(c.of(r)) },
-			})
+	bounds := []string{"min", "min_s", "max", "max_s"}
+	if !jittered(rows) {
+		bounds = make([]string, 4) // for programs only
 	}
-	return table.Table[row]{Columns: columns, Rows: rows}
+	add("wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait })
+	add("wait_min_s", bounds[0], bounds[1], func(r row) time.Duration { return r.Min })
+	add("wait_max_s", bounds[2], bounds[3], func(r row) time.Duration { return r.Max })
+	add("at_s", "starts at", "at_s", func(r row) time.Duration { return r.At })
+	return t
 }
 
 func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
+}
+
+// chance returns the column of a probability.
+func chance(name, head string, of func(row) float64) table.Column[row] {
+	return table.Column[row]{
+		Name: name, Value: func(r row) any { return math.Round(1e4*of(r)) / 1e4 },
+		Head: head, Text: func(r row) string { return fmt.Sprintf("%.1f%%", 100*of(r)) },
+	}
 }
 
 // growth returns the chart of some tables of attempts.
@@ -103,22 +108,24 @@ func series(name string, rows []row, of func(row) time.Duration) plot.Series {
 	return s
 }
 
+func startOf(r row) time.Duration { return r.At }
+
 // describe names what shapes the waits.
 func describe(c schedule.Config) string {
-	parts := []string{string(c.Strategy), "base " + words.Flag(max(0, c.Base))}
+	parts := []string{c.Strategy, "base " + words.Flag(c.Base)}
 	switch {
 	case c.Jitter == schedule.JitterDecorrelated:
 		parts = parts[1:]
-	case c.Strategy == schedule.StrategyExponential:
+	case c.Strategy == schedule.Exponential:
 		parts = append(parts, "factor "+words.Number(c.Factor))
-	case c.Strategy == schedule.StrategyPolynomial:
+	case c.Strategy == schedule.Polynomial:
 		parts = append(parts, "power "+words.Number(c.Power))
 	}
 	switch {
-	case c.Jitter == schedule.JitterAuto && c.Strategy == schedule.StrategyPolynomial:
+	case c.Jitter == schedule.JitterAuto && c.Strategy == schedule.Polynomial:
 		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
 	case c.Jitter != schedule.JitterAuto && c.Jitter != schedule.JitterNone:
-		parts = append(parts, string(c.Jitter)+" jitter")
+		parts = append(parts, c.Jitter+" jitter")
 	}
 	if c.MaxWait > 0 {
 		parts = append(parts, "no wait above "+words.Flag(c.MaxWait))

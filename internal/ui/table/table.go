@@ -34,6 +34,7 @@ type Column[R any] struct {
 type Table[R any] struct {
 	Columns []Column[R]
 	Rows    []R
+	IsOne   bool // there is one row, which is an object in JSON
 }
 
 // In formats the table.
@@ -99,10 +100,14 @@ func (c Column[R]) plain(row R) string {
 	}
 }
 
-// json returns an array with one line per row.
+// json returns an array with one line per row, or an object.
 func (t Table[R]) json() (string, error) {
 	if len(t.Rows) == 0 {
 		return "[]\n", nil
+	}
+	if t.IsOne {
+		text, err := t.object(t.Rows[0])
+		return text + "\n", err
 	}
 	lines := make([]string, len(t.Rows))
 	for i, row := range t.Rows {
@@ -113,12 +118,6 @@ func (t Table[R]) json() (string, error) {
 		lines[i] = "  " + object
 	}
 	return "[\n" + strings.Join(lines, ",\n") + "\n]\n", nil
-}
-
-// Object returns the only row of a table as JSON.
-func (t Table[R]) Object() (string, error) {
-	text, err := t.object(t.Rows[0])
-	return text + "\n", err
 }
 
 func (t Table[R]) object(row R) (string, error) {

@@ -35,8 +35,8 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", format, err, diff)
 		}
 	}
-	laps.Rows = laps.Rows[:1]
-	if have, err := laps.Object(); have != "{\"n\":1,\"time_s\":1e-7,\"name\":\"a \\\"b\\\", c\"}\n" || err != nil {
+	laps.Rows, laps.IsOne = laps.Rows[:1], true
+	if have, err := laps.In(JSON); have != "{\"n\":1,\"time_s\":1e-7,\"name\":\"a \\\"b\\\", c\"}\n" || err != nil {
 		t.Errorf("have %q, %v", have, err)
 	}
 	laps.Rows = nil

@@ -223,11 +223,8 @@ func waits() table {
 		print: func(out io.Writer, w *workshop) error {
 			fmt.Fprintln(out, "| schedule | cost | waits per second |\n|---|---|---|")
 			for _, name := range schedule.Strategies() {
-				for _, jitter := range []schedule.Jitter{schedule.JitterNone, schedule.JitterFull, schedule.JitterDecorrelated} {
-					schedule, _, err := schedule.Config{Strategy: name, Jitter: jitter}.Schedules()
-					if err != nil {
-						return err
-					}
+				for _, jitter := range []string{schedule.JitterNone, schedule.JitterFull, schedule.JitterDecorrelated} {
+					schedule, _ := schedule.Config{Strategy: name, Jitter: jitter, Base: 100 * time.Millisecond}.Schedules()
 					var costs []float64
 					for range w.rounds {
 						costs = append(costs, computing(schedule))
