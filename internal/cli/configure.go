@@ -68,7 +68,7 @@ func (w *wait) read(ctx context.Context, s *Spec) error {
 	}
 	reader := targetReader{world: w.world, grace: w.grace}
 	var err error
-	if w.target, err = reader.read(ctx, s); err != nil {
+	if w.target, err = reader.read(s); err != nil {
 		return err
 	}
 	if err := w.readAlone(s); err != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -134,7 +133,7 @@ func (s *Spec) followsEach() bool {
 }
 
 // readLists reads the list, or with {} several that hold some of the keys each.
-func (r *severalReader) readLists(ctx context.Context) (err error) {
+func (r *severalReader) readLists() (err error) {
 	if r.list, err = r.readList(); err != nil {
 		return err
 	}
@@ -143,7 +142,7 @@ func (r *severalReader) readLists(ctx context.Context) (err error) {
 		entry = targets.Entry{Command: r.Operands}
 	}
 	if r.Targets == "" {
-		return r.addList(ctx, &entry, r.list.Elements, nil)
+		return r.addList(&entry, r.list.Elements, nil)
 	}
 	entries, err := r.readFile()
 	if err != nil || len(entries) == 0 {
@@ -167,7 +166,7 @@ func (r *severalReader) readLists(ctx context.Context) (err error) {
 				return argv.Usagef("%w", err)
 			}
 		}
-		if err := r.addList(ctx, &entry, elements, r.template); err != nil {
+		if err := r.addList(&entry, elements, r.template); err != nil {
 			return err
 		}
 	}
@@ -175,8 +174,8 @@ func (r *severalReader) readLists(ctx context.Context) (err error) {
 }
 
 // addList adds a list. With a template, it is asked about the elements that have not ended.
-func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
-	t, err := r.readEntry(ctx, e)
+func (r *severalReader) addList(e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
+	t, err := r.readEntry(e)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,10 +23,10 @@ import (
 
 // readProbe reads what the flags say of a probe of that kind, but not yet what it looks
 // at.
-func (r *targetReader) readProbe(ctx context.Context, s *Spec, kind status.Kind) (t target, err error) {
+func (r *targetReader) readProbe(s *Spec, kind status.Kind) (t target, err error) {
 	t.kind = kind
 	if kind == status.KindCommand {
-		t.command, err = r.readCommand(ctx, s)
+		t.command, err = r.readCommand(s)
 	} else if kind == status.KindHTTP {
 		t.http, err = r.readHTTP(s)
 	}
@@ -279,10 +278,9 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *targetReader) readCommand(ctx context.Context, s *Spec) (*poll.Command, error) {
+func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	c := &poll.Command{
 		Foreground: s.Foreground && !r.several,
-		Grace:      cmp.Or(r.grace, poll.NoGrace),
 		MaxBody:    s.MaxBody,
 		Bodies:     r.bodies,
 		// As process 1 of a container. One that reaps for one target would reap the
@@ -290,9 +288,9 @@ func (r *targetReader) readCommand(ctx context.Context, s *Spec) (*poll.Command,
 		ReapOrphans: os.Getpid() == 1 && !r.several,
 	}
 	if r.nested == nil {
-		r.nested = nest(ctx, r.world, c.Grace)
+		r.nested = nest(r.world, r.grace)
 	}
-	c.Hurry, c.Env = r.nested.Hurry, r.nested.Env
+	c.Grace, c.Hurry, c.Env = r.nested.Grace, r.nested.Hurry, r.nested.Env
 	if s.Stdin && !r.several {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
@@ -322,46 +320,32 @@ func (r *targetReader) aimCommand(s *Spec, t *target, args []string) error {
 const killAfter = "POLL_KILL_AFTER"
 
 // nest returns what prepares commands for running under another poll, and for running one
-// themselves. Both polls stop what they run at the same moment. If the outer one killed
-// first, the command of the inner one, which has its own process group, would be
-// left running.
-func nest(ctx context.Context, world World, grace time.Duration) *poll.Command {
-	c := &poll.Command{Hurry: world.Hurry}
-	grace = max(grace, 0)
+// themselves: if the outer one killed first, the command of the inner one, which has its own
+// process group, would be left running.
+func nest(world World, grace time.Duration) *poll.Command {
 	outer, err := time.ParseDuration(world.getenv(killAfter))
-	nested := err == nil && outer >= 0
-	if nested {
+	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
-	if nested || world.Hurry != nil {
-		c.Hurry = hurried(ctx, world.Hurry, nested, grace)
+	return &poll.Command{
+		Grace: cmp.Or(grace, poll.NoGrace),
+		Hurry: hurried(world.Hurry, grace),
+		Env:   append(os.Environ(), killAfter+"="+grace.String()),
 	}
-	c.Env = append(os.Environ(), killAfter+"="+grace.String())
-	return c
 }
 
-// hurried returns what hurries the end of a command: a value when hurry is closed,
-// and its own close soon after. Under another poll it also closes when the grace
-// has passed since the end of ctx. Of several commands one gets the value.
-func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time.Duration) <-chan struct{} {
+// hurried returns what hurries the end of a command: a value when hurry is closed, and its own
+// close soon after. Of several commands one gets the value.
+func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
+	if hurry == nil {
+		return nil
+	}
 	sooner := make(chan struct{}, 1)
 	go func() {
-		defer close(sooner)
-		var ended <-chan struct{}
-		if nested {
-			ended = ctx.Done()
-		}
-		select {
-		case <-hurry:
-		case <-ended:
-			select {
-			case <-hurry:
-			case <-time.After(grace):
-				return
-			}
-		}
+		<-hurry
 		sooner <- struct{}{}
 		time.Sleep(hurriedGrace(grace))
+		close(sooner)
 	}()
 	return sooner
 }

@@ -46,7 +46,7 @@ func (w *wait) readSeveral(ctx context.Context, s *Spec) error {
 	g := &group{codes: make(map[poll.Ending]ExitCode)}
 	g.readLimits(s)
 	reader := newSeveralReader(w, s)
-	if err := reader.read(ctx); err != nil {
+	if err := reader.read(); err != nil {
 		return err
 	}
 	g.pollers, g.learns = reader.pollers, reader.learns
@@ -199,7 +199,7 @@ func (w *wait) describe(s *Spec, reader *severalReader) {
 	n, _ := reader.size()
 	w.report.Targets, w.report.Timeout = n, w.timeout
 	w.report.Goal = goalWords(n, g.AtLeast, "target")
-	note := g.slowly(s)
+	var note string
 	if own := reader.list; own != nil {
 		w.report.Goal, note = own.goal(g.AtLeast), own.note(s)
 		w.learns = own.learns
@@ -222,36 +222,6 @@ func goalWords(n, need int, thing string) string {
 		return "any of " + of
 	}
 	return fmt.Sprintf("at least %d of %s", need, of)
-}
-
-// slowly says how seldom a target is looked at, if the rate makes that less often than
-// the schedule would.
-func (g *group) slowly(s *Spec) string {
-	there := make(map[string]int)
-	most, busiest := 0, ""
-	seen := make(map[*poll.HTTP]bool, len(g.pollers))
-	for _, p := range g.pollers {
-		if request, ok := p.Probe.(*poll.HTTP); ok {
-			if seen[request] {
-				continue // it is made once for several
-			}
-			seen[request] = true
-		}
-		place := placeOf(p.Probe)
-		if there[place]++; there[place] > most {
-			most, busiest = there[place], place
-		}
-	}
-	every := time.Duration(float64(most) / s.perSecond() * float64(time.Second))
-	longest := s.Duration("max-wait", 20*time.Second)
-	if s.perSecond() == 0 || most == 0 || longest == 0 || every <= 2*longest {
-		return ""
-	}
-	text := fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(s.String("rate"), "50/s"), words.Short(every))
-	if !strings.HasPrefix(busiest, "tcp:") {
-		text += "; --each asks for a list"
-	}
-	return text
 }
 
 // runSeveral waits for all targets, reports what happens and writes the results to
@@ -388,12 +358,4 @@ func (g *group) code(s poll.Summary) ExitCode {
 		return ExitSuccess
 	}
 	return cmp.Or(g.codes[s.Ending], ExitError)
-}
-
-// placeOf returns what a probe puts load on, as a group knows it.
-func placeOf(probe poll.Probe) string {
-	if probe, ok := probe.(interface{ Place() string }); ok {
-		return probe.Place()
-	}
-	return ""
 }

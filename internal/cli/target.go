@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -57,7 +56,7 @@ type ruleText struct {
 
 // read reads and checks everything about the target that the operands name, but for its
 // past runs.
-func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
+func (r *targetReader) read(s *Spec) (target, error) {
 	kind := status.KindCommand
 	var err error
 	if !s.IsCommand {
@@ -65,7 +64,7 @@ func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
 			return target{}, err
 		}
 	}
-	t, err := r.readCommon(ctx, s, kind)
+	t, err := r.readCommon(s, kind)
 	if err != nil {
 		return t, err
 	}
@@ -73,8 +72,8 @@ func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
 }
 
 // readCommon reads all but what the target looks at.
-func (r *targetReader) readCommon(ctx context.Context, s *Spec, kind status.Kind) (target, error) {
-	t, err := r.readProbe(ctx, s, kind)
+func (r *targetReader) readCommon(s *Spec, kind status.Kind) (target, error) {
+	t, err := r.readProbe(s, kind)
 	if err != nil {
 		return t, err
 	}

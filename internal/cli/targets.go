@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -146,9 +145,9 @@ func (r *severalReader) readTemplate() (t *targets.Template, err error) {
 }
 
 // read reads and checks all targets.
-func (r *severalReader) read(ctx context.Context) error {
+func (r *severalReader) read() error {
 	if r.Each != "" {
-		return r.readLists(ctx)
+		return r.readLists()
 	}
 	entries, err := r.readEntries()
 	if err != nil {
@@ -156,7 +155,7 @@ func (r *severalReader) read(ctx context.Context) error {
 	}
 	r.pollers = make([]poll.Poller, 0, len(entries))
 	for i, e := range entries {
-		t, err := r.readEntry(ctx, e)
+		t, err := r.readEntry(e)
 		switch {
 		case err != nil && r.file == nil:
 			return argv.Usagef("%s: %w", nameOperand(i, poll.TargetName(e.URL)), err)
@@ -210,7 +209,7 @@ func (r *severalReader) add(t *target) {
 }
 
 // readEntry reads a target, whose settings hold meanwhile.
-func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t target, err error) {
+func (r *severalReader) readEntry(e *targets.Entry) (t target, err error) {
 	kind := status.KindCommand
 	if e.Command == nil {
 		if kind, err = kindOfURL(e.URL); err != nil {
@@ -224,7 +223,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 		*r.Spec = before
 		err = cmp.Or(r.End(), err)
 	}()
-	b, err := r.base(ctx, kind, e.Settings)
+	b, err := r.base(kind, e.Settings)
 	if err != nil {
 		return t, err
 	}
@@ -238,7 +237,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 
 // base returns what all targets of a kind with these settings have in common: all but what they
 // look at.
-func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*target, error) {
+func (r *severalReader) base(kind status.Kind, settings []targets.Setting) (*target, error) {
 	key := baseKey(kind, settings)
 	learns := slices.ContainsFunc(settings, func(s targets.Setting) bool { return s.Flag == "learn" })
 	b := r.bases[key]
@@ -252,7 +251,7 @@ func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []t
 	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
 		return nil, err
 	}
-	t, err := r.readCommon(ctx, r.Spec, kind)
+	t, err := r.readCommon(r.Spec, kind)
 	if err != nil {
 		return nil, err
 	}
