@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -193,35 +192,6 @@ func readUser(probe *poll.HTTP, s *Spec) error {
 	}
 	probe.User = url.UserPassword(name, password)
 	return nil
-}
-
-// readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
-	if s.User != "" || !s.Netrc {
-		return nil
-	}
-	u, err := url.Parse(probe.URL)
-	if err != nil || u.User != nil {
-		return nil // the check of the probe reports it, or the URL has its own
-	}
-	login, known := r.logins[u.Hostname()]
-	if !known {
-		if login, err = netrc(u.Hostname(), r.world); err != nil {
-			return argv.Usagef("%s: %w", s.Origin("netrc"), err)
-		}
-		put(&r.logins, u.Hostname(), login)
-	}
-	probe.User = login
-	return nil
-}
-
-func netrc(host string, world World) (*url.Userinfo, error) {
-	home := cmp.Or(world.getenv("HOME"), world.getenv("USERPROFILE")) // as curl, for Windows
-	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
-	if err != nil {
-		return nil, err
-	}
-	return readNetrc(string(text), host)
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.

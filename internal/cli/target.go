@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -42,10 +41,9 @@ type targetReader struct {
 	bodies  *poll.Bodies  // nil for one target
 
 	rules       map[ruleText]status.Rule
-	connections map[string]connection    // by the [poll.Connect] in Go's syntax
-	logins      map[string]*url.Userinfo // by host, of ~/.netrc
-	programs    map[string]bool          // that can be run
-	nested      *poll.Command            // what all commands have in common; nil until there is one
+	connections map[string]connection // by the [poll.Connect] in Go's syntax
+	programs    map[string]bool       // that can be run
+	nested      *poll.Command         // what all commands have in common; nil until there is one
 }
 
 // A ruleText is a condition as it is written.
