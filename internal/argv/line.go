@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -28,8 +27,7 @@ type Line struct {
 	Lookup func(name string) (value string, ok bool)
 	Output func(ctx context.Context, text string) error
 
-	err  error
-	undo []func() // of an entry of a targets file
+	err error
 }
 
 // Given is a value of a flag.
@@ -41,38 +39,24 @@ type Given struct {
 
 // Assign sets a flag, and keeps the error if it cannot be set to that.
 func (l *Line) Assign(f *Flag, text, origin string, rank Rank) {
-	if l.undo != nil {
-		l.remember(f)
-	}
 	l.keep(f.assign(text, origin, rank))
 }
 
-// Begin begins the settings of an entry of a targets file, which End takes back. What was
-// read into places is the caller's to restore.
-func (l *Line) Begin() { l.undo = append(l.undo, func() {}) }
-
-// End takes back what was set since Begin, and returns the first error.
-func (l *Line) End() error {
-	for _, undo := range slices.Backward(l.undo) {
-		undo()
+// Save returns what takes back all that is set from now on, and returns the first error of that.
+// What is read into places is the caller's to restore.
+func (l *Line) Save() (restore func() error) {
+	before := make([]setting, len(l.Command.Flags))
+	for i, f := range l.Command.Flags {
+		before[i] = f.set
 	}
-	err := l.err
-	l.undo, l.err = nil, nil
-	return err
-}
-
-func (l *Line) remember(f *Flag) {
-	was := f.set
-	was.texts = slices.Clip(was.texts)
-	l.undo = append(l.undo, func() { f.set = was })
-}
-
-// clear makes a flag one that is not set.
-func (l *Line) clear(f *Flag) {
-	if l.undo != nil {
-		l.remember(f)
+	return func() error {
+		for i := range before {
+			l.Command.Flags[i].set = before[i]
+		}
+		err := l.err
+		l.err = nil
+		return err
 	}
-	f.clear()
 }
 
 // Environ takes variables for the flags that were not typed, and are about one of kinds.
@@ -113,7 +97,7 @@ func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
 		case f.For != 0 && f.For&kinds == 0:
 			return unfit(f)
 		case lacks && f.set.rank == Variable:
-			l.clear(f)
+			f.clear()
 		case lacks:
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Hint("%s", Advice("needs "+f.Name))
 		}
@@ -166,7 +150,7 @@ func (l *Line) DropVariable(name string) bool {
 	if f == nil || f.set.rank != Variable {
 		return false
 	}
-	l.clear(f)
+	f.clear()
 	return true
 }
 

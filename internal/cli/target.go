@@ -28,7 +28,6 @@ type target struct {
 	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
 	spec    *Spec              // its settings, of one of several
-	request string             // all about the request that its entry sets, of one of several
 	named   string             // by its entry, of one of several
 }
 
@@ -40,16 +39,9 @@ type targetReader struct {
 	perHost int           // connections to one host that are kept, 0 for as many as for one target
 	bodies  *poll.Bodies  // nil for one target
 
-	rules       map[ruleText]status.Rule
 	connections map[string]connection // by the [poll.Connect] in Go's syntax
 	programs    map[string]bool       // that can be run
 	nested      *poll.Command         // what all commands have in common; nil until there is one
-}
-
-// A ruleText is a condition as it is written.
-type ruleText struct {
-	status    status.Status
-	condition string
 }
 
 // read reads and checks everything about the target that the operands name, but for its
@@ -86,7 +78,7 @@ func (r *targetReader) readRules(s *Spec, t *target) error {
 	for _, verdict := range status.Ruled() {
 		flag := verdict.RuleName()
 		for _, text := range s.Strings(flag) {
-			rule, err := r.rule(ruleText{verdict, text})
+			rule, err := r.rule(verdict, text)
 			if err == nil {
 				if err = applies(rule.Expr.Uses(), t.kind, s.Each != ""); err != nil && r.isForOthers(t, s.Flag(flag)) {
 					continue
@@ -120,7 +112,7 @@ func (r *targetReader) readGone(s *Spec, t *target) error {
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, err := r.rule(ruleText{status.Success, condition})
+	rule, err := r.rule(status.Success, condition)
 	rule.Origin, rule.Here = "--gone", true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 	return err
@@ -134,16 +126,10 @@ func (r *targetReader) isForOthers(t *target, f *argv.Flag) bool {
 }
 
 // rule compiles a condition.
-func (r *targetReader) rule(text ruleText) (status.Rule, error) {
-	if rule, known := r.rules[text]; known {
-		return rule, nil
-	}
-	rule, err := status.NewRule(text.status, text.condition, expr.WithEnviron(r.world.Lookup))
+func (r *targetReader) rule(verdict status.Status, condition string) (status.Rule, error) {
+	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
 	if err == nil {
 		err = depends(rule.Expr)
-	}
-	if err == nil {
-		put(&r.rules, text, rule)
 	}
 	return rule, err
 }

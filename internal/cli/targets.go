@@ -7,11 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -33,8 +31,7 @@ type severalReader struct {
 	file     *targets.File      // nil if the operands are the targets
 	list     *list              // nil without --each
 	bases    map[string]*target // all but what targets look at, by kind and settings
-	requests map[source]poll.Probe
-	names    map[string]int // how often each was given
+	names    map[string]int     // how often each was given
 	kinds    map[status.Kind]bool
 	again    []string // operands that repeat others
 
@@ -45,26 +42,15 @@ type severalReader struct {
 	missing []error                    // programs that cannot be run
 }
 
-// A source is what targets have to have in common to be asked about by one request.
-type source struct {
-	url            string
-	request        string // all about the request but its URL
-	config         schedule.Config
-	immediate      bool
-	initialDelay   time.Duration
-	attemptTimeout time.Duration
-}
-
 func newSeveralReader(w *wait, s *Spec) *severalReader {
 	return &severalReader{
 		Spec: s,
 		targetReader: targetReader{
 			world: w.world, grace: w.grace, several: true, perHost: s.ParallelMax, bodies: new(poll.Bodies),
 		},
-		bases:    make(map[string]*target),
-		requests: make(map[source]poll.Probe),
-		names:    make(map[string]int),
-		kinds:    make(map[status.Kind]bool),
+		bases: make(map[string]*target),
+		names: make(map[string]int),
+		kinds: make(map[status.Kind]bool),
 	}
 }
 
@@ -154,11 +140,11 @@ func (r *severalReader) read() error {
 		return err
 	}
 	r.pollers = make([]poll.Poller, 0, len(entries))
-	for i, e := range entries {
+	for _, e := range entries {
 		t, err := r.readEntry(e)
 		switch {
 		case err != nil && r.file == nil:
-			return argv.Usagef("%s: %w", nameOperand(i, poll.TargetName(e.URL)), err)
+			return argv.Usagef("%s: %w", poll.TargetName(e.URL), err)
 		case err != nil:
 			return r.locate(e, err)
 		}
@@ -218,10 +204,10 @@ func (r *severalReader) readEntry(e *targets.Entry) (t target, err error) {
 	}
 	r.kinds[kind] = true
 	before := *r.Spec
-	r.Begin()
+	restore := r.Save()
 	defer func() {
 		*r.Spec = before
-		err = cmp.Or(r.End(), err)
+		err = cmp.Or(restore(), err)
 	}()
 	b, err := r.base(kind, e.Settings)
 	if err != nil {
@@ -259,7 +245,7 @@ func (r *severalReader) base(kind status.Kind, settings []targets.Setting) (*tar
 	if own.Joblog != "" {
 		own.kept = r.settings()
 	}
-	t.spec, t.request = &own, r.requestKey()
+	t.spec = &own
 	r.bases[key] = &t
 	return &t, nil
 }
@@ -313,44 +299,17 @@ func (r *severalReader) unknownKey(key string) error {
 
 // aim makes a target look at what its entry says.
 func (r *severalReader) aim(t *target, e *targets.Entry) error {
+	operands := e.Command
 	switch t.kind {
 	case status.KindCommand:
-		command := *t.command
-		t.command = &command
-		return r.aimCommand(r.Spec, t, e.Command)
-	case status.KindTCP:
-		return r.aimTCP(t, e.URL)
+		t.command = new(*t.command)
+	case status.KindHTTP:
+		t.http = new(*t.http)
+		fallthrough
+	default:
+		operands = []string{e.URL}
 	}
-	key := source{e.URL, t.request, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
-	mayShare := isSafe(t.http) && !r.Has("learn") // what is learned sets the schedule
-	if probe := r.requests[key]; probe != nil && mayShare {
-		t.poller.Probe = probe
-		return nil
-	}
-	request := *t.http
-	t.http = &request
-	err := r.aimHTTP(r.Spec, t, e.URL)
-	if err == nil && mayShare {
-		r.requests[key] = t.poller.Probe
-	}
-	return err
-}
-
-// requestKey is equal for entries that set all about the request alike.
-func (r *severalReader) requestKey() (key string) {
-	for i := range r.Command.Flags {
-		f := &r.Command.Flags[i]
-		if f.Rank() == argv.Entry && (f.For == ofHTTP || f.Name == "max-body") {
-			key += fmt.Sprintf("%s%q", f.Name, r.Strings(f.Name))
-		}
-	}
-	return key
-}
-
-// isSafe reports whether one request may stand for several that are equal: it starts
-// nothing, and no answer says where to look instead.
-func isSafe(h *poll.HTTP) bool {
-	return slices.Contains([]string{"", "GET", "HEAD"}, h.Method) && h.Body == nil && h.Follow == ""
+	return r.targetReader.aim(t.spec, t, operands)
 }
 
 // name returns what a target is called: as its entry says, or by its URL or program, with
