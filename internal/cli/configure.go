@@ -187,27 +187,32 @@ func (w *wait) readOutput(ctx context.Context, s *Spec, kinds []status.Kind) err
 }
 
 // readShow reads what is shown of each answer. Of several targets it need not apply to all.
-func (w *wait) readShow(s *Spec, kinds []status.Kind) error {
-	for _, text := range s.Show {
-		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
-		switch {
-		case err != nil:
-		case e.NamesEnviron():
-			err = argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
-		default:
-			err = depends(e)
+func (w *wait) readShow(s *Spec, kinds []status.Kind) (err error) {
+	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
+		if e.NamesEnviron() {
+			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
 		}
+		return cmp.Or(depends(e), appliesToSome(e.Uses(), kinds, s.Each != ""))
+	})
+	return err
+}
+
+// values compiles the expressions of a flag, and checks each. A variable that does not fit is
+// for other waits.
+func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
+	for _, text := range s.Strings(flag) {
+		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
 		if err == nil {
-			if err = appliesToSome(e.Uses(), kinds, s.Each != ""); err != nil && s.isVariable("show") {
+			if err = check(e); err != nil && s.isVariable(flag) {
 				continue
 			}
 		}
 		if err != nil {
-			return badExpression(s.Origin("show"), err)
+			return nil, badExpression(s.Origin(flag), err)
 		}
-		w.report.Show = append(w.report.Show, e)
+		list = append(list, e)
 	}
-	return nil
+	return list, nil
 }
 
 // isVariable reports whether a variable has set a flag.
@@ -223,27 +228,22 @@ func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error
 	return err
 }
 
+// readPrint reads what is printed of the answer of each target.
 func (w *wait) readPrint(ctx context.Context, s *Spec, kinds []status.Kind) error {
-	for _, text := range s.Print {
-		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
+	values, err := s.values("print", func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
-			if err == nil {
-				err = applies(e.Uses(), kind, s.Each != "")
-			}
+			err = cmp.Or(err, applies(e.Uses(), kind, s.Each != ""))
 		}
-		if err != nil && e != nil && s.isVariable("print") {
-			continue // it is for other waits
-		}
-		if err != nil {
-			return badExpression(s.Origin("print"), err)
-		}
+		return err
+	})
+	for _, e := range values {
 		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
 			inTime, cancel := w.withDeadline(ctx)
 			defer cancel()
 			return printed(inTime, e, o)
 		})
 	}
-	return nil
+	return err
 }
 
 // printed returns the value of --print. A missing or unknown value is an error.

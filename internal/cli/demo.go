@@ -10,10 +10,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
-	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 func demoCommand(world World) *argv.Command {
@@ -29,42 +25,20 @@ func demoCommand(world World) *argv.Command {
 	}
 }
 
-const (
-	demoCondition = `.state == "done"`
-	demoTimeout   = 15 * time.Second
-)
+const demoCondition = `.state == "done"`
 
-// demo polls a job of its own API through the same probe and loop as any wait.
+// demo waits for a job of its own API as for any other.
 func demo(ctx context.Context, world World) error {
 	job, stop, err := startJob()
 	if err != nil {
 		return err
 	}
 	defer stop()
-	until, err := status.NewRule(status.Success, demoCondition)
-	if err != nil {
-		return fmt.Errorf("compile the demo's condition: %w", err)
-	}
-	world.limit(limit{timeout: demoTimeout, deadline: time.Now().Add(demoTimeout), grace: poll.DefaultGrace})
-	w := &wait{
-		world:   world,
-		start:   time.Now(),
-		timeout: demoTimeout,
-		report: ui.Config{
-			Streams: world.Streams,
-			Palette: world.Streams.Palette(term.ColorAuto),
-			Until:   []string{demoCondition},
-			Getenv:  world.getenv,
-		},
-	}
-	w.poller = poll.Poller{
-		Probe:   poll.HTTP{URL: job},
-		Rules:   status.Rules{Own: []status.Rule{until}},
-		Timeout: w.timeout,
-		Start:   w.start,
-	}
 	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
-	_, err = w.run(ctx)
+	world.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
+	world.Lookup = func(string) (string, bool) { return "", false }
+	world.Environ = nil
+	_, err = world.run(ctx, newSpec(), world.wait)
 	return err
 }
 

@@ -108,15 +108,14 @@ func (s *Spec) readList() (*list, error) {
 		return nil, badExpression(s.Origin("each"), err)
 	}
 	own := &list{Elements: poll.Elements{Each: each}}
-	for _, text := range s.ID {
-		id, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
-		if err == nil && id.Uses() == 0 {
-			err = argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
+	own.Keys, err = s.values("id", func(id *expr.Expr) error {
+		if id.Uses() != 0 {
+			return nil
 		}
-		if err != nil {
-			return nil, badExpression(s.Origin("id"), err)
-		}
-		own.Keys = append(own.Keys, id)
+		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
+	})
+	if err != nil {
+		return nil, err
 	}
 	if s.Has("expect") {
 		own.Expect = cmp.Or(s.Expect, -1)

@@ -210,11 +210,7 @@ func unknownPreset(origin, name string) error {
 			related = append(related, c.Word)
 		}
 	}
-	const most = 6
-	switch n := len(related); {
-	case n > most:
-		return err.Hint("there are %s and %d more: poll presets lists them", strings.Join(related[:most-1], ", "), n-most+1)
-	case n > 0:
+	if len(related) > 0 {
 		return err.Hint("did you mean %s?", strings.Join(related, " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {
