@@ -43,49 +43,32 @@ func (s *Spec) refuseForList() error {
 	return nil
 }
 
-// refuseEach refuses a list that cannot be waited for. What only variables say against it is
-// for others.
+// refuseEach refuses a list that cannot be waited for.
 func (s *Spec) refuseEach() error {
 	each, isFilled := s.Origin("each"), s.Targets != "" && s.hasPlaceholder()
 	switch n := len(s.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
-	case s.IsCommand && s.Typed("next") != nil && s.Next != "none":
-		return argv.Usagef("--next is for http and https, but the target is a command").Hint("%s", argv.Advice("for next command"))
 	case !s.IsCommand && n > 1:
 		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
 	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
 		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	case s.Typed("batch") != nil && !isFilled:
-		return argv.Usagef("--batch is how many entries of --targets FILE fill {} at once, and nothing is to be filled")
-	case s.Typed("gone") != nil:
-		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
-			Hint("--until '$gone' waits until each element is no longer in the list")
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
 		return s.needsCondition()
 	}
-	return s.refuseLearnedList(isFilled)
-}
-
-// refuseLearnedList refuses what a history of a list cannot be about.
-func (s *Spec) refuseLearnedList(isFilled bool) error {
-	learn := s.Origin("learn")
-	switch {
-	case s.Typed("learn") != nil && isFilled:
-		return argv.Usagef("%s: a history is of one list, and {} makes several", learn)
-	case s.Typed("learn") != nil && s.followsEach() && !s.DropVariable("follow"):
-		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", learn, s.Origin("follow"))
-	case s.Has("learn") && (s.Typed("started-at") != nil || s.Typed("finished-at") != nil):
-		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
-			Hint("without them, %s takes the time until the last element has ended", learn)
+	if s.followsEach() && s.Has("learn") {
+		s.DropVariable("follow")
 	}
-	for _, name := range []string{"gone", "started-at", "finished-at"} {
-		s.DropVariable(name)
-	}
-	if isFilled || s.followsEach() {
-		s.DropVariable("learn")
-	}
-	return nil
+	return s.refuse(
+		misfit{"next", "is for http and https, but the target is a command", argv.Advice("for next command"), s.IsCommand && s.Next != "none"},
+		misfit{"batch", "is how many entries of --targets FILE fill {} at once, and nothing is to be filled", "", !isFilled},
+		misfit{"gone", "is about the URL, and with --each the targets are elements of its answer",
+			"--until '$gone' waits until each element is no longer in the list", true},
+		misfit{"learn", "is of one list, and {} makes several", "", isFilled},
+		misfit{"learn", "is of one list, and --follow looks at each element by itself", "", s.followsEach()},
+		misfit{"started-at", "is about one operation, and a list has many", "", true},
+		misfit{"finished-at", "is about one operation, and a list has many", "", true},
+	)
 }
 
 func (s *Spec) needsCondition() error {

@@ -81,6 +81,23 @@ func unfit(kinds argv.Kinds) func(*argv.Flag) error {
 	}
 }
 
+// A misfit is a flag that a wait cannot have if something is so, why not, and a hint, "" for none.
+type misfit struct {
+	flag, why, hint string
+	is              bool
+}
+
+// refuse refuses the first flag that does not fit. A variable that does not fit is for other
+// waits, and is dropped.
+func (s *Spec) refuse(list ...misfit) error {
+	for _, m := range list {
+		if f := s.Flag(m.flag); m.is && f.Given() && !s.DropVariable(m.flag) {
+			return argv.Usagef("%s %s", f.Origin(), m.why).Hint("%s", m.hint)
+		}
+	}
+	return nil
+}
+
 // hasScheme reports whether an operand is a URL, with any scheme.
 func hasScheme(word string) bool { return argv.HasScheme(word) }
 

@@ -250,7 +250,7 @@ func addHeader(header http.Header, line string) error {
 // readCommand reads what the flags say of a command.
 func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	c := &poll.Command{
-		Foreground: s.Foreground && !r.several,
+		Foreground: s.Foreground,
 		MaxBody:    s.MaxBody,
 		Bodies:     r.bodies,
 		// As process 1 of a container. One that reaps for one target would reap the
@@ -261,7 +261,7 @@ func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 		r.nested = nest(r.world, r.grace)
 	}
 	c.Grace, c.Hurry, c.Env = r.nested.Grace, r.nested.Hurry, r.nested.Env
-	if s.Stdin && !r.several {
+	if s.Stdin {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)

@@ -89,19 +89,14 @@ func (w *wait) openStores(s *Spec, reader *severalReader) (err error) {
 
 // refuseForSeveral refuses what is for one target.
 func (s *Spec) refuseForSeveral() error {
-	for _, flag := range [][2]string{
-		{"name", "each of several targets has its own"},
-		{"foreground", "several cannot use the terminal at once"},
-		{"stdin", "several cannot share it"},
-		{"pass-exit-code", "several have no one exit code"},
-		{"result-file", "several have no one result"},
-		{"show-stderr", "lines of several would be mixed"},
-	} {
-		if s.Typed(flag[0]) != nil {
-			return argv.Usagef("--%s is for one target: %s", flag[0], flag[1]).Hint("%s", argv.Advice("several "+flag[0]))
-		}
-	}
-	return nil
+	return s.refuse(
+		misfit{"name", "is for one target: each of several targets has its own", argv.Advice("several name"), true},
+		misfit{"foreground", "is for one target: several cannot use the terminal at once", "", true},
+		misfit{"stdin", "is for one target: several cannot share it", argv.Advice("several stdin"), true},
+		misfit{"pass-exit-code", "is for one target: several have no one exit code", argv.Advice("several pass-exit-code"), true},
+		misfit{"result-file", "is for one target: several have no one result", "", true},
+		misfit{"show-stderr", "is for one target: lines of several would be mixed", argv.Advice("several show-stderr"), true},
+	)
 }
 
 // tooFew says that there are not as many targets as are expected.
