@@ -204,8 +204,6 @@ func (own *list) goal(need int) string {
 // note says which elements those are, "" if there is nothing to say.
 func (own *list) note(s *Spec) string {
 	switch {
-	case own.known && own.batches > 1:
-		return fmt.Sprintf("the elements are those of %s, %d at a time", s.targetsFile(), s.Batch)
 	case own.known:
 		return "the elements are those of " + s.targetsFile()
 	case own.alone:

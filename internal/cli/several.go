@@ -102,11 +102,7 @@ func (s *Spec) refuseForSeveral() error {
 // tooFew says that there are not as many targets as are expected.
 func (s *Spec) tooFew(have int) error {
 	if have > 0 {
-		are := "are"
-		if have == 1 {
-			are = "is"
-		}
-		return argv.Usagef("%s %d, but there %s only %s", s.Origin("expect"), s.Expect, are, words.Count(have, "target")).
+		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
 			Hint("%s", argv.Advice(fmt.Sprint("expect ", s.Expect)))
 	}
 	err := argv.Usagef("%s names no target", s.targetsFile())

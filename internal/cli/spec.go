@@ -218,7 +218,7 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.Each(&s.ConnectTo), Many: true, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
-		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Offers: offeredFollows, Usage: "what to poll after the start: none, EXPR"},
+		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
 		{Name: "no-conditional", To: argv.On(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
@@ -276,10 +276,6 @@ func withManual(flags argv.Flags) argv.Flags {
 
 func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-}
-
-func offeredFollows() []argv.Candidate {
-	return []argv.Candidate{{Word: "auto", About: "where the answer says"}, {Word: "none", About: "repeat the same request"}}
 }
 
 func plain(text string) (string, error) { return text, nil }

@@ -33,7 +33,7 @@ type severalReader struct {
 	bases    map[string]*target // all but what targets look at, by kind and settings
 	names    map[string]int     // how often each was given
 	kinds    map[status.Kind]bool
-	again    []string // operands that repeat others
+	again    int // operands that repeat others
 
 	pollers []poll.Poller
 	specs   []*Spec                    // of each the settings
@@ -64,7 +64,7 @@ func (r *severalReader) readEntries() ([]*targets.Entry, error) {
 	given := make(map[string]bool)
 	for _, operand := range r.Operands {
 		if given[operand] {
-			r.again = append(r.again, poll.TargetName(operand))
+			r.again++
 			continue
 		}
 		given[operand] = true
@@ -280,21 +280,9 @@ func (r *severalReader) set(settings []targets.Setting) error {
 
 // unknownKey refuses a key of an entry that is no flag.
 func (r *severalReader) unknownKey(key string) error {
-	err := argv.Usagef("%s: an entry has no such key", key)
-	var names []string
-	for i := range r.Command.Flags {
-		if f := &r.Command.Flags[i]; !f.Hidden && !f.WholeRun {
-			names = append(names, f.Name)
-		}
-	}
-	_, synonym, _ := strings.Cut(argv.Advice("flag "+key), "poll calls it --")
-	if slices.Contains(names, synonym) {
-		return err.Hint("did you mean %s?", synonym)
-	}
-	if meant := words.Nearest(strings.TrimLeft(key, "-"), append(names, "name", "url", "command")); meant != "" {
-		return err.Hint("did you mean %s?", meant)
-	}
-	return err.Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
+	return argv.Usagef("%s: an entry has no such key", key).
+		Meant(strings.TrimLeft(key, "-"), append(r.Command.Flags.Shown(), "name", "url", "command")).
+		Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 }
 
 // aim makes a target look at what its entry says.
@@ -372,18 +360,14 @@ func (r *severalReader) refuseUnused() error {
 	})
 }
 
-// repeated says which targets were given more than once, "" if none was.
+// repeated says how many targets were given more than once, "" if none was.
 func (r *severalReader) repeated() string {
-	switch {
-	case len(r.again) > 0:
-		return "given more than once, and waited for once: " + strings.Join(r.again, ", ")
-	case r.file == nil || len(r.file.Repeats) == 0:
+	n := r.again
+	if r.file != nil {
+		n = len(r.file.Repeats)
+	}
+	if n == 0 {
 		return ""
 	}
-	first := r.file.Repeats[0]
-	text := fmt.Sprintf("line %d repeats line %d", first.Line, first.First)
-	if more := len(r.file.Repeats) - 1; more > 0 {
-		text += fmt.Sprintf(", and so do %d more", more)
-	}
-	return text + ": each target is waited for once"
+	return words.Count(n, "target") + " given again: each is waited for once"
 }
