@@ -3,7 +3,6 @@ package argv
 import (
 	"cmp"
 	"context"
-	"iter"
 	"strings"
 )
 
@@ -28,13 +27,6 @@ type Line struct {
 	Output func(ctx context.Context, text string) error
 
 	err error
-}
-
-// Given is a value of a flag.
-type Given struct {
-	Flag   *Flag
-	Value  string // "true" or "false" for a switch
-	Origin string // how an error names the flag: by its variable if that was used
 }
 
 // Assign sets a flag, and keeps the error if it cannot be set to that.
@@ -193,18 +185,6 @@ func (l *Line) String(name string) string {
 		return f.text()
 	}
 	return ""
-}
-
-// All returns the settings of a flag that may be repeated.
-func (l *Line) All(name string) iter.Seq[Given] {
-	return func(yield func(Given) bool) {
-		f := l.Flag(name)
-		for _, text := range l.Strings(name) {
-			if !yield(Given{f, text, f.Origin()}) {
-				return
-			}
-		}
-	}
 }
 
 // Strings returns all values of a flag that may be repeated.

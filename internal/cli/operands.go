@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -220,20 +218,10 @@ func (w World) checkCommand(s *Spec) error {
 	case s.Dashes:
 		return nil
 	case slices.Contains(w.commandNames(), word):
-		given := s.firstTyped()
-		return argv.Usagef("--%s comes before the subcommand %s: its flags come after it", given, word).
-			Hint("a program of that name is run with: poll --%s ... -- %s", given, word)
+		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
+			Hint("a program of that name is run with: poll ... -- %s", word)
 	}
 	return s.refuseMisplaced()
-}
-
-func (s *Spec) firstTyped() string {
-	for i := range s.Command.Flags {
-		if f := &s.Command.Flags[i]; f.Rank() == argv.Typed {
-			return f.Name
-		}
-	}
-	return ""
 }
 
 // checkProgram reports whether a program that does not exist was meant as something
@@ -283,26 +271,16 @@ func refuseNoProgram(args []string) error {
 // adviceOn returns advice about a program that was not found.
 func adviceOn(program string, subcommands []string) string {
 	meant := words.Nearest(program, subcommands)
-	_, noTopic := docs.Pages.Open(program + ".md")
 	hint := argv.Advice("command " + program)
 	switch {
 	case hint != "":
 		return hint
 	case filepath.Base(program) != program:
 		return ""
-	case noTopic == nil:
-		return "did you mean the topic: poll help " + program
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	case strings.ContainsFunc(program, unicode.IsSpace):
 		return "give the command and its arguments as separate words; run a shell line with sh -c"
-	case isFile(program):
-		return "a program of this directory is ./" + program
 	}
 	return "no directory in PATH has a program of that name"
-}
-
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -150,9 +149,6 @@ func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
 	if !known {
 		transport, err := connect.Transport()
 		if err != nil {
-			if given := s.certificates(); given != "" && !errors.Is(err, poll.ErrProxy) {
-				err = fmt.Errorf("%s: %w", given, err)
-			}
 			return argv.Usagef("%w", err)
 		}
 		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
@@ -164,18 +160,6 @@ func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
 	}
 	probe.Transport, probe.Through = made.transport, made.through
 	return nil
-}
-
-// certificates names the certificate flags that are set, one of which an error is
-// about.
-func (s *Spec) certificates() string {
-	var set []string
-	for _, name := range []string{"cacert", "cert", "key"} {
-		if s.Has(name) {
-			set = append(set, s.Origin(name))
-		}
-	}
-	return strings.Join(set, ", ")
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
