@@ -81,18 +81,29 @@ func (w *wait) read(ctx context.Context, s *Spec) error {
 		return err
 	}
 	w.reportLearning()
-	if w.share, err = openShare(s, []*poll.Poller{&w.poller}, []*Spec{s}); err != nil {
+	if err := w.openStores(s, []*poll.Poller{&w.poller}, []*Spec{s}, []string{w.poller.Target}); err != nil {
 		return err
 	}
 	if w.share != nil {
-		w.poller.Limiter, w.report.Shared = w.share.Fleet, true
+		w.poller.Limiter = w.share.Fleet
 	}
-	if w.jobs, err = openJobs(s, []*poll.Poller{&w.poller}, []*Spec{s}, []string{w.poller.Target}); err != nil {
+	if w.poller.Past != nil {
+		w.report.Timeout = w.poller.Timeout
+	}
+	return nil
+}
+
+// openStores opens what targets share with others, and their job log.
+func (w *wait) openStores(s *Spec, pollers []*poll.Poller, specs []*Spec, names []string) (err error) {
+	if w.share, err = openShare(s, pollers, specs); err != nil {
 		return err
 	}
-	if past := w.poller.Past; past != nil {
-		w.report.Timeout = w.poller.Timeout
-		w.report.Opening = append(w.report.Opening, w.jobs.note())
+	w.report.Shared = w.share != nil
+	if w.jobs, err = openJobs(s, pollers, specs, names); err != nil {
+		return err
+	}
+	if note := w.jobs.note(); note != "" {
+		w.report.Opening = append(w.report.Opening, note)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -152,7 +151,7 @@ func (r *severalReader) readLists() (err error) {
 			return err
 		}
 	}
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // addList adds a list. With a template, it is asked about the elements that have not ended.
@@ -179,7 +178,7 @@ func (r *severalReader) addList(e *targets.Entry, elements poll.Elements, fills 
 		}
 	}
 	r.add(&t)
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // goal says in words what is waited for.

@@ -62,27 +62,15 @@ func (w *wait) readSeveral(ctx context.Context, s *Spec) error {
 		return err
 	}
 	w.describe(s, reader)
-	return w.openStores(s, reader)
-}
-
-// openStores opens what is shared with others, and the job log.
-func (w *wait) openStores(s *Spec, reader *severalReader) (err error) {
-	g := w.group
 	all := make([]*poll.Poller, len(g.pollers))
 	for i := range all {
 		all[i] = &g.pollers[i]
 	}
-	if w.share, err = openShare(s, all, reader.specs); err != nil {
+	if err := w.openStores(s, all, reader.specs, reader.named); err != nil {
 		return err
 	}
 	if w.share != nil {
-		g.Limiter, w.report.Shared = w.share.Fleet, true
-	}
-	if w.jobs, err = openJobs(s, all, reader.specs, reader.named); err != nil {
-		return err
-	}
-	if note := w.jobs.note(); note != "" {
-		w.report.Opening = append(w.report.Opening, note)
+		g.Limiter = w.share.Fleet
 	}
 	return nil
 }

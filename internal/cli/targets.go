@@ -39,7 +39,7 @@ type severalReader struct {
 	specs   []*Spec                    // of each the settings
 	named   []string                   // of each the name that its entry gives it, "" for none
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	missing []error                    // programs that cannot be run
+	missing error                      // of the first program that cannot be run
 }
 
 func newSeveralReader(w *wait, s *Spec) *severalReader {
@@ -153,7 +153,7 @@ func (r *severalReader) read() error {
 	if err := r.refuseUnused(); err != nil {
 		return err
 	}
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // locate adds the file and the line to an error about an entry, unless it is about the command
@@ -180,7 +180,7 @@ func (r *severalReader) add(t *target) {
 	case t.learns != nil:
 		put(&r.learns, len(r.pollers), t.learns)
 	}
-	if t.missing == nil {
+	if t.missing == nil || r.missing != nil {
 		return
 	}
 	o := poll.Outcome{Target: t.poller.Target, Ending: poll.CannotRun, Reason: t.missing.Reason,
@@ -188,10 +188,7 @@ func (r *severalReader) add(t *target) {
 	if t.advice != "" {
 		o.Reason += "; " + t.advice
 	}
-	isSame := func(e error) bool { return e.(*poll.Error).Outcome.Reason == o.Reason }
-	if !slices.ContainsFunc(r.missing, isSame) {
-		r.missing = append(r.missing, &poll.Error{Outcome: o})
-	}
+	r.missing = &poll.Error{Outcome: o}
 }
 
 // readEntry reads a target, whose settings hold meanwhile.
