@@ -102,9 +102,6 @@ func (l *Line) given(name string) bool {
 	return f != nil && f.Given()
 }
 
-// Subcommand returns the name of the subcommand, "" for the main command.
-func (l *Line) Subcommand() string { return l.Command.Name }
-
 // Write writes a command's result to stdout.
 func (l *Line) Write(ctx context.Context, text string) error { return l.Output(ctx, text) }
 
