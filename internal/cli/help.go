@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/docs"
@@ -104,14 +105,7 @@ func (w World) helpCommand() *argv.Command {
 		MaxOperands: 1,
 		Surplus:     "takes one name",
 		Arguments: argv.OfferFirst(func() []argv.Candidate {
-			list := []argv.Candidate{{Word: "all", About: "all flags"}}
-			for _, c := range w.commands() {
-				list = append(list, argv.Candidate{Word: c.Name, About: c.Summary})
-			}
-			for _, t := range topics {
-				list = append(list, argv.Candidate{Word: t[0], About: t[1]})
-			}
-			return list
+			return argv.Candidates(slices.Concat([]string{"all"}, w.commandNames(), topicNames())...)
 		}),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := w.helpOn(append(l.Operands, "")[0])
