@@ -195,6 +195,8 @@ func (w *wait) describe(s *Spec, reader *severalReader) {
 func goalWords(n, need int, thing string) string {
 	of := words.Count(n, thing)
 	switch {
+	case n == 0:
+		return "there is no " + thing
 	case need == 0 || need == n:
 		return "all of " + of
 	case need == 1:
