@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -66,8 +67,7 @@ type Flag struct {
 	Secret     bool     // no error repeats its value
 	WholeRun   bool     // an entry of a targets file cannot set it
 	// Distinctive is true for a name that hardly any other program uses for a
-	// flag, so that it is misplaced among the words of a command. With Offers,
-	// only one of those values makes it so.
+	// flag, so that it is misplaced among the words of a command.
 	Distinctive bool
 	// Offers lists what completion offers besides Words: examples where other
 	// values are possible, and lists that take time to make.
@@ -137,12 +137,11 @@ func (f *Flag) Variable() string {
 // assign sets the flag. Several values of one rank add up where the flag may be repeated.
 func (f *Flag) assign(text, origin string, rank Rank) error {
 	if f.IsSwitch() {
-		on, known := map[string]string{"1": "true", "true": "true", "yes": "true", "on": "true",
-			"": "false", "0": "false", "false": "false", "no": "false", "off": "false"}[strings.ToLower(text)]
-		if !known {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
 			return Usagef("%s is a switch: %q is neither true nor false", origin, text)
 		}
-		text = on
+		text = strconv.FormatBool(on)
 	}
 	if text == "" && !f.MayBeEmpty {
 		return Usagef("%s is given an empty value", origin).
@@ -152,7 +151,7 @@ func (f *Flag) assign(text, origin string, rank Rank) error {
 		f.clear()
 	}
 	f.set.rank, f.set.origin = rank, origin
-	if f.set.texts = append(f.set.texts, text); !f.Many {
+	if f.set.texts = append(slices.Clip(f.set.texts), text); !f.Many {
 		f.set.texts = f.set.texts[len(f.set.texts)-1:]
 	}
 	if err := f.place(text); err != nil {

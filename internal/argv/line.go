@@ -3,8 +3,6 @@ package argv
 import (
 	"cmp"
 	"context"
-	"iter"
-	"slices"
 	"strings"
 )
 
@@ -28,51 +26,29 @@ type Line struct {
 	Lookup func(name string) (value string, ok bool)
 	Output func(ctx context.Context, text string) error
 
-	err  error
-	undo []func() // of an entry of a targets file
-}
-
-// Given is a value of a flag.
-type Given struct {
-	Flag   *Flag
-	Value  string // "true" or "false" for a switch
-	Origin string // how an error names the flag: by its variable if that was used
+	err error
 }
 
 // Assign sets a flag, and keeps the error if it cannot be set to that.
 func (l *Line) Assign(f *Flag, text, origin string, rank Rank) {
-	if l.undo != nil {
-		l.remember(f)
-	}
 	l.keep(f.assign(text, origin, rank))
 }
 
-// Begin begins the settings of an entry of a targets file, which End takes back. What was
-// read into places is the caller's to restore.
-func (l *Line) Begin() { l.undo = append(l.undo, func() {}) }
-
-// End takes back what was set since Begin, and returns the first error.
-func (l *Line) End() error {
-	for _, undo := range slices.Backward(l.undo) {
-		undo()
+// Save returns what takes back all that is set from now on, and returns the first error of that.
+// What is read into places is the caller's to restore.
+func (l *Line) Save() (restore func() error) {
+	before := make([]setting, len(l.Command.Flags))
+	for i, f := range l.Command.Flags {
+		before[i] = f.set
 	}
-	err := l.err
-	l.undo, l.err = nil, nil
-	return err
-}
-
-func (l *Line) remember(f *Flag) {
-	was := f.set
-	was.texts = slices.Clip(was.texts)
-	l.undo = append(l.undo, func() { f.set = was })
-}
-
-// clear makes a flag one that is not set.
-func (l *Line) clear(f *Flag) {
-	if l.undo != nil {
-		l.remember(f)
+	return func() error {
+		for i := range before {
+			l.Command.Flags[i].set = before[i]
+		}
+		err := l.err
+		l.err = nil
+		return err
 	}
-	f.clear()
 }
 
 // Environ takes variables for the flags that were not typed, and are about one of kinds.
@@ -113,7 +89,7 @@ func (l *Line) Settle(kinds Kinds, least Rank, unfit func(*Flag) error) error {
 		case f.For != 0 && f.For&kinds == 0:
 			return unfit(f)
 		case lacks && f.set.rank == Variable:
-			l.clear(f)
+			f.clear()
 		case lacks:
 			return Usagef("%s needs --%s", f.Origin(), f.Needs).Hint("%s", Advice("needs "+f.Name))
 		}
@@ -125,9 +101,6 @@ func (l *Line) given(name string) bool {
 	f := l.Flag(name)
 	return f != nil && f.Given()
 }
-
-// Subcommand returns the name of the subcommand, "" for the main command.
-func (l *Line) Subcommand() string { return l.Command.Name }
 
 // Write writes a command's result to stdout.
 func (l *Line) Write(ctx context.Context, text string) error { return l.Output(ctx, text) }
@@ -166,7 +139,7 @@ func (l *Line) DropVariable(name string) bool {
 	if f == nil || f.set.rank != Variable {
 		return false
 	}
-	l.clear(f)
+	f.clear()
 	return true
 }
 
@@ -209,18 +182,6 @@ func (l *Line) String(name string) string {
 		return f.text()
 	}
 	return ""
-}
-
-// All returns the settings of a flag that may be repeated.
-func (l *Line) All(name string) iter.Seq[Given] {
-	return func(yield func(Given) bool) {
-		f := l.Flag(name)
-		for _, text := range l.Strings(name) {
-			if !yield(Given{f, text, f.Origin()}) {
-				return
-			}
-		}
-	}
 }
 
 // Strings returns all values of a flag that may be repeated.

@@ -80,9 +80,9 @@ func (l *Line) refuseConflicts() error {
 		case one == nil || other == nil || !one.Given() || !other.Given():
 		case other.text() == c.Unless || c.Only != "" && other.text() != c.Only:
 		case one.set.rank < other.set.rank:
-			l.clear(one)
+			one.clear()
 		case other.set.rank < one.set.rank:
-			l.clear(other)
+			other.clear()
 		default:
 			return Usagef("%s and %s contradict each other: give one of them", one.spelled(), other.spelled())
 		}

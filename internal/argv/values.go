@@ -104,11 +104,7 @@ func ParseRate(s string) (float64, error) {
 	units, ok := number(cmp.Or(digits, "1"))
 	switch {
 	case unit == 0 || !ok:
-		err := Usagef("%q is not a rate: its unit is s, m, h or d, e.g. 10/m or 5/10s", s)
-		if per != "" && strings.ContainsAny(per[:1], "smhd") {
-			err.Hint("did you mean %s/%s?", count, per[:1])
-		}
-		return 0, err
+		return 0, Usagef("%q is not a rate: its unit is s, m, h or d, e.g. 10/m or 5/10s", s)
 	case units <= 0:
 		return 0, Usagef("%s is in no time", s)
 	}

@@ -278,9 +278,9 @@ func (w World) readValue(l *argv.Line, flag, value string, most int64) (text []b
 func refuseStdinTwice(l *argv.Line) error {
 	var readers []string
 	for _, f := range l.Command.Flags {
-		for g := range l.All(f.Name) {
-			if f.FromFile && g.Value == "@-" || f.Name == "targets" && g.Value == "-" {
-				readers = append(readers, g.Origin+" "+g.Value)
+		for _, value := range l.Strings(f.Name) {
+			if f.FromFile && value == "@-" || f.Name == "targets" && value == "-" {
+				readers = append(readers, f.Origin()+" "+value)
 			}
 		}
 	}

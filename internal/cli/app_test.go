@@ -16,7 +16,7 @@ func TestRun_jsonOfUsage(t *testing.T) {
 		{"poll --json --bogus", true},
 		{"poll --bogus --json", true},
 		{"poll --bogus 5s --json true", true},
-		{"poll --json=yes --bogus", true},
+		{"poll --json=true --bogus", true},
 		{"poll eval --json --bogus", false},
 		{"poll --timeout 5 --json true", true},
 		{"POLL_JSON=1 poll --bogus", true},

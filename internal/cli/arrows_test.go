@@ -26,7 +26,7 @@ var floors = []struct {
 	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "docs", "internal/ui/table", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
 	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/argv", "internal/ui/table", "internal/plot", "internal/system", "internal/ui/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/cli/learning", []string{"internal/schedule", "internal/argv", "internal/ui/table", "internal/store", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
-	{"internal/targets", []string{"internal/template", leaf}},
+	{"internal/targets", []string{leaf}},
 	{"internal/ui/table", []string{leaf}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
@@ -53,7 +53,6 @@ var floors = []struct {
 	{"backoff/simulate", []string{"backoff"}},
 	{"backoff", nil},
 	{leaf, nil},
-	{"internal/template", nil},
 	{"internal/httpscript", nil}, // for tests: no floor may import it
 }
 

@@ -23,11 +23,10 @@ func (w *wait) readThen(s *Spec) error {
 		return nil
 	}
 	program := programName(s.Then[0])
-	for _, name := range []string{"print", "json"} {
-		if s.Flag(name).Given() && !s.DropVariable(name) {
-			return argv.Usagef("%s writes to stdout, which is for %s", s.Origin(name), program).
-				Hint("--progress json writes events to stderr; without -- both can be had: poll ... && %s", program)
-		}
+	why := "writes to stdout, which is for " + program
+	hint := "--progress json writes events to stderr; without -- both can be had: poll ... && " + program
+	if err := s.refuse(misfit{"print", why, hint, true}, misfit{"json", why, hint, true}); err != nil {
+		return err
 	}
 	if hasScheme(s.Then[0]) {
 		return argv.Usagef("%s comes after --, where a program stands", poll.TargetName(s.Then[0])).

@@ -67,7 +67,7 @@ func (w *wait) read(ctx context.Context, s *Spec) error {
 	}
 	reader := targetReader{world: w.world, grace: w.grace}
 	var err error
-	if w.target, err = reader.read(ctx, s); err != nil {
+	if w.target, err = reader.read(s); err != nil {
 		return err
 	}
 	if err := w.readAlone(s); err != nil {
@@ -80,18 +80,29 @@ func (w *wait) read(ctx context.Context, s *Spec) error {
 		return err
 	}
 	w.reportLearning()
-	if w.share, err = openShare(s, []*poll.Poller{&w.poller}, []*Spec{s}); err != nil {
+	if err := w.openStores(s, []*poll.Poller{&w.poller}, []*Spec{s}, []string{w.poller.Target}); err != nil {
 		return err
 	}
 	if w.share != nil {
-		w.poller.Limiter, w.report.Shared = w.share.Fleet, true
+		w.poller.Limiter = w.share.Fleet
 	}
-	if w.jobs, err = openJobs(s, []*poll.Poller{&w.poller}, []*Spec{s}, []string{w.poller.Target}); err != nil {
+	if w.poller.Past != nil {
+		w.report.Timeout = w.poller.Timeout
+	}
+	return nil
+}
+
+// openStores opens what targets share with others, and their job log.
+func (w *wait) openStores(s *Spec, pollers []*poll.Poller, specs []*Spec, names []string) (err error) {
+	if w.share, err = openShare(s, pollers, specs); err != nil {
 		return err
 	}
-	if past := w.poller.Past; past != nil {
-		w.report.Timeout = w.poller.Timeout
-		w.report.Opening = append(w.report.Opening, w.jobs.note())
+	w.report.Shared = w.share != nil
+	if w.jobs, err = openJobs(s, pollers, specs, names); err != nil {
+		return err
+	}
+	if note := w.jobs.note(); note != "" {
+		w.report.Opening = append(w.report.Opening, note)
 	}
 	return nil
 }
@@ -181,27 +192,32 @@ func (w *wait) readOutput(ctx context.Context, s *Spec, kinds []status.Kind) err
 }
 
 // readShow reads what is shown of each answer. Of several targets it need not apply to all.
-func (w *wait) readShow(s *Spec, kinds []status.Kind) error {
-	for _, text := range s.Show {
-		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
-		switch {
-		case err != nil:
-		case e.NamesEnviron():
-			err = argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
-		default:
-			err = depends(e)
+func (w *wait) readShow(s *Spec, kinds []status.Kind) (err error) {
+	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
+		if e.NamesEnviron() {
+			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
 		}
+		return cmp.Or(depends(e), appliesToSome(e.Uses(), kinds, s.Each != ""))
+	})
+	return err
+}
+
+// values compiles the expressions of a flag, and checks each. A variable that does not fit is
+// for other waits.
+func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
+	for _, text := range s.Strings(flag) {
+		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
 		if err == nil {
-			if err = appliesToSome(e.Uses(), kinds, s.Each != ""); err != nil && s.isVariable("show") {
+			if err = check(e); err != nil && s.isVariable(flag) {
 				continue
 			}
 		}
 		if err != nil {
-			return badExpression(s.Origin("show"), err)
+			return nil, badExpression(s.Origin(flag), err)
 		}
-		w.report.Show = append(w.report.Show, e)
+		list = append(list, e)
 	}
-	return nil
+	return list, nil
 }
 
 // isVariable reports whether a variable has set a flag.
@@ -217,27 +233,22 @@ func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error
 	return err
 }
 
+// readPrint reads what is printed of the answer of each target.
 func (w *wait) readPrint(ctx context.Context, s *Spec, kinds []status.Kind) error {
-	for _, text := range s.Print {
-		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
+	values, err := s.values("print", func(e *expr.Expr) (err error) {
 		for _, kind := range kinds {
-			if err == nil {
-				err = applies(e.Uses(), kind, s.Each != "")
-			}
+			err = cmp.Or(err, applies(e.Uses(), kind, s.Each != ""))
 		}
-		if err != nil && e != nil && s.isVariable("print") {
-			continue // it is for other waits
-		}
-		if err != nil {
-			return badExpression(s.Origin("print"), err)
-		}
+		return err
+	})
+	for _, e := range values {
 		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
 			inTime, cancel := w.withDeadline(ctx)
 			defer cancel()
 			return printed(inTime, e, o)
 		})
 	}
-	return nil
+	return err
 }
 
 // printed returns the value of --print. A missing or unknown value is an error.

@@ -26,13 +26,17 @@ func demoCommand(world World) *argv.Command {
 	}
 }
 
-// demo polls a job of its own API as any wait does. Variables are for other waits.
+const demoCondition = `.state == "done"`
+
+// demo waits for a job of its own API as for any other. Variables are for other waits.
 func demo(ctx context.Context, world World) error {
 	job, stop, err := startJob()
 	if err != nil {
 		return err
 	}
 	defer stop()
+	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
+	world.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
 	lookup := world.Lookup
 	world.Environ, world.Lookup = nil, func(name string) (string, bool) {
 		if strings.HasPrefix(name, "POLL_") {
@@ -40,9 +44,6 @@ func demo(ctx context.Context, world World) error {
 		}
 		return lookup(name)
 	}
-	const condition = `.state == "done"`
-	world.Args = []string{"--until", condition, "--timeout", "15s", job}
-	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", condition, job)
 	_, err = world.run(ctx, newSpec(), world.wait)
 	return err
 }

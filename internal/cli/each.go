@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,49 +42,32 @@ func (s *Spec) refuseForList() error {
 	return nil
 }
 
-// refuseEach refuses a list that cannot be waited for. What only variables say against it is
-// for others.
+// refuseEach refuses a list that cannot be waited for.
 func (s *Spec) refuseEach() error {
 	each, isFilled := s.Origin("each"), s.Targets != "" && s.hasPlaceholder()
 	switch n := len(s.Operands); {
 	case n == 0:
 		return argv.Usagef("%s needs a URL or a command, whose answer has the list", each)
-	case s.IsCommand && s.Typed("next") != nil && s.Next != "none":
-		return argv.Usagef("--next is for http and https, but the target is a command").Hint("%s", argv.Advice("for next command"))
 	case !s.IsCommand && n > 1:
 		return argv.Usagef("%s is about one list, and %d URLs are given", each, n).Hint("one after the other: poll ... && poll ...")
 	case !s.IsCommand && strings.HasPrefix(strings.ToLower(s.Operands[0]), "tcp:"):
 		return argv.Usagef("%s needs an answer, and a TCP address gives none", each)
-	case s.Typed("batch") != nil && !isFilled:
-		return argv.Usagef("--batch is how many entries of --targets FILE fill {} at once, and nothing is to be filled")
-	case s.Typed("gone") != nil:
-		return argv.Usagef("--gone is about the URL, and with %s the targets are elements of its answer", each).
-			Hint("--until '$gone' waits until each element is no longer in the list")
 	case !slices.ContainsFunc([]string{"until", "not-ready-if", "preset"}, s.Has):
 		return s.needsCondition()
 	}
-	return s.refuseLearnedList(isFilled)
-}
-
-// refuseLearnedList refuses what a history of a list cannot be about.
-func (s *Spec) refuseLearnedList(isFilled bool) error {
-	learn := s.Origin("learn")
-	switch {
-	case s.Typed("learn") != nil && isFilled:
-		return argv.Usagef("%s: a history is of one list, and {} makes several", learn)
-	case s.Typed("learn") != nil && s.followsEach() && !s.DropVariable("follow"):
-		return argv.Usagef("%s: a history is of one list, and %s looks at each element by itself", learn, s.Origin("follow"))
-	case s.Has("learn") && (s.Typed("started-at") != nil || s.Typed("finished-at") != nil):
-		return argv.Usagef("--started-at and --finished-at are about one operation, and a list has many").
-			Hint("without them, %s takes the time until the last element has ended", learn)
+	if s.followsEach() && s.Has("learn") {
+		s.DropVariable("follow")
 	}
-	for _, name := range []string{"gone", "started-at", "finished-at"} {
-		s.DropVariable(name)
-	}
-	if isFilled || s.followsEach() {
-		s.DropVariable("learn")
-	}
-	return nil
+	return s.refuse(
+		misfit{"next", "is for http and https, but the target is a command", argv.Advice("for next command"), s.IsCommand && s.Next != "none"},
+		misfit{"batch", "is how many entries of --targets FILE fill {} at once, and nothing is to be filled", "", !isFilled},
+		misfit{"gone", "is about the URL, and with --each the targets are elements of its answer",
+			"--until '$gone' waits until each element is no longer in the list", true},
+		misfit{"learn", "is of one list, and {} makes several", "", isFilled},
+		misfit{"learn", "is of one list, and --follow looks at each element by itself", "", s.followsEach()},
+		misfit{"started-at", "is about one operation, and a list has many", "", true},
+		misfit{"finished-at", "is about one operation, and a list has many", "", true},
+	)
 }
 
 func (s *Spec) needsCondition() error {
@@ -109,15 +90,14 @@ func (s *Spec) readList() (*list, error) {
 		return nil, badExpression(s.Origin("each"), err)
 	}
 	own := &list{Elements: poll.Elements{Each: each}}
-	for _, text := range s.ID {
-		id, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
-		if err == nil && id.Uses() == 0 {
-			err = argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
+	own.Keys, err = s.values("id", func(id *expr.Expr) error {
+		if id.Uses() != 0 {
+			return nil
 		}
-		if err != nil {
-			return nil, badExpression(s.Origin("id"), err)
-		}
-		own.Keys = append(own.Keys, id)
+		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
+	})
+	if err != nil {
+		return nil, err
 	}
 	if s.Has("expect") {
 		own.Expect = cmp.Or(s.Expect, -1)
@@ -134,7 +114,7 @@ func (s *Spec) followsEach() bool {
 }
 
 // readLists reads the list, or with {} several that hold some of the keys each.
-func (r *severalReader) readLists(ctx context.Context) (err error) {
+func (r *severalReader) readLists() (err error) {
 	if r.list, err = r.readList(); err != nil {
 		return err
 	}
@@ -143,7 +123,7 @@ func (r *severalReader) readLists(ctx context.Context) (err error) {
 		entry = targets.Entry{Command: r.Operands}
 	}
 	if r.Targets == "" {
-		return r.addList(ctx, &entry, r.list.Elements, nil)
+		return r.addList(&entry, r.list.Elements, nil)
 	}
 	entries, err := r.readFile()
 	if err != nil || len(entries) == 0 {
@@ -167,16 +147,16 @@ func (r *severalReader) readLists(ctx context.Context) (err error) {
 				return argv.Usagef("%w", err)
 			}
 		}
-		if err := r.addList(ctx, &entry, elements, r.template); err != nil {
+		if err := r.addList(&entry, elements, r.template); err != nil {
 			return err
 		}
 	}
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // addList adds a list. With a template, it is asked about the elements that have not ended.
-func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
-	t, err := r.readEntry(ctx, e)
+func (r *severalReader) addList(e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
+	t, err := r.readEntry(e)
 	if err != nil {
 		return err
 	}
@@ -198,7 +178,7 @@ func (r *severalReader) addList(ctx context.Context, e *targets.Entry, elements 
 		}
 	}
 	r.add(&t)
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // goal says in words what is waited for.
@@ -223,8 +203,6 @@ func (own *list) goal(need int) string {
 // note says which elements those are, "" if there is nothing to say.
 func (own *list) note(s *Spec) string {
 	switch {
-	case own.known && own.batches > 1:
-		return fmt.Sprintf("the elements are those of %s, %d at a time", s.targetsFile(), s.Batch)
 	case own.known:
 		return "the elements are those of " + s.targetsFile()
 	case own.alone:

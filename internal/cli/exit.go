@@ -135,9 +135,6 @@ const (
 	// messageTime is how long the guard's message, and a result being written at a
 	// signal, may still take.
 	messageTime = 100 * time.Millisecond
-	// tick is how often the guard looks. It counts ticks, so that time during which
-	// the process was stopped does not count.
-	tick = 250 * time.Millisecond
 )
 
 // A guard is the last resort: it ends the process if that should have ended, by a
@@ -181,12 +178,12 @@ func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guar
 	return g
 }
 
-// watch returns if the process ends by itself.
+// watch returns if the process ends by itself. Who reads the result at the deadline is waited
+// for as long as that goes on.
 func (g *guard) watch() {
 	l := limit{grace: poll.DefaultGrace}
 	var cause error // nil until the end is asked for
-	var left time.Duration
-	var deadline, ticks <-chan time.Time
+	var deadline, over, soon <-chan time.Time
 	var hurry <-chan struct{}
 	signal, delivered := g.ctx.Done(), int64(0)
 	for {
@@ -196,37 +193,32 @@ func (g *guard) watch() {
 				deadline = time.After(time.Until(l.deadline))
 			}
 			continue
-		case <-deadline:
-			cause, left = &timeoutError{l.timeout}, l.grace+margin
+		case <-deadline: // the grace begins now: the process may have been stopped until then
+			cause, delivered, over = &timeoutError{l.timeout}, g.delivered(), time.After(l.grace+margin)
+			continue
 		case <-signal:
 			signal, hurry, deadline = nil, g.hurry, nil
 			if cause = context.Cause(g.ctx); errors.Is(cause, context.Canceled) {
 				return
 			}
-			left = l.grace + margin
+			over = time.After(l.grace + margin)
+			continue
 		case <-hurry:
-			hurry, left = nil, min(left, secondMargin)
-		case <-ticks:
-			left -= tick
+			hurry, soon = nil, time.After(secondMargin)
+			continue
+		case <-soon:
+		case <-over:
 		}
 		if now := g.delivered(); now != delivered && signal != nil {
-			delivered, left = now, l.grace+margin
+			delivered, over = now, time.After(l.grace+margin)
+			continue
 		}
-		if left <= 0 {
-			g.end(g.explained(cause))
-			return
+		if g.writing.Load() { // a SUCCESS reported before does not hold
+			cause = fmt.Errorf("%w, and the result was not written in full by then", cause)
 		}
-		ticks = time.After(tick)
+		g.end(cause)
+		return
 	}
-}
-
-// explained returns cause, and adds that the result was not written in full if it
-// is still being written: a SUCCESS reported before then does not hold.
-func (g *guard) explained(cause error) error {
-	if g.writing.Load() {
-		return fmt.Errorf("%w, and the result was not written in full by then", cause)
-	}
-	return cause
 }
 
 // await returns what f returns, or the cause of ctx if that is done first. Nothing

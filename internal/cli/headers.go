@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -42,10 +42,8 @@ func (s *Spec) renewedHeaders(world World) (http.Header, refresh, error) {
 	if err != nil {
 		return nil, nil, argv.Usagef("%s: %w", s.Origin("header"), err)
 	}
-	for _, source := range r.sources {
-		if source.file != "" {
-			return header, r.renew, nil
-		}
+	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
+		return header, r.renew, nil
 	}
 	return header, nil, nil
 }
@@ -57,7 +55,6 @@ type headerReader struct {
 	sources []*headerSource
 	cookies string      // "" for none
 	last    http.Header // as it was, with the fields that are no longer in it
-	problem string      // the last one, so that it is told once
 }
 
 // A headerSource is a value of -H, or of --oauth2-bearer.
@@ -148,60 +145,37 @@ func (s *headerSource) add(header http.Header) error {
 }
 
 // renew returns the headers as they are now. The last content of a file holds while it is
-// missing or not written in full; the error says so the first time, and whenever the headers
-// were refused.
-func (r *headerReader) renew(_ context.Context, refused bool) (http.Header, error) {
+// missing or not written in full, which the error says.
+func (r *headerReader) renew(context.Context, bool) (http.Header, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var wrong error
 	for _, s := range r.sources {
-		if s.file == "" {
-			continue
-		}
-		if err := s.renew(r.world); err != nil {
-			wrong = fmt.Errorf("%s: %w", s.file, err)
+		if s.file != "" {
+			wrong = cmp.Or(s.renew(r.world), wrong)
 		}
 	}
-	problem := ""
-	if wrong != nil {
-		problem = wrong.Error()
-	}
-	if problem == r.problem && !refused {
-		wrong = nil
-	}
-	r.problem = problem
 	header, err := r.header()
-	return header, errors.Join(wrong, err)
+	return header, cmp.Or(err, wrong)
 }
 
 // renew reads the file again.
 func (s *headerSource) renew(world World) error {
-	info, err := os.Stat(s.file)
-	if err == nil && !info.Mode().IsRegular() {
-		return errors.New("it is no longer a regular file")
+	text, err := world.readFile(s.file, maxLines)
+	if err != nil {
+		return err
 	}
-	text, unread := world.readFile(s.file, maxLines)
-	if err := cmp.Or(err, unread); err != nil {
-		return withoutName(err)
-	}
-	fresh := headerSource{text: string(text), isFile: true, isBearer: s.isBearer}
+	fresh := *s
+	fresh.text = string(text)
 	switch {
 	case strings.TrimSpace(fresh.text) == "":
-		return errors.New("it is empty")
+		return fmt.Errorf("%s is empty", s.file)
 	case strings.HasSuffix(s.text, "\n") && !strings.HasSuffix(fresh.text, "\n"):
-		return errors.New("its last line is not complete")
+		return fmt.Errorf("%s: its last line is not complete", s.file)
 	}
 	if err := fresh.add(http.Header{}); err != nil {
-		return err
+		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	s.text = fresh.text
 	return nil
-}
-
-// withoutName returns an error without the file's name.
-func withoutName(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }

@@ -20,7 +20,7 @@ func headersOf(t *testing.T, line string) (header http.Header, again refresh, er
 }
 
 // A file is read at each attempt. While it is missing, empty or not written in full, its last
-// content holds, which is told once, and whenever it was refused.
+// content holds, and the error says so.
 func TestRenewedHeaders(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "token")
@@ -43,9 +43,7 @@ func TestRenewedHeaders(t *testing.T) {
 	}{
 		{"X-Key: 2\n", false, "2", ""},
 		{"X-Key: 33\n", true, "33", ""},
-		{"", false, "33", "it is empty"},
-		{"", false, "33", ""},
-		{"", true, "33", "it is empty"},
+		{"", false, "33", "token is empty"},
 		{"X-Key: 4", false, "33", "its last line is not complete"},
 		{"X-Key\n", false, "33", "a header needs a colon"},
 		{"X-Key: 44\n", false, "44", ""},

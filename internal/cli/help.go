@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/docs"
@@ -104,14 +105,7 @@ func (w World) helpCommand() *argv.Command {
 		MaxOperands: 1,
 		Surplus:     "takes one name",
 		Arguments: argv.OfferFirst(func() []argv.Candidate {
-			list := []argv.Candidate{{Word: "all", About: "all flags"}}
-			for _, c := range w.commands() {
-				list = append(list, argv.Candidate{Word: c.Name, About: c.Summary})
-			}
-			for _, t := range topics {
-				list = append(list, argv.Candidate{Word: t[0], About: t[1]})
-			}
-			return list
+			return argv.Candidates(slices.Concat([]string{"all"}, w.commandNames(), topicNames())...)
 		}),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			text, err := w.helpOn(append(l.Operands, "")[0])
@@ -151,11 +145,10 @@ func (w World) helpOn(name string) (string, error) {
 	return "", err.Hint("poll help all lists them")
 }
 
-// manTemplate is the manual page in the macros of man(7). Comments mark where the lists that
-// are made of the tables go.
+// manualPage is the manual page in the macros of man(7), which a test generates.
 //
 //go:embed man/poll.1
-var manTemplate string
+var manualPage string
 
 func (w World) manCommand() *argv.Command {
 	return &argv.Command{
@@ -169,11 +162,10 @@ func (w World) manCommand() *argv.Command {
 		},
 		Flags: argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
-			page := w.manPage()
 			switch {
 			case !w.Streams.OutIsTerminal:
-				return l.Write(ctx, page)
-			case !w.Streams.Dumb && w.showManual(page):
+				return l.Write(ctx, manualPage)
+			case !w.Streams.Dumb && w.showManual():
 				return nil
 			}
 			return l.Write(ctx, w.fullHelp())
@@ -181,54 +173,9 @@ func (w World) manCommand() *argv.Command {
 	}
 }
 
-// manPage fills the tables into the manual page.
-func (w World) manPage() string {
-	var commands strings.Builder
-	for _, c := range w.commands() {
-		fmt.Fprintf(&commands, ".SS poll %s\n%s\n", roff(c.Synopsis()), roff(c.About))
-		commands.WriteString(manFlags(c.Flags))
-	}
-	return strings.NewReplacer(
-		".\\\" @options\n", manFlags(withManual(waitFlags())),
-		".\\\" @subcommands\n", commands.String(),
-	).Replace(manTemplate)
-}
-
-// manFlags returns the flags for a manual page, under their headings if they have any.
-func manFlags(flags argv.Flags) string {
-	var b strings.Builder
-	group := ""
-	for _, f := range flags {
-		if f.Hidden || f.Name == "help" {
-			continue
-		}
-		if f.Group != group {
-			group = f.Group
-			fmt.Fprintf(&b, ".SS %s\n", roff(group))
-		}
-		fmt.Fprintf(&b, ".TP\n\\fB%s\\fR\n%s\n", roff(f.Form()), roff(f.Sentences()))
-	}
-	return b.String()
-}
-
-// roff escapes what roff would interpret, and the characters that it would
-// print as typographic ones, which a shell does not understand.
-func roff(text string) string {
-	text = strings.NewReplacer(
-		`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`, `"`, `\(dq`,
-	).Replace(text)
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if strings.HasPrefix(line, ".") {
-			lines[i] = `\&` + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// showManual shows a manual page on the terminal, by man(1) and its pager, and reports
+// showManual shows the manual page on the terminal, by man(1) and its pager, and reports
 // whether it could. What is typed then belongs to them: Ctrl-C does not end poll.
-func (w World) showManual(page string) bool {
+func (w World) showManual() bool {
 	man, err := exec.LookPath("man")
 	if err != nil {
 		return false
@@ -240,7 +187,7 @@ func (w World) showManual(page string) bool {
 	signal.Notify(dropped, os.Interrupt)
 	defer signal.Stop(dropped)
 	c := exec.Command(man, "-l", "-")
-	c.Stdin = strings.NewReader(page)
+	c.Stdin = strings.NewReader(manualPage)
 	c.Stdout, c.Stderr = os.Stdout, io.Discard // a man that does not know -l says so
 	return c.Run() == nil
 }

@@ -62,12 +62,9 @@ func (j *jobs) refuseOthers(resume bool, origin string, pollers []*poll.Poller, 
 	case !resume:
 		return argv.Usagef("%s: %s has the targets of an earlier run", origin, j.path).
 			Hint("--resume goes on with them; with another FILE they begin anew, and what they start is started again")
-	case j.knows == 0, lacks && len(j.lists) == 0:
-		return argv.Usagef("%s: %s has other targets than these, or the same with other conditions, headers or names", origin, j.path).
+	case j.knows == 0 || lacks:
+		return argv.Usagef("%s: %s has other targets or batches than these, or the same with other conditions, headers or names", origin, j.path).
 			Hint("with another FILE these begin anew, and what they start is started again; a header that is renewed stands in a file: -H @FILE")
-	case lacks:
-		return argv.Usagef("%s: %s has other batches than these, and what was started would be started again", origin, j.path).
-			Hint("the same --batch and the same entries in the same order go on; new entries have to begin a new batch")
 	}
 	return nil
 }

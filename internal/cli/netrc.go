@@ -1,75 +1,69 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"net/url"
-	"regexp"
-	"slices"
+	"path/filepath"
 	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/poll"
 )
 
-// readNetrc returns the login and password for a host in a .netrc file, nil if
-// there is none. The first entry that fits counts: "machine HOST", or "default".
-// The format is that of ftp(1): words between blanks, with quotes around those that hold
-// blanks; comments (#) and macro definitions are skipped.
-func readNetrc(text, host string) (*url.Userinfo, error) {
-	words, err := netrcWords(text)
+// readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
+func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
+	if s.User != "" || !s.Netrc {
+		return nil
+	}
+	u, err := url.Parse(probe.URL)
+	if err != nil || u.User != nil {
+		return nil // the check of the probe reports it, or the URL has its own
+	}
+	home := cmp.Or(r.world.getenv("HOME"), r.world.getenv("USERPROFILE")) // as curl, for Windows
+	text, err := r.world.readFile(cmp.Or(r.world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
+	if err == nil {
+		probe.User, err = readNetrc(string(text), u.Hostname())
+	}
 	if err != nil {
-		return nil, err
+		return argv.Usagef("%s: %w", s.Origin("netrc"), err)
 	}
-	values, fits := map[string]string{}, false
-	for i := 0; i < len(words); i++ {
-		word, value := words[i], ""
-		if i+1 < len(words) {
-			value = words[i+1]
-		}
-		switch word {
-		case "machine", "default":
-			if fits && values["login"] != "" {
-				return url.UserPassword(values["login"], values["password"]), nil
-			}
-			clear(values)
-			// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
-			fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
-			if word == "default" {
-				continue
-			}
-		case "login", "password", "account":
-			values[word] = value
-		default:
-			continue // an unknown word has no value
-		}
-		i++
-	}
-	if !fits || values["login"] == "" {
-		return nil, nil
-	}
-	return url.UserPassword(values["login"], values["password"]), nil
+	return nil
 }
 
-// netrcWords returns the words of a file, without macros and comments. In quotes a backslash
-// escapes the next character; n, r and t become control characters.
-func netrcWords(text string) (words []string, err error) {
-	word := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\S+`)
-	escapes := strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\\`, `\`, `\`, "")
-	macro := false
+// readNetrc returns the login and password for a host in a .netrc file, nil if there is none.
+// The first entry that fits counts: "machine HOST", or "default". Lines that begin with # are
+// comments.
+func readNetrc(text, host string) (*url.Userinfo, error) {
+	var words []string
 	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if macro = macro && line != ""; macro || strings.HasPrefix(line, "#") {
-			continue
-		}
-		for _, w := range word.FindAllString(line, -1) {
-			if quoted, isQuoted := strings.CutPrefix(w, `"`); isQuoted {
-				if len(w) < 2 || !strings.HasSuffix(w, `"`) {
-					return nil, errors.New("a quote in the netrc file is not closed")
-				}
-				w = escapes.Replace(strings.TrimSuffix(quoted, `"`))
-			}
-			words = append(words, w)
-		}
-		if at := slices.Index(words, "macdef"); at >= 0 {
-			macro, words = true, words[:at]
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			words = append(words, strings.Fields(line)...)
 		}
 	}
-	return words, nil
+	words = append(words, "default", "") // which ends the last entry
+	login, password, fits := "", "", false
+	for i := 0; i+1 < len(words); i++ {
+		word, value := words[i], words[i+1]
+		switch word {
+		case "machine", "default":
+			if fits && login != "" {
+				return url.UserPassword(login, password), nil
+			}
+			// Equal lengths: Unicode folds letters that differ in a host name, such as s and ſ.
+			fits = word == "default" || len(value) == len(host) && strings.EqualFold(value, host)
+			login, password = "", ""
+		case "login":
+			login = value
+		case "password":
+			password = value
+		}
+		if word == "macdef" || strings.HasPrefix(value, `"`) {
+			return nil, errors.New("a netrc file with macros or quotes is not read")
+		}
+		if word != "default" {
+			i++
+		}
+	}
+	return nil, nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/pollcli/poll/docs"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -81,56 +79,30 @@ func unfit(kinds argv.Kinds) func(*argv.Flag) error {
 	}
 }
 
-const (
-	// headerLine is a header without its -H.
-	headerLine = `^([A-Za-z][A-Za-z0-9-]*): `
-	// assignment is a variable set before a command, as in a shell.
-	assignment = `^([A-Za-z_][A-Za-z0-9_]*)=`
-)
+// A misfit is a flag that a wait cannot have if something is so, why not, and a hint, "" for none.
+type misfit struct {
+	flag, why, hint string
+	is              bool
+}
+
+// refuse refuses the first flag that does not fit. A variable that does not fit is for other
+// waits, and is dropped.
+func (s *Spec) refuse(list ...misfit) error {
+	for _, m := range list {
+		if f := s.Flag(m.flag); m.is && f.Given() && !s.DropVariable(m.flag) {
+			return argv.Usagef("%s %s", f.Origin(), m.why).Hint("%s", m.hint)
+		}
+	}
+	return nil
+}
 
 // hasScheme reports whether an operand is a URL, with any scheme.
 func hasScheme(word string) bool { return argv.HasScheme(word) }
 
-// harmless returns the part of an operand that an error may repeat: the name of a header or a
-// variable, a flag, a URL without its secrets, or nothing.
-func harmless(word string) string {
-	if m := find(headerLine, word); m != nil {
-		return m[1] + ": ..."
-	}
-	if m := find(assignment, word); m != nil {
-		return m[1] + "=..."
-	}
-	if hasScheme(word) {
-		return poll.TargetName(word)
-	}
-	return flagName(word)
-}
-
-// flagName returns a flag without its value, "" for any other word.
-func flagName(word string) string {
-	switch name, _, _ := strings.Cut(word, "="); {
-	case len(word) < 2 || word[0] != '-':
-		return ""
-	case strings.HasPrefix(word, "--"):
-		return name
-	}
-	return string([]rune(word)[:2]) // the rest may be its value
-}
-
-// nameOperand names the operand at an index by its position and what may be repeated of it.
-func nameOperand(index int, harmless string) string {
-	if harmless == "" {
-		return fmt.Sprintf("operand %d", index+1)
-	}
-	return fmt.Sprintf("operand %d (%s)", index+1, harmless)
-}
-
-// tooMany refuses the operand at an index. A misplaced operand may be a secret,
-// so the error gives its position and only its harmless part.
+// tooMany refuses the operand at an index. A misplaced operand may be a secret, so the error
+// gives its position only.
 func tooMany(operands []string, index int, why string) *argv.UsageError {
-	word := operands[index]
-	return argv.Usagef("%s is one too many: %s", nameOperand(index, harmless(word)), why).
-		Hint("%s", argv.Advice("word "+word))
+	return argv.Usagef("operand %d is one too many: %s", index+1, why).Hint("%s", argv.Advice("word "+operands[index]))
 }
 
 // programName returns the first word of a command as it may be shown: one that
@@ -154,21 +126,14 @@ func (s *Spec) misplaced() string {
 	if !s.IsCommand {
 		return ""
 	}
-	for i, word := range s.Operands[1:] {
-		name, value, glued := strings.Cut(word, "=")
+	for _, word := range s.Operands[1:] {
+		name, _, _ := strings.Cut(word, "=")
 		long, isLong := strings.CutPrefix(name, "--")
-		f := s.Flag(long)
+		if f := s.Flag(long); isLong && f != nil && f.Distinctive {
+			return name
+		}
 		if isForShell(word) {
 			return word
-		}
-		if !isLong || f == nil || !f.Distinctive {
-			continue
-		}
-		if !glued && i+2 < len(s.Operands) {
-			value = s.Operands[i+2]
-		}
-		if f.Offers == nil || slices.ContainsFunc(f.Offers(), func(c argv.Candidate) bool { return c.Word == value }) {
-			return name
 		}
 	}
 	return ""
@@ -177,26 +142,21 @@ func (s *Spec) misplaced() string {
 // refuseMisplaced refuses a word after a command that was meant for poll or a shell: the
 // command would take or ignore it. After "--" every word is the command's.
 func (s *Spec) refuseMisplaced() error {
-	word, program := s.misplaced(), ""
-	if s.Dashes || word == "" {
+	word, program := s.misplaced(), programName(s.Operands[0])
+	if word == "" {
 		return nil
 	}
-	program = programName(s.Operands[0])
+	setting, i := word+" ...", slices.Index(s.Operands, word)
+	if f := s.Flag(strings.TrimPrefix(word, "--")); f != nil && !f.IsSwitch() && i > 0 && i+1 < len(s.Operands) {
+		setting = settingOf(word, s.Operands[i+1])
+	}
+	err := argv.Usagef("%s comes after the command, which would take it as its own argument", word).
+		Hint("poll %s -- %s ...", setting, program)
 	if isForShell(word) {
-		return argv.Usagef("%s is shell syntax, and a command is not run by a shell", word).
-			Hint("poll -- sh -c '%s ... %s ...'", program, word).
-			Hint("if it is meant for %s: poll -- %s ...", program, program)
+		err = argv.Usagef("%s is shell syntax, and a command is not run by a shell", word).
+			Hint("poll -- sh -c '%s ... %s ...'", program, word)
 	}
-	value := ""
-	if f := s.Flag(word[2:]); !f.IsSwitch() {
-		value = " " + f.Value
-		if i := slices.Index(s.Operands, word); i+1 < len(s.Operands) && !f.Secret {
-			value = " '" + strings.ReplaceAll(s.Operands[i+1], "'", `'\''`) + "'"
-		}
-	}
-	return argv.Usagef("%s comes after the command, which would take it as its own argument", word).
-		Hint("poll %s%s -- %s ...", word, value, program).
-		Hint("if it is meant for %s: poll -- %s ...", program, program)
+	return err.Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
 // doubts are what of a command line and the environment may mean something else than it seems to.
@@ -231,10 +191,8 @@ func (w World) doubts(s *Spec) (notes []string) {
 func refuseURL(operand string) error {
 	if i := strings.IndexFunc(operand, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }); i >= 0 {
 		err := argv.Usagef("the URL %s holds a blank or a control character", poll.TargetName(operand[:i]))
-		for _, word := range strings.Fields(operand[i:]) {
-			if flag := flagName(word); flag != "" {
-				return err.Hint("%s is inside the quotes of the URL: close them before it", flag)
-			}
+		if strings.Contains(operand[i:], " -") {
+			return err.Hint("a flag is inside the quotes of the URL: close them before it")
 		}
 		return err.Hint("in a URL a blank is written %%20")
 	}
@@ -260,38 +218,10 @@ func (w World) checkCommand(s *Spec) error {
 	case s.Dashes:
 		return nil
 	case slices.Contains(w.commandNames(), word):
-		given := s.firstTyped()
-		return argv.Usagef("--%s comes before the subcommand %s: its flags come after it", given, word).
-			Hint("a program of that name is run with: poll --%s ... -- %s", given, word)
+		return argv.Usagef("the subcommand %s comes first, and its flags after it", word).
+			Hint("a program of that name is run with: poll ... -- %s", word)
 	}
 	return s.refuseMisplaced()
-}
-
-func (s *Spec) firstTyped() string {
-	for i := range s.Command.Flags {
-		if f := &s.Command.Flags[i]; f.Rank() == argv.Typed {
-			return f.Name
-		}
-	}
-	return ""
-}
-
-// refuseStray refuses a first operand that is not a program and has a URL after it:
-// it was meant as the value of a flag, or part of one. It returns nil for any
-// other.
-func (s *Spec) refuseStray() error {
-	word := s.Operands[0]
-	if _, err := exec.LookPath(word); err == nil || !slices.ContainsFunc(s.Operands[1:], hasScheme) {
-		return nil
-	}
-	err := argv.Usagef("unexpected argument before the URL: %s", cmp.Or(harmless(word), "operand 1"))
-	if find(`^[\w.]+$`, word) != nil {
-		err = argv.Usagef("unexpected argument %q before the URL", word)
-	}
-	if hint := argv.Advice("word " + word); hint != "" {
-		return err.Hint("%s", hint)
-	}
-	return err.Hint("the flag before it takes no value, or has one already; quote a value with blanks")
 }
 
 // checkProgram reports whether a program that does not exist was meant as something
@@ -320,7 +250,7 @@ func (w World) checkProgram(c poll.Command) (missing *status.Failure, advice str
 // hold a secret. It returns nil for any other.
 func refuseNoProgram(args []string) error {
 	word := args[0]
-	err := argv.Usagef("%s is neither a URL nor a program", nameOperand(0, harmless(word)))
+	err := argv.Usagef("operand 1 is neither a URL nor a program")
 	hint := argv.Advice("word " + word)
 	if len(args) == 2 {
 		hint = cmp.Or(argv.Advice("words "+strings.Join(args, " ")), hint)
@@ -341,26 +271,16 @@ func refuseNoProgram(args []string) error {
 // adviceOn returns advice about a program that was not found.
 func adviceOn(program string, subcommands []string) string {
 	meant := words.Nearest(program, subcommands)
-	_, noTopic := docs.Pages.Open(program + ".md")
 	hint := argv.Advice("command " + program)
 	switch {
 	case hint != "":
 		return hint
 	case filepath.Base(program) != program:
 		return ""
-	case noTopic == nil:
-		return "did you mean the topic: poll help " + program
 	case meant != "":
 		return "did you mean the subcommand: poll " + meant
 	case strings.ContainsFunc(program, unicode.IsSpace):
 		return "give the command and its arguments as separate words; run a shell line with sh -c"
-	case isFile(program):
-		return "a program of this directory is ./" + program
 	}
 	return "no directory in PATH has a program of that name"
-}
-
-func isFile(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }

@@ -69,9 +69,9 @@ func explainPreset(p status.Preset) string {
 	if p.Example != "" {
 		fmt.Fprintf(&b, "\n  %s\n", p.Example)
 	}
-	b.WriteString(explainMany(p))
+	b.WriteString("\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n")
 	if p.Note != "" {
-		b.WriteString("\n" + fill(p.Note, "", ""))
+		b.WriteString("\n" + p.Note + "\n")
 	}
 	last := status.None
 	for _, rule := range p.Rules {
@@ -79,48 +79,19 @@ func explainPreset(p status.Preset) string {
 			fmt.Fprintf(&b, "\n%s (%s) when\n", rule.Status, "--"+rule.Status.RuleName())
 			last = rule.Status
 		}
-		b.WriteString(fill(rule.Expr, "  ", "    "))
+		fmt.Fprintf(&b, "  %s\n", rule.Expr)
 		if rule.Why != "" {
-			b.WriteString(fill(rule.Why, "      -- ", "         "))
+			fmt.Fprintf(&b, "      -- %s\n", rule.Why)
 		}
 	}
 	remark := "The rules are tried in this order, after your own; " +
-		"a good answer that none matches is NOT_READY, or ERROR with --strict."
+		"a good answer\nthat none matches is NOT_READY, or ERROR with --strict."
 	if len(p.Detail) > 0 {
-		remark += " The reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
+		remark += "\nThe reason ends with what the API says about it: " + strings.Join(p.Detail, ", ") + "."
 	}
 	if p.Object != "" {
-		remark += " They are about " + p.Object + " of the answer, with --each about the element itself."
+		remark += "\nThey are about " + p.Object + " of the answer, with --each about the element itself."
 	}
-	b.WriteString("\n" + fill(remark, "", ""))
+	b.WriteString("\n" + remark + "\n")
 	return b.String()
-}
-
-// explainMany says how many are waited for at once.
-func explainMany(p status.Preset) string {
-	return "\nMany at once:\n\n  " + strings.Join(p.Many, "\n  ") + "\n"
-}
-
-// fill breaks a text into lines of at most 80 columns, at spaces outside double
-// quotes, so that an expression keeps its meaning. first and other are the indents
-// of the first line and the others.
-func fill(text, first, other string) string {
-	const columns = 80
-	quoted := false
-	isBreak := func(r rune) bool {
-		if r == '"' {
-			quoted = !quoted
-		}
-		return r == ' ' && !quoted
-	}
-	var b strings.Builder
-	line, space := first, ""
-	for word := range strings.FieldsFuncSeq(text, isBreak) {
-		if space != "" && len(line)+1+len(word) > columns {
-			b.WriteString(line + "\n")
-			line, space = other, ""
-		}
-		line, space = line+space+word, " "
-	}
-	return b.String() + line + "\n"
 }

@@ -3,15 +3,12 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -24,10 +21,10 @@ import (
 
 // readProbe reads what the flags say of a probe of that kind, but not yet what it looks
 // at.
-func (r *targetReader) readProbe(ctx context.Context, s *Spec, kind status.Kind) (t target, err error) {
+func (r *targetReader) readProbe(s *Spec, kind status.Kind) (t target, err error) {
 	t.kind = kind
 	if kind == status.KindCommand {
-		t.command, err = r.readCommand(ctx, s)
+		t.command, err = r.readCommand(s)
 	} else if kind == status.KindHTTP {
 		t.http, err = r.readHTTP(s)
 	}
@@ -152,9 +149,6 @@ func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
 	if !known {
 		transport, err := connect.Transport()
 		if err != nil {
-			if given := s.certificates(); given != "" && !errors.Is(err, poll.ErrProxy) {
-				err = fmt.Errorf("%s: %w", given, err)
-			}
 			return argv.Usagef("%w", err)
 		}
 		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
@@ -166,18 +160,6 @@ func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
 	}
 	probe.Transport, probe.Through = made.transport, made.through
 	return nil
-}
-
-// certificates names the certificate flags that are set, one of which an error is
-// about.
-func (s *Spec) certificates() string {
-	var set []string
-	for _, name := range []string{"cacert", "cert", "key"} {
-		if s.Has(name) {
-			set = append(set, s.Origin(name))
-		}
-	}
-	return strings.Join(set, ", ")
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
@@ -194,35 +176,6 @@ func readUser(probe *poll.HTTP, s *Spec) error {
 	}
 	probe.User = url.UserPassword(name, password)
 	return nil
-}
-
-// readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
-	if s.User != "" || !s.Netrc {
-		return nil
-	}
-	u, err := url.Parse(probe.URL)
-	if err != nil || u.User != nil {
-		return nil // the check of the probe reports it, or the URL has its own
-	}
-	login, known := r.logins[u.Hostname()]
-	if !known {
-		if login, err = netrc(u.Hostname(), r.world); err != nil {
-			return argv.Usagef("%s: %w", s.Origin("netrc"), err)
-		}
-		put(&r.logins, u.Hostname(), login)
-	}
-	probe.User = login
-	return nil
-}
-
-func netrc(host string, world World) (*url.Userinfo, error) {
-	home := cmp.Or(world.getenv("HOME"), world.getenv("USERPROFILE")) // as curl, for Windows
-	text, err := world.readFile(cmp.Or(world.getenv("NETRC"), filepath.Join(home, ".netrc")), maxLines)
-	if err != nil {
-		return nil, err
-	}
-	return readNetrc(string(text), host)
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
@@ -279,10 +232,9 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *targetReader) readCommand(ctx context.Context, s *Spec) (*poll.Command, error) {
+func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
 	c := &poll.Command{
-		Foreground: s.Foreground && !r.several,
-		Grace:      cmp.Or(r.grace, poll.NoGrace),
+		Foreground: s.Foreground,
 		MaxBody:    s.MaxBody,
 		Bodies:     r.bodies,
 		// As process 1 of a container. One that reaps for one target would reap the
@@ -290,10 +242,10 @@ func (r *targetReader) readCommand(ctx context.Context, s *Spec) (*poll.Command,
 		ReapOrphans: os.Getpid() == 1 && !r.several,
 	}
 	if r.nested == nil {
-		r.nested = nest(ctx, r.world, c.Grace)
+		r.nested = nest(r.world, r.grace)
 	}
-	c.Hurry, c.Env = r.nested.Hurry, r.nested.Env
-	if s.Stdin && !r.several {
+	c.Grace, c.Hurry, c.Env = r.nested.Grace, r.nested.Hurry, r.nested.Env
+	if s.Stdin {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
@@ -322,46 +274,32 @@ func (r *targetReader) aimCommand(s *Spec, t *target, args []string) error {
 const killAfter = "POLL_KILL_AFTER"
 
 // nest returns what prepares commands for running under another poll, and for running one
-// themselves. Both polls stop what they run at the same moment. If the outer one killed
-// first, the command of the inner one, which has its own process group, would be
-// left running.
-func nest(ctx context.Context, world World, grace time.Duration) *poll.Command {
-	c := &poll.Command{Hurry: world.Hurry}
-	grace = max(grace, 0)
+// themselves: if the outer one killed first, the command of the inner one, which has its own
+// process group, would be left running.
+func nest(world World, grace time.Duration) *poll.Command {
 	outer, err := time.ParseDuration(world.getenv(killAfter))
-	nested := err == nil && outer >= 0
-	if nested {
+	if err == nil && outer >= 0 {
 		grace = min(grace, outer-outer/4)
 	}
-	if nested || world.Hurry != nil {
-		c.Hurry = hurried(ctx, world.Hurry, nested, grace)
+	return &poll.Command{
+		Grace: cmp.Or(grace, poll.NoGrace),
+		Hurry: hurried(world.Hurry, grace),
+		Env:   append(os.Environ(), killAfter+"="+grace.String()),
 	}
-	c.Env = append(os.Environ(), killAfter+"="+grace.String())
-	return c
 }
 
-// hurried returns what hurries the end of a command: a value when hurry is closed,
-// and its own close soon after. Under another poll it also closes when the grace
-// has passed since the end of ctx. Of several commands one gets the value.
-func hurried(ctx context.Context, hurry <-chan struct{}, nested bool, grace time.Duration) <-chan struct{} {
+// hurried returns what hurries the end of a command: a value when hurry is closed, and its own
+// close soon after. Of several commands one gets the value.
+func hurried(hurry <-chan struct{}, grace time.Duration) <-chan struct{} {
+	if hurry == nil {
+		return nil
+	}
 	sooner := make(chan struct{}, 1)
 	go func() {
-		defer close(sooner)
-		var ended <-chan struct{}
-		if nested {
-			ended = ctx.Done()
-		}
-		select {
-		case <-hurry:
-		case <-ended:
-			select {
-			case <-hurry:
-			case <-time.After(grace):
-				return
-			}
-		}
+		<-hurry
 		sooner <- struct{}{}
 		time.Sleep(hurriedGrace(grace))
+		close(sooner)
 	}()
 	return sooner
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -49,36 +48,6 @@ func TestWithoutBreaks(t *testing.T) {
 	}
 }
 
-func TestHurried(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		asked, ended time.Duration // when hurry is closed, and the context done
-		want         time.Duration
-	}{
-		"asked for before the end": {asked: time.Second, ended: 3 * time.Second, want: time.Second},
-		"asked for after the end":  {asked: 4 * time.Second, ended: 3 * time.Second, want: 4 * time.Second},
-		"not asked for":            {asked: time.Hour, ended: 3 * time.Second, want: 5 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), test.ended)
-				defer cancel()
-				hurry := make(chan struct{})
-				time.AfterFunc(test.asked, func() { close(hurry) })
-				began := time.Now()
-				sooner := hurried(ctx, hurry, true, 2*time.Second)
-				<-sooner
-				if have := time.Since(began); have != test.want {
-					t.Errorf("have it after %v, want %v", have, test.want)
-				}
-				for range sooner { // until it is closed
-				}
-			})
-		})
-	}
-}
-
 // Of two polls, one within the other, the inner one kills first: its grace is three
 // quarters of the other's.
 func TestHurriedGrace(t *testing.T) {
@@ -93,7 +62,7 @@ func TestHurriedGrace(t *testing.T) {
 		hurry := make(chan struct{})
 		close(hurry)
 		began := time.Now()
-		sooner := hurried(t.Context(), hurry, false, 2*time.Second)
+		sooner := hurried(hurry, 2*time.Second)
 		_, again := <-sooner
 		_, still := <-sooner
 		if took := time.Since(began); !again || still || took != 200*time.Millisecond {

@@ -45,7 +45,7 @@ func (w *wait) readSeveral(ctx context.Context, s *Spec) error {
 	g := &group{codes: make(map[poll.Ending]ExitCode)}
 	g.readLimits(s)
 	reader := newSeveralReader(w, s)
-	if err := reader.read(ctx); err != nil {
+	if err := reader.read(); err != nil {
 		return err
 	}
 	g.pollers, g.learns = reader.pollers, reader.learns
@@ -61,56 +61,35 @@ func (w *wait) readSeveral(ctx context.Context, s *Spec) error {
 		return err
 	}
 	w.describe(s, reader)
-	return w.openStores(s, reader)
-}
-
-// openStores opens what is shared with others, and the job log.
-func (w *wait) openStores(s *Spec, reader *severalReader) (err error) {
-	g := w.group
 	all := make([]*poll.Poller, len(g.pollers))
 	for i := range all {
 		all[i] = &g.pollers[i]
 	}
-	if w.share, err = openShare(s, all, reader.specs); err != nil {
+	if err := w.openStores(s, all, reader.specs, reader.named); err != nil {
 		return err
 	}
 	if w.share != nil {
-		g.Limiter, w.report.Shared = w.share.Fleet, true
-	}
-	if w.jobs, err = openJobs(s, all, reader.specs, reader.named); err != nil {
-		return err
-	}
-	if note := w.jobs.note(); note != "" {
-		w.report.Opening = append(w.report.Opening, note)
+		g.Limiter = w.share.Fleet
 	}
 	return nil
 }
 
 // refuseForSeveral refuses what is for one target.
 func (s *Spec) refuseForSeveral() error {
-	for _, flag := range [][2]string{
-		{"name", "each of several targets has its own"},
-		{"foreground", "several cannot use the terminal at once"},
-		{"stdin", "several cannot share it"},
-		{"pass-exit-code", "several have no one exit code"},
-		{"result-file", "several have no one result"},
-		{"show-stderr", "lines of several would be mixed"},
-	} {
-		if s.Typed(flag[0]) != nil {
-			return argv.Usagef("--%s is for one target: %s", flag[0], flag[1]).Hint("%s", argv.Advice("several "+flag[0]))
-		}
-	}
-	return nil
+	return s.refuse(
+		misfit{"name", "is for one target: each of several targets has its own", argv.Advice("several name"), true},
+		misfit{"foreground", "is for one target: several cannot use the terminal at once", "", true},
+		misfit{"stdin", "is for one target: several cannot share it", argv.Advice("several stdin"), true},
+		misfit{"pass-exit-code", "is for one target: several have no one exit code", argv.Advice("several pass-exit-code"), true},
+		misfit{"result-file", "is for one target: several have no one result", "", true},
+		misfit{"show-stderr", "is for one target: lines of several would be mixed", argv.Advice("several show-stderr"), true},
+	)
 }
 
 // tooFew says that there are not as many targets as are expected.
 func (s *Spec) tooFew(have int) error {
 	if have > 0 {
-		are := "are"
-		if have == 1 {
-			are = "is"
-		}
-		return argv.Usagef("%s %d, but there %s only %s", s.Origin("expect"), s.Expect, are, words.Count(have, "target")).
+		return argv.Usagef("%s %d, and only %s given", s.Origin("expect"), s.Expect, words.Count(have, "target")).
 			Hint("%s", argv.Advice(fmt.Sprint("expect ", s.Expect)))
 	}
 	err := argv.Usagef("%s names no target", s.targetsFile())
@@ -198,7 +177,7 @@ func (w *wait) describe(s *Spec, reader *severalReader) {
 	n, _ := reader.size()
 	w.report.Targets, w.report.Timeout = n, w.timeout
 	w.report.Goal = goalWords(n, g.AtLeast, "target")
-	note := g.slowly(s)
+	var note string
 	if own := reader.list; own != nil {
 		w.report.Goal, note = own.goal(g.AtLeast), own.note(s)
 		w.learns = own.learns
@@ -215,42 +194,14 @@ func (w *wait) describe(s *Spec, reader *severalReader) {
 func goalWords(n, need int, thing string) string {
 	of := words.Count(n, thing)
 	switch {
+	case n == 0:
+		return "there is no " + thing
 	case need == 0 || need == n:
 		return "all of " + of
 	case need == 1:
 		return "any of " + of
 	}
 	return fmt.Sprintf("at least %d of %s", need, of)
-}
-
-// slowly says how seldom a target is looked at, if the rate makes that less often than
-// the schedule would.
-func (g *group) slowly(s *Spec) string {
-	there := make(map[string]int)
-	most, busiest := 0, ""
-	seen := make(map[*poll.HTTP]bool, len(g.pollers))
-	for _, p := range g.pollers {
-		if request, ok := p.Probe.(*poll.HTTP); ok {
-			if seen[request] {
-				continue // it is made once for several
-			}
-			seen[request] = true
-		}
-		place := placeOf(p.Probe)
-		if there[place]++; there[place] > most {
-			most, busiest = there[place], place
-		}
-	}
-	every := time.Duration(float64(most) / s.perSecond() * float64(time.Second))
-	longest := *cmp.Or(s.Waits.MaxWait, new(20*time.Second))
-	if s.perSecond() == 0 || most == 0 || longest == 0 || every <= 2*longest {
-		return ""
-	}
-	text := fmt.Sprintf("%s at %s: each is seen every %s", words.Count(most, "target"), cmp.Or(s.String("rate"), "50/s"), words.Short(every))
-	if !strings.HasPrefix(busiest, "tcp:") {
-		text += "; --each asks for a list"
-	}
-	return text
 }
 
 // runSeveral waits for all targets, reports what happens and writes the results to
@@ -387,12 +338,4 @@ func (g *group) code(s poll.Summary) ExitCode {
 		return ExitSuccess
 	}
 	return cmp.Or(g.codes[s.Ending], ExitError)
-}
-
-// placeOf returns what a probe puts load on, as a group knows it.
-func placeOf(probe poll.Probe) string {
-	if probe, ok := probe.(interface{ Place() string }); ok {
-		return probe.Place()
-	}
-	return ""
 }

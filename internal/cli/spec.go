@@ -151,7 +151,7 @@ func (s *Spec) conditions() argv.Flags {
 		{Name: "not-ready-if", Value: "EXPR", To: argv.Each(&s.NotReadyIf), Many: true, Decides: true, Distinctive: true, Usage: "NOT_READY when true, e.g. '$status==404'"},
 		{Name: "gone", To: argv.On(&s.Gone), For: ofHTTP | ofTCP, Distinctive: true, Usage: "SUCCESS when nothing listens there, or on 404 or 410"},
 		{Name: "strict", To: argv.On(&s.Strict), Distinctive: true, Usage: "ERROR on a good answer that no condition matches"},
-		{Name: "preset", Value: "NAME", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Distinctive: true, Usage: "built-in conditions for an API: poll presets"},
+		{Name: "preset", Value: "NAME", To: argv.Text(&s.Preset), Offers: offeredPresets, Decides: true, Brief: true, Usage: "built-in conditions for an API: poll presets"},
 		{Name: "success-threshold", Value: "N|D", Default: "1", To: argv.To(&s.SuccessThreshold, parseThreshold), Distinctive: true, Usage: "SUCCESS verdicts needed in a row, or for how long"},
 		{Name: "error-threshold", Value: "N", Default: "1", To: argv.To(&s.ErrorThreshold, argv.ParseCount(1)), Distinctive: true, Usage: "ERROR verdicts needed in a row"},
 	}.In(groupConditions, ofAll)
@@ -213,7 +213,7 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "connect-to", Value: "HOST:PORT:HOST:PORT", To: argv.Each(&s.ConnectTo), Many: true, Usage: "connect to the second host and port for the first"},
 		{Name: "max-redirs", Value: "N", To: argv.To(&s.MaxRedirs, argv.ParseCount(-1)), Default: "50", Usage: "redirects in one attempt; -1 = 1000, the most"},
 		{Name: "location-trusted", To: argv.On(&s.LocationTrusted), Usage: "send credentials and body to other origins, too"},
-		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Offers: offeredFollows, Distinctive: true, Usage: "what to poll after the start: none, EXPR"},
+		{Name: "follow", Value: "WHERE", Default: "auto", To: argv.Text(&s.Follow), Usage: "what to poll after the start: none, EXPR"},
 		{Name: "no-conditional", To: argv.On(&s.NoConditional), Distinctive: true, Usage: "never send If-None-Match / If-Modified-Since"},
 		{Name: "silent", Aliases: []string{"s"}, Hidden: true},
 		{Name: "show-error", Aliases: []string{"S"}, Hidden: true},
@@ -271,10 +271,6 @@ func withManual(flags argv.Flags) argv.Flags {
 
 func offeredMethods() []argv.Candidate {
 	return argv.Candidates("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
-}
-
-func offeredFollows() []argv.Candidate {
-	return []argv.Candidate{{Word: "auto", About: "where the answer says"}, {Word: "none", About: "repeat the same request"}}
 }
 
 func plain(text string) (string, error) { return text, nil }

@@ -101,8 +101,8 @@ func TestGrammar(t *testing.T) {
 		{"a value like a flag", []string{"--until", "-1 < .n", "ls"}, `until=-1 < .n cmd ["ls"]`},
 		{"a value like an unknown flag", []string{"-d", "--boundary", "http://h"}, `data=--boundary url ["http://h"]`},
 		{"a repeated flag", []string{"--until", "a", "--until", "b,c", "ls"}, `until=a until=b,c cmd ["ls"]`},
-		{"a switch turned off", []string{"--strict=false", "--json=no", "ls"}, `strict=false json=no cmd ["ls"]`},
-		{"a switch turned on", []string{"--strict=1", "--json=yes", "ls"}, `strict=1 json=yes cmd ["ls"]`},
+		{"a switch turned off", []string{"--strict=false", "--json=0", "ls"}, `strict=false json=0 cmd ["ls"]`},
+		{"a switch turned on", []string{"--strict=1", "--json=true", "ls"}, `strict=1 json=true cmd ["ls"]`},
 		{"an alias", []string{"--request", "PUT", "http://h"}, `request=PUT url ["http://h"]`},
 
 		{"short", []string{"-X", "PUT", "http://h"}, `request=PUT url ["http://h"]`},
@@ -165,7 +165,7 @@ func TestVariables(t *testing.T) {
 		{"a flag wins over all of a list", []string{"--until", "a", "ls"}, map[string]string{"POLL_UNTIL": "b\nc"}, `until=a`},
 		{"empty is unset", []string{"ls"}, map[string]string{"POLL_TIMEOUT": "", "POLL_STRICT": ""}, ``},
 		{"one line each", []string{"ls"}, map[string]string{"POLL_UNTIL": "a,b\nc\n"}, `until=a,b until=c`},
-		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "off"}, `strict=true json=false`},
+		{"a switch", []string{"ls"}, map[string]string{"POLL_STRICT": "1", "POLL_JSON": "0"}, `strict=true json=false`},
 		{"a switch turned off again", []string{"--strict=false", "ls"}, map[string]string{"POLL_STRICT": "1"}, `strict=false`},
 		{"dashes are underscores", []string{"ls"}, map[string]string{"POLL_MAX_WAIT": "1s"}, `max-wait=1s`},
 		{"an empty value that means something", []string{"--data=", "http://h"}, nil, `data=`},
@@ -229,7 +229,7 @@ func TestResolve_refuses(t *testing.T) {
 		{[]string{"--factor", "3", "--interval", "1s", "ls"}, nil, "--interval and --factor contradict each other: give one of them"},
 		{[]string{"--overshoot", "1%", "--strategy", "linear", "ls"}, nil, "--overshoot and --strategy linear contradict each other: give one of them"},
 		{[]string{"--show-stderr", "--progress=json", "ls"}, nil, "--show-stderr and --progress json contradict each other: give one of them"},
-		{[]string{"ls"}, map[string]string{"POLL_QUIET": "1", "POLL_VERBOSE": "on"}, "POLL_QUIET and POLL_VERBOSE contradict each other: give one of them"},
+		{[]string{"ls"}, map[string]string{"POLL_QUIET": "1", "POLL_VERBOSE": "true"}, "POLL_QUIET and POLL_VERBOSE contradict each other: give one of them"},
 	} {
 		if _, err := lineOf(t, test.args, test.env); err == nil || err.Error() != test.want {
 			t.Errorf("%q %v: have %v, want %s", test.args, test.env, err, test.want)
@@ -264,8 +264,8 @@ func TestFlagOfItsOwn(t *testing.T) {
 		w := World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 		_, err := w.run(t.Context(), s, func(_ context.Context, s *Spec) error {
 			r := newSeveralReader(&wait{world: w}, s)
-			s.Begin()
-			defer s.End()
+			restore := s.Save()
+			defer restore()
 			return r.set([]targets.Setting{{Flag: "stage", Texts: []string{"of the entry"}}})
 		})
 		return strings.Join(stages, ","), err

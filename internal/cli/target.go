@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +27,6 @@ type target struct {
 	advice  string             // about such a program
 	learns  *learning.Recorder // nil without --learn
 	spec    *Spec              // its settings, of one of several
-	request string             // all about the request that its entry sets, of one of several
 	named   string             // by its entry, of one of several
 }
 
@@ -41,22 +38,14 @@ type targetReader struct {
 	perHost int           // connections to one host that are kept, 0 for as many as for one target
 	bodies  *poll.Bodies  // nil for one target
 
-	rules       map[ruleText]status.Rule
-	connections map[string]connection    // by the [poll.Connect] in Go's syntax
-	logins      map[string]*url.Userinfo // by host, of ~/.netrc
-	programs    map[string]bool          // that can be run
-	nested      *poll.Command            // what all commands have in common; nil until there is one
-}
-
-// A ruleText is a condition as it is written.
-type ruleText struct {
-	status    status.Status
-	condition string
+	connections map[string]connection // by the [poll.Connect] in Go's syntax
+	programs    map[string]bool       // that can be run
+	nested      *poll.Command         // what all commands have in common; nil until there is one
 }
 
 // read reads and checks everything about the target that the operands name, but for its
 // past runs.
-func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
+func (r *targetReader) read(s *Spec) (target, error) {
 	kind := status.KindCommand
 	var err error
 	if !s.IsCommand {
@@ -64,7 +53,7 @@ func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
 			return target{}, err
 		}
 	}
-	t, err := r.readCommon(ctx, s, kind)
+	t, err := r.readCommon(s, kind)
 	if err != nil {
 		return t, err
 	}
@@ -72,8 +61,8 @@ func (r *targetReader) read(ctx context.Context, s *Spec) (target, error) {
 }
 
 // readCommon reads all but what the target looks at.
-func (r *targetReader) readCommon(ctx context.Context, s *Spec, kind status.Kind) (target, error) {
-	t, err := r.readProbe(ctx, s, kind)
+func (r *targetReader) readCommon(s *Spec, kind status.Kind) (target, error) {
+	t, err := r.readProbe(s, kind)
 	if err != nil {
 		return t, err
 	}
@@ -88,7 +77,7 @@ func (r *targetReader) readRules(s *Spec, t *target) error {
 	for _, verdict := range status.Ruled() {
 		flag := verdict.RuleName()
 		for _, text := range s.Strings(flag) {
-			rule, err := r.rule(ruleText{verdict, text})
+			rule, err := r.rule(verdict, text)
 			if err == nil {
 				if err = applies(rule.Expr.Uses(), t.kind, s.Each != ""); err != nil && r.isForOthers(t, s.Flag(flag)) {
 					continue
@@ -122,7 +111,7 @@ func (r *targetReader) readGone(s *Spec, t *target) error {
 	case t.kind == status.KindHTTP:
 		condition += " or $status in [404, 410]"
 	}
-	rule, err := r.rule(ruleText{status.Success, condition})
+	rule, err := r.rule(status.Success, condition)
 	rule.Origin, rule.Here = "--gone", true
 	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
 	return err
@@ -136,16 +125,10 @@ func (r *targetReader) isForOthers(t *target, f *argv.Flag) bool {
 }
 
 // rule compiles a condition.
-func (r *targetReader) rule(text ruleText) (status.Rule, error) {
-	if rule, known := r.rules[text]; known {
-		return rule, nil
-	}
-	rule, err := status.NewRule(text.status, text.condition, expr.WithEnviron(r.world.Lookup))
+func (r *targetReader) rule(verdict status.Status, condition string) (status.Rule, error) {
+	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
 	if err == nil {
 		err = depends(rule.Expr)
-	}
-	if err == nil {
-		put(&r.rules, text, rule)
 	}
 	return rule, err
 }
@@ -226,11 +209,7 @@ func unknownPreset(origin, name string) error {
 			related = append(related, c.Word)
 		}
 	}
-	const most = 6
-	switch n := len(related); {
-	case n > most:
-		return err.Hint("there are %s and %d more: poll presets lists them", strings.Join(related[:most-1], ", "), n-most+1)
-	case n > 0:
+	if len(related) > 0 {
 		return err.Hint("did you mean %s?", strings.Join(related, " or "))
 	}
 	if err.Meant(name, names); len(err.Hints) == 0 {

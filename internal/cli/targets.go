@@ -2,17 +2,14 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -34,26 +31,15 @@ type severalReader struct {
 	file     *targets.File      // nil if the operands are the targets
 	list     *list              // nil without --each
 	bases    map[string]*target // all but what targets look at, by kind and settings
-	requests map[source]poll.Probe
-	names    map[string]int // how often each was given
+	names    map[string]int     // how often each was given
 	kinds    map[status.Kind]bool
-	again    []string // operands that repeat others
+	again    int // operands that repeat others
 
 	pollers []poll.Poller
 	specs   []*Spec                    // of each the settings
 	named   []string                   // of each the name that its entry gives it, "" for none
 	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	missing []error                    // programs that cannot be run
-}
-
-// A source is what targets have to have in common to be asked about by one request.
-type source struct {
-	url            string
-	request        string // all about the request but its URL
-	config         schedule.Config
-	immediate      bool
-	initialDelay   time.Duration
-	attemptTimeout time.Duration
+	missing error                      // of the first program that cannot be run
 }
 
 func newSeveralReader(w *wait, s *Spec) *severalReader {
@@ -62,10 +48,9 @@ func newSeveralReader(w *wait, s *Spec) *severalReader {
 		targetReader: targetReader{
 			world: w.world, grace: w.grace, several: true, perHost: s.ParallelMax, bodies: new(poll.Bodies),
 		},
-		bases:    make(map[string]*target),
-		requests: make(map[source]poll.Probe),
-		names:    make(map[string]int),
-		kinds:    make(map[status.Kind]bool),
+		bases: make(map[string]*target),
+		names: make(map[string]int),
+		kinds: make(map[status.Kind]bool),
 	}
 }
 
@@ -79,7 +64,7 @@ func (r *severalReader) readEntries() ([]*targets.Entry, error) {
 	given := make(map[string]bool)
 	for _, operand := range r.Operands {
 		if given[operand] {
-			r.again = append(r.again, poll.TargetName(operand))
+			r.again++
 			continue
 		}
 		given[operand] = true
@@ -146,20 +131,20 @@ func (r *severalReader) readTemplate() (t *targets.Template, err error) {
 }
 
 // read reads and checks all targets.
-func (r *severalReader) read(ctx context.Context) error {
+func (r *severalReader) read() error {
 	if r.Each != "" {
-		return r.readLists(ctx)
+		return r.readLists()
 	}
 	entries, err := r.readEntries()
 	if err != nil {
 		return err
 	}
 	r.pollers = make([]poll.Poller, 0, len(entries))
-	for i, e := range entries {
-		t, err := r.readEntry(ctx, e)
+	for _, e := range entries {
+		t, err := r.readEntry(e)
 		switch {
 		case err != nil && r.file == nil:
-			return argv.Usagef("%s: %w", nameOperand(i, poll.TargetName(e.URL)), err)
+			return argv.Usagef("%s: %w", poll.TargetName(e.URL), err)
 		case err != nil:
 			return r.locate(e, err)
 		}
@@ -168,7 +153,7 @@ func (r *severalReader) read(ctx context.Context) error {
 	if err := r.refuseUnused(); err != nil {
 		return err
 	}
-	return errors.Join(r.missing...)
+	return r.missing
 }
 
 // locate adds the file and the line to an error about an entry, unless it is about the command
@@ -195,7 +180,7 @@ func (r *severalReader) add(t *target) {
 	case t.learns != nil:
 		put(&r.learns, len(r.pollers), t.learns)
 	}
-	if t.missing == nil {
+	if t.missing == nil || r.missing != nil {
 		return
 	}
 	o := poll.Outcome{Target: t.poller.Target, Ending: poll.CannotRun, Reason: t.missing.Reason,
@@ -203,14 +188,11 @@ func (r *severalReader) add(t *target) {
 	if t.advice != "" {
 		o.Reason += "; " + t.advice
 	}
-	isSame := func(e error) bool { return e.(*poll.Error).Outcome.Reason == o.Reason }
-	if !slices.ContainsFunc(r.missing, isSame) {
-		r.missing = append(r.missing, &poll.Error{Outcome: o})
-	}
+	r.missing = &poll.Error{Outcome: o}
 }
 
 // readEntry reads a target, whose settings hold meanwhile.
-func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t target, err error) {
+func (r *severalReader) readEntry(e *targets.Entry) (t target, err error) {
 	kind := status.KindCommand
 	if e.Command == nil {
 		if kind, err = kindOfURL(e.URL); err != nil {
@@ -219,12 +201,12 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 	}
 	r.kinds[kind] = true
 	before := *r.Spec
-	r.Begin()
+	restore := r.Save()
 	defer func() {
 		*r.Spec = before
-		err = cmp.Or(r.End(), err)
+		err = cmp.Or(restore(), err)
 	}()
-	b, err := r.base(ctx, kind, e.Settings)
+	b, err := r.base(kind, e.Settings)
 	if err != nil {
 		return t, err
 	}
@@ -238,7 +220,7 @@ func (r *severalReader) readEntry(ctx context.Context, e *targets.Entry) (t targ
 
 // base returns what all targets of a kind with these settings have in common: all but what they
 // look at.
-func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []targets.Setting) (*target, error) {
+func (r *severalReader) base(kind status.Kind, settings []targets.Setting) (*target, error) {
 	key := baseKey(kind, settings)
 	learns := slices.ContainsFunc(settings, func(s targets.Setting) bool { return s.Flag == "learn" })
 	b := r.bases[key]
@@ -252,7 +234,7 @@ func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []t
 	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
 		return nil, err
 	}
-	t, err := r.readCommon(ctx, r.Spec, kind)
+	t, err := r.readCommon(r.Spec, kind)
 	if err != nil {
 		return nil, err
 	}
@@ -260,7 +242,7 @@ func (r *severalReader) base(ctx context.Context, kind status.Kind, settings []t
 	if own.Joblog != "" {
 		own.kept = r.settings()
 	}
-	t.spec, t.request = &own, r.requestKey()
+	t.spec = &own
 	r.bases[key] = &t
 	return &t, nil
 }
@@ -295,63 +277,24 @@ func (r *severalReader) set(settings []targets.Setting) error {
 
 // unknownKey refuses a key of an entry that is no flag.
 func (r *severalReader) unknownKey(key string) error {
-	err := argv.Usagef("%s: an entry has no such key", key)
-	var names []string
-	for i := range r.Command.Flags {
-		if f := &r.Command.Flags[i]; !f.Hidden && !f.WholeRun {
-			names = append(names, f.Name)
-		}
-	}
-	_, synonym, _ := strings.Cut(argv.Advice("flag "+key), "poll calls it --")
-	if slices.Contains(names, synonym) {
-		return err.Hint("did you mean %s?", synonym)
-	}
-	if meant := words.Nearest(strings.TrimLeft(key, "-"), append(names, "name", "url", "command")); meant != "" {
-		return err.Hint("did you mean %s?", meant)
-	}
-	return err.Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
+	return argv.Usagef("%s: an entry has no such key", key).
+		Meant(strings.TrimLeft(key, "-"), append(r.Command.Flags.Shown(), "name", "url", "command")).
+		Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
 }
 
 // aim makes a target look at what its entry says.
 func (r *severalReader) aim(t *target, e *targets.Entry) error {
+	operands := e.Command
 	switch t.kind {
 	case status.KindCommand:
-		command := *t.command
-		t.command = &command
-		return r.aimCommand(r.Spec, t, e.Command)
-	case status.KindTCP:
-		return r.aimTCP(t, e.URL)
+		t.command = new(*t.command)
+	case status.KindHTTP:
+		t.http = new(*t.http)
+		fallthrough
+	default:
+		operands = []string{e.URL}
 	}
-	key := source{e.URL, t.request, t.config, t.poller.Immediate, t.poller.InitialDelay, t.poller.AttemptTimeout}
-	mayShare := isSafe(t.http) && !r.Has("learn") // what is learned sets the schedule
-	if probe := r.requests[key]; probe != nil && mayShare {
-		t.poller.Probe = probe
-		return nil
-	}
-	request := *t.http
-	t.http = &request
-	err := r.aimHTTP(r.Spec, t, e.URL)
-	if err == nil && mayShare {
-		r.requests[key] = t.poller.Probe
-	}
-	return err
-}
-
-// requestKey is equal for entries that set all about the request alike.
-func (r *severalReader) requestKey() (key string) {
-	for i := range r.Command.Flags {
-		f := &r.Command.Flags[i]
-		if f.Rank() == argv.Entry && (f.For == ofHTTP || f.Name == "max-body") {
-			key += fmt.Sprintf("%s%q", f.Name, r.Strings(f.Name))
-		}
-	}
-	return key
-}
-
-// isSafe reports whether one request may stand for several that are equal: it starts
-// nothing, and no answer says where to look instead.
-func isSafe(h *poll.HTTP) bool {
-	return slices.Contains([]string{"", "GET", "HEAD"}, h.Method) && h.Body == nil && h.Follow == ""
+	return r.targetReader.aim(t.spec, t, operands)
 }
 
 // name returns what a target is called: as its entry says, or by its URL or program, with
@@ -414,18 +357,14 @@ func (r *severalReader) refuseUnused() error {
 	})
 }
 
-// repeated says which targets were given more than once, "" if none was.
+// repeated says how many targets were given more than once, "" if none was.
 func (r *severalReader) repeated() string {
-	switch {
-	case len(r.again) > 0:
-		return "given more than once, and waited for once: " + strings.Join(r.again, ", ")
-	case r.file == nil || len(r.file.Repeats) == 0:
+	n := r.again
+	if r.file != nil {
+		n = len(r.file.Repeats)
+	}
+	if n == 0 {
 		return ""
 	}
-	first := r.file.Repeats[0]
-	text := fmt.Sprintf("line %d repeats line %d", first.Line, first.First)
-	if more := len(r.file.Repeats) - 1; more > 0 {
-		text += fmt.Sprintf(", and so do %d more", more)
-	}
-	return text + ": each target is waited for once"
+	return words.Count(n, "target") + " given again: each is waited for once"
 }

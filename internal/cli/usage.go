@@ -33,15 +33,15 @@ func badExpression(origin string, err error) error {
 	if e, ok := errors.AsType[*expr.Error](err); ok {
 		usage := argv.Usagef("%s, %w", origin, e) // which begins with a column
 		if e.JQ != "" {
-			usage.Hint("or let jq decide: %s", jqSetting(origin, e.JQ))
+			usage.Hint("or let jq decide: %s", settingOf(origin, e.JQ))
 		}
 		return usage
 	}
 	return argv.Usagef("%s: %w", origin, err)
 }
 
-// jqSetting is what to type to set a flag or a variable to an expression in jq.
-func jqSetting(origin, expression string) string {
+// settingOf is what to type to set a flag or a variable to an expression.
+func settingOf(origin, expression string) string {
 	quoted := "'" + strings.ReplaceAll(expression, "'", `'\''`) + "'"
 	switch {
 	case strings.HasPrefix(origin, "-"):

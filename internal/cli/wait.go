@@ -38,7 +38,7 @@ func (w World) runWait(ctx context.Context, s *Spec, words *argv.Words, wait fun
 	s.Entries = s.Targets != ""
 	if err := s.Settle(kinds, argv.Variable, unfit(kinds)); err != nil {
 		if s.IsCommand {
-			return cmp.Or(s.refuseStray(), err)
+			return cmp.Or(refuseNoProgram(s.Operands), err)
 		}
 		return err
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/pollcli/poll/internal/template"
 )
 
 // A node is a value of a file, whatever its format.
@@ -221,9 +219,6 @@ func (f *File) fill(e *Entry, fields map[string]string) error {
 		}
 		return nil, fmt.Errorf("the entry has no %s, which %s stands for", cmp.Or(field, keyName), hole(field))
 	})
-	if misfit, ok := errors.AsType[*template.Misfit](err); ok {
-		err = errors.New("in the URL, the text " + misfit.Problem)
-	}
 	if err != nil {
 		return wrong(e.Line, "", "%w", err)
 	}
@@ -233,7 +228,7 @@ func (f *File) fill(e *Entry, fields map[string]string) error {
 // hole returns a field as it stands in a template.
 func hole(field string) string {
 	if field == "" {
-		return template.Item
+		return Item
 	}
 	return "{." + field + "}"
 }

@@ -2,22 +2,23 @@ package targets
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
-
-	"github.com/pollcli/poll/internal/template"
 )
 
 // Item stands in a template for the text of an entry.
-const Item = template.Item
+const Item = "{}"
 
 // A Template is a URL or a command that each entry fills.
 type Template struct {
-	url    *template.URL
-	fields []string // of url's holes; "" is the item
-	args   []string
-	lists  bool // it may be filled with several entries
+	args  []string // of a command, nil for a URL
+	lists bool     // it may be filled with several entries
+
+	texts  []string // of a URL, one more than fields
+	fields []string // what stands between them; "" is the item
+	places []place  // of the fields
+	sample string   // the URL with a 0 for each field
+	dots   int      // dot segments in the path of the sample
 }
 
 // A TemplateError is an error in a template, with a hint, "" for none.
@@ -25,57 +26,84 @@ type TemplateError struct{ Message, Hint string }
 
 func (e *TemplateError) Error() string { return e.Message }
 
+const escapedBrace = "a brace itself is written %7B"
+
 // ParseURL parses a URL with {} or {.field} in it. The error is a [*TemplateError] and
 // repeats no part of the URL but a field. Whether a filled URL can be requested is for
 // the caller to say.
 func ParseURL(s string) (*Template, error) {
-	u, err := template.ParseURL(s)
-	if err != nil {
-		return nil, &TemplateError{err.Error(), "a brace itself is written %7B"}
-	}
-	t := &Template{url: u}
-	for _, hole := range u.Holes() {
-		field := strings.TrimPrefix(hole, ".")
-		if hole != "" && (field == hole || !fieldName().MatchString(field)) {
-			err := &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}", "a brace itself is written %7B"}
-			if fieldName().MatchString(hole) {
-				err.Hint = "did you mean {}, or {." + hole + "} for a field of an entry that is an object?"
-			}
+	t := &Template{}
+	for {
+		text, rest, found := strings.Cut(s, "{")
+		t.texts = append(t.texts, text)
+		if !found {
+			break
+		}
+		hole, after, closed := strings.Cut(rest, "}")
+		if !closed {
+			return nil, &TemplateError{"a { of the URL is not closed", escapedBrace}
+		}
+		field, err := fieldOf(strings.TrimSpace(hole))
+		if err != nil {
 			return nil, err
 		}
-		t.fields = append(t.fields, field)
+		t.fields, s = append(t.fields, field), after
 	}
-	if len(t.fields) == 0 {
+	switch first := t.texts[0]; {
+	case len(t.fields) == 0:
 		return nil, &TemplateError{"the URL has no {} or {.field}, so all targets would be the same",
 			"put {} where the text of an entry belongs, or give no URL if each entry is one"}
+	case !strings.HasPrefix(first, "/") && !strings.Contains(first, "://"):
+		return nil, &TemplateError{"a { of the URL stands in its scheme", escapedBrace}
 	}
-	return t, nil
+	return t, t.locate()
 }
 
-func fieldName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`) }
-
-// ParseCommand checks a command with {} in its arguments. The error is a
-// [*TemplateError].
-func ParseCommand(args []string) (*Template, error) {
-	err := template.Args(args)
+// fieldOf returns the field that stands in braces, "" for the item.
+func fieldOf(hole string) (string, error) {
+	name := regexp.MustCompile(`^\.?[A-Za-z_][A-Za-z0-9_-]*$`)
 	switch {
-	case errors.Is(err, template.ErrNoItem):
-		return nil, &TemplateError{err.Error() + ", so all targets would be the same",
-			"put {} where the text of an entry belongs"}
-	case errors.Is(err, template.ErrScript):
-		return nil, &TemplateError{err.Error(), `give it to the script as an argument: sh -c 'echo "$1"' sh {}`}
-	case err != nil:
-		return nil, &TemplateError{err.Error(), "without a command, each entry is a URL, or an object with a url or a command"}
+	case hole == "":
+		return "", nil
+	case !name.MatchString(hole):
+		return "", &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}", escapedBrace}
+	case hole[0] != '.':
+		return "", &TemplateError{"braces may be empty, {}, or name a field of an entry, {.id}",
+			"did you mean {}, or {." + hole + "} for a field of an entry that is an object?"}
 	}
-	return &Template{args: args}, nil
+	return hole[1:], nil
 }
 
-// Fields returns the fields of the holes, "" for the item.
+// locate finds the places of the fields. It escapes what has to be escaped in the path of the
+// template itself: otherwise [net/url.URL] would escape all of the path again, and make slashes
+// of those in a value.
+func (t *Template) locate() error {
+	start, end := pathOf(strings.Join(t.texts, "0"))
+	for i, text := range t.texts {
+		from, to := min(max(start, 0), len(text)), min(max(end, 0), len(text))
+		t.texts[i] = text[:from] + escapeUnsafe(text[from:to]) + text[to:]
+		start, end = start-len(text)-1, end-len(text)-1
+	}
+	t.sample = strings.Join(t.texts, "0")
+	t.dots = dotSegments(t.sample)
+	at := 0
+	for _, text := range t.texts[:len(t.fields)] {
+		at += len(text)
+		if splitsEscape(t.sample[:at]) {
+			return &TemplateError{"a { of the URL stands within a character that is escaped with %", escapedBrace}
+		}
+		t.places = append(t.places, placeOf(t.sample, at))
+		at++
+	}
+	return nil
+}
+
+// Fields returns the fields of the entries that the template has, "" for the item.
 func (t *Template) Fields() []string {
 	switch {
 	case t == nil:
 		return nil
-	case t.url == nil:
+	case t.args != nil:
 		return []string{""}
 	}
 	return t.fields
@@ -89,7 +117,7 @@ func (t *Template) Batch(most int) error {
 		switch {
 		case field != "":
 			return &TemplateError{"an entry is a key here, and has no field for " + hole(field), "write {} for the entry itself"}
-		case t.lists && !t.url.TakesList(i):
+		case t.lists && t.places[i] != inPath && t.places[i] != inQuery:
 			return &TemplateError{"in the host or the port there is no room for several entries", ""}
 		}
 	}
@@ -102,25 +130,48 @@ func (t *Template) Fill(items []string) (url string, command []string, err error
 	return t.fill(func(string) ([]string, error) { return items, nil })
 }
 
-// fill returns the filled URL or command. values returns what a hole stands for.
+// fill returns the filled URL or command. values returns what a field stands for.
 func (t *Template) fill(values func(field string) ([]string, error)) (url string, command []string, err error) {
-	if t.url != nil {
-		url, err = t.url.Fill(func(hole int) ([]string, error) { return values(t.fields[hole]) })
+	if t.args == nil {
+		url, err = t.fillURL(values)
 		return url, nil, err
 	}
 	items, err := values("")
-	if err != nil {
-		return "", nil, err
+	if err == nil {
+		command, err = t.fillCommand(items)
 	}
-	for i, arg := range t.args {
-		filled, err := template.ArgList(arg, items)
-		if joined := t.lists && arg != template.Item && strings.Contains(arg, template.Item); joined && len(items) == 1 && strings.Contains(items[0], ",") {
-			err = errors.New("joins entries by commas, and this one holds a comma")
-		}
+	return "", command, err
+}
+
+// fillURL puts the values of each field into the URL, each escaped for its place, and with
+// commas between them, so that none can begin another part of the URL: it can neither leave
+// its place in the path nor add a parameter to the query, and only a field in the host or the
+// port changes these. A field that is host and port as a whole takes "host", "host:port" and
+// "[IPv6]:port". A value is always one segment of the path.
+func (t *Template) fillURL(values func(field string) ([]string, error)) (string, error) {
+	var b strings.Builder
+	b.Grow(len(t.sample) + 16*len(t.fields))
+	for i, field := range t.fields {
+		b.WriteString(t.texts[i])
+		texts, err := values(field)
 		if err != nil {
-			return "", nil, fmt.Errorf("argument %d of the command %w", i, err)
+			return "", err
 		}
-		command = append(command, filled...)
+		for j, text := range texts {
+			escaped, problem := t.places[i].escape(text)
+			if problem == "" && t.places[i] == inPath && strings.Contains(text, ".") &&
+				dotSegments(b.String()+escaped+strings.Join(t.texts[i+1:], "0")) > t.dots {
+				problem = "leads out of its place in the path"
+			}
+			if problem != "" {
+				return "", errors.New("in the URL, the text " + problem)
+			}
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			b.WriteString(escaped)
+		}
 	}
-	return "", command, nil
+	b.WriteString(t.texts[len(t.fields)])
+	return b.String(), nil
 }

@@ -67,7 +67,7 @@ func TestTemplate_Fill(t *testing.T) {
 		{"get {}", "7 -x", "argument 1 of the command begins with -, and would be read as a flag"},
 		{"get x{}", "a,b", "argument 1 of the command joins entries by commas, and this one holds a comma"},
 		{"get {}", "a,b", `["get" "a,b"]`},
-		{"http://h/{}", "..", " leads out of its place in the path"},
+		{"http://h/{}", "..", "in the URL, the text leads out of its place in the path"},
 	} {
 		parsed, err := ParseURL(test.template)
 		if !strings.Contains(test.template, "://") {

@@ -103,12 +103,12 @@ func (b *Board) crowds(keyOf func(*Row) string) []*crowd {
 	})
 }
 
-// reason returns the reason that the rows have alike, with a mark for each number that
-// differs.
+// reason returns the reason of the first row, with a mark for each number in which others
+// differ. Those that were cancelled may have had other reasons.
 func (c *crowd) reason(mark string) string {
 	text := c.rows[0].kind
 	for i, n := range c.rows[0].numbers {
-		if slices.ContainsFunc(c.rows, func(r *Row) bool { return r.numbers[i] != n }) {
+		if slices.ContainsFunc(c.rows, func(r *Row) bool { return i >= len(r.numbers) || r.numbers[i] != n }) {
 			n = mark
 		}
 		text = strings.Replace(text, numberPlace, n, 1)

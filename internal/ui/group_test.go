@@ -218,3 +218,13 @@ func TestGroupClosing_attempts(t *testing.T) {
 		}
 	}
 }
+
+// Those that were cancelled are one crowd, whatever numbers their last answers had.
+func TestGroupClosing_cancelled(t *testing.T) {
+	t.Parallel()
+	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),
+		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 3, Goal: allOf(3)})
+	if want := "poll: 2 cancelled\n"; !strings.Contains(have, want) {
+		t.Errorf("have\n%s\nwant %q in it", have, want)
+	}
+}

@@ -1,7 +1,6 @@
-package template
+package targets
 
 import (
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -9,9 +8,9 @@ import (
 	"testing"
 )
 
-// fill fills every hole with the same value.
-func (u *URL) fill(value string) (string, error) {
-	return u.Fill(func(int) ([]string, error) { return []string{value}, nil })
+// fillAll fills every field with the same value.
+func (t *Template) fillAll(value string) (string, error) {
+	return t.fillURL(func(string) ([]string, error) { return []string{value}, nil })
 }
 
 func TestFill(t *testing.T) {
@@ -80,16 +79,15 @@ func TestFill(t *testing.T) {
 		{"https://h/{}", "", "!is empty"},
 		{"https://h/?x={}", "", "!is empty"},
 		{"https://{}/", "", "!is empty"},
-		{"https://h/x", "a", "https://h/x"},
 	} {
 		u, err := ParseURL(test.template)
 		if err != nil {
 			t.Errorf("%s: %v", test.template, err)
 			continue
 		}
-		have, err := u.fill(test.value)
+		have, err := u.fillAll(test.value)
 		if err != nil {
-			have = "!" + strings.TrimPrefix(err.Error(), " ")
+			have = "!" + strings.TrimPrefix(err.Error(), "in the URL, the text ")
 		}
 		if have != test.want {
 			t.Errorf("%s with %q: have %s, want %s", test.template, test.value, have, test.want)
@@ -97,24 +95,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// A misfit says which value does not fit, and an error of a value is passed on.
-func TestFill_errors(t *testing.T) {
-	t.Parallel()
-	u, err := ParseURL("https://{ .host }/{.path}")
-	if err != nil || !slices.Equal(u.Holes(), []string{".host", ".path"}) || u.Sample() != "https://0/0" {
-		t.Fatal(err, u.Holes(), u.Sample())
-	}
-	_, err = u.Fill(func(hole int) ([]string, error) { return []string{"h", ".."}[hole : hole+1], nil })
-	if misfit, ok := errors.AsType[*Misfit](err); !ok || misfit.Hole != ".path" || err.Error() != ".path leads out of its place in the path" {
-		t.Errorf("have %v", err)
-	}
-	none := errors.New("none")
-	if _, err := u.Fill(func(int) ([]string, error) { return nil, none }); err != none {
-		t.Errorf("have %v", err)
-	}
-}
-
-func TestParseURL(t *testing.T) {
+func TestParseURL_places(t *testing.T) {
 	t.Parallel()
 	for template, want := range map[string]string{
 		"https://h/{":           "a { of the URL is not closed",
@@ -134,57 +115,59 @@ func TestParseURL(t *testing.T) {
 	}
 }
 
-func TestArgs(t *testing.T) {
+func TestParseCommand_scripts(t *testing.T) {
+	const inScript = "{} is in the script of a shell"
 	t.Parallel()
 	for _, test := range []struct {
 		args string
-		want error
+		want string
 	}{
-		{"get {}", nil},
-		{"get --name={}", nil},
-		{"get a", ErrNoItem},
-		{"get {.metadata.name}", ErrNoItem},
-		{"{} a", ErrProgram},
-		{"./{} {}", ErrProgram},
-		{"sh -c {}", ErrScript},
-		{"sh -c x{}y", ErrScript},
-		{"sh -c -- {}", ErrScript},
-		{"bash -c -x {}", ErrScript},
-		{"bash -x -c {}", ErrScript},
-		{"su -c {}", ErrScript},
-		{"bash -c -x script {}", nil},
-		{"/bin/bash -euc {} x", ErrScript},
-		{"env A=b sh -e -c {}", ErrScript},
-		{"docker exec x bash -lc {}", ErrScript},
-		{`C:\sh.exe -c {}`, ErrScript},
-		{"cmd /c {}", ErrScript},
-		{`C:\Windows\CMD.EXE /d /K echo {}`, ErrScript},
-		{"cmd.exe. /c {}", ErrScript}, // Windows sees no dots there
-		{"C:cmd /c {}", ErrScript},
-		{"cmd /cx{}", ErrScript},
-		{"cmd /d/c {}", ErrScript},
-		{"cmd /d {}", ErrScript}, // an item may be /c
-		{"wine cmd {}", nil},
-		{"wine cmd /v:on/c {}", ErrScript},
-		{"pwsh -NoProfile -c {}", ErrScript},
-		{`C:\x\PowerShell.exe Get-Item {}`, ErrScript},
-		{"ssh host pwsh -Command x{}", ErrScript},
-		{"pwsh -NoProfile -File a.ps1 {}", nil},
-		{"powershell -f a.ps1 {}", nil},
-		{"./deploy.cmd /c {}", nil},
-		{"sh -c script sh {}", nil},
-		{"sh {}", nil},
-		{"grep -c {}", nil},
-		{"sh --rc {}", nil},
-		{"sh - {}", nil},
+		{"get {}", ""},
+		{"get --name={}", ""},
+		{"get a", "no argument of the command has a {}"},
+		{"get {.metadata.name}", "no argument of the command has a {}"},
+		{"{} a", "{} is no program"},
+		{"./{} {}", "{} is no program"},
+		{"sh -c {}", inScript},
+		{"sh -c x{}y", inScript},
+		{"sh -c -- {}", inScript},
+		{"bash -c -x {}", inScript},
+		{"bash -x -c {}", inScript},
+		{"su -c {}", inScript},
+		{"bash -c -x script {}", ""},
+		{"/bin/bash -euc {} x", inScript},
+		{"env A=b sh -e -c {}", inScript},
+		{"docker exec x bash -lc {}", inScript},
+		{`C:\sh.exe -c {}`, inScript},
+		{"cmd /c {}", inScript},
+		{`C:\Windows\CMD.EXE /d /K echo {}`, inScript},
+		{"cmd.exe. /c {}", inScript}, // Windows sees no dots there
+		{"C:cmd /c {}", inScript},
+		{"cmd /cx{}", inScript},
+		{"cmd /d/c {}", inScript},
+		{"cmd /d {}", inScript}, // an item may be /c
+		{"wine cmd {}", ""},
+		{"wine cmd /v:on/c {}", inScript},
+		{"pwsh -NoProfile -c {}", inScript},
+		{`C:\x\PowerShell.exe Get-Item {}`, inScript},
+		{"ssh host pwsh -Command x{}", inScript},
+		{"pwsh -NoProfile -File a.ps1 {}", ""},
+		{"powershell -f a.ps1 {}", ""},
+		{"./deploy.cmd /c {}", ""},
+		{"sh -c script sh {}", ""},
+		{"sh {}", ""},
+		{"grep -c {}", ""},
+		{"sh --rc {}", ""},
+		{"sh - {}", ""},
 	} {
-		if have := Args(strings.Fields(test.args)); have != test.want {
-			t.Errorf("%s: have %v, want %v", test.args, have, test.want)
+		_, err := ParseCommand(strings.Fields(test.args))
+		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%s: have %v, want %q", test.args, err, test.want)
 		}
 	}
 }
 
-func TestArg(t *testing.T) {
+func TestPutItem(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ arg, item, want string }{
 		{"{}", "a b", "a b"},
@@ -200,7 +183,7 @@ func TestArg(t *testing.T) {
 		{"-a", "-b", "-a"},
 		{"", "-b", ""},
 	} {
-		have, err := Arg(test.arg, test.item)
+		have, err := putItem(test.arg, test.item)
 		if err != nil {
 			have = "!"
 		}
@@ -224,11 +207,11 @@ func FuzzFill(f *testing.F) {
 		if err != nil {
 			return
 		}
-		sample, err := url.Parse(u.Sample())
+		sample, err := url.Parse(u.sample)
 		if err != nil || strings.HasPrefix(template, "/") == (sample.Host != "") || sample.Opaque != "" {
 			return
 		}
-		filled, err := u.fill(value)
+		filled, err := u.fillAll(value)
 		if err != nil {
 			return
 		}

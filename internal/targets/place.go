@@ -1,4 +1,4 @@
-package template
+package targets
 
 import (
 	"fmt"
@@ -124,31 +124,4 @@ func escapeUnsafe(path string) string {
 func splitsEscape(text string) bool {
 	i := strings.LastIndexByte(text, '%')
 	return i >= 0 && i > len(text)-3
-}
-
-// closingBrace returns where the brace that is open at the start of s closes,
-// -1 if nowhere. Braces in quotes do not count.
-func closingBrace(s string) int {
-	depth, quote, escaped := 1, byte(0), false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case escaped:
-			escaped = false
-		case c == '\\':
-			escaped = true
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '{':
-			depth++
-		case c == '}':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
 }
