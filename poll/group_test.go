@@ -338,7 +338,7 @@ func (l *spaced) Done(place string, r poll.Result) {
 func TestGroupSpacesAttempts(t *testing.T) {
 	t.Parallel()
 	busy := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		time.Sleep(1) // until the next has asked the Limiter
+		time.Sleep(time.Nanosecond) // until the next has asked the Limiter
 		if a.Elapsed.Truncate(time.Second) == 2*time.Second {
 			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 10*time.Second))
 		}
@@ -371,7 +371,7 @@ func TestGroupSpacesAttempts(t *testing.T) {
 func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 	t.Parallel()
 	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		time.Sleep(1) // until the next has asked the Limiter
+		time.Sleep(time.Nanosecond) // until the next has asked the Limiter
 		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), 5*time.Minute))
 	}}
 	fine := once("fine", 2*time.Second, nil)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -204,6 +205,20 @@ func goalWords(n, need int, thing string) string {
 	return fmt.Sprintf("at least %d of %s", need, of)
 }
 
+// thousands is how many targets keep so much while they wait that memory counts more than time.
+const thousands = 1000
+
+// spareMemory has garbage collected more often, unless GOGC says how often: of 10,000 targets a third
+// less memory for a third more time of the processor. What it returns ends that.
+func (w World) spareMemory() (end func()) {
+	if _, isSet := w.Lookup("GOGC"); isSet {
+		return func() {}
+	}
+	const percent = 20
+	usual := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(usual) }
+}
+
 // runSeveral waits for all targets, reports what happens and writes the results to
 // stdout. The error determines the exit code.
 func (w *wait) runSeveral(ctx context.Context) error {
@@ -216,6 +231,9 @@ func (w *wait) runSeveral(ctx context.Context) error {
 	}
 	inTime, cancel := w.withDeadline(ctx)
 	defer cancel()
+	if len(g.pollers) >= thousands {
+		defer w.world.spareMemory()()
+	}
 	for event := range g.Events(ctx, w.pollers()) {
 		w.jobs.observe(event)
 		w.learns.Observe(event) // of a list
