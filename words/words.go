@@ -53,47 +53,12 @@ func Short(d time.Duration) string {
 	return Duration(d.Round(time.Second))
 }
 
-// Flag formats a duration exactly, as flags take it: "108h30m", "10m".
-func Flag(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []string{"m0s", "h0m"} {
-		if strings.HasSuffix(text, zero) {
-			text = text[:len(text)-2]
-		}
-	}
-	return text
-}
-
-// Seconds formats a duration as a number of seconds, to the millisecond unless it
-// is shorter than that.
-func Seconds(d time.Duration) string {
-	if d >= time.Millisecond && d < math.MaxInt64-time.Millisecond {
-		d = d.Round(time.Millisecond)
-	}
-	return Number(InSeconds(d))
-}
-
 // InSeconds converts to seconds. [time.Duration.Seconds] rounds twice, which shows
 // in the last digit.
 func InSeconds(d time.Duration) float64 { return float64(d) / float64(time.Second) }
 
-// WithSeconds formats a duration for people and, unless that is in seconds already,
-// adds the number of seconds: "10m (600s)".
-func WithSeconds(d time.Duration) string {
-	people, number := Duration(d), Seconds(d)+"s"
-	if people == number || d == math.MaxInt64 {
-		return people
-	}
-	return people + " (" + number + ")"
-}
-
 // Number formats a number in full, without an exponent.
 func Number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
-
-// Percent formats a ratio as a percentage, with four digits.
-func Percent(ratio float64) string {
-	return strconv.FormatFloat(100*ratio, 'g', 4, 64) + "%"
-}
 
 // Count formats a number of things: "1 attempt", "2 attempts".
 func Count(n int, noun string) string {

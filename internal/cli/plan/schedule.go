@@ -73,7 +73,7 @@ func (q *scheduleQuery) flags() argv.Flags {
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.Maybe(&q.count, argv.ParseCount(0)), Usage: "show this many"},
-		{Name: "timeout", Value: "D", Default: words.Flag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
+		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
 	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
 		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(schedule.Strategies()))), Usage: "show several strategies together"},
 		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Usage: "attempts by then, and how late an end is seen"},
@@ -117,7 +117,7 @@ func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != n
 // comparison answers with the attempts of several strategies.
 func (q *scheduleQuery) comparison(l *argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
-	p := growth("growth of the strategies, base " + words.Flag(q.config.Base))
+	p := growth("growth of the strategies, base " + asFlag(q.config.Base))
 	var all []row
 	for _, q.config.Strategy = range q.compared {
 		rows, err := q.rows(l)
@@ -209,7 +209,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 		return fmt.Sprintf("\nno attempt starts by %s; poll itself looks once just before its timeout\n", words.Duration(q.table.Timeout))
 	}
 	last := rows[len(rows)-1]
-	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), words.WithSeconds(last.At))
+	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), withSeconds(last.At))
 	if last.Earliest != last.Latest {
 		how := "on average"
 		if q.waits.Seed != nil {
@@ -220,7 +220,7 @@ func (q *scheduleQuery) totals(rows []row) string {
 	text += "\n" + describe(q.config) + "\n"
 	switch {
 	case len(rows) != q.table.Attempts:
-		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", words.Flag(q.table.Timeout))
+		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.Timeout))
 	case !q.bounded():
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}

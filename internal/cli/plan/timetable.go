@@ -67,7 +67,7 @@ func timetable(rows []row) table.Table[row] {
 		inWords := table.Column[row]{Head: head, Text: func(r row) string { return words.Duration(of(r)) }}
 		inSeconds := table.Column[row]{
 			Name: name, Value: func(r row) any { return words.InSeconds(of(r)) },
-			Head: seconds, Text: func(r row) string { return words.Seconds(of(r)) },
+			Head: seconds, Text: func(r row) string { return secondsText(of(r)) },
 		}
 		t.Columns = append(t.Columns, inWords, inSeconds)
 	}
@@ -112,7 +112,7 @@ func startOf(r row) time.Duration { return r.At }
 
 // describe names what shapes the waits.
 func describe(c schedule.Config) string {
-	parts := []string{c.Strategy, "base " + words.Flag(c.Base)}
+	parts := []string{c.Strategy, "base " + asFlag(c.Base)}
 	switch {
 	case c.Jitter == schedule.JitterDecorrelated:
 		parts = parts[1:]
@@ -123,12 +123,12 @@ func describe(c schedule.Config) string {
 	}
 	switch {
 	case c.Jitter == schedule.JitterAuto && c.Strategy == schedule.Polynomial:
-		parts = append(parts, words.Percent(backoff.RailsSpread)+" spread")
+		parts = append(parts, percent(backoff.RailsSpread)+" spread")
 	case c.Jitter != schedule.JitterAuto && c.Jitter != schedule.JitterNone:
 		parts = append(parts, c.Jitter+" jitter")
 	}
 	if c.MaxWait > 0 {
-		parts = append(parts, "no wait above "+words.Flag(c.MaxWait))
+		parts = append(parts, "no wait above "+asFlag(c.MaxWait))
 	}
 	return strings.Join(parts, ", ")
 }

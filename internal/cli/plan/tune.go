@@ -31,7 +31,7 @@ func TuneCommand() *argv.Command {
 			{Name: "wait", Value: "D", To: argv.To(&t.wait, parsePositive), Needs: "at", Usage: "the wait wanted ..."},
 			{Name: "at", Value: "D", To: argv.To(&t.at, parsePositive), Needs: "wait", Usage: "... at this time"},
 			{Name: "base", Value: "D", Default: backoff.DefaultBase.String(), To: argv.To(&t.base, parsePositive), Usage: "the first wait"},
-			{Name: "timeout", Value: "D", Default: "--at, or " + words.Flag(DefaultTimeout), To: argv.To(&t.until, parsePositive), Usage: "count the attempts until then"},
+			{Name: "timeout", Value: "D", Default: "--at, or " + asFlag(DefaultTimeout), To: argv.To(&t.until, parsePositive), Usage: "count the attempts until then"},
 			argv.HelpFlag(),
 		},
 		Conflicts: argv.Conflicting("overshoot", "wait", "at"),
@@ -119,7 +119,7 @@ func (t *tuning) text() (string, error) {
 	_, doubling, nextDoubling, err := walk(t.base, 2, until)
 	meaning := "all waits are alike"
 	if factor != 1 {
-		meaning = fmt.Sprintf("each wait is about %s of the time already waited", words.Percent(factor-1))
+		meaning = fmt.Sprintf("each wait is about %s of the time already waited", percent(factor-1))
 	}
 	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(factor))
 	if t.overshoot > 0 {
@@ -128,8 +128,8 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), words.WithSeconds(until), doubling,
-		words.WithSeconds(next), words.WithSeconds(nextDoubling), words.Flag(t.base), growth, words.Flag(until)), err
+		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(until), doubling,
+		withSeconds(next), withSeconds(nextDoubling), asFlag(t.base), growth, asFlag(until)), err
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.

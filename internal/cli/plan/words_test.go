@@ -1,0 +1,38 @@
+package plan
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		d                  time.Duration
+		number, both, flag string
+	}{
+		{0, "0", "0s", "0s"},
+		{5, "0.000000005", "5ns (0.000000005s)", "5ns"},
+		{1500 * time.Nanosecond, "0.0000015", "1.5µs (0.0000015s)", "1.5µs"},
+		{100 * time.Millisecond, "0.1", "100ms (0.1s)", "100ms"},
+		{123_456_789, "0.123", "123.457ms (0.123s)", "123.456789ms"},
+		{999_999_999, "1", "1s", "999.999999ms"},
+		{3075 * time.Millisecond, "3.075", "3.075s", "3.075s"},
+		{59_999_999_999, "60", "1m (60s)", "59.999999999s"},
+		{time.Minute, "60", "1m (60s)", "1m"},
+		{10 * time.Hour, "36000", "10h (36000s)", "10h"},
+		{4698 * time.Second, "4698", "1h18m18s (4698s)", "1h18m18s"},
+		{time.Hour + 5*time.Second, "3605", "1h5s (3605s)", "1h0m5s"},
+		{585_500 * time.Millisecond, "585.5", "9m46s (585.5s)", "9m45.5s"},
+		{390_627 * time.Second, "390627", "4d12h30m27s (390627s)", "108h30m27s"},
+		{math.MaxInt64, "9223372036.854776", "over 292 years", "2562047h47m16.854775807s"},
+	} {
+		if have := [3]string{secondsText(test.d), withSeconds(test.d), asFlag(test.d)}; have != [3]string{test.number, test.both, test.flag} {
+			t.Errorf("%d ns: have %q, want %q, %q and %q", test.d, have, test.number, test.both, test.flag)
+		}
+		if have, err := time.ParseDuration(asFlag(test.d)); have != test.d || err != nil {
+			t.Errorf("%q is read as %v, %v; want %v", asFlag(test.d), have, err, test.d)
+		}
+	}
+}
