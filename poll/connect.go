@@ -50,7 +50,7 @@ type Connect struct {
 
 // Transport returns a transport that connects as c says, for any number of probes at once:
 // it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file
-// or the route that cannot be used, or wraps [ErrProxy] and names the variable.
+// or the route that cannot be used, or names the variable of the environment that holds no proxy.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()
 	if err != nil {
@@ -163,9 +163,9 @@ func (c Connect) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}, nil
 }
 
-// ErrProxy is wrapped by the error of [Connect.Transport] if an environment variable
+// errProxy is wrapped by the error of [Connect.Transport] if an environment variable
 // should hold the URL of a proxy but does not.
-var ErrProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
+var errProxy = errors.New("is not the URL of a proxy, such as http://HOST:PORT")
 
 // checkProxies reports a variable that names no proxy: net/http would silently connect
 // without one.
@@ -191,10 +191,10 @@ func parseProxy(text string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) {
-		return nil, ErrProxy
+		return nil, errProxy
 	}
 	if _, err := strconv.ParseUint(cmp.Or(u.Port(), "0"), 10, 16); err != nil {
-		return nil, ErrProxy
+		return nil, errProxy
 	}
 	return u, nil
 }

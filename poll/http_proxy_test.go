@@ -121,7 +121,7 @@ func TestCheckProxies(t *testing.T) {
 		if test.good != (err == nil) {
 			t.Errorf("%s=%s: have %v", test.name, test.value, err)
 		}
-		if err != nil && (!errors.Is(err, ErrProxy) || !strings.HasPrefix(err.Error(), test.name+" is not") || strings.Contains(err.Error(), "s3cret")) {
+		if err != nil && (!errors.Is(err, errProxy) || !strings.HasPrefix(err.Error(), test.name+" is not") || strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s=%s: have %v", test.name, test.value, err)
 		}
 	}

@@ -112,7 +112,7 @@ func TestConnectProxy(t *testing.T) {
 		t.Errorf("direct: a proxy is asked, or %v", err)
 	}
 	for _, bad := range []string{"ftp://h", "http://", "h:8o", "http://me:s3cret%@h"} {
-		if _, err := (Connect{Proxy: bad}).Transport(); !errors.Is(err, ErrProxy) || strings.Contains(err.Error(), "s3cret") {
+		if _, err := (Connect{Proxy: bad}).Transport(); !errors.Is(err, errProxy) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: have error %v", bad, err)
 		}
 	}
