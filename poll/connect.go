@@ -49,8 +49,8 @@ type Connect struct {
 }
 
 // Transport returns a transport that connects as c says, for any number of probes at once:
-// it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file
-// or the route that cannot be used, or names the variable of the environment that holds no proxy.
+// it keeps up to 100 idle connections to a host, and 1000 in all. An error names the file,
+// the route or the variable of the environment that cannot be used.
 func (c Connect) Transport() (*http.Transport, error) {
 	config, err := c.tls()
 	if err != nil {
