@@ -18,12 +18,15 @@ const (
 // NextPage returns the path of the member by which a document says, as many APIs do, that
 // there is another page of it; "" if it has none. Of several documents the last one counts.
 func NextPage(document []byte) (member string) {
+	const deepest = 3 // such as .meta.pagination.links.next
+	if json.Valid(document) {
+		return filled(document, "", deepest, nextNames)
+	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	var last json.RawMessage
 	for doc := (json.RawMessage)(nil); decoder.Decode(&doc) == nil; {
 		last = slices.Clone(doc)
 	}
-	const deepest = 3 // such as .meta.pagination.links.next
 	return filled(last, "", deepest, nextNames)
 }
 
