@@ -44,27 +44,6 @@ func newMeter(show []*expr.Expr) meter {
 	return m
 }
 
-// A Progress follows what the answers of one run say of its progress.
-type Progress struct {
-	meter meter
-	scale scale
-}
-
-// NewProgress returns the progress by [Config.Show].
-func NewProgress(show []*expr.Expr) *Progress { return &Progress{meter: newMeter(show)} }
-
-// Share returns how much is done, from 0 to 1, by an event; false if that is not said.
-func (p *Progress) Share(ev poll.Event) (share float64, ok bool) {
-	if ev.Kind != poll.EventAttempt {
-		return 0, false
-	}
-	found := p.meter.look(ev.Observation, &p.scale)
-	if found == nil || found.label == "" {
-		return 0, false
-	}
-	return found.share, true
-}
-
 const (
 	maxShown  = 60          // columns of a value
 	maxLabel  = 13          // of done/total beside a bar
