@@ -208,7 +208,7 @@ func FuzzFill(f *testing.F) {
 			return
 		}
 		sample, err := url.Parse(u.sample)
-		if err != nil || strings.HasPrefix(template, "/") == (sample.Host != "") || sample.Opaque != "" {
+		if err != nil || strings.HasPrefix(template, "//") || strings.HasPrefix(template, "/") == (sample.Host != "") || sample.Opaque != "" {
 			return
 		}
 		filled, err := u.fillAll(value)
