@@ -242,6 +242,9 @@ func (p blockage) start(t *testing.T, first bool, timeout time.Duration, grace s
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if w, ok := s.cmd.Stdout.(*os.File); ok {
+		w.Close() // so that who reads meets the end if poll ends
+	}
 	s.find = func() int { return s.cmd.Process.Pid }
 	if first {
 		s.find = func() int { return childOf(s.cmd.Process.Pid) }
