@@ -31,26 +31,6 @@ func Memory(pid int, field string) int64 {
 	return 0
 }
 
-func Descriptors(pid int) int {
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	return len(entries)
-}
-
-// CPU returns the user and system time of a process and of the children it has waited
-// for; 0 if the process has ended.
-func CPU(pid int) time.Duration {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0
-	}
-	var ticks int64
-	for _, field := range statFields(stat)[11:15] { // utime, stime, cutime, cstime
-		n, _ := strconv.ParseInt(field, 10, 64)
-		ticks += n
-	}
-	return time.Duration(ticks) * (time.Second / 100) // USER_HZ is 100 on every architecture of Go
-}
-
 // statFields returns the fields of /proc/PID/stat from the third on. The second is the
 // name in parentheses, which may contain anything.
 func statFields(stat []byte) []string {

@@ -34,31 +34,6 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-func TestDescriptors(t *testing.T) {
-	before := Descriptors(os.Getpid())
-	file, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if have := Descriptors(os.Getpid()); have != before+1 {
-		t.Errorf("have %d, want %d", have, before+1)
-	}
-}
-
-func TestCPU(t *testing.T) {
-	t.Parallel()
-	before := CPU(os.Getpid())
-	for began := time.Now(); CPU(os.Getpid()) < before+50*time.Millisecond; {
-		if time.Since(began) > 20*time.Second {
-			t.Fatalf("it has not grown from %s", before)
-		}
-	}
-	if have := CPU(1<<22 + 1); have != 0 {
-		t.Errorf("no such process: have %s, want 0", have)
-	}
-}
-
 func TestMarked(t *testing.T) {
 	t.Parallel()
 	mark := fmt.Sprintf("POLL_PROC_TEST=%d", os.Getpid())
