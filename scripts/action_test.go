@@ -1,0 +1,203 @@
+//go:build unix
+
+package scripts
+
+import (
+	"cmp"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The step that installs takes the release of its source, and never something else instead.
+func TestAction_install(t *testing.T) {
+	t.Parallel()
+	const needsGo = "::error title=poll::there is no release for this: building poll needs Go"
+	for name, test := range map[string]struct {
+		heading, version, system string
+		damaged, hasGo           bool
+		code                     int
+		said                     string
+	}{
+		"its own release":           {heading: "## v1.2.3 (2026-12-01)", said: "poll v1.2.3"},
+		"between releases":          {heading: "## Unreleased", code: 2, said: needsGo},
+		"between releases, with Go": {heading: "## Unreleased", hasGo: true, said: "go build"},
+		"no such release":           {heading: "## v1.2.4", code: 2, said: needsGo},
+		"no release for the system": {heading: "## v1.2.3", system: "Linux riscv64", code: 2, said: needsGo},
+		"asked for":                 {heading: "## Unreleased", version: "v1.2.3", said: "poll v1.2.3"},
+		"the latest":                {heading: "## v1.0.0", version: "latest", said: "poll v1.2.3"},
+		"asked for, and not there":  {heading: "## v1.2.3", version: "v1.2.4", hasGo: true, code: 2, said: "poll v1.2.4 cannot be installed"},
+		"not what was released":     {heading: "## v1.2.3", damaged: true, hasGo: true, code: 2, said: "poll v1.2.3 cannot be installed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, url := publish(t)
+			if test.damaged {
+				r.damage(t)
+			}
+			source := t.TempDir()
+			for _, file := range []string{"scripts/action", "install.sh"} {
+				text, err := os.ReadFile(filepath.Join("..", file))
+				if err != nil {
+					t.Fatal(err)
+				}
+				write(t, filepath.Join(source, file), string(text), 0o755)
+			}
+			write(t, filepath.Join(source, "CHANGELOG.md"), "# Changelog\n\n"+test.heading+"\n\n## v1.0.0\n", 0o644)
+			path := tools(t, cmp.Or(test.system, "Linux x86_64"), "bash curl sha256sum")
+			if test.hasGo {
+				write(t, filepath.Join(path, "go"), "#!/bin/sh\necho go \"$@\"\n", 0o755)
+			}
+			cmd := exec.Command(filepath.Join(path, "bash"), filepath.Join(source, "scripts/action"), "install", filepath.Join(t.TempDir(), "poll"))
+			cmd.Env = []string{"PATH=" + path, "POLL_BASE_URL=" + url, "INPUT_VERSION=" + test.version, "no_proxy=*"}
+			if code, said := finish(t, cmd); code != test.code || !strings.Contains(said, test.said) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, said, test.code, test.said)
+			}
+		})
+	}
+}
+
+// A use is one run of the action: its exit code, its log, its outputs, and where it ran.
+type use struct {
+	code     int
+	log, dir string
+	outputs  map[string]string
+}
+
+// outputForm is "name<<end", lines, "end".
+var outputForm = regexp.MustCompile(`(?ms)^([a-z-]+)<<(end_[0-9a-f]+)\n(.*?)\n?^(end_[0-9a-f]+)$`)
+
+func runAction(t *testing.T, poll string, inputs ...string) use {
+	t.Helper()
+	u := use{dir: t.TempDir(), outputs: map[string]string{}}
+	action, err := filepath.Abs("action")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(u.dir, "outputs")
+	cmd := exec.Command(action, "run", poll)
+	cmd.Dir = u.dir
+	cmd.Env = append(os.Environ(), "GITHUB_OUTPUT="+file, "GITHUB_ACTIONS=true", "RUNNER_TEMP="+u.dir, "INPUT_INTERVAL=1ms")
+	cmd.Env = append(cmd.Env, inputs...)
+	u.code, u.log = finish(t, cmd)
+	text, _ := os.ReadFile(file)
+	for _, m := range outputForm.FindAllStringSubmatch(string(text), -1) {
+		u.outputs[m[1]] = m[3]
+	}
+	return u
+}
+
+func TestAction(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	poll := filepath.Join(t.TempDir(), "poll-action", "poll")
+	if code, said := finish(t, exec.Command("./action", "build", poll)); code != 0 {
+		t.Fatal(said)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Write([]byte(`{"state":"done","by":"` + r.Method + " " + r.Header.Get("X-One") + " " + r.Header.Get("X-Two") + `"}`))
+	}))
+	t.Cleanup(server.Close)
+	deep := strings.Repeat("[", 2000) + strings.Repeat("]", 2000)
+	for _, test := range []struct {
+		inputs []string
+		code   int
+		want   map[string]string
+	}{
+		{[]string{"INPUT_COMMAND=test $POLL_ATTEMPT = 3\necho 'it is'\necho \"done\""}, 0,
+			map[string]string{"result": "it is\ndone", "status": "SUCCESS", "exit-code": "0", "attempts": "3"}},
+		{[]string{"INPUT_COMMAND=false | cat\necho done", "INPUT_MAX_ATTEMPTS=2"}, 3, map[string]string{"result": "", "status": "NOT_READY"}},
+		{[]string{"INPUT_URL=" + server.URL, "INPUT_UNTIL=.state==\"ready\"\n.state==\"done\"\n", "INPUT_PRINT=.by", "INPUT_HEADER=X-One: 1\nX-Two: 2",
+			"INPUT_ARGS=--immediate\n--attempt-timeout\n5s"}, 0, map[string]string{"result": "GET 1 2", "reason": `.state is "done"`}},
+		{[]string{"INPUT_COMMAND=echo '{\"a\":null}'", "INPUT_PRINT=.a"}, 0, map[string]string{"result": "null"}},
+		{[]string{"INPUT_COMMAND=printf '{\\n  \"a\": 1\\n}\\n\\n'"}, 0, map[string]string{"result": "{\n  \"a\": 1\n}\n"}},
+		{[]string{"INPUT_COMMAND=true"}, 0, map[string]string{"result": "", "status": "SUCCESS"}},
+		{[]string{"INPUT_COMMAND=echo '" + deep + "'"}, 0, map[string]string{"result": deep, "attempts": "1", "reason": "exit code 0"}},
+		{[]string{`INPUT_COMMAND=echo '{"status":"x","value":1,"body":{"a":"\"},\"body\":"}}'`, "INPUT_PRINT=.body"}, 0,
+			map[string]string{"result": `{"a":"\"},\"body\":"}`, "status": "SUCCESS"}},
+		{[]string{"INPUT_URL=" + server.URL, "INPUT_ERROR_IF=.state==\"done\""}, 1, map[string]string{"result": "", "status": "ERROR", "exit-code": "1"}},
+		{[]string{"INPUT_COMMAND=false", "INPUT_TIMEOUT=200ms"}, 124, map[string]string{"status": "NOT_READY", "exit-code": "124"}},
+		{[]string{"INPUT_COMMAND=true", "INPUT_TIMEOUT=5"}, 2, map[string]string{"exit-code": "2", "status": ""}},
+		{[]string{"INPUT_COMMAND=echo '{}'", "INPUT_UNTIL=.a==1", "INPUT_STRICT=true"}, 1, map[string]string{"status": "ERROR"}},
+		{nil, 2, nil},
+		{[]string{"INPUT_COMMAND=true", "INPUT_URL=" + server.URL}, 2, nil},
+		{[]string{"INPUT_URL=touch"}, 2, nil},
+		{[]string{`INPUT_COMMAND=printf 'x\nend\nEOF\nstatus<<y\nowned\ny\n'`}, 0, // an answer sets no other output
+			map[string]string{"status": "SUCCESS", "result": "x\nend\nEOF\nstatus<<y\nowned\ny"}},
+	} {
+		t.Run(strings.Join(test.inputs, " "), func(t *testing.T) {
+			t.Parallel()
+			u := runAction(t, poll, test.inputs...)
+			if u.code != test.code {
+				t.Errorf("exit code %d, want %d\n%s", u.code, test.code, u.log)
+			}
+			for name, want := range test.want {
+				if u.outputs[name] != want {
+					t.Errorf("%s is %q, want %q\n%s", name, u.outputs[name], want, u.log)
+				}
+			}
+		})
+	}
+	t.Run("bytes that are no text", func(t *testing.T) {
+		u := runAction(t, poll, `INPUT_COMMAND=printf 'a\377b\n'`)
+		have, err := os.ReadFile(u.outputs["result-file"])
+		if err != nil || string(have) != "a\xffb\n" || u.outputs["result"] != "" || !strings.Contains(u.log, "::warning title=poll::") {
+			t.Errorf("have %q and %v\n%s", have, err, u.log)
+		}
+	})
+	for _, input := range strings.Fields("UNTIL URL PRINT HEADER TIMEOUT PRESET ARGS DATA STRICT") {
+		t.Run("nothing of "+input+" is run", func(t *testing.T) {
+			t.Parallel()
+			const value = "$(touch owned)`touch owned`'; touch owned; '\"; touch owned; \"\ntouch owned\n"
+			u := runAction(t, poll, "INPUT_"+input+"="+value, "INPUT_MAX_ATTEMPTS=1")
+			if _, err := os.Stat(filepath.Join(u.dir, "owned")); err == nil {
+				t.Error("it was run")
+			}
+		})
+	}
+}
+
+// Every input of action.yml reaches the script by the environment, no script holds an expression,
+// and every output is set.
+func TestAction_file(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	head, rest, _ := strings.Cut(text, "\noutputs:\n")
+	_, inputs, _ := strings.Cut(head, "\ninputs:\n")
+	var declared, passed []string
+	for _, m := range regexp.MustCompile(`(?m)^  ([a-z-]+):$`).FindAllStringSubmatch(inputs, -1) {
+		declared = append(declared, "INPUT_"+strings.ToUpper(strings.ReplaceAll(m[1], "-", "_"))+": ${{ inputs."+m[1]+" }}")
+	}
+	for _, m := range regexp.MustCompile(`(?m)^ +(INPUT_.*)$`).FindAllStringSubmatch(rest, -1) {
+		passed = append(passed, m[1])
+	}
+	slices.Sort(declared)
+	slices.Sort(passed)
+	if !slices.Equal(declared, passed) {
+		t.Errorf("declared %q, passed %q", declared, passed)
+	}
+	if regexp.MustCompile(`(?m)run:.*\$\{\{`).MatchString(text) {
+		t.Error("there is an expression in a script")
+	}
+	script, err := os.ReadFile("action")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`steps\.run\.outputs\.([a-z-]+)`).FindAllStringSubmatch(text, -1) {
+		if !regexp.MustCompile(`(?m)\boutput(_file)? ` + m[1] + ` `).Match(script) {
+			t.Errorf("the script does not set the output %s", m[1])
+		}
+	}
+}

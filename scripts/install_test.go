@@ -1,0 +1,234 @@
+//go:build unix
+
+// Package scripts tests what installs and runs poll elsewhere: install.sh and scripts/action.
+package scripts
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A release is a directory that is served as GitHub would.
+type release string
+
+// program is what the archives of a version hold.
+func program(version, system string) string {
+	return fmt.Sprintf("#!/bin/sh\necho 'poll %s (%s) go0'\n", version, system)
+}
+
+// publish serves v1.2.3, which is the latest, for all systems.
+func publish(t *testing.T) (release, string) {
+	t.Helper()
+	r := release(t.TempDir())
+	for _, system := range strings.Fields("linux_amd64 linux_arm64 linux_armv7 linux_386 darwin_amd64 darwin_arm64 freebsd_amd64 windows_amd64") {
+		r.pack(t, system, program("v1.2.3", system))
+	}
+	r.sumUp(t)
+	server := httptest.NewServer(http.FileServer(http.Dir(r)))
+	t.Cleanup(server.Close)
+	return r, server.URL
+}
+
+func (r release) archive(system string) string {
+	suffix := ".tar.gz"
+	if strings.HasPrefix(system, "windows") {
+		suffix = ".zip"
+	}
+	return filepath.Join(string(r), "download/v1.2.3/poll_v1.2.3_"+system+suffix)
+}
+
+// pack makes the archive for a system, of one program.
+func (r release) pack(t *testing.T, system, text string) {
+	t.Helper()
+	var packed bytes.Buffer
+	name := "poll_v1.2.3_" + system + "/poll"
+	if strings.HasPrefix(system, "windows") {
+		archive := zip.NewWriter(&packed)
+		member, _ := archive.Create(name + ".exe")
+		io.WriteString(member, text)
+		archive.Close()
+	} else {
+		compressed := gzip.NewWriter(&packed)
+		archive := tar.NewWriter(compressed)
+		archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text))})
+		io.WriteString(archive, text)
+		archive.Close()
+		compressed.Close()
+	}
+	write(t, r.archive(system), packed.String(), 0o644)
+}
+
+// sumUp makes the checksums of all archives.
+func (r release) sumUp(t *testing.T) {
+	t.Helper()
+	sums := fmt.Sprintf("%x  install.sh\n", sha256.Sum256(nil))
+	archives, _ := filepath.Glob(filepath.Join(string(r), "download/v1.2.3/poll_*"))
+	for _, path := range archives {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(data), filepath.Base(path))
+	}
+	write(t, filepath.Join(string(r), "download/v1.2.3/SHA256SUMS"), sums, 0o644)
+	write(t, filepath.Join(string(r), "latest/download/SHA256SUMS"), sums, 0o644)
+}
+
+// damage cuts an archive in the middle.
+func (r release) damage(t *testing.T) {
+	t.Helper()
+	if err := os.Truncate(r.archive("linux_amd64"), 80); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func write(t *testing.T, path, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tools returns a directory for PATH with what install.sh cannot do without, and more, on a
+// system such as "Linux x86_64". What is not here skips the test.
+func tools(t *testing.T, system, more string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, tool := range strings.Fields("cat chmod cut dirname gzip head id mkdir mv rm sed sh tail tar " + more) {
+		path, err := exec.LookPath(tool)
+		if err != nil {
+			t.Skip(err)
+		}
+		if err := os.Symlink(path, filepath.Join(dir, tool)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kernel, machine, _ := strings.Cut(system, " ")
+	write(t, filepath.Join(dir, "uname"), fmt.Sprintf("#!/bin/sh\ncase $1 in -s) echo %s ;; -m) echo %s ;; esac\n", kernel, machine), 0o755)
+	return dir
+}
+
+// finish runs a command to its end.
+func finish(t *testing.T, cmd *exec.Cmd) (code int, said string) {
+	t.Helper()
+	out, err := cmd.CombinedOutput()
+	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+// wantFile wants a directory with this file only.
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	have, err := os.ReadFile(path)
+	entries, _ := os.ReadDir(filepath.Dir(path))
+	if err != nil || string(have) != want || len(entries) != 1 {
+		t.Errorf("%s is %q with %v among %v, want %q alone", path, have, err, entries, want)
+	}
+}
+
+func TestInstall(t *testing.T) {
+	t.Parallel()
+	type change = func(*testing.T, release)
+	const usual = "curl sha256sum"
+	script, err := os.ReadFile("../install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		system, tools, args string
+		shell               string // not sh
+		cut                 int    // bytes that are missing at the end of the script
+		change              change
+		code                int
+		said                string
+	}{
+		{system: "Linux x86_64", tools: usual, said: "poll v1.2.3 (linux_amd64)"},
+		{system: "Linux x86_64", tools: usual, shell: "dash", said: "(linux_amd64)"},
+		{system: "Linux x86_64", tools: usual, shell: "bash", said: "(linux_amd64)"},
+		{system: "Linux x86_64", tools: usual, shell: "busybox sh", said: "(linux_amd64)"},
+		{system: "Linux x86_64", tools: usual, cut: len("main \"$@\"\n")},
+		{system: "Linux x86_64", tools: usual, cut: len(script) / 2, code: 2},
+		{system: "Linux x86_64", tools: "wget shasum", said: "is not in PATH"},
+		{system: "Linux x86_64", tools: "curl openssl", said: "(linux_amd64)"},
+		{system: "Linux aarch64", tools: usual, said: "(linux_arm64)"},
+		{system: "Linux armv7l", tools: usual, said: "(linux_armv7)"},
+		{system: "Linux armv8l", tools: usual, said: "(linux_armv7)"}, // 32 bits on a newer processor
+		{system: "Linux i686", tools: usual, said: "(linux_386)"},
+		{system: "Darwin arm64", tools: usual, said: "(darwin_arm64)"},
+		{system: "FreeBSD amd64", tools: usual, said: "(freebsd_amd64)"},
+		{system: "MINGW64_NT-10.0-20348 x86_64", tools: usual + " unzip", said: "(windows_amd64)"},
+		{system: "Linux riscv64", tools: usual, code: 3, said: "no release for Linux on riscv64"},
+		{system: "SunOS i86pc", tools: usual, code: 3, said: "no release for SunOS"},
+		{system: "FreeBSD arm64", tools: usual, code: 3, said: "no archive for freebsd_arm64"},
+		{system: "Linux x86_64", tools: usual, args: "--version=v1.2.3", said: "v1.2.3"},
+		{system: "Linux x86_64", tools: usual, args: "--version 1.2.3", said: "v1.2.3"},
+		{system: "Linux x86_64", tools: usual, args: "--version v1.2.4", code: 3, said: "there is no http"},
+		{system: "Linux x86_64", tools: "wget sha256sum", args: "--version v1.2.4", code: 3, said: "there is no http"},
+		{system: "Linux x86_64", tools: "sha256sum", code: 1, said: "this needs curl or wget, and there is none"},
+		{system: "Linux x86_64", tools: "curl", code: 1, said: "this needs sha256sum or shasum or openssl, and there is none"},
+		{system: "Linux x86_64", tools: usual, args: "--version main", code: 2, said: "neither latest nor a version"},
+		{system: "Linux x86_64", tools: usual, args: "--to", code: 2, said: "--to needs a value"},
+		{system: "Linux x86_64", tools: usual, args: "-x", code: 2, said: "what is -x?"},
+		{system: "Linux x86_64", tools: usual, args: "--to /dev/null/bin", code: 1, said: "choose another with --to"},
+		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.damage(t) }, code: 1, said: "is not what was released"},
+		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.damage(t); r.sumUp(t) }, code: 1, said: "cannot unpack"},
+		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { os.Remove(r.archive("linux_amd64")) }, code: 3, said: "there is no "},
+		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", program("v1.2.2", "")); r.sumUp(t) },
+			code: 1, said: "the program is not poll v1.2.3, but: poll v1.2.2"},
+		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", "#!/bin/sh\necho no\nexit 1\n"); r.sumUp(t) },
+			code: 1, said: "the program does not run here: no"},
+		{system: "Linux x86_64", tools: usual, args: "--version v1.3.0", change: func(t *testing.T, r release) { os.Symlink("v1.2.3", string(r)+"/download/v1.3.0") },
+			code: 1, said: "the release v1.3.0 says that it is v1.2.3"},
+	} {
+		t.Run(test.said, func(t *testing.T) {
+			t.Parallel()
+			r, url := publish(t)
+			if test.change != nil {
+				test.change(t, r)
+			}
+			to := filepath.Join(t.TempDir(), "poll")
+			if strings.HasPrefix(test.system, "MINGW") {
+				to += ".exe"
+			}
+			write(t, to, "the program before\n", 0o755)
+			// It comes through a pipe, and does nothing before it is whole.
+			line := strings.Fields(cmp.Or(test.shell, "sh") + " -s -- --to=" + filepath.Dir(to) + " " + test.args)
+			if _, err := exec.LookPath(line[0]); err != nil {
+				t.Skip(err)
+			}
+			cmd := exec.Command(line[0], line[1:]...)
+			cmd.Stdin = bytes.NewReader(script[:len(script)-test.cut])
+			cmd.Env = []string{"PATH=" + tools(t, test.system, test.tools), "POLL_BASE_URL=" + url, "HOME=/nowhere", "no_proxy=*"}
+			code, said := finish(t, cmd)
+			if code != test.code || !strings.Contains(said, test.said) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, said, test.code, test.said)
+			}
+			want := "the program before\n"
+			if code == 0 && test.cut == 0 {
+				_, system, _ := strings.Cut(said, " (")
+				system, _, _ = strings.Cut(system, ")")
+				want = program("v1.2.3", system)
+			}
+			wantFile(t, to, want)
+		})
+	}
+}
