@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -230,5 +231,25 @@ func TestInstall(t *testing.T) {
 			}
 			wantFile(t, to, want)
 		})
+	}
+}
+
+// A released program says the version of its archive, which install.sh looks for.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	config, err := os.ReadFile("../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile(`ldflags: \["(.*)"\]`).FindStringSubmatch(strings.ReplaceAll(string(config), "{{.Version}}", "1.2.3-rc1"))
+	if m == nil || !strings.Contains(string(config), `name_template: "poll_v{{.Version}}_{{.Os}}_{{.Arch}}{{with .Arm}}v{{.}}{{end}}"`) {
+		t.Fatal("there are no ldflags, or archives have another name")
+	}
+	poll := filepath.Join(t.TempDir(), "poll.exe")
+	if code, said := finish(t, exec.Command("go", "build", "-ldflags="+m[1], "-o", poll, "..")); code != 0 {
+		t.Fatal(said)
+	}
+	if _, said := finish(t, exec.Command(poll, "--version")); !strings.HasPrefix(said, "poll v1.2.3-rc1 ") {
+		t.Errorf("it says %q", said)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // release is the version of a released program, "v1.2.3". Only the linker sets it,
-// for scripts/release.
+// for .goreleaser.yaml.
 var release string
 
 // version returns the version of the release, or else of the module, and the
