@@ -115,10 +115,8 @@ install() {
 	*) fetch "$base/download/$version/SHA256SUMS" "$work/SHA256SUMS" ;;
 	esac
 	find_archive
-	directory=${archive%.tar.gz}
-	directory=${directory%.zip}
-	found=${directory#poll_}
-	found=${found%"_$system"}
+	found=${archive#poll_}
+	found=${found%"_$system".*}
 	case $version in
 	latest | "$found") ;;
 	*) fail 1 "the release $version says that it is $found" ;;
@@ -127,19 +125,20 @@ install() {
 	have_sum=$(checksum "$work/$archive")
 	[ "$have_sum" = "$sum" ] || fail 1 "$archive is not what was released: its SHA-256 is $have_sum, not $sum"
 
-	unpack "$work/$archive" "$work"
+	mkdir "$work/files"
+	unpack "$work/$archive" "$work/files"
 	case $system in
 	windows_*) program=poll.exe ;;
 	*) program=poll ;;
 	esac
-	chmod 755 "$work/$directory/$program"
-	says=$("$work/$directory/$program" --version 2>&1) || fail 1 "the program does not run here: $says"
+	chmod 755 "$work/files/$program"
+	says=$("$work/files/$program" --version 2>&1) || fail 1 "the program does not run here: $says"
 	case $says in
 	"poll $found "*) ;;
 	*) fail 1 "the program is not poll $found, but: $says" ;;
 	esac
 	[ ! -d "$to/$program" ] || fail 1 "$to/$program is a directory"
-	mv -f "$work/$directory/$program" "$to/$program"
+	mv -f "$work/files/$program" "$to/$program"
 	echo "$to/$program: $says"
 	case :$PATH: in
 	*":$to:"*) ;;

@@ -56,16 +56,15 @@ func (r release) archive(system string) string {
 func (r release) pack(t *testing.T, system, text string) {
 	t.Helper()
 	var packed bytes.Buffer
-	name := "poll_v1.2.3_" + system + "/poll"
 	if strings.HasPrefix(system, "windows") {
 		archive := zip.NewWriter(&packed)
-		member, _ := archive.Create(name + ".exe")
+		member, _ := archive.Create("poll.exe")
 		io.WriteString(member, text)
 		archive.Close()
 	} else {
 		compressed := gzip.NewWriter(&packed)
 		archive := tar.NewWriter(compressed)
-		archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o755, Size: int64(len(text))})
+		archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "poll", Mode: 0o755, Size: int64(len(text))})
 		io.WriteString(archive, text)
 		archive.Close()
 		compressed.Close()
