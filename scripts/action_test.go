@@ -3,7 +3,6 @@
 package scripts
 
 import (
-	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,54 +13,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// The step that installs takes the release of its source, and never something else instead.
-func TestAction_install(t *testing.T) {
-	t.Parallel()
-	const needsGo = "::error title=poll::there is no release for this: building poll needs Go"
-	for name, test := range map[string]struct {
-		heading, version, system string
-		damaged, hasGo           bool
-		code                     int
-		said                     string
-	}{
-		"its own release":           {heading: "## v1.2.3 (2026-12-01)", said: "poll v1.2.3"},
-		"between releases":          {heading: "## Unreleased", code: 2, said: needsGo},
-		"between releases, with Go": {heading: "## Unreleased", hasGo: true, said: "go build"},
-		"no such release":           {heading: "## v1.2.4", code: 2, said: needsGo},
-		"no release for the system": {heading: "## v1.2.3", system: "Linux riscv64", code: 2, said: needsGo},
-		"asked for":                 {heading: "## Unreleased", version: "v1.2.3", said: "poll v1.2.3"},
-		"the latest":                {heading: "## v1.0.0", version: "latest", said: "poll v1.2.3"},
-		"asked for, and not there":  {heading: "## v1.2.3", version: "v1.2.4", hasGo: true, code: 2, said: "poll v1.2.4 cannot be installed"},
-		"not what was released":     {heading: "## v1.2.3", damaged: true, hasGo: true, code: 2, said: "poll v1.2.3 cannot be installed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, url := publish(t)
-			if test.damaged {
-				r.damage(t)
-			}
-			source := t.TempDir()
-			for _, file := range []string{"scripts/action", "install.sh"} {
-				text, err := os.ReadFile(filepath.Join("..", file))
-				if err != nil {
-					t.Fatal(err)
-				}
-				write(t, filepath.Join(source, file), string(text), 0o755)
-			}
-			write(t, filepath.Join(source, "CHANGELOG.md"), "# Changelog\n\n"+test.heading+"\n\n## v1.0.0\n", 0o644)
-			path := tools(t, cmp.Or(test.system, "Linux x86_64"), "bash curl sha256sum")
-			if test.hasGo {
-				write(t, filepath.Join(path, "go"), "#!/bin/sh\necho go \"$@\"\n", 0o755)
-			}
-			cmd := exec.Command(filepath.Join(path, "bash"), filepath.Join(source, "scripts/action"), "install", filepath.Join(t.TempDir(), "poll"))
-			cmd.Env = []string{"PATH=" + path, "POLL_BASE_URL=" + url, "INPUT_VERSION=" + test.version, "no_proxy=*"}
-			if code, said := finish(t, cmd); code != test.code || !strings.Contains(said, test.said) {
-				t.Errorf("exit code %d and %q, want %d and %q", code, said, test.code, test.said)
-			}
-		})
-	}
-}
 
 // A use is one run of the action: its exit code, its log, its outputs, and where it ran.
 type use struct {

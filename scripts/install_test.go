@@ -88,8 +88,8 @@ func (r release) sumUp(t *testing.T) {
 	write(t, filepath.Join(string(r), "latest/download/SHA256SUMS"), sums, 0o644)
 }
 
-// damage cuts an archive in the middle.
-func (r release) damage(t *testing.T) {
+// damaged cuts an archive in the middle.
+func (r release) damaged(t *testing.T) {
 	t.Helper()
 	if err := os.Truncate(r.archive("linux_amd64"), 80); err != nil {
 		t.Fatal(err)
@@ -104,6 +104,22 @@ func write(t *testing.T, path, text string, mode os.FileMode) {
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// actionLine is the step of the action that installs, in a source whose list of changes begins with
+// a heading.
+func actionLine(t *testing.T, heading, to string) []string {
+	t.Helper()
+	source := t.TempDir()
+	for _, file := range []string{"scripts/action", "install.sh"} {
+		text, err := os.ReadFile("../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(source, file), string(text), 0o755)
+	}
+	write(t, filepath.Join(source, "CHANGELOG.md"), "# Changelog\n\n"+heading+"\n\n## v1.0.0\n", 0o644)
+	return []string{"bash", filepath.Join(source, "scripts/action"), "install", to}
 }
 
 // tools returns a directory for PATH with what install.sh cannot do without, and more, on a
@@ -147,57 +163,67 @@ func wantFile(t *testing.T, path, want string) {
 
 func TestInstall(t *testing.T) {
 	t.Parallel()
-	type change = func(*testing.T, release)
-	const usual = "curl sha256sum"
+	const needsGo = "::error title=poll::there is no release for this: building poll needs Go"
 	script, err := os.ReadFile("../install.sh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		system, tools, args string
+		system, tools, args string // by default Linux x86_64, with curl and sha256sum
 		shell               string // not sh
 		cut                 int    // bytes that are missing at the end of the script
-		change              change
+		action, version     string // the heading of the action's changes, and the version that it is asked for
+		hasGo               bool
+		change              func(*testing.T, release)
 		code                int
 		said                string
 	}{
-		{system: "Linux x86_64", tools: usual, said: "poll v1.2.3 (linux_amd64)"},
-		{system: "Linux x86_64", tools: usual, shell: "dash", said: "(linux_amd64)"},
-		{system: "Linux x86_64", tools: usual, shell: "bash", said: "(linux_amd64)"},
-		{system: "Linux x86_64", tools: usual, shell: "busybox sh", said: "(linux_amd64)"},
-		{system: "Linux x86_64", tools: usual, cut: len("main \"$@\"\n")},
-		{system: "Linux x86_64", tools: usual, cut: len(script) / 2, code: 2},
-		{system: "Linux x86_64", tools: "wget shasum", said: "is not in PATH"},
-		{system: "Linux x86_64", tools: "curl openssl", said: "(linux_amd64)"},
-		{system: "Linux aarch64", tools: usual, said: "(linux_arm64)"},
-		{system: "Linux armv7l", tools: usual, said: "(linux_armv7)"},
-		{system: "Linux armv8l", tools: usual, said: "(linux_armv7)"}, // 32 bits on a newer processor
-		{system: "Linux i686", tools: usual, said: "(linux_386)"},
-		{system: "Darwin arm64", tools: usual, said: "(darwin_arm64)"},
-		{system: "FreeBSD amd64", tools: usual, said: "(freebsd_amd64)"},
-		{system: "MINGW64_NT-10.0-20348 x86_64", tools: usual + " unzip", said: "(windows_amd64)"},
-		{system: "Linux riscv64", tools: usual, code: 3, said: "no release for Linux on riscv64"},
-		{system: "SunOS i86pc", tools: usual, code: 3, said: "no release for SunOS"},
-		{system: "FreeBSD arm64", tools: usual, code: 3, said: "no archive for freebsd_arm64"},
-		{system: "Linux x86_64", tools: usual, args: "--version=v1.2.3", said: "v1.2.3"},
-		{system: "Linux x86_64", tools: usual, args: "--version 1.2.3", said: "v1.2.3"},
-		{system: "Linux x86_64", tools: usual, args: "--version v1.2.4", code: 3, said: "there is no http"},
-		{system: "Linux x86_64", tools: "wget sha256sum", args: "--version v1.2.4", code: 3, said: "there is no http"},
-		{system: "Linux x86_64", tools: "sha256sum", code: 1, said: "this needs curl or wget, and there is none"},
-		{system: "Linux x86_64", tools: "curl", code: 1, said: "this needs sha256sum or shasum or openssl, and there is none"},
-		{system: "Linux x86_64", tools: usual, args: "--version main", code: 2, said: "neither latest nor a version"},
-		{system: "Linux x86_64", tools: usual, args: "--to", code: 2, said: "--to needs a value"},
-		{system: "Linux x86_64", tools: usual, args: "-x", code: 2, said: "what is -x?"},
-		{system: "Linux x86_64", tools: usual, args: "--to /dev/null/bin", code: 1, said: "choose another with --to"},
-		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.damage(t) }, code: 1, said: "is not what was released"},
-		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.damage(t); r.sumUp(t) }, code: 1, said: "cannot unpack"},
-		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { os.Remove(r.archive("linux_amd64")) }, code: 3, said: "there is no "},
-		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", program("v1.2.2", "")); r.sumUp(t) },
+		{said: "poll v1.2.3 (linux_amd64)"},
+		{shell: "dash", said: "(linux_amd64)"},
+		{shell: "bash", said: "(linux_amd64)"},
+		{shell: "busybox sh", said: "(linux_amd64)"},
+		{cut: len("main \"$@\"\n")},
+		{cut: len(script) / 2, code: 2},
+		{tools: "wget shasum", said: "is not in PATH"},
+		{tools: "curl openssl", said: "(linux_amd64)"},
+		{system: "Linux aarch64", said: "(linux_arm64)"},
+		{system: "Linux armv7l", said: "(linux_armv7)"},
+		{system: "Linux armv8l", said: "(linux_armv7)"}, // 32 bits on a newer processor
+		{system: "Linux i686", said: "(linux_386)"},
+		{system: "Darwin arm64", said: "(darwin_arm64)"},
+		{system: "FreeBSD amd64", said: "(freebsd_amd64)"},
+		{system: "MINGW64_NT-10.0-20348 x86_64", tools: "curl sha256sum unzip", said: "(windows_amd64)"},
+		{system: "Linux riscv64", code: 3, said: "no release for Linux on riscv64"},
+		{system: "SunOS i86pc", code: 3, said: "no release for SunOS"},
+		{system: "FreeBSD arm64", code: 3, said: "no archive for freebsd_arm64"},
+		{args: "--version=v1.2.3", said: "v1.2.3"},
+		{args: "--version 1.2.3", said: "v1.2.3"},
+		{args: "--version v1.2.4", code: 3, said: "there is no http"},
+		{tools: "wget sha256sum", args: "--version v1.2.4", code: 3, said: "there is no http"},
+		{tools: "sha256sum", code: 1, said: "this needs curl or wget, and there is none"},
+		{tools: "curl", code: 1, said: "this needs sha256sum or shasum or openssl, and there is none"},
+		{args: "--version main", code: 2, said: "neither latest nor a version"},
+		{args: "--to", code: 2, said: "--to needs a value"},
+		{args: "-x", code: 2, said: "what is -x?"},
+		{args: "--to /dev/null/bin", code: 1, said: "choose another with --to"},
+		{change: func(t *testing.T, r release) { r.damaged(t) }, code: 1, said: "is not what was released"},
+		{change: func(t *testing.T, r release) { r.damaged(t); r.sumUp(t) }, code: 1, said: "cannot unpack"},
+		{change: func(t *testing.T, r release) { os.Remove(r.archive("linux_amd64")) }, code: 3, said: "there is no "},
+		{change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", program("v1.2.2", "")); r.sumUp(t) },
 			code: 1, said: "the program is not poll v1.2.3, but: poll v1.2.2"},
-		{system: "Linux x86_64", tools: usual, change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", "#!/bin/sh\necho no\nexit 1\n"); r.sumUp(t) },
+		{change: func(t *testing.T, r release) { r.pack(t, "linux_amd64", "#!/bin/sh\necho no\nexit 1\n"); r.sumUp(t) },
 			code: 1, said: "the program does not run here: no"},
-		{system: "Linux x86_64", tools: usual, args: "--version v1.3.0", change: func(t *testing.T, r release) { os.Symlink("v1.2.3", string(r)+"/download/v1.3.0") },
+		{args: "--version v1.3.0", change: func(t *testing.T, r release) { os.Symlink("v1.2.3", string(r)+"/download/v1.3.0") },
 			code: 1, said: "the release v1.3.0 says that it is v1.2.3"},
+		{action: "## v1.2.3 (2026-12-01)", said: "(linux_amd64)"},
+		{action: "## Unreleased", version: "v1.2.3", said: "(linux_amd64)"},
+		{action: "## v1.0.0", version: "latest", said: "(linux_amd64)"},
+		{action: "## Unreleased", code: 2, said: needsGo},
+		{action: "## Unreleased", hasGo: true, said: "go build"},
+		{action: "## v1.2.4", code: 2, said: needsGo},
+		{action: "## v1.2.3", system: "Linux riscv64", code: 2, said: needsGo},
+		{action: "## v1.2.3", version: "v1.2.4", hasGo: true, code: 2, said: "poll v1.2.4 cannot be installed"},
+		{action: "## v1.2.3", change: func(t *testing.T, r release) { r.damaged(t) }, code: 2, said: "poll v1.2.3 cannot be installed"},
 	} {
 		t.Run(test.said, func(t *testing.T) {
 			t.Parallel()
@@ -212,19 +238,25 @@ func TestInstall(t *testing.T) {
 			write(t, to, "the program before\n", 0o755)
 			// It comes through a pipe, and does nothing before it is whole.
 			line := strings.Fields(cmp.Or(test.shell, "sh") + " -s -- --to=" + filepath.Dir(to) + " " + test.args)
+			if test.action != "" {
+				line = actionLine(t, test.action, to)
+			}
 			if _, err := exec.LookPath(line[0]); err != nil {
 				t.Skip(err)
 			}
+			path := tools(t, cmp.Or(test.system, "Linux x86_64"), cmp.Or(test.tools, "curl sha256sum"))
+			if test.hasGo {
+				write(t, filepath.Join(path, "go"), "#!/bin/sh\necho go \"$@\"\n", 0o755)
+			}
 			cmd := exec.Command(line[0], line[1:]...)
 			cmd.Stdin = bytes.NewReader(script[:len(script)-test.cut])
-			cmd.Env = []string{"PATH=" + tools(t, test.system, test.tools), "POLL_BASE_URL=" + url, "HOME=/nowhere", "no_proxy=*"}
+			cmd.Env = []string{"PATH=" + path, "POLL_BASE_URL=" + url, "INPUT_VERSION=" + test.version, "HOME=/nowhere", "no_proxy=*"}
 			code, said := finish(t, cmd)
 			if code != test.code || !strings.Contains(said, test.said) {
 				t.Errorf("exit code %d and %q, want %d and %q", code, said, test.code, test.said)
 			}
 			want := "the program before\n"
-			if code == 0 && test.cut == 0 {
-				_, system, _ := strings.Cut(said, " (")
+			if _, system, ok := strings.Cut(said, "poll v1.2.3 ("); ok && code == 0 {
 				system, _, _ = strings.Cut(system, ")")
 				want = program("v1.2.3", system)
 			}
