@@ -13,17 +13,16 @@ import (
 	"time"
 )
 
-// Memory returns a size of a process in bytes: VmHWM, the peak resident size, or
-// VmRSS, the current one; 0 if the process has ended. The figure from wait4(2) is
-// useless: it counts the parent before the exec.
-func Memory(pid int, field string) int64 {
+// Memory returns the peak resident size of a process in bytes, 0 if it has ended. The
+// figure from wait4(2) is useless: it counts the parent before the exec.
+func Memory(pid int) int64 {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), field+":"); ok {
+		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
 			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
 			return kib << 10
 		}
@@ -31,19 +30,13 @@ func Memory(pid int, field string) int64 {
 	return 0
 }
 
-// statFields returns the fields of /proc/PID/stat from the third on. The second is the
-// name in parentheses, which may contain anything.
-func statFields(stat []byte) []string {
-	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-}
-
 // A Process is described by /proc.
 type Process struct {
-	PID, Group int
-	Name       string
+	PID  int
+	Name string
 }
 
-func (p Process) String() string { return fmt.Sprintf("%s (%d of group %d)", p.Name, p.PID, p.Group) }
+func (p Process) String() string { return fmt.Sprintf("%s (%d)", p.Name, p.PID) }
 
 // Marked returns the live processes with this NAME=VALUE in their environment. Killed
 // ones may take a moment to disappear, so it looks twice.
@@ -80,10 +73,9 @@ func look(pid int) (p Process, alive bool) {
 	if err != nil {
 		return p, false
 	}
-	fields := statFields(stat) // state, ppid, pgrp ...
-	p = Process{PID: pid, Name: string(stat[bytes.IndexByte(stat, '(')+1 : bytes.LastIndexByte(stat, ')')])}
-	p.Group, _ = strconv.Atoi(fields[2])
-	return p, fields[0] != "Z" && fields[0] != "X"
+	name := bytes.LastIndexByte(stat, ')') // it stands in parentheses, and may contain anything
+	p = Process{PID: pid, Name: string(stat[bytes.IndexByte(stat, '(')+1 : name])}
+	return p, !bytes.ContainsAny(stat[name+2:name+3], "ZX")
 }
 
 // A Gauge watches the memory of a process until stopped.
@@ -99,11 +91,11 @@ func WatchMemory(pid int) *Gauge {
 		tick := time.NewTicker(2 * time.Millisecond)
 		defer tick.Stop()
 		for {
-			peak = max(peak, Memory(pid, "VmHWM"))
+			peak = max(peak, Memory(pid))
 			select {
 			case <-tick.C:
 			case <-g.quit:
-				g.peak <- max(peak, Memory(pid, "VmHWM"))
+				g.peak <- max(peak, Memory(pid))
 				return
 			}
 		}
