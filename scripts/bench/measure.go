@@ -168,7 +168,7 @@ func stopped(line []string) (float64, error) {
 		return 0, err
 	}
 	for began := time.Now(); len(proc.Marked(mark)) < 1+2*hanging; time.Sleep(20 * time.Millisecond) {
-		if time.Since(began) > 20*time.Second {
+		if time.Since(began) > time.Minute {
 			cmd.Process.Kill()
 			return 0, fmt.Errorf("there are %d processes, not %d", len(proc.Marked(mark)), 1+2*hanging)
 		}

@@ -84,7 +84,7 @@ func (b *workshop) works() []work {
 	}, {
 		name: "10,000 targets, the first looks", measure: b.firstLooks, unit: s, limit: limit{cost: 1.5},
 		about: "time from the start until all have been asked, 50 requests at once, beside a pool of 50 workers that judges and prints nothing",
-		gap:   "the server takes its share of the cores",
+		gap:   "poll checks all targets before the first request, and judges each answer; the server takes its share of the cores",
 		poll:  poll(strings.Replace(list, "--interval 0", "--interval 20s", 1)), floor: floor("many 10000 N# " + url + "/"),
 	}, {
 		name: "10,000 targets, memory", measure: peak(5), unit: mib, limit: limit{cost: 64}, about: "peak of resident memory in five looks at each",
