@@ -36,7 +36,7 @@ func page(results []result) []byte {
 	b.WriteString("\n")
 	for _, r := range results {
 		if !r.kept() {
-			fmt.Fprintf(&b, "The limit of %s is not met: %s.\n", r.name, r.gap)
+			fmt.Fprintf(&b, "- The limit of %s is not met: %s.\n", r.name, r.gap)
 		}
 	}
 	b.WriteString("\nWhat is measured, where `-q` is left out of poll's line:\n\n")
