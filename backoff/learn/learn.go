@@ -1,21 +1,3 @@
-// Package learn schedules attempts around the time at which past runs suggest
-// that an operation will end.
-//
-// [Fit] turns the durations of past runs into a [Model], which is a
-// [backoff.Schedule]: attempts are rare while the end is unlikely, frequent when
-// past runs ended, and rarer and rarer once a run has outlived them all. The wait
-// depends only on the past runs and on the age of the current one, so a wait that
-// is resumed needs no state.
-//
-// The duration of the next run is forecast by eight experts, each a mixture of log-normal
-// kernels, one for each run, and of a broad component that assumes nothing. They differ in
-// how soon they forget, and in the width of the kernels. Each counts by how likely it found the runs so
-// far (Herbster & Warmuth, "Tracking the Best Expert", Machine Learning 32, 1998). A run
-// that was given up counts as longer than its age.
-//
-// The attempts are those that cost least, together with the delay that they leave, if the
-// forecast is right: the optimum checking schedule of Barlow, Hunter & Proschan (J. SIAM
-// 11, 1963), found by dynamic programming.
 package learn
 
 import (

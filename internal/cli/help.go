@@ -78,9 +78,9 @@ var topics = [][2]string{
 	{"conditions", "the language of --until and its kin, by examples"},
 	{"waiting", "how waits grow, and how to choose them"},
 	{"many", "waiting for several targets"},
-	{"fleet", "many processes that are polite together"},
-	{"exit-codes", "what a script can tell by the exit code"},
-	{"environment", "the variables that poll reads and sets"},
+	{"resume", "one wait over several runs"},
+	{"fleet", "many processes that share one limit"},
+	{"scripts", "exit codes, output, variables"},
 }
 
 func topicNames() []string {

@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func pages(t *testing.T) []string {
 
 // TestReadme runs the examples of README.md and of pages in docs, each in a shell and
 // a directory of its own: blocks that begin with ```console, and what begins with "poll"
-// in blocks of make, YAML and ini.
+// in blocks of make, YAML, HCL and ini.
 //
 //   - "$ " begins a command, "> " continues it. All other lines are what the
 //     commands print on stdout, to the letter. stderr is not compared; a block
@@ -74,7 +75,7 @@ func TestReadme(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]int{"console": 27, "make": 1, "yaml": 4, "ini": 1}
+	want := map[string]int{"console": 50, "make": 1, "yaml": 9, "hcl": 1, "ini": 1}
 	for language, n := range want {
 		if run[language] < n {
 			t.Errorf("%d examples in blocks of %s, want at least %d", run[language], language, n)
@@ -119,6 +120,14 @@ func (b block) examples(t *testing.T) []example {
 		return []example{consoleExample(b.text)}
 	case "make":
 		scripts = []string{"cat >Makefile <<'END'\n" + b.text + "END\nmake --silent"}
+	case "hcl":
+		for _, found := range regexp.MustCompile(`command = ("poll .*")`).FindAllStringSubmatch(b.text, -1) {
+			script, err := strconv.Unquote(found[1])
+			if err != nil {
+				t.Errorf("line %d: %v", b.line, err)
+			}
+			scripts = append(scripts, script)
+		}
 	case "ini":
 		for line := range strings.Lines(b.text) {
 			if command, ok := strings.CutPrefix(line, "ExecStartPre="); ok {
@@ -230,6 +239,12 @@ const (
 	exampleDB  = "tcp://db.example.com:5432"
 )
 
+// realAPIs are where the examples for known APIs look; the same server stands for them.
+var realAPIs = []string{
+	"https://api.github.com", "https://gitlab.example.com", "https://management.azure.com", "https://run.googleapis.com",
+	"https://app.terraform.io", "https://awx.example.com",
+}
+
 // runBlock runs a script of a Unix shell in a fresh world and returns what it printed.
 func runBlock(t *testing.T, world *txtar.Archive, script string) string {
 	t.Helper()
@@ -253,7 +268,11 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	}
 	t.Cleanup(httpscript.Start(listener, answer).Close)
 	addr := listener.Addr().String()
-	here := strings.NewReplacer(exampleAPI, "http://"+addr, exampleDB, "tcp://"+addr)
+	places := []string{exampleAPI, "http://" + addr, exampleDB, "tcp://" + addr}
+	for _, api := range realAPIs {
+		places = append(places, api, "http://"+addr)
+	}
+	here := strings.NewReplacer(places...)
 	there := strings.NewReplacer("http://"+addr, exampleAPI, "tcp://"+addr, exampleDB)
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -269,6 +288,7 @@ func runIn(t *testing.T, world *txtar.Archive, script string, command func(dir, 
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Env, "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "HOME="+dir, "TMPDIR="+dir, "GORACE="+raceAtOnce,
 		"POLL_EXPECT=1", // or a list that is done is looked at again after 5 s
+		"GITHUB_TOKEN=s3cret", "GITLAB_TOKEN=s3cret", "TFC_TOKEN=s3cret", "EXECUTION=arn:7", "ID=/subscriptions/0/vm",
 		"ROOT="+root, "GITHUB_SHA=4a5f0c1", "CI_COMMIT_SHA=4a5f0c1", "JOB_URL="+here.Replace(exampleAPI)+"/jobs/42")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
