@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime"
+
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -34,58 +34,6 @@ func (l *ledger) Done(place string, o status.Observation) bool {
 }
 
 func (l *ledger) note(r *http.Request) { l.entries = append(l.entries, r.Method+" "+r.URL.String()) }
-
-// Every request behind the first one of an attempt is spaced: those of redirects, of further
-// pages, and of the result.
-func TestPace(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		request Request
-		replies []reply
-		want    []string
-	}{
-		"redirects": {
-			Request{URL: "http://a/"},
-			[]reply{{302, "", []string{"Location: /b"}}, {302, "", []string{"Location: http://c/"}}, replied("{}")},
-			[]string{"GET http://a/", "wait http://a:80", "GET http://a/b", "wait http://c:80", "GET http://c/"},
-		},
-		"a start": {
-			Request{URL: "http://a/", Method: http.MethodPost},
-			[]reply{{307, "", []string{"Location: /b"}}, {303, "", []string{"Location: /c"}}, replied("{}")},
-			[]string{"POST http://a/", "wait http://a:80", "POST http://a/b", "wait http://a:80", "GET http://a/c"},
-		},
-		"pages": {
-			Request{URL: "http://a/", Next: "auto"},
-			[]reply{
-				replied("[]", "Link: <?2>; rel=next"), {429, "", nil}, {302, "", []string{"Location: /2"}},
-				replied("[]", "Link: <?3>; rel=next"), replied("[]"),
-			},
-			[]string{
-				"GET http://a/", "wait http://a:80", "GET http://a/?2", "done http://a:80", "wait http://a:80", "GET http://a/?2",
-				"wait http://a:80", "GET http://a/2", "done http://a:80", "wait http://a:80", "GET http://a/2?3", "done http://a:80",
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				pace := &ledger{}
-				replies := test.replies
-				test.request.Transport = serve(func(r *http.Request) reply {
-					pace.note(r)
-					next := replies[0]
-					replies = replies[1:]
-					return next
-				})
-				// What is waited for does not count for the time of a request.
-				o := newTestSession(t, test.request).Look(t.Context(), Attempt{Pace: pace, Timeout: 500 * time.Millisecond})
-				if diff := cmp.Diff(test.want, pace.entries); diff != "" || o.Failure != nil {
-					t.Errorf("%v (-want +have):\n%s", o.Failure, diff)
-				}
-			})
-		})
-	}
-}
 
 // The first look at a result is part of the attempt before, and is spaced; later ones are
 // attempts of their own.
@@ -140,22 +88,4 @@ func TestPace_ends(t *testing.T) {
 			t.Errorf("have %+v after %d requests", o.Failure, requests)
 		}
 	})
-}
-
-// Sessions do not copy the transport: there may be thousands of them.
-func TestSessionIsSmall(t *testing.T) {
-	request := Request{URL: "http://a/", Transport: &http.Transport{}, Header: http.Header{"X-Key": {"k"}}}
-	const n = 1000
-	sessions := make([]*Session, 0, n)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range n {
-		sessions = append(sessions, newTestSession(t, request))
-	}
-	runtime.ReadMemStats(&after)
-	if size := (after.TotalAlloc - before.TotalAlloc) / n; size > 1500 || len(sessions) != n {
-		t.Errorf("a session takes %d bytes", size)
-	} else {
-		t.Logf("a session takes %d bytes", size)
-	}
 }

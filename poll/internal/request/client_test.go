@@ -2,39 +2,15 @@ package request
 
 import (
 	"context"
-	"crypto/tls"
+
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
+
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestHasCredentials(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		request Request
-		want    bool
-	}{
-		"none":                      {Request{Header: http.Header{"Accept": {"x"}, "Host": {"h"}}}, false},
-		"a header":                  {Request{Header: http.Header{"X-Key": {"x"}}}, true},
-		"a header that is not sent": {Request{Header: http.Header{"X-Key": {}}}, false},
-		"a user":                    {Request{User: url.User("me")}, true},
-		"a certificate": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			Certificates: []tls.Certificate{{}}}}}, true},
-		"a function for one": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil }}}}, true},
-		"TLS without one": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}}, false},
-	} {
-		test.request.URL = "https://h/"
-		c, err := newClient(test.request)
-		if err != nil || c.guards(c.given) != test.want {
-			t.Errorf("%s: have %+v, %v", name, c, err)
-		}
-	}
-}
 
 // TestTransportConcurrent looks at a transport while somebody else makes its first request,
 // which the race detector must not mind: it may be http.DefaultTransport.
@@ -49,30 +25,6 @@ func TestTransportConcurrent(t *testing.T) {
 	<-done
 	if err != nil || session.Credentials() != "" {
 		t.Errorf("have credentials %q and error %v", session.Credentials(), err)
-	}
-}
-
-// A request names the host as net/http would write it, and holds no credentials of the URL.
-func TestRequest(t *testing.T) {
-	t.Parallel()
-	c, err := newClient(Request{URL: "http://me:secret@h:/a%2fb?c=d", Header: http.Header{"User-Agent": nil, "x-key": {"k"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := c.request(t.Context(), call{method: http.MethodGet, at: c.given})
-	if user, password, _ := req.BasicAuth(); user != "me" || password != "secret" {
-		t.Errorf("have user %q, password %q", user, password)
-	}
-	if have := req.URL.String(); have != "http://h/a%2fb?c=d" || req.Host != "h" {
-		t.Errorf("have %s of %s", have, req.Host)
-	}
-	if agent, set := req.Header["User-Agent"]; !set || len(agent) != 1 || agent[0] != "" || req.Header.Get("X-Key") != "k" {
-		t.Errorf("have %v", req.Header)
-	}
-	there := newPlace(&url.URL{Scheme: "http", Host: "elsewhere"}, false)
-	req = c.request(t.Context(), call{method: http.MethodGet, at: there})
-	if _, _, sent := req.BasicAuth(); sent || req.Header.Get("X-Key") != "" {
-		t.Errorf("have %v", req.Header)
 	}
 }
 

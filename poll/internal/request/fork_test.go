@@ -2,9 +2,7 @@ package request
 
 import (
 	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
+
 	"net/http"
 	"net/url"
 	"strings"
@@ -216,39 +214,5 @@ func TestFork_apart(t *testing.T) {
 	want := map[string][]string{"/": {"old "}, "/1": {"old ", `new "/1"`}, "/2": {"old ", `new "/2"`}}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
-// Forks share a transport for other origins, and no memory that they write to.
-func TestFork_shares(t *testing.T) {
-	t.Parallel()
-	var next http.Header
-	s := newTestSession(t, Request{
-		URL: "https://h/", Follow: ".", FollowEach: true,
-		Refresh:   func(context.Context, bool) (http.Header, error) { return next, nil },
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{Certificates: make([]tls.Certificate, 1)}},
-	})
-	s.listed = &answer{asked: call{at: s.at}}
-	s.client.hold.Kept = 7
-	s.client.renewed = append(make([]string, 0, 9), "first")
-	var forks [2]*Session
-	for i, element := range []string{`"https://one/"`, `"https://two/"`} {
-		fork, err := s.Fork([]byte(element))
-		if err != nil {
-			t.Fatal(err)
-		}
-		next = http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
-		fork.outer.(renewed).renew(t.Context(), false)
-		forks[i] = fork
-	}
-	one, two := forks[0].client, forks[1].client
-	if one.transport(forks[0].at) != two.transport(forks[1].at) || one.transport(forks[0].at) == one.Transport {
-		t.Error("they do not share one transport without the certificate")
-	}
-	if have := one.clean(errors.New("the first secret-of-0, secret-of-1"), s.at.url); have != "the *** ***, secret-of-1" {
-		t.Errorf("have %q", have)
-	}
-	if one.hold.Kept != 0 {
-		t.Error("a fork holds what the list holds")
 	}
 }

@@ -41,39 +41,6 @@ func TestResumeTrustsNoMoreThanANewSession(t *testing.T) {
 	}
 }
 
-// What is kept is read back as it was.
-func TestSaveAndResume(t *testing.T) {
-	t.Parallel()
-	for _, r := range []Request{
-		{URL: "https://api.example.com/jobs", Method: "POST"},
-		{URL: "https://api.example.com/jobs"},
-	} {
-		s, err := NewSession(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := s.Save()
-		if (before != nil) != s.starts() {
-			t.Errorf("%s: a new session keeps %s", r.Method, before)
-		}
-		s.startDue, s.following, s.statement, s.monitor = false, true, "running", 2
-		if s.at, err = s.client.refer(s.at, "/jobs/1"); err == nil {
-			s.location, s.locationErr = s.client.refer(s.at, "https://cdn.example.com/1")
-		}
-		if err != nil || s.locationErr != nil {
-			t.Fatal(err, s.locationErr)
-		}
-		kept := s.Save()
-		again, err := NewSession(r)
-		if err == nil {
-			err = again.Resume(kept)
-		}
-		if after := again.Save(); err != nil || string(after) != string(kept) || again.location.trusted {
-			t.Errorf("%v: have %s\nwant %s", err, after, kept)
-		}
-	}
-}
-
 func TestKeepsEnviron(t *testing.T) {
 	t.Parallel()
 	for follow, want := range map[string]bool{
