@@ -51,12 +51,3 @@ func BenchmarkCommandFloor(b *testing.B) {
 		}
 	})
 }
-
-// BenchmarkCommandBare is os/exec with nothing captured.
-func BenchmarkCommandBare(b *testing.B) {
-	measureCPU(b, func() {
-		if err := exec.Command("true").Run(); err != nil {
-			b.Fatal(err)
-		}
-	})
-}

@@ -4,14 +4,14 @@ package poll_test
 
 import (
 	"bufio"
-	"context"
+
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"strconv"
-	"strings"
+
 	"syscall"
 	"testing"
 	"time"
@@ -47,12 +47,11 @@ func TestHelperProcess(t *testing.T) {
 
 func helperModes() map[string]func(args []string) int {
 	return map[string]func([]string) int{
-		"bytes":    helpBytes,
-		"flood":    helpFlood,
-		"count":    helpCount,
-		"ignore":   helpIgnore,
-		"daemon":   helpDaemon,
-		"terminal": helpTerminal,
+		"bytes":  helpBytes,
+		"flood":  helpFlood,
+		"count":  helpCount,
+		"ignore": helpIgnore,
+		"daemon": helpDaemon,
 	}
 }
 
@@ -108,23 +107,5 @@ func helpDaemon([]string) int {
 		return 1
 	}
 	fmt.Println(daemon.Process.Pid)
-	return 0
-}
-
-// helpTerminal runs a command that reads a line from the terminal, and says what
-// came of it.
-func helpTerminal([]string) int {
-	c := poll.Command{
-		Args:       []string{"sh", "-c", `IFS= read -r line </dev/tty; echo "read $line"`},
-		Foreground: true,
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	obs := c.Probe(ctx, poll.Attempt{Number: 1})
-	if obs.Failure != nil {
-		fmt.Println("failure:", obs.Failure.Reason)
-		return 0
-	}
-	fmt.Println("answer:", strings.TrimSpace(string(obs.Body)))
 	return 0
 }

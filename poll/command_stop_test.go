@@ -5,7 +5,7 @@ package poll_test
 import (
 	"context"
 	"errors"
-	"io"
+
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -272,7 +272,7 @@ func TestCommandStoppedWithHeldOutputs(t *testing.T) {
 		"echo $$; (trap '' TERM; " + ended + ") & exit 3",
 	} {
 		c := shell(script)
-		c.Grace = 2 * time.Second
+		c.Grace = time.Second
 		obs, took := probeUntilReady(t, c, poll.ErrAttemptTimeout)
 		if obs.Failure != nil || obs.Exit == nil || *obs.Exit != 3 {
 			t.Errorf("have %+v, want exit 3", obs)
@@ -328,37 +328,4 @@ func TestCommandForeground(t *testing.T) {
 	if err != nil || syscall.Kill(n, 0) == nil {
 		t.Errorf("process %q is alive, or %v", pid, err)
 	}
-}
-
-func TestCommandHasTheTerminal(t *testing.T) {
-	t.Parallel()
-	out := inTerminal(t, helper("terminal"))
-	if want := "answer: read some words"; !strings.Contains(out, want) {
-		t.Errorf("have %q, want %q", out, want)
-	}
-}
-
-// inTerminal runs c with a terminal of its own, at which "some words" are typed.
-func inTerminal(t *testing.T, c poll.Command) (output string) {
-	t.Helper()
-	script, err := exec.LookPath("script")
-	if err != nil {
-		t.Skip("no script(1) to make a terminal")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, script, "-qec", strings.Join(c.Args, " "), "/dev/null")
-	cmd.Env = c.Env
-	typed, err := cmd.StdinPipe() // open until the end: script would end with it
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(typed, "some words\n"); err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("script: %v: %s", err, out)
-	}
-	return string(out)
 }

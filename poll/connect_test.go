@@ -319,29 +319,6 @@ func TestConnectUnixSocket(t *testing.T) {
 	}
 }
 
-// TestLocalhost finds a server on either loopback address, whatever the
-// system's resolver says of localhost.
-func TestLocalhost(t *testing.T) {
-	t.Parallel()
-	for _, loopback := range []string{"127.0.0.1", "::1"} {
-		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-		if err != nil {
-			t.Logf("not tried on %s: %v", loopback, err)
-			continue
-		}
-		server := &http.Server{Handler: http.NotFoundHandler()}
-		go server.Serve(listener)
-		t.Cleanup(func() { server.Close() })
-		_, port, _ := net.SplitHostPort(listener.Addr().String())
-		if o := once(t, Connect{}, "http://localhost:"+port); o.Failure != nil {
-			t.Errorf("%s: %v", loopback, o.Failure)
-		}
-		if o := (TCP{Address: "localhost:" + port}).Probe(t.Context(), Attempt{Number: 1}); o.Failure != nil {
-			t.Errorf("tcp to %s: %v", loopback, o.Failure)
-		}
-	}
-}
-
 // TestKeepAlive makes 1,000 attempts over one connection, with answers of each
 // kind that is read differently. It runs in a bubble, since net/http gives a
 // connection up when a busy machine delays it by 50 ms.

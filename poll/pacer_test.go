@@ -81,16 +81,6 @@ elsewhere 10s`, func(l *ledger) {
 	})
 }
 
-func TestPacer_known(t *testing.T) {
-	t.Parallel()
-	timeline(t, &Pacer{PerSecond: 1, Known: true}, `
-0s    slot at 0s
-0s    slot at 1.053s`, func(l *ledger) {
-		l.next(time.Time{})
-		l.next(time.Time{})
-	})
-}
-
 func TestPacer_withoutLimit(t *testing.T) {
 	t.Parallel()
 	timeline(t, &Pacer{}, `

@@ -45,19 +45,6 @@ func finishingAfter(looks ...status.Observation) *finishing {
 	return &finishing{operation: operation{readyAt: 1}, looks: looks}
 }
 
-func TestTheResultIsPartOfTheAttemptThatSaidDone(t *testing.T) {
-	t.Parallel()
-	wantTimeline(t, timeline(t, poll.Poller{
-		Probe:    finishingAfter(answer(200)),
-		Schedule: backoff.Fixed(time.Second),
-	}), `
-0s      wait    #1 1s
-1s      start   #1
-2s      attempt #1 SUCCESS in 1s: HTTP 200 OK
-2s      end     succeeded SUCCESS after 1: HTTP 200 OK
-`)
-}
-
 func TestTheResultIsLetGo(t *testing.T) {
 	t.Parallel()
 	probe := finishingAfter(answer(503), answer(200))
@@ -188,19 +175,6 @@ func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
 		outcome, err := p.Run(ctx)
 		if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
 			t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
-		}
-	})
-}
-
-func TestTheOutcomeHasTheResult(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		result := answer(200)
-		result.Body = []byte("the result")
-		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(503), result)}
-		outcome, err := p.Run(t.Context())
-		if err != nil || string(outcome.Observation.Body) != "the result" {
-			t.Errorf("have %s, %v", outcome.Observation.Body, err)
 		}
 	})
 }

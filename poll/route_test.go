@@ -78,21 +78,6 @@ func TestConnectRoutesPastTheProxy(t *testing.T) {
 	}
 }
 
-func TestConnectRoutesARequest(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Host)) }))
-	defer server.Close()
-	transport, err := Connect{Routes: map[string][]string{"a.test:80": {server.Listener.Addr().String()}}}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer transport.CloseIdleConnections()
-	o := HTTP{URL: "http://a.test/", Transport: transport}.Probe(t.Context(), Attempt{})
-	if string(o.Body) != "a.test" {
-		t.Errorf("the server was asked for %q, want a.test; %v", o.Body, o.Failure)
-	}
-}
-
 func TestConnectProxy(t *testing.T) {
 	t.Parallel()
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -270,19 +270,6 @@ func TestSharedAnswers_events(t *testing.T) {
 	})
 }
 
-func TestSharedAnswers_alone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := &counted{began: time.Now(), doneAt: 3 * time.Second}
-		o := together(t, 1, &board{alone: true}, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
-		})[0]
-		if o.State.Attempts != 3 || o.State.Alone != 3 || o.State.Taken != 0 {
-			t.Errorf("%d attempts, %d alone, %d taken", o.State.Attempts, o.State.Alone, o.State.Taken)
-		}
-	})
-}
-
 // What is forged, or of another version, is as if there were no answer.
 func TestSharedAnswers_unreadable(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
+
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,21 +13,6 @@ import (
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
-
-func TestUntil(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		began := time.Now()
-		have, err := poll.Until(t.Context(), func(context.Context) (string, bool, error) {
-			calls++
-			return "ready", calls == 3, nil
-		})
-		if have != "ready" || err != nil || calls != 3 || time.Since(began) != 700*time.Millisecond {
-			t.Errorf("have %q, %v after %d calls and %s", have, err, calls, time.Since(began))
-		}
-	})
-}
 
 func TestUntilWith(t *testing.T) {
 	t.Parallel()
@@ -64,30 +49,6 @@ func TestUntilWith(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestThrottledAsksForAWait(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	have := timeline(t, poll.Poller{
-		Schedule: backoff.Fixed(time.Second), MaxAttempts: 2,
-		Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
-			if calls++; calls > 1 {
-				return poll.Observe(ctx, nil, nil)
-			}
-			return poll.Observe(ctx, nil, poll.Throttled(errors.New("slowly"), 20*time.Second))
-		}),
-		Rand: rand.New(half{}),
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 1s
-1s      start   #1
-1s      attempt #1 THROTTLED in 0s: slowly, the probe asks for 20s
-1s      wait    #2 21s hint 20s
-22s     start   #2
-22s     attempt #2 SUCCESS in 0s: the probe reports no failure
-22s     end     succeeded SUCCESS after 2: the probe reports no failure
-`)
 }
 
 func TestObserve_theEndOfTheAttempt(t *testing.T) {

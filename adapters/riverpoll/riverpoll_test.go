@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 )
@@ -290,5 +289,3 @@ func TestAResultThatIsRefused(t *testing.T) {
 		t.Errorf("%s, %v, want %s", out.Result, err, want)
 	}
 }
-
-func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "riverpoll.go") }

@@ -22,7 +22,6 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/adapters/temporalpoll"
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
@@ -366,5 +365,3 @@ func TestALocalActivity(t *testing.T) {
 		t.Errorf("have %s, want %s", said(err), want)
 	}
 }
-
-func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "temporalpoll.go") }

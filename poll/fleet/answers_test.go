@@ -223,28 +223,6 @@ func TestAnswers_since(t *testing.T) {
 	}
 }
 
-// Nor does an old answer count for who joins while another server stands in, empty and with a clock
-// that is behind.
-func TestAnswers_standIn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		e := newFake()
-		waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy)
-		old := maps.Clone(e.records) // it has "done"
-		time.Sleep(time.Second)
-		e.become(map[string]string{})
-		e.set(func() { e.clock = -30 * time.Second })
-		time.AfterFunc(2500*time.Millisecond, func() {
-			e.become(old)
-			e.set(func() { e.clock = 0 })
-		})
-		it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
-		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
-			t.Errorf("knew after %s", knew)
-		}
-	})
-}
-
 // limited has n processes wait for things at a place with a limit. It returns the requests of each
 // second, and when the last knew.
 func limited(t *testing.T, n, things int, e *fake, perSecond float64, schedule func(int, float64) time.Duration, done, total time.Duration) (seconds []int, last time.Duration) {

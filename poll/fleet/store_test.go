@@ -2,8 +2,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
+
 	"os"
 	"path/filepath"
 	"strings"
@@ -539,17 +538,3 @@ func (s said) swap(_ context.Context, _, old, next string) (string, int64, bool,
 }
 
 func (said) close() {}
-
-// BenchmarkStore takes slots in several processes' stead.
-func BenchmarkStore(b *testing.B) {
-	for name, where := range map[string]string{"directory": b.TempDir(), "redis": serve(b, true).url} {
-		b.Run(name, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				f, _ := open(b, where, Options{PerSecond: 1e6, Known: true})
-				for pb.Next() {
-					f.Next(fmt.Sprint(rand.N(10)), time.Time{})
-				}
-			})
-		})
-	}
-}

@@ -179,29 +179,3 @@ func Serve(t testing.TB, body string) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
-
-// CommentIsExample fails the test unless the code in the package comment of a file is that of
-// example_test.go beside it, which compiles.
-func CommentIsExample(t testing.TB, file string) {
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	example, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	comment, _, _ := strings.Cut(string(source), "\npackage ")
-	lines := 0
-	for line := range strings.Lines(comment) {
-		if code, ok := strings.CutPrefix(line, "//\t"); ok {
-			lines++
-			if !strings.Contains(string(example), code) {
-				t.Errorf("not in example_test.go: %s", code)
-			}
-		}
-	}
-	if lines == 0 {
-		t.Error("the package comment has no code")
-	}
-}
