@@ -101,6 +101,10 @@ func TestCommandStdin(t *testing.T) {
 	unread := shell("exit 0")
 	unread.Stdin = input
 	complete(t, unread)
+	c.MaxBody = -1
+	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "limit of the body is negative") {
+		t.Errorf("have %v", err)
+	}
 }
 
 func TestCommandEnvironment(t *testing.T) {
@@ -294,31 +298,6 @@ func TestCommandInPath(t *testing.T) {
 	}
 }
 
-func TestCommandBusy(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "busy")
-	writeProgram(t, path, "#!/bin/sh\n")
-	held, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	session := poll.Command{Args: []string{path}}.Session()
-	failure := session.Probe(t.Context(), poll.Attempt{Number: 1}).Failure
-	held.Close()
-	if failure == nil {
-		t.Skip("this system runs a file that is being written")
-	}
-	if failure.Kind != status.FailureTransient || failure.Reason != "busy could not be started: text file busy" {
-		t.Errorf("have %+v, want it transient, with its reason", failure)
-	}
-	syscall.ForkLock.Lock()
-	//lint:ignore SA2001 once the lock was had, no other test's child holds the file
-	syscall.ForkLock.Unlock()
-	if obs := session.Probe(t.Context(), poll.Attempt{Number: 2}); !obs.Good() {
-		t.Errorf("after that: have %+v, want a good answer", obs.Failure)
-	}
-}
-
 // Not parallel: it takes the descriptors away from the whole process.
 func TestCommandWithoutDescriptors(t *testing.T) {
 	session := shell("exit 0").Session()
@@ -410,15 +389,6 @@ func writeProgram(t *testing.T, path, content string) {
 	}
 	if err := os.Chmod(path, 0o755); err != nil { // it may have been there
 		t.Fatal(err)
-	}
-}
-
-func TestCommandRefusesANegativeLimit(t *testing.T) {
-	t.Parallel()
-	c := helper("bytes")
-	c.MaxBody = -1
-	if err := c.Check(); err == nil || !strings.Contains(err.Error(), "limit of the body is negative") {
-		t.Errorf("have %v", err)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,32 +149,6 @@ func TestConnectCertificates(t *testing.T) {
 	}
 }
 
-func TestConnectClientCertificate(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	pair, file := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
-	pool := x509.NewCertPool()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.AppendCertsFromPEM(text)
-	server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
-	if o := once(t, Connect{CACert: file, Cert: file}, server.URL); o.Failure != nil {
-		t.Errorf("have %v", o.Failure)
-	}
-	// With TLS 1.3 the refusal comes after the handshake, and may be overtaken by
-	// the reset of the connection.
-	strict := serveTLS(t, &tls.Config{
-		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
-		MaxVersion: tls.VersionTLS12,
-	})
-	o := once(t, Connect{CACert: file}, strict.URL)
-	if o.Failure == nil || o.Failure.Reason != "tls: handshake failure" || o.Failure.Class != status.FailureTLS {
-		t.Errorf("have %v, want a failed handshake", o.Failure)
-	}
-}
-
 // A certificateLog is a server that asks for a client certificate and logs who
 // showed one with which request.
 type certificateLog struct {
@@ -287,16 +262,6 @@ func TestConnectFiles(t *testing.T) {
 		if _, err := c.Transport(); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
-	}
-}
-
-func TestNoTLS(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
-	o := once(t, Connect{}, "https"+strings.TrimPrefix(server.URL, "http"))
-	if o.Failure == nil || o.Failure.Reason != "the server does not speak TLS on this port" {
-		t.Errorf("have %v", o.Failure)
 	}
 }
 
@@ -479,33 +444,29 @@ func TestDialLocalhost(t *testing.T) {
 	}
 }
 
-func TestTCPConnects(t *testing.T) {
+func TestTCP(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	o := TCP{Address: listener.Addr().String()}.Probe(t.Context(), Attempt{})
-	if o.Failure != nil || o.Kind != status.KindTCP || !o.Good() {
-		t.Errorf("have %+v", o)
-	}
-}
-
-func TestTCPTimesOut(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		hang := func(ctx context.Context, _, _ string) (net.Conn, error) {
+	for want, dial := range map[string]func(context.Context) (net.Conn, error){
+		"":                   func(context.Context) (net.Conn, error) { return &net.TCPConn{}, nil },
+		"connection refused": func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
+		"timed out after 5s without a connection": func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
-		defer cancel()
-		o := TCP{Address: "db:5432", Dial: hang}.Probe(ctx, Attempt{Number: 1})
-		if o.Failure == nil || o.Failure.Kind != status.FailureTransient || o.Failure.Reason != "timed out after 5s without a connection" {
-			t.Errorf("have %+v", o.Failure)
-		}
-	})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
+			defer cancel()
+			probe := TCP{Address: "db:5432", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+			o := probe.Probe(ctx, Attempt{Number: 1})
+			if o.Kind != status.KindTCP || o.Good() != (want == "") {
+				t.Fatalf("have %+v", o)
+			}
+			if f := o.Failure; f != nil && (f.Kind != status.FailureTransient || f.Reason != want) {
+				t.Errorf("have %+v, want %s", f, want)
+			}
+		})
+	}
 }
 
 func TestTCPCheck(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // untilDeadline runs p in a bubble, with a context that has a deadline, and writes a line
@@ -97,15 +96,5 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 		if have, want := errors.Is(ending, context.DeadlineExceeded), ending == poll.TimedOut; have != want {
 			t.Errorf("%s: have %v, want %v", ending, have, want)
 		}
-	}
-}
-
-// A wait that passes the deadline of the context is too long, as one that passes
-// Timeout is.
-func TestAHintIsMeasuredAgainstTheContext(t *testing.T) {
-	t.Parallel()
-	_, o, _ := untilDeadline(t, 10*time.Second, poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}})
-	if o.Ending != poll.HintTooLong {
-		t.Errorf("have %s: %s", o.Ending, o.Reason)
 	}
 }

@@ -78,27 +78,6 @@ func sorted(timeline string) string {
 	return strings.Join(slices.Concat(moments...), "")
 }
 
-func TestGroupWaitsForAll(t *testing.T) {
-	t.Parallel()
-	have := groupTimeline(t, poll.Group{Parallel: 2},
-		poll.Poller{Probe: operation{readyAt: 200 * time.Millisecond, takes: 20 * time.Millisecond}},
-		poll.Poller{Probe: operation{readyAt: 50 * time.Millisecond, takes: 10 * time.Millisecond}})
-	wantTimeline(t, have, `
-1: 0s      wait    #1 100ms
-2: 0s      wait    #1 100ms
-1: 100ms   start   #1
-2: 100ms   start   #1
-2: 110ms   attempt #1 SUCCESS in 10ms: HTTP 200 OK
-2: 110ms   end     succeeded SUCCESS after 1: HTTP 200 OK
-1: 120ms   attempt #1 NOT_READY in 20ms: HTTP 202 Accepted
-1: 120ms   wait    #2 200ms
-1: 320ms   start   #2
-1: 340ms   attempt #2 SUCCESS in 20ms: HTTP 200 OK
-1: 340ms   end     succeeded SUCCESS after 2: HTTP 200 OK
-340ms   goal    succeeded 2/2 of 2, 3 attempts: 2 succeeded
-`)
-}
-
 // after returns a target that succeeds at its first attempt, which takes d.
 func after(name string, d time.Duration) poll.Poller {
 	return once(name, d, nil)
@@ -463,27 +442,6 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 1: 0s      end     cancelled  after 0: the goal is out of reach
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
 `)
-}
-
-// moving is a session that goes to another place after its first attempt.
-type moving struct{ attempts int }
-
-func (m *moving) Place() string { return fmt.Sprint("place ", min(m.attempts, 1)) }
-
-func (m *moving) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
-	if m.attempts++; m.attempts < 3 {
-		return poll.Observe(ctx, nil, errors.New("busy"))
-	}
-	return poll.Observe(ctx, nil, nil)
-}
-
-func TestGroupFollowsATargetToAnotherPlace(t *testing.T) {
-	t.Parallel()
-	limiter := &spaced{interval: time.Second}
-	groupTimeline(t, poll.Group{Limiter: limiter}, poll.Poller{Probe: &moving{}})
-	if have, want := strings.Join(limiter.places, ", "), "place 0, place 1, place 1"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
 }
 
 func TestGroupEndsTargetsWhosePlaceWasClosedDuringTheirAttempt(t *testing.T) {

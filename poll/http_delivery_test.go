@@ -347,26 +347,3 @@ func TestSentOnceOverIdleConnections(t *testing.T) {
 		}
 	}
 }
-
-// TestTransportOfItsOwn asks twice in one RoundTrip: what comes after an answer
-// is another request, as a transport makes it that is challenged.
-func TestTransportOfItsOwn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := &brokenServer{config: serverConfig(t)}
-		defer server.close()
-		transport, done := transportTo(t, server)
-		defer done()
-		o := HTTP{URL: "https://api.example.com/", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			challenge, err := transport.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			io.Copy(io.Discard, challenge.Body)
-			return transport.RoundTrip(r)
-		})}.Probe(t.Context(), Attempt{Number: 1})
-		if _, requests := server.counts(); o.Failure != nil || requests != 2 {
-			t.Errorf("have %v after %d requests, want an answer after 2", o.Failure, requests)
-		}
-	})
-}

@@ -126,13 +126,3 @@ func TestCheckProxies(t *testing.T) {
 		}
 	}
 }
-
-// TestProxyNames asks the second name only where the first is not set, as
-// net/http does.
-func TestProxyNames(t *testing.T) {
-	t.Parallel()
-	both := map[string]string{"HTTP_PROXY": "proxy.example", "http_proxy": "http://["}
-	if err := checkProxies(func(name string) string { return both[name] }); err != nil {
-		t.Errorf("have %v", err)
-	}
-}

@@ -218,6 +218,13 @@ func TestListEnds(t *testing.T) {
 			want: `1s 1 a ends after 1: succeeded: .state is "done"
 1s 2 b ends after 1: succeeded: .state is "done"
 1s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "two of one name on two pages", elements: poll.Elements{Expect: 3}, lists: []string{"a=done b=failed|b=done c=done", "a=done b=done|c=done"},
+			want: `2s 1 a ends after 1: succeeded: .state is "done"
+2s 2 b ends after 1: succeeded: .state is "done"
+2s 3 c ends after 1: succeeded: .state is "done"`, summary: "succeeded 3/3"},
+		{name: "an object is no empty list", lists: []string{"a=run", `{"jobs":{}}`, `{"jobs":{}}`, `{"jobs":null}`, ""},
+			change: func(p *poll.Poller) { p.Rules.Own = []status.Rule{rule(t, status.Success, "$gone")} },
+			want:   `5s 1 a ends after 5: succeeded: $gone is true`, summary: "succeeded 1/1"},
 		{name: "an empty name", lists: []string{`{"jobs":{"":{"state":"done"},"b":{"state":"done"}}}`},
 			want: `1s 0 jobs ends after 1: failed: an element has no name: it is empty`, summary: "failed 0/1"},
 		{name: "as many as expected ended in an earlier run", elements: poll.Elements{Expect: 2, Past: map[string]poll.State{
@@ -450,21 +457,6 @@ func TestListReleases(t *testing.T) {
 	})
 }
 
-// What a start began is followed, and not started again for those that have not ended.
-func TestListNarrowsNoStart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{lists: []string{"a=run b=done", "a=done"}, starts: true, plain: true}
-		p := ofJobs(t, poll.Elements{Known: []string{"a", "b"}, Narrow: func(keys []string) poll.Probe {
-			t.Errorf("asked about %q alone", keys)
-			return forker{s}
-		}})
-		p.Probe = forker{s}
-		if _, summary := told(poll.Group{Timeout: time.Minute}, p); summary.Ending != poll.Succeeded {
-			t.Errorf("%+v", summary)
-		}
-	})
-}
-
 func TestListGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		past := map[string]poll.State{}
@@ -523,22 +515,6 @@ func TestListTellsWhatIsNew(t *testing.T) {
 3s 1 a ends after 3: succeeded: $json.over is true`
 		if got := strings.Join(lines, "\n"); got != want {
 			t.Errorf("got:\n%s\nwant:\n%s", got, want)
-		}
-	})
-}
-
-func TestListHints(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := ofJobs(t, poll.Elements{}, "a=run b=run")
-		p.Rules.Own = []status.Rule{rule(t, status.Success, `.State == "done"`)}
-		var hints []string
-		for ev := range (&poll.Group{Timeout: 3 * time.Second}).Events(t.Context(), slices.Values([]poll.Poller{p})) {
-			if ev.Kind == poll.EventAttempt {
-				hints = append(hints, ev.Verdict.Hints...)
-			}
-		}
-		if len(hints) != 1 || !strings.Contains(hints[0], ".state") {
-			t.Errorf("hints: %q", hints)
 		}
 	})
 }

@@ -238,11 +238,15 @@ func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
 	})
 }
 
-func TestAPollerWithoutAProbe(t *testing.T) {
+func TestAPollerThatCannotRun(t *testing.T) {
 	t.Parallel()
-	outcome, err := (&poll.Poller{}).Run(t.Context())
-	if !errors.Is(err, poll.Failed) || outcome.Reason != "there is no probe" {
-		t.Errorf("have %+v, %v", outcome, err)
+	for want, p := range map[string]poll.Poller{
+		"there is no probe": {},
+		"the elements of an answer are waited for by a group": {Probe: &operation{}, Elements: &poll.Elements{}},
+	} {
+		if outcome, err := p.Run(t.Context()); !errors.Is(err, poll.Failed) || outcome.Reason != want {
+			t.Errorf("have %+v, %v, want %s", outcome, err, want)
+		}
 	}
 }
 

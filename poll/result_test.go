@@ -116,18 +116,6 @@ func TestThresholdsAndTheResult(t *testing.T) {
 `)
 }
 
-func TestTheResultHasAStreakOfItsOwn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2}
-		for e := range p.Events(t.Context()) {
-			if e.Kind == poll.EventAttempt && e.State.Streak > e.Threshold {
-				t.Errorf("attempt %d: have %d of %d", attemptOf(e), e.State.Streak, e.Threshold)
-			}
-		}
-	})
-}
-
 func TestLimitsAndTheResult(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

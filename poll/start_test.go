@@ -145,16 +145,3 @@ func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
 		}
 	})
 }
-
-// Where nothing is started the operation is as old as the run.
-func TestTheAgeOfARunWithoutAStart(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Second), MaxAttempts: 2}
-		for e := range p.Events(t.Context()) {
-			if e.Age() != e.Elapsed {
-				t.Errorf("%s: have %s, want %s", e.Kind, e.Age(), e.Elapsed)
-			}
-		}
-	})
-}

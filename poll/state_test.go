@@ -340,19 +340,6 @@ func TestAStartThatWasInterrupted(t *testing.T) {
 	})
 }
 
-// A session that cannot go on must not start the operation again.
-func TestASessionThatCannotGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
-		_, state := last(t, t.Context(), p)
-		p.Past, p.MaxAttempts = &state, 0
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.State.Attempts != 2 {
-			t.Errorf("%+v", end.Outcome)
-		}
-	})
-}
-
 // The streak, and the count of attempts, go over several runs.
 func TestCountsGoOn(t *testing.T) {
 	t.Parallel()
@@ -422,6 +409,19 @@ func FuzzState(f *testing.F) {
 		}
 		if ends != 1 {
 			t.Errorf("%d ends", ends)
+		}
+	})
+}
+
+// A session that cannot go on must not start the operation again.
+func TestASessionThatCannotGoOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
+		_, state := last(t, t.Context(), p)
+		p.Past, p.MaxAttempts = &state, 0
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.State.Attempts != 2 {
+			t.Errorf("%+v", end.Outcome)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"net/http"
+
 	"testing"
 	"testing/synctest"
 	"time"
@@ -166,35 +166,6 @@ func TestAStepThatComesTooLate(t *testing.T) {
 		}
 	})
 }
-
-// An answer that a 304 would confirm is not kept, so no step asks whether it still holds.
-func TestStepsAreUnconditional(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		p := poll.Poller{Schedule: backoff.Fixed(time.Second), Timeout: 3500 * time.Millisecond, Probe: poll.HTTP{
-			URL: "https://api.example.com/", Transport: transport(func(r *http.Request) *http.Response {
-				asked++
-				if r.Header.Get("If-None-Match") != "" {
-					return &http.Response{StatusCode: 304, Body: http.NoBody}
-				}
-				return &http.Response{StatusCode: 202, Header: http.Header{"Etag": {`"a"`}}, Body: http.NoBody}
-			}),
-		}}
-		for e := range steps(t, &p, t.Context()) {
-			if o := e.Observation; o != nil && (o.NotModified || *o.Code != 202) {
-				t.Errorf("attempt %d: %+v", attemptOf(e), o)
-			}
-		}
-		if asked < 3 {
-			t.Errorf("%d requests", asked)
-		}
-	})
-}
-
-type transport func(*http.Request) *http.Response
-
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // A workflow engine keeps the state, and comes again when it is time.
 func ExamplePoller_Step() {

@@ -301,33 +301,3 @@ func TestAnswers_lostStore(t *testing.T) {
 		}
 	}
 }
-
-// Once the store is back, empty, nobody waits behind who waits for a slot.
-func TestAnswers_restarted(t *testing.T) {
-	t.Parallel()
-	e := newFake()
-	e.script = func() {
-		time.Sleep(3 * time.Second)
-		e.become(map[string]string{})
-		e.set(func() { e.away = errors.New("killed") })
-		time.Sleep(10 * time.Second)
-		e.set(func() { e.away = nil })
-	}
-	seconds, last := limited(t, 50, 1, e, 20, everySecond, 17*time.Second, 40*time.Second)
-	if last > 20*time.Second {
-		t.Errorf("last %s, %v", last, seconds)
-	}
-}
-
-// Where answers are shared and slots cannot be, no attempt costs a lease.
-func TestAnswers_withoutSlots(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{1, 5, 20, 60} {
-		e := newFake()
-		e.awayKeys = "limit-"
-		seconds, last := limited(t, n, 1, e, 20, everySecond, 6*time.Second, 40*time.Second)
-		if last > 13*time.Second { // one slot in three seconds is what 60 have of 20 a second
-			t.Errorf("%d: last %s, %v", n, last, seconds)
-		}
-	}
-}

@@ -209,31 +209,6 @@ func testAnswers(t *testing.T, where string) {
 	}
 }
 
-// What is too long is not shared, which is said once: each process asks for itself, and is not
-// kept waiting.
-func testLongAnswer(t *testing.T, where string) {
-	f, notes := open(t, where)
-	g, _ := open(t, where)
-	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
-	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
-	b.Claim(time.Now())
-	b.Answered(nil)
-	for range 3 {
-		time.Sleep(2 * time.Millisecond)
-		if turn := a.Claim(time.Now()); !turn.Ask {
-			t.Fatalf("%+v", turn)
-		}
-		a.Answered(make([]byte, mostAnswer+1))
-		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
-			t.Fatalf("%+v", turn)
-		}
-		b.Answered([]byte("short"))
-	}
-	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
-		t.Error(note)
-	}
-}
-
 // Nothing that is stored, nor what is sent there, has a text of the caller's in clear.
 func TestStore_tellsNothing(t *testing.T) {
 	t.Parallel()
@@ -393,17 +368,6 @@ func TestRedis_refuses(t *testing.T) {
 	}
 }
 
-// A user needs few rights.
-func TestRedis_leastRights(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true)
-	command(t, s.connect(t), "ACL", "SETUSER", "me", "on", ">hunter2", "~poll-*", "+evalsha", "+eval", "+time", "+get", "+set", "+del")
-	f, notes := open(t, strings.Replace(s.url, "//", "//me:hunter2@", 1))
-	if note := sends(f, notes, 5); note != "" {
-		t.Error(note)
-	}
-}
-
 // A server that is killed and comes back empty is shared again, with the rate that was learned.
 func TestRedis_restarted(t *testing.T) {
 	t.Parallel()
@@ -538,3 +502,28 @@ func (s said) swap(_ context.Context, _, old, next string) (string, int64, bool,
 }
 
 func (said) close() {}
+
+// What is too long is not shared, which is said once: each process asks for itself, and is not
+// kept waiting.
+func testLongAnswer(t *testing.T, where string) {
+	f, notes := open(t, where)
+	g, _ := open(t, where)
+	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
+	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
+	b.Claim(time.Now())
+	b.Answered(nil)
+	for range 3 {
+		time.Sleep(2 * time.Millisecond)
+		if turn := a.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%+v", turn)
+		}
+		a.Answered(make([]byte, mostAnswer+1))
+		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
+			t.Fatalf("%+v", turn)
+		}
+		b.Answered([]byte("short"))
+	}
+	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
+		t.Error(note)
+	}
+}

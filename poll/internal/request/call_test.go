@@ -2,17 +2,15 @@ package request
 
 import (
 	"context"
-	"errors"
+
 	"net/http"
 
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
@@ -59,33 +57,6 @@ func TestPace_result(t *testing.T) {
 		want := []string{"PUT http://a/", "GET http://a/op", "wait http://a:80", "GET http://a/", "GET http://a/"}
 		if diff := cmp.Diff(want, pace.entries); diff != "" {
 			t.Errorf("%s (-want +have):\n%s", what, diff)
-		}
-	})
-}
-
-// Where the run ends while a request waits, that decides nothing; a request that takes too
-// long is one without an answer.
-func TestPace_ends(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		requests := 0
-		s := newTestSession(t, Request{URL: "http://a/", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if requests++; requests == 3 {
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}
-			return &http.Response{StatusCode: 302, Header: http.Header{"Location": {"/b"}}, Body: http.NoBody}, nil
-		})})
-		o := s.Look(ctx, Attempt{Pace: &ledger{}, Timeout: 2 * time.Second})
-		if o.Failure == nil || !errors.Is(o.Failure, cause.ErrAttemptTimeout) || !strings.HasPrefix(o.Failure.Reason, "timed out after 2s") {
-			t.Errorf("have %+v", o.Failure)
-		}
-		requests = 0
-		cancel(cause.ErrDeadline)
-		o = s.Look(ctx, Attempt{Pace: &ledger{end: cause.ErrDeadline}})
-		if o.Failure == nil || o.Failure.Kind != status.FailureStopped || requests != 1 {
-			t.Errorf("have %+v after %d requests", o.Failure, requests)
 		}
 	})
 }

@@ -57,27 +57,6 @@ func TestTransportThatChangesTheRequest(t *testing.T) {
 	}
 }
 
-// A field that is no longer to be sent is not, and no other takes part in what is renewed.
-func TestRenewedWithoutValues(t *testing.T) {
-	t.Parallel()
-	var seen []string
-	renewed := http.Header{"X-Api-Key": {"old"}}
-	s := newTestSession(t, Request{
-		URL: "http://h/", Header: http.Header{"X-Own": {"own"}},
-		Refresh: func(context.Context, bool) (http.Header, error) { return renewed, nil },
-		Transport: serve(func(r *http.Request) reply {
-			seen = append(seen, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization")+" "+r.Header.Get("X-Own"))
-			return replied("{}")
-		}),
-	})
-	s.Look(t.Context(), Attempt{})
-	renewed = http.Header{"X-Api-Key": nil, "authorization": {"new"}}
-	s.Look(t.Context(), Attempt{})
-	if want := []string{"old own", "new own"}; !slices.Equal(seen, want) {
-		t.Errorf("have %q, want %q", seen, want)
-	}
-}
-
 // What was renewed is a secret, too, until it was renewed often enough.
 func TestRenewedSecrets(t *testing.T) {
 	t.Parallel()

@@ -119,39 +119,6 @@ func TestFork_nowhere(t *testing.T) {
 	}
 }
 
-// A list that is asked for by GET is followed with all its pages, from each good answer.
-func TestFork_list(t *testing.T) {
-	t.Parallel()
-	code := http.StatusServiceUnavailable
-	var asked []string
-	s := newTestSession(t, Request{
-		URL: "https://h/list", Next: "auto", Follow: "?id={.id}", FollowEach: true,
-		Transport: serve(func(r *http.Request) reply {
-			asked = append(asked, r.URL.RequestURI())
-			if r.URL.RawQuery != "" {
-				return reply{code, "[]", nil}
-			}
-			return replied("[]", "Link: <?2>; rel=next")
-		}),
-	})
-	o := s.Look(t.Context(), Attempt{})
-	if _, err := s.Fork([]byte(`{"id":1}`)); err == nil || o.Following.Each || o.Following.Start || o.Page != 2 {
-		t.Errorf("a page failed: have %+v of page %d, %v", o.Following, o.Page, err)
-	}
-	code = http.StatusOK
-	if o = s.Look(t.Context(), Attempt{}); !o.Following.Each || len(o.Pages) != 1 {
-		t.Errorf("have %+v with %d further pages", o.Following, len(o.Pages))
-	}
-	fork, err := s.Fork([]byte(`{"id":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fork.Look(t.Context(), Attempt{})
-	if diff := cmp.Diff([]string{"/list", "/list?2", "/list", "/list?2", "/list?id=1"}, asked); diff != "" {
-		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
 // A fork that goes on in another run looks at its element, and nothing else.
 func TestFork_resumed(t *testing.T) {
 	t.Parallel()

@@ -157,41 +157,6 @@ func TestPagesHint(t *testing.T) {
 	}
 }
 
-// The pages of a list of JSON lines may be empty, and begin with anything.
-func TestPagesOfLines(t *testing.T) {
-	t.Parallel()
-	for _, first := range []string{"", "\n", `"a"`, "7\n8\n", "null"} {
-		for _, next := range []string{"auto", "$header.X-Next"} {
-			s := newTestSession(t, Request{URL: "http://h/", Next: next, Transport: serve(func(r *http.Request) reply {
-				switch r.URL.RawQuery {
-				case "":
-					return replied(first, "Link: <?2>; rel=next", "X-Next: ?2")
-				case "2":
-					return replied("", "Link: <?3>; rel=next", "X-Next: ?3")
-				}
-				return replied(`{"id":3}`)
-			})})
-			o := s.Look(t.Context(), Attempt{})
-			if o.Failure != nil || len(o.Pages) != 2 || string(o.Pages[1]) != `{"id":3}` {
-				t.Errorf("%q, %s: %v, further pages %q", first, next, o.Failure, o.Pages)
-			}
-		}
-	}
-	for body, want := range map[string]string{
-		"": "", " \n": "", `"a"`: ". is a string, and has no field next", `{"next":"?2"}`: "the body is empty",
-	} {
-		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
-			if r.URL.RawQuery != "" {
-				return replied("")
-			}
-			return replied(body)
-		})})
-		if o := s.Look(t.Context(), Attempt{}); reason(o) != want || len(o.Remarks) > 0 {
-			t.Errorf("%q: have %q, want %q, and %q", body, reason(o), want, o.Remarks)
-		}
-	}
-}
-
 // It is said once that the first page of the first list does not have what names the next
 // one.
 func TestPagesMissing(t *testing.T) {

@@ -2,9 +2,9 @@ package request
 
 import (
 	"encoding/json"
-	"net/http"
+
 	"net/url"
-	"strings"
+
 	"testing"
 )
 
@@ -53,23 +53,5 @@ func TestKeepsEnviron(t *testing.T) {
 		} else if s.KeepsEnviron() != want {
 			t.Errorf("%s: %t, want %t", follow, !want, want)
 		}
-	}
-}
-
-// Cookies are saved with the URL that is followed, and left to no other process.
-func TestSavedCookies(t *testing.T) {
-	t.Parallel()
-	s := newTestSession(t, Request{URL: "https://h/jobs", Method: "POST", Transport: serve(func(*http.Request) reply {
-		return reply{http.StatusAccepted, "", []string{"Location: /jobs/1", "Set-Cookie: node=a; Path=/", "Set-Cookie: else=b; Path=/other"}}
-	})})
-	if before := string(s.Save()); strings.Contains(before, "cookies") {
-		t.Errorf("have %s", before)
-	}
-	s.Look(t.Context(), Attempt{})
-	if saved := string(s.Save()); !strings.Contains(saved, `"cookies":["node=a"]`) {
-		t.Errorf("have %s", saved)
-	}
-	if left := string(s.Leave()); strings.Contains(left, "node") || !strings.Contains(left, "/jobs/1") {
-		t.Errorf("left %s", left)
 	}
 }
