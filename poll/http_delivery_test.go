@@ -41,11 +41,13 @@ func (f fault) String() string {
 	return fmt.Sprintf("GOAWAY %s with stream 0 at %s", f.code, f.place)
 }
 
-// faults are all that a server can say, each at every moment.
+// faults are what net/http tells apart of what a server can say, each at every moment.
 func faults() []fault {
 	var all []fault
 	for _, place := range []string{"connect", "header", "request", "answer", "body"} {
-		for code := range http2.ErrCodeHTTP11Required + 1 {
+		for _, code := range []http2.ErrCode{
+			http2.ErrCodeNo, http2.ErrCodeProtocol, http2.ErrCodeRefusedStream, http2.ErrCodeEnhanceYourCalm, http2.ErrCodeHTTP11Required,
+		} {
 			all = append(all, fault{place, true, code, false})
 			if place != "connect" {
 				all = append(all, fault{place, true, code, true}, fault{place, false, code, false})
