@@ -433,6 +433,10 @@ func (c *conversation) set(text string) (err error) {
 		d, err := time.ParseDuration(value)
 		c.poller.Throttled = backoff.Fixed(d)
 		return err
+	case "--rate":
+		pacer := &poll.Pacer{Rand: rand.New(still{})}
+		pacer.PerSecond, err = strconv.ParseFloat(value, 64)
+		c.poller.Limiter = pacer
 	case "--interval":
 		var d time.Duration
 		d, err = time.ParseDuration(value)
