@@ -18,7 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,8 +79,7 @@ func converse(t *testing.T, test func(t *testing.T, c conversation)) {
 			for _, c := range readConversations(t, file) {
 				c.file = strings.TrimSuffix(filepath.Base(file), ".txt")
 				t.Run(c.name, func(t *testing.T) {
-					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { test(t, c) })
+					bubble(t, func(t *testing.T) { test(t, c) })
 				})
 			}
 		})

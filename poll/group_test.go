@@ -194,11 +194,7 @@ func TestGroupSharesTheAttemptsOfOneProbe(t *testing.T) {
 	t.Parallel()
 	shared := &counting{states: []string{"a", "b", "c"}}
 	target := func(state string) poll.Poller {
-		rule, err := status.NewRule(status.Success, `.state == "`+state+`"`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return poll.Poller{Target: state, Probe: shared, Rules: status.Rules{Own: []status.Rule{rule}}, Schedule: backoff.Fixed(time.Second)}
+		return poll.Poller{Target: state, Probe: shared, Rules: until(t, `.state == "`+state+`"`), Schedule: backoff.Fixed(time.Second)}
 	}
 	have := groupTimeline(t, poll.Group{}, target("c"), target("a"), target("b"))
 	wantTimeline(t, ends(have), `
@@ -441,27 +437,6 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 1: 0s      wait    #1 0s
 1: 0s      end     cancelled  after 0: the goal is out of reach
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
-`)
-}
-
-func TestGroupEndsTargetsWhosePlaceWasClosedDuringTheirAttempt(t *testing.T) {
-	t.Parallel()
-	refused := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
-		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
-	}}
-	slow := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
-		sleep(ctx, 5*time.Second)
-		return poll.Observe(ctx, nil, errors.New("not yet"))
-	}}
-	g := poll.Group{Limiter: &spaced{}, Timeout: time.Minute, Rand: rand.New(zeros{})}
-	have := groupTimeline(t, g,
-		poll.Poller{Target: "slow", Probe: slow, Immediate: true},
-		poll.Poller{Target: "refused", Probe: refused, InitialDelay: time.Second, Immediate: true})
-	wantTimeline(t, ends(have), `
-2: 1s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 59s are left before the deadline
-5.2s    place   p the probe
-1: 5.2s    end     throttled past the deadline NOT_READY after 1: p is closed for 59m56s (the probe), and 55s are left before the deadline
-5.2s    goal    throttled past the deadline 0/2 of 2, 2 attempts: 2 throttled past the deadline
 `)
 }
 

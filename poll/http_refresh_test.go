@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -123,8 +123,7 @@ func TestHTTPRefresh(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				g := &guard{right: test.right}
 				probe := poll.HTTP{
 					URL: "https://api.example.com" + test.path, Method: test.method, Transport: g,

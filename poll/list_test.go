@@ -600,7 +600,7 @@ func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
 		}
 		p := poll.Poller{
 			Probe:    poll.HTTP{URL: "https://api.example.com/jobs", Method: "POST", Follow: "/jobs/{.id}", FollowEach: true, Transport: transport},
-			Elements: &poll.Elements{Each: each}, Rules: isDone(t),
+			Elements: &poll.Elements{Each: each}, Rules: until(t, `.state=="done"`),
 		}
 		var kept []string
 		for ev := range (&poll.Group{Timeout: time.Minute}).Events(t.Context(), slices.Values([]poll.Poller{p})) {

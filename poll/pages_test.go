@@ -5,15 +5,13 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/pollcli/poll/poll"
 )
 
 // A page that is always refused ends the attempt.
 func TestPageIsAlwaysRefused(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		asked := 0
 		transport := roundTrip(func(r *http.Request) *http.Response {
 			if r.URL.Path == "/jobs" {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -192,35 +192,24 @@ func TestTimelines(t *testing.T) {
 }
 
 func TestTheTimeRunsFromTheStart(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var b strings.Builder
 		p := poll.Poller{Probe: &operation{}, Start: time.Now(), Timeout: 2 * time.Second}
 		time.Sleep(1500 * time.Millisecond)
 		for e := range p.Events(t.Context()) {
 			fmt.Fprintln(&b, line(e))
 		}
-	})
-	wantTimeline(t, b.String(), `
+		wantTimeline(t, only(poll.EventWait, b.String()), `
 1.5s    wait    #1 100ms
-1.6s    start   #1
-1.6s    attempt #1 NOT_READY in 0s: HTTP 202 Accepted
 1.6s    wait    #2 200ms
-1.8s    start   #2
-1.8s    attempt #2 NOT_READY in 0s: HTTP 202 Accepted
 1.8s    wait    #3 150ms last look
-1.95s   start   #3
-1.95s   attempt #3 NOT_READY in 0s: HTTP 202 Accepted
 1.95s   wait    #4 25ms last look
-1.975s  start   #4
-1.975s  attempt #4 NOT_READY in 0s: HTTP 202 Accepted
-1.975s  end     timed out NOT_READY after 4: timed out after 2s; last: HTTP 202 Accepted
 `)
+	})
 }
 
 func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second), Timeout: 10 * time.Second}
 		var have []time.Duration
 		for e := range p.Events(t.Context()) {
@@ -270,8 +259,7 @@ func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
 }
 
 func TestWhatAnAttemptIsTold(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var have []poll.Attempt
 		p := poll.Poller{
 			Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -334,41 +322,25 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 // makes no reason new.
 func TestHintsAreSaidOnce(t *testing.T) {
 	t.Parallel()
-	done, err := status.NewRule(status.Success, `.State == "done"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := answer(200)
-	same.Body = []byte(`{"state":"running"}`)
-	p := poll.Poller{
-		Probe:    &operation{answers: map[int]status.Observation{1: same, 2: same, 3: same}},
-		Schedule: backoff.Fixed(0), Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 3,
-	}
-	var hints []string
-	for ev := range p.Events(t.Context()) {
-		switch ev.Kind {
-		case poll.EventAttempt:
-			hints = append(hints, strings.Join(ev.Verdict.Hints, ";"))
-			if want := `.State is missing, want == "done"`; ev.Verdict.Reason != want {
-				t.Errorf("reason %q, want %q", ev.Verdict.Reason, want)
-			}
-		case poll.EventEnd:
-			hints = append(hints, strings.Join(ev.Outcome.Verdict.Hints, ";"))
+	p := poll.Poller{Probe: saying(`{"state":"running"}`), Schedule: backoff.Fixed(0), Rules: until(t, `.State == "done"`), MaxAttempts: 3}
+	var have []string
+	for e := range p.Events(t.Context()) {
+		if e.Kind == poll.EventAttempt {
+			have = append(have, e.Verdict.Reason+strings.Join(e.Verdict.Hints, ";"))
+		}
+		if e.Outcome != nil {
+			have = append(have, strings.Join(e.Outcome.Verdict.Hints, ";"))
 		}
 	}
-	meant := "did you mean .state?"
-	if diff := cmp.Diff([]string{meant, "", "", meant}, hints); diff != "" {
+	const reason, meant = `.State is missing, want == "done"`, "did you mean .state?"
+	if diff := cmp.Diff([]string{reason + meant, reason, reason, meant}, have); diff != "" {
 		t.Errorf("hints (-want +got):\n%s", diff)
 	}
 }
 
 func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 	t.Parallel()
-	done, err := status.NewRule(status.Success, `.state == "done"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 1}
+	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: until(t, `.state == "done"`), MaxAttempts: 1}
 	outcome, _ := p.Run(t.Context())
 	want := []string{`until .state == "done" was never decidable: .state is unknown: the body is empty`}
 	if diff := cmp.Diff(want, outcome.Notes); diff != "" {
@@ -434,8 +406,7 @@ func TestInterrupted(t *testing.T) {
 			"50ms    end     interrupted  after 0: enough\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(test.after, func() { cancel(cause) })
 				p := poll.Poller{Probe: &test.op}
@@ -453,8 +424,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestNothingIsYieldedAfterABreak(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Timeout: time.Minute}
 		for _, stop := range []poll.EventKind{poll.EventWait, poll.EventStart, poll.EventAttempt, poll.EventEnd} {
 			for e := range p.Events(t.Context()) {

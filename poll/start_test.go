@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,8 +103,7 @@ func TestAStartThatWasRefused(t *testing.T) {
 
 // The schedule is told the age of the operation, and its own last wait only.
 func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var have []backoff.Step
 		var ages []string
 		keep := func(d time.Duration) backoff.ScheduleFunc {

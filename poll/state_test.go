@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,8 +86,7 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 
 // A wait in slices, each with a time-out of its own, goes the way of one that is not cut.
 func TestAWaitInSlices(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		p.Timeout = 3500 * time.Millisecond
@@ -150,8 +149,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 		}, "20s #4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				now := time.Now()
 				state := poll.State{
 					Start: now.Add(-time.Minute), Began: now.Add(-time.Minute), Last: now.Add(-5 * time.Second),
@@ -176,8 +174,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 
 // A place that is closed past the deadline of a slice is not asked in it.
 func TestAHintThatOutlastsASlice(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		op := &operation{answers: map[int]status.Observation{1: hinted(429, 25*time.Second), 2: answer(200)}}
 		p := poll.Poller{Probe: op, Schedule: backoff.Fixed(time.Second), Immediate: true, Timeout: 10 * time.Second}
 		var state poll.State
@@ -239,8 +236,7 @@ func TestAWaitThatHasEnded(t *testing.T) {
 
 // What has succeeded is looked at again where it was followed, and is not started again.
 func TestAResultIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		end, state := last(t, t.Context(), p)
@@ -265,8 +261,7 @@ func TestAResultIsLookedAtAgain(t *testing.T) {
 // Between the moment before a start is sent and the one when its answer is known, what is
 // kept says that the operation may have started; a wait that goes on from there sends nothing.
 func TestAStartIsAnnounced(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		var announced []poll.State
@@ -296,8 +291,7 @@ func TestAStartIsAnnounced(t *testing.T) {
 
 // A start that cannot be announced is not sent, and the next run sends it.
 func TestAStartThatCannotBeAnnounced(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		errFull := errors.New("no space left")
 		var s service
 		p := s.poller()
@@ -323,8 +317,7 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 
 // A start that was under way when the run was interrupted is not sent again.
 func TestAStartThatWasInterrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		s := service{lost: true}
 		p := s.poller()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -342,8 +335,7 @@ func TestAStartThatWasInterrupted(t *testing.T) {
 
 // The streak, and the count of attempts, go over several runs.
 func TestCountsGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{readyAt: 1}, Schedule: backoff.Fixed(time.Second), SuccessThreshold: 3, MaxAttempts: 2}
 		_, state := last(t, t.Context(), p)
 		p.Past = &state
@@ -415,8 +407,7 @@ func FuzzState(f *testing.F) {
 
 // A session that cannot go on must not start the operation again.
 func TestASessionThatCannotGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
 		_, state := last(t, t.Context(), p)
 		p.Past, p.MaxAttempts = &state, 0

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -31,8 +31,7 @@ func TestUntilWith(t *testing.T) {
 		"done":                   {done: true, took: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				every := backoff.Fixed(time.Second)
 				p := poll.Poller{Target: "it", Schedule: every, Throttled: every, Timeout: 10 * time.Second}
 				began := time.Now()
@@ -113,8 +112,7 @@ func TestPermanentCause(t *testing.T) {
 		"during an attempt":        {61 * time.Second, 5 * time.Second, "the server is gone; last: stopped before there was an answer", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				gone := errors.New("the server is gone")
 				time.AfterFunc(test.after, func() { cancel(poll.Permanent(gone)) })

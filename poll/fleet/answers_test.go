@@ -154,8 +154,7 @@ func TestAnswers_failing(t *testing.T) {
 // Who hangs while it asks is not waited for longer than twice a lease, and more than a few times
 // as long as the wait.
 func TestAnswers_hanging(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		e := newFake()
 		hung := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		if turn := hung.Claim(time.Now()); !turn.Ask {
@@ -172,8 +171,7 @@ func TestAnswers_hanging(t *testing.T) {
 
 // Who is killed while it asks costs a lease at most.
 func TestAnswers_killed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		e := newFake()
 		killed := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond).(*wait)
 		if turn := killed.Claim(time.Now()); !turn.Ask {
@@ -205,8 +203,7 @@ func TestAnswers_since(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				e := newFake()
 				if got := waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy); got > time.Second {
 					t.Fatal(got)

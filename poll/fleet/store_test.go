@@ -368,33 +368,6 @@ func TestRedis_refuses(t *testing.T) {
 	}
 }
 
-// A server that is killed and comes back empty is shared again, with the rate that was learned.
-func TestRedis_restarted(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true)
-	f, notes := open(t, s.url, Options{PerSecond: 1000})
-	at, _ := f.Next("place", time.Time{})
-	time.Sleep(50 * time.Millisecond)
-	f.Done("place", poll.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
-	s.process.Kill()
-	s.wait()
-	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("alone, the place is open after %s", time.Until(at))
-	}
-	if note := <-notes; !strings.Contains(note, "goes on alone: ") {
-		t.Errorf("told %q", note)
-	}
-	s.again(t)
-	awaitUp(t, f)
-	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("the place is open after %s", time.Until(at))
-	}
-	g, _ := open(t, s.url, Options{PerSecond: 1000})
-	if at, _ := g.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("for another process, the place is open after %s", time.Until(at))
-	}
-}
-
 // What is wrong with a directory is said once, and each process goes on alone.
 func TestDirectory_fails(t *testing.T) {
 	t.Parallel()

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"slices"
-	"strings"
 	"testing"
 )
 
@@ -31,31 +29,6 @@ func TestTransportConcurrent(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// A transport that changes what it is given changes nothing of the next request.
-func TestTransportThatChangesTheRequest(t *testing.T) {
-	t.Parallel()
-	var seen []string
-	given := http.Header{"X-Key": append(make([]string, 0, 2), "k")}
-	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
-		seen = append(seen, r.URL.String()+" "+strings.Join(r.Header["X-Key"], " "))
-		r.URL.Host, r.URL.Path = "changed", "/changed"
-		r.Header.Add("X-Key", "more")
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
-	})
-	s, err := NewSession(Request{URL: "http://h/a", Header: given, Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if o := s.Look(t.Context(), Attempt{}); !o.Good() {
-			t.Error(o.Failure)
-		}
-	}
-	if want := []string{"http://h/a k", "http://h/a k"}; !slices.Equal(seen, want) || given["X-Key"][:2][1] != "" {
-		t.Errorf("have %q and %q", seen, given["X-Key"][:2])
-	}
-}
 
 // What was renewed is a secret, too, until it was renewed often enough.
 func TestRenewedSecrets(t *testing.T) {

@@ -1,12 +1,10 @@
 package request
 
 import (
-	"context"
-
 	"net/http"
-	"net/url"
+
 	"strings"
-	"sync"
+
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,42 +142,6 @@ func TestFork_resumed(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"POST /jobs", "GET /1", "GET /1"}, asked); diff != "" {
-		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
-// What a fork keeps is its own; what it is let in by is that of all.
-func TestFork_apart(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	token, seen := "old", map[string][]string{}
-	renew := func(context.Context, bool) (http.Header, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return http.Header{"Authorization": {token}}, nil
-	}
-	s, one := forkOf(t, Request{
-		URL: "https://h/", Follow: "/{.id}", User: url.UserPassword("u", "p"), Refresh: renew,
-		Transport: serve(func(r *http.Request) reply {
-			mu.Lock()
-			defer mu.Unlock()
-			seen[r.URL.Path] = append(seen[r.URL.Path], r.Header.Get("Authorization")+" "+r.Header.Get("If-None-Match"))
-			return replied("[]", "ETag: \""+r.URL.Path+"\"")
-		}),
-	}, `{"id":1}`)
-	two, err := s.Fork([]byte(`{"id":2}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, token = range []string{"old", "new"} {
-		var both sync.WaitGroup
-		for _, fork := range []*Session{one, two} {
-			both.Go(func() { fork.Look(t.Context(), Attempt{}) })
-		}
-		both.Wait()
-	}
-	want := map[string][]string{"/": {"old "}, "/1": {"old ", `new "/1"`}, "/2": {"old ", `new "/2"`}}
-	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("requests (-want +have):\n%s", diff)
 	}
 }
