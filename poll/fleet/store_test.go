@@ -263,40 +263,25 @@ func TestStore_strangers(t *testing.T) {
 	s := serve(t, true)
 	dir := t.TempDir()
 	conn := s.connect(t)
-	file := func(key string) string { return filepath.Join(dir, key) }
-	for name, forge := range map[string]func(where, key string) error{
-		"a list or a directory": func(where, key string) error {
-			if where == dir {
-				os.Remove(file(key))
-				return os.MkdirAll(filepath.Join(file(key), "full"), 0o700)
-			}
-			conn.Do("DEL", key)
-			_, err := conn.Do("LPUSH", key, "junk")
-			return err
-		},
-		"junk": func(where, key string) error {
-			if where == dir {
-				return os.WriteFile(file(key), []byte("junk"), 0o600)
-			}
-			_, err := conn.Do("SET", key, "junk")
-			return err
-		},
-		"a long one": func(where, key string) error {
-			long := strings.Repeat("x", 1<<20)
-			if where == dir {
-				return os.WriteFile(file(key), []byte(long), 0o600)
-			}
-			_, err := conn.Do("SET", key, long)
-			return err
-		},
-		"of another version": func(where, key string) error {
-			if where == dir {
-				return os.WriteFile(file(key), []byte(`{"v":99,"id":"x"}`), 0o600)
-			}
-			_, err := conn.Do("SET", key, `{"v":99,"id":"x"}`)
-			return err
-		},
+	for name, text := range map[string]string{
+		"a list or a directory": "", "junk": "junk", "a long one": strings.Repeat("x", 1<<20), "of another version": `{"v":99,"id":"x"}`,
 	} {
+		forge := func(where, key string) (err error) {
+			file := filepath.Join(dir, key)
+			switch {
+			case where == dir && text == "":
+				os.Remove(file)
+				return os.MkdirAll(filepath.Join(file, "full"), 0o700)
+			case where == dir:
+				return os.WriteFile(file, []byte(text), 0o600)
+			case text == "":
+				conn.Do("DEL", key)
+				_, err = conn.Do("LPUSH", key, "junk")
+			default:
+				_, err = conn.Do("SET", key, text)
+			}
+			return err
+		}
 		for _, where := range []string{dir, s.url} {
 			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
 			q := f.Question("place", []byte(name), everySecond)
