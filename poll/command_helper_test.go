@@ -8,15 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
+
 	"strconv"
 
-	"syscall"
 	"testing"
-	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/pollcli/poll/poll"
 )
@@ -47,11 +42,9 @@ func TestHelperProcess(t *testing.T) {
 
 func helperModes() map[string]func(args []string) int {
 	return map[string]func([]string) int{
-		"bytes":  helpBytes,
-		"flood":  helpFlood,
-		"count":  helpCount,
-		"ignore": helpIgnore,
-		"daemon": helpDaemon,
+		"bytes": helpBytes,
+		"flood": helpFlood,
+		"count": helpCount,
 	}
 }
 
@@ -80,32 +73,5 @@ func helpFlood(args []string) int {
 func helpCount([]string) int {
 	n, err := io.Copy(io.Discard, os.Stdin)
 	fmt.Print(n, err)
-	return 0
-}
-
-// helpIgnore ignores SIGTERM. It says so, with its process id, and stays for a
-// minute. With "quiet" it says so on stderr, and gives its outputs up.
-func helpIgnore(args []string) int {
-	signal.Ignore(syscall.SIGTERM)
-	fmt.Printf("%d\n", os.Getpid())
-	if len(args) > 0 {
-		fmt.Fprintln(os.Stderr)
-		null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		unix.Dup2(int(null.Fd()), 1)
-		unix.Dup2(int(null.Fd()), 2)
-	}
-	time.Sleep(time.Minute)
-	return 0
-}
-
-// helpDaemon starts "sleep 60" in a session of its own and prints its process
-// id.
-func helpDaemon([]string) int {
-	daemon := exec.Command("sleep", "60")
-	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := daemon.Start(); err != nil {
-		return 1
-	}
-	fmt.Println(daemon.Process.Pid)
 	return 0
 }

@@ -250,21 +250,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 	}
 }
 
-func TestConnectFiles(t *testing.T) {
-	t.Parallel()
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []Connect{
-		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
-	} {
-		if _, err := c.Transport(); err == nil {
-			t.Errorf("%+v: no error", c)
-		}
-	}
-}
-
 func TestConnectUnixSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -511,5 +496,22 @@ func TestThroughTellsFilesApart(t *testing.T) {
 	t.Setenv("SSL_CERT_FILE", "x")
 	if got, other := through(Connect{})[0], through(Connect{Insecure: true})[0]; got == other || !strings.Contains(got, `"x"`) {
 		t.Errorf("SSL_CERT_FILE makes no difference: %q", got)
+	}
+}
+
+// What can never connect is an error at once, without the password of a proxy.
+func TestConnectMistakes(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Connect{
+		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
+		{Proxy: "ftp://h"}, {Proxy: "http://"}, {Proxy: "h:8o"}, {Proxy: "http://me:s3cret%@h"},
+	} {
+		if _, err := c.Transport(); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%+v: have %v", c, err)
+		}
 	}
 }
