@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -612,4 +613,24 @@ func TestListAloneKeepsWhatIsFollowed(t *testing.T) {
 			t.Errorf("kept %q", kept)
 		}
 	})
+}
+
+// A look at ten times as many elements takes ten times as much memory, not a hundred times.
+func TestListGrowsEvenly(t *testing.T) {
+	taken := func(n int) uint64 {
+		var states strings.Builder
+		for i := range n {
+			fmt.Fprintf(&states, "job-%d=run ", i)
+		}
+		p := ofJobs(t, poll.Elements{}, states.String())
+		p.Schedule, p.MaxAttempts = backoff.Fixed(0), 3
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		(&poll.Group{}).Run(t.Context(), slices.Values([]poll.Poller{p}))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := taken(500), taken(5000); many > 15*few {
+		t.Errorf("500 elements take %d bytes, 5,000 take %d", few, many)
+	}
 }

@@ -56,11 +56,9 @@ func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Even
 func TestConversations_bySteps(t *testing.T) {
 	t.Parallel()
 	otherwise := map[string]bool{
-		"conditional": true,
-		"cookies":     true,
-		"the result is looked for until the attempts are used up": true,
-		"the result is looked for until it is there":              true,
-		"a page that a redirect led to is not the result":         true,
+		"conditional": true, "cookies": true,
+		"the result is looked for until it is there":      true,
+		"a page that a redirect led to is not the result": true,
 	}
 	converse(t, func(t *testing.T, c conversation) {
 		if otherwise[c.file] || otherwise[c.name] {
