@@ -432,6 +432,14 @@ func (c *conversation) set(text string) (err error) {
 		d, err := time.ParseDuration(value)
 		c.poller.Throttled = backoff.Fixed(d)
 		return err
+	case "--renewed":
+		var renewed http.Header // once it was refused
+		c.probe.Refresh = func(_ context.Context, refused bool) (http.Header, error) {
+			if refused {
+				renewed = http.Header{"authorization": {value}}
+			}
+			return renewed, nil
+		}
 	case "--rate":
 		pacer := &poll.Pacer{Rand: rand.New(still{})}
 		pacer.PerSecond, err = strconv.ParseFloat(value, 64)

@@ -2,6 +2,7 @@ package httpscript
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -231,36 +232,15 @@ func drip(w io.Writer, body []byte, pause time.Duration) error {
 	return nil
 }
 
-var timeForm = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
+var timeForm = regexp.MustCompile(`\{date ?([+-]\S+)?\}`)
 
-// expandTimes replaces the {...} times in a header's line.
+// expandTimes replaces the {date} times in a header's line.
 func expandTimes(line string, now time.Time) string {
 	return timeForm.ReplaceAllStringFunc(line, func(match string) string {
-		m := timeForm.FindStringSubmatch(match)
-		at := now.UTC()
-		if m[2] != "" {
-			offset, err := time.ParseDuration(m[2])
-			if err != nil {
-				return match
-			}
-			at = at.Add(offset)
+		offset, err := time.ParseDuration(cmp.Or(timeForm.FindStringSubmatch(match)[1], "0"))
+		if err != nil {
+			return match
 		}
-		switch m[1] {
-		case "date":
-			return at.Format(http.TimeFormat)
-		case "rfc850":
-			return strings.Replace(at.Format(time.RFC850), "UTC", "GMT", 1)
-		case "asctime":
-			return at.Format(time.ANSIC)
-		case "rfc3339":
-			return at.Format(time.RFC3339)
-		case "epoch":
-			return strconv.FormatInt(at.Unix(), 10)
-		case "epochms":
-			return strconv.FormatInt(at.UnixMilli(), 10)
-		case "hex":
-			return strconv.FormatInt(at.Unix(), 16)
-		}
-		return match
+		return now.UTC().Add(offset).Format(http.TimeFormat)
 	})
 }
