@@ -25,8 +25,8 @@ func TestHTTPRefreshFails(t *testing.T) {
 		Refresh: func(context.Context, bool) (http.Header, error) { return renewed, failure },
 	}.Session()
 	for want, change := range map[string]func(){
-		"malformed header": func() { renewed = http.Header{"Authorization": {"a\nb"}} },
-		"it is gone":       func() { renewed, failure = nil, errors.New("it is gone") },
+		"the value of header Authorization contains a line break": func() { renewed = http.Header{"Authorization": {"a\nb"}} },
+		"it is gone": func() { renewed, failure = nil, errors.New("it is gone") },
 	} {
 		change()
 		o := session.Probe(t.Context(), poll.Attempt{Number: 1})
