@@ -3,7 +3,7 @@ package poll
 import (
 	"bytes"
 	"context"
-
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -41,12 +41,13 @@ func (f fault) String() string {
 	return fmt.Sprintf("GOAWAY %s with stream 0 at %s", f.code, f.place)
 }
 
-// faults are all that a server can say, each at every moment.
+// faults are what net/http tells apart of what a server can say, each at every moment.
 func faults() []fault {
 	var all []fault
 	for _, place := range []string{"connect", "header", "request", "answer", "body"} {
-		for code := range http2.ErrCodeHTTP11Required + 1 {
-
+		for _, code := range []http2.ErrCode{
+			http2.ErrCodeNo, http2.ErrCodeProtocol, http2.ErrCodeRefusedStream, http2.ErrCodeEnhanceYourCalm, http2.ErrCodeHTTP11Required,
+		} {
 			all = append(all, fault{place, true, code, false})
 			if place != "connect" {
 				all = append(all, fault{place, true, code, true}, fault{place, false, code, false})
@@ -58,6 +59,8 @@ func faults() []fault {
 
 // A brokenServer speaks HTTP/2 and breaks. It counts what arrives.
 type brokenServer struct {
+	config *tls.Config
+
 	mu          sync.Mutex
 	fault       *fault // nil while it works
 	conns       []net.Conn
@@ -79,7 +82,7 @@ func (s *brokenServer) dial(context.Context, string, string) (net.Conn, error) {
 	}()
 	go func() {
 		defer close(out)
-		s.serve(&unhurried{there, out})
+		s.serve(tls.Server(&unhurried{there, out}, s.config))
 	}()
 	return here, nil
 }
@@ -203,6 +206,7 @@ type sending struct {
 // becomes of it, and a look at most twice in one attempt.
 func TestSentOnce(t *testing.T) {
 	t.Parallel()
+	config := serverConfig(t)
 	for _, reused := range []bool{false, true} {
 		for _, r := range []sending{
 			{method: "GET"},
@@ -215,16 +219,23 @@ func TestSentOnce(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %q key %t reused %t", r.method, r.body, r.key, r.reused), func(t *testing.T) {
 				t.Parallel()
 				for _, f := range faults() {
-					synctest.Test(t, func(t *testing.T) { r.meets(t, f) })
+					synctest.Test(t, func(t *testing.T) { r.meets(t, config, f) })
 				}
 			})
 		}
 	}
 }
 
+func serverConfig(t *testing.T) *tls.Config {
+	pair, _ := certificate(t, time.Unix(0, 0), time.Now().Add(time.Hour), "api.example.com")
+	return &tls.Config{
+		Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}, CurvePreferences: []tls.CurveID{tls.X25519},
+	}
+}
+
 // meets makes an attempt that meets a fault, and one more.
-func (r sending) meets(t *testing.T, f fault) {
-	server := &brokenServer{}
+func (r sending) meets(t *testing.T, config *tls.Config, f fault) {
+	server := &brokenServer{config: config}
 	defer server.close()
 	session, done := r.session(t, server)
 	defer done()
@@ -278,7 +289,7 @@ func (r sending) meets(t *testing.T, f fault) {
 
 func (r sending) session(t *testing.T, server *brokenServer) (session Probe, done func()) {
 	transport, done := transportTo(t, server)
-	h := HTTP{URL: "http://api.example.com/", Method: r.method, Body: r.body, Header: http.Header{}, Transport: transport}
+	h := HTTP{URL: "https://api.example.com/", Method: r.method, Body: r.body, Header: http.Header{}, Transport: transport}
 	if r.key {
 		h.Header.Set("Idempotency-Key", "1")
 	}
@@ -286,12 +297,11 @@ func (r sending) session(t *testing.T, server *brokenServer) (session Probe, don
 }
 
 func transportTo(t *testing.T, server *brokenServer) (transport *http.Transport, done func()) {
-	transport, err := Connect{}.Transport()
+	transport, err := Connect{Insecure: true}.Transport()
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport.Proxy, transport.DialContext, transport.Protocols = nil, server.dial, new(http.Protocols)
-	transport.Protocols.SetUnencryptedHTTP2(true)
+	transport.Proxy, transport.DialContext = nil, server.dial
 	return transport, transport.CloseIdleConnections
 }
 
