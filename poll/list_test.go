@@ -129,11 +129,18 @@ func endings(lines []string) string {
 	return b.String()
 }
 
+// What reads more than the element is judged at each look, but told only if that changes
+// something.
 func TestListTells(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := ofJobs(t, poll.Elements{}, "a=run b=run", "a=run b=done", "a=done b=done c=run", "a=done b=done c=failed", "b=done c=failed")
-		lines, summary := told(poll.Group{Timeout: time.Minute}, p)
-		want := `1s 0 jobs: NOT_READY 2 elements
+	for _, test := range []struct {
+		lists     []string
+		condition string
+		expect    int
+		summary   string // the ending, the elements, what was needed and the looks
+		want      string
+	}{
+		{[]string{"a=run b=run", "a=run b=done", "a=done b=done c=run", "a=done b=done c=failed", "b=done c=failed"}, `.state=="done"`, 0, "failed 3 3 5",
+			`1s 0 jobs: NOT_READY 2 elements
 1s 1 a: NOT_READY .state is "run", want == "done"
 1s 2 b: NOT_READY .state is "run", want == "done"
 2s 0 jobs: NOT_READY 2 elements
@@ -146,14 +153,27 @@ func TestListTells(t *testing.T) {
 4s 0 jobs: NOT_READY 3 elements
 4s 3 c: ERROR .state is "failed"
 4s 3 c ends after 2: failed: .state is "failed"
-9s 0 jobs: NOT_READY 3 elements`
-		if got := strings.Join(lines, "\n"); got != want {
-			t.Errorf("got:\n%s\nwant:\n%s", got, want)
-		}
-		if summary.Ending != poll.Failed || summary.Targets != 3 || summary.Need != 3 || summary.Attempts != 5 {
-			t.Errorf("%+v", summary)
-		}
-	})
+9s 0 jobs: NOT_READY 3 elements`},
+		{[]string{"a=run", "a=run", `{"jobs":[{"id":"a","state":"run"}],"over":true}`}, "$json.over == true", 1, "succeeded 1 1 3",
+			`1s 0 jobs: NOT_READY 1 element
+1s 1 a: NOT_READY $json.over is missing, want == true
+2s 0 jobs: NOT_READY 1 element
+3s 0 jobs: NOT_READY 1 element
+3s 1 a: SUCCESS $json.over is true
+3s 1 a ends after 3: succeeded: $json.over is true`},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := ofJobs(t, poll.Elements{Expect: test.expect}, test.lists...)
+			p.Rules.Own[0] = rule(t, status.Success, test.condition)
+			lines, s := told(poll.Group{Timeout: time.Minute}, p)
+			if have := strings.Join(lines, "\n"); have != test.want {
+				t.Errorf("have:\n%s\nwant:\n%s", have, test.want)
+			}
+			if have := fmt.Sprint(s.Ending, " ", s.Targets, " ", s.Need, " ", s.Attempts); have != test.summary {
+				t.Errorf("have %s, want %s", have, test.summary)
+			}
+		})
+	}
 }
 
 func TestListEnds(t *testing.T) {
@@ -475,25 +495,6 @@ func TestListInterrupted(t *testing.T) {
 			}
 		})
 	}
-}
-
-// What reads more than the element is judged at each look, but told only if that changes
-// something.
-func TestListTellsWhatIsNew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := ofJobs(t, poll.Elements{Expect: 1}, "a=run", "a=run", `{"jobs":[{"id":"a","state":"run"}],"over":true}`)
-		p.Rules.Own = []status.Rule{rule(t, status.Success, "$json.over == true")}
-		lines, _ := told(poll.Group{Timeout: time.Minute}, p)
-		want := `1s 0 jobs: NOT_READY 1 element
-1s 1 a: NOT_READY $json.over is missing, want == true
-2s 0 jobs: NOT_READY 1 element
-3s 0 jobs: NOT_READY 1 element
-3s 1 a: SUCCESS $json.over is true
-3s 1 a ends after 3: succeeded: $json.over is true`
-		if got := strings.Join(lines, "\n"); got != want {
-			t.Errorf("got:\n%s\nwant:\n%s", got, want)
-		}
-	})
 }
 
 // A closing limiter holds its place back once, after some attempts.
