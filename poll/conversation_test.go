@@ -131,41 +131,22 @@ func (w ending) check(t *testing.T, verdicts, said []string, outcome poll.Outcom
 	if strings.Contains(all, planted) {
 		t.Errorf("a secret was said")
 	}
+	exact := map[string]string{
+		"body": string(outcome.Observation.Body), "pages": string(bytes.Join(outcome.Observation.Pages, []byte(" "))),
+		"size": strconv.FormatInt(outcome.Observation.Size, 10), "ending": string(outcome.Ending), "took": outcome.Elapsed.String(),
+	}
+	part := map[string]string{
+		"reason": outcome.Reason, "said": all, "note": strings.Join(slices.Concat(outcome.Verdict.Notes, outcome.Notes), "\n"),
+	}
 	for _, line := range w.lines {
 		word, want, _ := strings.Cut(line, " ")
-		var have string
-		ok := true
-		switch word {
-		case "body":
-			have = string(outcome.Observation.Body)
-			ok = have == want
-		case "pages":
-			have = string(bytes.Join(outcome.Observation.Pages, []byte(" ")))
-			ok = have == want
-		case "size":
-			have = strconv.FormatInt(outcome.Observation.Size, 10)
-			ok = have == want
-		case "ending":
-			have = string(outcome.Ending)
-			ok = have == want
-		case "took":
-			have = outcome.Elapsed.String()
-			ok = have == want
-		case "reason":
-			have = outcome.Reason
-			ok = strings.Contains(have, want)
-		case "note":
-			have = strings.Join(slices.Concat(outcome.Verdict.Notes, outcome.Notes), "\n")
-			ok = strings.Contains(have, want)
-		case "said":
-			ok = strings.Contains(all, want)
-		case "unsaid":
-			ok = !strings.Contains(all, want)
-		default:
+		have, isExact := exact[word]
+		text, isPart := part[word]
+		switch {
+		case isExact && have != want, isPart && !strings.Contains(text, want), word == "unsaid" && strings.Contains(all, want):
+			t.Errorf("%s: have %.200q, want %q", word, have+text, want)
+		case !isExact && !isPart && word != "unsaid":
 			t.Fatalf("unknown ending %q", line)
-		}
-		if !ok {
-			t.Errorf("%s: have %.200q, want %q", word, have, want)
 		}
 	}
 	if t.Failed() {

@@ -37,10 +37,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-type waiting struct {
-	Method, URL string
-	Timeout     time.Duration
-}
+type waiting struct{ Method, URL string }
 
 func (waiting) Kind() string { return "waiting" }
 
@@ -51,7 +48,7 @@ type waiter struct {
 func (waiter) Work(ctx context.Context, job *river.Job[waiting]) error {
 	_, err := riverpoll.Step[pgx.Tx](ctx, job.JobRow, poll.Poller{
 		Probe:    poll.HTTP{URL: job.Args.URL, Method: job.Args.Method},
-		Schedule: backoff.Fixed(300 * time.Millisecond), Timeout: job.Args.Timeout,
+		Schedule: backoff.Fixed(300 * time.Millisecond),
 	})
 	return err
 }

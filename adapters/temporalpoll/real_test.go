@@ -50,10 +50,7 @@ func dial() (client.Client, error) {
 	})
 }
 
-type waiting struct {
-	Method, URL        string
-	Timeout, Heartbeat time.Duration
-}
+type waiting struct{ Method, URL string }
 
 // A seen is what became of a wait.
 type seen struct {
@@ -64,7 +61,7 @@ type seen struct {
 func wait(ctx context.Context, w waiting) (seen, error) {
 	o, err := temporalpoll.Step(ctx, poll.Poller{
 		Probe:    poll.HTTP{URL: w.URL, Method: w.Method},
-		Schedule: backoff.Fixed(300 * time.Millisecond), Timeout: w.Timeout,
+		Schedule: backoff.Fixed(300 * time.Millisecond),
 	})
 	if err != nil {
 		return seen{}, err
@@ -74,7 +71,7 @@ func wait(ctx context.Context, w waiting) (seen, error) {
 
 func waitFlow(ctx workflow.Context, w waiting) (s seen, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 3 * time.Second, HeartbeatTimeout: w.Heartbeat,
+		StartToCloseTimeout: 3 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1, MaximumInterval: 100 * time.Millisecond,
 		},
