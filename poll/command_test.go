@@ -235,7 +235,8 @@ func TestCommandThatCannotRun(t *testing.T) {
 		{name: "no directory", c: poll.Command{Args: []string{"sh", "secret"}, Dir: in("nowhere")}, want: status.FailureNotFound, wantWords: "sh cannot be run: the directory"},
 		{name: "no interpreter", c: poll.Command{Args: []string{in("orphan"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "the interpreter or loader that it names is not"},
 		{name: "carriage return", c: poll.Command{Args: []string{in("windows"), "secret"}}, atStart: true, want: status.FailureNotFound, wantWords: "the interpreter or loader that it names is not"},
-		{name: "format", c: poll.Command{Args: []string{in("noise"), "secret"}}, atStart: true, want: status.FailureNotExecutable, wantWords: "noise cannot be executed: not a program"},
+		{name: "what may pass", c: poll.Command{Args: []string{"sh", strings.Repeat("x", 4_000_000)}}, atStart: true, want: status.FailureTransient, wantWords: "sh could not be started: argument list too long"},
+		{name: "format", c: poll.Command{Args: []string{in("noise"), "secret"}, Dir: dir}, atStart: true, want: status.FailureNotExecutable, wantWords: "noise cannot be executed: not a program"},
 	} {
 		check := test.c.Check()
 		if (check == nil) != test.atStart {
