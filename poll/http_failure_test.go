@@ -57,6 +57,11 @@ func TestErrorsSayNoSecrets(t *testing.T) {
 			if !errors.Is(o.Failure, cause) {
 				t.Errorf("%v is lost", cause)
 			}
+			op, _ := cause.(*net.OpError)
+			left := op == nil || op.Op == "read" // and may have started something
+			if have := o.Failure.Kind == status.FailureMayHaveStarted; have != (left && h.Method == "POST") {
+				t.Errorf("%s, %v: may have started: %t", h.Method, cause, have)
+			}
 		}
 	}
 }
