@@ -2,7 +2,7 @@ package httpscript
 
 import (
 	"bytes"
-	"cmp"
+
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -162,7 +162,7 @@ func (a *Answer) head(body [][]byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
 	for _, line := range header {
-		fmt.Fprintf(&b, "%s\r\n", expandTimes(line, time.Now()))
+		fmt.Fprintf(&b, "%s\r\n", strings.ReplaceAll(line, "{date}", time.Now().UTC().Format(http.TimeFormat)))
 		hasLength = hasLength || strings.HasPrefix(line, "Content-Length:") || strings.HasPrefix(line, "Transfer-Encoding:")
 	}
 	if !hasLength {
@@ -230,17 +230,4 @@ func drip(w io.Writer, body []byte, pause time.Duration) error {
 		}
 	}
 	return nil
-}
-
-var timeForm = regexp.MustCompile(`\{date ?([+-]\S+)?\}`)
-
-// expandTimes replaces the {date} times in a header's line.
-func expandTimes(line string, now time.Time) string {
-	return timeForm.ReplaceAllStringFunc(line, func(match string) string {
-		offset, err := time.ParseDuration(cmp.Or(timeForm.FindStringSubmatch(match)[1], "0"))
-		if err != nil {
-			return match
-		}
-		return now.UTC().Add(offset).Format(http.TimeFormat)
-	})
 }
