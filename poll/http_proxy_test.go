@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pollcli/poll/status"
 )
@@ -33,32 +34,35 @@ func TestRefusedByProxy(t *testing.T) {
 		{"", "connection closed without an answer", status.FailureTransient},
 		{"hang", "timed out after 0s without a connection", status.FailureTransient},
 	} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		h := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: throughProxy(t, func(conn net.Conn) {
-			conn.Read(make([]byte, 4096))
-			switch test.answer {
-			case "hang":
-				cancel(ErrAttemptTimeout)
-				conn.Read(make([]byte, 1))
-			case "":
-			default:
-				fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			transport := throughProxy(t, func(conn net.Conn) {
+				conn.Read(make([]byte, 4096))
+				switch test.answer {
+				case "hang":
+					cancel(ErrAttemptTimeout)
+					conn.Read(make([]byte, 1))
+				case "":
+				default:
+					fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
+				}
+				conn.Close()
+			})
+			defer transport.CloseIdleConnections()
+			probe := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}.Session()
+			o := probe.Probe(ctx, Attempt{Number: 1})
+			cancel(nil)
+			if o.Failure == nil || o.Failure.Kind != test.kind {
+				t.Errorf("%s: have %+v", test.answer, o.Failure)
 			}
-			conn.Close()
-		})}
-		probe := h.Session()
-		o := probe.Probe(ctx, Attempt{Number: 1})
-		cancel(nil)
-		if o.Failure == nil || o.Failure.Kind != test.kind {
-			t.Errorf("%s: have %+v", test.answer, o.Failure)
-		}
-		v := status.Rules{}.Classify(t.Context(), o)
-		if !strings.HasPrefix(v.Reason, test.want) {
-			t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
-		}
-		if !probe.(interface{ StartDue() bool }).StartDue() {
-			t.Errorf("%s: what was never sent is not due", test.answer)
-		}
+			v := status.Rules{}.Classify(t.Context(), o)
+			if !strings.HasPrefix(v.Reason, test.want) {
+				t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
+			}
+			if !probe.(interface{ StartDue() bool }).StartDue() {
+				t.Errorf("%s: what was never sent is not due", test.answer)
+			}
+		})
 	}
 }
 
