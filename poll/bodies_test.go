@@ -46,8 +46,7 @@ func (f *floods) RoundTrip(*http.Request) (*http.Response, error) {
 // However many attempts are made at once, few long answers are held until the consumer
 // has seen them.
 func TestBodiesBoundAGroup(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var server floods
 		var bodies poll.Bodies
 		targets := func(yield func(poll.Poller) bool) {

@@ -19,11 +19,6 @@ func ExampleCommand() {
 	// Output: exit 3: attempt 2 after NOT_READY
 }
 
-func ExampleCommand_Check() {
-	fmt.Println(poll.Command{Args: []string{"no-such-program", "--password", "secret"}}.Check())
-	// Output: no-such-program not found
-}
-
 // Show a wait while it goes on.
 func ExamplePoller_Events() {
 	p := poll.Poller{

@@ -4,19 +4,14 @@ package poll_test
 
 import (
 	"bufio"
-	"context"
+
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"os/signal"
-	"strconv"
-	"strings"
-	"syscall"
-	"testing"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"strconv"
+
+	"testing"
 
 	"github.com/pollcli/poll/poll"
 )
@@ -47,12 +42,9 @@ func TestHelperProcess(t *testing.T) {
 
 func helperModes() map[string]func(args []string) int {
 	return map[string]func([]string) int{
-		"bytes":    helpBytes,
-		"flood":    helpFlood,
-		"count":    helpCount,
-		"ignore":   helpIgnore,
-		"daemon":   helpDaemon,
-		"terminal": helpTerminal,
+		"bytes": helpBytes,
+		"flood": helpFlood,
+		"count": helpCount,
 	}
 }
 
@@ -81,50 +73,5 @@ func helpFlood(args []string) int {
 func helpCount([]string) int {
 	n, err := io.Copy(io.Discard, os.Stdin)
 	fmt.Print(n, err)
-	return 0
-}
-
-// helpIgnore ignores SIGTERM. It says so, with its process id, and stays for a
-// minute. With "quiet" it says so on stderr, and gives its outputs up.
-func helpIgnore(args []string) int {
-	signal.Ignore(syscall.SIGTERM)
-	fmt.Printf("%d\n", os.Getpid())
-	if len(args) > 0 {
-		fmt.Fprintln(os.Stderr)
-		null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		unix.Dup2(int(null.Fd()), 1)
-		unix.Dup2(int(null.Fd()), 2)
-	}
-	time.Sleep(time.Minute)
-	return 0
-}
-
-// helpDaemon starts "sleep 60" in a session of its own and prints its process
-// id.
-func helpDaemon([]string) int {
-	daemon := exec.Command("sleep", "60")
-	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := daemon.Start(); err != nil {
-		return 1
-	}
-	fmt.Println(daemon.Process.Pid)
-	return 0
-}
-
-// helpTerminal runs a command that reads a line from the terminal, and says what
-// came of it.
-func helpTerminal([]string) int {
-	c := poll.Command{
-		Args:       []string{"sh", "-c", `IFS= read -r line </dev/tty; echo "read $line"`},
-		Foreground: true,
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	defer cancel()
-	obs := c.Probe(ctx, poll.Attempt{Number: 1})
-	if obs.Failure != nil {
-		fmt.Println("failure:", obs.Failure.Reason)
-		return 0
-	}
-	fmt.Println("answer:", strings.TrimSpace(string(obs.Body)))
 	return 0
 }

@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,32 +149,6 @@ func TestConnectCertificates(t *testing.T) {
 	}
 }
 
-func TestConnectClientCertificate(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	pair, file := certificate(t, now.Add(-time.Hour), now.Add(time.Hour), "127.0.0.1")
-	pool := x509.NewCertPool()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pool.AppendCertsFromPEM(text)
-	server := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool})
-	if o := once(t, Connect{CACert: file, Cert: file}, server.URL); o.Failure != nil {
-		t.Errorf("have %v", o.Failure)
-	}
-	// With TLS 1.3 the refusal comes after the handshake, and may be overtaken by
-	// the reset of the connection.
-	strict := serveTLS(t, &tls.Config{
-		Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool,
-		MaxVersion: tls.VersionTLS12,
-	})
-	o := once(t, Connect{CACert: file}, strict.URL)
-	if o.Failure == nil || o.Failure.Reason != "tls: handshake failure" || o.Failure.Class != status.FailureTLS {
-		t.Errorf("have %v, want a failed handshake", o.Failure)
-	}
-}
-
 // A certificateLog is a server that asks for a client certificate and logs who
 // showed one with which request.
 type certificateLog struct {
@@ -275,31 +250,6 @@ func TestAClientCertificateIsShownToItsOriginOnly(t *testing.T) {
 	}
 }
 
-func TestConnectFiles(t *testing.T) {
-	t.Parallel()
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []Connect{
-		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
-	} {
-		if _, err := c.Transport(); err == nil {
-			t.Errorf("%+v: no error", c)
-		}
-	}
-}
-
-func TestNoTLS(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
-	o := once(t, Connect{}, "https"+strings.TrimPrefix(server.URL, "http"))
-	if o.Failure == nil || o.Failure.Reason != "the server does not speak TLS on this port" {
-		t.Errorf("have %v", o.Failure)
-	}
-}
-
 func TestConnectUnixSocket(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
@@ -316,29 +266,6 @@ func TestConnectUnixSocket(t *testing.T) {
 	t.Cleanup(func() { server.Close() })
 	if o := once(t, Connect{UnixSocket: path}, "http://docker/info"); string(o.Body) != "docker" {
 		t.Errorf("have %q, %v", o.Body, o.Failure)
-	}
-}
-
-// TestLocalhost finds a server on either loopback address, whatever the
-// system's resolver says of localhost.
-func TestLocalhost(t *testing.T) {
-	t.Parallel()
-	for _, loopback := range []string{"127.0.0.1", "::1"} {
-		listener, err := net.Listen("tcp", net.JoinHostPort(loopback, "0"))
-		if err != nil {
-			t.Logf("not tried on %s: %v", loopback, err)
-			continue
-		}
-		server := &http.Server{Handler: http.NotFoundHandler()}
-		go server.Serve(listener)
-		t.Cleanup(func() { server.Close() })
-		_, port, _ := net.SplitHostPort(listener.Addr().String())
-		if o := once(t, Connect{}, "http://localhost:"+port); o.Failure != nil {
-			t.Errorf("%s: %v", loopback, o.Failure)
-		}
-		if o := (TCP{Address: "localhost:" + port}).Probe(t.Context(), Attempt{Number: 1}); o.Failure != nil {
-			t.Errorf("tcp to %s: %v", loopback, o.Failure)
-		}
 	}
 }
 
@@ -502,33 +429,29 @@ func TestDialLocalhost(t *testing.T) {
 	}
 }
 
-func TestTCPConnects(t *testing.T) {
+func TestTCP(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	o := TCP{Address: listener.Addr().String()}.Probe(t.Context(), Attempt{})
-	if o.Failure != nil || o.Kind != status.KindTCP || !o.Good() {
-		t.Errorf("have %+v", o)
-	}
-}
-
-func TestTCPTimesOut(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		hang := func(ctx context.Context, _, _ string) (net.Conn, error) {
+	for want, dial := range map[string]func(context.Context) (net.Conn, error){
+		"":                   func(context.Context) (net.Conn, error) { return &net.TCPConn{}, nil },
+		"connection refused": func(context.Context) (net.Conn, error) { return nil, syscall.ECONNREFUSED },
+		"timed out after 5s without a connection": func(ctx context.Context) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
-		defer cancel()
-		o := TCP{Address: "db:5432", Dial: hang}.Probe(ctx, Attempt{Number: 1})
-		if o.Failure == nil || o.Failure.Kind != status.FailureTransient || o.Failure.Reason != "timed out after 5s without a connection" {
-			t.Errorf("have %+v", o.Failure)
-		}
-	})
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, ErrAttemptTimeout)
+			defer cancel()
+			probe := TCP{Address: "db:5432", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}
+			o := probe.Probe(ctx, Attempt{Number: 1})
+			if o.Kind != status.KindTCP || o.Good() != (want == "") {
+				t.Fatalf("have %+v", o)
+			}
+			if f := o.Failure; f != nil && (f.Kind != status.FailureTransient || f.Reason != want) {
+				t.Errorf("have %+v, want %s", f, want)
+			}
+		})
+	}
 }
 
 func TestTCPCheck(t *testing.T) {
@@ -573,5 +496,22 @@ func TestThroughTellsFilesApart(t *testing.T) {
 	t.Setenv("SSL_CERT_FILE", "x")
 	if got, other := through(Connect{})[0], through(Connect{Insecure: true})[0]; got == other || !strings.Contains(got, `"x"`) {
 		t.Errorf("SSL_CERT_FILE makes no difference: %q", got)
+	}
+}
+
+// What can never connect is an error at once, without the password of a proxy.
+func TestConnectMistakes(t *testing.T) {
+	t.Parallel()
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []Connect{
+		{CACert: empty}, {CACert: empty + ".none"}, {Cert: empty}, {Cert: empty + ".none"}, {Key: empty},
+		{Proxy: "ftp://h"}, {Proxy: "http://"}, {Proxy: "h:8o"}, {Proxy: "http://me:s3cret%@h"},
+	} {
+		if _, err := c.Transport(); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%+v: have %v", c, err)
+		}
 	}
 }

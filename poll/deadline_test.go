@@ -11,7 +11,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
-	"github.com/pollcli/poll/status"
 )
 
 // untilDeadline runs p in a bubble, with a context that has a deadline, and writes a line
@@ -40,12 +39,6 @@ func TestTheDeadlineOfTheContextIsPlannedFor(t *testing.T) {
 		want                       string
 	}{
 		"alone": {context: 10 * time.Second, deadline: 10 * time.Second, want: `
-0s      wait    #1 7s
-7s      wait    #2 2.95s last look
-9.95s   wait    #3 25ms last look
-9.975s  end     timed out NOT_READY after 3: timed out after 10s; last: HTTP 202 Accepted
-`},
-		"before the timeout": {context: 10 * time.Second, timeout: time.Minute, deadline: 10 * time.Second, want: `
 0s      wait    #1 7s
 7s      wait    #2 2.95s last look
 9.95s   wait    #3 25ms last look
@@ -97,15 +90,5 @@ func TestOnlyATimeoutIsDeadlineExceeded(t *testing.T) {
 		if have, want := errors.Is(ending, context.DeadlineExceeded), ending == poll.TimedOut; have != want {
 			t.Errorf("%s: have %v, want %v", ending, have, want)
 		}
-	}
-}
-
-// A wait that passes the deadline of the context is too long, as one that passes
-// Timeout is.
-func TestAHintIsMeasuredAgainstTheContext(t *testing.T) {
-	t.Parallel()
-	_, o, _ := untilDeadline(t, 10*time.Second, poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}})
-	if o.Ending != poll.HintTooLong {
-		t.Errorf("have %s: %s", o.Ending, o.Reason)
 	}
 }

@@ -78,27 +78,6 @@ func sorted(timeline string) string {
 	return strings.Join(slices.Concat(moments...), "")
 }
 
-func TestGroupWaitsForAll(t *testing.T) {
-	t.Parallel()
-	have := groupTimeline(t, poll.Group{Parallel: 2},
-		poll.Poller{Probe: operation{readyAt: 200 * time.Millisecond, takes: 20 * time.Millisecond}},
-		poll.Poller{Probe: operation{readyAt: 50 * time.Millisecond, takes: 10 * time.Millisecond}})
-	wantTimeline(t, have, `
-1: 0s      wait    #1 100ms
-2: 0s      wait    #1 100ms
-1: 100ms   start   #1
-2: 100ms   start   #1
-2: 110ms   attempt #1 SUCCESS in 10ms: HTTP 200 OK
-2: 110ms   end     succeeded SUCCESS after 1: HTTP 200 OK
-1: 120ms   attempt #1 NOT_READY in 20ms: HTTP 202 Accepted
-1: 120ms   wait    #2 200ms
-1: 320ms   start   #2
-1: 340ms   attempt #2 SUCCESS in 20ms: HTTP 200 OK
-1: 340ms   end     succeeded SUCCESS after 2: HTTP 200 OK
-340ms   goal    succeeded 2/2 of 2, 3 attempts: 2 succeeded
-`)
-}
-
 // after returns a target that succeeds at its first attempt, which takes d.
 func after(name string, d time.Duration) poll.Poller {
 	return once(name, d, nil)
@@ -139,14 +118,6 @@ func TestGroupGoals(t *testing.T) {
 5: 59.975s end     timed out NOT_READY after 61: timed out after 1m; last: HTTP 202 Accepted
 59.975s goal    failed 2/5 of 5, 65 attempts: 2 succeeded 2 failed 1 timed out
 `},
-		"all, fail fast": {poll.Group{FailFast: true}, `
-1: 1s      end     cancelled NOT_READY after 1: the goal is out of reach; last: stopped before there was an answer
-2: 1s      end     failed ERROR after 1: broken
-3: 1s      end     cancelled NOT_READY after 1: the goal is out of reach; last: stopped before there was an answer
-4: 1s      end     cancelled NOT_READY after 1: the goal is out of reach; last: stopped before there was an answer
-5: 1s      end     cancelled NOT_READY after 1: the goal is out of reach; last: HTTP 202 Accepted
-1s      goal    failed 0/5 of 5, 5 attempts: 1 failed 4 cancelled
-`},
 		"any": {poll.Group{AtLeast: 1}, `
 2: 1s      end     failed ERROR after 1: broken
 1: 2s      end     cancelled NOT_READY after 1: the goal was reached; last: stopped before there was an answer
@@ -179,9 +150,9 @@ type placed struct {
 
 func (p placed) Place() string { return p.place }
 
-func TestTenThousandTargetsForAnHour(t *testing.T) {
+func TestAThousandTargetsForAnHour(t *testing.T) {
 	t.Parallel()
-	const targets = 10_000
+	const targets = 1_000
 	attempts, most, running := 0, 0, 0
 	var mu sync.Mutex
 	probe := poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -208,14 +179,14 @@ func TestTenThousandTargetsForAnHour(t *testing.T) {
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
-		g := poll.Group{Timeout: time.Hour, Parallel: 500, ParallelPlace: func(string) int { return 400 }}
+		g := poll.Group{Timeout: time.Hour, Parallel: 50, ParallelPlace: func(string) int { return 40 }}
 		summary, err := g.Run(t.Context(), all)
 		if err != nil || summary.Endings[poll.Succeeded] != targets || summary.Attempts != attempts {
 			t.Errorf("have %+v, %v; %d attempts were made", summary, err, attempts)
 		}
 	})
-	if most != 400 || attempts != 5*targets {
-		t.Errorf("have %d attempts, %d at once; want %d and 400", attempts, most, 5*targets)
+	if most != 40 || attempts != 5*targets {
+		t.Errorf("have %d attempts, %d at once; want %d and 40", attempts, most, 5*targets)
 	}
 }
 
@@ -223,34 +194,12 @@ func TestGroupSharesTheAttemptsOfOneProbe(t *testing.T) {
 	t.Parallel()
 	shared := &counting{states: []string{"a", "b", "c"}}
 	target := func(state string) poll.Poller {
-		rule, err := status.NewRule(status.Success, `.state == "`+state+`"`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return poll.Poller{Target: state, Probe: shared, Rules: status.Rules{Own: []status.Rule{rule}}, Schedule: backoff.Fixed(time.Second)}
+		return poll.Poller{Target: state, Probe: shared, Rules: until(t, `.state == "`+state+`"`), Schedule: backoff.Fixed(time.Second)}
 	}
 	have := groupTimeline(t, poll.Group{}, target("c"), target("a"), target("b"))
-	wantTimeline(t, have, `
-1: 0s      wait    #1 1s
-2: 0s      wait    #1 1s
-3: 0s      wait    #1 1s
-1: 1s      start   #1
-2: 1s      start   #1
-3: 1s      start   #1
-1: 1s      attempt #1 NOT_READY in 0s: .state is "a", want == "c"
-2: 1s      attempt #1 SUCCESS in 0s: .state is "a"
+	wantTimeline(t, ends(have), `
 2: 1s      end     succeeded SUCCESS after 1: .state is "a"
-3: 1s      attempt #1 NOT_READY in 0s: .state is "a", want == "b"
-1: 1s      wait    #2 1s
-3: 1s      wait    #2 1s
-1: 2s      start   #2
-3: 2s      start   #2
-1: 2s      attempt #2 NOT_READY in 0s: .state is "b", want == "c"
-3: 2s      attempt #2 SUCCESS in 0s: .state is "b"
 3: 2s      end     succeeded SUCCESS after 2: .state is "b"
-1: 2s      wait    #3 1s
-1: 3s      start   #3
-1: 3s      attempt #3 SUCCESS in 0s: .state is "c"
 1: 3s      end     succeeded SUCCESS after 3: .state is "c"
 3s      goal    succeeded 3/3 of 3, 3 attempts: 3 succeeded
 `)
@@ -391,27 +340,6 @@ func TestGroupEndsWhatItsPlaceIsClosedTo(t *testing.T) {
 `)
 }
 
-func TestGroupEndsHeldTargetsAtTheirDeadline(t *testing.T) {
-	t.Parallel()
-	probe := placed{place: "p", ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-		return poll.Observe(ctx, nil, errors.New("busy"))
-	}}
-	var targets []poll.Poller
-	for i := range 4 {
-		targets = append(targets, poll.Poller{
-			Target: fmt.Sprint(i), Probe: probe, Immediate: true, Schedule: backoff.Fixed(time.Hour), Timeout: 1500 * time.Millisecond,
-		})
-	}
-	have := groupTimeline(t, poll.Group{Limiter: &spaced{interval: time.Second}}, targets...)
-	wantTimeline(t, sorted(ends(have)), `
-1: 1.5s    end     timed out NOT_READY after 1: timed out after 1.5s; last: busy
-2: 1.5s    end     timed out NOT_READY after 1: timed out after 1.5s; last: busy
-3: 1.5s    end     timed out  after 0: timed out after 1.5s
-4: 1.5s    end     timed out  after 0: timed out after 1.5s
-1.5s    goal    timed out 0/4 of 4, 2 attempts: 4 timed out
-`)
-}
-
 // An attempt that takes far longer than others leaves its room to another: for at most as many
 // of them as may be under way.
 func TestGroupLeavesRoomBesideWhatHangs(t *testing.T) {
@@ -499,15 +427,6 @@ func TestGroupSettlesBeforeItCounts(t *testing.T) {
 `)
 }
 
-func TestGroupOfNothing(t *testing.T) {
-	t.Parallel()
-	var g poll.Group
-	summary, err := g.Run(t.Context(), func(func(poll.Poller) bool) {})
-	if !errors.Is(err, poll.Failed) || summary.Targets != 0 {
-		t.Errorf("have %+v, %v", summary, err)
-	}
-}
-
 func TestGroupChecksAllProbesFirst(t *testing.T) {
 	t.Parallel()
 	missing := poll.Poller{Probe: poll.Command{Args: []string{"/no/such/program"}}}
@@ -518,72 +437,6 @@ func TestGroupChecksAllProbesFirst(t *testing.T) {
 1: 0s      wait    #1 0s
 1: 0s      end     cancelled  after 0: the goal is out of reach
 0s      goal    cannot be run 0/3 of 3, 0 attempts: 1 failed 1 cannot be run 1 cancelled
-`)
-}
-
-// moving is a session that goes to another place after its first attempt.
-type moving struct{ attempts int }
-
-func (m *moving) Place() string { return fmt.Sprint("place ", min(m.attempts, 1)) }
-
-func (m *moving) Probe(ctx context.Context, _ poll.Attempt) status.Observation {
-	if m.attempts++; m.attempts < 3 {
-		return poll.Observe(ctx, nil, errors.New("busy"))
-	}
-	return poll.Observe(ctx, nil, nil)
-}
-
-func TestGroupFollowsATargetToAnotherPlace(t *testing.T) {
-	t.Parallel()
-	limiter := &spaced{interval: time.Second}
-	groupTimeline(t, poll.Group{Limiter: limiter}, poll.Poller{Probe: &moving{}})
-	if have, want := strings.Join(limiter.places, ", "), "place 0, place 1, place 1"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-}
-
-func TestGroupEndsWaitingTargetsOfAClosedPlace(t *testing.T) {
-	t.Parallel()
-	probe := func(place string) poll.Probe {
-		return placed{place: place, ProbeFunc: func(ctx context.Context, a poll.Attempt) status.Observation {
-			if a.Elapsed > 5*time.Second && place == "p" {
-				return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
-			}
-			return poll.Observe(ctx, nil, errors.New("not yet"))
-		}}
-	}
-	target := func(name, place string, every time.Duration) poll.Poller {
-		return poll.Poller{Target: name, Probe: probe(place), Schedule: backoff.Fixed(every), MaxAttempts: 3}
-	}
-	g := poll.Group{Limiter: &spaced{interval: time.Millisecond}, Timeout: 10 * time.Minute, Rand: rand.New(zeros{})}
-	have := groupTimeline(t, g, target("a", "p", 9*time.Second), target("b", "p", 4*time.Second), target("c", "", 20*time.Second))
-	wantTimeline(t, sorted(ends(have)), `
-2: 8s      end     throttled past the deadline THROTTLED after 2: busy, the probe asks for 1h, and 9m52s are left before the deadline
-1: 9s      end     throttled past the deadline  after 0: p is closed for 59m59s (the probe), and 9m51s are left before the deadline
-9s      place   p the probe
-3: 1m0s    end     attempts exhausted NOT_READY after 3: attempts made: 3 of 3; last: not yet
-1m0s    goal    throttled past the deadline 0/3 of 3, 5 attempts: 2 throttled past the deadline 1 attempts exhausted
-`)
-}
-
-func TestGroupEndsTargetsWhosePlaceWasClosedDuringTheirAttempt(t *testing.T) {
-	t.Parallel()
-	refused := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
-		return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Hour))
-	}}
-	slow := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
-		sleep(ctx, 5*time.Second)
-		return poll.Observe(ctx, nil, errors.New("not yet"))
-	}}
-	g := poll.Group{Limiter: &spaced{}, Timeout: time.Minute, Rand: rand.New(zeros{})}
-	have := groupTimeline(t, g,
-		poll.Poller{Target: "slow", Probe: slow, Immediate: true},
-		poll.Poller{Target: "refused", Probe: refused, InitialDelay: time.Second, Immediate: true})
-	wantTimeline(t, ends(have), `
-2: 1s      end     throttled past the deadline THROTTLED after 1: busy, the probe asks for 1h, and 59s are left before the deadline
-5.2s    place   p the probe
-1: 5.2s    end     throttled past the deadline NOT_READY after 1: p is closed for 59m56s (the probe), and 55s are left before the deadline
-5.2s    goal    throttled past the deadline 0/2 of 2, 2 attempts: 2 throttled past the deadline
 `)
 }
 

@@ -14,6 +14,9 @@ func TestHTTP_Credentials(t *testing.T) {
 	t.Parallel()
 	me := url.UserPassword("me", "secret")
 	certificate := &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{{0xc0, 0xde}}}}}}
+	function := &http.Transport{TLSClientConfig: &tls.Config{
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil },
+	}}
 	for name, test := range map[string]struct {
 		request poll.HTTP
 		holds   []string // empty for no credentials
@@ -25,6 +28,7 @@ func TestHTTP_Credentials(t *testing.T) {
 		"Authorization wins":     {poll.HTTP{User: me, Header: http.Header{"Authorization": {"Bearer t"}}}, []string{"Bearer t"}},
 		"fields":                 {poll.HTTP{Header: http.Header{"cookie": {"a=b"}, "X-Api-Key": {"k"}}}, []string{"a=b", "X-Api-Key"}},
 		"a certificate":          {poll.HTTP{Transport: certificate}, []string{"c0de"}},
+		"a function for one":     {poll.HTTP{Transport: function}, []string{"of a function"}},
 	} {
 		test.request.URL = "https://api.example.com/a"
 		have := test.request.Credentials()

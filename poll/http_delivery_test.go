@@ -41,11 +41,13 @@ func (f fault) String() string {
 	return fmt.Sprintf("GOAWAY %s with stream 0 at %s", f.code, f.place)
 }
 
-// faults are all that a server can say, each at every moment.
+// faults are what net/http tells apart of what a server can say, each at every moment.
 func faults() []fault {
 	var all []fault
 	for _, place := range []string{"connect", "header", "request", "answer", "body"} {
-		for code := range http2.ErrCodeHTTP11Required + 1 {
+		for _, code := range []http2.ErrCode{
+			http2.ErrCodeNo, http2.ErrCodeProtocol, http2.ErrCodeRefusedStream, http2.ErrCodeEnhanceYourCalm, http2.ErrCodeHTTP11Required,
+		} {
 			all = append(all, fault{place, true, code, false})
 			if place != "connect" {
 				all = append(all, fault{place, true, code, true}, fault{place, false, code, false})
@@ -346,27 +348,4 @@ func TestSentOnceOverIdleConnections(t *testing.T) {
 			t.Errorf("%d starts and %d looks arrived, want 1 and 2", starts.Load(), looks.Load())
 		}
 	}
-}
-
-// TestTransportOfItsOwn asks twice in one RoundTrip: what comes after an answer
-// is another request, as a transport makes it that is challenged.
-func TestTransportOfItsOwn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		server := &brokenServer{config: serverConfig(t)}
-		defer server.close()
-		transport, done := transportTo(t, server)
-		defer done()
-		o := HTTP{URL: "https://api.example.com/", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			challenge, err := transport.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			io.Copy(io.Discard, challenge.Body)
-			return transport.RoundTrip(r)
-		})}.Probe(t.Context(), Attempt{Number: 1})
-		if _, requests := server.counts(); o.Failure != nil || requests != 2 {
-			t.Errorf("have %v after %d requests, want an answer after 2", o.Failure, requests)
-		}
-	})
 }

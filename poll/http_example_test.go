@@ -45,19 +45,6 @@ func ExampleHTTP() {
 	// 1,x
 }
 
-// Google's operations name themselves, and are found below /v1.
-func ExampleHTTP_follow() {
-	const api = "https://compute.example.com/v1/"
-	probe := poll.HTTP{URL: api + "instances", Body: []byte("{}"), Follow: api + "{.name}"}
-	fmt.Println(probe.Check())
-
-	probe.Follow = api + "{.name"
-	fmt.Println(probe.Check())
-	// Output:
-	// <nil>
-	// a { of the URL is not closed
-}
-
 // All pages of a list are one attempt.
 func ExampleHTTP_pages() {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,12 +62,4 @@ func ExampleHTTP_pages() {
 	// Output:
 	// {"jobs":[{"id":1},{"id":2}],"cursor":"2=="}
 	// {"jobs":[{"id":3}],"cursor":null}
-}
-
-func ExampleTargetName() {
-	fmt.Println(poll.TargetName("https://me:secret@api.example.com/jobs/42?token=secret"))
-	fmt.Println(poll.TargetName("/usr/local/bin/kubectl"))
-	// Output:
-	// https://api.example.com/jobs/42
-	// kubectl
 }

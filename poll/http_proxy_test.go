@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/pollcli/poll/status"
 )
@@ -33,32 +34,35 @@ func TestRefusedByProxy(t *testing.T) {
 		{"", "connection closed without an answer", status.FailureTransient},
 		{"hang", "timed out after 0s without a connection", status.FailureTransient},
 	} {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		h := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: throughProxy(t, func(conn net.Conn) {
-			conn.Read(make([]byte, 4096))
-			switch test.answer {
-			case "hang":
-				cancel(ErrAttemptTimeout)
-				conn.Read(make([]byte, 1))
-			case "":
-			default:
-				fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			transport := throughProxy(t, func(conn net.Conn) {
+				conn.Read(make([]byte, 4096))
+				switch test.answer {
+				case "hang":
+					cancel(ErrAttemptTimeout)
+					conn.Read(make([]byte, 1))
+				case "":
+				default:
+					fmt.Fprintf(conn, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", test.answer)
+				}
+				conn.Close()
+			})
+			defer transport.CloseIdleConnections()
+			probe := HTTP{URL: "https://api.example.com/", Method: http.MethodPost, Transport: transport}.Session()
+			o := probe.Probe(ctx, Attempt{Number: 1})
+			cancel(nil)
+			if o.Failure == nil || o.Failure.Kind != test.kind {
+				t.Errorf("%s: have %+v", test.answer, o.Failure)
 			}
-			conn.Close()
-		})}
-		probe := h.Session()
-		o := probe.Probe(ctx, Attempt{Number: 1})
-		cancel(nil)
-		if o.Failure == nil || o.Failure.Kind != test.kind {
-			t.Errorf("%s: have %+v", test.answer, o.Failure)
-		}
-		v := status.Rules{}.Classify(t.Context(), o)
-		if !strings.HasPrefix(v.Reason, test.want) {
-			t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
-		}
-		if !probe.(interface{ StartDue() bool }).StartDue() {
-			t.Errorf("%s: what was never sent is not due", test.answer)
-		}
+			v := status.Rules{}.Classify(t.Context(), o)
+			if !strings.HasPrefix(v.Reason, test.want) {
+				t.Errorf("%s: have %q, want %q", test.answer, v.Reason, test.want)
+			}
+			if !probe.(interface{ StartDue() bool }).StartDue() {
+				t.Errorf("%s: what was never sent is not due", test.answer)
+			}
+		})
 	}
 }
 
@@ -124,15 +128,5 @@ func TestCheckProxies(t *testing.T) {
 		if err != nil && (!errors.Is(err, errProxy) || !strings.HasPrefix(err.Error(), test.name+" is not") || strings.Contains(err.Error(), "s3cret")) {
 			t.Errorf("%s=%s: have %v", test.name, test.value, err)
 		}
-	}
-}
-
-// TestProxyNames asks the second name only where the first is not set, as
-// net/http does.
-func TestProxyNames(t *testing.T) {
-	t.Parallel()
-	both := map[string]string{"HTTP_PROXY": "proxy.example", "http_proxy": "http://["}
-	if err := checkProxies(func(name string) string { return both[name] }); err != nil {
-		t.Errorf("have %v", err)
 	}
 }

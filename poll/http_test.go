@@ -9,18 +9,6 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-func TestHTTPRefused(t *testing.T) {
-	t.Parallel()
-	o := HTTP{URL: "http://127.0.0.1:1/x?token=s3cret"}.Probe(t.Context(), Attempt{Number: 1})
-	if o.Failure == nil || o.Failure.Reason != "connection refused" || o.Failure.Kind != status.FailureTransient {
-		t.Errorf("have %+v", o.Failure)
-	}
-	tcp := TCP{Address: "localhost:1"}.Probe(t.Context(), Attempt{Number: 1})
-	if tcp.Failure == nil || tcp.Failure.Reason != "connection refused" {
-		t.Errorf("have %+v", tcp.Failure)
-	}
-}
-
 func TestHTTPCheck(t *testing.T) {
 	t.Parallel()
 	const at = "https://api.example.com/"

@@ -62,15 +62,6 @@ func TestPacerFindsTheLimit(t *testing.T) {
 	}
 }
 
-// Who knows the limit is never refused, and uses all but the reserve.
-func TestPacerKnowsTheLimit(t *testing.T) {
-	t.Parallel()
-	used, refused := crowd(t, &Pacer{PerSecond: 20, Known: true}, &bucket{rate: 20, burst: 2}, 0)
-	if refused > 0 || used < 0.94 {
-		t.Errorf("refused %.2f%%, used %.0f%%", 100*refused, 100*used)
-	}
-}
-
 // A known limit without any burst, where one request in a hundred is refused because it came
 // early, is used all the same.
 func TestPacerKnowsTheLimitWithoutBurst(t *testing.T) {

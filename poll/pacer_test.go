@@ -2,7 +2,7 @@ package poll
 
 import (
 	"fmt"
-	"math"
+
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -78,16 +78,6 @@ elsewhere 10s`, func(l *ledger) {
 		l.next(time.Time{})
 		at, _ := l.limiter.Next("there", time.Time{})
 		fmt.Fprintln(l, "elsewhere", l.since(at))
-	})
-}
-
-func TestPacer_known(t *testing.T) {
-	t.Parallel()
-	timeline(t, &Pacer{PerSecond: 1, Known: true}, `
-0s    slot at 0s
-0s    slot at 1.053s`, func(l *ledger) {
-		l.next(time.Time{})
-		l.next(time.Time{})
 	})
 }
 
@@ -184,17 +174,6 @@ func TestPacer_floor(t *testing.T) {
 			t.Errorf("at last one is sent after %s", gap)
 		}
 	})
-}
-
-func TestPacer_closesForEver(t *testing.T) {
-	t.Parallel()
-	l := &Pacer{PerSecond: 1}
-	for range 3 {
-		l.Done("here", Result{Sent: time.Now(), Refused: true, Wait: math.MaxInt64})
-		if at, _ := l.Next("here", time.Time{}); time.Until(at) < 100*365*24*time.Hour {
-			t.Errorf("the next slot is at %s", at)
-		}
-	}
 }
 
 // What remains is spread over the time until there is more, but no faster than the rate.

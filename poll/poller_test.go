@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
+
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,10 +18,16 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-func TestWaitsComeBeforeTheAttempts(t *testing.T) {
+// Of each run those kinds of events are compared that it names.
+func TestTimelines(t *testing.T) {
 	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{readyAt: time.Second}})
-	wantTimeline(t, have, `
+	first := func(o status.Observation) map[int]status.Observation { return map[int]status.Observation{1: o} }
+	good, bad := answer(200), answer(404)
+	for name, test := range map[string]struct {
+		poller poll.Poller
+		want   string
+	}{
+		"a wait before each attempt": {poll.Poller{Probe: &operation{readyAt: time.Second}}, `
 0s      wait    #1 100ms
 100ms   start   #1
 100ms   attempt #1 NOT_READY in 0s: HTTP 202 Accepted
@@ -35,88 +41,175 @@ func TestWaitsComeBeforeTheAttempts(t *testing.T) {
 1.5s    start   #4
 1.5s    attempt #4 SUCCESS in 0s: HTTP 200 OK
 1.5s    end     succeeded SUCCESS after 4: HTTP 200 OK
-`)
-}
-
-func TestTheDefaultScheduleIsCappedAt20s(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{}, MaxAttempts: 11})
-	var last string
-	for l := range strings.Lines(only(poll.EventWait, have)) {
-		last = l
-	}
-	if want := "1m5.5s  wait    #11 20s\n"; last != want {
-		t.Errorf("last wait: have %q, want %q", last, want)
+`},
+		"immediate, and 20s at most": {poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 11}, `
+0s      wait    #1 0s
+0s      wait    #2 200ms
+200ms   wait    #3 400ms
+600ms   wait    #4 800ms
+1.4s    wait    #5 1.6s
+3s      wait    #6 3.2s
+6.2s    wait    #7 6.4s
+12.6s   wait    #8 12.8s
+25.4s   wait    #9 20s
+45.4s   wait    #10 20s
+1m5.4s  wait    #11 20s
+1m25.4s end     attempts exhausted NOT_READY after 11: attempts made: 11 of 11; last: HTTP 202 Accepted
+`},
+		"an initial delay": {poll.Poller{Probe: &operation{readyAt: 61 * time.Second}, InitialDelay: time.Minute}, `
+0s      wait    #1 1m0.1s
+1m0.1s  wait    #2 200ms
+1m0.3s  wait    #3 400ms
+1m0.7s  wait    #4 800ms
+1m1.5s  end     succeeded SUCCESS after 4: HTTP 200 OK
+`},
+		"a slow probe looks several times": {poll.Poller{
+			Probe:    &operation{takes: 2 * time.Second, slow: map[int]time.Duration{3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0}},
+			Schedule: backoff.Fixed(3 * time.Second), Timeout: 10 * time.Second,
+		}, `
+0s      wait    #1 3s
+5s      wait    #2 2.5s last look
+9.5s    wait    #3 250ms last look
+9.75s   wait    #4 125ms last look
+9.875s  wait    #5 62.5ms last look
+9.9375s wait    #6 31.25ms last look
+9.96875s end     timed out NOT_READY after 6: timed out after 10s; last: HTTP 202 Accepted
+`},
+		"one slow attempt does not end the run early": {poll.Poller{
+			Probe:    &operation{takes: 10 * time.Millisecond, slow: map[int]time.Duration{1: 8 * time.Second}, readyAt: 19 * time.Second},
+			Schedule: backoff.Fixed(time.Second), Timeout: 20 * time.Second,
+		}, `
+19.095s end     succeeded SUCCESS after 11: HTTP 200 OK
+`},
+		"the last look does not reckon with what was cut off": {poll.Poller{
+			Probe:    &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: 15 * time.Second},
+			Schedule: backoff.Fixed(14 * time.Second), AttemptTimeout: 4 * time.Second, Timeout: 20 * time.Second,
+		}, `
+0s      wait    #1 14s
+18s     wait    #2 1s last look
+19s     end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"a tiny timeout": {poll.Poller{Probe: &operation{readyAt: time.Nanosecond}, Timeout: 10 * time.Millisecond}, `
+0s      wait    #1 5ms last look
+5ms     end     succeeded SUCCESS after 1: HTTP 200 OK
+`},
+		"a hint longer than the own wait": {poll.Poller{
+			Probe: &operation{answers: first(hinted(429, 30*time.Second)), readyAt: time.Second}, Timeout: time.Minute,
+		}, `
+0s      wait    #1 100ms
+100ms   wait    #2 31.5s hint 30s
+31.6s   end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"a shorter one": {poll.Poller{
+			Probe: &operation{answers: first(hinted(503, time.Second)), readyAt: time.Second}, Schedule: backoff.Fixed(10 * time.Second),
+		}, `
+0s      wait    #1 10s
+10s     wait    #2 10.05s hint 1s
+20.05s  end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"past the deadline, not ready: the last look": {poll.Poller{
+			Probe: &operation{answers: first(hinted(202, time.Hour)), readyAt: time.Second}, Timeout: 10 * time.Second,
+		}, `
+0s      wait    #1 100ms
+100ms   wait    #2 9.85s hint 1h0m0s last look
+9.95s   end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"throttled, and it fits barely: never earlier than asked": {poll.Poller{
+			Probe: &operation{answers: first(hinted(429, 9880*time.Millisecond)), readyAt: time.Second}, Timeout: 10 * time.Second,
+		}, `
+0s      wait    #1 100ms
+100ms   wait    #2 9.88s hint 9.88s last look
+9.98s   end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"throttled, and no time is left after it": {poll.Poller{
+			Probe: &operation{answers: first(hinted(429, 9900*time.Millisecond))}, Timeout: 10 * time.Second, MaxAttempts: 1,
+		}, `
+0s      wait    #1 100ms
+100ms   end     throttled past the deadline THROTTLED after 1: HTTP 429 Too Many Requests, Retry-After asks for 9.9s, and 9.9s are left before the deadline
+`},
+		"throttled without a hint: equal jitter on the doubled wait": {poll.Poller{
+			Probe: &operation{answers: first(answer(429)), readyAt: time.Second}, Schedule: backoff.Fixed(10 * time.Second),
+		}, `
+0s      wait    #1 10s
+10s     wait    #2 15s
+25s     end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"or as the caller says": {poll.Poller{
+			Probe:    &operation{answers: first(answer(429)), readyAt: time.Second},
+			Schedule: backoff.Fixed(10 * time.Second), Throttled: backoff.Fixed(time.Minute),
+		}, `
+0s      wait    #1 10s
+10s     wait    #2 1m0s
+1m10s   end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+		"thresholds": {poll.Poller{
+			Probe: &operation{answers: map[int]status.Observation{
+				1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,
+			}},
+			Immediate: true, Schedule: backoff.Fixed(0), SuccessThreshold: 3, ErrorThreshold: 3,
+		}, `
+0s      end     succeeded SUCCESS after 10: HTTP 200 OK
+`},
+		"no threshold after a final verdict": {poll.Poller{
+			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Exit: new(127)})}, ErrorThreshold: 3,
+		}, `
+0s      wait    #1 100ms
+100ms   end     failed ERROR after 1: exit code 127 (command not found)
+`},
+		"a program that cannot be run is no attempt": {poll.Poller{
+			Probe: &operation{answers: first(status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
+				Kind: status.FailureNotFound, Reason: "nosuch: not found",
+			}})}, ErrorThreshold: 3,
+		}, `
+0s      wait    #1 100ms
+100ms   end     cannot be run ERROR after 0: nosuch: not found
+`},
+		"a look that takes too long": {poll.Poller{
+			Probe: &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: time.Second}, AttemptTimeout: 5 * time.Second,
+		}, `
+0s      wait    #1 100ms
+100ms   start   #1
+5.1s    attempt #1 NOT_READY in 5s: attempt timed out
+5.1s    wait    #2 200ms
+5.3s    start   #2
+5.3s    attempt #2 SUCCESS in 0s: HTTP 200 OK
+5.3s    end     succeeded SUCCESS after 2: HTTP 200 OK
+`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test.poller.Rand = rand.New(half{})
+			have := timeline(t, test.poller)
+			var lines strings.Builder
+			for l := range strings.Lines(have) {
+				if kind := strings.Fields(l)[1]; strings.Contains(test.want, " "+kind+" ") {
+					lines.WriteString(l)
+				}
+			}
+			wantTimeline(t, lines.String(), test.want)
+		})
 	}
 }
 
 func TestTheTimeRunsFromTheStart(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var b strings.Builder
 		p := poll.Poller{Probe: &operation{}, Start: time.Now(), Timeout: 2 * time.Second}
 		time.Sleep(1500 * time.Millisecond)
 		for e := range p.Events(t.Context()) {
 			fmt.Fprintln(&b, line(e))
 		}
-	})
-	wantTimeline(t, b.String(), `
+		wantTimeline(t, only(poll.EventWait, b.String()), `
 1.5s    wait    #1 100ms
-1.6s    start   #1
-1.6s    attempt #1 NOT_READY in 0s: HTTP 202 Accepted
 1.6s    wait    #2 200ms
-1.8s    start   #2
-1.8s    attempt #2 NOT_READY in 0s: HTTP 202 Accepted
 1.8s    wait    #3 150ms last look
-1.95s   start   #3
-1.95s   attempt #3 NOT_READY in 0s: HTTP 202 Accepted
 1.95s   wait    #4 25ms last look
-1.975s  start   #4
-1.975s  attempt #4 NOT_READY in 0s: HTTP 202 Accepted
-1.975s  end     timed out NOT_READY after 4: timed out after 2s; last: HTTP 202 Accepted
 `)
-}
-
-func TestImmediateSkipsOnlyTheFirstWait(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{}, Immediate: true, MaxAttempts: 3})
-	wantTimeline(t, only(poll.EventWait, have), `
-0s      wait    #1 0s
-0s      wait    #2 200ms
-200ms   wait    #3 400ms
-`)
-}
-
-func TestInitialDelayComesBeforeTheFirstWait(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{}, InitialDelay: time.Minute, MaxAttempts: 2})
-	wantTimeline(t, only(poll.EventWait, have), `
-0s      wait    #1 1m0.1s
-1m0.1s  wait    #2 200ms
-`)
-}
-
-func TestAWaitIsCountedFromTheEndOfTheAttempt(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:       &operation{takes: 3 * time.Second},
-		Schedule:    backoff.Fixed(time.Second),
-		MaxAttempts: 2,
 	})
-	wantTimeline(t, have, `
-0s      wait    #1 1s
-1s      start   #1
-4s      attempt #1 NOT_READY in 3s: HTTP 202 Accepted
-4s      wait    #2 1s
-5s      start   #2
-8s      attempt #2 NOT_READY in 3s: HTTP 202 Accepted
-8s      end     attempts exhausted NOT_READY after 2: attempts made: 2 of 2; last: HTTP 202 Accepted
-`)
 }
 
 func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(7 * time.Second), Timeout: 10 * time.Second}
 		var have []time.Duration
 		for e := range p.Events(t.Context()) {
@@ -134,41 +227,16 @@ func TestASlowConsumerIsPartOfTheWait(t *testing.T) {
 	})
 }
 
-func TestAPollerWithoutAProbe(t *testing.T) {
+func TestAPollerThatCannotRun(t *testing.T) {
 	t.Parallel()
-	outcome, err := (&poll.Poller{}).Run(t.Context())
-	if !errors.Is(err, poll.Failed) || outcome.Reason != "there is no probe" {
-		t.Errorf("have %+v, %v", outcome, err)
+	for want, p := range map[string]poll.Poller{
+		"there is no probe": {},
+		"the elements of an answer are waited for by a group": {Probe: &operation{}, Elements: &poll.Elements{}},
+	} {
+		if outcome, err := p.Run(t.Context()); !errors.Is(err, poll.Failed) || outcome.Reason != want {
+			t.Errorf("have %+v, %v, want %s", outcome, err, want)
+		}
 	}
-}
-
-func TestNoWaitingMakesExactlyMaxAttempts(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(0), MaxAttempts: 300, Timeout: time.Minute})
-	if n := strings.Count(have, "start"); n != 300 {
-		t.Errorf("attempts: have %d, want 300", n)
-	}
-	if !strings.Contains(have, "0s      end     attempts exhausted") {
-		t.Errorf("time passed:\n%s", have[len(have)-200:])
-	}
-}
-
-func TestTheLastLook(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:    &operation{takes: 40 * time.Millisecond, readyAt: 9800 * time.Millisecond},
-		Schedule: backoff.Fixed(7 * time.Second),
-		Timeout:  10 * time.Second,
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 7s
-7s      start   #1
-7.04s   attempt #1 NOT_READY in 40ms: HTTP 202 Accepted
-7.04s   wait    #2 2.88s last look
-9.92s   start   #2
-9.96s   attempt #2 SUCCESS in 40ms: HTTP 200 OK
-9.96s   end     succeeded SUCCESS after 2: HTTP 200 OK
-`)
 }
 
 // An operation that is done 200 ms before the deadline is seen by every probe
@@ -190,70 +258,8 @@ func TestTheLastLookSeesWhatWasReady200msBefore(t *testing.T) {
 	}
 }
 
-func TestOneSlowAttemptDoesNotEndTheRunEarly(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe: &operation{
-			takes: 10 * time.Millisecond, slow: map[int]time.Duration{1: 8 * time.Second},
-			readyAt: 19 * time.Second,
-		},
-		Schedule: backoff.Fixed(time.Second),
-		Timeout:  20 * time.Second,
-	})
-	if !strings.Contains(have, "end     succeeded") {
-		t.Error(have)
-	}
-}
-
-func TestASlowProbeStillLooksSeveralTimes(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:    &operation{takes: 2 * time.Second, slow: map[int]time.Duration{3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 0}},
-		Schedule: backoff.Fixed(3 * time.Second),
-		Timeout:  10 * time.Second,
-	})
-	wantTimeline(t, only(poll.EventWait, have), `
-0s      wait    #1 3s
-5s      wait    #2 2.5s last look
-9.5s    wait    #3 250ms last look
-9.75s   wait    #4 125ms last look
-9.875s  wait    #5 62.5ms last look
-9.9375s wait    #6 31.25ms last look
-`)
-}
-
-func TestAnAttemptMayRunUntilTheDeadline(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:   &operation{takes: time.Hour},
-		Timeout: 2 * time.Second,
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 100ms
-100ms   start   #1
-2s      attempt #1 NOT_READY in 1.9s: stopped
-2s      end     timed out NOT_READY after 1: timed out after 2s; last: stopped
-`)
-}
-
-// An attempt that was cut off says nothing of how long one takes.
-func TestTheLastLookDoesNotReckonWithTimeouts(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:          &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: 15 * time.Second},
-		Schedule:       backoff.Fixed(14 * time.Second),
-		AttemptTimeout: 4 * time.Second,
-		Timeout:        20 * time.Second,
-	})
-	wantTimeline(t, only(poll.EventWait, have), `
-0s      wait    #1 14s
-18s     wait    #2 1s last look
-`)
-}
-
 func TestWhatAnAttemptIsTold(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var have []poll.Attempt
 		p := poll.Poller{
 			Probe: poll.ProbeFunc(func(ctx context.Context, a poll.Attempt) status.Observation {
@@ -276,167 +282,10 @@ func TestWhatAnAttemptIsTold(t *testing.T) {
 	})
 }
 
-func TestATinyTimeoutStillLooksOnce(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{Probe: &operation{readyAt: time.Nanosecond}, Timeout: 10 * time.Millisecond})
-	wantTimeline(t, have, `
-0s      wait    #1 5ms last look
-5ms     start   #1
-5ms     attempt #1 SUCCESS in 0s: HTTP 200 OK
-5ms     end     succeeded SUCCESS after 1: HTTP 200 OK
-`)
-}
-
-func TestAttemptTimeout(t *testing.T) {
-	t.Parallel()
-	have := timeline(t, poll.Poller{
-		Probe:          &operation{slow: map[int]time.Duration{1: time.Hour}, readyAt: time.Second},
-		AttemptTimeout: 5 * time.Second,
-		Timeout:        time.Minute,
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 100ms
-100ms   start   #1
-5.1s    attempt #1 NOT_READY in 5s: attempt timed out
-5.1s    wait    #2 200ms
-5.3s    start   #2
-5.3s    attempt #2 SUCCESS in 0s: HTTP 200 OK
-5.3s    end     succeeded SUCCESS after 2: HTTP 200 OK
-`)
-}
-
-func TestHints(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		poller poll.Poller
-		want   string
-	}{
-		"longer than the own wait": {
-			poll.Poller{
-				Probe:   &operation{answers: map[int]status.Observation{1: hinted(429, 30*time.Second)}, readyAt: time.Second},
-				Timeout: time.Minute,
-			}, `
-0s      wait    #1 100ms
-100ms   wait    #2 31.5s hint 30s
-`},
-		"shorter than the own wait": {
-			poll.Poller{
-				Probe:    &operation{answers: map[int]status.Observation{1: hinted(503, time.Second)}, readyAt: time.Second},
-				Schedule: backoff.Fixed(10 * time.Second),
-			}, `
-0s      wait    #1 10s
-10s     wait    #2 10.05s hint 1s
-`},
-		"not ready, past the deadline: the last look": {
-			poll.Poller{
-				Probe:   &operation{answers: map[int]status.Observation{1: hinted(202, time.Hour)}, readyAt: time.Second},
-				Timeout: 10 * time.Second,
-			}, `
-0s      wait    #1 100ms
-100ms   wait    #2 9.85s hint 1h0m0s last look
-`},
-		"throttled, fits barely: never earlier than asked": {
-			poll.Poller{
-				Probe:   &operation{answers: map[int]status.Observation{1: hinted(429, 9880*time.Millisecond)}, readyAt: time.Second},
-				Timeout: 10 * time.Second,
-			}, `
-0s      wait    #1 100ms
-100ms   wait    #2 9.88s hint 9.88s last look
-`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test.poller.Rand = rand.New(half{})
-			have := timeline(t, test.poller)
-			wantTimeline(t, only(poll.EventWait, have), test.want)
-			if !strings.Contains(have, "end     succeeded") {
-				t.Error(have)
-			}
-		})
-	}
-}
-
-func TestTheLongestHintIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: hinted(429, math.MaxInt64)}}}
-		for e := range p.Events(t.Context()) {
-			if e.Kind != poll.EventWait || attemptOf(e) == 1 {
-				continue
-			}
-			if e.Wait != math.MaxInt64 {
-				t.Errorf("have %s, want %s", e.Wait, time.Duration(math.MaxInt64))
-			}
-			break
-		}
-	})
-}
-
 // half is a source that is always in the middle.
 type half struct{}
 
 func (half) Uint64() uint64 { return 1 << 63 >> 11 & (1<<53 - 1) }
-
-func TestAThrottlingHintPastTheDeadlineEndsTheRun(t *testing.T) {
-	t.Parallel()
-	for hint, words := range map[time.Duration]string{
-		time.Hour:               "1h",
-		9900 * time.Millisecond: "9.9s", // no time is left after it
-	} {
-		have := timeline(t, poll.Poller{
-			Probe:       &operation{answers: map[int]status.Observation{1: hinted(429, hint)}},
-			Timeout:     10 * time.Second,
-			MaxAttempts: 1,
-		})
-		wantTimeline(t, only(poll.EventEnd, have), `
-100ms   end     throttled past the deadline THROTTLED after 1: HTTP 429 Too Many Requests, Retry-After asks for `+words+`, and 9.9s are left before the deadline
-`)
-	}
-}
-
-func TestThrottledWithoutAHintSlowsDown(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		throttled backoff.Schedule
-		want      string
-	}{
-		"equal jitter on the doubled wait": {nil, `
-0s      wait    #1 10s
-10s     wait    #2 15s
-`},
-		"as the caller says": {backoff.Fixed(time.Minute), `
-0s      wait    #1 10s
-10s     wait    #2 1m0s
-`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			have := timeline(t, poll.Poller{
-				Probe:     &operation{answers: map[int]status.Observation{1: answer(429)}, readyAt: time.Second},
-				Schedule:  backoff.Fixed(10 * time.Second),
-				Throttled: test.throttled,
-				Rand:      rand.New(half{}),
-			})
-			wantTimeline(t, only(poll.EventWait, have), test.want)
-		})
-	}
-}
-
-func TestThresholds(t *testing.T) {
-	t.Parallel()
-	good, bad := answer(200), answer(404)
-	have := timeline(t, poll.Poller{
-		Probe: &operation{answers: map[int]status.Observation{
-			1: good, 2: bad, 3: good, 4: good, 6: bad, 7: bad, 8: good, 9: good, 10: good,
-		}},
-		Schedule:         backoff.Fixed(time.Second),
-		SuccessThreshold: 3,
-		ErrorThreshold:   3,
-	})
-	wantTimeline(t, only(poll.EventEnd, have), `
-10s     end     succeeded SUCCESS after 10: HTTP 200 OK
-`)
-}
 
 // A SUCCESS that did not end the run is no SUCCESS of the run.
 func TestTooFewVerdictsDoNotDecide(t *testing.T) {
@@ -473,74 +322,30 @@ func TestTooFewVerdictsDoNotDecide(t *testing.T) {
 // makes no reason new.
 func TestHintsAreSaidOnce(t *testing.T) {
 	t.Parallel()
-	done, err := status.NewRule(status.Success, `.State == "done"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := answer(200)
-	same.Body = []byte(`{"state":"running"}`)
-	p := poll.Poller{
-		Probe:    &operation{answers: map[int]status.Observation{1: same, 2: same, 3: same}},
-		Schedule: backoff.Fixed(0), Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 3,
-	}
-	var hints []string
-	for ev := range p.Events(t.Context()) {
-		switch ev.Kind {
-		case poll.EventAttempt:
-			hints = append(hints, strings.Join(ev.Verdict.Hints, ";"))
-			if want := `.State is missing, want == "done"`; ev.Verdict.Reason != want {
-				t.Errorf("reason %q, want %q", ev.Verdict.Reason, want)
-			}
-		case poll.EventEnd:
-			hints = append(hints, strings.Join(ev.Outcome.Verdict.Hints, ";"))
+	p := poll.Poller{Probe: saying(`{"state":"running"}`), Schedule: backoff.Fixed(0), Rules: until(t, `.State == "done"`), MaxAttempts: 3}
+	var have []string
+	for e := range p.Events(t.Context()) {
+		if e.Kind == poll.EventAttempt {
+			have = append(have, e.Verdict.Reason+strings.Join(e.Verdict.Hints, ";"))
+		}
+		if e.Outcome != nil {
+			have = append(have, strings.Join(e.Outcome.Verdict.Hints, ";"))
 		}
 	}
-	meant := "did you mean .state?"
-	if diff := cmp.Diff([]string{meant, "", "", meant}, hints); diff != "" {
+	const reason, meant = `.State is missing, want == "done"`, "did you mean .state?"
+	if diff := cmp.Diff([]string{reason + meant, reason, reason, meant}, have); diff != "" {
 		t.Errorf("hints (-want +got):\n%s", diff)
 	}
 }
 
 func TestARuleThatNeverHadAChanceIsNoted(t *testing.T) {
 	t.Parallel()
-	done, err := status.NewRule(status.Success, `.state == "done"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: status.Rules{Own: []status.Rule{done}}, MaxAttempts: 1}
+	p := poll.Poller{Immediate: true, Probe: &operation{}, Rules: until(t, `.state == "done"`), MaxAttempts: 1}
 	outcome, _ := p.Run(t.Context())
 	want := []string{`until .state == "done" was never decidable: .state is unknown: the body is empty`}
 	if diff := cmp.Diff(want, outcome.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
-}
-
-func TestNoThresholdIsWaitedForAfterAFinalVerdict(t *testing.T) {
-	t.Parallel()
-	notFound := status.Observation{Kind: status.KindCommand, Exit: new(127)}
-	have := timeline(t, poll.Poller{
-		Probe:          &operation{answers: map[int]status.Observation{1: notFound}},
-		ErrorThreshold: 3,
-	})
-	wantTimeline(t, only(poll.EventEnd, have), `
-100ms   end     failed ERROR after 1: exit code 127 (command not found)
-`)
-}
-
-func TestAProgramThatCannotBeRunIsNoAttempt(t *testing.T) {
-	t.Parallel()
-	missing := status.Observation{Kind: status.KindCommand, Failure: &status.Failure{
-		Kind: status.FailureNotFound, Reason: "nosuch: not found",
-	}}
-	have := timeline(t, poll.Poller{
-		Probe:          &operation{answers: map[int]status.Observation{1: missing}},
-		ErrorThreshold: 3,
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 100ms
-100ms   start   #1
-100ms   end     cannot be run ERROR after 0: nosuch: not found
-`)
 }
 
 type checked struct {
@@ -585,31 +390,6 @@ func TestALostStartEndsTheRunAtOnce(t *testing.T) {
 	}
 }
 
-func TestEndings(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		poller poll.Poller
-		want   poll.Ending
-	}{
-		"error":    {poll.Poller{Probe: &operation{answers: map[int]status.Observation{1: answer(404)}}}, poll.Failed},
-		"attempts": {poll.Poller{Probe: &operation{}, MaxAttempts: 1}, poll.AttemptsExhausted},
-		"timeout":  {poll.Poller{Probe: &operation{}, Timeout: time.Second}, poll.TimedOut},
-		"throttled": {poll.Poller{
-			Probe: &operation{answers: map[int]status.Observation{1: hinted(429, time.Hour)}}, Timeout: time.Second,
-		}, poll.HintTooLong},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				outcome, err := test.poller.Run(t.Context())
-				if outcome.Ending != test.want || !errors.Is(err, test.want) {
-					t.Errorf("have %v, %v; want %v", outcome.Ending, err, test.want)
-				}
-			})
-		})
-	}
-}
-
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("enough")
@@ -626,8 +406,7 @@ func TestInterrupted(t *testing.T) {
 			"50ms    end     interrupted  after 0: enough\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(test.after, func() { cancel(cause) })
 				p := poll.Poller{Probe: &test.op}
@@ -644,22 +423,8 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// An observation that was complete before a signal decides.
-func TestACompleteAnswerDecidesThoughTheCallerHasGone(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	p := poll.Poller{Immediate: true, Probe: poll.ProbeFunc(func(context.Context, poll.Attempt) status.Observation {
-		cancel()
-		return status.Observation{}
-	})}
-	if outcome, err := p.Run(ctx); err != nil {
-		t.Errorf("have %v, want success", outcome)
-	}
-}
-
 func TestNothingIsYieldedAfterABreak(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Timeout: time.Minute}
 		for _, stop := range []poll.EventKind{poll.EventWait, poll.EventStart, poll.EventAttempt, poll.EventEnd} {
 			for e := range p.Events(t.Context()) {
@@ -667,32 +432,6 @@ func TestNothingIsYieldedAfterABreak(t *testing.T) {
 					break
 				}
 			}
-		}
-	})
-}
-
-// The schedule is told the age of the run at the beginning of each wait: the
-// initial delay comes before the first.
-func TestPoller_elapsedOfSteps(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var have []backoff.Step
-		p := poll.Poller{
-			Probe: operation{takes: time.Second, readyAt: 20 * time.Second}, InitialDelay: 10 * time.Second,
-			Schedule: backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
-				have = append(have, s)
-				return 5 * time.Second
-			}),
-		}
-		if _, err := p.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		want := []backoff.Step{
-			{N: 0, Elapsed: 10 * time.Second},
-			{N: 1, Elapsed: 16 * time.Second, Previous: 5 * time.Second},
-		}
-		if diff := cmp.Diff(want, have); diff != "" {
-			t.Errorf("steps (-want +got):\n%s", diff)
 		}
 	})
 }

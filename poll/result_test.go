@@ -3,9 +3,9 @@ package poll_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/pollcli/poll/backoff"
@@ -45,19 +45,6 @@ func finishingAfter(looks ...status.Observation) *finishing {
 	return &finishing{operation: operation{readyAt: 1}, looks: looks}
 }
 
-func TestTheResultIsPartOfTheAttemptThatSaidDone(t *testing.T) {
-	t.Parallel()
-	wantTimeline(t, timeline(t, poll.Poller{
-		Probe:    finishingAfter(answer(200)),
-		Schedule: backoff.Fixed(time.Second),
-	}), `
-0s      wait    #1 1s
-1s      start   #1
-2s      attempt #1 SUCCESS in 1s: HTTP 200 OK
-2s      end     succeeded SUCCESS after 1: HTTP 200 OK
-`)
-}
-
 func TestTheResultIsLetGo(t *testing.T) {
 	t.Parallel()
 	probe := finishingAfter(answer(503), answer(200))
@@ -65,35 +52,6 @@ func TestTheResultIsLetGo(t *testing.T) {
 	if probe.released != 2 {
 		t.Errorf("let go %d times, want 2: after each attempt", probe.released)
 	}
-}
-
-func TestTheResultIsLookedForAgain(t *testing.T) {
-	t.Parallel()
-	until, err := status.NewRule(status.Success, "$status in [200, 202, 500]")
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantTimeline(t, timeline(t, poll.Poller{
-		Immediate: true,
-		Probe:     finishingAfter(answer(500), hinted(503, 5*time.Second), answer(202), answer(200)),
-		Rules:     status.Rules{Own: []status.Rule{until}},
-		Schedule:  backoff.Fixed(2 * time.Second),
-		Rand:      rand.New(still{}),
-	}), `
-0s      wait    #1 0s
-0s      start   #1
-1s      attempt #1 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 500 Internal Server Error
-1s      wait    #2 2s
-3s      start   #2
-4s      attempt #2 THROTTLED in 1s: done, but its result could not be fetched: get it: HTTP 503 Service Unavailable, Retry-After asks for 5s
-4s      wait    #3 5s hint 5s
-9s      start   #3
-10s     attempt #3 NOT_READY in 1s: done, but its result could not be fetched: get it: HTTP 202 Accepted
-10s     wait    #4 2s
-12s     start   #4
-13s     attempt #4 SUCCESS in 1s: $status is 200
-13s     end     succeeded SUCCESS after 4: $status is 200
-`)
 }
 
 func TestThresholdsAndTheResult(t *testing.T) {
@@ -122,23 +80,6 @@ func TestThresholdsAndTheResult(t *testing.T) {
 8s      attempt #5 ERROR in 1s: done, but its result could not be fetched: get it: HTTP 404 Not Found
 8s      end     failed ERROR after 5: done, but its result could not be fetched: get it: HTTP 404 Not Found
 `)
-	wantTimeline(t, only(poll.EventEnd, timeline(t, poll.Poller{
-		Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2,
-	})), `
-2s      end     succeeded SUCCESS after 2: HTTP 200 OK
-`)
-}
-
-func TestTheResultHasAStreakOfItsOwn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(200)), Schedule: backoff.Fixed(time.Second), SuccessThreshold: 2}
-		for e := range p.Events(t.Context()) {
-			if e.Kind == poll.EventAttempt && e.State.Streak > e.Threshold {
-				t.Errorf("attempt %d: have %d of %d", attemptOf(e), e.State.Streak, e.Threshold)
-			}
-		}
-	})
 }
 
 func TestLimitsAndTheResult(t *testing.T) {
@@ -179,8 +120,7 @@ func TestLimitsAndTheResult(t *testing.T) {
 // A caller who has had enough while the result is fetched has interrupted the
 // run: the operation did not fail.
 func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		enough := errors.New("enough")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(500*time.Millisecond, func() { cancel(enough) })
@@ -188,19 +128,6 @@ func TestFetchingTheResultCanBeInterrupted(t *testing.T) {
 		outcome, err := p.Run(ctx)
 		if !errors.Is(err, poll.Interrupted) || !errors.Is(err, enough) || outcome.Status != status.NotReady {
 			t.Errorf("have %s, %v; want an interruption", outcome.Status, err)
-		}
-	})
-}
-
-func TestTheOutcomeHasTheResult(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		result := answer(200)
-		result.Body = []byte("the result")
-		p := poll.Poller{Immediate: true, Probe: finishingAfter(answer(503), result)}
-		outcome, err := p.Run(t.Context())
-		if err != nil || string(outcome.Observation.Body) != "the result" {
-			t.Errorf("have %s, %v", outcome.Observation.Body, err)
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/http/httptest"
+
 	"strings"
 	"testing"
 )
@@ -74,46 +74,6 @@ func TestConnectRoutesPastTheProxy(t *testing.T) {
 		proxy, err := transport.Proxy(request)
 		if err != nil || (proxy != nil) != proxied {
 			t.Errorf("%s: have proxy %v and error %v, want one: %t", url, proxy, err, proxied)
-		}
-	}
-}
-
-func TestConnectRoutesARequest(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(r.Host)) }))
-	defer server.Close()
-	transport, err := Connect{Routes: map[string][]string{"a.test:80": {server.Listener.Addr().String()}}}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer transport.CloseIdleConnections()
-	o := HTTP{URL: "http://a.test/", Transport: transport}.Probe(t.Context(), Attempt{})
-	if string(o.Body) != "a.test" {
-		t.Errorf("the server was asked for %q, want a.test; %v", o.Body, o.Failure)
-	}
-}
-
-func TestConnectProxy(t *testing.T) {
-	t.Parallel()
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Write([]byte(r.RequestURI + " " + r.Header.Get("Proxy-Authorization")))
-	}))
-	defer proxy.Close()
-	transport, err := Connect{Proxy: strings.Replace(proxy.URL, "//", "//me:pw@", 1)}.Transport()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer transport.CloseIdleConnections()
-	o := HTTP{URL: "http://a.test/x", Transport: transport}.Probe(t.Context(), Attempt{})
-	if want := "http://a.test/x Basic bWU6cHc="; string(o.Body) != want {
-		t.Errorf("have %q, want %q; %v", o.Body, want, o.Failure)
-	}
-	if direct, err := (Connect{Proxy: "direct"}).Transport(); err != nil || direct.Proxy != nil {
-		t.Errorf("direct: a proxy is asked, or %v", err)
-	}
-	for _, bad := range []string{"ftp://h", "http://", "h:8o", "http://me:s3cret%@h"} {
-		if _, err := (Connect{Proxy: bad}).Transport(); !errors.Is(err, errProxy) || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%s: have error %v", bad, err)
 		}
 	}
 }

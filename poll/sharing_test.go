@@ -161,25 +161,15 @@ func together(t *testing.T, n int, b *board, p func(i int) poll.Poller) []poll.O
 	return outcomes
 }
 
-func isDone(t *testing.T) status.Rules {
-	t.Helper()
-	done, err := status.NewRule(status.Success, `.state=="done"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return status.Rules{Own: []status.Rule{done}}
-}
-
 // What a thousand want to know is asked as often as one would ask, and all see the end of it
 // when the first does.
 func TestSharedAnswers(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		began := time.Now()
 		c := &counted{began: began, takes: 300 * time.Millisecond, doneAt: time.Minute}
 		b := &board{lease: time.Second}
 		outcomes := together(t, 100, b, func(i int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: isDone(t), Timeout: 10 * time.Minute, Rand: rand.New(rand.NewPCG(uint64(i), 1))}
+			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Timeout: 10 * time.Minute, Rand: rand.New(rand.NewPCG(uint64(i), 1))}
 		})
 		taken := 0
 		for i, o := range outcomes {
@@ -192,7 +182,7 @@ func TestSharedAnswers(t *testing.T) {
 			}
 		}
 		alone := &counted{began: time.Now(), takes: 300 * time.Millisecond, doneAt: time.Minute}
-		(&poll.Poller{Probe: alone, Rules: isDone(t), Timeout: 10 * time.Minute}).Run(t.Context())
+		(&poll.Poller{Probe: alone, Rules: until(t, `.state=="done"`), Timeout: 10 * time.Minute}).Run(t.Context())
 		if len(c.looks) > len(alone.looks)+1 {
 			t.Errorf("asked %d times, one asks %d times:\n%v\n%v", len(c.looks), len(alone.looks), c.looks, alone.looks)
 		}
@@ -204,11 +194,10 @@ func TestSharedAnswers(t *testing.T) {
 
 // Each answer counts once, whoever has common.
 func TestSharedAnswers_threshold(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		outcomes := together(t, 3, &board{lease: time.Second}, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: isDone(t), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
+			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), SuccessThreshold: 3, Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
 		})
 		for _, o := range outcomes {
 			if o.State.Attempts != 3 || o.Elapsed.Round(time.Second) != 3*time.Second {
@@ -223,11 +212,10 @@ func TestSharedAnswers_threshold(t *testing.T) {
 
 // A failure before an answer is the asker's own; the others ask for themselves.
 func TestSharedAnswers_failure(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now(), failures: 1}
 		outcomes := together(t, 2, &board{lease: 5 * time.Second}, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(20 * time.Second), Timeout: time.Minute}
+			return poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Schedule: backoff.Fixed(20 * time.Second), Timeout: time.Minute}
 		})
 		for _, o := range outcomes {
 			if !slices.Contains([]time.Duration{20 * time.Second, 25 * time.Second, 40 * time.Second}, o.Elapsed) { // whoever comes first, after its lease
@@ -241,11 +229,10 @@ func TestSharedAnswers_failure(t *testing.T) {
 }
 
 func TestSharedAnswers_events(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now(), takes: 2 * time.Second}
 		b := &board{lease: time.Second}
-		own := poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Answers: b, Timeout: time.Minute}
+		own := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Schedule: backoff.Fixed(time.Second), Answers: b, Timeout: time.Minute}
 		go own.Run(t.Context())
 		time.Sleep(500 * time.Millisecond)
 		var told []string
@@ -270,19 +257,6 @@ func TestSharedAnswers_events(t *testing.T) {
 	})
 }
 
-func TestSharedAnswers_alone(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := &counted{began: time.Now(), doneAt: 3 * time.Second}
-		o := together(t, 1, &board{alone: true}, func(int) poll.Poller {
-			return poll.Poller{Probe: c, Rules: isDone(t), Schedule: backoff.Fixed(time.Second), Timeout: time.Minute}
-		})[0]
-		if o.State.Attempts != 3 || o.State.Alone != 3 || o.State.Taken != 0 {
-			t.Errorf("%d attempts, %d alone, %d taken", o.State.Attempts, o.State.Alone, o.State.Taken)
-		}
-	})
-}
-
 // What is forged, or of another version, is as if there were no answer.
 func TestSharedAnswers_unreadable(t *testing.T) {
 	t.Parallel()
@@ -291,7 +265,7 @@ func TestSharedAnswers_unreadable(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			c := &counted{began: time.Now()}
 			b := &forging{board{lease: time.Second}, []byte(text)}
-			p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, Timeout: time.Minute}
+			p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: b, Timeout: time.Minute}
 			o, err := p.Run(t.Context())
 			if err != nil || len(c.looks) != 1 || o.State.Taken != 0 || o.State.Alone != 1 {
 				t.Errorf("%q: %v, looks at %v, %d taken, %d alone", text, err, c.looks, o.State.Taken, o.State.Alone)
@@ -317,8 +291,7 @@ func (f *forgery) Close()                     {}
 
 // What is followed survives a change of who asks. The entity tag is everybody's own.
 func TestSharedAnswers_session(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var sent []string
 		transport := roundTrip(func(r *http.Request) *http.Response {
 			sent = append(sent, r.URL.Path+r.Header.Get("If-None-Match"))
@@ -335,7 +308,7 @@ func TestSharedAnswers_session(t *testing.T) {
 		together(t, 2, b, func(i int) poll.Poller {
 			request := poll.HTTP{URL: "https://api.example.com/job", Follow: ".at", Transport: transport, Through: "here"}
 			// They take turns.
-			return poll.Poller{Probe: request, Rules: isDone(t), Timeout: time.Minute,
+			return poll.Poller{Probe: request, Rules: until(t, `.state=="done"`), Timeout: time.Minute,
 				Schedule: alternating{i}}
 		})
 		want := `/job /job /now /now /now"1" /now"1"` // what says where to look is a start
@@ -509,8 +482,7 @@ func TestPollerLimiter(t *testing.T) {
 
 // A limiter that takes long to answer about one place holds up no other.
 func TestGroupSlowLimiter(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		l := &slow{delay: 3 * time.Second, began: time.Now(), closed: time.Hour}
 		var targets []poll.Poller
 		for i := range 10 {
@@ -547,8 +519,7 @@ func FuzzSharedAnswer(f *testing.F) {
 
 // Who is interrupted while it asks leaves that to another at once.
 func TestSharedAnswers_interrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := &board{lease: time.Second}
 		probe := stoppable{&counted{began: time.Now(), takes: time.Minute}}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -572,12 +543,11 @@ func (s stoppable) Probe(ctx context.Context, _ poll.Attempt) status.Observation
 
 // Another who asks, and does not end, holds nobody beyond the last look.
 func TestSharedAnswers_hangs(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		c := &counted{began: time.Now()}
 		b := &board{lease: 5 * time.Second}
 		b.Question("", c.Identity(""), nil).Claim(time.Now()) // and never answers
-		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, Schedule: backoff.Fixed(time.Second), Timeout: 4 * time.Second}
+		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: b, Schedule: backoff.Fixed(time.Second), Timeout: 4 * time.Second}
 		if o, err := p.Run(t.Context()); err != nil || o.Elapsed != 2500*time.Millisecond {
 			t.Errorf("%v: ended after %s", err, o.Elapsed)
 		}
@@ -586,8 +556,7 @@ func TestSharedAnswers_hangs(t *testing.T) {
 
 // An answer that was asked for during the initial delay does not count.
 func TestSharedAnswers_initialDelay(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		b := &board{lease: 5 * time.Second}
 		other := b.Question("", (&counted{}).Identity(""), func(int, float64) time.Duration { return time.Second })
 		go func() {
@@ -596,7 +565,7 @@ func TestSharedAnswers_initialDelay(t *testing.T) {
 			other.Answered([]byte(`{"v":2,"observation":{"body":"eyJzdGF0ZSI6ImRvbmUifQ=="}}`)) // {"state":"done"}
 		}()
 		c := &counted{began: time.Now(), doneAt: 10 * time.Second}
-		p := poll.Poller{Probe: c, Rules: isDone(t), Answers: b, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
+		p := poll.Poller{Probe: c, Rules: until(t, `.state=="done"`), Answers: b, InitialDelay: 5 * time.Second, Immediate: true, Schedule: backoff.Fixed(time.Second)}
 		if o, _ := p.Run(t.Context()); o.Elapsed != 10*time.Second || o.State.Taken != 0 {
 			t.Errorf("ended after %s, %d taken", o.Elapsed, o.State.Taken)
 		}

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,8 +103,7 @@ func TestAStartThatWasRefused(t *testing.T) {
 
 // The schedule is told the age of the operation, and its own last wait only.
 func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var have []backoff.Step
 		var ages []string
 		keep := func(d time.Duration) backoff.ScheduleFunc {
@@ -142,19 +141,6 @@ func TestTheScheduleCountsFromTheStartsAnswer(t *testing.T) {
 		age := outcome.Elapsed - outcome.State.Began.Sub(outcome.State.Start)
 		if age != 12*time.Second || outcome.Elapsed != 27*time.Second {
 			t.Errorf("have %s of %s, want 12s of 27s", age, outcome.Elapsed)
-		}
-	})
-}
-
-// Where nothing is started the operation is as old as the run.
-func TestTheAgeOfARunWithoutAStart(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Second), MaxAttempts: 2}
-		for e := range p.Events(t.Context()) {
-			if e.Age() != e.Elapsed {
-				t.Errorf("%s: have %s, want %s", e.Kind, e.Age(), e.Elapsed)
-			}
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,8 +86,7 @@ func reread(t *testing.T, s poll.State) (again poll.State) {
 
 // A wait in slices, each with a time-out of its own, goes the way of one that is not cut.
 func TestAWaitInSlices(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		p.Timeout = 3500 * time.Millisecond
@@ -135,11 +134,12 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 		change func(s *poll.State, now time.Time)
 		want   string
 	}{
-		"none was planned": {func(*poll.State, time.Time) {}, "15s #4"},
-		"it is over":       {func(s *poll.State, now time.Time) { s.Last = now.Add(-time.Hour) }, "0s #4"},
-		"it was planned":   {func(s *poll.State, now time.Time) { s.Due = now.Add(7 * time.Second) }, "7s #4"},
-		"it was due":       {func(s *poll.State, now time.Time) { s.Due = now.Add(-7 * time.Second) }, "0s #4"},
-		"a hint":           {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of what is left
+		"none was planned":      {func(*poll.State, time.Time) {}, "15s #4"},
+		"it is over":            {func(s *poll.State, now time.Time) { s.Last = now.Add(-time.Hour) }, "0s #4"},
+		"it was planned":        {func(s *poll.State, now time.Time) { s.Due = now.Add(7 * time.Second) }, "7s #4"},
+		"planned too far ahead": {func(s *poll.State, now time.Time) { s.Hint, s.Due = hint, now.Add(time.Hour) }, "1m6s #4"},
+		"it was due":            {func(s *poll.State, now time.Time) { s.Due = now.Add(-7 * time.Second) }, "0s #4"},
+		"a hint":                {func(s *poll.State, now time.Time) { s.Hint = hint }, "57.75s #4"}, // and 5% of what is left
 		"a hint that is over": {func(s *poll.State, now time.Time) {
 			s.Hint, s.Last = hint, now.Add(-time.Hour)
 		}, "0s #4"},
@@ -150,8 +150,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 		}, "20s #4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				now := time.Now()
 				state := poll.State{
 					Start: now.Add(-time.Minute), Began: now.Add(-time.Minute), Last: now.Add(-5 * time.Second),
@@ -176,8 +175,7 @@ func TestTheFirstWaitOfARunThatGoesOn(t *testing.T) {
 
 // A place that is closed past the deadline of a slice is not asked in it.
 func TestAHintThatOutlastsASlice(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		op := &operation{answers: map[int]status.Observation{1: hinted(429, 25*time.Second), 2: answer(200)}}
 		p := poll.Poller{Probe: op, Schedule: backoff.Fixed(time.Second), Immediate: true, Timeout: 10 * time.Second}
 		var state poll.State
@@ -239,8 +237,7 @@ func TestAWaitThatHasEnded(t *testing.T) {
 
 // What has succeeded is looked at again where it was followed, and is not started again.
 func TestAResultIsLookedAtAgain(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		end, state := last(t, t.Context(), p)
@@ -265,8 +262,7 @@ func TestAResultIsLookedAtAgain(t *testing.T) {
 // Between the moment before a start is sent and the one when its answer is known, what is
 // kept says that the operation may have started; a wait that goes on from there sends nothing.
 func TestAStartIsAnnounced(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		var s service
 		p := s.poller()
 		var announced []poll.State
@@ -296,8 +292,7 @@ func TestAStartIsAnnounced(t *testing.T) {
 
 // A start that cannot be announced is not sent, and the next run sends it.
 func TestAStartThatCannotBeAnnounced(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		errFull := errors.New("no space left")
 		var s service
 		p := s.poller()
@@ -323,8 +318,7 @@ func TestAStartThatCannotBeAnnounced(t *testing.T) {
 
 // A start that was under way when the run was interrupted is not sent again.
 func TestAStartThatWasInterrupted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		s := service{lost: true}
 		p := s.poller()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -340,23 +334,9 @@ func TestAStartThatWasInterrupted(t *testing.T) {
 	})
 }
 
-// A session that cannot go on must not start the operation again.
-func TestASessionThatCannotGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
-		_, state := last(t, t.Context(), p)
-		p.Past, p.MaxAttempts = &state, 0
-		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.State.Attempts != 2 {
-			t.Errorf("%+v", end.Outcome)
-		}
-	})
-}
-
 // The streak, and the count of attempts, go over several runs.
 func TestCountsGoOn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{readyAt: 1}, Schedule: backoff.Fixed(time.Second), SuccessThreshold: 3, MaxAttempts: 2}
 		_, state := last(t, t.Context(), p)
 		p.Past = &state
@@ -422,6 +402,18 @@ func FuzzState(f *testing.F) {
 		}
 		if ends != 1 {
 			t.Errorf("%d ends", ends)
+		}
+	})
+}
+
+// A session that cannot go on must not start the operation again.
+func TestASessionThatCannotGoOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := poll.Poller{Probe: &starting{}, MaxAttempts: 2, Schedule: backoff.Fixed(time.Second)}
+		_, state := last(t, t.Context(), p)
+		p.Past, p.MaxAttempts = &state, 0
+		if end, _ := last(t, t.Context(), p); end.Outcome.Ending != poll.Failed || end.State.Attempts != 2 {
+			t.Errorf("%+v", end.Outcome)
 		}
 	})
 }

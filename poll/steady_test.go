@@ -33,12 +33,10 @@ func until(t *testing.T, condition string) status.Rules {
 	return status.Rules{Own: []status.Rule{rule}}
 }
 
-// steady are waits for what has to last, and when they end.
-func steady(t *testing.T) map[string]struct {
-	p    poll.Poller
-	want string
-} {
-	return map[string]struct {
+// What has to last ends when it has lasted, in a run and by steps.
+func TestSteady(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
 		p    poll.Poller
 		want string
 	}{
@@ -52,12 +50,7 @@ func steady(t *testing.T) map[string]struct {
 		"without an answer":     {poll.Poller{Probe: saying("!", "!", "!", "!", "1"), Rules: until(t, `$unchanged > 1s and . == 1`)}, "6s succeeded 7"},
 		"it cannot be asked":    {poll.Poller{Probe: saying("1", "!", "!", "!", "2"), Rules: until(t, `$unchanged >= 1s`)}, "5s succeeded 6"},
 		"a break between equal": {poll.Poller{Probe: saying("1", "!", "1"), Rules: until(t, `$unchanged >= 2s`)}, "2s succeeded 3"},
-	}
-}
-
-func TestSteady(t *testing.T) {
-	t.Parallel()
-	for name, test := range steady(t) {
+	} {
 		p := test.p
 		p.Schedule, p.Immediate = backoff.Fixed(time.Second), true
 		synctest.Test(t, func(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"net/http"
+
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,11 +56,10 @@ func steps(t *testing.T, p *poll.Poller, ctx context.Context) iter.Seq[poll.Even
 func TestConversations_bySteps(t *testing.T) {
 	t.Parallel()
 	otherwise := map[string]bool{
-		"conditional": true,
-		"cookies":     true,
-		"the result is looked for until the attempts are used up": true,
-		"the result is looked for until it is there":              true,
-		"a page that a redirect led to is not the result":         true,
+		"conditional": true, "cookies": true,
+		"the first look at a result is part of the attempt that said done, and takes its turn": true,
+		"the result is looked for until it is there":                                           true,
+		"a page that a redirect led to is not the result":                                      true,
 	}
 	converse(t, func(t *testing.T, c conversation) {
 		if otherwise[c.file] || otherwise[c.name] {
@@ -72,8 +71,7 @@ func TestConversations_bySteps(t *testing.T) {
 
 // A step that comes too soon makes no attempt, and changes nothing.
 func TestAStepThatComesTooSoon(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute)}
 		state, events := p.Step(t.Context(), poll.State{})
 		if len(events) != 1 || events[0].Kind != poll.EventWait || state.Attempts != 0 || time.Until(state.Due) != time.Minute {
@@ -97,8 +95,7 @@ func TestAStepThatComesTooSoon(t *testing.T) {
 
 // The deadline is that of the whole wait, even for a step that comes after it.
 func TestAStepAfterTheDeadline(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		p := poll.Poller{Probe: &operation{}, Schedule: backoff.Fixed(time.Minute), Timeout: 90 * time.Second}
 		state, _ := p.Step(t.Context(), poll.State{})
 		time.Sleep(2 * time.Minute)
@@ -128,8 +125,7 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 		"the deadline of the wait":     {90 * time.Second, 0, operation{takes: time.Second}, "1s NOT_READY, then 1m27s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				p := poll.Poller{
@@ -150,8 +146,7 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 
 // A step whose context was done before it began makes no attempt, and the next one goes on.
 func TestAStepThatComesTooLate(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		time.Sleep(time.Minute)
@@ -166,35 +161,6 @@ func TestAStepThatComesTooLate(t *testing.T) {
 		}
 	})
 }
-
-// An answer that a 304 would confirm is not kept, so no step asks whether it still holds.
-func TestStepsAreUnconditional(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		p := poll.Poller{Schedule: backoff.Fixed(time.Second), Timeout: 3500 * time.Millisecond, Probe: poll.HTTP{
-			URL: "https://api.example.com/", Transport: transport(func(r *http.Request) *http.Response {
-				asked++
-				if r.Header.Get("If-None-Match") != "" {
-					return &http.Response{StatusCode: 304, Body: http.NoBody}
-				}
-				return &http.Response{StatusCode: 202, Header: http.Header{"Etag": {`"a"`}}, Body: http.NoBody}
-			}),
-		}}
-		for e := range steps(t, &p, t.Context()) {
-			if o := e.Observation; o != nil && (o.NotModified || *o.Code != 202) {
-				t.Errorf("attempt %d: %+v", attemptOf(e), o)
-			}
-		}
-		if asked < 3 {
-			t.Errorf("%d requests", asked)
-		}
-	})
-}
-
-type transport func(*http.Request) *http.Response
-
-func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 // A workflow engine keeps the state, and comes again when it is time.
 func ExamplePoller_Step() {
@@ -232,30 +198,4 @@ func ExamplePoller_Step() {
 	// 2 NOT_READY 2 of 3
 	// 3 SUCCESS the probe reports no failure
 	// succeeded
-}
-
-// What a place asks for is no end of a Step's state: the last event is that of the wait.
-func TestStepKeepsItsStateWhereAPlaceCloses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		probe := placed{place: "p", ProbeFunc: func(ctx context.Context, _ poll.Attempt) status.Observation {
-			return poll.Observe(ctx, nil, poll.Throttled(errors.New("busy"), time.Minute))
-		}}
-		p := poll.Poller{Probe: probe, Limiter: &poll.Pacer{}, Immediate: true}
-		state, events := p.Step(t.Context(), poll.State{})
-		last := events[len(events)-1]
-		if state.Attempts != 1 || last.Kind != poll.EventWait || last.Wait < time.Minute {
-			t.Fatalf("%d attempts, then %s %s", state.Attempts, last.Kind, last.Wait)
-		}
-		again, events := p.Step(t.Context(), state)
-		if again.Attempts != 1 || len(events) != 1 {
-			t.Errorf("sooner: %d attempts, %d events", again.Attempts, len(events))
-		}
-		for range 3 { // a slot may be held back longer
-			time.Sleep(time.Until(again.Due))
-			again, _ = p.Step(t.Context(), again)
-		}
-		if again.Attempts < 2 {
-			t.Errorf("later: %d attempts", again.Attempts)
-		}
-	})
 }

@@ -14,6 +14,13 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
+// bubble runs a test in a bubble, in which time is virtual, beside others.
+func bubble(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
+
 // timeline runs p in a bubble and writes a line for each event, with the time
 // at which it came.
 func timeline(t *testing.T, p poll.Poller) string {

@@ -4,30 +4,15 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
+
 	"testing"
-	"testing/synctest"
+
 	"time"
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
-
-func TestUntil(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		began := time.Now()
-		have, err := poll.Until(t.Context(), func(context.Context) (string, bool, error) {
-			calls++
-			return "ready", calls == 3, nil
-		})
-		if have != "ready" || err != nil || calls != 3 || time.Since(began) != 700*time.Millisecond {
-			t.Errorf("have %q, %v after %d calls and %s", have, err, calls, time.Since(began))
-		}
-	})
-}
 
 func TestUntilWith(t *testing.T) {
 	t.Parallel()
@@ -46,8 +31,7 @@ func TestUntilWith(t *testing.T) {
 		"done":                   {done: true, took: time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				every := backoff.Fixed(time.Second)
 				p := poll.Poller{Target: "it", Schedule: every, Throttled: every, Timeout: 10 * time.Second}
 				began := time.Now()
@@ -64,30 +48,6 @@ func TestUntilWith(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestThrottledAsksForAWait(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	have := timeline(t, poll.Poller{
-		Schedule: backoff.Fixed(time.Second), MaxAttempts: 2,
-		Probe: poll.ProbeFunc(func(ctx context.Context, _ poll.Attempt) status.Observation {
-			if calls++; calls > 1 {
-				return poll.Observe(ctx, nil, nil)
-			}
-			return poll.Observe(ctx, nil, poll.Throttled(errors.New("slowly"), 20*time.Second))
-		}),
-		Rand: rand.New(half{}),
-	})
-	wantTimeline(t, have, `
-0s      wait    #1 1s
-1s      start   #1
-1s      attempt #1 THROTTLED in 0s: slowly, the probe asks for 20s
-1s      wait    #2 21s hint 20s
-22s     start   #2
-22s     attempt #2 SUCCESS in 0s: the probe reports no failure
-22s     end     succeeded SUCCESS after 2: the probe reports no failure
-`)
 }
 
 func TestObserve_theEndOfTheAttempt(t *testing.T) {
@@ -152,8 +112,7 @@ func TestPermanentCause(t *testing.T) {
 		"during an attempt":        {61 * time.Second, 5 * time.Second, "the server is gone; last: stopped before there was an answer", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				gone := errors.New("the server is gone")
 				time.AfterFunc(test.after, func() { cancel(poll.Permanent(gone)) })

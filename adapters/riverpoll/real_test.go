@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
+
 	"testing"
 	"time"
 
@@ -37,10 +37,7 @@ func TestMain(m *testing.M) {
 	select {}
 }
 
-type waiting struct {
-	Method, URL string
-	Timeout     time.Duration
-}
+type waiting struct{ Method, URL string }
 
 func (waiting) Kind() string { return "waiting" }
 
@@ -51,7 +48,7 @@ type waiter struct {
 func (waiter) Work(ctx context.Context, job *river.Job[waiting]) error {
 	_, err := riverpoll.Step[pgx.Tx](ctx, job.JobRow, poll.Poller{
 		Probe:    poll.HTTP{URL: job.Args.URL, Method: job.Args.Method},
-		Schedule: backoff.Fixed(300 * time.Millisecond), Timeout: job.Args.Timeout,
+		Schedule: backoff.Fixed(300 * time.Millisecond),
 	})
 	return err
 }
@@ -177,60 +174,6 @@ func TestReal_results(t *testing.T) {
 			t.Errorf("%q: %s, result %s, want %s: %s", body, row.State, out.Result, want, lastError(row))
 		}
 	}
-}
-
-func TestReal_failure(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, time.Hour)
-	worker(t)
-	for want, w := range map[string]waiting{
-		"failed: HTTP 405": {Method: http.MethodDelete, URL: api.URL + "/gone"},
-		"timed out":        {URL: api.URL + "/long", Timeout: 800 * time.Millisecond},
-	} {
-		row, _ := finished(t, c, insert(t, c, w), 20*time.Second)
-		if row.State != rivertype.JobStateCancelled || row.Attempt != 1 || !strings.Contains(lastError(row), want) {
-			t.Errorf("%s after %d attempts: %q, want %s", row.State, row.Attempt, lastError(row), want)
-		}
-	}
-}
-
-// A job that is canceled while it waits is looked at no more.
-func TestReal_cancel(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, time.Hour)
-	worker(t)
-	waits, hangs := insert(t, c, waiting{URL: api.URL + "/slow"}), insert(t, c, waiting{URL: api.URL + "/look?hang"})
-	jobs.Await(t, 10*time.Second, "looks", func() bool { return api.Looks("slow") > 0 && api.Looks("look") > 0 })
-	for _, id := range []int64{waits, hangs} {
-		if _, err := c.JobCancel(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		if row, _ := finished(t, c, id, 10*time.Second); row.State != rivertype.JobStateCancelled {
-			t.Errorf("job %+v", row)
-		}
-	}
-}
-
-// A worker that is killed in the middle of a wait, of a look and of a start.
-func TestReal_kill(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, 4*time.Second)
-	first := worker(t)
-	waits := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/slow"})
-	looks := insert(t, c, waiting{URL: api.URL + "/look?hang", Timeout: time.Minute})
-	starts := insert(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/start?hang"})
-	jobs.Await(t, 10*time.Second, "looks and starts", func() bool {
-		return api.Looks("slow") > 0 && api.Looks("look") > 0 && api.Starts("start") > 0
-	})
-	first.Kill()
-	worker(t)
-	if row, out := finished(t, c, waits, 60*time.Second); row.State != rivertype.JobStateCompleted || api.Starts("slow") != 1 {
-		t.Errorf("in a wait: %s, %+v after %d starts", row.State, out.State, api.Starts("slow"))
-	}
-	row, out := finished(t, c, starts, 60*time.Second)
-	if row.State != rivertype.JobStateCancelled || !strings.Contains(lastError(row), "may have started") || api.Starts("start") != 1 {
-		t.Errorf("in a start: %s, %+v after %d starts: %s", row.State, out.State, api.Starts("start"), lastError(row))
-	}
-	jobs.Await(t, 40*time.Second, "another look", func() bool { return api.Looks("look") > 1 })
-	_, _ = c.JobCancel(t.Context(), looks)
-	t.Logf("a wait went on, a look was made again, a start was not sent again: %s", lastError(row))
 }
 
 // Workers that are killed at random moments lose no wait, and start nothing twice.

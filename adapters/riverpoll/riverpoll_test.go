@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/riverqueue/river/rivertype"
 
-	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
 )
@@ -154,15 +153,6 @@ func TestStep(t *testing.T) {
 39.95s snooze 25ms, attempt 2 NOT_READY
 39.975s end: JobCancelError: wait for job: timed out: timed out after 40s; last: HTTP 202 Accepted
 `},
-		"the attempts are used up": {
-			"GET", []string{"202"}, func(p *poll.Poller) { p.MaxAttempts = 1 }, `
-0s snooze 30s, attempt 0 
-30s end: JobCancelError: wait for job: attempts exhausted: attempts made: 1 of 1; last: HTTP 202 Accepted
-`},
-		"a hint past the deadline": {
-			"GET", []string{"429 7200"}, func(p *poll.Poller) { p.Immediate, p.Timeout = true, time.Hour }, `
-0s end: JobCancelError: wait for job: throttled past the deadline: HTTP 429 Too Many Requests, Retry-After asks for 2h, and 1h are left before the deadline
-`},
 		"a program that is not here": {
 			"", nil, func(p *poll.Poller) { p.Immediate, p.Probe = true, poll.Command{Args: []string{"/nowhere/kubectl"}} }, `
 0s end: wait for job: cannot be run: /nowhere/kubectl not found
@@ -290,5 +280,3 @@ func TestAResultThatIsRefused(t *testing.T) {
 		t.Errorf("%s, %v, want %s", out.Result, err, want)
 	}
 }
-
-func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "riverpoll.go") }

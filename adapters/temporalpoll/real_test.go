@@ -2,7 +2,7 @@ package temporalpoll_test
 
 import (
 	"context"
-	"errors"
+
 	"log"
 	"log/slog"
 	"net/http"
@@ -50,10 +50,7 @@ func dial() (client.Client, error) {
 	})
 }
 
-type waiting struct {
-	Method, URL        string
-	Timeout, Heartbeat time.Duration
-}
+type waiting struct{ Method, URL string }
 
 // A seen is what became of a wait.
 type seen struct {
@@ -64,7 +61,7 @@ type seen struct {
 func wait(ctx context.Context, w waiting) (seen, error) {
 	o, err := temporalpoll.Step(ctx, poll.Poller{
 		Probe:    poll.HTTP{URL: w.URL, Method: w.Method},
-		Schedule: backoff.Fixed(300 * time.Millisecond), Timeout: w.Timeout,
+		Schedule: backoff.Fixed(300 * time.Millisecond),
 	})
 	if err != nil {
 		return seen{}, err
@@ -74,7 +71,7 @@ func wait(ctx context.Context, w waiting) (seen, error) {
 
 func waitFlow(ctx workflow.Context, w waiting) (s seen, err error) {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: 3 * time.Second, HeartbeatTimeout: w.Heartbeat,
+		StartToCloseTimeout: 3 * time.Second,
 		RetryPolicy: &temporal.RetryPolicy{
 			InitialInterval: 100 * time.Millisecond, BackoffCoefficient: 1, MaximumInterval: 100 * time.Millisecond,
 		},
@@ -134,15 +131,6 @@ func events(t *testing.T, c client.Client, run client.WorkflowRun) string {
 	return strings.Join(names, " ")
 }
 
-// kind is the type of an application error.
-func kind(err error) string {
-	var e *temporal.ApplicationError
-	if errors.As(err, &e) {
-		return e.Type()
-	}
-	return ""
-}
-
 // However many looks a wait takes, the history is the same.
 func TestReal_history(t *testing.T) {
 	c := real(t)
@@ -163,73 +151,6 @@ func TestReal_history(t *testing.T) {
 			t.Errorf("after %d requests the history is\n%s\nwant\n%s", s.Requests, have, short)
 		}
 	}
-}
-
-// What a service asks for holds beyond MaximumInterval.
-func TestReal_hint(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, 2500*time.Millisecond)
-	startWorker(t)
-	_, err := finished(t, begin(t, c, waiting{URL: api.URL + "/slow"}), 20*time.Second)
-	if looks := api.Looks("slow"); err != nil || looks != 4 {
-		t.Errorf("%v: %d looks, want one at once, and three after a second each", err, looks)
-	}
-}
-
-func TestReal_failure(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, time.Hour)
-	startWorker(t)
-	for want, w := range map[string]waiting{
-		"failed":    {Method: http.MethodDelete, URL: api.URL + "/gone"},
-		"timed out": {URL: api.URL + "/long", Timeout: 800 * time.Millisecond},
-	} {
-		if _, err := finished(t, begin(t, c, w), 20*time.Second); kind(err) != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-// An activity that is canceled while it waits, or while a look hangs, is looked at no more.
-func TestReal_cancel(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, time.Hour)
-	startWorker(t)
-	waits := begin(t, c, waiting{URL: api.URL + "/slow"})
-	hangs := begin(t, c, waiting{URL: api.URL + "/look?hang", Heartbeat: time.Second})
-	jobs.Await(t, 10*time.Second, "looks", func() bool { return api.Looks("slow") > 0 && api.Looks("look") > 0 })
-	for _, run := range []client.WorkflowRun{waits, hangs} {
-		if err := c.CancelWorkflow(t.Context(), run.GetID(), run.GetRunID()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := finished(t, run, 10*time.Second); !temporal.IsCanceledError(err) {
-			t.Errorf("%v", err)
-		}
-	}
-	if looks := api.Looks("look"); looks != 1 {
-		t.Errorf("%d looks that hang", looks)
-	}
-}
-
-// A worker that is killed in the middle of a wait, of a look and of a start.
-func TestReal_kill(t *testing.T) {
-	c, api := real(t), jobs.NewAPI(t, 4*time.Second)
-	first := startWorker(t)
-	waits := begin(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/slow"})
-	looks := begin(t, c, waiting{URL: api.URL + "/look?hang", Timeout: time.Minute})
-	starts := begin(t, c, waiting{Method: http.MethodPost, URL: api.URL + "/start?hang"})
-	jobs.Await(t, 10*time.Second, "looks and starts", func() bool {
-		return api.Looks("slow") > 0 && api.Looks("look") > 0 && api.Starts("start") > 0
-	})
-	first.Kill()
-	startWorker(t)
-	if s, err := finished(t, waits, 30*time.Second); err != nil || api.Starts("slow") != 1 {
-		t.Errorf("in a wait: %v, %+v after %d starts", err, s, api.Starts("slow"))
-	}
-	_, err := finished(t, starts, 30*time.Second)
-	if kind(err) != "failed" || !strings.Contains(err.Error(), "may have started") || api.Starts("start") != 1 {
-		t.Errorf("in a start: %v after %d starts", err, api.Starts("start"))
-	}
-	jobs.Await(t, 20*time.Second, "another look", func() bool { return api.Looks("look") > 1 })
-	_ = c.TerminateWorkflow(t.Context(), looks.GetID(), looks.GetRunID(), "")
-	t.Logf("a wait went on, a look was made again, a start was not sent again: %v", err)
 }
 
 // Workers that are killed at random moments lose no wait, and start nothing twice.

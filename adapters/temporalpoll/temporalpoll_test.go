@@ -22,7 +22,6 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/pollcli/poll/adapters/internal/jobs"
 	"github.com/pollcli/poll/adapters/temporalpoll"
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/poll"
@@ -172,23 +171,9 @@ func TestStep(t *testing.T) {
 1m3.001s again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
 1m33.001s <nil>
 `},
-		"a start after a delay": {
-			post, []string{"202", "200"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.InitialDelay = time.Hour }, `
-0s again after 1h0m0s, benign: true, NOT_READY: the first look is not due yet
-1h0m0s again after 30s, benign: true, NOT_READY: started, now following https://api.example.com/jobs/1
-1h0m30s <nil>
-`},
 		"ERROR": {
 			"GET", []string{"404"}, immediate, `
 0s final, failed: wait for job: failed: HTTP 404 Not Found
-`},
-		"a SUCCESS short of its threshold": {
-			"GET", []string{"200"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
-				immediate(p, o)
-				p.SuccessThreshold = 2
-			}, `
-0s again after 30s, benign: true, NOT_READY: HTTP 200 OK
-30s <nil>
 `},
 		"the time-out of the wait": {
 			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.Timeout = 40 * time.Second }, `
@@ -205,18 +190,6 @@ func TestStep(t *testing.T) {
 30s again after 14.95s, benign: true, NOT_READY: HTTP 202 Accepted
 44.95s again after 25ms, benign: true, NOT_READY: HTTP 202 Accepted
 44.975s final, timed out: wait for job: timed out: timed out after 45s; last: HTTP 202 Accepted
-`},
-		"a hint past it": {
-			"GET", []string{"429 7200"}, func(p *poll.Poller, o *workflow.ActivityOptions) {
-				immediate(p, o)
-				p.Timeout = time.Hour
-			}, `
-0s final, throttled past the deadline: wait for job: throttled past the deadline: HTTP 429 Too Many Requests, Retry-After asks for 2h, and 1h are left before the deadline
-`},
-		"the attempts are used up": {
-			"GET", []string{"202"}, func(p *poll.Poller, _ *workflow.ActivityOptions) { p.MaxAttempts = 1 }, `
-0s again after 30s, benign: true, NOT_READY: the first look is not due yet
-30s final, attempts exhausted: wait for job: attempts exhausted: attempts made: 1 of 1; last: HTTP 202 Accepted
 `},
 		"a program that is not on this worker": {
 			"", nil, func(p *poll.Poller, o *workflow.ActivityOptions) {
@@ -366,5 +339,3 @@ func TestALocalActivity(t *testing.T) {
 		t.Errorf("have %s, want %s", said(err), want)
 	}
 }
-
-func TestPackageComment(t *testing.T) { jobs.CommentIsExample(t, "temporalpoll.go") }

@@ -2,6 +2,7 @@ package httpscript
 
 import (
 	"bytes"
+
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -161,7 +162,7 @@ func (a *Answer) head(body [][]byte) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "HTTP/1.1 %d %s\r\n", code, http.StatusText(code))
 	for _, line := range header {
-		fmt.Fprintf(&b, "%s\r\n", expandTimes(line, time.Now()))
+		fmt.Fprintf(&b, "%s\r\n", strings.ReplaceAll(line, "{date}", time.Now().UTC().Format(http.TimeFormat)))
 		hasLength = hasLength || strings.HasPrefix(line, "Content-Length:") || strings.HasPrefix(line, "Transfer-Encoding:")
 	}
 	if !hasLength {
@@ -229,38 +230,4 @@ func drip(w io.Writer, body []byte, pause time.Duration) error {
 		}
 	}
 	return nil
-}
-
-var timeForm = regexp.MustCompile(`\{(\w+) ?([+-]\S+)?\}`)
-
-// expandTimes replaces the {...} times in a header's line.
-func expandTimes(line string, now time.Time) string {
-	return timeForm.ReplaceAllStringFunc(line, func(match string) string {
-		m := timeForm.FindStringSubmatch(match)
-		at := now.UTC()
-		if m[2] != "" {
-			offset, err := time.ParseDuration(m[2])
-			if err != nil {
-				return match
-			}
-			at = at.Add(offset)
-		}
-		switch m[1] {
-		case "date":
-			return at.Format(http.TimeFormat)
-		case "rfc850":
-			return strings.Replace(at.Format(time.RFC850), "UTC", "GMT", 1)
-		case "asctime":
-			return at.Format(time.ANSIC)
-		case "rfc3339":
-			return at.Format(time.RFC3339)
-		case "epoch":
-			return strconv.FormatInt(at.Unix(), 10)
-		case "epochms":
-			return strconv.FormatInt(at.UnixMilli(), 10)
-		case "hex":
-			return strconv.FormatInt(at.Unix(), 16)
-		}
-		return match
-	})
 }

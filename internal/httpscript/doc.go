@@ -7,9 +7,8 @@
 //	[N*]CODE[,NAME=VALUE...][:BODY]
 //
 // It stands for N answers with this status code, these headers and this body. A
-// value with a comma or a colon stands in <>. Times relative to now are written
-// {date +10s}, in one of the forms date, rfc850, asctime, rfc3339, epoch, epochms
-// and hex. A body of @FILE is the content of the file; \n at the end of a body is a
+// value with a comma or a colon stands in <>. {date} in a header is the time of the
+// answer. A body of @FILE is the content of the file; \n at the end of a body is a
 // newline.
 //
 // An answer that does not fit on one line continues: after the first line come

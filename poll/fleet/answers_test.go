@@ -154,8 +154,7 @@ func TestAnswers_failing(t *testing.T) {
 // Who hangs while it asks is not waited for longer than twice a lease, and more than a few times
 // as long as the wait.
 func TestAnswers_hanging(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		e := newFake()
 		hung := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond)
 		if turn := hung.Claim(time.Now()); !turn.Ask {
@@ -172,8 +171,7 @@ func TestAnswers_hanging(t *testing.T) {
 
 // Who is killed while it asks costs a lease at most.
 func TestAnswers_killed(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble(t, func(t *testing.T) {
 		e := newFake()
 		killed := newFleet(e, "here", Options{}).Question("place", []byte("thing"), everySecond).(*wait)
 		if turn := killed.Claim(time.Now()); !turn.Ask {
@@ -205,8 +203,7 @@ func TestAnswers_since(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
 				e := newFake()
 				if got := waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy); got > time.Second {
 					t.Fatal(got)
@@ -223,71 +220,6 @@ func TestAnswers_since(t *testing.T) {
 	}
 }
 
-// Nor does an old answer count for who joins while another server stands in, empty and with a clock
-// that is behind.
-func TestAnswers_standIn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		e := newFake()
-		waitFor(&thing{begun: time.Now()}, newFleet(e, "here", Options{}), everySecond, healthy)
-		old := maps.Clone(e.records) // it has "done"
-		time.Sleep(time.Second)
-		e.become(map[string]string{})
-		e.set(func() { e.clock = -30 * time.Second })
-		time.AfterFunc(2500*time.Millisecond, func() {
-			e.become(old)
-			e.set(func() { e.clock = 0 })
-		})
-		it := &thing{begun: time.Now(), done: time.Now().Add(10 * time.Second), took: time.Millisecond}
-		if knew := waitFor(it, newFleet(e, "here", Options{}), everySecond, healthy); knew < 10*time.Second || knew > 12*time.Second {
-			t.Errorf("knew after %s", knew)
-		}
-	})
-}
-
-// limited has n processes wait for things at a place with a limit. It returns the requests of each
-// second, and when the last knew.
-func limited(t *testing.T, n, things int, e *fake, perSecond float64, schedule func(int, float64) time.Duration, done, total time.Duration) (seconds []int, last time.Duration) {
-	synctest.Test(t, func(t *testing.T) {
-		it := &thing{begun: time.Now(), done: time.Now().Add(done), took: 5 * time.Millisecond}
-		var all sync.WaitGroup
-		var mu sync.Mutex
-		if e.script != nil {
-			all.Go(e.script)
-		}
-		for i := range n {
-			all.Go(func() {
-				time.Sleep(time.Second * time.Duration(i) / time.Duration(n))
-				f := newFleet(e, "here", Options{PerSecond: perSecond, Known: true})
-				q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), schedule)
-				defer q.Close()
-				for time.Since(it.begun) < total {
-					turn := q.Claim(time.Now())
-					answer, next := turn.Answer, turn.Next
-					if turn.Ask {
-						slot(f)
-						answer = it.ask()
-						next = q.Answered(answer)
-					}
-					if string(answer) == "done" {
-						mu.Lock()
-						last = max(last, time.Since(it.begun))
-						mu.Unlock()
-						return
-					}
-					time.Sleep(time.Until(next))
-				}
-			})
-		}
-		all.Wait()
-		seconds = make([]int, int(total.Seconds())+60)
-		for _, at := range it.asked {
-			seconds[int(at.Seconds())]++
-		}
-	})
-	return seconds, last
-}
-
 // slot waits until a request may go.
 func slot(f *Fleet) {
 	at, _ := f.Next(testPlace, time.Time{})
@@ -299,57 +231,45 @@ func slot(f *Fleet) {
 
 // Once the store is lost, those who shared answers ask no more together than the limit allows.
 func TestAnswers_lostStore(t *testing.T) {
-	t.Parallel()
 	for _, things := range []int{1, 10} {
-		e := newFake()
-		e.script = func() {
-			time.Sleep(8 * time.Second)
-			e.set(func() { e.away = errors.New("killed") })
-		}
-		every := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * 100 * time.Millisecond }
-		seconds, _ := limited(t, 50, things, e, 10, every, time.Hour, 20*time.Second)
-		t.Log(seconds[:20])
-		sum := 0
-		for i, n := range seconds[:20] {
-			if n > 20 {
-				t.Errorf("%d things: %d requests in second %d", things, n, i)
-			}
-			if i >= 9 {
-				sum += n
-			}
-		}
-		if sum > 11*12 || sum < 11*4 {
-			t.Errorf("%d things: %d requests in 11 s", things, sum)
-		}
+		t.Run(fmt.Sprint(things, " things"), func(t *testing.T) { bubble(t, func(t *testing.T) { testLostStore(t, things) }) })
 	}
 }
 
-// Once the store is back, empty, nobody waits behind who waits for a slot.
-func TestAnswers_restarted(t *testing.T) {
-	t.Parallel()
-	e := newFake()
-	e.script = func() {
-		time.Sleep(3 * time.Second)
-		e.become(map[string]string{})
-		e.set(func() { e.away = errors.New("killed") })
-		time.Sleep(10 * time.Second)
-		e.set(func() { e.away = nil })
+// testLostStore has 50 processes wait for things at a place with a limit, for 20 s.
+func testLostStore(t *testing.T, things int) {
+	e, it := newFake(), &thing{begun: time.Now(), done: time.Now().Add(time.Hour), took: 5 * time.Millisecond}
+	time.AfterFunc(8*time.Second, func() { e.set(func() { e.away = errors.New("killed") }) })
+	every := func(step int, _ float64) time.Duration { return time.Duration(min(step, 1)) * 100 * time.Millisecond }
+	var all sync.WaitGroup
+	for i := range 50 {
+		all.Go(func() {
+			time.Sleep(time.Second * time.Duration(i) / 50)
+			f := newFleet(e, "here", Options{PerSecond: 10, Known: true})
+			q := f.Question(testPlace, fmt.Append(nil, "thing ", i%things), every)
+			defer q.Close()
+			for time.Since(it.begun) < 20*time.Second {
+				turn := q.Claim(time.Now())
+				if turn.Ask {
+					slot(f)
+					turn.Next = q.Answered(it.ask())
+				}
+				time.Sleep(time.Until(turn.Next))
+			}
+		})
 	}
-	seconds, last := limited(t, 50, 1, e, 20, everySecond, 17*time.Second, 40*time.Second)
-	if last > 20*time.Second {
-		t.Errorf("last %s, %v", last, seconds)
-	}
-}
-
-// Where answers are shared and slots cannot be, no attempt costs a lease.
-func TestAnswers_withoutSlots(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{1, 5, 20, 60} {
-		e := newFake()
-		e.awayKeys = "limit-"
-		seconds, last := limited(t, n, 1, e, 20, everySecond, 6*time.Second, 40*time.Second)
-		if last > 13*time.Second { // one slot in three seconds is what 60 have of 20 a second
-			t.Errorf("%d: last %s, %v", n, last, seconds)
+	all.Wait()
+	sum, seconds := 0, map[int]int{}
+	for _, at := range it.asked {
+		second := int(at.Seconds())
+		if seconds[second]++; seconds[second] > 20 && second < 20 {
+			t.Errorf("%d requests in second %d", seconds[second], second)
 		}
+		if second >= 9 && second < 20 {
+			sum++
+		}
+	}
+	if sum > 11*12 || sum < 11*4 {
+		t.Errorf("%d requests in 11 s", sum)
 	}
 }

@@ -5,8 +5,17 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"testing"
+	"testing/synctest"
 	"time"
 )
+
+// bubble runs a test in a bubble, in which time is virtual, beside others.
+func bubble(t *testing.T, test func(*testing.T)) {
+	t.Helper()
+	t.Parallel()
+	synctest.Test(t, test)
+}
 
 // A memory is a store in memory.
 type memory struct {

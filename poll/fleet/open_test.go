@@ -29,32 +29,20 @@ func TestOpen_wrong(t *testing.T) {
 	}
 	for where, want := range map[string]string{
 		"":                               "a directory, redis://HOST or rediss://HOST is needed",
-		"http://me:hunter2@cache":        "none of a directory, redis://",
 		"redis+tls://:hunter2@cache":     "none of a directory, redis://",
 		"redis://:hunter2@":              "names no host",
-		"redis://:hunter2@cache/one":     "the number of a database",
 		"redis://:hunter2@cache/-1":      "the number of a database",
 		"redis://:hunter2@cache?db=1":    "the number of a database",
-		"redis://:hunter2#@cache":        "cannot be read",
 		"redis://:hunter2/@cache":        "cannot be read",
 		"redis://:hunter2?x@cache":       "cannot be read",
-		"redis://me:1/hunter2@cache":     "the number of a database",
 		"redis://hunter2:1/x@cache":      "the number of a database",
-		"redis://cache#hunter2":          "the number of a database",
 		"redis://:hunter2%zz@cache":      "cannot be read",
-		"redis://:hunter2@cache:port":    "cannot be read",
 		"unix://run/redis.sock":          "three slashes",
-		"unix://":                        "three slashes",
 		"unix:///run/redis.sock?db=x":    "the number of a database",
-		"localhost:6379":                 "write redis:// before",
 		"me:hunter2@localhost:6379":      "write redis:// before",
-		":hunter2@cache":                 "write redis:// before",
-		"redis:/me:hunter2@cache":        "write redis:// before",
 		"Redis:hunter2":                  "write redis:// before",
-		"rediss:..hunter2":               "write redis:// before",
 		"UNIX:/run/hunter2.sock":         "write redis:// before",
 		"me:hun/hunter2@cache:6379":      "write redis:// before",
-		"me:hunter2@/cache":              "write redis:// before",
 		"hunter2/@cache:6379":            "write redis:// before",
 		file + "/me:hunter2@cache":       "write redis:// before",
 		"me:hunter2\x00@cache":           "write redis:// before",
@@ -129,25 +117,18 @@ func TestOpen_verifies(t *testing.T) {
 // Who does not have the secret cannot recognize a key, and other versions have other keys.
 func TestKey(t *testing.T) {
 	t.Parallel()
-	seen := map[string]string{}
+	seen := map[string]bool{}
 	for _, secret := range []string{"", "a", "b"} {
-		f, err := Open(t.TempDir(), Options{Secret: []byte(secret)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, kind := range []string{"limit-", "question-"} {
-			for _, text := range []string{"", "x", "y", "x y"} {
-				key := f.key(kind, text)
-				if other, ok := seen[key]; ok || !strings.HasPrefix(key, "poll-2-"+kind) || strings.Contains(key, "x") {
-					t.Errorf("the key of %q with %q is %s, as that of %q", text, secret, key, other)
-				}
-				seen[key] = text + " with " + secret
+		f := newFleet(&memory{}, "here", Options{Secret: []byte(secret)})
+		for _, key := range []string{f.key("limit-", "x"), f.key("limit-", "y"), f.key("question-", "x")} {
+			if seen[key] || strings.Contains(key, "x") {
+				t.Errorf("a key is %s", key)
 			}
+			seen[key] = true
 		}
 	}
-	f, _ := Open(t.TempDir(), Options{})
-	if key := f.key("limit-", "x"); key != "poll-2-limit-f2544dbb88fc8266a99437d06b6ab015" { // programs of other versions share it
-		t.Errorf("the key is %s", key)
+	if !seen["poll-2-limit-f2544dbb88fc8266a99437d06b6ab015"] { // programs of other versions share it
+		t.Errorf("the keys are %v", seen)
 	}
 }
 

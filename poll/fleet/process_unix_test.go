@@ -31,25 +31,6 @@ func TestDirectory_full(t *testing.T) {
 	}
 }
 
-// Who stands still with the lock in its hand keeps the others waiting for the bound, once.
-func TestDirectory_stopped(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	f, _ := open(t, dir)
-	f.began = time.Now().Add(-settling)
-	cmd, _ := another(t, dir)
-	defer cmd.Process.Signal(syscall.SIGCONT)
-	for range 20 {
-		cmd.Process.Signal(syscall.SIGSTOP)
-		begun := time.Now()
-		f.Next("place", time.Time{})
-		if took := time.Since(begun); took > 2*bound {
-			t.Fatalf("a call took %s", took)
-		}
-		cmd.Process.Signal(syscall.SIGCONT)
-	}
-}
-
 // A server that stands still keeps a call waiting for no longer than the bound, and each
 // goes on at its pace until the server does.
 func TestRedis_paused(t *testing.T) {

@@ -2,8 +2,7 @@ package fleet
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
+
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,31 +209,6 @@ func testAnswers(t *testing.T, where string) {
 	}
 }
 
-// What is too long is not shared, which is said once: each process asks for itself, and is not
-// kept waiting.
-func testLongAnswer(t *testing.T, where string) {
-	f, notes := open(t, where)
-	g, _ := open(t, where)
-	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
-	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
-	b.Claim(time.Now())
-	b.Answered(nil)
-	for range 3 {
-		time.Sleep(2 * time.Millisecond)
-		if turn := a.Claim(time.Now()); !turn.Ask {
-			t.Fatalf("%+v", turn)
-		}
-		a.Answered(make([]byte, mostAnswer+1))
-		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
-			t.Fatalf("%+v", turn)
-		}
-		b.Answered([]byte("short"))
-	}
-	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
-		t.Error(note)
-	}
-}
-
 // Nothing that is stored, nor what is sent there, has a text of the caller's in clear.
 func TestStore_tellsNothing(t *testing.T) {
 	t.Parallel()
@@ -289,40 +263,25 @@ func TestStore_strangers(t *testing.T) {
 	s := serve(t, true)
 	dir := t.TempDir()
 	conn := s.connect(t)
-	file := func(key string) string { return filepath.Join(dir, key) }
-	for name, forge := range map[string]func(where, key string) error{
-		"a list or a directory": func(where, key string) error {
-			if where == dir {
-				os.Remove(file(key))
-				return os.MkdirAll(filepath.Join(file(key), "full"), 0o700)
-			}
-			conn.Do("DEL", key)
-			_, err := conn.Do("LPUSH", key, "junk")
-			return err
-		},
-		"junk": func(where, key string) error {
-			if where == dir {
-				return os.WriteFile(file(key), []byte("junk"), 0o600)
-			}
-			_, err := conn.Do("SET", key, "junk")
-			return err
-		},
-		"a long one": func(where, key string) error {
-			long := strings.Repeat("x", 1<<20)
-			if where == dir {
-				return os.WriteFile(file(key), []byte(long), 0o600)
-			}
-			_, err := conn.Do("SET", key, long)
-			return err
-		},
-		"of another version": func(where, key string) error {
-			if where == dir {
-				return os.WriteFile(file(key), []byte(`{"v":99,"id":"x"}`), 0o600)
-			}
-			_, err := conn.Do("SET", key, `{"v":99,"id":"x"}`)
-			return err
-		},
+	for name, text := range map[string]string{
+		"a list or a directory": "", "junk": "junk", "a long one": strings.Repeat("x", 1<<20), "of another version": `{"v":99,"id":"x"}`,
 	} {
+		forge := func(where, key string) (err error) {
+			file := filepath.Join(dir, key)
+			switch {
+			case where == dir && text == "":
+				os.Remove(file)
+				return os.MkdirAll(filepath.Join(file, "full"), 0o700)
+			case where == dir:
+				return os.WriteFile(file, []byte(text), 0o600)
+			case text == "":
+				conn.Do("DEL", key)
+				_, err = conn.Do("LPUSH", key, "junk")
+			default:
+				_, err = conn.Do("SET", key, text)
+			}
+			return err
+		}
 		for _, where := range []string{dir, s.url} {
 			f, notes := open(t, where, Options{PerSecond: 1000, Known: true, Name: name})
 			q := f.Question("place", []byte(name), everySecond)
@@ -391,44 +350,6 @@ func TestRedis_refuses(t *testing.T) {
 				t.Errorf("told again: %s", again)
 			}
 		})
-	}
-}
-
-// A user needs few rights.
-func TestRedis_leastRights(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true)
-	command(t, s.connect(t), "ACL", "SETUSER", "me", "on", ">hunter2", "~poll-*", "+evalsha", "+eval", "+time", "+get", "+set", "+del")
-	f, notes := open(t, strings.Replace(s.url, "//", "//me:hunter2@", 1))
-	if note := sends(f, notes, 5); note != "" {
-		t.Error(note)
-	}
-}
-
-// A server that is killed and comes back empty is shared again, with the rate that was learned.
-func TestRedis_restarted(t *testing.T) {
-	t.Parallel()
-	s := serve(t, true)
-	f, notes := open(t, s.url, Options{PerSecond: 1000})
-	at, _ := f.Next("place", time.Time{})
-	time.Sleep(50 * time.Millisecond)
-	f.Done("place", poll.Result{Sent: at.Add(40 * time.Millisecond), Refused: true, Wait: time.Hour})
-	s.process.Kill()
-	s.wait()
-	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("alone, the place is open after %s", time.Until(at))
-	}
-	if note := <-notes; !strings.Contains(note, "goes on alone: ") {
-		t.Errorf("told %q", note)
-	}
-	s.again(t)
-	awaitUp(t, f)
-	if at, _ := f.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("the place is open after %s", time.Until(at))
-	}
-	g, _ := open(t, s.url, Options{PerSecond: 1000})
-	if at, _ := g.Next("place", time.Time{}); time.Until(at) < 59*time.Minute {
-		t.Errorf("for another process, the place is open after %s", time.Until(at))
 	}
 }
 
@@ -540,16 +461,27 @@ func (s said) swap(_ context.Context, _, old, next string) (string, int64, bool,
 
 func (said) close() {}
 
-// BenchmarkStore takes slots in several processes' stead.
-func BenchmarkStore(b *testing.B) {
-	for name, where := range map[string]string{"directory": b.TempDir(), "redis": serve(b, true).url} {
-		b.Run(name, func(b *testing.B) {
-			b.RunParallel(func(pb *testing.PB) {
-				f, _ := open(b, where, Options{PerSecond: 1e6, Known: true})
-				for pb.Next() {
-					f.Next(fmt.Sprint(rand.N(10)), time.Time{})
-				}
-			})
-		})
+// What is too long is not shared, which is said once: each process asks for itself, and is not
+// kept waiting.
+func testLongAnswer(t *testing.T, where string) {
+	f, notes := open(t, where)
+	g, _ := open(t, where)
+	a := f.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Millisecond })
+	b := g.Question("place", []byte("long thing"), func(int, float64) time.Duration { return time.Hour })
+	b.Claim(time.Now())
+	b.Answered(nil)
+	for range 3 {
+		time.Sleep(2 * time.Millisecond)
+		if turn := a.Claim(time.Now()); !turn.Ask {
+			t.Fatalf("%+v", turn)
+		}
+		a.Answered(make([]byte, mostAnswer+1))
+		if turn := b.Claim(time.Now()); !turn.Ask || turn.Alone {
+			t.Fatalf("%+v", turn)
+		}
+		b.Answered([]byte("short"))
+	}
+	if note := <-notes; !strings.Contains(note, "64 KiB") || len(notes) > 0 {
+		t.Error(note)
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// An API starts a job with POST /NAME, and answers about it with GET /NAME. Requests whose
-// query is "hang" are counted and never answered, and there is no DELETE.
+// An API starts a job with POST /NAME, and answers about it with GET /NAME.
 type API struct {
 	*httptest.Server
 	takes time.Duration
@@ -28,8 +27,7 @@ type API struct {
 }
 
 // NewAPI returns an API, which is closed when the test ends, whose jobs take so long. It
-// asks for a second between looks at a job whose name begins with "slow", and takes its
-// time to start one whose name begins with "storm".
+// takes its time to start one whose name begins with "storm".
 func NewAPI(t testing.TB, takes time.Duration) *API {
 	a := &API{takes: takes, starts: map[string]int{}, looks: map[string]int{}, began: map[string]time.Time{}}
 	a.Server = httptest.NewServer(a)
@@ -45,10 +43,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.Trim(r.URL.Path, "/")
 	done := a.count(r.Method, name)
 	switch {
-	case r.URL.RawQuery == "hang":
-		<-r.Context().Done()
-	case r.Method == http.MethodDelete:
-		w.WriteHeader(http.StatusMethodNotAllowed)
 	case r.Method == http.MethodPost:
 		if strings.HasPrefix(name, "storm") {
 			time.Sleep(200 * time.Millisecond) // so that some workers are killed meanwhile
@@ -58,9 +52,6 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case done:
 		fmt.Fprintf(w, `{"job":%q,"state":"done"}`, name)
 	default:
-		if strings.HasPrefix(name, "slow") {
-			w.Header().Set("Retry-After", "1")
-		}
 		w.WriteHeader(http.StatusAccepted)
 	}
 }
@@ -178,30 +169,4 @@ func Serve(t testing.TB, body string) string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
 	t.Cleanup(s.Close)
 	return s.URL
-}
-
-// CommentIsExample fails the test unless the code in the package comment of a file is that of
-// example_test.go beside it, which compiles.
-func CommentIsExample(t testing.TB, file string) {
-	source, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	example, err := os.ReadFile("example_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	comment, _, _ := strings.Cut(string(source), "\npackage ")
-	lines := 0
-	for line := range strings.Lines(comment) {
-		if code, ok := strings.CutPrefix(line, "//\t"); ok {
-			lines++
-			if !strings.Contains(string(example), code) {
-				t.Errorf("not in example_test.go: %s", code)
-			}
-		}
-	}
-	if lines == 0 {
-		t.Error("the package comment has no code")
-	}
 }

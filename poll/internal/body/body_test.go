@@ -2,13 +2,11 @@ package body
 
 import (
 	"bytes"
-	"context"
+
 	"errors"
 	"math"
 	"testing"
 	"testing/iotest"
-	"testing/synctest"
-	"time"
 )
 
 // text returns so many bytes.
@@ -51,49 +49,4 @@ func TestRead(t *testing.T) {
 	if !errors.Is(err, iotest.ErrTimeout) || string(kept) != "a" {
 		t.Errorf("have %q, %v", kept, err)
 	}
-}
-
-// Few answers are long at once. The others wait until their context ends, or a place is
-// given back; short ones need none.
-func TestBudget(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var budget Budget
-		read := func(ctx context.Context, size int) (*Hold, error) {
-			h := &Hold{Budget: &budget}
-			_, _, err := h.Read(ctx, bytes.NewReader(text(size)), -1, 64*free)
-			return h, err
-		}
-		var held []*Hold
-		for range places {
-			h, err := read(t.Context(), 5*free)
-			if err != nil || !h.taken {
-				t.Fatal(h, err)
-			}
-			held = append(held, h)
-		}
-		if h, err := read(t.Context(), free); err != nil || h.taken {
-			t.Error("a short answer:", h, err)
-		}
-		begun := time.Now()
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("enough"))
-		defer cancel()
-		if h, err := read(ctx, free+1); err == nil || err.Error() != "enough" || h.taken || time.Since(begun) != time.Second {
-			t.Error("without a place:", err, time.Since(begun))
-		}
-		for _, size := range []int{300, 301} { // beside what earlier pages take
-			h := &Hold{Budget: &budget, Kept: free - 300}
-			if _, end, err := h.Read(ctx, bytes.NewReader(text(size)), -1, 2*free); end != (size == 300) || end != (err == nil) {
-				t.Errorf("%d bytes of a further page: %t, %v", size, end, err)
-			}
-		}
-		time.AfterFunc(time.Minute, held[0].Release)
-		if h, err := read(t.Context(), free+1); err != nil || !h.taken || time.Since(begun) != time.Minute+time.Second {
-			t.Error("with a place again:", err, time.Since(begun))
-		}
-		held[0].Release() // it holds none any more
-		if len(budget.long) != places {
-			t.Errorf("%d places are taken", len(budget.long))
-		}
-	})
 }

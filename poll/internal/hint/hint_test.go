@@ -196,76 +196,37 @@ func checkAdvice(t *testing.T, header http.Header, have status.Observation) {
 	}
 }
 
-func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{"", "0", "7", "-1", "1e99", "1.5", "0x1p4", "NaN", "Inf", "+3", "１", "5, 6",
-		"Fri, 20 Nov 2026 12:00:09 GMT", "Friday, 20-Nov-26 12:00:09 GMT", "Fri Nov 20 12:00:09 2026", "yesterday"} {
-		f.Add(seed, "")
-		f.Add(seed, "Fri, 20 Nov 2026 12:00:00 GMT")
-	}
-	f.Fuzz(func(t *testing.T, value, date string) {
-		for _, h := range retryAfterHeaders {
-			header := http.Header{}
-			header.Set(h.name, value)
-			header.Set("Date", date)
-			have := read(503, header, nil)
-			checkAdvice(t, header, have)
-			if have.Hint != nil && len(have.Remarks) != 0 || have.Hint == nil && len(have.Remarks) != 1 && !namesNoWait(value, date) {
-				t.Errorf("%s: %q: have hint %v and remarks %q", h.name, value, have.Hint, have.Remarks)
+// hintFields are the fields of a header that FuzzRead fills, in pairs.
+var hintFields = [][2]string{
+	{"Retry-After", "Date"}, {"Retry-After-Ms", "Age"}, {"RateLimit", "RateLimit-Policy"}, {"RateLimit-Remaining", "RateLimit-Reset"},
+	{"X-RateLimit-Remaining", "X-RateLimit-Reset"}, {"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}, {"Stripe-Should-Retry", "X-Should-Retry"},
+}
+
+func FuzzRead(f *testing.F) {
+	for i, seeds := range []string{
+		"0 7 -1 1e99 1.5 0x1p4 NaN Inf +3 １ 5,6 Fri,_20_Nov_2026_12:00:09_GMT Friday,_20-Nov-26_12:00:09_GMT Fri_Nov_20_12:00:09_2026 yesterday", "7",
+		`"a";r=0;t=30 "a";r=50;t=30,_"b";r=0 limit=100,_remaining=0,_reset=30 a;r=0;t=1;pk=:AA==: ("a"_"b");r=0 "a";r=0;t=-1 "a";r=0.5 ?1 " @1;r=0`,
+		"0 3 1e9", "30 12.5 1795176060 1795176060000 1795176060000000 -3 2026-11-20T12:00:30Z " + strings.Repeat("9", 400), "0", "true True",
+	} {
+		for seed := range strings.FieldsSeq(seeds) {
+			seed = strings.ReplaceAll(seed, "_", " ")
+			for _, other := range []string{"", "Fri, 20 Nov 2026 12:00:00 GMT", `"a";q=100;w=60`, "30"} {
+				f.Add(i, seed, other)
+				f.Add(i, other, seed)
 			}
 		}
-	})
-}
-
-// namesNoWait reports whether a value means no wait: 0, or a time that is now.
-func namesNoWait(value, date string) bool {
-	header := http.Header{"Date": {date}}
-	wait, ok := parseWait(strings.TrimSpace(value), time.Millisecond, serverTime(header, adviceNow))
-	return ok && wait == 0
-}
-
-func FuzzRateLimit(f *testing.F) {
-	for _, seed := range []string{`"a";r=0;t=30`, `"a";r=50;t=30, "b";r=0`, `limit=100, remaining=0, reset=30`, `a;r=0;t=1;pk=:AA==:`,
-		`("a" "b");r=0`, `"a";r=0;t=-1`, `"a";r=0;t=999999999999999`, `"a";r=0.5`, `?1`, `"`, `@1;r=0`, `%"x";r=0`} {
-		f.Add(seed, `"a";q=100;w=60`)
 	}
-	f.Fuzz(func(t *testing.T, field, policy string) {
-		header := http.Header{"Ratelimit": {field}, "Ratelimit-Policy": {policy}}
-		have := read(429, header, nil)
-		checkAdvice(t, header, have)
-		if have.Hint != nil && !have.Exhausted {
-			t.Errorf("%q: a hint while quota is left", field)
-		}
-	})
-}
-
-func FuzzRateLimitReset(f *testing.F) {
-	for _, seed := range []string{"0", "30", "12.5", "1795176060", "1795176060000", "1795176060000000", "-3", "1e3", "2026-11-20T12:00:30Z",
-		"Fri, 20 Nov 2026 12:00:09 GMT", "", strings.Repeat("9", 400)} {
-		f.Add("0", seed)
-		f.Add("", seed)
-	}
-	f.Fuzz(func(t *testing.T, remaining, reset string) {
-		for _, prefix := range []string{"RateLimit-", "X-RateLimit-", "X-Rate-Limit-"} {
-			header := http.Header{}
-			header.Set(prefix+"Remaining", remaining)
-			header.Set(prefix+"Reset", reset)
-			checkAdvice(t, header, read(200, header, nil))
-			header.Del(prefix + "Remaining")
-			checkAdvice(t, header, read(429, header, nil))
-		}
-	})
-}
-
-func FuzzShouldRetry(f *testing.F) {
-	f.Add("true", "false")
-	f.Add("True", "")
-	f.Fuzz(func(t *testing.T, stripe, other string) {
-		header := http.Header{"Stripe-Should-Retry": {stripe}, "X-Should-Retry": {other}}
-		have := read(500, header, nil)
-		checkAdvice(t, header, have)
-		if have.ShouldRetry != nil && !slices.Contains([]string{"true", "false"}, strings.TrimSpace(stripe)) &&
-			!slices.Contains([]string{"true", "false"}, strings.TrimSpace(other)) {
-			t.Errorf("have %t of %q and %q", *have.ShouldRetry, stripe, other)
+	f.Fuzz(func(t *testing.T, i int, value, other string) {
+		names := hintFields[uint(i)%uint(len(hintFields))]
+		header := http.Header{}
+		header.Set(names[0], value)
+		header.Set(names[1], other)
+		for _, code := range []int{200, 429, 503} {
+			have := read(code, header, nil)
+			checkAdvice(t, header, have)
+			if names[0] == "RateLimit" && have.Hint != nil && !have.Exhausted {
+				t.Errorf("%q: a hint while quota is left", value)
+			}
 		}
 	})
 }

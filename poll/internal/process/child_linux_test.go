@@ -51,35 +51,6 @@ func TestCommandReapOrphans(t *testing.T) {
 	}
 }
 
-func TestCommandReapOrphansDuringAnAttempt(t *testing.T) {
-	becomeSubreaper(t)
-	c := Command{Args: []string{"sh", "-c", "for i in 1 2 3 4 5; do (true &); done; sleep 1.5; exit 7"}, ReapOrphans: true}
-	if obs := NewSession(c).Probe(t.Context(), Attempt{Number: 1}); obs.Exit == nil || *obs.Exit != 7 {
-		t.Fatalf("have %+v, want exit 7", obs)
-	}
-	if have := unreaped(); have > 0 {
-		t.Errorf("have %d children left, want none", have)
-	}
-}
-
-// Whoever reaps the program, its exit code is known.
-func TestReapOrphansMeetsTheProgram(t *testing.T) {
-	s := NewSession(Command{Args: []string{"sh", "-c", "exit 7"}})
-	for range 50 {
-		c, failure := s.start(t.Context(), Attempt{})
-		if failure != nil {
-			t.Fatal(failure.Reason)
-		}
-		for !c.ended() {
-			c.reapOrphans()
-		}
-		if !c.known || c.exit != 7 {
-			t.Fatalf("have exit %d and error %v, want 7", c.exit, c.err)
-		}
-		c.outputs.finish()
-	}
-}
-
 // Where poll is process 1, or a subreaper as here, the orphans of a group become
 // its own children and stay in the group until it has reaped them.
 //

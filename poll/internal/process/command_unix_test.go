@@ -4,11 +4,8 @@ package process
 
 import (
 	"context"
-	"strconv"
-	"testing"
-	"time"
 
-	"github.com/pollcli/poll/poll/internal/body"
+	"testing"
 )
 
 func TestCommandCompleteBeforeTheEnd(t *testing.T) {
@@ -40,30 +37,5 @@ func TestCommandDrains(t *testing.T) {
 				t.Errorf("have %q, want %q", body, test.want)
 			}
 		})
-	}
-}
-
-// A long answer that has to wait for a place is whole, though the program has ended and
-// there is no grace: the wait is not taken for an output that somebody holds open.
-func TestCommandWaitsForAPlace(t *testing.T) {
-	t.Parallel()
-	const size = 1<<20 + 50_000 // what is over 1 MiB fits into a pipe
-	long := Command{Args: []string{"head", "-c", strconv.Itoa(size), "/dev/zero"}, Grace: -1, Bodies: &body.Budget{}}
-	var held []*Session
-	for range 2 { // as many as there are places
-		s := NewSession(long)
-		s.Probe(t.Context(), Attempt{Number: 1})
-		held = append(held, s)
-	}
-	s := NewSession(long)
-	c, failure := s.start(t.Context(), Attempt{Number: 1})
-	if failure != nil {
-		t.Fatal(failure.Reason)
-	}
-	<-c.exited
-	time.AfterFunc(2*drainTime, held[0].Release)
-	s.attend(t.Context(), c)
-	if have := len(c.outputs.stdout.kept); have != size || c.outputs.cut {
-		t.Errorf("have %d bytes, cut: %t, want %d", have, c.outputs.cut, size)
 	}
 }

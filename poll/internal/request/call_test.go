@@ -2,160 +2,41 @@ package request
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"runtime"
-	"strings"
+	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/pollcli/poll/poll/internal/cause"
 	"github.com/pollcli/poll/status"
 )
 
-// A ledger is a Pace that notes what it is asked, and lets a request pass after a second.
-type ledger struct {
-	entries []string
-	end     error // of every wait
+// A ledger is a Pace that notes when it was asked.
+type ledger []string
+
+func (l *ledger) Wait(context.Context, string) error {
+	*l = append(*l, "wait")
+	return nil
 }
 
-func (l *ledger) Wait(_ context.Context, place string) error {
-	l.entries = append(l.entries, "wait "+place)
-	time.Sleep(time.Second)
-	return l.end
-}
-
-func (l *ledger) Done(place string, o status.Observation) bool {
-	l.entries = append(l.entries, "done "+place)
-	return o.Code != nil && *o.Code == http.StatusTooManyRequests
-}
-
-func (l *ledger) note(r *http.Request) { l.entries = append(l.entries, r.Method+" "+r.URL.String()) }
-
-// Every request behind the first one of an attempt is spaced: those of redirects, of further
-// pages, and of the result.
-func TestPace(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		request Request
-		replies []reply
-		want    []string
-	}{
-		"redirects": {
-			Request{URL: "http://a/"},
-			[]reply{{302, "", []string{"Location: /b"}}, {302, "", []string{"Location: http://c/"}}, replied("{}")},
-			[]string{"GET http://a/", "wait http://a:80", "GET http://a/b", "wait http://c:80", "GET http://c/"},
-		},
-		"a start": {
-			Request{URL: "http://a/", Method: http.MethodPost},
-			[]reply{{307, "", []string{"Location: /b"}}, {303, "", []string{"Location: /c"}}, replied("{}")},
-			[]string{"POST http://a/", "wait http://a:80", "POST http://a/b", "wait http://a:80", "GET http://a/c"},
-		},
-		"pages": {
-			Request{URL: "http://a/", Next: "auto"},
-			[]reply{
-				replied("[]", "Link: <?2>; rel=next"), {429, "", nil}, {302, "", []string{"Location: /2"}},
-				replied("[]", "Link: <?3>; rel=next"), replied("[]"),
-			},
-			[]string{
-				"GET http://a/", "wait http://a:80", "GET http://a/?2", "done http://a:80", "wait http://a:80", "GET http://a/?2",
-				"wait http://a:80", "GET http://a/2", "done http://a:80", "wait http://a:80", "GET http://a/2?3", "done http://a:80",
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				pace := &ledger{}
-				replies := test.replies
-				test.request.Transport = serve(func(r *http.Request) reply {
-					pace.note(r)
-					next := replies[0]
-					replies = replies[1:]
-					return next
-				})
-				// What is waited for does not count for the time of a request.
-				o := newTestSession(t, test.request).Look(t.Context(), Attempt{Pace: pace, Timeout: 500 * time.Millisecond})
-				if diff := cmp.Diff(test.want, pace.entries); diff != "" || o.Failure != nil {
-					t.Errorf("%v (-want +have):\n%s", o.Failure, diff)
-				}
-			})
-		})
-	}
-}
+func (*ledger) Done(string, status.Observation) bool { return false }
 
 // The first look at a result is part of the attempt before, and is spaced; later ones are
 // attempts of their own.
-func TestPace_result(t *testing.T) {
+func TestPaceOfResults(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		pace := &ledger{}
-		s := newTestSession(t, Request{URL: "http://a/", Method: http.MethodPut, Transport: serve(func(r *http.Request) reply {
-			pace.note(r)
-			if r.Method == http.MethodPut {
-				return reply{202, "", []string{"Operation-Location: /op"}}
-			}
-			return replied(`{"status":"Succeeded"}`)
-		})})
-		a := Attempt{Pace: pace}
-		s.Look(t.Context(), a)
-		look, what := s.Result(s.Look(t.Context(), a))
-		if look == nil {
-			t.Fatal("there is no result")
+	var pace ledger
+	s := newTestSession(t, Request{URL: "http://a/", Method: http.MethodPut, Transport: serve(func(r *http.Request) reply {
+		pace = append(pace, r.Method+" "+r.URL.Path)
+		if r.Method == http.MethodPut {
+			return reply{202, "", []string{"Operation-Location: /op"}}
 		}
-		look(t.Context())
-		look(t.Context())
-		want := []string{"PUT http://a/", "GET http://a/op", "wait http://a:80", "GET http://a/", "GET http://a/"}
-		if diff := cmp.Diff(want, pace.entries); diff != "" {
-			t.Errorf("%s (-want +have):\n%s", what, diff)
-		}
-	})
-}
-
-// Where the run ends while a request waits, that decides nothing; a request that takes too
-// long is one without an answer.
-func TestPace_ends(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		requests := 0
-		s := newTestSession(t, Request{URL: "http://a/", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			if requests++; requests == 3 {
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}
-			return &http.Response{StatusCode: 302, Header: http.Header{"Location": {"/b"}}, Body: http.NoBody}, nil
-		})})
-		o := s.Look(ctx, Attempt{Pace: &ledger{}, Timeout: 2 * time.Second})
-		if o.Failure == nil || !errors.Is(o.Failure, cause.ErrAttemptTimeout) || !strings.HasPrefix(o.Failure.Reason, "timed out after 2s") {
-			t.Errorf("have %+v", o.Failure)
-		}
-		requests = 0
-		cancel(cause.ErrDeadline)
-		o = s.Look(ctx, Attempt{Pace: &ledger{end: cause.ErrDeadline}})
-		if o.Failure == nil || o.Failure.Kind != status.FailureStopped || requests != 1 {
-			t.Errorf("have %+v after %d requests", o.Failure, requests)
-		}
-	})
-}
-
-// Sessions do not copy the transport: there may be thousands of them.
-func TestSessionIsSmall(t *testing.T) {
-	request := Request{URL: "http://a/", Transport: &http.Transport{}, Header: http.Header{"X-Key": {"k"}}}
-	const n = 1000
-	sessions := make([]*Session, 0, n)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	for range n {
-		sessions = append(sessions, newTestSession(t, request))
-	}
-	runtime.ReadMemStats(&after)
-	if size := (after.TotalAlloc - before.TotalAlloc) / n; size > 1500 || len(sessions) != n {
-		t.Errorf("a session takes %d bytes", size)
-	} else {
-		t.Logf("a session takes %d bytes", size)
+		return replied(`{"status":"Succeeded"}`)
+	})})
+	a := Attempt{Pace: &pace}
+	s.Look(t.Context(), a)
+	look, _ := s.Result(s.Look(t.Context(), a))
+	look(t.Context())
+	look(t.Context())
+	if want := []string{"PUT /", "GET /op", "wait", "GET /", "GET /"}; !slices.Equal(pace, want) {
+		t.Errorf("have %q, want %q", pace, want)
 	}
 }

@@ -2,39 +2,13 @@ package request
 
 import (
 	"context"
-	"crypto/tls"
+
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
+
 	"testing"
 )
-
-func TestHasCredentials(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		request Request
-		want    bool
-	}{
-		"none":                      {Request{Header: http.Header{"Accept": {"x"}, "Host": {"h"}}}, false},
-		"a header":                  {Request{Header: http.Header{"X-Key": {"x"}}}, true},
-		"a header that is not sent": {Request{Header: http.Header{"X-Key": {}}}, false},
-		"a user":                    {Request{User: url.User("me")}, true},
-		"a certificate": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			Certificates: []tls.Certificate{{}}}}}, true},
-		"a function for one": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{
-			GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return nil, nil }}}}, true},
-		"TLS without one": {Request{Transport: &http.Transport{TLSClientConfig: &tls.Config{}}}, false},
-	} {
-		test.request.URL = "https://h/"
-		c, err := newClient(test.request)
-		if err != nil || c.guards(c.given) != test.want {
-			t.Errorf("%s: have %+v, %v", name, c, err)
-		}
-	}
-}
 
 // TestTransportConcurrent looks at a transport while somebody else makes its first request,
 // which the race detector must not mind: it may be http.DefaultTransport.
@@ -52,79 +26,9 @@ func TestTransportConcurrent(t *testing.T) {
 	}
 }
 
-// A request names the host as net/http would write it, and holds no credentials of the URL.
-func TestRequest(t *testing.T) {
-	t.Parallel()
-	c, err := newClient(Request{URL: "http://me:secret@h:/a%2fb?c=d", Header: http.Header{"User-Agent": nil, "x-key": {"k"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	req := c.request(t.Context(), call{method: http.MethodGet, at: c.given})
-	if user, password, _ := req.BasicAuth(); user != "me" || password != "secret" {
-		t.Errorf("have user %q, password %q", user, password)
-	}
-	if have := req.URL.String(); have != "http://h/a%2fb?c=d" || req.Host != "h" {
-		t.Errorf("have %s of %s", have, req.Host)
-	}
-	if agent, set := req.Header["User-Agent"]; !set || len(agent) != 1 || agent[0] != "" || req.Header.Get("X-Key") != "k" {
-		t.Errorf("have %v", req.Header)
-	}
-	there := newPlace(&url.URL{Scheme: "http", Host: "elsewhere"}, false)
-	req = c.request(t.Context(), call{method: http.MethodGet, at: there})
-	if _, _, sent := req.BasicAuth(); sent || req.Header.Get("X-Key") != "" {
-		t.Errorf("have %v", req.Header)
-	}
-}
-
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-// A transport that changes what it is given changes nothing of the next request.
-func TestTransportThatChangesTheRequest(t *testing.T) {
-	t.Parallel()
-	var seen []string
-	given := http.Header{"X-Key": append(make([]string, 0, 2), "k")}
-	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
-		seen = append(seen, r.URL.String()+" "+strings.Join(r.Header["X-Key"], " "))
-		r.URL.Host, r.URL.Path = "changed", "/changed"
-		r.Header.Add("X-Key", "more")
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody}, nil
-	})
-	s, err := NewSession(Request{URL: "http://h/a", Header: given, Transport: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if o := s.Look(t.Context(), Attempt{}); !o.Good() {
-			t.Error(o.Failure)
-		}
-	}
-	if want := []string{"http://h/a k", "http://h/a k"}; !slices.Equal(seen, want) || given["X-Key"][:2][1] != "" {
-		t.Errorf("have %q and %q", seen, given["X-Key"][:2])
-	}
-}
-
-// A field that is no longer to be sent is not, and no other takes part in what is renewed.
-func TestRenewedWithoutValues(t *testing.T) {
-	t.Parallel()
-	var seen []string
-	renewed := http.Header{"X-Api-Key": {"old"}}
-	s := newTestSession(t, Request{
-		URL: "http://h/", Header: http.Header{"X-Own": {"own"}},
-		Refresh: func(context.Context, bool) (http.Header, error) { return renewed, nil },
-		Transport: serve(func(r *http.Request) reply {
-			seen = append(seen, r.Header.Get("X-Api-Key")+r.Header.Get("Authorization")+" "+r.Header.Get("X-Own"))
-			return replied("{}")
-		}),
-	})
-	s.Look(t.Context(), Attempt{})
-	renewed = http.Header{"X-Api-Key": nil, "authorization": {"new"}}
-	s.Look(t.Context(), Attempt{})
-	if want := []string{"old own", "new own"}; !slices.Equal(seen, want) {
-		t.Errorf("have %q, want %q", seen, want)
-	}
-}
 
 // What was renewed is a secret, too, until it was renewed often enough.
 func TestRenewedSecrets(t *testing.T) {

@@ -1,15 +1,12 @@
 package request
 
 import (
-	"context"
 	"io"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/pollcli/poll/poll/internal/body"
 )
@@ -47,17 +44,6 @@ func TestConditionsOn(t *testing.T) {
 	}
 }
 
-func FuzzConditionsOn(f *testing.F) {
-	f.Add(`W/"a"`, "Fri, 20 Nov 2026 12:00:08 GMT", "Fri, 20 Nov 2026 12:00:10 GMT")
-	f.Fuzz(func(t *testing.T, etag, modified, made string) {
-		have := conditionsOn(headerOf("ETag: "+etag, "Last-Modified: "+modified, "Date: "+made))
-		tag, date := have.Get("If-None-Match"), have.Get("If-Modified-Since")
-		if tag != "" && tag != etag || date != "" && date != modified {
-			t.Errorf("have %+v of %q and %q", have, etag, modified)
-		}
-	})
-}
-
 // Where answers share a budget, a long one is asked for as a whole each time.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
@@ -77,38 +63,6 @@ func TestCacheIsBounded(t *testing.T) {
 			t.Errorf("after %d bytes: asked with %q, want %q", size, asked, want)
 		}
 	}
-}
-
-// The place of a long answer is free again when the next attempt begins.
-func TestLookReleases(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		size := 2 << 20
-		server := roundTrip(func(*http.Request) (*http.Response, error) {
-			text := io.NopCloser(strings.NewReader(strings.Repeat("x", size)))
-			return &http.Response{StatusCode: 200, Header: http.Header{}, ContentLength: -1, Body: text}, nil
-		})
-		var budget body.Budget
-		var sessions [3]*Session
-		for i := range sessions {
-			sessions[i], _ = NewSession(Request{URL: "http://h/", Transport: server, Bodies: &budget})
-		}
-		long := func(i int) bool {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			o := sessions[i].Look(ctx, Attempt{})
-			return o.Good()
-		}
-		if !long(0) || !long(1) || long(2) {
-			t.Error("not two places")
-		}
-		size = 1
-		sessions[0].Look(t.Context(), Attempt{})
-		size = 2 << 20
-		if !long(2) {
-			t.Error("the place is not free again")
-		}
-	})
 }
 
 // headerOf reads "Name: value" lines.

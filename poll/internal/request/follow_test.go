@@ -13,34 +13,23 @@ import (
 
 func TestParseFollow(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		in                 string
-		none, ok, explicit bool
-	}{
-		{in: "", ok: true},
-		{in: "auto", ok: true},
-		{in: "none", none: true, ok: true},
-		{in: ".url", explicit: true, ok: true},
-		{in: "https://h/v1/{.name}", explicit: true, ok: true},
-		{in: "/v1/{.name}", explicit: true, ok: true},
-		{in: "HTTPS://{.host}/x", explicit: true, ok: true},
-		{in: "url", explicit: true, ok: true},
-		{in: ".location", explicit: true, ok: true},
-		{in: "$header.Location", explicit: true, ok: true},
-		{in: `"jobs/1"`, ok: false},
-		{in: "1 == 1", ok: false},
-		{in: "7", ok: false},
-		{in: "https://h/{.name", ok: false},
-		{in: "https://", ok: false},
-		{in: "https://h:x/{.name}", ok: false},
+	const word = "write none or auto"
+	for source, want := range map[string]string{ // what it is, or why it is refused
+		"": "auto", "auto": "auto", "none": "auto", ".url": "explicit", "url": "explicit", "$header.Location": "explicit",
+		"https://h/v1/{.name}": "explicit", "/v1/{.name}": "explicit", "HTTPS://{.host}/x": "explicit",
+		"None": word, "no": word, "false": word, "OFF": word, "true": word, "Location": "$header.Location for the header",
+		`"/jobs/"+.id`: inBraces, `"/jobs/\(.id)"`: inBraces, `/jobs/\(.id)`: inBraces,
+		`"jobs/1"`: "", "1 == 1": "", "7": "", "https://h/{.name": "is not closed", "https://": "no host", "https://h:x/{.name}": "malformed",
 	} {
-		f, err := parseFollow(test.in)
-		if (err == nil) != test.ok {
-			t.Errorf("%q: %v", test.in, err)
-			continue
+		f, err := parseFollow(source)
+		have := map[bool]string{true: "explicit", false: "auto"}[f.explicit()]
+		if e, ok := errors.AsType[*expr.Error](err); ok && e.Hint != "" {
+			have = e.Hint
+		} else if err != nil {
+			have = err.Error()
 		}
-		if test.ok && ((f.word == "none") != test.none || f.explicit() != test.explicit) {
-			t.Errorf("%q: have %+v", test.in, f)
+		if accepted := want == "auto" || want == "explicit"; accepted != (err == nil) || !strings.Contains(have, want) || (f.word == "none") != (source == "none") {
+			t.Errorf("%q: have %s, want %s", source, have, want)
 		}
 	}
 }
@@ -125,45 +114,4 @@ func FuzzParseFollow(f *testing.F) {
 			t.Errorf("%q of %q: leads to another host, %v", source, doc, l.to.url)
 		}
 	})
-}
-
-// What jq joins or interpolates is a template here.
-func TestParseFollow_hint(t *testing.T) {
-	t.Parallel()
-	for _, source := range []string{`"/jobs/"+.id`, `"/jobs/\(.id)"`, `/jobs/\(.id)`} {
-		_, err := parseFollow(source)
-		if e, ok := errors.AsType[*expr.Error](err); ok {
-			err = errors.New(e.Hint)
-		}
-		if err == nil || err.Error() != inBraces {
-			t.Errorf("%s: have %v", source, err)
-		}
-	}
-}
-
-// A word that names no place is refused before anything starts.
-func TestParseFollow_noPlace(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"None": "write none or auto", "no": "write none or auto", "false": "write none or auto", "OFF": "write none or auto",
-		"true": "write none or auto", "Location": "$header.Location for the header",
-	} {
-		if _, err := parseFollow(word); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: have %v, want %q", word, err, want)
-		}
-	}
-}
-
-// A start that named nothing to follow is not sent again; what would help is data.
-func TestAStartThatLedNowhere(t *testing.T) {
-	t.Parallel()
-	s, err := NewSession(Request{URL: "https://h/jobs", Method: "POST"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.startDue = false
-	o := s.Look(t.Context(), Attempt{})
-	if o.Failure == nil || o.Failure.Kind != status.FailureMayHaveStarted || o.Failure.Advice.Code != status.AdviceFollow {
-		t.Errorf("have %+v", o.Failure)
-	}
 }

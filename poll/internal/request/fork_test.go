@@ -1,14 +1,10 @@
 package request
 
 import (
-	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
 	"net/http"
-	"net/url"
+
 	"strings"
-	"sync"
+
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,39 +117,6 @@ func TestFork_nowhere(t *testing.T) {
 	}
 }
 
-// A list that is asked for by GET is followed with all its pages, from each good answer.
-func TestFork_list(t *testing.T) {
-	t.Parallel()
-	code := http.StatusServiceUnavailable
-	var asked []string
-	s := newTestSession(t, Request{
-		URL: "https://h/list", Next: "auto", Follow: "?id={.id}", FollowEach: true,
-		Transport: serve(func(r *http.Request) reply {
-			asked = append(asked, r.URL.RequestURI())
-			if r.URL.RawQuery != "" {
-				return reply{code, "[]", nil}
-			}
-			return replied("[]", "Link: <?2>; rel=next")
-		}),
-	})
-	o := s.Look(t.Context(), Attempt{})
-	if _, err := s.Fork([]byte(`{"id":1}`)); err == nil || o.Following.Each || o.Following.Start || o.Page != 2 {
-		t.Errorf("a page failed: have %+v of page %d, %v", o.Following, o.Page, err)
-	}
-	code = http.StatusOK
-	if o = s.Look(t.Context(), Attempt{}); !o.Following.Each || len(o.Pages) != 1 {
-		t.Errorf("have %+v with %d further pages", o.Following, len(o.Pages))
-	}
-	fork, err := s.Fork([]byte(`{"id":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	fork.Look(t.Context(), Attempt{})
-	if diff := cmp.Diff([]string{"/list", "/list?2", "/list", "/list?2", "/list?id=1"}, asked); diff != "" {
-		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
 // A fork that goes on in another run looks at its element, and nothing else.
 func TestFork_resumed(t *testing.T) {
 	t.Parallel()
@@ -180,75 +143,5 @@ func TestFork_resumed(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"POST /jobs", "GET /1", "GET /1"}, asked); diff != "" {
 		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
-// What a fork keeps is its own; what it is let in by is that of all.
-func TestFork_apart(t *testing.T) {
-	t.Parallel()
-	var mu sync.Mutex
-	token, seen := "old", map[string][]string{}
-	renew := func(context.Context, bool) (http.Header, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		return http.Header{"Authorization": {token}}, nil
-	}
-	s, one := forkOf(t, Request{
-		URL: "https://h/", Follow: "/{.id}", User: url.UserPassword("u", "p"), Refresh: renew,
-		Transport: serve(func(r *http.Request) reply {
-			mu.Lock()
-			defer mu.Unlock()
-			seen[r.URL.Path] = append(seen[r.URL.Path], r.Header.Get("Authorization")+" "+r.Header.Get("If-None-Match"))
-			return replied("[]", "ETag: \""+r.URL.Path+"\"")
-		}),
-	}, `{"id":1}`)
-	two, err := s.Fork([]byte(`{"id":2}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, token = range []string{"old", "new"} {
-		var both sync.WaitGroup
-		for _, fork := range []*Session{one, two} {
-			both.Go(func() { fork.Look(t.Context(), Attempt{}) })
-		}
-		both.Wait()
-	}
-	want := map[string][]string{"/": {"old "}, "/1": {"old ", `new "/1"`}, "/2": {"old ", `new "/2"`}}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Errorf("requests (-want +have):\n%s", diff)
-	}
-}
-
-// Forks share a transport for other origins, and no memory that they write to.
-func TestFork_shares(t *testing.T) {
-	t.Parallel()
-	var next http.Header
-	s := newTestSession(t, Request{
-		URL: "https://h/", Follow: ".", FollowEach: true,
-		Refresh:   func(context.Context, bool) (http.Header, error) { return next, nil },
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{Certificates: make([]tls.Certificate, 1)}},
-	})
-	s.listed = &answer{asked: call{at: s.at}}
-	s.client.hold.Kept = 7
-	s.client.renewed = append(make([]string, 0, 9), "first")
-	var forks [2]*Session
-	for i, element := range []string{`"https://one/"`, `"https://two/"`} {
-		fork, err := s.Fork([]byte(element))
-		if err != nil {
-			t.Fatal(err)
-		}
-		next = http.Header{"X-Key": {fmt.Sprint("secret-of-", i)}}
-		fork.outer.(renewed).renew(t.Context(), false)
-		forks[i] = fork
-	}
-	one, two := forks[0].client, forks[1].client
-	if one.transport(forks[0].at) != two.transport(forks[1].at) || one.transport(forks[0].at) == one.Transport {
-		t.Error("they do not share one transport without the certificate")
-	}
-	if have := one.clean(errors.New("the first secret-of-0, secret-of-1"), s.at.url); have != "the *** ***, secret-of-1" {
-		t.Errorf("have %q", have)
-	}
-	if one.hold.Kept != 0 {
-		t.Error("a fork holds what the list holds")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/poll/internal/body"
-	"github.com/pollcli/poll/poll/internal/cause"
+
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -157,82 +157,6 @@ func TestPagesHint(t *testing.T) {
 	}
 }
 
-// The last request says how far a look got, and any page that a limit is used up.
-func TestAddPage(t *testing.T) {
-	t.Parallel()
-	var o status.Observation
-	addPage(&o, &answer{Observation: status.Observation{Exhausted: true}})
-	addPage(&o, &answer{})
-	if !o.Exhausted || len(o.Pages) != 2 {
-		t.Errorf("have %+v", o)
-	}
-}
-
-// An answer of which a page failed is about that page.
-func TestFailedPage(t *testing.T) {
-	t.Parallel()
-	s := newTestSession(t, Request{URL: "http://h/", Next: "auto", Transport: serve(func(r *http.Request) reply {
-		if r.URL.RawQuery == "" {
-			return replied("[]", "Link: <http://other/?2>; rel=next")
-		}
-		return reply{http.StatusNotFound, "", []string{"Retry-After: x"}}
-	})})
-	o := s.Look(t.Context(), Attempt{})
-	if o.Page != 2 || *o.Code != http.StatusNotFound || len(o.Body) > 0 || len(o.Remarks) != 1 {
-		t.Errorf("have %+v", o)
-	}
-}
-
-func TestIsPage(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"[]": true, " \r\n\t{}": true, "\ufeff[]": true, "": true, " \n": true, "7\n8\n": true, "\"a\"\n\"b\"": true, "null": true,
-		"<html>": false, " <!DOCTYPE html>": false, "not found": false, "nothing": false, "OK": false, "\"a": false,
-	} {
-		if isPage(&answer{Observation: status.Observation{Code: new(200), Body: []byte(text)}}) != want {
-			t.Errorf("%q: want %t", text, want)
-		}
-	}
-	if isPage(&answer{Observation: status.Observation{Code: new(404), Body: []byte("[]")}}) {
-		t.Error("an answer that is not good is a page")
-	}
-}
-
-// The pages of a list of JSON lines may be empty, and begin with anything.
-func TestPagesOfLines(t *testing.T) {
-	t.Parallel()
-	for _, first := range []string{"", "\n", `"a"`, "7\n8\n", "null"} {
-		for _, next := range []string{"auto", "$header.X-Next"} {
-			s := newTestSession(t, Request{URL: "http://h/", Next: next, Transport: serve(func(r *http.Request) reply {
-				switch r.URL.RawQuery {
-				case "":
-					return replied(first, "Link: <?2>; rel=next", "X-Next: ?2")
-				case "2":
-					return replied("", "Link: <?3>; rel=next", "X-Next: ?3")
-				}
-				return replied(`{"id":3}`)
-			})})
-			o := s.Look(t.Context(), Attempt{})
-			if o.Failure != nil || len(o.Pages) != 2 || string(o.Pages[1]) != `{"id":3}` {
-				t.Errorf("%q, %s: %v, further pages %q", first, next, o.Failure, o.Pages)
-			}
-		}
-	}
-	for body, want := range map[string]string{
-		"": "", " \n": "", `"a"`: ". is a string, and has no field next", `{"next":"?2"}`: "the body is empty",
-	} {
-		s := newTestSession(t, Request{URL: "http://h/", Next: ".next", Transport: serve(func(r *http.Request) reply {
-			if r.URL.RawQuery != "" {
-				return replied("")
-			}
-			return replied(body)
-		})})
-		if o := s.Look(t.Context(), Attempt{}); reason(o) != want || len(o.Remarks) > 0 {
-			t.Errorf("%q: have %q, want %q, and %q", body, reason(o), want, o.Remarks)
-		}
-	}
-}
-
 // It is said once that the first page of the first list does not have what names the next
 // one.
 func TestPagesMissing(t *testing.T) {
@@ -271,16 +195,6 @@ func TestPagesMissing(t *testing.T) {
 		if o := s.Look(t.Context(), Attempt{}); len(o.Remarks) > 0 {
 			t.Errorf("%d pages: %s", pages, o.Remarks)
 		}
-	}
-}
-
-// Where a look ends while the next page is looked for, that decides nothing.
-func TestPages_stopped(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(cause.ErrDeadline)
-	if f := unread(ctx, errLastPage); f.Kind != status.FailureStopped {
-		t.Errorf("have %+v", f)
 	}
 }
 

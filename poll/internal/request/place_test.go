@@ -90,47 +90,6 @@ func TestSameHost(t *testing.T) {
 	}
 }
 
-func TestUpgraded(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		from, to string
-		upgraded bool
-	}{
-		{"http://h/a", "https://h/a", true},
-		{"http://h:80/a", "https://H:443/b", true},
-		{"http://h/a", "https://h:8443/a", false},
-		{"http://h:8080/a", "https://h/a", false},
-		{"http://h/a", "https://other/a", false},
-		{"http://h/a", "http://h/a", false},
-		{"https://h/a", "http://h/a", false},
-		{"https://h/a", "https://h/a/", false},
-		{"https://h/a/", "https://h/a", false},
-		{"https://h/a?q=1", "https://h/a/?q=1", false},
-		{"https://h/a?q=1", "https://h/a/?q=2", false},
-		{"https://h/a", "https://other/a/", false},
-		{"https://h/a", "https://h/b", false},
-	} {
-		from, to := placeOf(t, test.from).url, placeOf(t, test.to).url
-		if upgraded(from, to) != test.upgraded {
-			t.Errorf("%s to %s: have %t", from, to, upgraded(from, to))
-		}
-	}
-}
-
-func TestReferTrustDoesNotComeBack(t *testing.T) {
-	t.Parallel()
-	away, err := placeOf(t, "https://h/").resolve("https://evil/", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := away.resolve("https://h/", false); err != nil || back.trusted {
-		t.Errorf("have trusted %t, %v", back.trusted, err)
-	}
-	if back, err := away.resolve("https://h/", true); err != nil || !back.trusted {
-		t.Errorf("with every origin trusted: have trusted %t, %v", back.trusted, err)
-	}
-}
-
 // FuzzLocation covers Location, Operation-Location and Azure-AsyncOperation,
 // which are all read alike.
 func FuzzLocation(f *testing.F) {

@@ -2,9 +2,9 @@ package request
 
 import (
 	"encoding/json"
-	"net/http"
+
 	"net/url"
-	"strings"
+
 	"testing"
 )
 
@@ -41,39 +41,6 @@ func TestResumeTrustsNoMoreThanANewSession(t *testing.T) {
 	}
 }
 
-// What is kept is read back as it was.
-func TestSaveAndResume(t *testing.T) {
-	t.Parallel()
-	for _, r := range []Request{
-		{URL: "https://api.example.com/jobs", Method: "POST"},
-		{URL: "https://api.example.com/jobs"},
-	} {
-		s, err := NewSession(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := s.Save()
-		if (before != nil) != s.starts() {
-			t.Errorf("%s: a new session keeps %s", r.Method, before)
-		}
-		s.startDue, s.following, s.statement, s.monitor = false, true, "running", 2
-		if s.at, err = s.client.refer(s.at, "/jobs/1"); err == nil {
-			s.location, s.locationErr = s.client.refer(s.at, "https://cdn.example.com/1")
-		}
-		if err != nil || s.locationErr != nil {
-			t.Fatal(err, s.locationErr)
-		}
-		kept := s.Save()
-		again, err := NewSession(r)
-		if err == nil {
-			err = again.Resume(kept)
-		}
-		if after := again.Save(); err != nil || string(after) != string(kept) || again.location.trusted {
-			t.Errorf("%v: have %s\nwant %s", err, after, kept)
-		}
-	}
-}
-
 func TestKeepsEnviron(t *testing.T) {
 	t.Parallel()
 	for follow, want := range map[string]bool{
@@ -86,23 +53,5 @@ func TestKeepsEnviron(t *testing.T) {
 		} else if s.KeepsEnviron() != want {
 			t.Errorf("%s: %t, want %t", follow, !want, want)
 		}
-	}
-}
-
-// Cookies are saved with the URL that is followed, and left to no other process.
-func TestSavedCookies(t *testing.T) {
-	t.Parallel()
-	s := newTestSession(t, Request{URL: "https://h/jobs", Method: "POST", Transport: serve(func(*http.Request) reply {
-		return reply{http.StatusAccepted, "", []string{"Location: /jobs/1", "Set-Cookie: node=a; Path=/", "Set-Cookie: else=b; Path=/other"}}
-	})})
-	if before := string(s.Save()); strings.Contains(before, "cookies") {
-		t.Errorf("have %s", before)
-	}
-	s.Look(t.Context(), Attempt{})
-	if saved := string(s.Save()); !strings.Contains(saved, `"cookies":["node=a"]`) {
-		t.Errorf("have %s", saved)
-	}
-	if left := string(s.Leave()); strings.Contains(left, "node") || !strings.Contains(left, "/jobs/1") {
-		t.Errorf("left %s", left)
 	}
 }

@@ -2,8 +2,7 @@ package request
 
 import (
 	"encoding/json"
-	"os"
-	"strings"
+
 	"testing"
 )
 
@@ -36,28 +35,5 @@ func TestIdentityOfWhoFollows(t *testing.T) {
 			t.Errorf("%q is as %q: %q", kept, other, identity)
 		}
 		known[identity] = kept
-	}
-}
-
-// What is local is another server on each machine, unless a name says that it is not.
-func TestIdentityOfLocalServers(t *testing.T) {
-	t.Parallel()
-	host, _ := os.Hostname()
-	for _, test := range []struct {
-		url, name string
-		local     bool
-	}{
-		{"http://localhost:8080/", "", true},
-		{"http://10.0.0.7/", "", true},
-		{"http://localhost:8080/", "deploy", false},
-		{"https://api.example.com/", "", false},
-	} {
-		s, err := NewSession(Request{URL: test.url})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if identity := string(s.Identity(test.name)); strings.Contains(identity, `"`+host+`\n`) != test.local {
-			t.Errorf("%s, %q: %s", test.url, test.name, identity)
-		}
 	}
 }
