@@ -30,8 +30,8 @@ func (q *question) readList(l *argv.Line) error {
 		q.list.kind = status.KindCommand
 	}
 	q.list.poller.Elements = &own.Elements
-	reader := targetReader{world: q.world}
-	return reader.readRules(q.spec, q.list)
+	reader := reader{Spec: q.spec, world: q.world}
+	return reader.readRules(q.list)
 }
 
 // look returns what an attempt would have seen.
