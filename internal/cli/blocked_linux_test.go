@@ -173,18 +173,18 @@ func TestLinesBlocked(t *testing.T) {
 	lines.test(t, false, "1ms")
 }
 
-// Somebody who reads the result slowly gets all of it, though the time is over: here by a little
-// now and then, until long after that.
+// Somebody who reads the result slowly gets all of it, though the time is over: here less within
+// the grace than a pipe has room for at once, until long after that.
 func TestReaderIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s, timeout := blockages()["result"].startStuck(t, false, 500*time.Millisecond, "1ms")
 	read := 0
-	const little = 500
+	const little = 100
 	for enough := time.Now().Add(timeout + margin + time.Second); time.Now().Before(enough); read += little {
 		if _, err := io.ReadFull(s.pipe, make([]byte, little)); err != nil {
 			t.Fatal(err)
 		}
-		if s.ended(50 * time.Millisecond) {
+		if s.ended(200 * time.Millisecond) {
 			t.Fatalf("it has ended: %v, %q", s.err, s.said.String())
 		}
 	}
