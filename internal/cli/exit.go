@@ -246,9 +246,8 @@ func (w World) deliver(ctx context.Context, write func() error) error {
 	}
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(ctx, func() {
 		time.AfterFunc(messageTime, func() { cancel(context.Cause(ctx)) })
-	})
-	defer stop()
+	})()
 	return await(late, write)
 }

@@ -159,14 +159,18 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	return nil
 }
 
-// codeOf returns the exit code of a wait for the target that has ended.
+// codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that
+// of a command which failed, unless a signal to poll comes first.
 func (w *wait) codeOf(end poll.Event) ExitCode {
-	code := outcomeCode(*end.Outcome)
-	if w.spec.PassExitCode {
-		code = passedCode(code, *end.Outcome)
+	o, code := end.Outcome, outcomeCode(*end.Outcome)
+	if o.Resumed && w.group == nil {
+		return w.jobs.exit(end)
 	}
-	if end.Outcome.Resumed && w.group == nil {
-		code = w.jobs.exit(end)
+	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
+		return code
+	}
+	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
+		return ExitCode(*exit)
 	}
 	return code
 }
@@ -227,16 +231,4 @@ func (w *wait) remember(ctx context.Context) (problem error) {
 		}
 	}
 	return problem
-}
-
-// passedCode returns the exit code of the command when the wait failed, if that
-// code means failure, too. A signal to poll takes precedence.
-func passedCode(code ExitCode, o poll.Outcome) ExitCode {
-	if code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
-		return code
-	}
-	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
-		return ExitCode(*exit)
-	}
-	return code
 }

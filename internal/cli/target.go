@@ -133,12 +133,7 @@ func (r *reader) repeated() string {
 
 // locate adds to an error about an entry where that stands, unless it is about the command line.
 func (r *reader) locate(e *targets.Entry, err error) error {
-	text, line := err.Error(), e.Line
-	for _, s := range e.Settings {
-		if strings.HasPrefix(text, s.Flag) {
-			line = s.Line
-		}
-	}
+	text := err.Error()
 	switch {
 	case !r.several:
 		return err
@@ -147,7 +142,7 @@ func (r *reader) locate(e *targets.Entry, err error) error {
 	case strings.HasPrefix(text, "--") || strings.HasPrefix(text, "POLL_"):
 		return err
 	}
-	return argv.Usagef("%s:%d: %w", r.file.Name, line, err)
+	return argv.Usagef("%s:%d: %w", r.file.Name, e.Line, err)
 }
 
 // readEntry reads a target. The settings of one among several hold meanwhile.
@@ -347,10 +342,5 @@ func (r *reader) refuseUnused() error {
 		}
 	}
 	r.Entries = slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
-	return r.Settle(kinds, argv.Typed, func(f *argv.Flag) error {
-		if f.For == ofCommand {
-			return unfit(kinds)(f)
-		}
-		return argv.Usagef("%s is for http and https, and no target is", f.Origin())
-	})
+	return r.Settle(kinds, argv.Typed, unfit(kinds))
 }
