@@ -151,7 +151,7 @@ func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
 	switch {
 	case err != nil:
 		return err
-	case w.group == nil || w.result.AtEnd():
+	case w.result.AtEnd():
 		w.ended = append(w.ended, ended)
 	default:
 		ended()
