@@ -161,7 +161,7 @@ func (r *reader) addList(entry targets.Entry, known []string, template *targets.
 	elements.Known = known
 	t.poller.Elements = &elements
 	r.targets = append(r.targets, t)
-	if template == nil || starts(t.poller.Probe) { // to ask about fewer would be another start
+	if template == nil {
 		return nil
 	}
 	elements.Narrow = func(keys []string) poll.Probe {
