@@ -186,11 +186,7 @@ func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, er
 	for _, s := range settings {
 		key += fmt.Sprintf("\x01%s\x00%s", s.Flag, strings.Join(s.Texts, "\x00"))
 	}
-	learns := slices.ContainsFunc(settings, func(s targets.Setting) bool { return s.Flag == "learn" })
 	known := r.bases[key]
-	if known != nil && !learns {
-		return known, nil
-	}
 	if err := r.set(settings); known != nil || err != nil {
 		return known, err
 	}
