@@ -18,7 +18,8 @@ import (
 
 // readThen checks the program behind the URLs and "--", which poll becomes on SUCCESS.
 // stdout is the program's.
-func (w *wait) readThen(s *Spec) error {
+func (w *wait) readThen() error {
+	s := w.spec
 	if len(s.Then) == 0 {
 		return nil
 	}
@@ -60,7 +61,8 @@ func unrunnableCode(f *status.Failure) ExitCode {
 
 // then becomes the program that follows a wait which has ended with err, if there is one
 // and the wait has succeeded. It returns only if that fails.
-func (w *wait) then(ctx context.Context, s *Spec, err error) error {
+func (w *wait) then(ctx context.Context, err error) error {
+	s := w.spec
 	if err != nil || len(s.Then) == 0 {
 		return err
 	}

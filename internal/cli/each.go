@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
@@ -18,11 +17,8 @@ import (
 // target.
 type list struct {
 	poll.Elements
-	known   bool // beforehand, by their keys
-	alone   bool // each is looked at by itself
-	size    int  // how many there are then, and otherwise at least
-	batches int
-	learns  *learning.Recorder // nil without --learn
+	known bool // beforehand, by their keys
+	size  int  // how many there are then, and otherwise at least
 }
 
 // refuseForList refuses a list that cannot be waited for. A variable that names such a list is
@@ -84,28 +80,23 @@ func (s *Spec) hasPlaceholder() bool {
 }
 
 // readList reads what names the elements, and how many there are at least.
-func (s *Spec) readList() (*list, error) {
-	each, err := expr.CompileEach(s.Each)
-	if err != nil {
+func (s *Spec) readList() (own *list, err error) {
+	own = new(list)
+	if own.Each, err = expr.CompileEach(s.Each); err != nil {
 		return nil, badExpression(s.Origin("each"), err)
 	}
-	own := &list{Elements: poll.Elements{Each: each}}
 	own.Keys, err = s.values("id", func(id *expr.Expr) error {
 		if id.Uses() != 0 {
 			return nil
 		}
 		return argv.Usagef("%s is the same for every element", id).Hint("a part of it is its name, such as .id")
 	})
-	if err != nil {
-		return nil, err
-	}
 	if s.Has("expect") {
 		own.Expect = cmp.Or(s.Expect, -1)
 	}
-	own.Whole = s.IsCommand && s.Next != "none" && each.String() != ".." // what is read then is no page
+	own.Whole = s.IsCommand && s.Next != "none" && own.Each.String() != ".." // what is read then is no page
 	own.size = max(own.Expect, 0)
-	own.alone = s.followsEach()
-	return own, nil
+	return own, err
 }
 
 // followsEach reports whether each element is looked at alone, where --follow says.
@@ -114,7 +105,7 @@ func (s *Spec) followsEach() bool {
 }
 
 // readLists reads the list, or with {} several that hold some of the keys each.
-func (r *severalReader) readLists() (err error) {
+func (r *reader) readLists() (err error) {
 	if r.list, err = r.readList(); err != nil {
 		return err
 	}
@@ -123,62 +114,68 @@ func (r *severalReader) readLists() (err error) {
 		entry = targets.Entry{Command: r.Operands}
 	}
 	if r.Targets == "" {
-		return r.addList(&entry, r.list.Elements, nil)
+		return cmp.Or(r.addList(entry, nil, nil), r.missing)
 	}
-	entries, err := r.readFile()
-	if err != nil || len(entries) == 0 {
+	template, err := r.readTemplate()
+	if err != nil {
 		return err
 	}
-	keys := make([]string, len(entries))
-	for i, e := range entries {
-		keys[i] = e.Item
+	entries, err := r.readFile(template)
+	if err != nil {
+		return err
 	}
-	batch := r.Batch
+	var keys []string
+	for _, e := range entries {
+		keys = append(keys, e.Item)
+	}
 	r.list.known, r.list.size, r.list.Expect = true, len(keys), 0
-	if r.template == nil {
-		batch = len(keys)
+	batch := r.Batch
+	if template == nil {
+		batch = max(1, len(keys))
 	}
-	r.list.batches = (len(keys) + batch - 1) / batch
 	for some := range slices.Chunk(keys, batch) {
-		elements := r.list.Elements
-		elements.Known = some
-		if r.template != nil {
-			if entry.URL, entry.Command, err = r.template.Fill(some); err != nil {
+		if template != nil {
+			if entry.URL, entry.Command, err = template.Fill(some); err != nil {
 				return argv.Usagef("%w", err)
 			}
 		}
-		if err := r.addList(&entry, elements, r.template); err != nil {
+		if err := r.addList(entry, some, template); err != nil {
 			return err
+		}
+	}
+	if n := len(r.targets); n > 1 {
+		for i, t := range r.targets {
+			t.poller.Target = fmt.Sprintf("batch %d of %d", i+1, n)
 		}
 	}
 	return r.missing
 }
 
 // addList adds a list. With a template, it is asked about the elements that have not ended.
-func (r *severalReader) addList(e *targets.Entry, elements poll.Elements, fills *targets.Template) error {
-	t, err := r.readEntry(e)
+func (r *reader) addList(entry targets.Entry, known []string, template *targets.Template) error {
+	t, err := r.readEntry(&entry)
 	if err != nil {
 		return err
 	}
+	elements := r.list.Elements
+	elements.Known = known
 	t.poller.Elements = &elements
-	if r.list.batches > 1 {
-		t.poller.Target = fmt.Sprintf("batch %d of %d", len(r.pollers)+1, r.list.batches)
+	r.targets = append(r.targets, t)
+	if template == nil {
+		return nil
 	}
-	if fills != nil && !starts(t.poller.Probe) { // to ask about fewer would be another start
-		elements.Narrow = func(keys []string) poll.Probe {
-			url, args, _ := fills.Fill(keys) // each of them was filled in before
-			if t.command != nil {
-				narrow := *t.command
-				narrow.Args = args
-				return &narrow
-			}
-			narrow := *t.http
-			narrow.URL = url
+	elements.Narrow = func(keys []string) poll.Probe {
+		url, args, _ := template.Fill(keys) // each of them was filled in before
+		if command, ok := t.poller.Probe.(*poll.Command); ok {
+			narrow := *command
+			narrow.Args = args
 			return &narrow
 		}
+		narrow := *t.poller.Probe.(*poll.HTTP)
+		narrow.URL = url
+		return &narrow
 	}
-	r.add(&t)
-	return r.missing
+	return nil
 }
 
 // goal says in words what is waited for.
@@ -205,7 +202,7 @@ func (own *list) note(s *Spec) string {
 	switch {
 	case own.known:
 		return "the elements are those of " + s.targetsFile()
-	case own.alone:
+	case s.followsEach():
 		return "the first answer lists the elements, and each is then asked about by itself"
 	case own.Expect > 0:
 		return ""

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 )
 
 func evalCommand(world World) *argv.Command {
-	q := &question{world: world, spec: newSpec(), env: expr.Env{Attempt: 1}}
+	q := &question{Spec: newSpec(), world: world, env: expr.Env{Attempt: 1}}
 	return &argv.Command{
 		Name:     "eval",
 		Operands: "EXPR [FILE|-]",
@@ -50,11 +49,14 @@ func evalCommand(world World) *argv.Command {
 		MaxOperands: 2,
 		Surplus:     "takes an expression and a file",
 		Run: func(ctx context.Context, l *argv.Line) error {
-			q.spec.Line, q.env.Context = l, ctx
-			if err := q.read(l); err != nil {
+			q.Line, q.env.Context = l, ctx
+			if err := q.read(); err != nil {
 				return err
 			}
-			return q.answer(ctx, l, world.Streams.Err)
+			if q.list != nil {
+				return q.judgeList(ctx)
+			}
+			return q.answer(ctx)
 		},
 	}
 }
@@ -74,7 +76,7 @@ func (q *question) flags() argv.Flags {
 		{Name: "print", Value: "EXPR", Usage: "show this value; EXPR becomes optional"},
 		argv.HelpFlag(),
 	}
-	all := q.spec.Command.Flags
+	all := q.Command.Flags
 	list := slices.Concat(all.Only("each", "id"), all.Only("until", "error-if", "throttled-if", "not-ready-if", "strict", "preset"))
 	list[0].Usage = "where the list is, such as .items"
 	for i := range list[1:] {
@@ -85,18 +87,32 @@ func (q *question) flags() argv.Flags {
 
 // A question is a condition, a value, or both, to evaluate for one answer.
 type question struct {
+	*Spec            // what the flags say about the elements of a list
 	world            World
-	spec             *Spec // what the flags say about the elements of a list
 	condition, value *expr.Expr
-	file             []string // of the answer, or none
 	env              expr.Env
 	list             *target // whose elements are judged instead, nil for none
 }
 
 // read reads the command line, and the answer last.
-func (q *question) read(l *argv.Line) (err error) {
-	if err := q.readOperands(l); err != nil {
+func (q *question) read() (err error) {
+	l, file := q.Line, q.Operands
+	switch {
+	case q.Each != "":
+		err = q.readElements()
+	case l.Has("print"):
+		q.value, err = compileValue(l, "print")
+	case len(file) == 0:
+		err = argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
+	}
+	if err != nil {
 		return err
+	}
+	if q.list == nil && (q.value == nil || len(file) > 1) {
+		if q.condition, err = expr.Compile(file[0], expr.WithEnviron(l.LookupEnv)); err != nil {
+			return badExpression("EXPR", err)
+		}
+		file = file[1:]
 	}
 	if q.env.Error != "" {
 		q.env.Doc = expr.Unreadable("there was no answer (" + q.env.Error + ")")
@@ -111,48 +127,26 @@ func (q *question) read(l *argv.Line) (err error) {
 			return err
 		}
 	}
-	return q.readAnswer(l)
-}
-
-// readOperands reads --print and the operands. With --print a single operand is the
-// file.
-func (q *question) readOperands(l *argv.Line) (err error) {
-	q.file = l.Operands
-	if q.spec.Each != "" {
-		return q.readList(l)
-	}
-	if l.Has("print") {
-		if q.value, err = compileValue(l, "print"); err != nil || len(q.file) <= 1 {
-			return err
-		}
-	}
-	if len(q.file) == 0 {
-		return argv.Usagef("eval needs an expression").Hint(`poll eval '.state == "done"' answer.json`)
-	}
-	if q.condition, err = expr.Compile(q.file[0], expr.WithEnviron(l.LookupEnv)); err != nil {
-		return badExpression("EXPR", err)
-	}
-	q.file = q.file[1:]
-	return nil
+	return q.readAnswer(file)
 }
 
 // readAnswer reads the answer: from the file or, if one is needed, from stdin. A
 // terminal is read only if "-" is given.
-func (q *question) readAnswer(l *argv.Line) error {
+func (q *question) readAnswer(file []string) error {
 	name := "-"
 	switch {
-	case q.env.Error != "" && len(q.file) == 0:
+	case q.env.Error != "" && len(file) == 0:
 		return nil
 	case q.env.Error != "":
 		return argv.Usagef("with --error there is no answer, but a FILE is given")
-	case len(q.file) == 1:
-		name = q.file[0]
+	case len(file) == 1:
+		name = file[0]
 	case q.list == nil && !needsAnswer(q.condition) && !needsAnswer(q.value):
 		return nil
 	case q.world.Streams.InIsTerminal:
 		return argv.Usagef("there is no answer to look at: give a FILE, or - to type it")
 	}
-	if name == "-" && slices.Contains(slices.Concat(l.Strings("header"), l.Strings("stderr")), "@-") {
+	if name == "-" && slices.Contains(slices.Concat(q.Strings("header"), q.Strings("stderr")), "@-") {
 		return argv.Usagef("stdin can be read only once")
 	}
 	body, err := q.world.readFile(name, maxInput)
@@ -171,9 +165,6 @@ func needsAnswer(e *expr.Expr) bool {
 	return e != nil && e.Uses().Any(expr.UsesJSON|expr.UsesIsJSON|expr.UsesBody|expr.UsesStdout)
 }
 
-// maxReasons is how many lines of a kind are shown.
-const maxReasons = 5
-
 // The exit codes of eval that mean something else than for a wait.
 const (
 	exitFalse   = ExitError
@@ -181,10 +172,7 @@ const (
 )
 
 // answer evaluates the expressions. The reasons go to stderr.
-func (q *question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) error {
-	if q.list != nil {
-		return q.judgeList(ctx, l, stderr)
-	}
+func (q *question) answer(ctx context.Context) error {
 	var out string
 	code := ExitSuccess
 	for _, e := range []*expr.Expr{q.condition, q.value} {
@@ -195,44 +183,50 @@ func (q *question) answer(ctx context.Context, l *argv.Line, stderr io.Writer) e
 		if r.Abandoned() {
 			return context.Cause(ctx) // a signal came first
 		}
-		show := truth
+		show := q.truth
 		if e == q.value {
-			show = valueText
+			show = q.valueText
 		}
-		text, shown := show(r, stderr)
+		text, shown := show(r)
 		out, code = out+text, cmp.Or(code, shown)
 	}
-	if err := l.Write(ctx, out); err != nil || code == ExitSuccess {
+	return q.end(ctx, out, code)
+}
+
+// end writes what goes to stdout. The error is the exit code.
+func (q *question) end(ctx context.Context, out string, code ExitCode) error {
+	if err := q.Write(ctx, out); err != nil || code == ExitSuccess {
 		return err
 	}
 	return &exitError{code}
 }
 
-// say writes the first of some lines.
-func say(stderr io.Writer, prefix string, lines []string) {
-	for _, line := range lines[:min(maxReasons, len(lines))] {
-		fmt.Fprintln(stderr, prefix+term.Line(line))
+// say writes the first of some lines to stderr.
+func (q *question) say(prefix string, lines []string) {
+	const most = 5
+	for _, line := range lines[:min(most, len(lines))] {
+		fmt.Fprintln(q.world.Streams.Err, prefix+term.Line(line))
 	}
 }
 
 // truth returns what stdout says about a condition. The reasons go to stderr.
-func truth(r expr.Result, stderr io.Writer) (string, ExitCode) {
+func (q *question) truth(r expr.Result) (string, ExitCode) {
 	why := r.Explain()
-	say(stderr, "", why.Lines)
-	say(stderr, "note: ", why.Notes)
-	say(stderr, "hint: ", why.Near)
-	say(stderr, "hint: ", why.Hints)
+	q.say("", why.Lines)
+	q.say("note: ", why.Notes)
+	q.say("hint: ", why.Near)
+	q.say("hint: ", why.Hints)
 	code := map[expr.Tri]ExitCode{expr.False: exitFalse, expr.Unknown: exitUnknown}[r.Tri]
 	return r.Tri.String() + "\n", code
 }
 
 // valueText returns what stdout says about a value: the same as --print in a wait.
-func valueText(r expr.Result, stderr io.Writer) (string, ExitCode) {
+func (q *question) valueText(r expr.Result) (string, ExitCode) {
 	v := r.Value()
 	if v.Exists() {
 		return v.Text() + "\n", ExitSuccess
 	}
-	fmt.Fprintln(stderr, "poll: "+term.Line(v.Reason))
+	q.say("poll: ", []string{v.Reason})
 	if v.Kind == expr.KindMissing {
 		return "", exitFalse
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,23 +14,24 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// readList reads --each and the conditions, as for a wait.
-func (q *question) readList(l *argv.Line) error {
-	if len(l.Operands) > 1 {
+// readElements reads --each and the conditions, as for a wait.
+func (q *question) readElements() error {
+	if len(q.Operands) > 1 {
 		return argv.Usagef("with --each there is one operand, a FILE, and conditions are flags").
 			Hint(`poll eval --each .jobs --until '.state == "done"' answer.json`)
 	}
-	own, err := q.spec.readList()
+	own, err := q.readList()
 	if err != nil {
 		return err
 	}
 	q.list = &target{kind: status.KindHTTP}
-	if l.Has("exit") || l.Has("stderr") {
+	if q.Has("exit") || q.Has("stderr") {
 		q.list.kind = status.KindCommand
 	}
-	q.list.poller.Elements = &own.Elements
-	reader := targetReader{world: q.world}
-	return reader.readRules(q.spec, q.list)
+	p := &q.list.poller
+	p.Elements, p.Probe, p.Immediate, p.MaxAttempts = &own.Elements, poll.ProbeFunc(q.look), true, 1
+	r := reader{Spec: q.Spec, world: q.world}
+	return r.readRules(q.list)
 }
 
 // look returns what an attempt would have seen.
@@ -45,39 +45,29 @@ func (q *question) look(context.Context, poll.Attempt) status.Observation {
 	return o
 }
 
-// judge makes a wait of one attempt, and returns the verdicts on the elements: the events of
-// the attempt. An answer that has none is judged as a whole.
-func (q *question) judge(ctx context.Context) []poll.Event {
-	p := q.list.poller
-	p.Probe, p.Immediate, p.MaxAttempts = poll.ProbeFunc(q.look), true, 1
+// judgeList makes a wait of one attempt, and prints a line for each element: its name, its
+// verdict, and why. An answer that has none is judged as a whole. A summary goes to stderr.
+func (q *question) judgeList(ctx context.Context) error {
 	var all []poll.Event
-	for event := range (&poll.Group{}).Events(ctx, slices.Values([]poll.Poller{p})) {
+	for event := range new(poll.Group).Events(ctx, slices.Values([]poll.Poller{q.list.poller})) {
 		if event.Kind == poll.EventAttempt {
 			all = append(all, event)
 		}
 	}
-	if len(all) > 1 {
-		return all[1:]
-	}
-	return all
-}
-
-// judgeList prints a line for each element: its name, its verdict, and why. A summary goes to
-// stderr.
-func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer) error {
-	all := q.judge(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if len(all) > 1 {
+		all = all[1:]
 	}
 	var lines strings.Builder
 	var notes, hints []string
 	count := map[status.Status]int{}
 	for _, e := range all {
-		name := e.Target
+		name, v := e.Target, e.Verdict
 		if e.N == 0 {
 			name = "(all)"
 		}
-		v := e.Verdict
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", term.Line(name), v.Status, term.Line(v.Reason))
 		notes = append(notes, v.Notes...)
 		if count[v.Status]++; v.Status == status.NotReady && hints == nil {
@@ -86,29 +76,27 @@ func (q *question) judgeList(ctx context.Context, l *argv.Line, stderr io.Writer
 			hints = first.Hints()
 		}
 	}
-	if err := l.Write(ctx, lines.String()); err != nil {
-		return err
-	}
 	slices.Sort(notes)
-	say(stderr, "hint: ", hints)
-	say(stderr, "note: ", slices.Compact(notes))
-	return summarize(len(all), count, stderr)
+	q.say("hint: ", hints)
+	q.say("note: ", slices.Compact(notes))
+	q.say("", []string{words.Count(len(all), "element") + ": " + counted(count)})
+	code := ExitSuccess
+	switch {
+	case count[status.Error] > 0:
+		code = ExitError
+	case count[status.Success] < len(all):
+		code = exitUnknown
+	}
+	return q.end(ctx, lines.String(), code)
 }
 
-// summarize says how many elements have come to what. The error is the exit code.
-func summarize(n int, count map[status.Status]int, stderr io.Writer) error {
+// counted says how many elements have come to what.
+func counted(count map[status.Status]int) string {
 	var parts []string
 	for _, s := range []status.Status{status.Success, status.Error, status.Throttled, status.NotReady} {
 		if count[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", count[s], s))
 		}
 	}
-	fmt.Fprintln(stderr, words.Count(n, "element")+": "+strings.Join(parts, ", "))
-	switch {
-	case count[status.Error] > 0:
-		return &exitError{ExitError}
-	case count[status.Success] < n:
-		return &exitError{exitUnknown}
-	}
-	return nil
+	return strings.Join(parts, ", ")
 }

@@ -61,23 +61,19 @@ func exitCode(err error) ExitCode {
 
 func outcomeCode(o poll.Outcome) ExitCode {
 	switch o.Ending {
-	case poll.Succeeded:
-		return ExitSuccess
+	case poll.CannotRun:
+		return unrunnableCode(o.Observation.Failure)
+	case poll.Interrupted:
+		return exitCode(cmp.Or(o.Cause, context.Canceled))
 	case poll.Failed:
 		if errors.Is(o.Cause, store.ErrNotStarted) {
 			return ExitInternal
 		}
-		return ExitError
-	case poll.CannotRun:
-		return unrunnableCode(o.Observation.Failure)
-	case poll.HintTooLong:
-		return ExitThrottled
-	case poll.AttemptsExhausted:
-		return ExitAttempts
-	case poll.TimedOut:
-		return ExitTimeout
-	case poll.Interrupted:
-		return exitCode(cmp.Or(o.Cause, context.Canceled))
+	}
+	codes := map[poll.Ending]ExitCode{poll.Succeeded: ExitSuccess, poll.Failed: ExitError, poll.HintTooLong: ExitThrottled,
+		poll.AttemptsExhausted: ExitAttempts, poll.TimedOut: ExitTimeout}
+	if code, known := codes[o.Ending]; known {
+		return code
 	}
 	return ExitInternal
 }
@@ -165,7 +161,9 @@ func (w World) limit(l limit) {
 }
 
 func newGuard(ctx context.Context, hurry <-chan struct{}, s *term.Streams) *guard {
-	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: s.Written}
+	out := os.Stdout.Fd() // of which only whole pages make room to write
+	delivered := func() int64 { return s.Written() - int64(system.Unread(out)) }
+	g := &guard{ctx: ctx, hurry: hurry, limits: make(chan limit, 1), delivered: delivered}
 	g.end = func(cause error) {
 		words, cancel := context.WithTimeout(context.Background(), messageTime)
 		defer cancel()
@@ -248,9 +246,8 @@ func (w World) deliver(ctx context.Context, write func() error) error {
 	}
 	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
-	stop := context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(ctx, func() {
 		time.AfterFunc(messageTime, func() { cancel(context.Cause(ctx)) })
-	})
-	defer stop()
+	})()
 	return await(late, write)
 }

@@ -19,28 +19,28 @@ import (
 // identities returns the IDs of targets in a job log, and that of their elements if they are
 // lists. Two targets that are the same would take each other's place in a later run; URLs in
 // which there are variables of the environment must not be kept.
-func identities(origin string, pollers []*poll.Poller, specs []*Spec, names []string) (ids []string, elements string, err error) {
-	known := make(map[*Spec]string) // many have the same settings
-	given := make(map[string]*poll.Poller)
-	for i, p := range pollers {
-		own := specs[i]
-		if known[own] == "" {
-			known[own] = fmt.Sprintf("%q", own.identity(p.Probe))
-			if s, ok := sessionOf(p.Probe).(interface{ KeepsEnviron() bool }); ok && own.Follow != "" && s.KeepsEnviron() {
-				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, own.Origin("follow")).
+func identities(origin string, all []*target) (ids []string, elements string, err error) {
+	settings := make(map[*Spec]string) // many have the same
+	given := make(map[string]*target)
+	for _, t := range all {
+		s, probe := t.spec, t.poller.Probe
+		if settings[s] == "" {
+			settings[s] = fmt.Sprintf("%q", s.identity(probe))
+			if session, ok := sessionOf(probe).(interface{ KeepsEnviron() bool }); ok && s.Follow != "" && session.KeepsEnviron() {
+				return nil, "", argv.Usagef("%s keeps the URL that %s builds, and $ENV would put a secret into it", origin, s.Origin("follow")).
 					Hint("headers are not kept: -H 'Authorization: Bearer ...'")
 			}
 		}
-		what, body := aimOf(p.Probe)
-		id := identity("target", known[own], names[i], what, body)
+		what, body := aimOf(probe)
+		id := identity("target", settings[s], t.name, what, body)
 		if same := given[id]; same != nil {
-			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.Target, p.Target).
+			return nil, "", argv.Usagef("%s cannot tell %s and %s apart: they differ only in limits or credentials", origin, same.poller.Target, t.poller.Target).
 				Hint(`give each a name in a targets file: {"name": "blue", "url": "https://..."}`)
 		}
-		given[id] = p
-		if ids = append(ids, id); p.Elements != nil { // which are the same in all batches
-			what = append(what[:2:2], withoutUser(own.Operands[0]))
-			elements = identity("elements", known[own], "", append(what, own.Operands[1:]...), body)
+		given[id] = t
+		if ids = append(ids, id); t.poller.Elements != nil { // which are the same in all batches
+			what = append(what[:2:2], withoutUser(s.Operands[0]))
+			elements = identity("elements", settings[s], "", append(what, s.Operands[1:]...), body)
 		}
 	}
 	return ids, elements, nil

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,9 +17,9 @@ import (
 // jobs is what a wait keeps in its job log. Nil keeps nothing.
 type jobs struct {
 	log      *store.Log
-	ids      []string               // of the targets, by number; of lists none
+	ids      []string               // of the targets, by number
 	lists    map[string]string      // the IDs of lists, by their names
-	elements string                 // the ID of what all lists have in common: that of their elements
+	elements string                 // the ID of what all lists have in common, that of their elements; "" without lists
 	open     map[string]store.Entry // of the lists, what is not written yet
 
 	path  string
@@ -29,34 +28,32 @@ type jobs struct {
 }
 
 // openJobs opens the job log, if there is to be one. The targets go on with what it says of
-// them; specs are those of each, and names what their user calls them, "" for nothing.
-func openJobs(s *Spec, pollers []*poll.Poller, specs []*Spec, names []string) (*jobs, error) {
+// them.
+func openJobs(s *Spec, all []*target) (j *jobs, err error) {
 	if s.Joblog == "" {
 		return nil, nil
 	}
-	path, origin := s.Joblog, s.Origin("joblog")
-	ids, elements, err := identities(origin, pollers, specs, names)
-	if err != nil {
+	origin := s.Origin("joblog")
+	j = &jobs{path: s.Joblog, lists: make(map[string]string), open: make(map[string]store.Entry)}
+	if j.ids, j.elements, err = identities(origin, all); err != nil {
 		return nil, err
 	}
-	log, err := store.OpenLog(path)
-	if err != nil {
+	if j.log, err = store.OpenLog(j.path); err != nil {
 		return nil, argv.Usagef("%s: %w", origin, err)
 	}
-	j := &jobs{log: log, path: path, elements: elements, lists: make(map[string]string), open: make(map[string]store.Entry)}
-	for i, p := range pollers {
-		j.attach(p, ids[i])
+	for i, t := range all {
+		j.attach(&t.poller, j.ids[i])
 	}
-	if err := j.refuseOthers(s.Resume, origin, pollers, ids); err != nil {
-		log.Close()
+	if err := j.refuseOthers(s.Resume, origin, all); err != nil {
+		j.log.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
 // refuseOthers refuses a log that is not of these targets.
-func (j *jobs) refuseOthers(resume bool, origin string, pollers []*poll.Poller, ids []string) error {
-	switch lacks := j.lacksStart(pollers, ids); {
+func (j *jobs) refuseOthers(resume bool, origin string, all []*target) error {
+	switch lacks := j.lacksStart(all); {
 	case j.log.Empty():
 		return nil
 	case !resume:
@@ -80,12 +77,14 @@ func sessionOf(probe poll.Probe) poll.Probe {
 // lacksStart reports whether the log has a start that is none of the targets', while one is to
 // be started: it may be the same one, with another condition or name. One that has ended
 // does not count, unless it was of a batch: its entries may be in others.
-func (j *jobs) lacksStart(pollers []*poll.Poller, ids []string) bool {
-	isDue := func(p *poll.Poller) bool { return (p.Past == nil || p.Elements != nil) && starts(p.Probe) }
-	isLacking := func(e store.Entry) bool {
-		return !slices.Contains(ids, e.ID) && (!e.State.Ended() || len(j.lists) > 0)
+func (j *jobs) lacksStart(all []*target) bool {
+	isDue := func(t *target) bool {
+		return (t.poller.Past == nil || t.poller.Elements != nil) && starts(t.poller.Probe)
 	}
-	return slices.ContainsFunc(j.log.Started(), isLacking) && slices.ContainsFunc(pollers, isDue)
+	isLacking := func(e store.Entry) bool {
+		return !slices.Contains(j.ids, e.ID) && (!e.State.Ended() || j.elements != "")
+	}
+	return slices.ContainsFunc(j.log.Started(), isLacking) && slices.ContainsFunc(all, isDue)
 }
 
 // starts reports whether a new wait begins by starting an operation.
@@ -100,23 +99,19 @@ func (j *jobs) attach(p *poll.Poller, id string) {
 		p.Past = j.take(past)
 	}
 	name := p.Target
-	if t, ok := p.Probe.(interface{ Target() string }); ok {
-		name = cmp.Or(name, t.Target())
-	}
 	p.Starting = func(s poll.State) error { return j.log.Start(store.Entry{ID: id, Name: name, State: s}) }
 	if p.Elements == nil {
-		j.ids = append(j.ids, id)
 		return
 	}
 	j.lists[name] = id
-	known := j.log.Elements(j.elements)
-	keys := p.Elements.Known
+	past, keys := j.log.Elements(j.elements), p.Elements.Known
 	if keys == nil {
-		keys = slices.Collect(maps.Keys(known))
+		keys = slices.Collect(maps.Keys(past))
 	}
+	p.Elements.Past = make(map[string]poll.State)
 	for _, key := range keys {
-		if e, is := known[key]; is && e.Key != nil {
-			put(&p.Elements.Past, key, *j.take(e))
+		if e, known := past[key]; known && e.Key != nil {
+			p.Elements.Past[key] = *j.take(e)
 		}
 	}
 }
@@ -145,7 +140,7 @@ func (j *jobs) note() string {
 func (j *jobs) entry(ev poll.Event) store.Entry {
 	e := store.Entry{Name: ev.Target, State: ev.State}
 	switch {
-	case len(j.lists) == 0:
+	case j.elements == "":
 		e.ID = j.ids[max(ev.N, 1)-1]
 	case ev.N == 0:
 		e.ID = j.lists[ev.Target]
@@ -161,7 +156,7 @@ func (j *jobs) observe(ev poll.Event) {
 	if j == nil {
 		return
 	}
-	isList := ev.N == 0 && len(j.lists) > 0
+	isList := ev.N == 0 && j.elements != ""
 	switch e := ev.State; {
 	case ev.Kind == poll.EventAttempt && (ev.Observation.Following.Start || ev.Observation.Following.Next != ""):
 		if e.Began.IsZero() { // it is to be started yet
@@ -172,7 +167,7 @@ func (j *jobs) observe(ev poll.Event) {
 		delete(j.open, ev.Target)
 	case isList && (ev.Kind == poll.EventAttempt || ev.Kind == poll.EventWait):
 		j.open[ev.Target] = j.entry(ev)
-	case ev.Kind == poll.EventWait && len(j.lists) > 0 && e.Attempts == 0 && len(e.Session) > 0: // an element that is looked at alone
+	case ev.Kind == poll.EventWait && j.elements != "" && e.Attempts == 0 && len(e.Session) > 0: // an element that is looked at alone
 		j.log.End(j.entry(ev))
 	}
 }
@@ -214,7 +209,7 @@ func (w *wait) lookAgain(ctx context.Context, o poll.Outcome) poll.Outcome {
 		o.Notes = append(o.Notes, earlier)
 		return o
 	}
-	p := w.poller
+	p := w.targets[0].poller
 	past := *p.Past
 	past.Start, past.Due, past.Ending = time.Time{}, time.Now(), ""
 	p.Past, p.MaxAttempts, p.SuccessThreshold, p.SuccessFor = &past, past.Attempts+1, 1, 0

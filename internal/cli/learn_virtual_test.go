@@ -83,16 +83,15 @@ func waitBy(t *testing.T, probe poll.Probe, took time.Duration, flags ...string)
 		Lookup: func(string) (string, bool) { return "", false }, began: time.Now()}
 	_, err := world.run(t.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
 		w := newWait(s, world)
-		if err := w.read(ctx, s); err != nil {
+		if err := w.read(ctx); err != nil {
 			return err
 		}
 		began := time.Now()
-		w.poller.Probe = probe
-		ended, err := w.run(ctx)
-		if err != nil {
+		w.targets[0].poller.Probe = probe
+		if err := w.run(ctx); err != nil {
 			return err
 		}
-		outcome := ended.Outcome
+		outcome := w.result.Outcome
 		result.attempts, result.delay = outcome.State.Attempts, time.Since(began)-took
 		return outcome.Err()
 	})

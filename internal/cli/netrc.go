@@ -12,8 +12,8 @@ import (
 )
 
 // readPassword takes the password of the URL's host from ~/.netrc (or $NETRC) with -n.
-func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
-	if s.User != "" || !s.Netrc {
+func (r *reader) readPassword(probe *poll.HTTP) error {
+	if r.User != "" || !r.Netrc {
 		return nil
 	}
 	u, err := url.Parse(probe.URL)
@@ -26,7 +26,7 @@ func (r *targetReader) readPassword(s *Spec, probe *poll.HTTP) error {
 		probe.User, err = readNetrc(string(text), u.Hostname())
 	}
 	if err != nil {
-		return argv.Usagef("%s: %w", s.Origin("netrc"), err)
+		return argv.Usagef("%s: %w", r.Origin("netrc"), err)
 	}
 	return nil
 }

@@ -9,112 +9,107 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
-// readProbe reads what the flags say of a probe of that kind, but not yet what it looks
-// at.
-func (r *targetReader) readProbe(s *Spec, kind status.Kind) (t target, err error) {
-	t.kind = kind
-	if kind == status.KindCommand {
-		t.command, err = r.readCommand(s)
-	} else if kind == status.KindHTTP {
-		t.http, err = r.readHTTP(s)
-	}
-	return t, err
-}
-
-// aim makes a target look at what the operands name.
-func (r *targetReader) aim(s *Spec, t *target, operands []string) error {
+// readProbe makes the probe of a target, which looks nowhere yet.
+func (r *reader) readProbe(t *target) (err error) {
 	switch t.kind {
 	case status.KindCommand:
-		return r.aimCommand(s, t, operands)
-	case status.KindTCP:
-		return r.aimTCP(t, operands[0])
+		t.poller.Probe, err = r.readCommand()
+	case status.KindHTTP:
+		t.poller.Probe, err = r.readHTTP()
 	}
-	return r.aimHTTP(s, t, operands[0])
+	return err
 }
 
-func (r *targetReader) aimTCP(t *target, address string) error {
-	if err := refuseURL(address); err != nil {
+// aim makes a target look at what its entry says.
+func (r *reader) aim(t *target, e *targets.Entry) error {
+	if e.Command == nil {
+		if err := refuseURL(e.URL); err != nil {
+			return err
+		}
+	}
+	switch probe := t.poller.Probe.(type) {
+	case *poll.Command:
+		own := *probe
+		own.Args = e.Command
+		t.poller.Probe = &own
+	case *poll.HTTP:
+		own := *probe
+		own.URL = e.URL
+		t.poller.Probe = &own
+		return r.checkRequest(&own)
+	default:
+		probe, err := aimTCP(e.URL)
+		t.poller.Probe = probe
 		return err
 	}
-	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
-		return argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
-	}
-	probe := poll.TCP{Address: net.JoinHostPort(u.Hostname(), u.Port())}
-	if err := probe.Check(); err != nil {
-		return argv.Usagef("%w", err)
-	}
-	t.poller.Probe = probe
 	return nil
 }
 
-// readHTTP reads what the flags say of a request, but for the password of a host.
-func (r *targetReader) readHTTP(s *Spec) (*poll.HTTP, error) {
-	probe := &poll.HTTP{
-		Method:          s.Request,
-		MaxBody:         s.MaxBody,
-		Bodies:          r.bodies,
-		MaxRedirects:    s.maxRedirects(),
-		NoConditional:   s.NoConditional,
-		LocationTrusted: s.LocationTrusted,
-		Follow:          s.Follow,
-		FollowEach:      s.followsEach(),
-		LookupEnv:       s.LookupEnv,
+func aimTCP(address string) (probe poll.TCP, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Port() == "" || strings.Trim(u.Path, "/") != "" {
+		return probe, argv.Usagef("a TCP address is only a host and a port: tcp://HOST:PORT")
 	}
-	if s.Gone && s.Follow == "" && s.Request != "" && !strings.EqualFold(probe.Method, "POST") {
+	probe.Address = net.JoinHostPort(u.Hostname(), u.Port())
+	if err := probe.Check(); err != nil {
+		return probe, argv.Usagef("%w", err)
+	}
+	return probe, nil
+}
+
+// readHTTP reads what the flags say of a request, but for the password of a host.
+func (r *reader) readHTTP() (probe *poll.HTTP, err error) {
+	probe = &poll.HTTP{
+		Method: r.Request, MaxBody: r.MaxBody, Bodies: r.bodies, LookupEnv: r.LookupEnv,
+		MaxRedirects: r.maxRedirects(), LocationTrusted: r.LocationTrusted,
+		NoConditional: r.NoConditional,
+		Follow:        r.Follow, FollowEach: r.followsEach(),
+	}
+	if r.Gone && r.Follow == "" && r.Request != "" && !strings.EqualFold(probe.Method, "POST") {
 		probe.Follow = "self" // what it deletes; a POST is to a collection, or an action
 	}
-	if s.Each != "" {
-		probe.Next = cmp.Or(s.Next, "auto")
+	if r.Each != "" {
+		probe.Next = cmp.Or(r.Next, "auto")
 	}
-	var err error
-	if probe.Header, probe.Refresh, err = s.renewedHeaders(r.world); err != nil {
+	if probe.Header, probe.Refresh, err = r.renewedHeaders(r.world); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(*poll.HTTP, *Spec) error{r.readBody, readUser, r.readConnection} {
-		if err := step(probe, s); err != nil {
+	for _, step := range []func(*poll.HTTP) error{r.readBody, r.readUser, r.readConnection} {
+		if err := step(probe); err != nil {
 			return nil, err
 		}
 	}
 	return probe, nil
 }
 
-// aimHTTP makes a target request a URL. The check of the request is about the URL, and then
-// about --follow.
-func (r *targetReader) aimHTTP(s *Spec, t *target, address string) error {
-	if err := refuseURL(address); err != nil {
+// checkRequest checks a request, and says whether --next or --follow is what is wrong with it.
+func (r *reader) checkRequest(probe *poll.HTTP) error {
+	if err := r.readPassword(probe); err != nil {
 		return err
 	}
-	probe := t.http
-	probe.URL = address
-	if err := r.readPassword(s, probe); err != nil {
-		return err
-	}
-	t.poller.Probe = probe
-	err := probe.Check()
+	plain := *probe
+	err := plain.Check()
 	if err == nil {
 		return nil
 	}
-	plain := *probe
-	plain.Next = ""
-	if plain.Check() == nil {
-		return badExpression(s.Origin("next"), err)
+	if plain.Next = ""; plain.Check() == nil {
+		return badExpression(r.Origin("next"), err)
 	}
 	plain.Follow, plain.FollowEach = "", false
 	if wrong := plain.Check(); wrong != nil {
 		return argv.Usagef("%w", wrong)
 	}
-	return badExpression(s.Origin("follow"), err)
+	return badExpression(r.Origin("follow"), err)
 }
 
 // maxRedirects converts curl's number (0 = none, -1 = unlimited) to the probe's.
@@ -135,14 +130,14 @@ type connection struct {
 }
 
 // readConnection reads how to connect.
-func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
-	routes, err := s.routes()
+func (r *reader) readConnection(probe *poll.HTTP) error {
+	routes, err := r.routes()
 	if err != nil {
 		return err
 	}
 	connect := poll.Connect{
-		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
-		UnixSocket: s.UnixSocket, Proxy: s.proxy(), Routes: routes,
+		Insecure: r.Insecure, CACert: r.CACert, Cert: r.Cert, Key: r.Key,
+		UnixSocket: r.UnixSocket, Proxy: r.proxy(), Routes: routes,
 	}
 	name := fmt.Sprintf("%#v", connect)
 	made, known := r.connections[name]
@@ -151,38 +146,39 @@ func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
 		if err != nil {
 			return argv.Usagef("%w", err)
 		}
-		transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.perHost)
-		made.transport = transport
-		if s.Share != "" {
+		if r.several {
+			transport.MaxIdleConnsPerHost = max(transport.MaxIdleConnsPerHost, r.ParallelMax)
+		}
+		if made.transport = transport; r.Share != "" {
 			made.through = connect.Through()
 		}
-		put(&r.connections, name, made)
+		r.connections[name] = made
 	}
 	probe.Transport, probe.Through = made.transport, made.through
 	return nil
 }
 
 // readUser reads -u, and -A. Errors do not repeat what is in it.
-func readUser(probe *poll.HTTP, s *Spec) error {
-	if s.UserAgent != nil {
-		probe.Header.Set("User-Agent", *s.UserAgent)
+func (r *reader) readUser(probe *poll.HTTP) error {
+	if r.UserAgent != nil {
+		probe.Header.Set("User-Agent", *r.UserAgent)
 	}
-	if s.User == "" {
+	if r.User == "" {
 		return nil
 	}
-	name, password, ok := strings.Cut(s.User, ":")
+	name, password, ok := strings.Cut(r.User, ":")
 	if !ok {
-		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", s.Origin("user"))
+		return argv.Usagef("%s needs a colon, USER:PASS, since poll does not ask for a password", r.Origin("user"))
 	}
 	probe.User = url.UserPassword(name, password)
 	return nil
 }
 
 // readBody reads the body. JSON is sent as such unless -H names another type.
-func (r *targetReader) readBody(probe *poll.HTTP, s *Spec) error {
+func (r *reader) readBody(probe *poll.HTTP) error {
 	var parts [][]byte
-	for _, p := range s.Data {
-		text, err := p.read(s, r.world)
+	for _, p := range r.Data {
+		text, err := p.read(r.Spec, r.world)
 		if err != nil {
 			return err
 		}
@@ -232,42 +228,23 @@ func addHeader(header http.Header, line string) error {
 }
 
 // readCommand reads what the flags say of a command.
-func (r *targetReader) readCommand(s *Spec) (*poll.Command, error) {
-	c := &poll.Command{
-		Foreground: s.Foreground,
-		MaxBody:    s.MaxBody,
-		Bodies:     r.bodies,
-		// As process 1 of a container. One that reaps for one target would reap the
-		// programs of others.
-		ReapOrphans: os.Getpid() == 1 && !r.several,
-	}
+func (r *reader) readCommand() (*poll.Command, error) {
 	if r.nested == nil {
-		r.nested = nest(r.world, r.grace)
+		r.nested = nest(r.world, r.Grace)
 	}
-	c.Grace, c.Hurry, c.Env = r.nested.Grace, r.nested.Hurry, r.nested.Env
-	if s.Stdin {
+	c := *r.nested
+	c.Foreground, c.MaxBody, c.Bodies = r.Foreground, r.MaxBody, r.bodies
+	// As process 1 of a container. One that reaps for one target would reap the programs of
+	// others.
+	c.ReapOrphans = os.Getpid() == 1 && !r.several
+	if r.Stdin {
 		input, err := r.world.readFile("-", maxInput)
 		if err != nil {
 			return nil, fmt.Errorf("read stdin: %w", err)
 		}
 		c.Stdin = append([]byte{}, input...)
 	}
-	return c, nil
-}
-
-// aimCommand makes a target run a program.
-func (r *targetReader) aimCommand(s *Spec, t *target, args []string) error {
-	t.command.Args = args
-	t.poller.Probe = t.command
-	// On Windows it may be a batch file, which the arguments have to be fit for.
-	if r.programs[args[0]] && runtime.GOOS != "windows" {
-		return nil
-	}
-	var err error
-	if t.missing, t.advice, err = r.world.checkProgram(*t.command); err == nil && t.missing == nil {
-		put(&r.programs, args[0], true)
-	}
-	return err
+	return &c, nil
 }
 
 // killAfter is the variable that tells a command how long after TERM it is killed.

@@ -3,12 +3,8 @@ package cli
 import (
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
-	"time"
 
-	"github.com/pollcli/poll/internal/ui"
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
 
@@ -18,12 +14,11 @@ func TestCredentialsOf(t *testing.T) {
 	const api = "https://api.example.com"
 	me, you := url.UserPassword("me", "secret"), url.UserPassword("you", "secret")
 	at := func(place string, requests ...poll.HTTP) string {
-		var pollers []*poll.Poller
-		var specs []*Spec
-		for i := range requests {
-			pollers, specs = append(pollers, &poll.Poller{Probe: &requests[i]}), append(specs, new(Spec))
+		var all []*target
+		for _, request := range requests {
+			all = append(all, &target{spec: new(Spec), poller: poll.Poller{Probe: &request}})
 		}
-		return credentialsOf(pollers, specs).at(place)
+		return credentialsOf(all).at(place)
 	}
 	const place = api + ":443"
 	plain := poll.HTTP{URL: api + "/a"}
@@ -51,21 +46,4 @@ func TestCredentialsOf(t *testing.T) {
 			t.Errorf("%s: same: %v\n%s\n%s", name, !test.same, test.one, test.other)
 		}
 	}
-}
-
-// What is to be told before there is somebody to tell it to is told then.
-func TestShare_tell(t *testing.T) {
-	t.Parallel()
-	streams, _, said := term.Buffers("")
-	reporter := ui.New(ui.Config{Streams: streams, Face: ui.Lines})
-	defer reporter.Close()
-	var s share
-	s.notes.add("before")
-	s.tell(reporter)
-	s.notes.add("then")
-	reporter.Event(poll.Event{Kind: poll.EventWait, At: time.Now()})
-	if have := said.String(); strings.Count(have, "poll: note: before\npoll: note: then\n") != 1 {
-		t.Errorf("have %q", have)
-	}
-	(*share)(nil).tell(reporter)
 }

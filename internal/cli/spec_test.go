@@ -263,7 +263,7 @@ func TestFlagOfItsOwn(t *testing.T) {
 		streams, _, _ := term.Buffers("")
 		w := World{Args: args, Streams: streams, Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 		_, err := w.run(t.Context(), s, func(_ context.Context, s *Spec) error {
-			r := newSeveralReader(&wait{world: w}, s)
+			r := newReader(s, w)
 			restore := s.Save()
 			defer restore()
 			return r.set([]targets.Setting{{Flag: "stage", Texts: []string{"of the entry"}}})

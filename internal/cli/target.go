@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -10,254 +12,331 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/schedule"
+	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
+	"github.com/pollcli/poll/words"
 )
 
-// A target is what the command line says about one operation to wait for, checked.
-// What it says about the waiting as a whole is in a [wait].
+// A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
-	kind    status.Kind
-	poller  poll.Poller        // without the limits of the whole
-	config  schedule.Config    // of the poller's schedules
-	http    *poll.HTTP         // the probe, if it is a request
-	command *poll.Command      // the probe, if it is a command
-	missing *status.Failure    // why its program cannot be run, nil if it can
-	advice  string             // about such a program
-	learns  *learning.Recorder // nil without --learn
-	spec    *Spec              // its settings, of one of several
-	named   string             // by its entry, of one of several
+	kind   status.Kind
+	name   string      // that its user gives it, "" for none
+	spec   *Spec       // its settings
+	poller poll.Poller // without the limits of the whole
+	config schedule.Config
+	learns *learning.Recorder // nil without --learn
 }
 
-// A targetReader reads targets, and makes once what several of them have in common.
-type targetReader struct {
+// A reader reads targets: the one that the operands name, or several, the entries of a file
+// among them. What several have in common is read once.
+type reader struct {
+	*Spec   // which an entry fills while it is read
 	world   World
-	grace   time.Duration // for commands
-	several bool          // there may be more than one
-	perHost int           // connections to one host that are kept, 0 for as many as for one target
-	bodies  *poll.Bodies  // nil for one target
+	several bool
+	list    *list         // nil without --each
+	file    *targets.File // nil if the operands are the targets
+	again   int           // operands that repeat others
 
-	connections map[string]connection // by the [poll.Connect] in Go's syntax
-	programs    map[string]bool       // that can be run
-	nested      *poll.Command         // what all commands have in common; nil until there is one
+	bases       map[string]*target // all but what targets look at, by kind and settings
+	connections map[string]connection
+	programs    map[string]bool // that can be run
+	names       map[string]int  // how often each was given
+	nested      *poll.Command   // what all commands have in common; nil until there is one
+	bodies      *poll.Bodies    // nil for one target
+
+	kinds   []status.Kind
+	targets []*target
+	missing error  // of the first program that cannot be run
+	advice  string // about such a program
 }
 
-// read reads and checks everything about the target that the operands name, but for its
-// past runs.
-func (r *targetReader) read(s *Spec) (target, error) {
-	kind := status.KindCommand
-	var err error
-	if !s.IsCommand {
-		if kind, err = kindOfURL(s.Operands[0]); err != nil {
-			return target{}, err
-		}
+func newReader(s *Spec, world World) *reader {
+	r := &reader{
+		Spec: s, world: world, several: s.isSeveral(),
+		bases:       make(map[string]*target),
+		connections: make(map[string]connection),
+		programs:    make(map[string]bool),
+		names:       make(map[string]int),
 	}
-	t, err := r.readCommon(s, kind)
+	if r.several {
+		r.bodies = new(poll.Bodies)
+	}
+	return r
+}
+
+// isSeveral reports whether the command line is for several targets, though it may turn
+// out to name one.
+func (s *Spec) isSeveral() bool {
+	return s.Targets != "" || s.Each != "" || !s.IsCommand && len(s.Operands) > 1
+}
+
+// read reads and checks all targets.
+func (r *reader) read() error {
+	if r.Each != "" {
+		return r.readLists()
+	}
+	entries, err := r.readEntries()
 	if err != nil {
-		return t, err
-	}
-	return t, r.aim(s, &t, s.Operands)
-}
-
-// readCommon reads all but what the target looks at.
-func (r *targetReader) readCommon(s *Spec, kind status.Kind) (target, error) {
-	t, err := r.readProbe(s, kind)
-	if err != nil {
-		return t, err
-	}
-	if err := r.readRules(s, &t); err != nil {
-		return t, err
-	}
-	return t, s.ErrOr(r.readSchedule(s, &t))
-}
-
-// readRules reads the conditions, which have to be about what the target answers.
-func (r *targetReader) readRules(s *Spec, t *target) error {
-	for _, verdict := range status.Ruled() {
-		flag := verdict.RuleName()
-		for _, text := range s.Strings(flag) {
-			rule, err := r.rule(verdict, text)
-			if err == nil {
-				if err = applies(rule.Expr.Uses(), t.kind, s.Each != ""); err != nil && r.isForOthers(t, s.Flag(flag)) {
-					continue
-				}
-			}
-			if err != nil {
-				return badExpression(s.Origin(flag), err)
-			}
-			rule.Origin = "--" + flag
-			t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
-		}
-	}
-	if err := r.readGone(s, t); err != nil {
 		return err
 	}
-	decides := func(rule status.Rule) bool { return rule.Status == status.Success || rule.Status == status.NotReady }
-	if s.Each != "" && s.Preset == "" && !slices.ContainsFunc(t.poller.Rules.Own, decides) {
-		return s.needsCondition() // those of variables are for others
-	}
-	t.poller.Rules.Strict = s.Strict
-	return r.readPreset(s, t)
-}
-
-// readGone makes the rule of --gone. A reset is none of it: a server that closes an idle
-// connection resets the next request.
-func (r *targetReader) readGone(s *Spec, t *target) error {
-	condition := `$error in ["refused", "dns"]`
-	switch {
-	case !s.Gone || t.kind == status.KindCommand: // among several
-		return nil
-	case t.kind == status.KindHTTP:
-		condition += " or $status in [404, 410]"
-	}
-	rule, err := r.rule(status.Success, condition)
-	rule.Origin, rule.Here = "--gone", true
-	t.poller.Rules.Own = append(t.poller.Rules.Own, rule)
-	return err
-}
-
-// isForOthers reports whether a condition that a target cannot have is meant for others: if a
-// variable says it; and a TCP address gives no answer, so among several targets what is said
-// of all their answers is not said of it.
-func (r *targetReader) isForOthers(t *target, f *argv.Flag) bool {
-	return f.Rank() == argv.Variable || r.several && t.kind == status.KindTCP && f.Rank() < argv.Entry
-}
-
-// rule compiles a condition.
-func (r *targetReader) rule(verdict status.Status, condition string) (status.Rule, error) {
-	rule, err := status.NewRule(verdict, condition, expr.WithEnviron(r.world.Lookup))
-	if err == nil {
-		err = depends(rule.Expr)
-	}
-	return rule, err
-}
-
-// put puts a value into a map, which it makes if it has to.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = make(map[K]V)
-	}
-	(*m)[key] = value
-}
-
-// depends refuses a condition that reads nothing of an attempt: it would end the
-// wait whatever the answer, or never.
-func depends(condition *expr.Expr) error {
-	if condition.Uses() != 0 {
-		return nil
-	}
-	err := argv.Usagef("%s is the same for every answer", condition)
-	if m := find(`["'](\.[A-Za-z_][\w.\[\]]*)["']`, condition.String()); m != nil {
-		return err.Hint("in quotes it is text; the field is written %s", m[1])
-	}
-	return err.Hint(`a condition reads something, such as .state == "done", $status == 200 or $exit == 0`)
-}
-
-// applies refuses a rule on variables that the probe does not set: it would
-// silently always be false, or true. It may be about an element of an answer.
-func applies(uses expr.Uses, kind status.Kind, element bool) error {
-	switch {
-	case uses.Any(expr.UsesGone) && !element:
-		return argv.Usagef("$gone is about an element of a list, and there is no --each").
-			Hint("--each EXPR makes each element of a list a target; --gone waits until nothing is there")
-	case kind == status.KindTCP && uses.Any(^(expr.UsesError | expr.UsesAttempt | expr.UsesElapsed)):
-		return argv.Usagef("a TCP address gives no answer to test").
-			Hint("without a condition, a connection is SUCCESS; $error, $attempt and $elapsed can be tested")
-	case uses.Any(expr.UsesExit) && kind != status.KindCommand:
-		return argv.Usagef("$exit is a command's exit code, but the target is a URL").Hint("write $status for the HTTP status code")
-	case uses.Any(expr.UsesStdout|expr.UsesStderr) && kind != status.KindCommand:
-		return argv.Usagef("$stdout and $stderr are a command's, but the target is a URL").Hint("write $body for the response body")
-	case uses.Any(expr.UsesStatus) && kind != status.KindHTTP:
-		return argv.Usagef("$status is an HTTP status code, but the target is not an HTTP URL").Hint("write $exit for a command's exit code")
-	case uses.Any(expr.UsesHeader) && kind != status.KindHTTP:
-		return argv.Usagef("$header is an HTTP header, but the target is not an HTTP URL")
-	}
-	return nil
-}
-
-func (r *targetReader) readPreset(s *Spec, t *target) error {
-	if s.Preset == "" {
-		return nil
-	}
-	preset, ok := status.LookupPreset(s.Preset)
-	if !ok {
-		return unknownPreset(s.Origin("preset"), s.Preset)
-	}
-	if err := applies(expr.UsesJSON, t.kind, false); err != nil {
-		if r.isForOthers(t, s.Flag("preset")) {
-			s.DropVariable("preset")
-			return nil
+	for _, e := range entries {
+		t, err := r.readEntry(e)
+		if err != nil {
+			return r.locate(e, err)
 		}
-		return argv.Usagef("%s: %w", s.Origin("preset"), err)
+		r.targets = append(r.targets, t)
 	}
-	rules, err := preset.Compile(t.kind, s.Each != "" && !s.followsEach())
+	if !r.several {
+		return nil
+	}
+	return cmp.Or(r.refuseUnused(), r.missing)
+}
+
+// readEntries reads what is to be waited for: a command, the URLs among the operands, or the
+// entries of a file.
+func (r *reader) readEntries() ([]*targets.Entry, error) {
+	switch {
+	case r.Targets != "":
+		template, err := r.readTemplate()
+		if err != nil {
+			return nil, err
+		}
+		return r.readFile(template)
+	case r.IsCommand:
+		return []*targets.Entry{{Name: r.Name, Command: r.Operands}}, nil
+	}
+	var entries []*targets.Entry
+	given := make(map[string]bool)
+	for _, operand := range r.Operands {
+		if given[operand] {
+			r.again++
+			continue
+		}
+		given[operand] = true
+		entries = append(entries, &targets.Entry{Name: r.Name, URL: operand})
+	}
+	return entries, nil
+}
+
+// repeated says how many targets were given more than once, "" if none was.
+func (r *reader) repeated() string {
+	n := r.again
+	if r.file != nil {
+		n = len(r.file.Repeats)
+	}
+	if n == 0 {
+		return ""
+	}
+	return words.Count(n, "target") + " given again: each is waited for once"
+}
+
+// locate adds to an error about an entry where that stands, unless it is about the command line.
+func (r *reader) locate(e *targets.Entry, err error) error {
+	text := err.Error()
+	switch {
+	case !r.several:
+		return err
+	case r.file == nil:
+		return argv.Usagef("%s: %w", poll.TargetName(e.URL), err)
+	case strings.HasPrefix(text, "--") || strings.HasPrefix(text, "POLL_"):
+		return err
+	}
+	return argv.Usagef("%s:%d: %w", r.file.Name, e.Line, err)
+}
+
+// readEntry reads a target. The settings of one among several hold meanwhile.
+func (r *reader) readEntry(e *targets.Entry) (t *target, err error) {
+	kind := status.KindCommand
+	if e.Command == nil {
+		if kind, err = kindOfURL(e.URL); err != nil {
+			return nil, err
+		}
+	}
+	if !slices.Contains(r.kinds, kind) {
+		r.kinds = append(r.kinds, kind)
+	}
+	if r.several {
+		before, restore := *r.Spec, r.Save()
+		defer func() {
+			*r.Spec = before
+			err = cmp.Or(restore(), err)
+		}()
+	}
+	base, err := r.base(kind, e.Settings)
 	if err != nil {
-		return fmt.Errorf("compile preset %s: %w", s.Preset, err)
+		return nil, err
 	}
-	t.poller.Rules.Preset = rules
-	return nil
+	t = new(*base)
+	t.name = e.Name
+	if err := r.aim(t, e); err != nil {
+		return nil, err
+	}
+	t.poller.Target = r.nameOf(t)
+	if err := r.checkProgram(t); err != nil {
+		return nil, err
+	}
+	return t, r.learn(t, e)
 }
 
-// unknownPreset refuses a name, with the presets of the service that it may stand for.
-func unknownPreset(origin, name string) error {
-	err := argv.Usagef("%s: there is no preset %q", origin, name)
-	var names, related []string
-	for _, c := range offeredPresets() {
-		names = append(names, c.Word)
-		if len(name) > 2 && strings.Contains(" "+strings.ToLower(c.Word+" "+c.About), " "+strings.ToLower(name)) {
-			related = append(related, c.Word)
+// base returns what all targets of a kind with these settings have in common: all but what they
+// look at.
+func (r *reader) base(kind status.Kind, settings []targets.Setting) (*target, error) {
+	key := fmt.Sprint(kind)
+	for _, s := range settings {
+		key += fmt.Sprintf("\x01%s\x00%s", s.Flag, strings.Join(s.Texts, "\x00"))
+	}
+	known := r.bases[key]
+	if err := r.set(settings); known != nil || err != nil {
+		return known, err
+	}
+	bit := bitOf(kind)
+	if err := r.Settle(bit, argv.Entry, unfit(bit)); err != nil {
+		return nil, err
+	}
+	t := &target{kind: kind}
+	for _, step := range []func(*target) error{r.readProbe, r.readRules, r.readSchedule} {
+		if err := r.ErrOr(step(t)); err != nil {
+			return nil, err
 		}
 	}
-	if len(related) > 0 {
-		return err.Hint("did you mean %s?", strings.Join(related, " or "))
+	t.spec = new(*r.Spec)
+	if r.Joblog != "" {
+		t.spec.kept = r.settings()
 	}
-	if err.Meant(name, names); len(err.Hints) == 0 {
-		err.Hint("poll presets lists them")
+	r.bases[key] = t
+	return t, nil
+}
+
+// set sets the flags that an entry sets for itself.
+func (r *reader) set(settings []targets.Setting) error {
+	for _, s := range settings {
+		f := r.Flag(s.Flag)
+		switch {
+		case f == nil || f.Hidden:
+			return argv.Usagef("%s: an entry has no such key", s.Flag).
+				Meant(strings.TrimLeft(s.Flag, "-"), append(r.Command.Flags.Shown(), "name", "url", "command")).
+				Hint("it has a name, a url or a command, fields for {.field} of the URL, and flags such as until and timeout")
+		case f.WholeRun:
+			return argv.Usagef("%s: it is for all targets", s.Flag).Hint("give it on the command line: --%s", s.Flag)
+		case len(s.Texts) > 1 && !f.Many:
+			return argv.Usagef("%s: it has one value", s.Flag)
+		}
+		for _, text := range s.Texts {
+			r.Assign(f, text, s.Flag, argv.Entry)
+		}
 	}
-	return err
+	return r.Err()
+}
+
+// nameOf returns what a target is called: as its user says, or by its URL or program, with
+// a number if others are called so.
+func (r *reader) nameOf(t *target) string {
+	name := t.name
+	if named, ok := t.poller.Probe.(interface{ Target() string }); ok && name == "" {
+		name = named.Target()
+	}
+	unique := name
+	for r.names[unique] > 0 {
+		r.names[name]++
+		unique = fmt.Sprintf("%s (%d)", name, r.names[name])
+	}
+	r.names[unique]++
+	return unique
+}
+
+// checkProgram checks the program of a command.
+func (r *reader) checkProgram(t *target) error {
+	c, ok := t.poller.Probe.(*poll.Command)
+	if !ok || r.programs[c.Args[0]] {
+		return nil
+	}
+	missing, advice, err := r.world.checkProgram(*c)
+	switch {
+	case err != nil:
+		return err
+	case missing == nil: // on Windows it may be a batch file, which the arguments have to be fit for
+		r.programs[c.Args[0]] = runtime.GOOS != "windows"
+	case r.missing == nil:
+		o := poll.Outcome{Target: t.poller.Target, Ending: poll.CannotRun, Reason: missing.Reason,
+			Observation: &status.Observation{Kind: status.KindCommand, Failure: missing}}
+		if r.advice = advice; advice != "" {
+			o.Reason += "; " + advice
+		}
+		r.missing = &poll.Error{Outcome: o}
+	}
+	return nil
 }
 
 // readSchedule reads the waits, and the limits of attempts.
-func (r *targetReader) readSchedule(s *Spec, t *target) error {
-	t.config = s.Waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
-	if err := t.config.Check(s.Line); err != nil {
+func (r *reader) readSchedule(t *target) error {
+	t.config = r.Waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
+	if err := t.config.Check(r.Line); err != nil {
 		return err
 	}
-	t.poller.Schedule, t.poller.Throttled = t.config.Schedules()
-	t.poller.Immediate, t.poller.InitialDelay = s.Waits.AtOnce(), s.Waits.InitialDelay
-	t.poller.Rand = s.Waits.Rand()
-	switch {
-	case s.AttemptTimeout != nil:
-		t.poller.AttemptTimeout = *s.AttemptTimeout
-	case t.command == nil:
-		t.poller.AttemptTimeout = 30 * time.Second
+	p := &t.poller
+	p.Schedule, p.Throttled = t.config.Schedules()
+	p.Immediate, p.InitialDelay, p.Rand = r.Waits.AtOnce(), r.Waits.InitialDelay, r.Waits.Rand()
+	if t.kind != status.KindCommand {
+		p.AttemptTimeout = 30 * time.Second
 	}
-	t.poller.Timeout = s.TargetTimeout
-	if s.Flag("timeout").Rank() == argv.Entry {
-		t.poller.Timeout = s.Timeout
+	if r.AttemptTimeout != nil {
+		p.AttemptTimeout = *r.AttemptTimeout
 	}
-	t.poller.MaxAttempts = s.MaxAttempts
-	t.poller.SuccessThreshold, t.poller.SuccessFor = s.SuccessThreshold.times, s.SuccessThreshold.span
-	t.poller.ErrorThreshold = s.ErrorThreshold
+	p.Timeout = r.TargetTimeout
+	if r.Flag("timeout").Rank() == argv.Entry {
+		p.Timeout = r.Timeout
+	}
+	p.MaxAttempts, p.ErrorThreshold = r.MaxAttempts, r.ErrorThreshold
+	p.SuccessThreshold, p.SuccessFor = r.SuccessThreshold.times, r.SuccessThreshold.span
 	return nil
 }
 
-// readLearning reads the past runs, once everything else is found valid; without
-// --learn it does nothing.
-func (t *target) readLearning(s *Spec) error {
-	if s.Learning.Learn == "" {
+// learn reads the past runs of a target, once everything else is found valid. Of several, the
+// name of each one's history is that of its entry, or that of --learn with the item or the
+// target's name for {}.
+func (r *reader) learn(t *target, e *targets.Entry) error {
+	f, name := r.Flag("learn"), r.String("learn")
+	isShared := r.several && f.Rank() != argv.Entry
+	lacks := isShared && r.list == nil && !strings.Contains(name, "{}")
+	switch {
+	case name == "" || lacks && f.Rank() == argv.Variable: // which is meant for one target
 		return nil
+	case lacks:
+		return argv.Usagef("%s %s: several targets need {} in it", f.Origin(), name).
+			Hint("each then learns apart: %s %s-{}", f.Origin(), name)
+	case isShared:
+		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
+		r.Assign(f, strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry)
 	}
-	options := s.Learning.Options(&s.Waits, t.config)
-	r, err := s.Learning.Recorder(s.Line, options, s.Each != "", compileValue)
-	if err != nil {
+	options := r.Learning.Options(&r.Waits, t.config)
+	own, err := r.Learning.Recorder(r.Line, options, r.list != nil, compileValue)
+	if err := r.ErrOr(err); err != nil {
 		return err
 	}
-	t.learns = r
-	if r.Model != nil {
-		t.poller.Resend = t.poller.Schedule
-		t.poller.Schedule, t.poller.Throttled = learning.Schedules(r.Model, options, t.config.Jitter, t.poller.Throttled)
+	if t.learns = own; own.Model != nil {
+		p := &t.poller
+		p.Resend = p.Schedule
+		p.Schedule, p.Throttled = learning.Schedules(own.Model, options, t.config.Jitter, p.Throttled)
 	}
 	return nil
+}
+
+// refuseUnused refuses flags that were typed and are for none of the targets.
+func (r *reader) refuseUnused() error {
+	if len(r.targets) == 0 {
+		return nil
+	}
+	var kinds argv.Kinds
+	for _, kind := range r.kinds {
+		kinds |= bitOf(kind)
+	}
+	if kinds == ofTCP { // conditions on answers are for others, if there are any
+		alone := reader{Spec: r.Spec, world: r.world}
+		if err := alone.readRules(&target{kind: status.KindTCP}); err != nil {
+			return err
+		}
+	}
+	r.Entries = slices.ContainsFunc(r.targets, func(t *target) bool { return t.learns != nil })
+	return r.Settle(kinds, argv.Typed, unfit(kinds))
 }

@@ -12,16 +12,14 @@ import (
 )
 
 // readTargets reads what is waited for, and waits for nothing.
-func readTargets(tb testing.TB, stdin string, args ...string) *group {
+func readTargets(tb testing.TB, stdin string, args ...string) *wait {
 	tb.Helper()
 	streams, _, _ := term.Buffers(stdin)
 	world := World{Args: args, Streams: streams, Lookup: func(string) (string, bool) { return "", false }}
-	var g *group
+	var g *wait
 	_, err := world.run(tb.Context(), newSpec(), func(ctx context.Context, s *Spec) error {
-		w := newWait(s, world)
-		err := w.read(ctx, s)
-		g = w.group
-		return err
+		g = newWait(s, world)
+		return g.read(ctx)
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -43,15 +41,15 @@ func TestTargets_share(t *testing.T) {
 {"name":"learns","url":"http://a/2","learn":"own"}
 `, "--targets=-", "--until=.done", "--interval=1s", "--history="+t.TempDir())
 	var requests []*poll.HTTP
-	for _, p := range g.pollers {
-		requests = append(requests, p.Probe.(*poll.HTTP))
+	for _, t := range g.targets {
+		requests = append(requests, t.poller.Probe.(*poll.HTTP))
 	}
 	for i := range requests {
 		if requests[i].Transport != requests[0].Transport {
 			t.Errorf("target %d has a transport of its own", i+1)
 		}
 	}
-	rule := func(i int) any { return g.pollers[i].Rules.Own[0].Expr }
+	rule := func(i int) any { return g.targets[i].poller.Rules.Own[0].Expr }
 	if rule(0) != rule(1) || rule(2) != rule(3) || rule(0) == rule(2) || rule(2) == rule(4) {
 		t.Error("equal conditions are compiled more than once, or others are the same")
 	}
@@ -69,7 +67,7 @@ func TestTargets_limits(t *testing.T) {
 		{[]string{"--parallel-max-host=3"}, 50, 3, 3},
 		{[]string{"--parallel-max=7", "--parallel-max-host=3"}, 7, 3, 3},
 	} {
-		g := readTargets(t, "", append(test.flags, "http://a/", "tcp://a:1")...)
+		g := readTargets(t, "", append(test.flags, "http://a/", "tcp://a:1")...).group
 		if have := g.ParallelPlace("http://a"); g.Parallel != test.all || have != test.host || g.ParallelPlace("tcp://a:1") != test.host {
 			t.Errorf("%q: have %d at once, %d at a host", test.flags, g.Parallel, have)
 		}
@@ -94,8 +92,8 @@ func BenchmarkTargets(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if g := readTargets(b, file.String(), "--targets=-"); len(g.pollers) != n {
-					b.Fatal(len(g.pollers))
+				if g := readTargets(b, file.String(), "--targets=-"); len(g.targets) != n {
+					b.Fatal(len(g.targets))
 				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/target")

@@ -3,15 +3,19 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/poll/fleet"
 )
 
 // runWait reads the operands and the environment of a wait, checks what needs no file, and
@@ -59,10 +63,38 @@ func (w World) about(ctx context.Context, s *Spec) error {
 	return s.Write(ctx, version()+"\n")
 }
 
+// tookURL refuses a flag that took the URL as its value, and returns nil if none did.
+func (s *Spec) tookURL() error {
+	for i := range s.Command.Flags {
+		f := &s.Command.Flags[i]
+		if f.Rank() == argv.Typed && hasScheme(s.String(f.Name)) && !slices.Contains([]string{"proxy", "share", "data"}, f.Name) {
+			return argv.Usagef("nothing to wait for: %s took the URL as its value", f.Origin()).Hint("%s %s URL", f.Origin(), f.Value)
+		}
+	}
+	return nil
+}
+
+// nothingToWaitFor refuses a line without a target.
+func (s *Spec) nothingToWaitFor() error {
+	if len(s.Operands) > 0 || s.isSeveral() {
+		return nil
+	}
+	if err := s.tookURL(); err != nil {
+		return err
+	}
+	if len(s.Pid) > 0 {
+		return argv.Usagef("nothing to wait for: --pid only watches a process while poll waits for something else").
+			Hint("poll --until '$exit != 0' -- kill -0 %d waits until the process has ended", s.Pid[0])
+	}
+	return argv.Usagef("nothing to wait for: give a URL or a command").
+		Hint("poll --until '.state==\"done\"' https://api.example.com/jobs/42").
+		Hint("poll -- COMMAND [ARG...]     and poll --help for the rest")
+}
+
 // wait waits as the spec says.
 func (w World) wait(ctx context.Context, s *Spec) error {
 	own := newWait(s, w)
-	if err := own.prepare(ctx, s); err != nil {
+	if err := own.prepare(ctx); err != nil {
 		return err
 	}
 	watching, stop, err := watchProcesses(ctx, s)
@@ -70,157 +102,183 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 		return err
 	}
 	defer stop()
-	if own.group != nil {
-		err = own.runSeveral(watching)
-	} else {
-		_, err = own.run(watching)
+	err = own.run(watching)
+	if own.share != nil {
+		own.share.Close()
 	}
-	own.share.close()
-	own.jobs.close(own.world)
-	return own.then(ctx, s, err)
+	own.jobs.close(w)
+	return own.then(ctx, err)
 }
 
-// A wait is what the command line says about waiting, checked.
+// A wait is what the command line says about waiting, checked, and what comes of it. A single
+// wait is a group of one, but for what goes to stdout.
 type wait struct {
-	target        // the one that is waited for
-	group  *group // or several; nil for one
-	jobs   *jobs  // nil without --joblog
-	share  *share // nil without --share
+	spec    *Spec
+	world   World
+	group   *poll.Group                // nil for a single wait
+	isList  bool                       // the targets are elements of an answer
+	targets []*target                  // until a group has them
+	learns  map[int]*learning.Recorder // of targets by number; 0 is a single wait, or a list
+	jobs    *jobs                      // nil without --joblog
+	share   *fleet.Fleet               // nil without --share
+	advice  string                     // about a program that cannot be run
 
-	world          World
-	start          time.Time
-	timeout, grace time.Duration // 0 for none
-	report         ui.Config
-	output         ui.Output
-	resultFile     string // "" for none
-	showStderr     bool
-	passExitCode   bool
+	report   ui.Config
+	output   ui.Output
+	reporter *ui.Reporter
+
+	settled *ui.Result // of a target that has succeeded, until its end is told
+	result  ui.Result  // of the target that has ended last
+	codes   map[poll.Ending]ExitCode
+	ended   []func() // to be called when all results are written
+}
+
+func newWait(s *Spec, world World) *wait {
+	return &wait{spec: s, world: world, learns: make(map[int]*learning.Recorder), codes: make(map[poll.Ending]ExitCode)}
 }
 
 // deadline returns when the time for everything is over: in centuries if there is
 // no timeout.
 func (w *wait) deadline() time.Time {
-	return w.start.Add(cmp.Or(w.timeout, math.MaxInt64))
+	return w.world.began.Add(cmp.Or(w.spec.Timeout, math.MaxInt64))
 }
 
 // withDeadline returns a context that is also done at the deadline.
 func (w *wait) withDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.timeout})
+	return context.WithDeadlineCause(ctx, w.deadline(), &timeoutError{w.spec.Timeout})
 }
 
-// run runs the poller, reports its events and writes the result to stdout. The
-// error determines the exit code.
-func (w *wait) run(ctx context.Context) (result ui.Result, err error) {
-	reporter := ui.New(w.report)
-	defer reporter.Close()
-	w.share.tell(reporter)
-	if w.showStderr {
-		w.command.Stderr = reporter.Stderr()
-	}
-	long := noticeLong(reporter)
-	defer long.Stop()
-	for event := range w.poller.Events(ctx) {
-		switch {
-		case event.Kind == poll.EventStart && w.command != nil:
-			long.Reset(longCommand)
-		case event.Kind != poll.EventStart:
-			long.Stop()
-		}
-		w.learns.Observe(event)
-		w.jobs.observe(event)
-		if event.Kind == poll.EventEnd {
-			result, err = w.end(ctx, reporter, event)
-			continue
-		}
-		reporter.Event(event)
-	}
-	return result, err
-}
+// leastPreparing is the minimum time for finding errors in the command line,
+// however short the timeout.
+const leastPreparing = 250 * time.Millisecond
 
-// longCommand is how long a command runs until poll says what it waits for.
-const longCommand = 10 * time.Second
-
-// noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
-func noticeLong(reporter *ui.Reporter) *time.Timer {
-	var once sync.Once
-	timer := time.AfterFunc(longCommand, func() {
-		once.Do(func() {
-			reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
-		})
-	})
-	timer.Stop()
-	return timer
-}
-
-// end reports how the run ended and writes the result to stdout. A run that is learned from is
-// remembered after the result, which does not wait for others who hold the history; the last
-// words do.
-func (w *wait) end(ctx context.Context, reporter *ui.Reporter, event poll.Event) (result ui.Result, err error) {
-	outcome := w.lookAgain(ctx, *event.Outcome)
-	if outcome.Ending == poll.CannotRun && w.advice != "" {
-		outcome.Notes = append(outcome.Notes, w.advice)
+// prepare reads the rest. That may read from a pipe, so a signal or the deadline
+// ends it.
+func (w *wait) prepare(ctx context.Context) error {
+	s, deadline := w.spec, w.deadline()
+	w.world.limit(limit{s.Timeout, deadline, s.Grace})
+	if least := w.world.began.Add(leastPreparing); deadline.Before(least) {
+		deadline = least
 	}
-	// The command is gone: whatever is still stuck needs no grace.
-	w.world.limit(limit{w.timeout, w.deadline(), min(w.grace, poll.DefaultGrace)})
-	inTime, cancel := w.withDeadline(ctx)
+	reading, cancel := context.WithDeadlineCause(ctx, deadline, &timeoutError{s.Timeout})
 	defer cancel()
-	w.learns.End(inTime, outcome)
-	result = w.output.Settle(outcome)
-	result.Outcome.Notes = slices.Concat(outcome.Notes, w.learns.Warnings())
-	event.Outcome = &result.Outcome
-	if w.learns != nil {
-		reporter.Clear()
-		err = w.conclude(ctx, reporter, result, event)
-		if problem := w.learns.Save(ctx, time.Until(w.deadline())); problem != nil {
-			result.Outcome.Notes = append(result.Outcome.Notes, problem.Error())
-		}
+	err := await(reading, func() error { return w.read(ctx) })
+	if err != nil && !argv.IsUsage(err) && s.JSON {
+		return errors.Join(err, ui.WriteFailure(w.world.Streams, int(exitCode(err)), err.Error()))
 	}
-	reporter.Event(event)
-	reporter.Close()
-	if w.learns == nil {
-		err = w.conclude(ctx, reporter, result, event)
-	}
-	return result, err
+	return err
 }
 
-// conclude writes the result, notes the end, and returns the error that determines the exit
-// code.
-func (w *wait) conclude(ctx context.Context, reporter *ui.Reporter, result ui.Result, end poll.Event) error {
-	code := outcomeCode(result.Outcome)
-	if w.passExitCode {
-		code = passedCode(code, result.Outcome)
-	}
-	if result.Outcome.Resumed {
-		code = w.jobs.exit(end)
-	}
-	ended := w.jobs.end(end, code)
-	code = w.jobs.code(code)
-	err := w.world.deliver(ctx, func() error {
-		if w.resultFile != "" && (!result.Outcome.Resumed || result.Outcome.Observation != nil) {
-			if err := system.WriteFile(w.resultFile, result.Answer()); err != nil {
-				return &ui.ResultError{Err: err}
-			}
-		}
-		return reporter.WriteResult(result, int(code))
-	})
-	if err != nil {
+// read reads and checks everything, so that nothing is attempted if something is
+// wrong.
+func (w *wait) read(ctx context.Context) error {
+	s := w.spec
+	if err := cmp.Or(w.readThen(), s.refuseForList(), s.refuseStore()); err != nil {
 		return err
 	}
-	ended()
-	if code != ExitSuccess {
-		return &exitError{code}
+	if n := len(s.Operands); n > 0 && s.Each == "" && (!s.hasPlaceholder() || n > 1 && !s.IsCommand) {
+		s.DropVariable("targets") // no entry of it would be waited for
+	}
+	r := newReader(s, w.world)
+	if err := cmp.Or(s.refuseForSeveral(r.several), s.nothingToWaitFor()); err != nil {
+		return err
+	}
+	if err := r.read(); err != nil {
+		return err
+	}
+	w.targets, w.isList, w.advice = r.targets, r.list != nil, r.advice
+	for i, t := range w.targets {
+		switch {
+		case t.learns == nil:
+		case w.isList || !r.several:
+			w.learns[0] = t.learns
+		default:
+			w.learns[i+1] = t.learns
+		}
+	}
+	if err := w.readOutput(ctx, r.kinds); err != nil {
+		return err
+	}
+	readGoal := w.readAlone
+	if r.several {
+		readGoal = func() error { return w.readGroup(r) }
+	}
+	if err := readGoal(); err != nil {
+		return err
+	}
+	return w.open()
+}
+
+// readAlone reads what the limits of a group, and the flags for several targets, mean for one.
+func (w *wait) readAlone() error {
+	s, p := w.spec, &w.targets[0].poller
+	p.Start = w.world.began
+	if s.Timeout > 0 {
+		p.Timeout = min(s.Timeout, cmp.Or(p.Timeout, s.Timeout))
+	}
+	if s.Expect > 1 && !s.DropVariable("expect") {
+		return s.tooFew(1)
+	}
+	if s.AtLeast != "" && !s.DropVariable("at-least") {
+		if _, err := argv.ParseShare(s.AtLeast, 1, "target"); err != nil {
+			return argv.Usagef("%s: %w", s.Origin("at-least"), err)
+		}
+	}
+	if s.Rate != nil && *s.Rate > 0 && s.Share == "" {
+		spaced := backoff.Fixed(max(time.Nanosecond, time.Duration(float64(time.Second) / *s.Rate)))
+		p.Schedule, p.Throttled = backoff.Max(p.Schedule, spaced), backoff.Max(p.Throttled, spaced)
 	}
 	return nil
 }
 
-// passedCode returns the exit code of the command when the wait failed, if that
-// code means failure, too. A signal to poll takes precedence.
-func passedCode(code ExitCode, o poll.Outcome) ExitCode {
-	if code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
-		return code
+// open opens the job log, and what is shared with other processes, and makes the reporter.
+func (w *wait) open() (err error) {
+	if w.jobs, err = openJobs(w.spec, w.targets); err != nil {
+		return err
 	}
-	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
-		return ExitCode(*exit)
+	if note := w.jobs.note(); note != "" {
+		w.report.Opening = append(w.report.Opening, note)
 	}
-	return code
+	w.report.Opening = append(w.report.Opening, w.world.doubts(w.spec)...)
+	w.report.Shared = w.spec.Share != ""
+	if w.group == nil && w.targets[0].poller.Past != nil {
+		w.report.Timeout = w.targets[0].poller.Timeout
+	}
+	w.reporter = ui.New(w.report)
+	if w.share, err = openShare(w.spec, w.targets, w.reporter.Say); err != nil {
+		w.jobs.close(w.world)
+		return err
+	}
+	switch {
+	case w.share == nil:
+	case w.group == nil:
+		w.targets[0].poller.Limiter = w.share
+	default:
+		w.group.Limiter = w.share
+	}
+	return nil
+}
+
+// watchProcesses returns a context that is also done as soon as one of the processes of
+// --pid has ended: the wait has failed then. The caller calls stop.
+func watchProcesses(ctx context.Context, s *Spec) (watching context.Context, stop func(), err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	for _, pid := range s.Pid {
+		ended, err := system.ProcessEnd(pid)
+		if err != nil {
+			cancel(nil)
+			return nil, nil, argv.Usagef("%s %d: %w", s.Origin("pid"), pid, err)
+		}
+		over := func() {
+			<-ended
+			cancel(poll.Permanent(fmt.Errorf("process %d has ended", pid)))
+		}
+		select {
+		case <-ended: // before the first attempt
+			over()
+		default:
+			go over()
+		}
+	}
+	return ctx, func() { cancel(nil) }, nil
 }

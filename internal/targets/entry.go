@@ -176,7 +176,7 @@ func (f *File) readKey(e *Entry, key, value node, fields map[string]string) erro
 		e.Command = texts
 		return nil
 	}
-	e.Settings = append(e.Settings, Setting{key.text, texts, key.line})
+	e.Settings = append(e.Settings, Setting{key.text, texts})
 	return nil
 }
 

@@ -72,7 +72,6 @@ type Entry struct {
 type Setting struct {
 	Flag  string
 	Texts []string
-	Line  int
 }
 
 // An Error is what is wrong in a targets file. It repeats nothing of it but a key.

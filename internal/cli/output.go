@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+	"github.com/pollcli/poll/status"
+	"github.com/pollcli/poll/status/expr"
+)
+
+// readOutput reads what is shown, and what goes to stdout.
+func (w *wait) readOutput(ctx context.Context, kinds []status.Kind) error {
+	s := w.spec
+	face := ui.Face(s.Choice("progress"))
+	if s.Quiet {
+		face = ui.None
+	}
+	w.report = ui.Config{
+		Streams: w.world.Streams,
+		Palette: w.world.Streams.Palette(term.ColorMode(s.Choice("color"))),
+		Face:    face,
+		Verbose: s.Verbose,
+		Until: slices.DeleteFunc(slices.Clone(s.Until), func(condition string) bool { // what variables say may be for others
+			e, err := expr.Compile(condition, expr.WithEnviron(s.LookupEnv))
+			return err == nil && appliesToSome(e.Uses(), kinds, s.Each != "") != nil
+		}),
+		Heartbeat: s.Heartbeat,
+		Getenv:    s.Getenv,
+	}
+	if s.Gone {
+		w.report.Until = append(w.report.Until, "gone")
+	}
+	if s.Preset != "" {
+		w.report.Until = append(w.report.Until, "preset "+s.Preset)
+	}
+	if learns := w.learns[0]; learns != nil && learns.Model != nil {
+		w.report.Forecast = learns.Model
+	} else if learns != nil {
+		w.report.Opening = append(w.report.Opening, fmt.Sprintf("no past run of %s is known yet", learns.Name))
+	}
+	w.output.JSON = s.JSON
+	if err := w.readShow(kinds); err != nil {
+		return err
+	}
+	return w.readPrint(ctx, kinds)
+}
+
+// readShow reads what is shown of each answer. Of several targets it need not apply to all.
+func (w *wait) readShow(kinds []status.Kind) (err error) {
+	s := w.spec
+	w.report.Show, err = s.values("show", func(e *expr.Expr) error {
+		if e.NamesEnviron() {
+			return argv.Usagef("%s names the environment, which may hold secrets and is not shown", e)
+		}
+		return cmp.Or(depends(e), appliesToSome(e.Uses(), kinds, s.Each != ""))
+	})
+	return err
+}
+
+// values compiles the expressions of a flag, and checks each. A variable that does not fit is
+// for other waits.
+func (s *Spec) values(flag string, check func(*expr.Expr) error) (list []*expr.Expr, err error) {
+	for _, text := range s.Strings(flag) {
+		e, err := expr.CompileValue(text, expr.WithEnviron(s.LookupEnv))
+		if err == nil {
+			if err = check(e); err != nil && s.isVariable(flag) {
+				continue
+			}
+		}
+		if err != nil {
+			return nil, badExpression(s.Origin(flag), err)
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// isVariable reports whether a variable has set a flag.
+func (s *Spec) isVariable(name string) bool { return s.Flag(name).Rank() == argv.Variable }
+
+// appliesToSome refuses an expression that no target can answer.
+func appliesToSome(uses expr.Uses, kinds []status.Kind, element bool) (err error) {
+	for _, kind := range kinds {
+		if err = applies(uses, kind, element); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// readPrint reads what is printed of the answer of each target.
+func (w *wait) readPrint(ctx context.Context, kinds []status.Kind) error {
+	s := w.spec
+	values, err := s.values("print", func(e *expr.Expr) (err error) {
+		for _, kind := range kinds {
+			err = cmp.Or(err, applies(e.Uses(), kind, s.Each != ""))
+		}
+		return err
+	})
+	for _, e := range values {
+		w.output.Print = append(w.output.Print, func(o *status.Observation) (ui.Value, error) {
+			inTime, cancel := w.withDeadline(ctx)
+			defer cancel()
+			return printed(inTime, e, o)
+		})
+	}
+	return err
+}
+
+// printed returns the value of --print. A missing or unknown value is an error.
+func printed(ctx context.Context, e *expr.Expr, o *status.Observation) (ui.Value, error) {
+	env := status.Environment(o)
+	env.Context = ctx
+	result := e.Eval(env)
+	if cause := context.Cause(ctx); result.Abandoned() && cause != nil {
+		ending := poll.Interrupted
+		if _, over := errors.AsType[*timeoutError](cause); over {
+			ending = poll.TimedOut
+		}
+		return ui.Value{}, &ui.GivenUp{Ending: ending, Cause: fmt.Errorf("--print %s: %w", e, cause)}
+	}
+	value := result.Value()
+	switch {
+	case value.Exists():
+	case strings.HasPrefix(e.String(), "jq:") && value.Reason == "it gives no value": // which is what was asked for
+		return ui.Nothing(), nil
+	default:
+		why := result.Explain()
+		words := slices.Concat([]string{value.Reason}, why.Near, why.Hints)
+		return ui.Value{}, fmt.Errorf("--print %s: %s", e, strings.Join(words, "; hint: "))
+	}
+	return ui.Value{Text: value.Text(), JSON: []byte(value.Raw)}, nil
+}

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pollcli/poll/internal/system"
+	"github.com/pollcli/poll/internal/ui"
+	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/poll"
+)
+
+const (
+	// thousands is how many targets keep so much while they wait that memory counts more than
+	// time: of 10,000 targets a third less memory for a third more time of the processor.
+	thousands        = 1000
+	thousandsPercent = 20
+
+	// longCommand is how long a command runs until poll says what it waits for.
+	longCommand = 10 * time.Second
+
+	// savingTime is how long remembering the runs of all targets may take.
+	savingTime = 2 * time.Second
+)
+
+// run waits, reports what happens and writes the results to stdout. The error determines the
+// exit code.
+func (w *wait) run(ctx context.Context) error {
+	defer w.reporter.Close()
+	inTime, cancel := w.withDeadline(ctx)
+	defer cancel()
+	if _, isSet := w.world.Lookup("GOGC"); !isSet && len(w.targets) >= thousands {
+		defer debug.SetGCPercent(debug.SetGCPercent(thousandsPercent))
+	}
+	long := noticeLong(w.reporter)
+	defer long.Stop()
+	var goal *poll.Summary
+	for event := range w.events(ctx) {
+		if event.Kind == poll.EventStart && w.group == nil && w.spec.IsCommand {
+			long.Reset(longCommand)
+		} else {
+			long.Stop()
+		}
+		w.jobs.observe(event)
+		cmp.Or(w.learns[0], w.learns[event.N]).Observe(event)
+		switch event.Kind {
+		case poll.EventEnd:
+			if err := w.end(ctx, inTime, event); err != nil {
+				return err
+			}
+			continue
+		case poll.EventGoal:
+			if goal = event.Summary; w.isList {
+				w.learns[0].EndList(inTime, *goal)
+				for _, warning := range w.learns[0].Warnings() {
+					w.reporter.Say(warning)
+				}
+			}
+			w.hurry()
+		}
+		w.reporter.Event(event)
+	}
+	return w.conclude(ctx, goal)
+}
+
+// events yields what happens. Results are settled before they count.
+func (w *wait) events(ctx context.Context) iter.Seq[poll.Event] {
+	pollers := func(yield func(poll.Poller) bool) {
+		targets := w.targets
+		w.targets = nil // the group has its own
+		for _, t := range targets {
+			if !yield(w.settling(t.poller)) {
+				return
+			}
+		}
+	}
+	switch {
+	case w.group == nil:
+		p := w.settling(w.targets[0].poller)
+		if c, ok := p.Probe.(*poll.Command); ok && w.spec.ShowStderr {
+			c.Stderr = w.reporter.Stderr()
+		}
+		return p.Events(ctx)
+	case len(w.targets) == 0: // and none had to be
+		return slices.Values([]poll.Event{{Kind: poll.EventGoal, At: time.Now(), Summary: &poll.Summary{Ending: poll.Succeeded}}})
+	}
+	return w.group.Events(ctx, pollers)
+}
+
+// settling returns a target whose result is settled as it succeeds.
+func (w *wait) settling(p poll.Poller) poll.Poller {
+	p.Settle = func(o poll.Outcome) poll.Outcome {
+		w.settled = new(w.output.Settle(o))
+		return w.settled.Outcome
+	}
+	return p
+}
+
+// noticeLong returns a timer that says once of a command that its end is waited for. It is stopped.
+func noticeLong(reporter *ui.Reporter) *time.Timer {
+	timer := time.AfterFunc(longCommand, sync.OnceFunc(func() {
+		reporter.Say("the command has run for 10 s: its output is judged when it ends, and --attempt-timeout ends it sooner")
+	}))
+	timer.Stop()
+	return timer
+}
+
+// hurry tells the guard that all commands are gone: whatever is still stuck needs no grace.
+func (w *wait) hurry() {
+	w.world.limit(limit{w.spec.Timeout, w.deadline(), min(w.spec.Grace, poll.DefaultGrace)})
+}
+
+// end reports how a target ended, and writes the result of one of several. The deadline does not
+// break that off: the guard does, if nobody reads.
+func (w *wait) end(ctx, inTime context.Context, event poll.Event) error {
+	outcome := *event.Outcome
+	if w.group == nil {
+		outcome = w.lookAgain(ctx, outcome)
+		w.hurry()
+	}
+	if outcome.Ending == poll.CannotRun && w.advice != "" {
+		outcome.Notes = append(outcome.Notes, w.advice)
+	}
+	seen := outcome // of which is learned, though its result may be of no use
+	if w.settled != nil {
+		seen.Ending = poll.Succeeded
+	} else {
+		w.settled = new(w.output.Settle(outcome))
+	}
+	w.result, w.settled = *w.settled, nil
+	w.result.Outcome.State, w.result.Outcome.Notes = outcome.State, outcome.Notes
+	if recorder := w.learns[event.N]; !w.isList {
+		recorder.End(inTime, seen)
+		w.result.Outcome.Notes = slices.Concat(outcome.Notes, recorder.Warnings())
+	}
+	event.Outcome = &w.result.Outcome
+	w.reporter.Event(event)
+	code := w.codeOf(event)
+	if _, known := w.codes[event.Outcome.Ending]; !known || code == ExitInternal {
+		w.codes[event.Outcome.Ending] = code
+	}
+	ended := w.jobs.end(event, code)
+	err := w.world.deliver(ctx, func() error { return w.reporter.WriteTarget(event.N, w.result, int(code)) })
+	switch {
+	case err != nil:
+		return err
+	case w.result.AtEnd():
+		w.ended = append(w.ended, ended)
+	default:
+		ended()
+	}
+	return nil
+}
+
+// codeOf returns the exit code of a wait for the target that has ended: with --pass-exit-code that
+// of a command which failed, unless a signal to poll comes first.
+func (w *wait) codeOf(end poll.Event) ExitCode {
+	o, code := end.Outcome, outcomeCode(*end.Outcome)
+	if o.Resumed && w.group == nil {
+		return w.jobs.exit(end)
+	}
+	if !w.spec.PassExitCode || code == ExitSuccess || o.Ending == poll.Interrupted || o.Observation == nil {
+		return code
+	}
+	if exit := o.Observation.Exit; exit != nil && *exit != 0 {
+		return ExitCode(*exit)
+	}
+	return code
+}
+
+// conclude ends stdout, notes what ended, and returns the error that determines the exit code. goal
+// is nil for a single wait. The runs are remembered after the result, which does not wait for
+// others who hold the history.
+func (w *wait) conclude(ctx context.Context, goal *poll.Summary) error {
+	w.reporter.Close()
+	code := w.codes[w.result.Outcome.Ending]
+	if goal != nil {
+		code = cmp.Or(w.codes[goal.Ending], ExitError)
+		if goal.Ending == poll.Succeeded {
+			code = ExitSuccess
+		}
+	}
+	code = w.jobs.code(code)
+	err := w.world.deliver(ctx, func() error {
+		if goal != nil {
+			return w.reporter.WriteSummary(w.output, *goal, int(code))
+		}
+		return w.writeResult(code)
+	})
+	if err != nil {
+		return err
+	}
+	for _, ended := range w.ended {
+		ended()
+	}
+	if problem := w.remember(ctx); problem != nil && w.report.Face != ui.JSON {
+		fmt.Fprintf(w.world.Streams.Err, "poll: note: %s\n", term.Line(problem.Error()))
+	}
+	if code != ExitSuccess {
+		return &exitError{code}
+	}
+	return nil
+}
+
+// writeResult writes the result of a single wait.
+func (w *wait) writeResult(code ExitCode) error {
+	o, file := w.result.Outcome, w.spec.ResultFile
+	if file != "" && (!o.Resumed || o.Observation != nil) {
+		if err := system.WriteFile(file, w.result.Answer()); err != nil {
+			return &ui.ResultError{Err: err}
+		}
+	}
+	return w.reporter.WriteResult(w.result, int(code))
+}
+
+// remember keeps the runs for the next, and returns the first problem, which is most often that
+// of all.
+func (w *wait) remember(ctx context.Context) (problem error) {
+	end := time.Now().Add(savingTime)
+	for _, n := range slices.Sorted(maps.Keys(w.learns)) {
+		left := min(time.Until(end), time.Until(w.deadline()))
+		if problem = cmp.Or(problem, w.learns[n].Save(ctx, left)); time.Now().After(end) {
+			break // others hold the history
+		}
+	}
+	return problem
+}
