@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status/expr"
@@ -22,7 +22,7 @@ type list struct {
 	alone   bool // each is looked at by itself
 	size    int  // how many there are then, and otherwise at least
 	batches int
-	learns  *learning.Recorder // nil without --learn
+	learns  *plan.Recorder // nil without --learn
 }
 
 // refuseForList refuses a list that cannot be waited for. A variable that names such a list is

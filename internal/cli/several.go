@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/words"
@@ -31,9 +31,9 @@ const (
 // A group is several targets that are waited for together.
 type group struct {
 	poll.Group
-	pollers []poll.Poller              // until they are waited for
-	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	settled *ui.Result                 // of a target that has succeeded, until its end is told
+	pollers []poll.Poller          // until they are waited for
+	learns  map[int]*plan.Recorder // by number, of the targets that learn
+	settled *ui.Result             // of a target that has succeeded, until its end is told
 	codes   map[poll.Ending]ExitCode
 	ended   []func() // to be called when all results are written
 }
@@ -310,7 +310,7 @@ func (w *wait) endOne(ctx, inTime context.Context, reporter *ui.Reporter, event 
 // be said of that.
 func (w *wait) remember(ctx context.Context) []string {
 	var problem error // the first, which is most often that of all
-	learns := []*learning.Recorder{w.learns}
+	learns := []*plan.Recorder{w.learns}
 	for _, n := range slices.Sorted(maps.Keys(w.group.learns)) {
 		learns = append(learns, w.group.learns[n])
 	}

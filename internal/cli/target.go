@@ -8,8 +8,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/schedule"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
@@ -19,15 +18,14 @@ import (
 // What it says about the waiting as a whole is in a [wait].
 type target struct {
 	kind    status.Kind
-	poller  poll.Poller        // without the limits of the whole
-	config  schedule.Config    // of the poller's schedules
-	http    *poll.HTTP         // the probe, if it is a request
-	command *poll.Command      // the probe, if it is a command
-	missing *status.Failure    // why its program cannot be run, nil if it can
-	advice  string             // about such a program
-	learns  *learning.Recorder // nil without --learn
-	spec    *Spec              // its settings, of one of several
-	named   string             // by its entry, of one of several
+	poller  poll.Poller     // without the limits of the whole
+	http    *poll.HTTP      // the probe, if it is a request
+	command *poll.Command   // the probe, if it is a command
+	missing *status.Failure // why its program cannot be run, nil if it can
+	advice  string          // about such a program
+	learns  *plan.Recorder  // nil without --learn
+	spec    *Spec           // its settings, of one of several
+	named   string          // by its entry, of one of several
 }
 
 // A targetReader reads targets, and makes once what several of them have in common.
@@ -220,11 +218,7 @@ func unknownPreset(origin, name string) error {
 
 // readSchedule reads the waits, and the limits of attempts.
 func (r *targetReader) readSchedule(s *Spec, t *target) error {
-	t.config = s.Waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
-	if err := t.config.Check(s.Line); err != nil {
-		return err
-	}
-	t.poller.Schedule, t.poller.Throttled = t.config.Schedules()
+	t.poller.Schedule, t.poller.Throttled = s.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
 	t.poller.Immediate, t.poller.InitialDelay = s.Waits.AtOnce(), s.Waits.InitialDelay
 	t.poller.Rand = s.Waits.Rand()
 	switch {
@@ -249,15 +243,14 @@ func (t *target) readLearning(s *Spec) error {
 	if s.Learning.Learn == "" {
 		return nil
 	}
-	options := s.Learning.Options(&s.Waits, t.config)
-	r, err := s.Learning.Recorder(s.Line, options, s.Each != "", compileValue)
+	r, err := s.Learning.Recorder(s.Line, s.Waits, s.Each != "", compileValue)
 	if err != nil {
 		return err
 	}
 	t.learns = r
 	if r.Model != nil {
 		t.poller.Resend = t.poller.Schedule
-		t.poller.Schedule, t.poller.Throttled = learning.Schedules(r.Model, options, t.config.Jitter, t.poller.Throttled)
+		t.poller.Schedule, t.poller.Throttled = s.Waits.Learned(r.Model, t.poller.Throttled)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -36,10 +36,10 @@ type severalReader struct {
 	again    int // operands that repeat others
 
 	pollers []poll.Poller
-	specs   []*Spec                    // of each the settings
-	named   []string                   // of each the name that its entry gives it, "" for none
-	learns  map[int]*learning.Recorder // by number, of the targets that learn
-	missing error                      // of the first program that cannot be run
+	specs   []*Spec                // of each the settings
+	named   []string               // of each the name that its entry gives it, "" for none
+	learns  map[int]*plan.Recorder // by number, of the targets that learn
+	missing error                  // of the first program that cannot be run
 }
 
 func newSeveralReader(w *wait, s *Spec) *severalReader {

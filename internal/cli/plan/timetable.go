@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
@@ -29,9 +27,9 @@ type row struct {
 }
 
 // collect returns the rows of a strategy's table, unless they are too many to read.
-func collect(strategy string, attempts iter.Seq[backoff.Row]) ([]row, error) {
+func collect(strategy string, t backoff.Table) ([]row, error) {
 	var rows []row
-	for r := range attempts {
+	for r := range t.Rows() {
 		if len(rows) == maxRows {
 			return nil, argv.Usagef("the table has more than %d rows", maxRows)
 		}
@@ -40,23 +38,18 @@ func collect(strategy string, attempts iter.Seq[backoff.Row]) ([]row, error) {
 	return rows, nil
 }
 
-// drawn enumerates the rows of t with waits drawn from r, as in one run, and not means.
-func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
-	return func(yield func(backoff.Row) bool) {
-		unbounded := t
-		unbounded.Timeout = 0
-		at, previous := t.InitialDelay, time.Duration(0)
-		for row := range unbounded.Rows() {
-			if n := row.Attempt - 1; n > 0 || !t.Immediate {
-				previous = t.Schedule.Wait(backoff.Step{N: n, Elapsed: at, Previous: previous}, r)
-				at += previous
-			}
-			row.Wait, row.At = previous, at
-			if t.Timeout > 0 && at > t.Timeout || !yield(row) {
-				return
-			}
+// drawn returns the schedule of one run of s, whose waits are drawn from r.
+func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
+	var previous time.Duration
+	waits := map[int]time.Duration{}
+	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
+		if _, isDrawn := waits[step.N]; !isDrawn {
+			step.Previous = previous
+			previous = s.Wait(step, r)
+			waits[step.N] = previous
 		}
-	}
+		return waits[step.N]
+	})
 }
 
 // timetable returns the table of some attempts. People see bounds if the waits are random.
@@ -64,12 +57,12 @@ func timetable(rows []row) table.Table[row] {
 	t := table.Table[row]{Rows: rows, Columns: []table.Column[row]{
 		{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}}
 	add := func(name, head, seconds string, of func(row) time.Duration) {
-		inWords := table.Column[row]{Head: head, Text: func(r row) string { return words.Duration(of(r)) }}
-		inSeconds := table.Column[row]{
+		t.Columns = append(t.Columns, table.Column[row]{
+			Head: head, Text: func(r row) string { return words.Duration(of(r)) },
+		}, table.Column[row]{
 			Name: name, Value: func(r row) any { return words.InSeconds(of(r)) },
 			Head: seconds, Text: func(r row) string { return secondsText(of(r)) },
-		}
-		t.Columns = append(t.Columns, inWords, inSeconds)
+		})
 	}
 	bounds := []string{"min", "min_s", "max", "max_s"}
 	if !jittered(rows) {
@@ -95,9 +88,9 @@ func chance(name, head string, of func(row) float64) table.Column[row] {
 }
 
 // growth returns the chart of some tables of attempts.
-func growth(title string, series ...plot.Series) plot.Plot {
+func growth(title string, series ...plot.Series) []plot.Plot {
 	y := plot.Axis{Name: "time since the start", Seconds: true}
-	return plot.Plot{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}
+	return []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
 }
 
 func series(name string, rows []row, of func(row) time.Duration) plot.Series {
@@ -111,24 +104,24 @@ func series(name string, rows []row, of func(row) time.Duration) plot.Series {
 func startOf(r row) time.Duration { return r.At }
 
 // describe names what shapes the waits.
-func describe(c schedule.Config) string {
-	parts := []string{c.Strategy, "base " + asFlag(c.Base)}
+func (w Waits) describe() string {
+	parts := []string{w.Strategy, "base " + asFlag(w.Base)}
 	switch {
-	case c.Jitter == schedule.JitterDecorrelated:
+	case w.Jitter == JitterDecorrelated:
 		parts = parts[1:]
-	case c.Strategy == schedule.Exponential:
-		parts = append(parts, "factor "+words.Number(c.Factor))
-	case c.Strategy == schedule.Polynomial:
-		parts = append(parts, "power "+words.Number(c.Power))
+	case w.Strategy == Exponential:
+		parts = append(parts, "factor "+words.Number(w.Factor))
+	case w.Strategy == Polynomial:
+		parts = append(parts, "power "+words.Number(w.Power))
 	}
 	switch {
-	case c.Jitter == schedule.JitterAuto && c.Strategy == schedule.Polynomial:
-		parts = append(parts, percent(backoff.RailsSpread)+" spread")
-	case c.Jitter != schedule.JitterAuto && c.Jitter != schedule.JitterNone:
-		parts = append(parts, c.Jitter+" jitter")
+	case w.Jitter == JitterAuto && w.Strategy == Polynomial:
+		parts = append(parts, fmt.Sprintf("%g%% spread", 100*backoff.RailsSpread))
+	case w.Jitter != JitterAuto && w.Jitter != JitterNone:
+		parts = append(parts, w.Jitter+" jitter")
 	}
-	if c.MaxWait > 0 {
-		parts = append(parts, "no wait above "+asFlag(c.MaxWait))
+	if w.MaxWait > 0 {
+		parts = append(parts, "no wait above "+asFlag(w.MaxWait))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -45,14 +45,6 @@ func TuneCommand() *argv.Command {
 	}
 }
 
-func parsePositive(s string) (time.Duration, error) {
-	d, err := argv.ParseDuration(s)
-	if err == nil && d == 0 {
-		err = argv.Usagef("%s is not above 0", s)
-	}
-	return d, err
-}
-
 // A tuning is the waits wanted.
 type tuning struct {
 	overshoot float64       // 0 if a wait is wanted
@@ -85,22 +77,17 @@ func (t *tuning) factor() (float64, error) {
 
 // walk returns the attempts of exponential waits by a given time, whose number is n, and two
 // more. The next wait after the n attempts is the longest time for which an end goes unnoticed.
-func walk(base time.Duration, factor float64, until time.Duration) (rows []row, n int, next time.Duration, err error) {
-	const more = 2
-	rows, err = collect("", func(yield func(backoff.Row) bool) {
-		for r := range (backoff.Table{Schedule: backoff.Exponential{Base: base, Factor: factor}}).Rows() {
-			if r.At <= until {
-				n = r.Attempt
-			}
-			if !yield(r) || r.Attempt == n+more {
-				return
-			}
-		}
-	})
-	if err == nil {
-		next = rows[n].Wait
+func (t *tuning) walk(factor float64) (rows []row, n int, next time.Duration, err error) {
+	table := backoff.Table{Schedule: backoff.Exponential{Base: t.base, Factor: factor}, Timeout: t.until}
+	if rows, err = collect("", table); err != nil {
+		return nil, 0, 0, err
 	}
-	return rows, n, next, err
+	n = len(rows)
+	table.Timeout, table.Attempts = 0, n+2
+	if rows, err = collect("", table); err != nil {
+		return nil, 0, 0, err
+	}
+	return rows, n, rows[n].Wait, nil
 }
 
 // text returns the factor, the attempts near the end, and the flags that make poll wait like
@@ -111,15 +98,15 @@ func (t *tuning) text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	until := cmp.Or(t.until, t.at, DefaultTimeout)
-	rows, n, next, err := walk(t.base, factor, until)
+	t.until = cmp.Or(t.until, t.at, DefaultTimeout)
+	rows, n, next, err := t.walk(factor)
 	if err != nil {
 		return "", err
 	}
-	_, doubling, nextDoubling, err := walk(t.base, 2, until)
+	_, doubling, nextDoubling, err := t.walk(2)
 	meaning := "all waits are alike"
 	if factor != 1 {
-		meaning = fmt.Sprintf("each wait is about %s of the time already waited", percent(factor-1))
+		meaning = fmt.Sprintf("each wait is about %.4g%% of the time already waited", 100*(factor-1))
 	}
 	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(factor))
 	if t.overshoot > 0 {
@@ -128,8 +115,8 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(until), doubling,
-		withSeconds(next), withSeconds(nextDoubling), asFlag(t.base), growth, asFlag(until)), err
+		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(t.until), doubling,
+		withSeconds(next), withSeconds(nextDoubling), asFlag(t.base), growth, asFlag(t.until)), err
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.

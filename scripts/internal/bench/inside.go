@@ -18,7 +18,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/simulate"
-	"github.com/pollcli/poll/internal/schedule"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/status/expr"
 )
@@ -222,9 +222,9 @@ func waits() table {
 		about: "What it costs to compute one wait of a run of a thousand.",
 		print: func(out io.Writer, w *workshop) error {
 			fmt.Fprintln(out, "| schedule | cost | waits per second |\n|---|---|---|")
-			for _, name := range schedule.Strategies() {
-				for _, jitter := range []string{schedule.JitterNone, schedule.JitterFull, schedule.JitterDecorrelated} {
-					schedule, _ := schedule.Config{Strategy: name, Jitter: jitter, Base: 100 * time.Millisecond}.Schedules()
+			for _, name := range plan.Strategies() {
+				for _, jitter := range []string{plan.JitterNone, plan.JitterFull, plan.JitterDecorrelated} {
+					schedule, _ := plan.Waits{Strategy: name, Jitter: jitter, Base: 100 * time.Millisecond}.Schedules()
 					var costs []float64
 					for range w.rounds {
 						costs = append(costs, computing(schedule))

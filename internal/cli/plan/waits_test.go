@@ -1,4 +1,4 @@
-package schedule
+package plan
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	cmpdiff "github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/internal/argv"
 )
 
 const (
@@ -51,33 +50,8 @@ func checkWaits(t *testing.T, of backoff.Schedule, want []time.Duration) {
 	}
 }
 
-func TestConfig_Check(t *testing.T) {
-	t.Parallel()
-	line := &argv.Line{Command: &argv.Command{}}
-	tests := []struct {
-		name   string
-		config Config
-		want   string
-	}{
-		{"a base", Config{Base: s}, ""},
-		{"fixed without a wait", Config{Strategy: Fixed}, ""},
-		{"no wait", Config{}, "--base: 0 never grows; only the fixed strategy may wait 0"},
-		{"no wait and decorrelated", Config{Strategy: Fixed, Jitter: JitterDecorrelated},
-			"--base: 0 leaves decorrelated jitter nothing to grow from"},
-	}
-	for _, tt := range tests {
-		got := ""
-		if err := tt.config.Check(line); err != nil {
-			got = err.Error()
-		}
-		if got != tt.want {
-			t.Errorf("%s: error %q, want %q", tt.name, got, tt.want)
-		}
-	}
-}
-
 // The zero value of a number is its default, under each strategy.
-func TestConfig_Schedules_zeroMeansDefault(t *testing.T) {
+func TestWaits_Schedules_zeroMeansDefault(t *testing.T) {
 	t.Parallel()
 	for strategy, want := range map[string][]time.Duration{
 		"":          times(ms, 100, 200, 400, 800, 1600, 3200, 6400, 12800, 20000),
@@ -87,14 +61,14 @@ func TestConfig_Schedules_zeroMeansDefault(t *testing.T) {
 		Fibonacci:   times(ms, 100, 100, 200),
 		Polynomial:  times(ms, 300, 1800, 8300, 20000),
 	} {
-		own, _ := Config{Strategy: strategy, Jitter: JitterNone}.Schedules()
+		own, _ := Waits{Strategy: strategy, Jitter: JitterNone}.Schedules()
 		checkWaits(t, own, want)
 	}
 }
 
 // The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
 // THROTTLED.
-func TestConfig_Schedules(t *testing.T) {
+func TestWaits_Schedules(t *testing.T) {
 	t.Parallel()
 	type span struct{ low, high time.Duration }
 	tests := []struct {
@@ -114,7 +88,7 @@ func TestConfig_Schedules(t *testing.T) {
 		{JitterDecorrelated, 300 * ms, span{100 * ms, 300 * ms}, span{100 * ms, 300 * ms}},
 	}
 	for _, tt := range tests {
-		own, throttled := Config{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
+		own, throttled := Waits{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
 		fourth := func(schedule backoff.Schedule) (got span) {
 			for row := range (backoff.Table{Schedule: schedule, Attempts: 4}).Rows() {
 				got = span{row.Min, row.Max}
@@ -130,14 +104,14 @@ func TestConfig_Schedules(t *testing.T) {
 	}
 }
 
-func TestConfig_Schedules_polynomialSpread(t *testing.T) {
+func TestWaits_Schedules_polynomialSpread(t *testing.T) {
 	t.Parallel()
 	for jitter, want := range map[string]backoff.Row{
 		JitterAuto: {Wait: 19200 * ms, Min: 18 * s, Max: 20400 * ms},
 		JitterNone: {Wait: 18 * s, Min: 18 * s, Max: 18 * s},
 		JitterFull: {Wait: 9 * s, Min: 0, Max: 18 * s},
 	} {
-		own, _ := Config{Strategy: Polynomial, Base: s, MaxWait: backoff.NoCap, Jitter: jitter}.Schedules()
+		own, _ := Waits{Strategy: Polynomial, Base: s, MaxWait: backoff.NoCap, Jitter: jitter}.Schedules()
 		var got backoff.Row
 		for row := range (backoff.Table{Schedule: own, Attempts: 2}).Rows() {
 			got = backoff.Row{Wait: row.Wait, Min: row.Min, Max: row.Max}
@@ -192,11 +166,11 @@ func TestWaits_repeatable(t *testing.T) {
 }
 
 // configs yields every strategy with every jitter, by name.
-func configs() iter.Seq2[string, Config] {
-	return func(yield func(string, Config) bool) {
+func configs() iter.Seq2[string, Waits] {
+	return func(yield func(string, Waits) bool) {
 		for _, strategy := range Strategies() {
 			for _, jitter := range Jitters() {
-				if !yield(strategy+" "+jitter, Config{Strategy: strategy, Jitter: jitter}) {
+				if !yield(strategy+" "+jitter, Waits{Strategy: strategy, Jitter: jitter}) {
 					return
 				}
 			}
@@ -229,7 +203,7 @@ func TestSchedules_staysWithinBounds(t *testing.T) {
 }
 
 // checkBounds walks steps waits of c and asks far beyond them.
-func checkBounds(t *testing.T, c Config, steps int, seed uint64) {
+func checkBounds(t *testing.T, c Waits, steps int, seed uint64) {
 	t.Helper()
 	limit := cmp.Or(c.MaxWait, backoff.DefaultMaxWait)
 	if limit < 0 {
@@ -262,7 +236,7 @@ func FuzzSchedules(f *testing.F) {
 	f.Add(uint8(4), uint8(0), int64(s), math.NaN(), 1e308, int64(math.MaxInt64), uint64(4))
 	f.Add(uint8(4), uint8(4), int64(s), 1.1, math.SmallestNonzeroFloat64, int64(-5), uint64(5))
 	f.Fuzz(func(t *testing.T, strategy, jitter uint8, base int64, factor, power float64, limit int64, seed uint64) {
-		checkBounds(t, Config{
+		checkBounds(t, Waits{
 			Strategy: Strategies()[int(strategy)%len(Strategies())],
 			Base:     time.Duration(base),
 			Factor:   factor,

@@ -1,4 +1,4 @@
-package learning
+package plan
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 }
 
 type history struct {
-	Flags
+	Learning
 	streams *term.Streams
 	forget  bool
 }
@@ -102,27 +102,6 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, n
 		quantile("10% by", 0.1), quantile("half by", 0.5), quantile("90% by", 0.9),
 		{Head: "last run", Text: past.last},
 	}}.String())
-}
-
-// unknown reports that there is no history of that name, and suggests another.
-func unknown(saved store.History, name string) error {
-	names, _ := saved.List()
-	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
-}
-
-// A past is the past runs of an operation.
-type past struct {
-	name     string
-	runs     []store.Record // also those that were not seen to end
-	model    *learn.Model   // nil without a run that finished
-	warnings []string       // about skipped lines
-}
-
-func read(saved store.History, name string, o learn.Options) (p past, err error) {
-	p.name = name
-	p.runs, p.warnings, err = saved.Read(name)
-	p.model, _ = learn.Fit(store.Runs(p.runs), o)
-	return p, err
 }
 
 // counts returns how many runs came to what: "4 success, 1 timeout".
