@@ -24,9 +24,8 @@ var floors = []struct {
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
 	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
-	{"internal/cli/plan", []string{"internal/argv", "internal/ui/table", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/targets", []string{leaf}},
-	{"internal/ui/table", []string{leaf}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},

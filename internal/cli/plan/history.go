@@ -10,7 +10,6 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
@@ -93,14 +92,17 @@ func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, n
 		remark(h.streams, p.warnings...)
 		all = append(all, p)
 	}
-	quantile := func(head string, chance float64) table.Column[past] {
-		return table.Column[past]{Head: head, Text: func(p past) string { return p.quantile(chance) }}
+	text := func(head string, of func(past) string) column {
+		return column{head: head, text: func(i int) string { return of(all[i]) }}
 	}
-	return l.Write(ctx, table.Table[past]{Rows: all, Columns: []table.Column[past]{
-		{Head: "name", Text: func(p past) string { return term.Line(p.name) }},
-		{Head: "runs", Text: past.counts},
+	quantile := func(head string, chance float64) column {
+		return text(head, func(p past) string { return p.quantile(chance) })
+	}
+	return l.Write(ctx, table{rows: len(all), columns: []column{
+		text("name", func(p past) string { return term.Line(p.name) }),
+		text("runs", past.counts),
 		quantile("10% by", 0.1), quantile("half by", 0.5), quantile("90% by", 0.9),
-		{Head: "last run", Text: past.last},
+		text("last run", past.last),
 	}}.String())
 }
 

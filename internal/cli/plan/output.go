@@ -12,7 +12,6 @@ import (
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/system"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
@@ -26,9 +25,9 @@ type output struct {
 
 // flags returns the flags that fill o. charts says what --svg writes.
 func (o *output) flags(charts string) argv.Flags {
-	formats := []string{table.Text, table.CSV, table.JSON}
+	formats := []string{formatText, formatCSV, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: table.Text, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
 		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
 		argv.HelpFlag(),
 	}
@@ -48,23 +47,18 @@ func parseSVG(path string) (string, error) {
 
 // An answer is the result of a command: a table, and charts.
 type answer struct {
-	table interface {
-		In(format string) (string, error)
-	}
+	table table
 	below string // the table, for people
 	plots []plot.Plot
 }
 
 // put writes the answer.
 func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
-	text, err := a.table.In(o.format)
-	if err != nil {
-		return err
-	}
-	if o.format == "" || o.format == table.Text {
+	text := a.table.in(o.format)
+	if o.format == "" || o.format == formatText {
 		text += a.below + plot.Screen(o.streams, a.plots...)
 	}
-	err = l.Write(ctx, text)
+	err := l.Write(ctx, text)
 	if o.svg == "" {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
@@ -123,13 +122,15 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 		if err != nil {
 			return a, err
 		}
-		all = append(all, rows...)
+		for _, r := range rows {
+			r.strategy = name
+			all = append(all, r)
+		}
 		a.plots[0].Series = append(a.plots[0].Series, series(name, rows, startOf))
 	}
-	t := timetable(all)
-	strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
-	t.Columns = slices.Insert(t.Columns, 0, strategy)
-	a.table = t
+	a.table = timetable(all)
+	strategy := column{name: "strategy", head: "strategy", value: func(i int) any { return all[i].strategy }}
+	a.table.columns = slices.Insert(a.table.columns, 0, strategy)
 	return a, nil
 }
 
@@ -165,16 +166,15 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	}
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
 	rows, err := q.rows(q.waits.Learned(m, nil))
-	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
-	for i := range rows {
-		r := &rows[i]
-		r.seen = 1 - (1-m.Done(m.Age(r.At)))/alive
-		r.sees, before = r.seen-before, r.seen
+	alive := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64)
+	var seen, sees []float64
+	before := 0.0
+	for _, r := range rows {
+		by := 1 - (1-m.Done(m.Age(r.At)))/alive
+		seen, sees, before = append(seen, by), append(sees, by-before), by
 	}
 	name, t := term.Line(q.past.Learn), timetable(rows)
-	t.Columns = append(t.Columns,
-		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
-		chance("seen", "by then", func(r row) float64 { return r.seen }))
+	t.columns = append(t.columns, chances("sees", "sees the end", sees), chances("seen", "by then", seen))
 	return answer{
 		table: t,
 		below: fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
@@ -192,7 +192,8 @@ func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
 	if t.Schedule = own; q.waits.Seed != nil {
 		t.Schedule = drawn(own, q.waits.Rand())
 	}
-	return collect(q.waits.Strategy, t)
+	rows, _, err = collect(t, math.MaxInt64)
+	return rows, err
 }
 
 func (q *scheduleQuery) totals(rows []row) string {
@@ -218,20 +219,20 @@ func (q *scheduleQuery) totals(rows []row) string {
 // operation costs that ends then, and how late its end is noticed.
 func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
 	q.table.Schedule, _ = q.resolved().Schedules()
-	attempts := 0
-	var last, next, late *time.Duration // nil for an attempt that there is not
-	for r := range q.table.Rows() {
-		if r.At > *q.until {
-			next, late = &r.At, &r.Max
-			break
-		}
-		if attempts, last = r.Attempt, &r.At; attempts > maxRows {
-			return a, argv.Usagef("--until-time: more than %d attempts come before it", maxRows)
-		}
+	rows, n, err := collect(q.table, *q.until)
+	if err != nil {
+		return a, err
 	}
-	return answer{table: table.Table[int]{IsOne: true, Rows: []int{attempts}, Columns: []table.Column[int]{
+	var last, next, late *time.Duration // nil for an attempt that there is not
+	if n > 0 {
+		last = &rows[n-1].At
+	}
+	if n < len(rows) {
+		next, late = &rows[n].At, &rows[n].Max
+	}
+	return answer{table: table{rows: 1, isOne: true, columns: []column{
 		moment("until_s", "by", q.until),
-		{Name: "attempts", Head: "attempts", Value: func(n int) any { return n }},
+		{name: "attempts", head: "attempts", value: func(int) any { return n }},
 		moment("last_at_s", "the last at", last),
 		moment("next_at_s", "the next at", next),
 		moment("longest_delay_s", "an end is seen late by at most", late),
@@ -239,14 +240,11 @@ func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
 }
 
 // moment returns the column of a time that there may not be.
-func moment(name, head string, at *time.Duration) table.Column[int] {
-	var value any = (*float64)(nil)
+func moment(name, head string, at *time.Duration) column {
+	var value any
 	text := "-"
 	if at != nil {
 		value, text = words.InSeconds(*at), words.Duration(*at)
 	}
-	return table.Column[int]{
-		Name: name, Value: func(int) any { return value },
-		Head: head, Text: func(int) string { return text },
-	}
+	return column{name, head, func(int) any { return value }, func(int) string { return text }}
 }

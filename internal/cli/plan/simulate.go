@@ -12,7 +12,6 @@ import (
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -106,7 +105,7 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 		return err
 	}
 	a := answer{
-		table: table.Table[simulate.Result]{Columns: resultColumns(), Rows: found},
+		table: resultTable(found),
 		plots: q.plots(found),
 	}
 	if slices.ContainsFunc(found, stopped) {
@@ -136,38 +135,36 @@ func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	return list
 }
 
-// resultColumns returns the columns of a result. Times are in milliseconds.
-func resultColumns() []table.Column[simulate.Result] {
-	clients := func(r simulate.Result) any { return r.Clients }
-	return []table.Column[simulate.Result]{
-		{Name: "model", Value: func(r simulate.Result) any { return r.Model }},
-		{Head: "clients", Value: clients},
-		{Name: "algorithm", Head: "algorithm", Value: func(r simulate.Result) any { return r.Algorithm }},
-		{Name: "clients", Value: clients},
-		{Name: "trials", Value: func(r simulate.Result) any { return r.Trials }},
-		numberColumn("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
-		numberColumn("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
-		numberColumn("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
-		numberColumn("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
-	}
-}
-
-// numberColumn returns the column of a number, which is missing where it is infinite.
-func numberColumn(name, head string, of func(simulate.Result) float64) table.Column[simulate.Result] {
-	return table.Column[simulate.Result]{
-		Name: name, Value: func(r simulate.Result) any {
-			if math.IsInf(of(r), 0) {
-				return (*float64)(nil)
-			}
-			return math.Round(of(r)*1000) / 1000 // of milliseconds, so a microsecond
-		},
-		Head: head, Text: func(r simulate.Result) string {
-			if math.IsInf(of(r), 0) {
+// resultTable returns the table of some results. Times are in milliseconds.
+func resultTable(found []simulate.Result) table {
+	number := func(name, head string, of func(simulate.Result) float64) column {
+		return column{
+			name: name, value: func(i int) any {
+				if n := of(found[i]); !math.IsInf(n, 0) {
+					return math.Round(n*1000) / 1000 // of milliseconds, so a microsecond
+				}
+				return nil
+			},
+			head: head, text: func(i int) string {
+				if n := of(found[i]); !math.IsInf(n, 0) {
+					return fmt.Sprintf("%.1f", n)
+				}
 				return ">292 years"
-			}
-			return fmt.Sprintf("%.1f", of(r))
-		},
+			},
+		}
 	}
+	clients := func(i int) any { return found[i].Clients }
+	return table{rows: len(found), columns: []column{
+		{name: "model", value: func(i int) any { return found[i].Model }},
+		{head: "clients", value: clients},
+		{name: "algorithm", head: "algorithm", value: func(i int) any { return found[i].Algorithm }},
+		{name: "clients", value: clients},
+		{name: "trials", value: func(i int) any { return found[i].Trials }},
+		number("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
+		number("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
+		number("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
+		number("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
+	}}
 }
 
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.

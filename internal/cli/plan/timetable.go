@@ -11,31 +11,32 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
 
 // maxRows keeps a typing error from filling the memory.
 const maxRows = 100_000
 
-// A row is an attempt: of a strategy and, if past runs are known, with the chance that it sees
-// the end, and the chance that the end has been seen by then.
+// A row is an attempt of a strategy, whose name only a comparison needs.
 type row struct {
 	backoff.Row
-	strategy   string
-	sees, seen float64
+	strategy string
 }
 
-// collect returns the rows of a strategy's table, unless they are too many to read.
-func collect(strategy string, t backoff.Table) ([]row, error) {
-	var rows []row
+// collect returns the rows by a given time, whose number is n, and two more if there are any.
+func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error) {
 	for r := range t.Rows() {
-		if len(rows) == maxRows {
-			return nil, argv.Usagef("the table has more than %d rows", maxRows)
+		if r.At <= until {
+			n++
 		}
-		rows = append(rows, row{Row: r, strategy: strategy})
+		if len(rows) == maxRows {
+			return nil, 0, argv.Usagef("the table has more than %d rows", maxRows)
+		}
+		if rows = append(rows, row{Row: r}); len(rows) == n+2 {
+			break
+		}
 	}
-	return rows, nil
+	return rows, n, nil
 }
 
 // drawn returns the schedule of one run of s, whose waits are drawn from r.
@@ -53,15 +54,15 @@ func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
 }
 
 // timetable returns the table of some attempts. People see bounds if the waits are random.
-func timetable(rows []row) table.Table[row] {
-	t := table.Table[row]{Rows: rows, Columns: []table.Column[row]{
-		{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}}
+func timetable(rows []row) table {
+	t := table{rows: len(rows), columns: []column{
+		{name: "attempt", head: "attempt", value: func(i int) any { return rows[i].Attempt }}}}
 	add := func(name, head, seconds string, of func(row) time.Duration) {
-		t.Columns = append(t.Columns, table.Column[row]{
-			Head: head, Text: func(r row) string { return words.Duration(of(r)) },
-		}, table.Column[row]{
-			Name: name, Value: func(r row) any { return words.InSeconds(of(r)) },
-			Head: seconds, Text: func(r row) string { return secondsText(of(r)) },
+		t.columns = append(t.columns, column{
+			head: head, text: func(i int) string { return words.Duration(of(rows[i])) },
+		}, column{
+			name: name, value: func(i int) any { return words.InSeconds(of(rows[i])) },
+			head: seconds, text: func(i int) string { return secondsText(of(rows[i])) },
 		})
 	}
 	bounds := []string{"min", "min_s", "max", "max_s"}
@@ -71,7 +72,7 @@ func timetable(rows []row) table.Table[row] {
 	add("wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait })
 	add("wait_min_s", bounds[0], bounds[1], func(r row) time.Duration { return r.Min })
 	add("wait_max_s", bounds[2], bounds[3], func(r row) time.Duration { return r.Max })
-	add("at_s", "starts at", "at_s", func(r row) time.Duration { return r.At })
+	add("at_s", "starts at", "at_s", startOf)
 	return t
 }
 
@@ -79,11 +80,11 @@ func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
 }
 
-// chance returns the column of a probability.
-func chance(name, head string, of func(row) float64) table.Column[row] {
-	return table.Column[row]{
-		Name: name, Value: func(r row) any { return math.Round(1e4*of(r)) / 1e4 },
-		Head: head, Text: func(r row) string { return fmt.Sprintf("%.1f%%", 100*of(r)) },
+// chances returns a column of probabilities.
+func chances(name, head string, of []float64) column {
+	return column{
+		name: name, value: func(i int) any { return math.Round(1e4*of[i]) / 1e4 },
+		head: head, text: func(i int) string { return fmt.Sprintf("%.1f%%", 100*of[i]) },
 	}
 }
 

@@ -75,21 +75,6 @@ func (t *tuning) factor() (float64, error) {
 	return 1 + float64(t.wait-t.base)/float64(t.at), nil
 }
 
-// walk returns the attempts of exponential waits by a given time, whose number is n, and two
-// more. The next wait after the n attempts is the longest time for which an end goes unnoticed.
-func (t *tuning) walk(factor float64) (rows []row, n int, next time.Duration, err error) {
-	table := backoff.Table{Schedule: backoff.Exponential{Base: t.base, Factor: factor}, Timeout: t.until}
-	if rows, err = collect("", table); err != nil {
-		return nil, 0, 0, err
-	}
-	n = len(rows)
-	table.Timeout, table.Attempts = 0, n+2
-	if rows, err = collect("", table); err != nil {
-		return nil, 0, 0, err
-	}
-	return rows, n, rows[n].Wait, nil
-}
-
 // text returns the factor, the attempts near the end, and the flags that make poll wait like
 // this.
 func (t *tuning) text() (string, error) {
@@ -98,12 +83,15 @@ func (t *tuning) text() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.until = cmp.Or(t.until, t.at, DefaultTimeout)
-	rows, n, next, err := t.walk(factor)
+	until := cmp.Or(t.until, t.at, DefaultTimeout)
+	rows, n, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base, Factor: factor}}, until)
 	if err != nil {
 		return "", err
 	}
-	_, doubling, nextDoubling, err := t.walk(2)
+	doubled, doubling, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base}}, until)
+	if err != nil {
+		return "", err
+	}
 	meaning := "all waits are alike"
 	if factor != 1 {
 		meaning = fmt.Sprintf("each wait is about %.4g%% of the time already waited", 100*(factor-1))
@@ -115,8 +103,8 @@ func (t *tuning) text() (string, error) {
 	return fmt.Sprintf("factor %s: %s\n\n%s\n%s by %s; factor 2 makes %d\n"+
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
-		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(t.until), doubling,
-		withSeconds(next), withSeconds(nextDoubling), asFlag(t.base), growth, asFlag(t.until)), err
+		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(until), doubling,
+		withSeconds(rows[n].Wait), withSeconds(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.

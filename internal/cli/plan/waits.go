@@ -106,6 +106,7 @@ func WaitConflicts() []argv.Conflict {
 			{Flag: "overshoot", Other: "strategy", Unless: Exponential},
 			{Flag: "factor", Other: "strategy", Unless: Exponential},
 			{Flag: "power", Other: "strategy", Unless: Polynomial},
+			{Flag: "interval", Other: "jitter", Only: JitterDecorrelated}, // which grows
 		})
 }
 
