@@ -101,8 +101,11 @@ func TestLaw_unfinished(t *testing.T) {
 	}
 }
 
-func TestFitUnfinishedAlone(t *testing.T) {
+func TestFit_nothingFinished(t *testing.T) {
 	t.Parallel()
+	if _, err := learn.Fit(nil, learn.Options{}); err != learn.ErrNoRuns {
+		t.Errorf("no runs: %v, want ErrNoRuns", err)
+	}
 	given := []learn.Run{{Lo: time.Minute, Unfinished: true}}
 	if _, err := learn.Fit(given, learn.Options{}); err != learn.ErrNoRuns {
 		t.Errorf("a run that was given up: %v, want ErrNoRuns", err)
@@ -114,25 +117,6 @@ func TestFitUnfinishedAlone(t *testing.T) {
 	}
 	if m := fit(t, past, learn.Options{}); m.Runs() != 40 {
 		t.Errorf("learned from %d runs, want 40", m.Runs())
-	}
-}
-
-// No wait is longer than the cap, whatever is known.
-
-func TestLaw_cap(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(20) {
-		runs := brackets(seed, 1+int(seed)*3, 100)
-		for _, most := range []time.Duration{time.Second, 30 * time.Second, time.Hour} {
-			m := fit(t, runs, learn.Options{MaxWait: most})
-			var last time.Duration
-			for _, age := range ages(m, 50) {
-				if age-last > most {
-					t.Fatalf("seed %d: attempts at %v and %v, at most %v apart", seed, last, age, most)
-				}
-				last = age
-			}
-		}
 	}
 }
 
