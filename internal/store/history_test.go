@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pollcli/poll/backoff/learn"
@@ -231,32 +229,22 @@ func TestForgetAndList(t *testing.T) {
 
 func TestBadPlaces(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := store.History{Dir: filepath.Join(file, "sub")}
-	if err := s.Append(t.Context(), "x", run(1)); err == nil {
-		t.Error("Append below a file: no error")
-	}
 	dir := store.History{Dir: t.TempDir()}
-	if err := os.Mkdir(filepath.Join(dir.Dir, "x.jsonl"), 0o700); err != nil {
+	path := filepath.Join(dir.Dir, "x.jsonl")
+	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := dir.Read("x"); err == nil {
 		t.Error("Read of a directory: no error")
 	}
-	if err := dir.Append(t.Context(), "x", run(1)); err == nil {
-		t.Error("Append to a directory: no error")
+	for _, s := range []store.History{dir, {Dir: filepath.Join(path, "file", "sub")}} {
+		os.WriteFile(filepath.Join(path, "file"), nil, 0o600)
+		if err := s.Append(t.Context(), "x", run(1)); err == nil {
+			t.Errorf("Append in %s: no error", s.Dir)
+		}
 	}
-	if runtime.GOOS == "windows" { // it has no device of that kind
+	if runtime.GOOS == "windows" { // where other names are wrong
 		return
-	}
-	if err := os.Symlink("/dev/full", filepath.Join(dir.Dir, "full.jsonl")); err != nil {
-		t.Fatal(err)
-	}
-	if err := dir.Append(t.Context(), "full", run(1)); err == nil {
-		t.Error("Append to a device: no error")
 	}
 	for _, name := range []string{"", ".", "..", ".hidden", "a/b", `a\b`, "a\nb", "a\x00b", "a\xffb", strings.Repeat("x", 101)} {
 		if err := dir.Append(t.Context(), name, run(1)); err == nil {
@@ -268,50 +256,6 @@ func TestBadPlaces(t *testing.T) {
 		if err := dir.Forget(t.Context(), name); err == nil || errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Forget of %q: %v, want that the name is wrong", name, err)
 		}
-	}
-}
-
-func TestHeldLock(t *testing.T) {
-	t.Parallel()
-	s := store.History{Dir: t.TempDir()}
-	held := flock.New(lockPath(filepath.Join(s.Dir, ".lock")))
-	if err := held.Lock(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if err := s.Append(ctx, "x", run(1)); !errors.Is(err, store.ErrHeld) || !strings.Contains(err.Error(), ".lock") {
-		t.Errorf("Append: %v, want that another holds the lock", err)
-	}
-	if err := s.Forget(ctx, "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Forget of nothing: %v", err)
-	}
-	added := make(chan error, 1)
-	go func() { added <- s.Append(t.Context(), "x", run(2)) }()
-	if err := held.Unlock(); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-added; err != nil {
-		t.Errorf("Append when it is free: %v", err)
-	}
-}
-
-func TestReadOnlyPlace(t *testing.T) {
-	t.Parallel()
-	if os.Geteuid() <= 0 {
-		t.Skip("root may write anywhere, and who uses Windows into any directory of theirs")
-	}
-	s := store.History{Dir: t.TempDir()}
-	appendRuns(t, s, "x", run(1))
-	if err := os.Chmod(s.Dir, 0o500); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.Chmod(s.Dir, 0o700) })
-	if have := numbers(read(t, s, "x")); !cmp.Equal(have, []int{1}) {
-		t.Errorf("runs %v, want [1]", have)
-	}
-	if err := s.Forget(t.Context(), "x"); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("Forget: %v, want that it is not permitted", err)
 	}
 }
 
@@ -331,12 +275,4 @@ func TestDefaultDir(t *testing.T) {
 			t.Errorf("DefaultDir with %v = %q, %v, want %q", env, have, err, want)
 		}
 	}
-}
-
-// lockPath returns where the lock of a file is.
-func lockPath(path string) string {
-	if runtime.GOOS == "windows" {
-		return path + ".lock"
-	}
-	return path
 }
