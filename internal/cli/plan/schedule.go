@@ -10,6 +10,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
+	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
@@ -116,20 +117,18 @@ func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
 	a.plots = growth("growth of the strategies, base " + asFlag(q.resolved().Base))
 	var all []row
+	var names []string // of the strategies, by row
 	for _, name := range q.compared {
 		q.waits.Strategy = name
 		rows, err := q.rows(q.resolved().Schedules())
 		if err != nil {
 			return a, err
 		}
-		for _, r := range rows {
-			r.strategy = name
-			all = append(all, r)
-		}
+		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
 		a.plots[0].Series = append(a.plots[0].Series, series(name, rows, startOf))
 	}
 	a.table = timetable(all)
-	strategy := column{name: "strategy", head: "strategy", value: func(i int) any { return all[i].strategy }}
+	strategy := column{name: "strategy", head: "strategy", value: func(i int) any { return names[i] }}
 	a.table.columns = slices.Insert(a.table.columns, 0, strategy)
 	return a, nil
 }
@@ -142,16 +141,15 @@ func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	a = answer{table: timetable(rows), below: q.totals(rows), plots: growth("when the attempts start: " + w.describe())}
-	starts := series(w.Strategy, rows, startOf)
+	lines := []plot.Series{series(w.Strategy, rows, startOf)}
 	if jittered(rows) {
-		starts.Name = "mean"
-		a.plots[0].Series = append(a.plots[0].Series,
+		lines = []plot.Series{
 			series("latest", rows, func(r row) time.Duration { return r.Latest }),
-			series("earliest", rows, func(r row) time.Duration { return r.Earliest }))
+			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
+			series("mean", rows, startOf),
+		}
 	}
-	a.plots[0].Series = append(a.plots[0].Series, starts)
-	return a, nil
+	return answer{timetable(rows), q.totals(rows), growth("when the attempts start: "+w.describe(), lines...)}, nil
 }
 
 // learned answers with the attempts of a learned schedule, and each one's chance of seeing the
@@ -167,11 +165,11 @@ func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
 	rows, err := q.rows(q.waits.Learned(m, nil))
 	alive := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64)
-	var seen, sees []float64
+	seen, sees := make([]float64, len(rows)), make([]float64, len(rows))
 	before := 0.0
-	for _, r := range rows {
-		by := 1 - (1-m.Done(m.Age(r.At)))/alive
-		seen, sees, before = append(seen, by), append(sees, by-before), by
+	for i, r := range rows {
+		seen[i] = 1 - (1-m.Done(m.Age(r.At)))/alive
+		sees[i], before = seen[i]-before, seen[i]
 	}
 	name, t := term.Line(q.past.Learn), timetable(rows)
 	t.columns = append(t.columns, chances("sees", "sees the end", sees), chances("seen", "by then", seen))

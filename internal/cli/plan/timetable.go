@@ -17,11 +17,8 @@ import (
 // maxRows keeps a typing error from filling the memory.
 const maxRows = 100_000
 
-// A row is an attempt of a strategy, whose name only a comparison needs.
-type row struct {
-	backoff.Row
-	strategy string
-}
+// A row is an attempt and the wait before it.
+type row = backoff.Row
 
 // collect returns the rows by a given time, whose number is n, and two more if there are any.
 func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error) {
@@ -32,7 +29,7 @@ func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error
 		if len(rows) == maxRows {
 			return nil, 0, argv.Usagef("the table has more than %d rows", maxRows)
 		}
-		if rows = append(rows, row{Row: r}); len(rows) == n+2 {
+		if rows = append(rows, r); len(rows) == n+2 {
 			break
 		}
 	}
