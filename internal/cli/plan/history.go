@@ -79,31 +79,24 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 
 // show writes a line for each of the histories.
 func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, names []string) error {
-	var all []past
+	lines := [][]string{{"name", "runs", "10% by", "half by", "90% by", "last run"}}
 	for _, name := range names {
 		p, err := read(saved, name, learn.Options{})
-		if err != nil && len(names) == 1 {
+		switch {
+		case err != nil && len(names) == 1:
 			return err
-		}
-		if err != nil {
+		case err != nil:
 			remark(h.streams, err.Error())
 			continue
 		}
 		remark(h.streams, p.warnings...)
-		all = append(all, p)
+		last := "-"
+		if n := len(p.runs); n > 0 {
+			last = p.runs[n-1].End.UTC().Format("2006-01-02 15:04:05Z")
+		}
+		lines = append(lines, []string{term.Line(name), p.counts(), p.quantile(0.1), p.quantile(0.5), p.quantile(0.9), last})
 	}
-	text := func(head string, of func(past) string) column {
-		return column{head: head, text: func(i int) string { return of(all[i]) }}
-	}
-	quantile := func(head string, chance float64) column {
-		return text(head, func(p past) string { return p.quantile(chance) })
-	}
-	return l.Write(ctx, table{rows: len(all), columns: []column{
-		text("name", func(p past) string { return term.Line(p.name) }),
-		text("runs", past.counts),
-		quantile("10% by", 0.1), quantile("half by", 0.5), quantile("90% by", 0.9),
-		text("last run", past.last),
-	}}.String())
+	return l.Write(ctx, aligned(lines))
 }
 
 // counts returns how many runs came to what: "4 success, 1 timeout".
@@ -119,13 +112,6 @@ func (p past) counts() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (p past) last() string {
-	if len(p.runs) == 0 {
-		return "-"
-	}
-	return p.runs[len(p.runs)-1].End.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // quantile returns how long the next run takes at most, with some chance.

@@ -85,14 +85,12 @@ func (f *Learning) store(l *argv.Line) (store.History, error) {
 
 // A past is the past runs of an operation.
 type past struct {
-	name     string
 	runs     []store.Record // also those that were not seen to end
 	model    *learn.Model   // nil without a run that finished
 	warnings []string       // about skipped lines
 }
 
 func read(saved store.History, name string, o learn.Options) (p past, err error) {
-	p.name = name
 	p.runs, p.warnings, err = saved.Read(name)
 	p.model, _ = learn.Fit(store.Runs(p.runs), o)
 	return p, err
@@ -111,7 +109,7 @@ func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model,
 	}
 	remark(s, past.warnings...)
 	if past.model == nil && l.Typed("learn") != nil {
-		return nil, unknown(saved, past.name)
+		return nil, unknown(saved, f.Learn)
 	}
 	return past.model, nil
 }

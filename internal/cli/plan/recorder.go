@@ -31,11 +31,10 @@ type Recorder struct {
 	run      *store.Record   // which has ended; nil if there is nothing to remember
 }
 
-// A Compiler compiles the expression of a flag.
-type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
-
-// Recorder reads the past runs of an operation or, if isList, of a list.
-func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool, compile Compiler) (*Recorder, error) {
+// Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
+// expression of a flag.
+func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
+	compile func(l *argv.Line, flag string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, age: f.Age}
 	if isList {
 		r.list = new(listCompletion)

@@ -46,11 +46,16 @@ func (t table) in(format string) string {
 	return t.String()
 }
 
-// String formats the table for a terminal, with columns right-aligned.
+// String formats the table for a terminal.
 func (t table) String() string {
+	return aligned(t.cells(func(c column) string { return c.head }, column.forPeople))
+}
+
+// aligned returns lines of cells in columns, which are right-aligned.
+func aligned(lines [][]string) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, cells := range t.cells(func(c column) string { return c.head }, column.forPeople) {
+	for _, cells := range lines {
 		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
 	}
 	w.Flush()
