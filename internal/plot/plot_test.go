@@ -94,13 +94,13 @@ func TestScreen(t *testing.T) {
 	s := &term.Streams{OutIsTerminal: true, OutWidth: func() int { return 44 }, Unicode: true}
 	p := plot.Plot{
 		Title: "two", X: plot.Axis{Name: "n"}, Y: plot.Axis{Name: "time", Seconds: true},
-		Series: []plot.Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0)},
+		Series: []plot.Series{line("a", 1, 2, 3, math.Pi), line("b", 4, 4, 2, 0), {Name: "empty"}},
 	}
 	have := plot.Screen(s, p, plot.Plot{})
 	if lines := strings.Split(have, "\n"); len(lines) != 19 || lines[1] != "two" {
 		t.Errorf("%d lines:\n%s", len(lines), have)
 	}
-	for _, want := range []string{"   4s ┤       ooooooooo", " 0s ┤ ", "└┬──────", "time by n   * a   o b"} {
+	for _, want := range []string{"   4s ┤       ooooooooo", " 0s ┤ ", "└┬──────", "time by n   * a   o b   + empty"} {
 		if !strings.Contains(have, want) {
 			t.Errorf("no %q in\n%s", want, have)
 		}

@@ -75,7 +75,7 @@ func (s Series) heights(x, y scale, columns int) []float64 {
 		for i+1 < len(s.Points) && s.Points[i+1].X < at {
 			i++
 		}
-		if i+1 == len(s.Points) || at < s.Points[i].X {
+		if i+1 >= len(s.Points) || at < s.Points[i].X {
 			continue
 		}
 		from, to := s.Points[i], s.Points[i+1]
