@@ -45,10 +45,10 @@ func ExampleScheduleFunc() {
 		if s.Elapsed < 10*time.Second {
 			return 5 * time.Second
 		}
-		return 30 * time.Second
+		return 30*time.Second - time.Duration(s.N)*10*time.Second
 	})
-	show(pace, nil, 4)
-	// Output: [5s 5s 30s 30s]
+	show(pace, nil, 5)
+	// Output: [5s 5s 10s 0s 0s]
 }
 
 func ExampleFull() {

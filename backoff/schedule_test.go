@@ -92,14 +92,6 @@ func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 	}
 }
 
-func TestScheduleFunc(t *testing.T) {
-	t.Parallel()
-	falling := ScheduleFunc(func(step Step, _ *rand.Rand) time.Duration {
-		return 2*s - time.Duration(step.N)*s - step.Previous/2
-	})
-	checkWaits(t, falling, times(ms, 2000, 0, 0, 0))
-}
-
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ a, b, want time.Duration }{

@@ -140,3 +140,16 @@ func TestLaw_cost(t *testing.T) {
 		}
 	}
 }
+
+// Runs that had all ended by their first attempts may have taken any time before: the past tells
+// nothing of them any more, and attempts come sooner and sooner.
+func TestLaw_endedByTheFirst(t *testing.T) {
+	t.Parallel()
+	past := known(around(1, 20, 60, 0.1)...)
+	for range 10 {
+		past = append(past, learn.Run{Hi: ages(fit(t, past, learn.Options{}), 1)[0]})
+	}
+	if first := ages(fit(t, past, learn.Options{}), 1)[0]; first > 2*time.Second {
+		t.Errorf("the first attempt is at %v, want within 2s of runs that took a minute", first)
+	}
+}

@@ -36,15 +36,13 @@ func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error
 	return rows, n, nil
 }
 
-// drawn returns the schedule of one run of s, whose waits are drawn from r.
+// drawn returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
+// wait several times.
 func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
-	var previous time.Duration
 	waits := map[int]time.Duration{}
 	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
 		if _, isDrawn := waits[step.N]; !isDrawn {
-			step.Previous = previous
-			previous = s.Wait(step, r)
-			waits[step.N] = previous
+			waits[step.N] = s.Wait(step, r)
 		}
 		return waits[step.N]
 	})
