@@ -29,21 +29,6 @@ func ExampleExponential() {
 	// [1s 1.1s 1.21s 1.331s]
 }
 
-func ExampleFixed() {
-	show(backoff.Fixed(5*time.Second), nil, 4)
-	// Output: [5s 5s 5s 5s]
-}
-
-func ExampleLinear() {
-	show(backoff.Linear{Base: time.Second}, nil, 5)
-	// Output: [1s 2s 3s 4s 5s]
-}
-
-func ExampleFibonacci() {
-	show(backoff.Fibonacci{Base: time.Second}, nil, 8)
-	// Output: [1s 1s 2s 3s 5s 8s 13s 21s]
-}
-
 func ExamplePolynomial() {
 	show(backoff.Polynomial{Base: time.Second}, nil, 5)
 	// Output: [3s 18s 1m23s 4m18s 10m27s]
@@ -54,22 +39,16 @@ func ExampleCap() {
 	// Output: [2s 4s 8s 16s 32s 1m4s 1m40s 1m40s]
 }
 
-func ExampleMax() {
-	atLeast := backoff.Max(backoff.Fixed(time.Second), backoff.Exponential{})
-	show(atLeast, nil, 6)
-	// Output: [1s 1s 1s 1s 1.6s 3.2s]
-}
-
 // The documentation of an API may ask for a pace that changes with time.
 func ExampleScheduleFunc() {
 	pace := backoff.ScheduleFunc(func(s backoff.Step, _ *rand.Rand) time.Duration {
 		if s.Elapsed < 10*time.Second {
 			return 5 * time.Second
 		}
-		return 30 * time.Second
+		return 30*time.Second - time.Duration(s.N)*10*time.Second
 	})
-	show(pace, nil, 4)
-	// Output: [5s 5s 30s 30s]
+	show(pace, nil, 5)
+	// Output: [5s 5s 10s 0s 0s]
 }
 
 func ExampleFull() {

@@ -3,8 +3,6 @@ package backoff
 import (
 	"iter"
 	"math/rand/v2"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -94,22 +92,6 @@ func TestThrottled_keepsTheBoundUnderAJitter(t *testing.T) {
 	}
 }
 
-func TestThrottled_ofNothing(t *testing.T) {
-	t.Parallel()
-	want := Throttled(Exponential{}).Wait(Step{N: 2}, random(1))
-	if got := Throttled(nil).Wait(Step{N: 2}, random(1)); got != want {
-		t.Errorf("waits %v, want that of Exponential{}, %v", got, want)
-	}
-}
-
-func TestScheduleFunc(t *testing.T) {
-	t.Parallel()
-	falling := ScheduleFunc(func(step Step, _ *rand.Rand) time.Duration {
-		return 2*s - time.Duration(step.N)*s - step.Previous/2
-	})
-	checkWaits(t, falling, times(ms, 2000, 0, 0, 0))
-}
-
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ a, b, want time.Duration }{
@@ -140,19 +122,5 @@ func TestWaits_rangingTwiceRestarts(t *testing.T) {
 		if first := take(1, jittered)[0]; first > 100*ms {
 			t.Fatalf("a walk starts with %v, want at most 100ms", first)
 		}
-	}
-}
-
-func TestImports(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no Go here")
-	}
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatalf("list imports: %v", err)
-	}
-	if got, want := strings.TrimSpace(string(out)), "github.com/pollcli/poll/backoff"; got != want {
-		t.Errorf("depends on %q outside of the standard library, want none but itself", got)
 	}
 }

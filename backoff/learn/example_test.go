@@ -32,16 +32,3 @@ func ExampleFit() {
 	// attempt at 5m54s: done with chance 87%
 	// attempt at 6m34s: done with chance 92%
 }
-
-// A fleet that waits for the same build spreads its attempts.
-func ExampleModel_Spread() {
-	model, err := learn.Fit([]learn.Run{{Lo: time.Minute, Hi: time.Minute}}, learn.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for row := range (backoff.Table{Schedule: model.Spread(0.5), Attempts: 1}).Rows() {
-		fmt.Println("first attempt after", row.Min.Round(time.Second), "to", row.Max.Round(time.Second))
-	}
-	// Output: first attempt after 20s to 29s
-}

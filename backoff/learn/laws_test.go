@@ -101,8 +101,11 @@ func TestLaw_unfinished(t *testing.T) {
 	}
 }
 
-func TestFitUnfinishedAlone(t *testing.T) {
+func TestFit_nothingFinished(t *testing.T) {
 	t.Parallel()
+	if _, err := learn.Fit(nil, learn.Options{}); err != learn.ErrNoRuns {
+		t.Errorf("no runs: %v, want ErrNoRuns", err)
+	}
 	given := []learn.Run{{Lo: time.Minute, Unfinished: true}}
 	if _, err := learn.Fit(given, learn.Options{}); err != learn.ErrNoRuns {
 		t.Errorf("a run that was given up: %v, want ErrNoRuns", err)
@@ -114,25 +117,6 @@ func TestFitUnfinishedAlone(t *testing.T) {
 	}
 	if m := fit(t, past, learn.Options{}); m.Runs() != 40 {
 		t.Errorf("learned from %d runs, want 40", m.Runs())
-	}
-}
-
-// No wait is longer than the cap, whatever is known.
-
-func TestLaw_cap(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(20) {
-		runs := brackets(seed, 1+int(seed)*3, 100)
-		for _, most := range []time.Duration{time.Second, 30 * time.Second, time.Hour} {
-			m := fit(t, runs, learn.Options{MaxWait: most})
-			var last time.Duration
-			for _, age := range ages(m, 50) {
-				if age-last > most {
-					t.Fatalf("seed %d: attempts at %v and %v, at most %v apart", seed, last, age, most)
-				}
-				last = age
-			}
-		}
 	}
 }
 
@@ -154,5 +138,18 @@ func TestLaw_cost(t *testing.T) {
 			}
 			previous = n
 		}
+	}
+}
+
+// Runs that had all ended by their first attempts may have taken any time before: the past tells
+// nothing of them any more, and attempts come sooner and sooner.
+func TestLaw_endedByTheFirst(t *testing.T) {
+	t.Parallel()
+	past := known(around(1, 20, 60, 0.1)...)
+	for range 10 {
+		past = append(past, learn.Run{Hi: ages(fit(t, past, learn.Options{}), 1)[0]})
+	}
+	if first := ages(fit(t, past, learn.Options{}), 1)[0]; first > 2*time.Second {
+		t.Errorf("the first attempt is at %v, want within 2s of runs that took a minute", first)
 	}
 }

@@ -48,19 +48,18 @@ func by(results []Result) map[int]map[string]Result {
 }
 
 // Without jitter all clients collide again each time: the last of n is turned
-// away n-1 times, after base * (2^(n-1) - 1) in all. With the published 8 to 12
-// ms the first service outlasts the first wait in half of the trials.
+// away n-1 times, after base * (2^(n-1) - 1) in all.
 func TestQueue_exponentialLaws(t *testing.T) {
 	t.Parallel()
 	c := Defaults(ModelQueue)
-	c.Algorithms = published(ModelQueue, "exponential")
+	c.Algorithms = []Algorithm{{Name: "exponential"}} // of 100 ms
 	c.ServiceMin, c.ServiceMax = 8*time.Millisecond, 8*time.Millisecond
 	c.Trials = 1
-	c.Clients = []int{1, 2, 5, 10, 12, 14, 15, 20, 40}
+	c.Clients = []int{1, 2, 5, 10, 12, 14, 15, 20, 30}
 	for _, got := range run(t, c) {
 		n := got.Clients
 		turnedAway := float64(n * (n - 1) / 2)
-		time := 10*(math.Pow(2, float64(n-1))-1) + 8
+		time := 100*(math.Pow(2, float64(n-1))-1) + 8
 		want := Result{
 			Model: ModelQueue, Algorithm: "exponential", Clients: n, Trials: 1,
 			Time: time, TimeP95: time,
@@ -101,16 +100,6 @@ func TestQueue_orderOfTheJitters(t *testing.T) {
 	}
 	if full := before["full"]; full.Clients != 250 {
 		t.Errorf("the last result is of %d clients, want 250", full.Clients)
-	}
-}
-
-func TestQueue_fullJitterOf100(t *testing.T) {
-	t.Parallel()
-	c := Defaults(ModelQueue)
-	c.Algorithms, c.Clients, c.Trials = published(ModelQueue, "full"), []int{100}, 300
-	got := run(t, c)[0]
-	if off(got.Time, 5000) > 0.05 || off(got.TurnedAway, 670) > 0.03 {
-		t.Errorf("time %.0f ms, turned away %.0f, want about 5000 and 670", got.Time, got.TurnedAway)
 	}
 }
 
@@ -156,27 +145,19 @@ func TestOCC_published(t *testing.T) {
 	c := Defaults(ModelOCC)
 	c.Clients = []int{10, 50, 100, 190}
 	for _, got := range run(t, c) {
-		want := published[got.Clients][got.Algorithm]
-		checkOCC(t, got, want.time, want.calls)
-	}
-}
-
-// checkOCC compares with means of another simulation of the same model.
-func checkOCC(t *testing.T, got Result, time, calls float64) {
-	t.Helper()
-	tolerance := 0.06
-	switch {
-	case got.Algorithm == "exponential":
-		tolerance = 0.3
-	case got.Clients <= 30:
-		tolerance = 0.1
-	}
-	if off(got.Time, time) > tolerance || off(got.Calls, calls) > tolerance {
-		t.Errorf("%s, %d clients: %.0f ms and %.1f calls, want %.0f and %.1f within %.0f%%",
-			got.Algorithm, got.Clients, got.Time, got.Calls, time, calls, 100*tolerance)
-	}
-	if got.TurnedAway != got.Calls-float64(got.Clients) && off(got.TurnedAway, got.Calls-float64(got.Clients)) > 1e-9 {
-		t.Errorf("%s, %d clients: %g calls and %g turned away", got.Algorithm, got.Clients, got.Calls, got.TurnedAway)
+		want, tolerance := published[got.Clients][got.Algorithm], 0.06
+		switch {
+		case got.Algorithm == "exponential":
+			tolerance = 0.3
+		case got.Clients == 10:
+			tolerance = 0.1
+		}
+		if off(got.Time, want.time) > tolerance || off(got.Calls, want.calls) > tolerance {
+			t.Errorf("have %+v, want %+v within %.0f%%", got, want, 100*tolerance)
+		}
+		if away := got.Calls - float64(got.Clients); off(got.TurnedAway, away) > 1e-9 {
+			t.Errorf("%+v: %g are turned away", got, away)
+		}
 	}
 }
 
@@ -234,18 +215,6 @@ func TestRun_steps(t *testing.T) {
 	}
 }
 
-// Without a schedule an algorithm is Exponential{}.
-func TestRun_noSchedule(t *testing.T) {
-	t.Parallel()
-	c := Defaults(ModelQueue)
-	c.Clients, c.Trials = []int{5}, 3
-	c.Algorithms = []Algorithm{{Name: "default"}, {Name: "default", Schedule: backoff.Exponential{}}}
-	got := run(t, c)
-	if diff := cmp.Diff(got[1], got[0]); diff != "" {
-		t.Errorf("(-exponential +nil):\n%s", diff)
-	}
-}
-
 func TestRun_canceled(t *testing.T) {
 	t.Parallel()
 	why := errors.New("enough")
@@ -271,13 +240,6 @@ func TestRun_canceledWithinATrial(t *testing.T) {
 	c.ServiceMin, c.ServiceMax = time.Hour, time.Hour
 	if _, err := Run(ctx, c); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)
-	}
-}
-
-func TestRun_invalid(t *testing.T) {
-	t.Parallel()
-	if results, err := Run(t.Context(), Config{}); err == nil {
-		t.Errorf("results %v, want an error", results)
 	}
 }
 

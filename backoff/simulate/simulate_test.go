@@ -2,8 +2,6 @@ package simulate
 
 import (
 	"errors"
-	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,20 +50,5 @@ func TestConfig_validate(t *testing.T) {
 				t.Errorf("error %v, want %s", err, tt.want)
 			}
 		})
-	}
-}
-
-func TestImports(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no Go here")
-	}
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
-	if err != nil {
-		t.Fatalf("list imports: %v", err)
-	}
-	const want = "github.com/pollcli/poll/backoff github.com/pollcli/poll/backoff/simulate"
-	if got := strings.Join(strings.Fields(string(out)), " "); got != want {
-		t.Errorf("depends on %q outside of the standard library, want %q", got, want)
 	}
 }

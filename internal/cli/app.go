@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
@@ -51,7 +50,7 @@ func (w World) subcommands() []argv.Constructor {
 		{Name: "man", New: w.manCommand},
 		{Name: "completion", New: w.completionCommand},
 		{Name: "version", New: versionCommand},
-		{Name: "history", New: func() *argv.Command { return interruptible(learning.HistoryCommand(w.Streams)) }},
+		{Name: "history", New: func() *argv.Command { return interruptible(plan.HistoryCommand(w.Streams)) }},
 		{Name: "schedule", New: func() *argv.Command { return interruptible(plan.ScheduleCommand(w.Streams)) }},
 		{Name: "tune", New: plan.TuneCommand},
 		{Name: "simulate", New: func() *argv.Command { return plan.SimulateCommand(w.Streams) }},

@@ -23,16 +23,13 @@ var floors = []struct {
 	below []string
 }{
 	{"", []string{"internal/cli", "internal/ui/term"}},
-	{"internal/cli", []string{"internal/cli/plan", "internal/cli/learning", "internal/targets", "internal/argv", "docs", "internal/ui/table", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff", "internal/schedule"}},
-	{"internal/cli/plan", []string{"internal/schedule", "internal/cli/learning", "internal/argv", "internal/ui/table", "internal/plot", "internal/system", "internal/ui/term", leaf, "backoff", "backoff/learn", "backoff/simulate"}},
-	{"internal/cli/learning", []string{"internal/schedule", "internal/argv", "internal/ui/table", "internal/store", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn"}},
+	{"internal/cli", []string{"internal/cli/plan", "internal/targets", "internal/argv", "docs", "internal/ui", "internal/store", "internal/system", "internal/ui/term", "poll/fleet", "poll", leaf, "status", "status/expr", "backoff"}},
+	{"internal/cli/plan", []string{"internal/argv", "internal/plot", "internal/store", "internal/system", "internal/ui/term", leaf, "poll", "status", "status/expr", "backoff", "backoff/learn", "backoff/simulate"}},
 	{"internal/targets", []string{leaf}},
-	{"internal/ui/table", []string{leaf}},
 	{"docs", nil},
 	{"internal/ui", []string{"internal/ui/term", leaf, "poll", "status", "status/expr"}},
 	{"internal/plot", []string{"internal/ui/term", leaf}},
 	{"internal/ui/term", nil},
-	{"internal/schedule", []string{"internal/argv", "backoff"}},
 	{"internal/argv", []string{leaf}},
 	{"internal/store", []string{"internal/system", "poll", "backoff/learn"}},
 	{"internal/system", nil},

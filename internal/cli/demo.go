@@ -2,11 +2,9 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -30,56 +28,38 @@ const demoCondition = `.state == "done"`
 
 // demo waits for a job of its own API as for any other. Variables are for other waits.
 func demo(ctx context.Context, world World) error {
-	job, stop, err := startJob()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return fmt.Errorf("start the demo's API: %w", err)
 	}
-	defer stop()
+	server := &http.Server{Handler: demoJob(), ReadHeaderTimeout: 5 * time.Second}
+	go server.Serve(listener)
+	defer server.Close()
+	job := "http://" + listener.Addr().String() + "/jobs/42"
 	fmt.Fprintf(world.Streams.Err, "$ poll --until '%s' %s\n", demoCondition, job)
 	world.Args = []string{"--timeout", "15s", "--until", demoCondition, job}
-	lookup := world.Lookup
-	world.Environ, world.Lookup = nil, func(name string) (string, bool) {
-		if strings.HasPrefix(name, "POLL_") {
-			return "", false
-		}
-		return lookup(name)
-	}
+	world.Environ, world.Lookup = nil, func(string) (string, bool) { return "", false }
 	_, err = world.run(ctx, newSpec(), world.wait)
 	return err
 }
 
-// startJob starts the API, with a job, on a free port of the loopback interface,
-// and returns the job's URL.
-func startJob() (url string, stop func(), err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("start the demo's API: %w", err)
+// demoJob returns the API of a job, which changes with each request: it is queued twice, running
+// twice, then comes a rate limit, then it is done.
+func demoJob() http.Handler {
+	answers := []string{
+		`{"id":42,"state":"queued"}`, `{"id":42,"state":"queued"}`,
+		`{"id":42,"progress":40,"state":"running"}`, `{"id":42,"progress":80,"state":"running"}`,
+		`{"error":"rate limit exceeded"}`,
+		`{"id":42,"result":"it was worth the wait","state":"done"}`,
 	}
-	var job demoJob
-	mux := http.NewServeMux()
-	mux.Handle("GET /jobs/42", &job)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	go server.Serve(listener)
-	return "http://" + listener.Addr().String() + "/jobs/42", func() { server.Close() }, nil
-}
-
-// A demoJob changes with each request: it is queued twice, running twice, then
-// comes a rate limit, then it is done.
-type demoJob struct{ looks atomic.Int64 }
-
-func (j *demoJob) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	code, state := http.StatusOK, map[string]any{"id": 42, "state": "queued"}
-	switch look := j.looks.Add(1); {
-	case look <= 2:
-	case look <= 4:
-		state["state"], state["progress"] = "running", 40*(look-2)
-	case look == 5:
-		w.Header().Set("Retry-After", "1")
-		code, state = http.StatusTooManyRequests, map[string]any{"error": "rate limit exceeded"}
-	default:
-		state["state"], state["result"] = "done", "it was worth the wait"
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	json.NewEncoder(w).Encode(state)
+	var looks atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		look := int(looks.Add(1))
+		w.Header().Set("Content-Type", "application/json")
+		if look == 5 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		fmt.Fprintln(w, answers[min(look, len(answers))-1])
+	})
 }

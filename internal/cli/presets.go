@@ -41,7 +41,7 @@ func namesOf(p status.Preset) []string { return append([]string{p.Name}, p.Alias
 
 func showPresets(ctx context.Context, l *argv.Line) error {
 	if len(l.Operands) == 0 {
-		return l.Write(ctx, presetList(status.Presets()))
+		return l.Write(ctx, presetList())
 	}
 	preset, ok := status.LookupPreset(l.Operands[0])
 	if !ok {
@@ -50,10 +50,10 @@ func showPresets(ctx context.Context, l *argv.Line) error {
 	return l.Write(ctx, explainPreset(preset))
 }
 
-func presetList(presets []status.Preset) string {
+func presetList() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, p := range presets {
+	for _, p := range status.Presets() {
 		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.API)
 		for _, alias := range p.Aliases {
 			fmt.Fprintf(w, "%s\tthe same as %s\n", alias, p.Name)

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/cli/plan"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -31,8 +29,8 @@ type Spec struct {
 	ErrorThreshold                          int
 
 	// waits
-	Waits    schedule.Flags
-	Learning learning.Flags
+	Waits    plan.Waits
+	Learning plan.Learning
 
 	// limits
 	Timeout, TargetTimeout time.Duration // 0 for none
@@ -251,7 +249,7 @@ func (s *Spec) output() argv.Flags {
 }
 
 func waitConflicts() []argv.Conflict {
-	return slices.Concat(schedule.Conflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
+	return slices.Concat(plan.WaitConflicts(), argv.Conflicting("quiet", "verbose", "show-stderr"), []argv.Conflict{
 		{Flag: "any", Other: "at-least"}, {Flag: "any", Other: "all"}, {Flag: "at-least", Other: "all"},
 		{Flag: "quiet", Other: "progress", Unless: "none"},
 		{Flag: "show-stderr", Other: "progress", Only: "json"},

@@ -10,8 +10,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
-	"github.com/pollcli/poll/internal/schedule"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/targets"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
@@ -21,11 +20,10 @@ import (
 // A target is one operation to wait for, as the command line or an entry of a file says.
 type target struct {
 	kind   status.Kind
-	name   string      // that its user gives it, "" for none
-	spec   *Spec       // its settings
-	poller poll.Poller // without the limits of the whole
-	config schedule.Config
-	learns *learning.Recorder // nil without --learn
+	name   string         // that its user gives it, "" for none
+	spec   *Spec          // its settings
+	poller poll.Poller    // without the limits of the whole
+	learns *plan.Recorder // nil without --learn
 }
 
 // A reader reads targets: the one that the operands name, or several, the entries of a file
@@ -270,12 +268,8 @@ func (r *reader) checkProgram(t *target) error {
 
 // readSchedule reads the waits, and the limits of attempts.
 func (r *reader) readSchedule(t *target) error {
-	t.config = r.Waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
-	if err := t.config.Check(r.Line); err != nil {
-		return err
-	}
 	p := &t.poller
-	p.Schedule, p.Throttled = t.config.Schedules()
+	p.Schedule, p.Throttled = r.Waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Schedules()
 	p.Immediate, p.InitialDelay, p.Rand = r.Waits.AtOnce(), r.Waits.InitialDelay, r.Waits.Rand()
 	if t.kind != status.KindCommand {
 		p.AttemptTimeout = 30 * time.Second
@@ -309,15 +303,14 @@ func (r *reader) learn(t *target, e *targets.Entry) error {
 		item := strings.NewReplacer("/", "-", `\`, "-").Replace(cmp.Or(e.Item, t.poller.Target))
 		r.Assign(f, strings.ReplaceAll(name, "{}", item), f.Origin(), argv.Entry)
 	}
-	options := r.Learning.Options(&r.Waits, t.config)
-	own, err := r.Learning.Recorder(r.Line, options, r.list != nil, compileValue)
+	own, err := r.Learning.Recorder(r.Line, r.Waits, r.list != nil, compileValue)
 	if err := r.ErrOr(err); err != nil {
 		return err
 	}
 	if t.learns = own; own.Model != nil {
 		p := &t.poller
 		p.Resend = p.Schedule
-		p.Schedule, p.Throttled = learning.Schedules(own.Model, options, t.config.Jitter, p.Throttled)
+		p.Schedule, p.Throttled = r.Waits.Learned(own.Model, p.Throttled)
 	}
 	return nil
 }

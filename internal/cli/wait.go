@@ -11,7 +11,7 @@ import (
 
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
+	"github.com/pollcli/poll/internal/cli/plan"
 	"github.com/pollcli/poll/internal/system"
 	"github.com/pollcli/poll/internal/ui"
 	"github.com/pollcli/poll/poll"
@@ -115,13 +115,13 @@ func (w World) wait(ctx context.Context, s *Spec) error {
 type wait struct {
 	spec    *Spec
 	world   World
-	group   *poll.Group                // nil for a single wait
-	isList  bool                       // the targets are elements of an answer
-	targets []*target                  // until a group has them
-	learns  map[int]*learning.Recorder // of targets by number; 0 is a single wait, or a list
-	jobs    *jobs                      // nil without --joblog
-	share   *fleet.Fleet               // nil without --share
-	advice  string                     // about a program that cannot be run
+	group   *poll.Group            // nil for a single wait
+	isList  bool                   // the targets are elements of an answer
+	targets []*target              // until a group has them
+	learns  map[int]*plan.Recorder // of targets by number; 0 is a single wait, or a list
+	jobs    *jobs                  // nil without --joblog
+	share   *fleet.Fleet           // nil without --share
+	advice  string                 // about a program that cannot be run
 
 	report   ui.Config
 	output   ui.Output
@@ -134,7 +134,7 @@ type wait struct {
 }
 
 func newWait(s *Spec, world World) *wait {
-	return &wait{spec: s, world: world, learns: make(map[int]*learning.Recorder), codes: make(map[poll.Ending]ExitCode)}
+	return &wait{spec: s, world: world, learns: make(map[int]*plan.Recorder), codes: make(map[poll.Ending]ExitCode)}
 }
 
 // deadline returns when the time for everything is over: in centuries if there is

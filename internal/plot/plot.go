@@ -31,8 +31,13 @@ type Series struct {
 // A Point is one value of a series.
 type Point struct{ X, Y float64 }
 
-// text formats a value of the axis.
+// text formats a value of the axis: with two digits below 10, and else as a whole number.
 func (a Axis) text(v float64) string {
+	if v < 10 {
+		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
+	} else {
+		v = math.Round(v)
+	}
 	if !a.Seconds {
 		return strconv.FormatFloat(v, 'g', 6, 64)
 	}
@@ -52,21 +57,25 @@ type scale struct {
 	low, high float64
 }
 
-// scales returns the scales that hold all points, and false without a point. Linear scales
-// include 0. The y axis is logarithmic if a linear one would hide a series.
-func (p Plot) scales() (x, y scale, ok bool) {
-	x, y = scale{Axis: p.X}, scale{Axis: p.Y, log: p.needsLog()}
-	least := math.Inf(1)
+// scales returns the scales that hold all points. Linear scales include 0. The y axis is
+// logarithmic if the series end so far apart that a linear one hides one.
+func (p Plot) scales() (x, y scale) {
+	const far = 300
+	x, y = scale{Axis: p.X}, scale{Axis: p.Y}
+	least, leastEnd, mostEnd := math.Inf(1), math.Inf(1), 0.0
 	for _, s := range p.Series {
+		end := 0.0
 		for _, point := range s.Points {
-			x.high, y.high = max(x.high, point.X), max(y.high, point.Y)
+			x.high, y.high, end = max(x.high, point.X), max(y.high, point.Y), point.Y
 			if point.Y > 0 {
 				least = min(least, point.Y)
 			}
-			ok = true
+		}
+		if end > 0 {
+			leastEnd, mostEnd = min(leastEnd, end), max(mostEnd, end)
 		}
 	}
-	if y.log {
+	if y.log = mostEnd > far*leastEnd; y.log {
 		y.low, y.high = math.Floor(math.Log10(least)), math.Ceil(math.Log10(y.high))
 	}
 	for _, s := range []*scale{&x, &y} {
@@ -74,19 +83,7 @@ func (p Plot) scales() (x, y scale, ok bool) {
 			s.high = s.low + 1
 		}
 	}
-	return x, y, ok
-}
-
-// needsLog reports whether the series end so far apart that a linear axis hides one.
-func (p Plot) needsLog() bool {
-	const much = 300
-	least, most := math.Inf(1), 0.0
-	for _, s := range p.Series {
-		if n := len(s.Points); n > 0 && s.Points[n-1].Y > 0 {
-			least, most = min(least, s.Points[n-1].Y), max(most, s.Points[n-1].Y)
-		}
-	}
-	return most > much*least
+	return x, y
 }
 
 // position returns the place of v, which is below 0 if v has none.

@@ -13,30 +13,22 @@ const (
 	top, bottom            = 50, 490
 	legendLine, legendStep = 30, 24
 
-	mostDots   = 40   // more of them merge
-	mostPoints = 1000 // more of them cannot be seen
+	mostDots = 40 // more of them merge
 )
 
-// SVG returns the plots as one SVG image, one below the other. Plots without a point are
-// left out.
+// SVG returns the plots as one SVG image, one below the other.
 func SVG(plots ...Plot) []byte {
-	var body picture
-	n := 0
-	for _, p := range plots {
-		if x, y, ok := p.scales(); ok {
-			body.printf("<g transform=\"translate(0,%d)\">\n", n*height)
-			body.draw(p, x, y)
-			body.printf("</g>\n")
-			n++
-		}
+	var b picture
+	b.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d"`, width, len(plots)*height)
+	b.printf(" font-family=\"sans-serif\" font-size=\"14\" fill=\"#333\">\n")
+	b.printf("<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n")
+	for i, p := range plots {
+		b.printf("<g transform=\"translate(0,%d)\">\n", i*height)
+		b.draw(p)
+		b.printf("</g>\n")
 	}
-	var image picture
-	image.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d"`, width, max(1, n)*height)
-	image.printf(" font-family=\"sans-serif\" font-size=\"14\" fill=\"#333\">\n")
-	image.printf("<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n")
-	image.Write(body.Bytes())
-	image.printf("</svg>\n")
-	return image.Bytes()
+	b.printf("</svg>\n")
+	return b.Bytes()
 }
 
 // A picture is an SVG in the making.
@@ -55,8 +47,9 @@ func (b *picture) line(x1, y1, x2, y2 float64, color string, wide int) {
 	b.printf("<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%d\"/>\n", x1, y1, x2, y2, color, wide)
 }
 
-func (b *picture) draw(p Plot, x, y scale) {
+func (b *picture) draw(p Plot) {
 	const middle = (left + right) / 2
+	x, y := p.scales()
 	b.text(middle, top-20, p.Title, `font-size="16" text-anchor="middle"`)
 	b.axes(x, y)
 	b.text(middle, bottom+45, p.X.Name, `text-anchor="middle"`)
@@ -92,15 +85,13 @@ func downOf(y scale, v float64) float64   { return bottom - y.position(v)*(botto
 
 // series writes the line of a series, with dots if they are few.
 func (b *picture) series(s Series, x, y scale, color string) {
-	every := 1 + len(s.Points)/mostPoints
 	var dots picture
 	b.printf(`<polyline fill="none" stroke="%s" stroke-width="2" points="`, color)
-	for i, p := range s.Points {
-		if y.position(p.Y) < 0 || i%every != 0 && i != len(s.Points)-1 {
-			continue
+	for _, p := range s.Points {
+		if y.position(p.Y) >= 0 {
+			b.printf("%.1f,%.1f ", acrossOf(x, p.X), downOf(y, p.Y))
+			dots.printf("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", acrossOf(x, p.X), downOf(y, p.Y), color)
 		}
-		b.printf("%.1f,%.1f ", acrossOf(x, p.X), downOf(y, p.Y))
-		dots.printf("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", acrossOf(x, p.X), downOf(y, p.Y), color)
 	}
 	b.printf("\"/>\n")
 	if len(s.Points) <= mostDots {

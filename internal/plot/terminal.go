@@ -2,7 +2,7 @@ package plot
 
 import (
 	"math"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/guptarohit/asciigraph"
@@ -36,10 +36,10 @@ func Screen(s *term.Streams, plots ...Plot) string {
 
 // terminal returns the plot as lines of text, "" if it has no point.
 func (p Plot) terminal(columns int) string {
-	x, y, ok := p.scales()
-	if !ok {
+	if !slices.ContainsFunc(p.Series, func(s Series) bool { return len(s.Points) > 0 }) {
 		return ""
 	}
+	x, y := p.scales()
 	const rows, labels, ticks = 12, 14, 5
 	columns = max(columns-labels, 20)
 	caption := []string{p.Y.Name + " by " + p.X.Name}
@@ -54,9 +54,9 @@ func (p Plot) terminal(columns int) string {
 	}
 	options := []asciigraph.Option{
 		asciigraph.Height(rows), asciigraph.LowerBound(0), asciigraph.UpperBound(1),
-		asciigraph.YAxisValueFormatter(func(at float64) string { return y.text(twoDigits(y.value(at))) }),
+		asciigraph.YAxisValueFormatter(func(at float64) string { return y.text(y.value(at)) }),
 		asciigraph.XAxisRange(0, 1), asciigraph.XAxisTickCount(ticks),
-		asciigraph.XAxisValueFormatter(func(at float64) string { return x.text(twoDigits(x.value(at))) }),
+		asciigraph.XAxisValueFormatter(func(at float64) string { return x.text(x.value(at)) }),
 		asciigraph.Caption(strings.Join(caption, "   ")),
 	}
 	if len(lines) > 1 {
@@ -75,7 +75,7 @@ func (s Series) heights(x, y scale, columns int) []float64 {
 		for i+1 < len(s.Points) && s.Points[i+1].X < at {
 			i++
 		}
-		if i+1 == len(s.Points) || at < s.Points[i].X {
+		if i+1 >= len(s.Points) || at < s.Points[i].X {
 			continue
 		}
 		from, to := s.Points[i], s.Points[i+1]
@@ -85,13 +85,4 @@ func (s Series) heights(x, y scale, columns int) []float64 {
 		}
 	}
 	return line
-}
-
-// twoDigits rounds a number to two digits, and from 10 on to a whole one.
-func twoDigits(n float64) float64 {
-	if n >= 10 {
-		return math.Round(n)
-	}
-	n, _ = strconv.ParseFloat(strconv.FormatFloat(n, 'g', 2, 64), 64)
-	return n
 }

@@ -1,25 +1,20 @@
-// Package plan is about waits before they begin: their timetable (poll schedule), a factor
-// for a goal (poll tune), and what many pollers do to one service (poll simulate).
 package plan
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
 	"github.com/pollcli/poll/internal/system"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
+	"github.com/pollcli/poll/words"
 )
-
-// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
-const DefaultTimeout = 10 * time.Minute
 
 // An output is where a command's table and charts go.
 type output struct {
@@ -29,62 +24,76 @@ type output struct {
 }
 
 // flags returns the flags that fill o. charts says what --svg writes.
-func (o *output) flags(charts string, others ...string) argv.Flags {
-	formats := append([]string{table.Text}, others...)
+func (o *output) flags(charts string) argv.Flags {
+	formats := []string{formatText, formatCSV, formatJSON}
 	return argv.Flags{
-		{Name: "format", Value: "F", Default: table.Text, Words: formats, To: argv.Text(&o.format), Usage: "or " + strings.Join(others, ", ")},
+		{Name: "format", Value: "F", Default: formatText, Words: formats, To: argv.Text(&o.format), Usage: "or csv, json"},
 		{Name: "svg", Value: "FILE", To: argv.To(&o.svg, parseSVG), Usage: charts},
 		argv.HelpFlag(),
 	}
 }
 
+// parseSVG refuses the name of a file that cannot be written, before there is work to lose.
 func parseSVG(path string) (string, error) {
-	if path == "-" || slices.Contains([]string{".png", ".pdf"}, strings.ToLower(filepath.Ext(path))) {
+	if ext := strings.ToLower(filepath.Ext(path)); path == "-" || ext == ".png" || ext == ".pdf" {
 		return "", argv.Usagef("%s: charts are written as SVG, so the name ends in .svg", path).
 			Hint("rsvg-convert FILE.svg >FILE.png makes another picture of it")
+	}
+	if err := system.CheckFile(path); err != nil {
+		return "", argv.Usagef("%s: %w", path, err)
 	}
 	return path, nil
 }
 
-// check refuses a file for charts that cannot be written, before there is work to lose.
-func (o *output) check() error {
-	if o.svg == "" {
-		return nil
-	}
-	return o.unwritable(system.CheckFile(o.svg))
-}
-
-func (o *output) unwritable(err error) error {
-	if err != nil {
-		return fmt.Errorf("write --svg %s: %w", o.svg, err)
-	}
-	return nil
-}
-
 // An answer is the result of a command: a table, and charts.
 type answer struct {
-	table interface {
-		In(format string) (string, error)
-	}
+	table table
 	below string // the table, for people
 	plots []plot.Plot
 }
 
-// put writes the answer, unless err says why there is none.
-func (a answer) put(ctx context.Context, l *argv.Line, o *output, err error) error {
-	if err != nil {
-		return err
-	}
-	text, err := a.table.In(o.format)
-	if err != nil {
-		return err
-	}
-	if o.format == "" || o.format == table.Text {
+// put writes the answer.
+func (a answer) put(ctx context.Context, l *argv.Line, o *output) error {
+	text := a.table.in(o.format)
+	if o.format == "" || o.format == formatText {
 		text += a.below + plot.Screen(o.streams, a.plots...)
 	}
-	err = l.Write(ctx, text)
-	if o.svg != "" {
-		err = errors.Join(err, o.unwritable(system.WriteFile(o.svg, plot.SVG(a.plots...))))
+	err := l.Write(ctx, text)
+	if o.svg == "" {
+		return err
+	}
+	if bad := system.WriteFile(o.svg, plot.SVG(a.plots...)); bad != nil {
+		err = errors.Join(err, fmt.Errorf("write --svg %s: %w", o.svg, bad))
 	}
 	return err
+}
+
+// asFlag formats a duration exactly, as flags take it: "108h30m", "10m".
+func asFlag(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+// secondsText formats a duration as a number of seconds, to the millisecond unless it
+// is shorter than that.
+func secondsText(d time.Duration) string {
+	if d >= time.Millisecond && d < math.MaxInt64-time.Millisecond {
+		d = d.Round(time.Millisecond)
+	}
+	return words.Number(words.InSeconds(d))
+}
+
+// withSeconds formats a duration for people and, unless that is in seconds already,
+// adds the number of seconds: "10m (600s)".
+func withSeconds(d time.Duration) string {
+	people, number := words.Duration(d), secondsText(d)+"s"
+	if people == number || d == math.MaxInt64 {
+		return people
+	}
+	return people + " (" + number + ")"
 }

@@ -9,15 +9,14 @@ import (
 	"time"
 
 	"github.com/pollcli/poll/backoff"
-	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/cli/learning"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
+
+// DefaultTimeout is the default of --timeout. It keeps a CI job from hanging.
+const DefaultTimeout = 10 * time.Minute
 
 // ScheduleCommand returns the command that shows when attempts would come.
 func ScheduleCommand(s *term.Streams) *argv.Command {
@@ -38,10 +37,9 @@ func ScheduleCommand(s *term.Streams) *argv.Command {
 			{Line: "poll schedule --strategy polynomial --base 1s --max-wait 0 --attempts 25", About: "the table of Rails' polynomially_longer"},
 		},
 		Flags: q.flags(),
-		Conflicts: slices.Concat(schedule.Conflicts(),
-			argv.Conflicting("compare", "strategy", "interval", "overshoot", "seed", "until-time"),
-			argv.Conflicting("until-time", "seed", "svg"),
-			argv.Conflicting("compare", "learn"), argv.Conflicting("until-time", "learn")),
+		Conflicts: slices.Concat(WaitConflicts(),
+			argv.Conflicting("compare", "strategy", "interval", "overshoot", "seed", "until-time", "learn"),
+			argv.Conflicting("until-time", "seed", "svg", "learn")),
 		Run: q.run,
 	}
 }
@@ -55,54 +53,50 @@ const (
 // A scheduleQuery is what the flags of poll schedule ask for.
 type scheduleQuery struct {
 	output
-	waits    schedule.Flags
-	past     learning.Flags
+	waits    Waits
+	past     Learning
 	count    *int           // of attempts
 	timeout  *time.Duration // 0 for none
 	compared []string       // strategies
 	until    *time.Duration
 
-	config schedule.Config
-	table  backoff.Table // without its schedule
+	table backoff.Table // without its schedule
 }
 
 func (q *scheduleQuery) flags() argv.Flags {
-	offered := func() []argv.Candidate { return argv.Candidates(schedule.Strategies()...) }
+	offered := func() []argv.Candidate { return argv.Candidates(Strategies()...) }
 	waits := q.waits.Table()
-	waits.Lookup("power").Needs = "" // --compare names strategies, too
 	waits.Lookup("seed").Usage = "show the waits that poll --seed N draws, not means"
 	return slices.Concat(argv.Flags{
 		{Name: "attempts", Aliases: []string{"max-attempts"}, Value: "N", Default: "until --timeout, at most 100", To: argv.Maybe(&q.count, argv.ParseCount(0)), Usage: "show this many"},
 		{Name: "timeout", Value: "D", Default: asFlag(DefaultTimeout), To: argv.Maybe(&q.timeout, argv.ParseDuration), Usage: "show the attempts until then"},
 	}, waits, q.past.Table().Only("learn", "poll-cost", "age", "history"), argv.Flags{
-		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(schedule.Strategies()))), Usage: "show several strategies together"},
+		{Name: "compare", Value: "LIST", Offers: offered, To: argv.To(&q.compared, argv.ParseList(argv.ParseWord(Strategies()))), Usage: "show several strategies together"},
 		{Name: "until-time", Value: "D", To: argv.Maybe(&q.until, argv.ParseDuration), Usage: "attempts by then, and how late an end is seen"},
-	}, q.output.flags("write a chart", table.CSV, table.JSON, table.Markdown))
+	}, q.output.flags("write a chart"))
 }
 
 func (q *scheduleQuery) run(ctx context.Context, l *argv.Line) error {
-	q.config = q.waits.Config(backoff.DefaultBase, backoff.DefaultMaxWait)
 	q.table = backoff.Table{
 		Attempts:     *cmp.Or(q.count, new(int)),
 		Timeout:      *cmp.Or(q.timeout, new(time.Duration)),
 		Immediate:    q.waits.AtOnce(),
 		InitialDelay: q.waits.InitialDelay,
 	}
-	err := q.check()
-	var a answer
+	show := q.attempts
 	switch {
-	case err != nil:
-		return err
 	case q.compared != nil:
-		a, err = q.comparison(l)
-	case l.Typed("power") != nil && q.config.Strategy != schedule.Polynomial:
-		return argv.Usagef("--power is for --strategy polynomial")
+		show = q.comparison
 	case q.until != nil:
-		a, err = q.cover(l)
-	default:
-		a, err = q.attempts(l)
+		show = q.cover
+	case q.past.Learn != "":
+		show = q.learned
 	}
-	return a.put(ctx, l, &q.output, err)
+	a, err := show(l)
+	if err != nil {
+		return err
+	}
+	return a.put(ctx, l, &q.output)
 }
 
 // bound ends the table, unless the command line says where.
@@ -114,94 +108,90 @@ func (q *scheduleQuery) bound(attempts int, timeout time.Duration) {
 
 func (q *scheduleQuery) bounded() bool { return q.count != nil || q.timeout != nil }
 
+func (q *scheduleQuery) resolved() Waits {
+	return q.waits.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait)
+}
+
 // comparison answers with the attempts of several strategies.
-func (q *scheduleQuery) comparison(l *argv.Line) (a answer, err error) {
+func (q *scheduleQuery) comparison(*argv.Line) (a answer, err error) {
 	q.bound(defaultCompare, 0)
-	p := growth("growth of the strategies, base " + asFlag(q.config.Base))
+	a.plots = growth("growth of the strategies, base " + asFlag(q.resolved().Base))
 	var all []row
-	for _, q.config.Strategy = range q.compared {
-		rows, err := q.rows(l)
+	var names []string // of the strategies, by row
+	for _, name := range q.compared {
+		q.waits.Strategy = name
+		rows, err := q.rows(q.resolved().Schedules())
 		if err != nil {
 			return a, err
 		}
-		all = append(all, rows...)
-		p.Series = append(p.Series, series(q.config.Strategy, rows, startOf))
+		all, names = append(all, rows...), append(names, slices.Repeat([]string{name}, len(rows))...)
+		a.plots[0].Series = append(a.plots[0].Series, series(name, rows, startOf))
 	}
-	t := timetable(all)
-	strategy := table.Column[row]{Name: "strategy", Head: "strategy", Value: func(r row) any { return r.strategy }}
-	t.Columns = slices.Insert(t.Columns, 0, strategy)
-	return answer{table: t, plots: []plot.Plot{p}}, nil
+	a.table = timetable(all)
+	strategy := column{name: "strategy", head: "strategy", value: func(i int) any { return names[i] }}
+	a.table.columns = slices.Insert(a.table.columns, 0, strategy)
+	return a, nil
 }
 
 // attempts answers with the attempts of a wait.
-func (q *scheduleQuery) attempts(l *argv.Line) (a answer, err error) {
-	if q.past.Learn != "" {
-		options := q.past.Options(&q.waits, q.config)
-		m, err := q.past.Recall(l, q.streams, options)
-		if m != nil || err != nil {
-			return q.learned(l, m, options, err)
-		}
-	}
+func (q *scheduleQuery) attempts(*argv.Line) (a answer, err error) {
 	q.bound(defaultRows, DefaultTimeout)
-	rows, err := q.rows(l)
+	w := q.resolved()
+	rows, err := q.rows(w.Schedules())
 	if err != nil {
 		return a, err
 	}
-	p, name := growth("when the attempts start: "+describe(q.config)), q.config.Strategy
+	lines := []plot.Series{series(w.Strategy, rows, startOf)}
 	if jittered(rows) {
-		name = "mean"
-		p.Series = append(p.Series,
+		lines = []plot.Series{
 			series("latest", rows, func(r row) time.Duration { return r.Latest }),
-			series("earliest", rows, func(r row) time.Duration { return r.Earliest }))
+			series("earliest", rows, func(r row) time.Duration { return r.Earliest }),
+			series("mean", rows, startOf),
+		}
 	}
-	p.Series = append(p.Series, series(name, rows, startOf))
-	return answer{table: timetable(rows), below: q.totals(rows), plots: []plot.Plot{p}}, nil
+	return answer{timetable(rows), q.totals(rows), growth("when the attempts start: "+w.describe(), lines...)}, nil
 }
 
 // learned answers with the attempts of a learned schedule, and each one's chance of seeing the
 // end, provided that the run has not ended at the start.
-func (q *scheduleQuery) learned(l *argv.Line, m *learn.Model, o learn.Options, err error) (a answer, _ error) {
+func (q *scheduleQuery) learned(l *argv.Line) (a answer, err error) {
+	m, err := q.past.recall(l, q.streams, q.waits)
 	if err != nil {
 		return a, err
 	}
-	q.table.Schedule, _ = learning.Schedules(m, o, q.config.Jitter, nil)
+	if m == nil {
+		return q.attempts(l)
+	}
 	q.bound(defaultRows, max(1, m.Quantile(0.95)-m.Age(0))) // 19 of 20 runs end by then
-	rows, err := q.rows(l)
-	alive, before := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64), 0.0
-	for i := range rows {
-		r := &rows[i]
-		r.seen = 1 - (1-m.Done(m.Age(r.At)))/alive
-		r.sees, before = r.seen-before, r.seen
+	rows, err := q.rows(q.waits.Learned(m, nil))
+	alive := max(1-m.Done(m.Age(0)), math.SmallestNonzeroFloat64)
+	seen, sees := make([]float64, len(rows)), make([]float64, len(rows))
+	before := 0.0
+	for i, r := range rows {
+		seen[i] = 1 - (1-m.Done(m.Age(r.At)))/alive
+		sees[i], before = seen[i]-before, seen[i]
 	}
 	name, t := term.Line(q.past.Learn), timetable(rows)
-	t.Columns = append(t.Columns,
-		chance("sees", "sees the end", func(r row) float64 { return r.sees }),
-		chance("seen", "by then", func(r row) float64 { return r.seen }))
+	t.columns = append(t.columns, chances("sees", "sees the end", sees), chances("seen", "by then", seen))
 	return answer{
 		table: t,
 		below: fmt.Sprintf("\nlearned from %s of %s, half of which take less than %s\n",
 			words.Count(m.Runs(), "run"), name, words.Duration(m.Quantile(0.5).Round(time.Millisecond))),
-		plots: []plot.Plot{growth("the attempts of the next run of "+name, series("attempts", rows, startOf))},
+		plots: growth("the attempts of the next run of "+name, series("attempts", rows, startOf)),
 	}, err
 }
 
 // rows returns the attempts of one strategy.
-func (q *scheduleQuery) rows(l *argv.Line) (rows []row, err error) {
+func (q *scheduleQuery) rows(own, _ backoff.Schedule) (rows []row, err error) {
 	t := q.table
-	if t.Schedule == nil {
-		if err := q.config.Check(l); err != nil {
-			return nil, err
-		}
-		t.Schedule, _ = q.config.Schedules()
-	}
 	if t.Attempts == 0 && t.Timeout == 0 {
 		return nil, argv.Usagef("the table would have no end: give --attempts or --timeout")
 	}
-	attempts := t.Rows()
-	if r := q.waits.Rand(); r != nil {
-		attempts = drawn(t, r)
+	if t.Schedule = own; q.waits.Seed != nil {
+		t.Schedule = drawn(own, q.waits.Rand())
 	}
-	return collect(q.config.Strategy, attempts)
+	rows, _, err = collect(t, math.MaxInt64)
+	return rows, err
 }
 
 func (q *scheduleQuery) totals(rows []row) string {
@@ -211,13 +201,9 @@ func (q *scheduleQuery) totals(rows []row) string {
 	last := rows[len(rows)-1]
 	text := fmt.Sprintf("\n%s in %s", words.Count(len(rows), "attempt"), withSeconds(last.At))
 	if last.Earliest != last.Latest {
-		how := "on average"
-		if q.waits.Seed != nil {
-			how = "as drawn"
-		}
-		text += fmt.Sprintf(" %s, between %s and %s", how, words.Duration(last.Earliest), words.Duration(last.Latest))
+		text += fmt.Sprintf(" on average, between %s and %s", words.Duration(last.Earliest), words.Duration(last.Latest))
 	}
-	text += "\n" + describe(q.config) + "\n"
+	text += "\n" + q.resolved().describe() + "\n"
 	switch {
 	case len(rows) != q.table.Attempts:
 		text += fmt.Sprintf("poll --timeout %s looks once more, just before that\n", asFlag(q.table.Timeout))
@@ -225,4 +211,38 @@ func (q *scheduleQuery) totals(rows []row) string {
 		text += fmt.Sprintf("these are the first %d; --attempts or --timeout shows others\n", len(rows))
 	}
 	return text
+}
+
+// cover answers how closely the schedule watches the moment of --until-time: how many attempts an
+// operation costs that ends then, and how late its end is noticed.
+func (q *scheduleQuery) cover(*argv.Line) (a answer, err error) {
+	q.table.Schedule, _ = q.resolved().Schedules()
+	rows, n, err := collect(q.table, *q.until)
+	if err != nil {
+		return a, err
+	}
+	var last, next, late *time.Duration // nil for an attempt that there is not
+	if n > 0 {
+		last = &rows[n-1].At
+	}
+	if n < len(rows) {
+		next, late = &rows[n].At, &rows[n].Max
+	}
+	return answer{table: table{rows: 1, isOne: true, columns: []column{
+		moment("until_s", "by", q.until),
+		{name: "attempts", head: "attempts", value: func(int) any { return n }},
+		moment("last_at_s", "the last at", last),
+		moment("next_at_s", "the next at", next),
+		moment("longest_delay_s", "an end is seen late by at most", late),
+	}}}, nil
+}
+
+// moment returns the column of a time that there may not be.
+func moment(name, head string, at *time.Duration) column {
+	var value any
+	text := "-"
+	if at != nil {
+		value, text = words.InSeconds(*at), words.Duration(*at)
+	}
+	return column{name, head, func(int) any { return value }, func(int) string { return text }}
 }

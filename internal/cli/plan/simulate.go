@@ -4,17 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/simulate"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
@@ -38,16 +35,16 @@ func SimulateCommand(s *term.Streams) *argv.Command {
 			{Line: "poll simulate --model occ --clients $(seq -s, 10 10 190) --svg occ.svg", About: "the published sweep"},
 		},
 		Flags:     q.flags(),
-		Conflicts: schedule.Conflicts(),
+		Conflicts: WaitConflicts(),
 		Run:       q.run,
 	}
 }
 
 // A simulation is what the flags of poll simulate ask for.
 type simulation struct {
-	simulate.Config
 	output
-	waits     schedule.Flags // of the user's own, and the base and the longest wait of all
+	simulate.Config
+	waits     Waits // of the user's own, and the base and the longest wait of all
 	algorithm []string
 }
 
@@ -75,11 +72,11 @@ func (q *simulation) flags() argv.Flags {
 		{Name: "algorithm", Value: "LIST", Offers: offered, Default: allAlgorithms, To: argv.To(&q.algorithm, argv.ParseList(argv.ParseWord(names))), Usage: "such as exponential,full"},
 	}, q.waits.Table().Only(shapes()...), argv.Flags{
 		{Name: "trials", Value: "N", Default: "100", To: argv.To(&q.Trials, argv.ParseCount(1)), Usage: "simulations of each"},
-		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.Maybe(&q.waits.Base, parsePositive), Usage: "the base of algorithms"},
-		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.Maybe(&q.waits.MaxWait, argv.ParseDuration), Usage: "the longest wait"},
+		{Name: "base", Value: "D", Default: "queue 10ms, occ 5ms", To: argv.To(&q.waits.Base, parsePositive), Usage: "the base of algorithms"},
+		{Name: "max-wait", Value: "D", Default: "queue 0 = no cap, occ 2s", To: argv.To(&q.waits.MaxWait, parseCap), Usage: "the longest wait"},
 		{Name: "service", Value: "D-D", Default: "8ms-12ms", To: argv.Func(q.readService, func() {}), Usage: "queue: how long it serves a client"},
 		{Name: "seed", Value: "N", Default: "0", To: argv.To(&q.Seed, argv.ParseUint64), Usage: "changes the random numbers"},
-	}, q.output.flags("write two charts, of work and of time", table.CSV, table.JSON))
+	}, q.output.flags("write two charts, of work and of time"))
 }
 
 // readService reads a duration, or the shortest and the longest.
@@ -98,114 +95,104 @@ func (q *simulation) run(ctx context.Context, l *argv.Line) error {
 	if l.Has("service") && q.Model != simulate.ModelQueue {
 		return argv.Usagef("--service is for --model %s", simulate.ModelQueue)
 	}
-	if err := q.check(); err != nil {
-		return err
-	}
-	q.Algorithms = q.algorithms(l)
+	slices.Sort(q.Clients)
+	q.Algorithms = q.algorithms(slices.ContainsFunc(shapes(), l.Has))
 	found, err := simulate.Run(ctx, q.Config)
 	if e, ok := errors.AsType[*simulate.ParameterError](err); ok {
 		return argv.Usagef("%s: %s", l.Origin(e.Parameter), e.Problem)
 	}
+	if err != nil {
+		return err
+	}
 	a := answer{
-		table: table.Table[simulate.Result]{Columns: resultColumns(), Rows: found},
-		plots: resultPlots(q.Model, found),
+		table: resultTable(found),
+		plots: q.plots(found),
 	}
 	if slices.ContainsFunc(found, stopped) {
 		a.below = "\na trial is stopped at a wait beyond 292 years; calls and retries are those until then\n"
 	}
-	return a.put(ctx, l, &q.output, err)
+	return a.put(ctx, l, &q.output)
 }
 
-// algorithms returns those that --algorithm names, and the schedule that the other flags
-// describe; without either, all of the model.
-func (q *simulation) algorithms(l *argv.Line) (list []simulate.Algorithm) {
+// algorithms returns those that --algorithm names and, if isDescribed, the schedule that the other
+// flags describe; without either, all of the model.
+func (q *simulation) algorithms(isDescribed bool) (list []simulate.Algorithm) {
 	base, maxWait := q.Model.Published()
-	own := q.waits.Config(base, maxWait)
-	isDescribed := slices.ContainsFunc(shapes(), l.Has)
-	if q.algorithm == nil && !isDescribed {
-		q.algorithm = []string{allAlgorithms}
-	}
-	maxWait = cmp.Or(*cmp.Or(q.waits.MaxWait, &maxWait), backoff.NoCap) // own has one for a long base
-	known := simulate.ModelOCC.Algorithms(own.Base, maxWait)            // Run says why ModelQueue cannot have "none"
-	if slices.Contains(q.algorithm, allAlgorithms) {
+	own := q.waits.Resolved(base, maxWait)
+	maxWait = cmp.Or(q.waits.MaxWait, maxWait)
+	if slices.Contains(q.algorithm, allAlgorithms) || q.algorithm == nil && !isDescribed {
 		list = q.Model.Algorithms(own.Base, maxWait)
-	} else {
-		for _, name := range q.algorithm {
-			i := slices.IndexFunc(known, func(a simulate.Algorithm) bool { return a.Name == name })
-			list = append(list, known[i])
-		}
+	} else { // Run says why ModelQueue cannot have "none"
+		list = slices.DeleteFunc(simulate.ModelOCC.Algorithms(own.Base, maxWait), func(a simulate.Algorithm) bool {
+			return !slices.Contains(q.algorithm, a.Name)
+		})
 	}
 	if isDescribed {
-		a := simulate.Algorithm{Name: describe(own)}
+		a := simulate.Algorithm{Name: own.describe()}
 		a.Schedule, _ = own.Schedules()
 		list = append(list, a)
 	}
 	return list
 }
 
-// resultColumns returns the columns of a result. Times are in milliseconds.
-func resultColumns() []table.Column[simulate.Result] {
-	clients := func(r simulate.Result) any { return r.Clients }
-	return []table.Column[simulate.Result]{
-		{Name: "model", Value: func(r simulate.Result) any { return r.Model }},
-		{Head: "clients", Value: clients},
-		{Name: "algorithm", Head: "algorithm", Value: func(r simulate.Result) any { return r.Algorithm }},
-		{Name: "clients", Value: clients},
-		{Name: "trials", Value: func(r simulate.Result) any { return r.Trials }},
-		numberColumn("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
-		numberColumn("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
-		numberColumn("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
-		numberColumn("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
-	}
-}
-
-// numberColumn returns the column of a number, which is missing where it is infinite.
-func numberColumn(name, head string, of func(simulate.Result) float64) table.Column[simulate.Result] {
-	return table.Column[simulate.Result]{
-		Name: name, Value: func(r simulate.Result) any {
-			if math.IsInf(of(r), 0) {
-				return (*float64)(nil)
-			}
-			return math.Round(of(r)*1000) / 1000 // of milliseconds, so a microsecond
-		},
-		Head: head, Text: func(r simulate.Result) string {
-			if math.IsInf(of(r), 0) {
+// resultTable returns the table of some results. Times are in milliseconds.
+func resultTable(found []simulate.Result) table {
+	number := func(name, head string, of func(simulate.Result) float64) column {
+		return column{
+			name: name, value: func(i int) any {
+				if n := of(found[i]); !math.IsInf(n, 0) {
+					return math.Round(n*1000) / 1000 // of milliseconds, so a microsecond
+				}
+				return nil
+			},
+			head: head, text: func(i int) string {
+				if n := of(found[i]); !math.IsInf(n, 0) {
+					return fmt.Sprintf("%.1f", n)
+				}
 				return ">292 years"
-			}
-			return strconv.FormatFloat(of(r), 'f', 1, 64)
-		},
+			},
+		}
 	}
+	clients := func(i int) any { return found[i].Clients }
+	return table{rows: len(found), columns: []column{
+		{name: "model", value: func(i int) any { return found[i].Model }},
+		{head: "clients", value: clients},
+		{name: "algorithm", head: "algorithm", value: func(i int) any { return found[i].Algorithm }},
+		{name: "clients", value: clients},
+		{name: "trials", value: func(i int) any { return found[i].Trials }},
+		number("time_ms", "time_ms", func(r simulate.Result) float64 { return r.Time }),
+		number("time_p95_ms", "p95", func(r simulate.Result) float64 { return r.TimeP95 }),
+		number("calls", "calls", func(r simulate.Result) float64 { return r.Calls }),
+		number("retries", "retries", func(r simulate.Result) float64 { return r.TurnedAway }),
+	}}
 }
 
 // stopped reports whether a trial was stopped because of a wait beyond 292 years.
 func stopped(r simulate.Result) bool { return math.IsInf(r.Time, 0) }
 
-// resultPlots draws work and time against the number of clients. Work is what the
-// model's publication counted: retries in a queue, calls under occ.
-func resultPlots(m simulate.Model, found []simulate.Result) []plot.Plot {
-	work, name := func(r simulate.Result) float64 { return r.TurnedAway }, "retries"
-	if m == simulate.ModelOCC {
-		work, name = func(r simulate.Result) float64 { return r.Calls }, "calls"
+// plots draws work and time against the number of clients. Work is what the model's publication
+// counted: retries in a queue, calls under occ.
+func (q *simulation) plots(found []simulate.Result) []plot.Plot {
+	title, x := "contention, model "+string(q.Model)+": ", plot.Axis{Name: "clients"}
+	work := plot.Plot{Title: title + "work", X: x, Y: plot.Axis{Name: "retries"}}
+	if q.Model == simulate.ModelOCC {
+		work.Y.Name = "calls"
 	}
-	time := func(r simulate.Result) float64 { return r.Time / 1000 }
-	title := "contention, model " + string(m) + ": "
-	return []plot.Plot{
-		resultPlot(found, title+"work", plot.Axis{Name: name}, work),
-		resultPlot(found, title+"time until all are done", plot.Axis{Name: "time", Seconds: true}, time),
-	}
-}
-
-func resultPlot(found []simulate.Result, title string, y plot.Axis, value func(simulate.Result) float64) plot.Plot {
-	p := plot.Plot{Title: title, X: plot.Axis{Name: "clients"}, Y: y}
-	found = slices.DeleteFunc(slices.Clone(found), stopped) // counts until then mean nothing
-	slices.SortStableFunc(found, func(a, b simulate.Result) int { return cmp.Compare(a.Clients, b.Clients) })
-	for _, r := range found {
-		i := slices.IndexFunc(p.Series, func(line plot.Series) bool { return line.Name == r.Algorithm })
-		if i < 0 {
-			i = len(p.Series)
-			p.Series = append(p.Series, plot.Series{Name: r.Algorithm})
+	time := plot.Plot{Title: title + "time until all are done", X: x, Y: plot.Axis{Name: "time", Seconds: true}}
+	for _, a := range q.Algorithms {
+		works, times := plot.Series{Name: a.Name}, plot.Series{Name: a.Name}
+		for _, r := range found {
+			if r.Algorithm != a.Name || stopped(r) { // counts until then mean nothing
+				continue
+			}
+			clients, count := float64(r.Clients), r.TurnedAway
+			if q.Model == simulate.ModelOCC {
+				count = r.Calls
+			}
+			works.Points = append(works.Points, plot.Point{X: clients, Y: count})
+			times.Points = append(times.Points, plot.Point{X: clients, Y: r.Time / 1000})
 		}
-		p.Series[i].Points = append(p.Series[i].Points, plot.Point{X: float64(r.Clients), Y: value(r)})
+		work.Series, time.Series = append(work.Series, works), append(time.Series, times)
 	}
-	return p
+	return []plot.Plot{work, time}
 }

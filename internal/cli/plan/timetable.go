@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,64 +11,54 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/plot"
-	"github.com/pollcli/poll/internal/schedule"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/words"
 )
 
 // maxRows keeps a typing error from filling the memory.
 const maxRows = 100_000
 
-// A row is an attempt: of a strategy and, if past runs are known, with the chance that it sees
-// the end, and the chance that the end has been seen by then.
-type row struct {
-	backoff.Row
-	strategy   string
-	sees, seen float64
-}
+// A row is an attempt and the wait before it.
+type row = backoff.Row
 
-// collect returns the rows of a strategy's table, unless they are too many to read.
-func collect(strategy string, attempts iter.Seq[backoff.Row]) ([]row, error) {
-	var rows []row
-	for r := range attempts {
+// collect returns the rows by a given time, whose number is n, and two more if there are any.
+func collect(t backoff.Table, until time.Duration) (rows []row, n int, err error) {
+	for r := range t.Rows() {
+		if r.At <= until {
+			n++
+		}
 		if len(rows) == maxRows {
-			return nil, argv.Usagef("the table has more than %d rows", maxRows)
+			return nil, 0, argv.Usagef("the table has more than %d rows", maxRows)
 		}
-		rows = append(rows, row{Row: r, strategy: strategy})
+		if rows = append(rows, r); len(rows) == n+2 {
+			break
+		}
 	}
-	return rows, nil
+	return rows, n, nil
 }
 
-// drawn enumerates the rows of t with waits drawn from r, as in one run, and not means.
-func drawn(t backoff.Table, r *rand.Rand) iter.Seq[backoff.Row] {
-	return func(yield func(backoff.Row) bool) {
-		unbounded := t
-		unbounded.Timeout = 0
-		at, previous := t.InitialDelay, time.Duration(0)
-		for row := range unbounded.Rows() {
-			if n := row.Attempt - 1; n > 0 || !t.Immediate {
-				previous = t.Schedule.Wait(backoff.Step{N: n, Elapsed: at, Previous: previous}, r)
-				at += previous
-			}
-			row.Wait, row.At = previous, at
-			if t.Timeout > 0 && at > t.Timeout || !yield(row) {
-				return
-			}
+// drawn returns the schedule of one run of s, whose waits are drawn from r. A table asks for a
+// wait several times.
+func drawn(s backoff.Schedule, r *rand.Rand) backoff.Schedule {
+	waits := map[int]time.Duration{}
+	return backoff.ScheduleFunc(func(step backoff.Step, _ *rand.Rand) time.Duration {
+		if _, isDrawn := waits[step.N]; !isDrawn {
+			waits[step.N] = s.Wait(step, r)
 		}
-	}
+		return waits[step.N]
+	})
 }
 
 // timetable returns the table of some attempts. People see bounds if the waits are random.
-func timetable(rows []row) table.Table[row] {
-	t := table.Table[row]{Rows: rows, Columns: []table.Column[row]{
-		{Name: "attempt", Head: "attempt", Value: func(r row) any { return r.Attempt }}}}
+func timetable(rows []row) table {
+	t := table{rows: len(rows), columns: []column{
+		{name: "attempt", head: "attempt", value: func(i int) any { return rows[i].Attempt }}}}
 	add := func(name, head, seconds string, of func(row) time.Duration) {
-		inWords := table.Column[row]{Head: head, Text: func(r row) string { return words.Duration(of(r)) }}
-		inSeconds := table.Column[row]{
-			Name: name, Value: func(r row) any { return words.InSeconds(of(r)) },
-			Head: seconds, Text: func(r row) string { return secondsText(of(r)) },
-		}
-		t.Columns = append(t.Columns, inWords, inSeconds)
+		t.columns = append(t.columns, column{
+			head: head, text: func(i int) string { return words.Duration(of(rows[i])) },
+		}, column{
+			name: name, value: func(i int) any { return words.InSeconds(of(rows[i])) },
+			head: seconds, text: func(i int) string { return secondsText(of(rows[i])) },
+		})
 	}
 	bounds := []string{"min", "min_s", "max", "max_s"}
 	if !jittered(rows) {
@@ -78,7 +67,7 @@ func timetable(rows []row) table.Table[row] {
 	add("wait_s", "wait", "wait_s", func(r row) time.Duration { return r.Wait })
 	add("wait_min_s", bounds[0], bounds[1], func(r row) time.Duration { return r.Min })
 	add("wait_max_s", bounds[2], bounds[3], func(r row) time.Duration { return r.Max })
-	add("at_s", "starts at", "at_s", func(r row) time.Duration { return r.At })
+	add("at_s", "starts at", "at_s", startOf)
 	return t
 }
 
@@ -86,18 +75,18 @@ func jittered(rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.Min != r.Max })
 }
 
-// chance returns the column of a probability.
-func chance(name, head string, of func(row) float64) table.Column[row] {
-	return table.Column[row]{
-		Name: name, Value: func(r row) any { return math.Round(1e4*of(r)) / 1e4 },
-		Head: head, Text: func(r row) string { return fmt.Sprintf("%.1f%%", 100*of(r)) },
+// chances returns a column of probabilities.
+func chances(name, head string, of []float64) column {
+	return column{
+		name: name, value: func(i int) any { return math.Round(1e4*of[i]) / 1e4 },
+		head: head, text: func(i int) string { return fmt.Sprintf("%.1f%%", 100*of[i]) },
 	}
 }
 
 // growth returns the chart of some tables of attempts.
-func growth(title string, series ...plot.Series) plot.Plot {
+func growth(title string, series ...plot.Series) []plot.Plot {
 	y := plot.Axis{Name: "time since the start", Seconds: true}
-	return plot.Plot{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}
+	return []plot.Plot{{Title: title, X: plot.Axis{Name: "attempt"}, Y: y, Series: series}}
 }
 
 func series(name string, rows []row, of func(row) time.Duration) plot.Series {
@@ -111,24 +100,24 @@ func series(name string, rows []row, of func(row) time.Duration) plot.Series {
 func startOf(r row) time.Duration { return r.At }
 
 // describe names what shapes the waits.
-func describe(c schedule.Config) string {
-	parts := []string{c.Strategy, "base " + asFlag(c.Base)}
+func (w Waits) describe() string {
+	parts := []string{w.Strategy, "base " + asFlag(w.Base)}
 	switch {
-	case c.Jitter == schedule.JitterDecorrelated:
+	case w.Jitter == JitterDecorrelated:
 		parts = parts[1:]
-	case c.Strategy == schedule.Exponential:
-		parts = append(parts, "factor "+words.Number(c.Factor))
-	case c.Strategy == schedule.Polynomial:
-		parts = append(parts, "power "+words.Number(c.Power))
+	case w.Strategy == Exponential:
+		parts = append(parts, "factor "+words.Number(w.Factor))
+	case w.Strategy == Polynomial:
+		parts = append(parts, "power "+words.Number(w.Power))
 	}
 	switch {
-	case c.Jitter == schedule.JitterAuto && c.Strategy == schedule.Polynomial:
-		parts = append(parts, percent(backoff.RailsSpread)+" spread")
-	case c.Jitter != schedule.JitterAuto && c.Jitter != schedule.JitterNone:
-		parts = append(parts, c.Jitter+" jitter")
+	case w.Jitter == JitterAuto && w.Strategy == Polynomial:
+		parts = append(parts, fmt.Sprintf("%g%% spread", 100*backoff.RailsSpread))
+	case w.Jitter != JitterAuto && w.Jitter != JitterNone:
+		parts = append(parts, w.Jitter+" jitter")
 	}
-	if c.MaxWait > 0 {
-		parts = append(parts, "no wait above "+asFlag(c.MaxWait))
+	if w.MaxWait > 0 {
+		parts = append(parts, "no wait above "+asFlag(w.MaxWait))
 	}
 	return strings.Join(parts, ", ")
 }

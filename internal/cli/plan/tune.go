@@ -45,14 +45,6 @@ func TuneCommand() *argv.Command {
 	}
 }
 
-func parsePositive(s string) (time.Duration, error) {
-	d, err := argv.ParseDuration(s)
-	if err == nil && d == 0 {
-		err = argv.Usagef("%s is not above 0", s)
-	}
-	return d, err
-}
-
 // A tuning is the waits wanted.
 type tuning struct {
 	overshoot float64       // 0 if a wait is wanted
@@ -83,26 +75,6 @@ func (t *tuning) factor() (float64, error) {
 	return 1 + float64(t.wait-t.base)/float64(t.at), nil
 }
 
-// walk returns the attempts of exponential waits by a given time, whose number is n, and two
-// more. The next wait after the n attempts is the longest time for which an end goes unnoticed.
-func walk(base time.Duration, factor float64, until time.Duration) (rows []row, n int, next time.Duration, err error) {
-	const more = 2
-	rows, err = collect("", func(yield func(backoff.Row) bool) {
-		for r := range (backoff.Table{Schedule: backoff.Exponential{Base: base, Factor: factor}}).Rows() {
-			if r.At <= until {
-				n = r.Attempt
-			}
-			if !yield(r) || r.Attempt == n+more {
-				return
-			}
-		}
-	})
-	if err == nil {
-		next = rows[n].Wait
-	}
-	return rows, n, next, err
-}
-
 // text returns the factor, the attempts near the end, and the flags that make poll wait like
 // this.
 func (t *tuning) text() (string, error) {
@@ -112,14 +84,17 @@ func (t *tuning) text() (string, error) {
 		return "", err
 	}
 	until := cmp.Or(t.until, t.at, DefaultTimeout)
-	rows, n, next, err := walk(t.base, factor, until)
+	rows, n, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base, Factor: factor}}, until)
 	if err != nil {
 		return "", err
 	}
-	_, doubling, nextDoubling, err := walk(t.base, 2, until)
+	doubled, doubling, err := collect(backoff.Table{Schedule: backoff.Exponential{Base: t.base}}, until)
+	if err != nil {
+		return "", err
+	}
 	meaning := "all waits are alike"
 	if factor != 1 {
-		meaning = fmt.Sprintf("each wait is about %s of the time already waited", percent(factor-1))
+		meaning = fmt.Sprintf("each wait is about %.4g%% of the time already waited", 100*(factor-1))
 	}
 	growth := fmt.Sprintf("--factor %s --max-wait 0", words.Number(factor))
 	if t.overshoot > 0 {
@@ -129,7 +104,7 @@ func (t *tuning) text() (string, error) {
 		"a completion near then is seen at most %s later; with factor 2, %s\n\n"+
 		"poll --base %s %s --timeout %s\n",
 		rounded(factor), meaning, timetable(rows[max(0, n-before):]), words.Count(n, "attempt"), withSeconds(until), doubling,
-		withSeconds(next), withSeconds(nextDoubling), asFlag(t.base), growth, asFlag(until)), err
+		withSeconds(rows[n].Wait), withSeconds(doubled[doubling].Wait), asFlag(t.base), growth, asFlag(until)), nil
 }
 
 // rounded formats a number with ten decimals, which hides the rounding of 1.1 - 1.

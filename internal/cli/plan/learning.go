@@ -1,9 +1,7 @@
-// Package learning is the command line's part in learning from past runs: the flags
-// for it, what a wait remembers of its own run, and the command that shows what is
-// remembered.
-package learning
+package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -11,13 +9,12 @@ import (
 	"github.com/pollcli/poll/backoff"
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
-	"github.com/pollcli/poll/internal/schedule"
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/internal/ui/term"
 )
 
-// Flags are the flags of a learned schedule. The zero value is a command line without any.
-type Flags struct {
+// Learning is the flags of a learned schedule. The zero value is a command line without any.
+type Learning struct {
 	Learn                 string // the name of the operation; "" for none
 	Cost                  learn.Cost
 	Age                   time.Duration
@@ -26,7 +23,7 @@ type Flags struct {
 }
 
 // Table returns the table of the flags, which fill f.
-func (f *Flags) Table() argv.Flags {
+func (f *Learning) Table() argv.Flags {
 	return argv.Flags{
 		{Name: "learn", Value: "NAME", Distinctive: true, To: argv.To(&f.Learn, parseName), Usage: "remember how long runs take, poll when they end"},
 		{Name: "poll-cost", Value: "C", Default: "1%", Distinctive: true, To: argv.To(&f.Cost, parseCost), Needs: "learn", Usage: "higher: fewer attempts, later notice; % or D"},
@@ -53,18 +50,32 @@ func parseCost(s string) (c learn.Cost, err error) {
 	return c, nil
 }
 
-// Options returns what shapes the learned schedule: no wait is below the strategy's base, or
+// options returns what shapes the learned schedule: no wait is below the strategy's base, or
 // above the longest wait if one is given, to which a longer base gives way.
-func (f *Flags) Options(waits *schedule.Flags, c schedule.Config) learn.Options {
-	o := learn.Options{Cost: f.Cost, Age: f.Age, Base: c.Base, MaxWait: backoff.NoCap}
-	if waits.MaxWait != nil && c.MaxWait > 0 {
-		o.Base, o.MaxWait = min(c.Base, c.MaxWait), c.MaxWait
+func (f *Learning) options(w Waits) learn.Options {
+	base := w.Resolved(backoff.DefaultBase, backoff.DefaultMaxWait).Base
+	if w.MaxWait > 0 {
+		base = min(base, w.MaxWait)
 	}
-	return o
+	return learn.Options{Cost: f.Cost, Age: f.Age, Base: base, MaxWait: w.MaxWait}
+}
+
+// Learned returns the schedules of a model: jitter moves its attempts, and the wait after
+// THROTTLED is at least that of the model and that of configured.
+func (w Waits) Learned(m *learn.Model, configured backoff.Schedule) (own, throttled backoff.Schedule) {
+	own = m
+	switch w.Jitter {
+	case JitterFull, JitterDecorrelated:
+		own = m.Spread(1)
+	case JitterEqual:
+		own = m.Spread(0.5)
+	}
+	capped := backoff.Cap{Of: own, Max: cmp.Or(w.MaxWait, backoff.NoCap)}
+	return own, backoff.Max(configured, backoff.Throttled(capped))
 }
 
 // store finds where past runs are kept. The directory need not exist.
-func (f *Flags) store(l *argv.Line) (store.History, error) {
+func (f *Learning) store(l *argv.Line) (store.History, error) {
 	if f.History != "" {
 		return store.History{Dir: f.History}, nil
 	}
@@ -72,35 +83,41 @@ func (f *Flags) store(l *argv.Line) (store.History, error) {
 	return store.History{Dir: dir}, err
 }
 
-// Schedules returns the schedules of a model: jitter moves its polls, and the wait
-// after THROTTLED is at least that of the model and that of configured.
-func Schedules(m *learn.Model, o learn.Options, jitter string, configured backoff.Schedule) (own, throttled backoff.Schedule) {
-	own = m
-	switch jitter {
-	case schedule.JitterFull, schedule.JitterDecorrelated:
-		own = m.Spread(1)
-	case schedule.JitterEqual:
-		own = m.Spread(0.5)
-	}
-	return own, backoff.Max(configured, backoff.Throttled(backoff.Cap{Of: own, Max: o.MaxWait}))
+// A past is the past runs of an operation.
+type past struct {
+	runs     []store.Record // also those that were not seen to end
+	model    *learn.Model   // nil without a run that finished
+	warnings []string       // about skipped lines
 }
 
-// Recall fits the history that --learn names. Where a variable names one without past runs, the
+func read(saved store.History, name string, o learn.Options) (p past, err error) {
+	p.runs, p.warnings, err = saved.Read(name)
+	p.model, _ = learn.Fit(store.Runs(p.runs), o)
+	return p, err
+}
+
+// recall fits the history that --learn names. Where a variable names one without past runs, the
 // model is nil, as for a wait.
-func (f *Flags) Recall(l *argv.Line, s *term.Streams, o learn.Options) (*learn.Model, error) {
+func (f *Learning) recall(l *argv.Line, s *term.Streams, w Waits) (*learn.Model, error) {
 	saved, err := f.store(l)
 	if err != nil {
 		return nil, err
 	}
-	past, err := read(saved, f.Learn, o)
+	past, err := read(saved, f.Learn, f.options(w))
 	if err != nil {
 		return nil, err
 	}
 	remark(s, past.warnings...)
 	if past.model == nil && l.Typed("learn") != nil {
-		return nil, unknown(saved, past.name)
+		return nil, unknown(saved, f.Learn)
 	}
 	return past.model, nil
+}
+
+// unknown reports that there is no history of that name, and suggests another.
+func unknown(saved store.History, name string) error {
+	names, _ := saved.List()
+	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
 }
 
 func remark(s *term.Streams, notes ...string) {

@@ -1,4 +1,4 @@
-package learning
+package plan
 
 import (
 	"context"
@@ -31,44 +31,36 @@ type Recorder struct {
 	run      *store.Record   // which has ended; nil if there is nothing to remember
 }
 
-// A Compiler compiles the expression of a flag.
-type Compiler = func(l *argv.Line, flag string) (*expr.Expr, error)
-
-// Recorder reads the past runs of an operation or, if isList, of a list.
-func (f *Flags) Recorder(l *argv.Line, o learn.Options, isList bool, compile Compiler) (*Recorder, error) {
+// Recorder reads the past runs of an operation or, if isList, of a list. compile compiles the
+// expression of a flag.
+func (f *Learning) Recorder(l *argv.Line, w Waits, isList bool,
+	compile func(l *argv.Line, flag string) (*expr.Expr, error)) (*Recorder, error) {
 	r := &Recorder{Name: f.Learn, age: f.Age}
 	if isList {
 		r.list = new(listCompletion)
 	}
-	err := r.readTimes(f, l, compile)
-	if err != nil {
-		return nil, err
+	var err error
+	if f.StartedAt != "" {
+		if f.FinishedAt == "" {
+			return nil, argv.Usagef("%s needs --finished-at, too: together they say how long it took", l.Origin("started-at"))
+		}
+		if r.startedAt, err = compile(l, "started-at"); err == nil {
+			r.finishedAt, err = compile(l, "finished-at")
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	if r.saved, err = f.store(l); err != nil {
 		r.warnings = append(r.warnings, "nothing is learned: "+err.Error())
 		return r, nil
 	}
-	past, err := read(r.saved, r.Name, o)
+	past, err := read(r.saved, r.Name, f.options(w))
 	if r.warnings, r.Model = past.warnings, past.model; err != nil {
 		r.warnings = append(r.warnings, "nothing is known of past runs: "+err.Error())
 		r.saved.Dir = ""
 	}
 	return r, nil
-}
-
-// readTimes reads the expressions for the times of the operation; both are needed.
-func (r *Recorder) readTimes(f *Flags, l *argv.Line, compile Compiler) (err error) {
-	const started, finished = "started-at", "finished-at"
-	switch {
-	case f.StartedAt == "":
-		return nil
-	case f.FinishedAt == "":
-		return argv.Usagef("%s needs --%s, too: together they say how long it took", l.Origin(started), finished)
-	}
-	if r.startedAt, err = compile(l, started); err == nil {
-		r.finishedAt, err = compile(l, finished)
-	}
-	return err
 }
 
 // Observe takes an event of the run, or of a list and its elements.

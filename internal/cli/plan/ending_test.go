@@ -1,4 +1,4 @@
-package learning
+package plan
 
 import (
 	"testing"
@@ -9,7 +9,6 @@ import (
 	"github.com/pollcli/poll/internal/store"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
-	"github.com/pollcli/poll/status/expr"
 )
 
 // attempts are events of attempts that ended 1, 2, 3 ... s after the start and
@@ -35,6 +34,12 @@ func lookingFor(events []poll.Event, from int) []poll.Event {
 	return events
 }
 
+// cutShort makes event i that of an attempt which was ended from outside.
+func cutShort(events []poll.Event, i int) []poll.Event {
+	events[i].Observation.Failure = &status.Failure{Kind: status.FailureStopped}
+	return events
+}
+
 func TestCompletion(t *testing.T) {
 	t.Parallel()
 	const (
@@ -53,6 +58,7 @@ func TestCompletion(t *testing.T) {
 		{"the first of those a threshold asks for", attempts(notReady, success, success, success), 900 * time.Millisecond, 2 * time.Second},
 		{"one that was no end", attempts(success, notReady, success, success), 1900 * time.Millisecond, 3 * time.Second},
 		{"a result that is late", lookingFor(attempts(notReady, notReady, throttled, failure, success), 1), 900 * time.Millisecond, 2 * time.Second},
+		{"an attempt that was stopped", cutShort(attempts(notReady, notReady, success), 1), 900 * time.Millisecond, 3 * time.Second},
 		{"an error that passed", attempts(notReady, failure, success), 900 * time.Millisecond, 3 * time.Second},
 	} {
 		l := Recorder{}
@@ -70,20 +76,6 @@ func TestCompletion(t *testing.T) {
 		case ok && (r.Lo != time.Minute+test.lo || r.Hi != time.Minute+test.hi):
 			t.Errorf("%s, a minute old: between %v and %v", test.name, r.Lo, r.Hi)
 		}
-	}
-}
-
-// An attempt that was stopped has not seen the operation.
-func TestCompletion_stopped(t *testing.T) {
-	t.Parallel()
-	events := attempts(status.NotReady, status.NotReady)
-	events[1].Observation.Failure = &status.Failure{Kind: status.FailureStopped, Reason: "stopped"}
-	var s completion
-	for _, ev := range events {
-		s.see(ev)
-	}
-	if want := 900 * time.Millisecond; s.unfinished != want {
-		t.Errorf("unfinished at %v, want %v", s.unfinished, want)
 	}
 }
 
@@ -129,37 +121,22 @@ func TestRemembered(t *testing.T) {
 func TestInstant(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for _, test := range []struct {
-		json string
-		want time.Time // zero for an error
-	}{
-		{`"2026-01-02T03:04:05Z"`, want},
-		{`"2026-01-02T04:04:05+01:00"`, want},
-		{`"2026-01-02T03:04:05.25Z"`, want.Add(250 * time.Millisecond)},
-		{`1767323045`, want},
-		{`1767323045.25`, want.Add(250 * time.Millisecond)},
-		{`1767323045250`, want.Add(250 * time.Millisecond)},
-		{`1.767323045e9`, want},
-		{`"1767323045"`, want},
-		{`0`, time.Unix(0, 0)},
-		{`-1`, time.Time{}},
-		{`1e99`, time.Time{}},
-		{`1767323045000000000`, time.Time{}},
-		{`"2026-01-02"`, time.Time{}},
-		{`"0x1p30"`, time.Time{}},
-		{`""`, time.Time{}},
-		{`null`, time.Time{}},
-		{`true`, time.Time{}},
-		{`[1767323045]`, time.Time{}},
+	for text, want := range map[string]time.Time{
+		"2026-01-02T03:04:05Z":      want,
+		"2026-01-02T04:04:05+01:00": want,
+		"2026-01-02T03:04:05.25Z":   want.Add(250 * time.Millisecond),
+		"1767323045.25":             want.Add(250 * time.Millisecond),
+		"1767323045250":             want.Add(250 * time.Millisecond),
+		"1.767323045e9":             want,
+		"0":                         time.Unix(0, 0),
 	} {
-		e, err := expr.CompileValue(".at")
-		if err != nil {
-			t.Fatal(err)
+		if have, err := instant(text); err != nil || !have.Equal(want) {
+			t.Errorf("%s: have %v, %v, want %v", text, have, err, want)
 		}
-		o := &status.Observation{Body: []byte(`{"at":` + test.json + `}`)}
-		have, err := instantOf(status.Environment(o), "started-at", e)
-		if (err != nil) != test.want.IsZero() || err == nil && !have.Equal(test.want) {
-			t.Errorf("%s: have %v, %v, want %v", test.json, have, err, test.want)
+	}
+	for _, text := range []string{"-1", "1e99", "1767323045000000000", "2026-01-02", "0x1p30", "", "null", "true", "[1767323045]"} {
+		if have, err := instant(text); err == nil {
+			t.Errorf("%s: have %v, want an error", text, have)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package learning
+package plan
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/pollcli/poll/backoff/learn"
 	"github.com/pollcli/poll/internal/argv"
 	"github.com/pollcli/poll/internal/store"
-	"github.com/pollcli/poll/internal/ui/table"
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/words"
 )
@@ -42,7 +41,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 }
 
 type history struct {
-	Flags
+	Learning
 	streams *term.Streams
 	forget  bool
 }
@@ -80,49 +79,24 @@ func (h *history) run(ctx context.Context, l *argv.Line) error {
 
 // show writes a line for each of the histories.
 func (h *history) show(ctx context.Context, l *argv.Line, saved store.History, names []string) error {
-	var all []past
+	lines := [][]string{{"name", "runs", "10% by", "half by", "90% by", "last run"}}
 	for _, name := range names {
 		p, err := read(saved, name, learn.Options{})
-		if err != nil && len(names) == 1 {
+		switch {
+		case err != nil && len(names) == 1:
 			return err
-		}
-		if err != nil {
+		case err != nil:
 			remark(h.streams, err.Error())
 			continue
 		}
 		remark(h.streams, p.warnings...)
-		all = append(all, p)
+		last := "-"
+		if n := len(p.runs); n > 0 {
+			last = p.runs[n-1].End.UTC().Format("2006-01-02 15:04:05Z")
+		}
+		lines = append(lines, []string{term.Line(name), p.counts(), p.quantile(0.1), p.quantile(0.5), p.quantile(0.9), last})
 	}
-	quantile := func(head string, chance float64) table.Column[past] {
-		return table.Column[past]{Head: head, Text: func(p past) string { return p.quantile(chance) }}
-	}
-	return l.Write(ctx, table.Table[past]{Rows: all, Columns: []table.Column[past]{
-		{Head: "name", Text: func(p past) string { return term.Line(p.name) }},
-		{Head: "runs", Text: past.counts},
-		quantile("10% by", 0.1), quantile("half by", 0.5), quantile("90% by", 0.9),
-		{Head: "last run", Text: past.last},
-	}}.String())
-}
-
-// unknown reports that there is no history of that name, and suggests another.
-func unknown(saved store.History, name string) error {
-	names, _ := saved.List()
-	return argv.Usagef("there is no history of %q in %s", name, saved.Dir).Meant(name, names)
-}
-
-// A past is the past runs of an operation.
-type past struct {
-	name     string
-	runs     []store.Record // also those that were not seen to end
-	model    *learn.Model   // nil without a run that finished
-	warnings []string       // about skipped lines
-}
-
-func read(saved store.History, name string, o learn.Options) (p past, err error) {
-	p.name = name
-	p.runs, p.warnings, err = saved.Read(name)
-	p.model, _ = learn.Fit(store.Runs(p.runs), o)
-	return p, err
+	return l.Write(ctx, aligned(lines))
 }
 
 // counts returns how many runs came to what: "4 success, 1 timeout".
@@ -138,13 +112,6 @@ func (p past) counts() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (p past) last() string {
-	if len(p.runs) == 0 {
-		return "-"
-	}
-	return p.runs[len(p.runs)-1].End.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // quantile returns how long the next run takes at most, with some chance.

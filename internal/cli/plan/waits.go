@@ -1,0 +1,188 @@
+// Package plan is about when poll looks: the flags that shape its waits, what past runs teach,
+// and the commands that show both (schedule, tune, simulate, history).
+package plan
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+	"github.com/pollcli/poll/internal/argv"
+)
+
+// The strategies: how the wait grows from step to step. Each is the type of the same name in
+// package backoff.
+const (
+	Exponential = "exponential"
+	Fixed       = "fixed"
+	Linear      = "linear"
+	Fibonacci   = "fibonacci"
+	Polynomial  = "polynomial"
+)
+
+// Strategies returns every strategy, the default first.
+func Strategies() []string { return []string{Exponential, Fixed, Linear, Fibonacci, Polynomial} }
+
+// The jitters: how the waits of a strategy are spread at random.
+const (
+	// JitterAuto spreads only the waits of a throttled client, as [backoff.Throttled]
+	// does, since a single client has nobody to collide with. Polynomial waits
+	// get [backoff.RailsSpread], which is part of the formula in Rails.
+	JitterAuto         = "auto"
+	JitterNone         = "none"         // no wait is random
+	JitterFull         = "full"         // as [backoff.Full]
+	JitterEqual        = "equal"        // as [backoff.Equal]
+	JitterDecorrelated = "decorrelated" // as [backoff.Decorrelated], with only the base of the strategy
+)
+
+// Jitters returns every jitter, the default first.
+func Jitters() []string {
+	return []string{JitterAuto, JitterNone, JitterFull, JitterEqual, JitterDecorrelated}
+}
+
+// Waits are the flags that shape the waits. A zero stands for the default: the zero value waits
+// 2^n * 100 ms, at most 20 seconds, with JitterAuto. Parameters that the strategy does not have
+// are ignored.
+type Waits struct {
+	Strategy, Jitter string
+	Base             time.Duration // the first wait, roughly
+	MaxWait          time.Duration // the longest wait, jitter included; backoff.NoCap for no bound
+	Factor           float64       // of Exponential
+	Power            float64       // of Polynomial
+	Overshoot        float64       // a share of the time waited so far, which sets the factor
+	Interval         *time.Duration
+	InitialDelay     time.Duration
+	Immediate        *bool
+	Seed             *uint64
+}
+
+// Table returns the table of the flags, which fill w.
+func (w *Waits) Table() argv.Flags {
+	return argv.Flags{
+		{Name: "strategy", Value: "S", Default: Exponential, Words: Strategies(), To: argv.Text(&w.Strategy), Usage: "or fixed, linear, fibonacci, polynomial"},
+		{Name: "base", Value: "D", Default: "100ms", To: argv.To(&w.Base, parsePositive), Usage: "the first wait, roughly"},
+		{Name: "factor", Value: "F", Default: "2", To: argv.To(&w.Factor, argv.ParseNumber(1)), Usage: "growth of exponential"},
+		{Name: "power", Value: "P", Default: "4", To: argv.To(&w.Power, parsePower), Needs: "strategy", Usage: "growth of polynomial"},
+		{Name: "max-wait", Value: "D", Default: "20s", To: argv.To(&w.MaxWait, parseCap), Usage: "the longest wait poll chooses; 0 = no cap"},
+		{Name: "interval", Value: "D", Brief: true, To: argv.Maybe(&w.Interval, argv.ParseDuration), Usage: "poll at once, then every D"},
+		{Name: "overshoot", Value: "PCT", Distinctive: true, To: argv.To(&w.Overshoot, argv.ParsePercent), Usage: "each wait is about PCT of the time waited so far"},
+		{Name: "jitter", Value: "J", Default: JitterAuto, Words: Jitters(), To: argv.Text(&w.Jitter), Usage: "or none, full, equal, decorrelated"},
+		{Name: "seed", Value: "N", WholeRun: true, To: argv.Maybe(&w.Seed, argv.ParseUint64), Usage: "makes jitter repeatable"},
+		{Name: "immediate", To: argv.Maybe(&w.Immediate, strconv.ParseBool), Usage: "first attempt at once; with --interval unless =false"},
+		{Name: "initial-delay", Value: "D", Default: "0", To: argv.To(&w.InitialDelay, argv.ParseDuration), Usage: "wait this long first"},
+	}
+}
+
+func parsePositive(s string) (time.Duration, error) {
+	d, err := argv.ParseDuration(s)
+	if err == nil && d == 0 {
+		err = argv.Usagef("%s is not above 0", s)
+	}
+	return d, err
+}
+
+func parsePower(s string) (float64, error) {
+	power, err := argv.ParseNumber(0)(s)
+	if err == nil && power == 0 {
+		err = argv.Usagef("0 is not above 0")
+	}
+	return power, err
+}
+
+func parseCap(s string) (time.Duration, error) {
+	d, err := argv.ParseDuration(s)
+	return cmp.Or(d, backoff.NoCap), err
+}
+
+// WaitConflicts returns the conflicts among the flags.
+func WaitConflicts() []argv.Conflict {
+	return slices.Concat(
+		argv.Conflicting("interval", "strategy", "base", "factor", "overshoot"),
+		[]argv.Conflict{
+			{Flag: "overshoot", Other: "factor"},
+			{Flag: "overshoot", Other: "strategy", Unless: Exponential},
+			{Flag: "factor", Other: "strategy", Unless: Exponential},
+			{Flag: "power", Other: "strategy", Unless: Polynomial},
+			{Flag: "interval", Other: "jitter", Only: JitterDecorrelated}, // which grows
+		})
+}
+
+// Resolved returns w with its defaults filled in, of which base and maxWait are given, and with
+// what --interval and --overshoot stand for.
+func (w Waits) Resolved(base, maxWait time.Duration) Waits {
+	isCapped := w.MaxWait != 0
+	w.Strategy, w.Jitter = cmp.Or(w.Strategy, Exponential), cmp.Or(w.Jitter, JitterAuto)
+	w.Factor, w.Power = cmp.Or(w.Factor, backoff.DefaultFactor), cmp.Or(w.Power, backoff.DefaultPower)
+	w.Base, w.MaxWait = cmp.Or(w.Base, base), cmp.Or(w.MaxWait, maxWait)
+	if w.Interval != nil {
+		w.Strategy, w.Base = Fixed, *w.Interval
+	}
+	if w.Overshoot > 0 {
+		w.Factor = 1 + w.Overshoot
+	}
+	switch {
+	case isCapped:
+	case w.Overshoot > 0:
+		w.MaxWait = backoff.NoCap
+	case w.Strategy == Fixed && w.MaxWait > 0:
+		w.MaxWait = max(w.MaxWait, 2*w.Base) // a fixed wait must fit below it
+	}
+	return w
+}
+
+// Schedules returns the schedule that w describes, and the one for waits after the client was
+// throttled. They differ only under [JitterAuto].
+func (w Waits) Schedules() (own, throttled backoff.Schedule) {
+	capped := backoff.Cap{Of: w.growth(), Max: w.MaxWait}
+	switch w.Jitter {
+	case JitterNone:
+		return capped, capped
+	case JitterFull:
+		own = backoff.Full{Of: capped}
+	case JitterEqual:
+		own = backoff.Equal{Of: capped}
+	case JitterDecorrelated:
+		own = backoff.Cap{Of: backoff.Decorrelated{Base: w.Base}, Max: w.MaxWait}
+	default:
+		return capped, backoff.Throttled(capped)
+	}
+	return own, own
+}
+
+func (w Waits) growth() backoff.Schedule {
+	switch w.Strategy {
+	case Fixed:
+		return backoff.Fixed(w.Base)
+	case Linear:
+		return backoff.Linear{Base: w.Base}
+	case Fibonacci:
+		return backoff.Fibonacci{Base: w.Base}
+	case Polynomial:
+		p := backoff.Polynomial{Base: w.Base, Power: w.Power}
+		if w.Jitter == JitterAuto || w.Jitter == "" {
+			p.Spread = backoff.RailsSpread
+		}
+		return p
+	}
+	return backoff.Exponential{Base: w.Base, Factor: w.Factor}
+}
+
+// AtOnce reports whether the first attempt comes without a wait: if --immediate says so or,
+// unless it says otherwise, with --interval.
+func (w Waits) AtOnce() bool {
+	if w.Immediate != nil {
+		return *w.Immediate
+	}
+	return w.Interval != nil
+}
+
+// Rand returns the source of all jitter, nil without --seed.
+func (w Waits) Rand() *rand.Rand {
+	if w.Seed == nil {
+		return nil
+	}
+	return rand.New(rand.NewPCG(*w.Seed, 0))
+}

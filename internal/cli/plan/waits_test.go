@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/pollcli/poll/backoff"
+)
+
+const (
+	ms = time.Millisecond
+	s  = time.Second
+)
+
+// The bounds of the fourth wait, 800ms without jitter, after NOT_READY and after
+// THROTTLED.
+func TestWaits_Schedules(t *testing.T) {
+	t.Parallel()
+	type span struct{ low, high time.Duration }
+	tests := []struct {
+		jitter         string
+		max            time.Duration
+		own, throttled span
+	}{
+		{JitterAuto, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{JitterAuto, 1000 * ms, span{800 * ms, 800 * ms}, span{800 * ms, 1000 * ms}},
+		{JitterAuto, 300 * ms, span{300 * ms, 300 * ms}, span{300 * ms, 300 * ms}},
+		{"", backoff.NoCap, span{800 * ms, 800 * ms}, span{800 * ms, 1600 * ms}},
+		{JitterNone, 20 * s, span{800 * ms, 800 * ms}, span{800 * ms, 800 * ms}},
+		{JitterFull, 20 * s, span{0, 800 * ms}, span{0, 800 * ms}},
+		{JitterFull, 300 * ms, span{0, 300 * ms}, span{0, 300 * ms}},
+		{JitterEqual, 300 * ms, span{150 * ms, 300 * ms}, span{150 * ms, 300 * ms}},
+		{JitterDecorrelated, 20 * s, span{100 * ms, 8100 * ms}, span{100 * ms, 8100 * ms}},
+		{JitterDecorrelated, 300 * ms, span{100 * ms, 300 * ms}, span{100 * ms, 300 * ms}},
+	}
+	for _, tt := range tests {
+		own, throttled := Waits{Jitter: tt.jitter, MaxWait: tt.max}.Schedules()
+		fourth := func(schedule backoff.Schedule) (got span) {
+			for row := range (backoff.Table{Schedule: schedule, Attempts: 4}).Rows() {
+				got = span{row.Min, row.Max}
+			}
+			return got
+		}
+		if got := fourth(own); got != tt.own {
+			t.Errorf("jitter %q, cap %v: waits %v, want %v", tt.jitter, tt.max, got, tt.own)
+		}
+		if got := fourth(throttled); got != tt.throttled {
+			t.Errorf("jitter %q, cap %v: throttled waits %v, want %v", tt.jitter, tt.max, got, tt.throttled)
+		}
+	}
+}
+
+// Whatever the parameters and however late the step, waits are within their bounds.
+func FuzzSchedules(f *testing.F) {
+	f.Add(int64(100*ms), 2.0, 4.0, int64(20*s), uint64(1))
+	for _, number := range []float64{math.Inf(-1), -2, 0, 5e-324, 0.5, 1, 1e300, math.Inf(1), math.NaN()} {
+		for _, limit := range []int64{-1, 0, 1, math.MaxInt64} {
+			for _, base := range []int64{math.MinInt64, -1, 0, 1, math.MaxInt64} {
+				f.Add(base, number, number, limit, uint64(2))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, base int64, factor, power float64, limit int64, seed uint64) {
+		for _, strategy := range Strategies() {
+			for _, jitter := range Jitters() {
+				checkBounds(t, Waits{
+					Strategy: strategy, Jitter: jitter, Base: time.Duration(base), Factor: factor, Power: power, MaxWait: time.Duration(limit),
+				}, seed)
+			}
+		}
+	})
+}
+
+// checkBounds walks many waits of w and asks far beyond them.
+func checkBounds(t *testing.T, w Waits, seed uint64) {
+	t.Helper()
+	limit := cmp.Or(w.MaxWait, backoff.DefaultMaxWait)
+	if limit < 0 {
+		limit = math.MaxInt64
+	}
+	check := func(n int, wait time.Duration) {
+		if wait < 0 || wait > limit {
+			t.Fatalf("%+v: step %d waits %v, want 0 to %v", w, n, wait, limit)
+		}
+	}
+	own, throttled := w.Schedules()
+	for _, schedule := range []backoff.Schedule{own, throttled} {
+		r := rand.New(rand.NewPCG(seed, 0))
+		n := 0
+		for wait := range backoff.Waits(schedule, r) {
+			check(n, wait)
+			if n++; n == 200 {
+				break
+			}
+		}
+		for _, n := range []int{math.MinInt, -1, math.MaxInt32, math.MaxInt} {
+			check(n, schedule.Wait(backoff.Step{N: n, Elapsed: math.MaxInt64, Previous: math.MaxInt64}, r))
+		}
+	}
+}
