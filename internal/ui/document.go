@@ -102,7 +102,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 	d := Document{
 		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(remarks(&o), oneLines("", r.told)...),
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
-		Timeline: append([]Moment{}, r.board.history.timeline()...),
+		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
 	d.sharing = r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone)
 	d.setValue(result.values)

@@ -160,7 +160,7 @@ func TestGroupLines_heartbeat(t *testing.T) {
 	}
 	before := len(err.String())
 	r.lines.tick(events[0].At.Add(4500 * time.Millisecond))
-	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4: .progress is …, want == 100\n"
+	want := "     4.5s  -     -          10 SUCCESS, 5 ERROR, 10 NOT_READY; 4: .progress is ..., want == ...\n"
 	if have := err.String()[before:]; have != want {
 		t.Errorf("have %q, want %q", have, want)
 	}

@@ -59,7 +59,7 @@ type jsonGoal struct {
 
 // object is the face for programs: it writes an event as an object on a line, and nothing else
 // is on stderr.
-func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
+func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 	var object any
 	switch ev.Kind {
 	case poll.EventPlace:
@@ -84,7 +84,7 @@ func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
 }
 
 // jsonEvent returns an event of a run.
-func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent {
+func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
 	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: term.Line(row.name), Attempt: row.attempt,
 		Elapsed: seconds(ev.Elapsed)}
 	if !r.board.single() { // a list has no number
@@ -128,8 +128,8 @@ func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string,
 }
 
 // setProgress fills in what an answer says of the progress.
-func (o *jsonEvent) setProgress(found *reading) {
-	if found == nil {
+func (o *jsonEvent) setProgress(found reading) {
+	if found.values == nil {
 		return
 	}
 	if o.Show = found.values; found.label != "" {

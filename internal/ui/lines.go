@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
@@ -37,23 +36,21 @@ type lines struct {
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	hinted       []string       // the reasons reported because of their hints
-	bodies       map[int]string // the heads of the last ones shown, by the numbers of their targets
+	hinted       []string // the reasons reported because of their hints
 }
 
 // told is what was told of a row.
 type told struct {
 	status  status.Status
 	rule    string
-	reason  string
-	step    string // of the progress
-	changes int    // of the reason or the progress alone
+	text    string // the reason, and the step of the progress
+	changes int    // of the text alone
 	attempt int    // the last one reported, 0 for none
 	next    string // the URL of the attempts since one was redirected
 }
 
 // event reports an event, which is about a row, nil for none, and what it says of the progress.
-func (l *lines) event(row *Row, ev poll.Event, found *reading) {
+func (l *lines) event(row *Row, ev poll.Event, found reading) {
 	quiet, single := l.r.cfg.Face == None, l.r.board.single()
 	isEnd := single && ev.Kind == poll.EventEnd || ev.Kind == poll.EventGoal
 	if ev.Elapsed = l.r.board.at(ev.At); !l.opened && !quiet && !isEnd {
@@ -87,88 +84,64 @@ func isSuccess(ev poll.Event) bool {
 }
 
 // attempt reports an attempt if it is new or everything is wanted.
-func (l *lines) attempt(row *Row, ev poll.Event, found *reading) {
-	isShown := row.n == 0
+func (l *lines) attempt(row *Row, ev poll.Event, found reading) {
+	isShown, told := row.n == 0, &row.told
 	switch {
-	case l.r.cfg.Verbose:
+	case l.r.cfg.Verbose, isShown && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case isShown && l.isNews(row, ev, found):
+	case !isShown && len(ev.Verdict.Hints) > 0 && len(l.hinted) < maxHinted && !slices.Contains(l.hinted, row.kind):
+		// The hint is likely the same for the other targets with this reason.
+		l.hinted = append(l.hinted, row.kind)
 		l.verdict(row, ev, found)
-		if row.told.changes == maxChanges && l.r.cfg.Face != Live {
-			row.told.changes++
-			quieter := "the reason changes often: from now on only the status is shown"
-			if l.heartbeat > 0 {
-				quieter = "the reason changes often: from now on it is shown with the heartbeat"
-			}
-			l.row(ev, "note", l.named(row, "note", quieter))
-		}
-	case !isShown && len(ev.Verdict.Hints) > 0:
-		l.hint(row, ev, found)
 	}
-	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != row.told.next {
-		row.told.next = o.Following.Next
-		l.row(ev, "follow", l.named(row, "follow", "now looking at "+oneLine(o.Following.Next)))
+	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != told.next {
+		told.next = o.Following.Next
+		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(told.next)))
 	}
 	if l.r.cfg.Verbose {
-		l.details(row, ev)
+		l.details(ev)
 	}
 }
 
 // isNews reports whether an attempt is worth a line.
-func (l *lines) isNews(row *Row, ev poll.Event, found *reading) bool {
-	said, isList := &row.told, !l.r.board.single()
-	changed := row.reason != said.reason || found.step() != said.step
+func (l *lines) isNews(row *Row, ev poll.Event, found reading) bool {
+	told, isList := &row.told, !l.r.board.single()
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
 		return false // it decides nothing: the end reports it
 	case isList && !row.trouble && (l.r.cfg.Face == Live || len(l.r.board.lists) > maxLists):
 		return false
-	case said.attempt == 0, ev.Verdict.Status != said.status, ev.Verdict.Rule != said.rule:
+	case told.attempt == 0, ev.Verdict.Status != told.status, ev.Verdict.Rule != told.rule:
 		return true
-	case !changed || said.changes >= maxChanges || l.r.cfg.Face == Live && !isList:
+	case row.text(found) == told.text || told.changes > maxChanges || l.r.cfg.Face == Live && !isList:
 		return false
 	}
-	said.changes++
+	if told.changes++; told.changes > maxChanges {
+		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
+		return false
+	}
 	return true
 }
 
+// text returns what is told of an attempt, as far as a change of it is news.
+func (r *Row) text(found reading) string { return r.reason + found.step() }
+
 // verdict reports what an attempt saw.
-func (l *lines) verdict(row *Row, ev poll.Event, found *reading) {
-	if row.detail != nil {
-		said := &row.told
-		said.status, said.rule, said.reason = ev.Verdict.Status, ev.Verdict.Rule, row.reason
-		said.attempt, said.step = attemptOf(ev), found.step()
-	}
+func (l *lines) verdict(row *Row, ev poll.Event, found reading) {
+	told := &row.told
+	told.status, told.rule, told.text = ev.Verdict.Status, ev.Verdict.Rule, row.text(found)
+	told.attempt = ev.State.Attempts
 	// Hints are said once: they do not make a later reason new.
-	text := strings.Join(append([]string{row.reason}, hints(ev.Verdict)...), "; ")
-	what := string(ev.Verdict.Status)
-	l.row(ev, what, l.named(row, what, before(found.words(), text)))
+	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
+	l.row(ev, string(ev.Verdict.Status), l.named(row, text))
 }
 
-// named puts the name of a target before words that are to be in a row with what, unless there is
-// only one.
-func (l *lines) named(row *Row, what, text string) string {
+// named puts the name of a target before words, unless there is only one.
+func (l *lines) named(row *Row, text string) string {
 	if l.r.board.single() {
 		return text
 	}
-	name := oneLine(row.name)
-	if room := l.room(what); room > 0 {
-		name = term.CutMiddle(name, max(20, room/2), l.r.glyphs.ellipsis)
-	}
-	return name + ": " + text
-}
-
-// hint reports an attempt after which it is known what may have been meant. That is
-// likely the same for the other targets with this reason.
-func (l *lines) hint(row *Row, ev poll.Event, found *reading) {
-	if slices.Contains(l.hinted, row.kind) || len(l.hinted) >= maxHinted {
-		return
-	}
-	if l.hinted = append(l.hinted, row.kind); l.width() > 0 { // a row with the verdict has no room for it
-		l.row(ev, "note", strings.Join(hints(ev.Verdict), "; "))
-		return
-	}
-	l.verdict(row, ev, found)
+	return oneLine(row.name) + ": " + text
 }
 
 // end reports how one of several targets ended.
@@ -182,19 +155,19 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	case failed:
 		l.failures++
 	}
+	few := l.r.board.few()
 	switch {
 	case l.r.inTable(), slices.ContainsFunc(l.r.board.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
-	case failed && l.failures <= maxFailures, !failed && l.r.board.few() && !quiet:
+	case failed && l.failures <= maxFailures, !failed && few && !quiet:
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
 			what = string(o.Ending)
 		}
-		l.row(ev, what, l.named(row, what, oneLine(o.Reason)))
-		if l.failures == maxFailures && !l.r.board.few() {
-			ev.State.Attempts = 0
-			l.row(ev, "note", "further failures are only counted, until the end")
-		}
+		l.row(ev, what, l.named(row, oneLine(o.Reason)))
+	}
+	if failed && l.failures == maxFailures && !few {
+		l.row(poll.Event{Elapsed: ev.Elapsed}, "note", "further failures are only counted, until the end")
 	}
 }
 
@@ -204,8 +177,8 @@ func (l *lines) place(ev poll.Event) {
 	if p.told.IsZero() && len(l.r.board.places) > maxPlaces || !p.told.IsZero() && ev.At.Sub(p.told) < placePause {
 		return
 	}
-	p.told, ev.State.Attempts = ev.At, 0
-	l.row(ev, "place", p.words(ev.At))
+	p.told = ev.At
+	l.row(poll.Event{Elapsed: ev.Elapsed}, "place", p.words(ev.At))
 }
 
 // words says what is known of a place.
@@ -215,7 +188,7 @@ func (p *place) words(now time.Time) string {
 		text += " closed for " + words.Short(left)
 	}
 	if p.Reason != "" {
-		text += ": " + p.Reason
+		text += ": " + oneLine(p.Reason)
 	}
 	return text
 }
@@ -228,7 +201,7 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 	}
 	asked := hintOf(ev) != nil || row.status == status.Throttled
 	if l.r.cfg.Verbose || asked && row.judged > 0 && row.told.attempt == row.judged {
-		text := waitWords("", ev, ev.Wait)
+		text := row.waitWords("", ev.Wait)
 		if ev.State.LastLook {
 			text += ", for a last look before the deadline"
 		}
@@ -236,49 +209,16 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 	}
 }
 
-// textColumn is where the words of a row begin, after a status.
-const (
-	statusWidth = len("NOT_READY")
-	textColumn  = 9 + 2 + 5 + 1 + statusWidth + 2
-)
-
 // row writes a line with the columns elapsed, #attempt, what (a status, or another
-// word) and words. On a narrow terminal it has only the last two.
+// word) and words.
 func (l *lines) row(ev poll.Event, what, text string) {
-	if room := l.room(what); room > 0 {
-		text = term.Cut(text, room, l.r.glyphs.ellipsis)
-	}
-	if w := l.width(); w > 0 && w < narrow {
-		l.say(paint(l.r.cfg.Palette, what, 0) + " " + text + "\n")
-		return
-	}
 	number := "-"
 	if ev.State.Attempts > 0 {
 		number = fmt.Sprintf("#%d", ev.State.Attempts)
 	}
-	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
+	padding := pad("", statusWidth-len(what))
+	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what)+padding, text)
 	l.say(strings.TrimRight(line, " ") + "\n")
-}
-
-// width returns the width of the terminal above whose status lines the rows are
-// written, 0 for no limit: a log shows everything.
-func (l *lines) width() int {
-	if l.r.cfg.Face != Live {
-		return 0
-	}
-	return l.r.cfg.Streams.Width()
-}
-
-// room returns how many columns the words of a line have, 0 for no limit.
-func (l *lines) room(what string) int {
-	switch w := l.width(); {
-	case w == 0:
-		return 0
-	case w < narrow:
-		return max(1, w-len(what)-1)
-	default:
-		return w - textColumn
-	}
 }
 
 func (l *lines) say(text string) {
@@ -311,40 +251,32 @@ func (l *lines) tick(now time.Time) {
 
 // repeat repeats the last verdict, and adds what is under way.
 func (l *lines) repeat(row *Row, now time.Time) {
-	what, text := "-", ""
+	what, reason, next := "-", "", "still waiting"
 	if row.judged > 0 {
-		row.told.reason, row.told.attempt = row.reason, row.judged
-		what, text = string(row.status), before(row.reading.words(), row.reason)+"; "
+		row.told.text, row.told.attempt = row.text(row.progress), row.judged
+		what, reason = string(row.status), clauses(row.progress.words(), row.reason)
 	}
-	ev := row.latest
-	ev.Elapsed = l.r.board.age(row, now)
-	switch ev.Kind {
+	ev := poll.Event{Elapsed: l.r.board.age(row, now)}
+	ev.State.Attempts = row.attempt
+	switch row.phase {
 	case poll.EventWait:
-		text += waitWords("next attempt in ", ev, max(0, ev.State.Due.Sub(now)))
+		ev.State.Attempts-- // of which the last was reported
+		next = row.waitWords("next attempt in ", max(0, row.due.Sub(now)))
 	case poll.EventStart:
-		text += "attempt running for " + words.Short(now.Sub(ev.At))
-	default:
-		text += "still waiting"
+		next = "attempt running for " + words.Short(now.Sub(row.since))
 	}
-	if usual := l.r.forecast(row.operation(now)); usual != "" {
-		text += "; " + usual
-	}
-	l.row(ev, what, text)
+	l.row(ev, what, clauses(reason, next, l.r.forecast(row.operation(now))))
 }
 
 // count reports how many targets are in which state.
 func (l *lines) count(now time.Time) {
 	b := l.r.board
-	closed := ""
+	parts := []string{b.counts(), l.r.listWords(now)}
 	if places := b.closed(now); len(places) > 0 {
-		closed = words.Count(len(places), "place") + " closed"
-	}
-	text := b.countWords(l.r.cfg.Palette)
-	for _, more := range []string{l.r.listWords(now), closed} {
-		text = before(text, more)
+		parts = append(parts, words.Count(len(places), "place")+" closed")
 	}
 	for _, most := range b.commonest(1) {
-		text = before(text, fmt.Sprintf("%d: %s", len(most.rows), most.reason(l.r.glyphs.ellipsis)))
+		parts = append(parts, fmt.Sprintf("%d: %s", len(most.rows), most.reason()))
 	}
-	l.row(poll.Event{Elapsed: b.at(now)}, "-", text)
+	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }

@@ -37,6 +37,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 	e.now, e.made = l.now, e.made+1
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
+	e.shown = e.shown || presence == status.Present
 	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: 1}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
@@ -46,6 +47,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 func (l *listing) ended(name string, o poll.Outcome) {
 	e := l.elements[name]
 	e.now = l.now
+	o.State.Shown = e.shown
 	events := e.end(o)
 	ev := events[len(events)-1]
 	ev.N = l.number(name)

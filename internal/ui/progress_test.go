@@ -99,7 +99,7 @@ func TestLook(t *testing.T) {
 		var zero scale
 		found := newMeter(values(t, test.show...)).look(test.o, &zero)
 		have := found.words()
-		if found != nil {
+		if found.values != nil {
 			var texts []any
 			for _, v := range found.values {
 				if v != nil {
@@ -129,7 +129,7 @@ func TestShow_latest(t *testing.T) {
 	} {
 		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, At: time.Now(), Observation: test.o, Verdict: notReady("x")})
 		r.Event(poll.Event{Kind: poll.EventWait, State: poll.State{Attempts: 1}, At: time.Now()})
-		if have := r.board.rows[0].reading.words(); have != test.want {
+		if have := r.board.rows[0].progress.words(); have != test.want {
 			t.Errorf("after %s: have %q, want %q", test.o.Body, have, test.want)
 		}
 	}

@@ -203,7 +203,7 @@ func TestTimeline(t *testing.T) {
 		for i := range n {
 			h.add(Moment{Attempt: i + 1})
 		}
-		have := h.timeline()
+		have := h.moments
 		if len(have) != min(n, 500) {
 			t.Fatalf("%d attempts: %d moments", n, len(have))
 		}

@@ -54,7 +54,7 @@ func TestShared_row(t *testing.T) {
 			continue
 		}
 		r.Event(ev)
-		words := r.row(r.board.rows[0], ev.At)[columnWords].plain
+		words := r.wordsOn(r.board.rows[0], ev.At)
 		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "held until its place opens; HTTP 429") {
 			t.Errorf("%s: %s", ev.Kind, words)
 		}

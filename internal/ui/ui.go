@@ -106,7 +106,6 @@ type Reporter struct {
 	stdout stdout
 
 	drew     time.Time     // when the status lines were
-	said     int           // columns of the longest words in a table so far
 	leftAge  time.Duration // of leftText, which is what was forecast last
 	leftText string
 	median   string   // of past runs, "" if there are none
@@ -125,14 +124,14 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: newBoard(cfg.Goal, cfg.Targets),
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
 		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
 	if cfg.Forecast != nil {
 		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
 	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
-	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute, bodies: map[int]string{}}
+	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}

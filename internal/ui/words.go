@@ -27,17 +27,22 @@ func oneLines(prefix string, texts ...[]string) []string {
 	return list
 }
 
+// prefixed returns each of the texts as a line with the prefix.
+func prefixed(prefix string, texts []string) (lines string) {
+	for _, s := range texts {
+		lines += prefix + s + "\n"
+	}
+	return lines
+}
+
 // unprefixed returns lines of poll's own without "poll: " before each.
 func unprefixed(lines string) string {
 	return strings.Trim(strings.ReplaceAll("\n"+lines, "\npoll: ", "\n"), "\n")
 }
 
-// before puts some words before others.
-func before(first, then string) string {
-	if first == "" || then == "" {
-		return first + then
-	}
-	return first + "; " + then
+// clauses joins what there is of some words.
+func clauses(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
 }
 
 // opening says what the wait is for and how long it may take, and usually takes.
@@ -114,17 +119,14 @@ func heldWords(by poll.HeldBy) string {
 
 // waitWords says how long a wait goes on, and why, as far as that is not the schedule. How
 // long another process asks is not known.
-func waitWords(what string, ev poll.Event, left time.Duration) string {
-	held := heldWords(ev.HeldBy)
-	switch ev.HeldBy {
+func (r *Row) waitWords(what string, left time.Duration) string {
+	switch r.held {
 	case "":
-		held = hintWords(ev)
+		return what + words.Short(left) + r.hint
 	case poll.HeldByAnother:
-		return held
-	default:
-		held = ", " + held
+		return heldWords(r.held)
 	}
-	return what + words.Short(left) + held
+	return what + words.Short(left) + ", " + heldWords(r.held)
 }
 
 // listWords says what the list is about that comes next, with its name if there are several, and how
@@ -132,7 +134,10 @@ func waitWords(what string, ev poll.Event, left time.Duration) string {
 func (r *Reporter) listWords(now time.Time) string {
 	var next *Row
 	for _, list := range r.board.lists {
-		if !list.over() && list.latest.Kind != poll.EventAttempt && (next == nil || !next.busy && (list.busy || list.latest.State.Due.Before(next.latest.State.Due))) {
+		if list.over() || list.phase == poll.EventAttempt {
+			continue
+		}
+		if next == nil || !next.busy() && (list.busy() || list.due.Before(next.due)) {
 			next = list
 		}
 	}
@@ -146,18 +151,16 @@ func (r *Reporter) listWords(now time.Time) string {
 	if next.trouble {
 		trouble = next.reason
 	}
-	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy {
+	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy() {
 		text += " under way"
 	} else {
-		text += waitWords(" in ", next.latest, max(0, next.latest.State.Due.Sub(now)))
+		text += next.waitWords(" in ", max(0, next.due.Sub(now)))
 	}
-	return before(before(text, trouble), r.forecast(next.operation(now)))
+	return clauses(text, trouble, r.forecast(next.operation(now)))
 }
 
-// paint pads a word to width and colours it if it is a status.
-func paint(p term.Palette, what string, width int) string {
-	return p.Paint(toneOf(what), what) + strings.Repeat(" ", max(0, width-len(what)))
-}
+// paint colours a word if it is a status.
+func paint(p term.Palette, what string) string { return p.Paint(toneOf(what), what) }
 
 // toneOf returns the tone of a status, and Faint for other words.
 func toneOf(what string) term.Tone {

@@ -201,19 +201,13 @@ func Cut(s string, width int, mark string) string {
 	return condition().Truncate(s, width, mark)
 }
 
-// CutMiddle is like [Cut], but keeps both ends, of the last characters about twice as
-// many: in names they differ more often.
-func CutMiddle(s string, width int, mark string) string {
-	marked := width - Width(mark)
-	if Width(s) <= width || marked < 6 {
-		return Cut(s, width, mark)
+// CutFront is like [Cut], but keeps the end: in names it differs more often.
+func CutFront(s string, width int, mark string) string {
+	columns := Width(s)
+	if columns <= width || width <= Width(mark) {
+		return Cut(s, width, "")
 	}
-	from := max(0, len(s)-bytesIn(marked))
-	for from < len(s) && !utf8.RuneStart(s[from]) {
-		from++
-	}
-	end, tail := s[from:], marked-marked/3
-	return Cut(s, marked/3, "") + mark + condition().TruncateLeft(end, Width(end)-tail, "")
+	return condition().TruncateLeft(s, columns-width+Width(mark), mark)
 }
 
 // bytesIn returns how many bytes may be shown in so many columns, and are enough to see
