@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
 	"github.com/pollcli/poll/poll"
@@ -9,6 +10,9 @@ import (
 
 // fewRows is up to how many targets each is shown by itself.
 const fewRows = 20
+
+// shownLists is how many of the lists are shown.
+const shownLists = 3
 
 // A Row is what is known of a target, or of a list whose elements are targets. It is little,
 // since there may be many.
@@ -192,6 +196,13 @@ func (r *Row) operation(now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, now.Sub(r.operational))
+}
+
+// open returns the first of the lists that can be waited for, the next one to be looked at before others.
+func (b *Board) open() []*Row {
+	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
+	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
+	return open[:min(len(open), shownLists)]
 }
 
 // A place is what is known of a place where attempts are held back.

@@ -24,43 +24,42 @@ func (b *Board) endings() map[poll.Ending]int {
 	return n
 }
 
+// outOfAttempts says how several targets ended: "2 attempts exhausted" would count attempts.
+const outOfAttempts = "out of attempts"
+
+// state says in a word where one of several targets stands.
+func (r *Row) state() string {
+	switch {
+	case r == nil || r.status == status.None && !r.over():
+		return "waiting"
+	case !r.over() && r.status.Ends(): // it was not seen often enough
+		return string(status.NotReady)
+	case !r.over():
+		return string(r.status)
+	case r.ending == poll.Succeeded:
+		return string(status.Success)
+	case r.ending == poll.Failed || r.ending == poll.CannotRun:
+		return string(status.Error)
+	case r.ending == poll.AttemptsExhausted:
+		return outOfAttempts
+	}
+	return string(r.ending)
+}
+
 // counts says how many targets are in which state: first how they ended.
 func (b *Board) counts() string {
-	ended, waiting := b.endings(), map[status.Status]int{}
+	n, parts := map[string]int{"waiting": b.size - len(b.rows)}, []string{}
 	for _, r := range b.rows {
-		switch {
-		case r == nil || r.over():
-		case r.status.Ends(): // it was not seen often enough
-			waiting[status.NotReady]++
-		default:
-			waiting[r.status]++
-		}
+		n[r.state()]++
 	}
-	var parts []string
-	for _, c := range []struct {
-		n    int
-		word string
-	}{
-		{ended[poll.Succeeded], string(status.Success)},
-		{ended[poll.Failed] + ended[poll.CannotRun], string(status.Error)},
-		{ended[poll.HintTooLong], string(poll.HintTooLong)},
-		{ended[poll.AttemptsExhausted], outOfAttempts},
-		{ended[poll.TimedOut], string(poll.TimedOut)},
-		{ended[poll.Interrupted], string(poll.Interrupted)},
-		{ended[poll.Cancelled], string(poll.Cancelled)},
-		{waiting[status.NotReady], string(status.NotReady)},
-		{waiting[status.Throttled], string(status.Throttled)},
-		{ended[""] - waiting[status.NotReady] - waiting[status.Throttled], "waiting"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+	for _, state := range []string{string(status.Success), string(status.Error), string(poll.HintTooLong), outOfAttempts,
+		string(poll.TimedOut), string(poll.Interrupted), string(poll.Cancelled), string(status.NotReady), string(status.Throttled), "waiting"} {
+		if n[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[state], state))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
-
-// outOfAttempts says how several targets ended: "2 attempts exhausted" would count attempts.
-const outOfAttempts = "out of attempts"
 
 // A crowd is rows that have something in common.
 type crowd struct {

@@ -201,7 +201,7 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 	}
 	asked := hintOf(ev) != nil || row.status == status.Throttled
 	if l.r.cfg.Verbose || asked && row.judged > 0 && row.told.attempt == row.judged {
-		text := row.waitWords("", ev.Wait)
+		text := row.waitWords(ev.Wait)
 		if ev.State.LastLook {
 			text += ", for a last look before the deadline"
 		}
@@ -251,27 +251,31 @@ func (l *lines) tick(now time.Time) {
 
 // repeat repeats the last verdict, and adds what is under way.
 func (l *lines) repeat(row *Row, now time.Time) {
-	what, reason, next := "-", "", "still waiting"
+	what, reason := "-", ""
 	if row.judged > 0 {
 		row.told.text, row.told.attempt = row.text(row.progress), row.judged
 		what, reason = string(row.status), clauses(row.progress.words(), row.reason)
 	}
 	ev := poll.Event{Elapsed: l.r.board.age(row, now)}
 	ev.State.Attempts = row.attempt
-	switch row.phase {
-	case poll.EventWait:
+	if row.phase == poll.EventWait {
 		ev.State.Attempts-- // of which the last was reported
-		next = row.waitWords("next attempt in ", max(0, row.due.Sub(now)))
-	case poll.EventStart:
-		next = "attempt running for " + words.Short(now.Sub(row.since))
 	}
-	l.row(ev, what, clauses(reason, next, l.r.forecast(row.operation(now))))
+	l.row(ev, what, clauses(reason, l.r.outlookOn(row, now)))
+}
+
+// outlookOn says what comes next of a row, and how long that may take by past runs.
+func (r *Reporter) outlookOn(row *Row, now time.Time) string {
+	return clauses(row.next(now)+row.hint, heldWords(row.held), r.forecast(row.operation(now)))
 }
 
 // count reports how many targets are in which state.
 func (l *lines) count(now time.Time) {
 	b := l.r.board
-	parts := []string{b.counts(), l.r.listWords(now)}
+	parts := []string{b.counts()}
+	for _, list := range b.open() {
+		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
+	}
 	if places := b.closed(now); len(places) > 0 {
 		parts = append(parts, words.Count(len(places), "place")+" closed")
 	}

@@ -142,34 +142,6 @@ func TestList_words(t *testing.T) {
 	}
 }
 
-// What is said of several lists is about the one that comes next.
-func TestList_next(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	waits := func(list string, attempt int, in time.Duration) poll.Event {
-		return poll.Event{Kind: poll.EventWait, Target: list, At: now, State: poll.State{Attempts: attempt - 1, Due: now.Add(in)}}
-	}
-	r := New(Config{Streams: quiet(), Goal: "all elements"})
-	for _, step := range []struct {
-		ev   poll.Event
-		want string
-	}{
-		{waits("one", 7, 12*time.Second), "list: attempt 7 in 12s"},
-		{poll.Event{Kind: poll.EventStart, Target: "one", At: now, State: poll.State{Attempts: 7}}, "list: attempt 7 under way"},
-		{poll.Event{Kind: poll.EventAttempt, Target: "one", At: now, State: poll.State{Attempts: 7}, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
-		{waits("one", 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
-		{waits("two", 1, 3*time.Second), "two: attempt 1 in 3s"},
-		{waits("three", 1, 5*time.Second), "two: attempt 1 in 3s"},
-		{poll.Event{Kind: poll.EventStart, Target: "two", At: now, State: poll.State{Attempts: 1}}, "two: attempt 1 under way"},
-		{poll.Event{Kind: poll.EventEnd, Target: "one", At: now, Outcome: &poll.Outcome{Ending: poll.Failed}}, "two: attempt 1 under way"},
-	} {
-		r.board.Update(step.ev)
-		if have := r.listWords(now); have != step.want {
-			t.Errorf("after %s of list %s: have %q, want %q", step.ev.Kind, step.ev.Target, have, step.want)
-		}
-	}
-}
-
 // The ends of the first lists are told in full, and how many there are besides.
 func TestList_manyFail(t *testing.T) {
 	t.Parallel()
@@ -210,7 +182,7 @@ func TestList_forecast(t *testing.T) {
 	config.Streams, config.Face = s, Lines
 	r := New(config)
 	r.Event(events[0])
-	if have, want := r.listWords(events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+	if have, want := r.outlookOn(r.board.lists[0], events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want it to end with %q", have, want)
 	}
 	r.Close()

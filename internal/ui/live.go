@@ -80,7 +80,7 @@ func (r *Reporter) last(now time.Time) string {
 	if !r.inTable() || !r.cfg.Streams.Foreground() {
 		return ""
 	}
-	return strings.Join(r.table(now), "\n") + "\n"
+	return strings.Join(r.table(r.board.rows, now), "\n") + "\n"
 }
 
 // live returns the lines that show the board: one for a single wait, a table of few targets,
@@ -90,9 +90,9 @@ func (r *Reporter) live(now time.Time) []string {
 	case r.width() < leastColumns:
 		return nil
 	case r.board.single():
-		return r.table(now)
+		return r.table(r.board.rows, now)
 	case r.inTable():
-		return append(r.table(now), r.summary(now)...)
+		return append(r.table(r.board.rows, now), r.summary(now)...)
 	}
 	return r.summary(now)
 }
@@ -114,9 +114,6 @@ func (r *Reporter) summary(now time.Time) []string {
 			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most.rows), most.reason()))
 		}
 	}
-	if text := r.listWords(now); text != "" {
-		lines = append(lines, "  "+text)
-	}
 	for i, p := range b.closed(now) {
 		if i < shownPlaces {
 			lines = append(lines, "  "+p.words(now))
@@ -125,5 +122,5 @@ func (r *Reporter) summary(now time.Time) []string {
 	for i := range lines {
 		lines[i] = r.cut(lines[i], r.width())
 	}
-	return lines
+	return append(lines, r.table(b.open(), now)...)
 }

@@ -277,7 +277,7 @@ func TestLines_lateHeartbeat(t *testing.T) {
 	now := time.Now()
 	r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
 	r.lines.tick(now.Add(3 * time.Second))
-	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
+	if have, want := err.String(), "next 0.0s\n"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want %q at its end", have, want)
 	}
 }

@@ -19,8 +19,8 @@ const (
 )
 
 // table returns a line for each row that has had an event.
-func (r *Reporter) table(now time.Time) (lines []string) {
-	rows := slices.DeleteFunc(slices.Clone(r.board.rows), func(row *Row) bool { return row == nil })
+func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
+	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
 	names, bars := 0, 0
 	for _, row := range rows {
 		names = max(names, term.Width(r.nameOf(row)))
@@ -76,31 +76,17 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 		attempt = row.list.attempt
 	}
 	text := fmt.Sprintf("  %-3s %6s", fmt.Sprintf("#%d", attempt), clock(r.board.age(row, now)))
+	isLooked := row.n == 0 // and not an element, for example
 	if r.board.single() && row.limit > 0 {
 		text += "/" + words.Short(row.limit)
 	}
 	if bars > 0 {
 		text += "  " + pad(row.progress.bar(r.glyphs), bars)
 	}
-	if r.board.single() {
-		text += "  " + pad(phaseWords(row, now), phaseWidth)
+	if isLooked {
+		text += "  " + pad(row.next(now), phaseWidth)
 	}
 	return text + "  " + r.wordsOn(row, now)
-}
-
-// phaseWords describes briefly what is under way.
-func phaseWords(row *Row, now time.Time) string {
-	if row.phase == poll.EventWait && row.held != poll.HeldByAnother {
-		left := max(0, row.due.Sub(now))
-		if left < 10*time.Second {
-			return fmt.Sprintf("next %.1fs", left.Seconds())
-		}
-		return "next " + words.Short(left)
-	}
-	if d := now.Sub(row.since); d >= time.Second {
-		return "busy " + words.Short(d.Truncate(time.Second))
-	}
-	return "busy"
 }
 
 // wordsOn says why a target stands there and what is known of the next attempt and, of a single
@@ -112,11 +98,11 @@ func (r *Reporter) wordsOn(row *Row, now time.Time) string {
 		return strings.TrimSuffix(string(row.ending)+": "+text, ": ")
 	case row.over():
 		return text
-	case !r.board.single():
+	case row.n > 0:
 		return clauses(heldWords(row.held), row.progress.others, text)
 	}
 	usual := r.forecast(row.operation(now))
-	if row.judged == 0 && usual == "" {
+	if row.judged == 0 && usual == "" && r.board.single() {
 		text = oneLine(row.name)
 	}
 	if row.judged == 0 || !row.tellsHint {

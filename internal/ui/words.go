@@ -117,46 +117,30 @@ func heldWords(by poll.HeldBy) string {
 	}[by]
 }
 
-// waitWords says how long a wait goes on, and why, as far as that is not the schedule. How
+// waitWords says how long a wait is, and why, as far as that is not the schedule. How
 // long another process asks is not known.
-func (r *Row) waitWords(what string, left time.Duration) string {
+func (r *Row) waitWords(wait time.Duration) string {
 	switch r.held {
 	case "":
-		return what + words.Short(left) + r.hint
+		return words.Short(wait) + r.hint
 	case poll.HeldByAnother:
 		return heldWords(r.held)
 	}
-	return what + words.Short(left) + ", " + heldWords(r.held)
+	return words.Short(wait) + ", " + heldWords(r.held)
 }
 
-// listWords says what the list is about that comes next, with its name if there are several, and how
-// long it may go on by past runs; "" if there is none, or nothing more to look at.
-func (r *Reporter) listWords(now time.Time) string {
-	var next *Row
-	for _, list := range r.board.lists {
-		if list.over() || list.phase == poll.EventAttempt {
-			continue
-		}
-		if next == nil || !next.busy() && (list.busy() || list.due.Before(next.due)) {
-			next = list
-		}
+// next describes briefly what is under way, or comes next.
+func (r *Row) next(now time.Time) string {
+	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
+	switch {
+	case r.phase == poll.EventWait && r.held != poll.HeldByAnother && left < 10*time.Second:
+		return fmt.Sprintf("next %.1fs", left.Seconds())
+	case r.phase == poll.EventWait && r.held != poll.HeldByAnother:
+		return "next " + words.Short(left)
+	case busy >= time.Second:
+		return "busy " + words.Short(busy.Truncate(time.Second))
 	}
-	if next == nil {
-		return ""
-	}
-	text, trouble := "list", ""
-	if len(r.board.lists) > 1 {
-		text = oneLine(next.name)
-	}
-	if next.trouble {
-		trouble = next.reason
-	}
-	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy() {
-		text += " under way"
-	} else {
-		text += next.waitWords(" in ", max(0, next.due.Sub(now)))
-	}
-	return clauses(text, trouble, r.forecast(next.operation(now)))
+	return "busy"
 }
 
 // paint colours a word if it is a status.
