@@ -26,7 +26,6 @@ type Row struct {
 	judged  int           // the last attempt that has ended, 0 for none
 	began   time.Duration // since the start of the board
 	limit   time.Duration // of the wait, 0 for none
-	list    *Row          // that it is an element of, nil for none
 
 	phase       poll.EventKind // that it is in: a wait, a start or an attempt
 	since       time.Time      // the beginning of the phase
@@ -51,8 +50,6 @@ type Board struct {
 	size    int    // targets, also those that have no event yet
 	rows    []*Row // by their numbers; nil before the first event
 	lists   []*Row
-	answers *Row // the list that was answered last
-	places  []*place
 	began   time.Time           // zero before the first event
 	history history             // of a single wait
 	advice  map[string][]string // by how targets ended, what the first of them was told
@@ -73,11 +70,7 @@ func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began = ev.At.Add(-ev.Elapsed)
 	}
-	switch ev.Kind {
-	case poll.EventPlace:
-		b.place(ev)
-		return nil
-	case poll.EventGoal:
+	if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
 		return nil
 	}
 	if b.single() {
@@ -126,17 +119,10 @@ func (b *Board) newRow(ev poll.Event) *Row {
 
 // judge notes what an attempt came to.
 func (b *Board) judge(r *Row, ev poll.Event) {
-	o := ev.Observation
-	if o != nil && o.Within != nil {
-		r.list = b.answers
-	}
 	r.status = ev.Verdict.Status
 	r.setReason(verdictWords(ev))
 	r.judged, r.tellsHint = attemptOf(ev), ev.Verdict.TellsHint
-	r.trouble = ev.Verdict.Status != status.NotReady || o != nil && !o.Good()
-	if r.n == 0 && !b.single() {
-		b.answers = r
-	}
+	r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
 }
 
 // neverSeen is the reason of an element that no answer of a list has held.
@@ -152,7 +138,7 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 	}
 	told := advice(o)
 	r.setReason(oneLine(decisive(o)))
-	if r.list != nil && !o.State.Shown && o.Observation.Presence == status.Missing {
+	if o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown {
 		r.setReason(neverSeen)
 		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	}
@@ -203,32 +189,4 @@ func (b *Board) open() []*Row {
 	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
 	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
 	return open[:min(len(open), shownLists)]
-}
-
-// A place is what is known of a place where attempts are held back.
-type place struct {
-	poll.Place
-	told time.Time // when a log last told of it
-}
-
-// place notes what an event says of a place, and returns that.
-func (b *Board) place(ev poll.Event) *place {
-	for _, p := range b.places {
-		if p.Name == ev.Place.Name {
-			p.Place = *ev.Place
-			return p
-		}
-	}
-	b.places = append(b.places, &place{Place: *ev.Place})
-	return b.places[len(b.places)-1]
-}
-
-// closed returns the places where no attempt is made now.
-func (b *Board) closed(now time.Time) (all []*place) {
-	for _, p := range b.places {
-		if p.ClosedUntil.After(now) {
-			all = append(all, p)
-		}
-	}
-	return all
 }

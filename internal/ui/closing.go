@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -96,7 +97,7 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 func ending(o *poll.Outcome, p term.Palette) string {
 	how, reason := "no answer", o.Reason
 	if o.Status != status.None {
-		how = paint(p, string(o.Status))
+		how = p.Paint(term.Tone(o.Status), string(o.Status))
 	}
 	if !endedByVerdict(o.Ending) {
 		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how
@@ -161,7 +162,7 @@ func (r *Reporter) missing() string {
 			rest += len(lack.rows)
 			continue
 		}
-		text += fmt.Sprintf("poll: %d %s%s\n", len(lack.rows), r.lackWords(lack), r.names(lack.rows))
+		text += fmt.Sprintf("poll: %d %s\n", len(lack.rows), r.lackWords(lack))
 		advice := b.advice[lack.key]
 		text += prefixed("poll: ", advice[:min(len(advice), closingAdvice)])
 	}
@@ -174,16 +175,13 @@ func (r *Reporter) missing() string {
 	return text
 }
 
-// names names the first of some rows, unless they were cancelled.
+// names names the first of some rows.
 func (r *Reporter) names(rows []*Row) string {
-	if rows[0].ending == poll.Cancelled {
-		return ""
-	}
 	var names []string
 	for _, row := range rows[:min(len(rows), closingNames)] {
 		names = append(names, term.CutFront(oneLine(row.name), nameWidth, r.glyphs.ellipsis))
 	}
-	text := ": " + strings.Join(names, ", ")
+	text := strings.Join(names, ", ")
 	if more := len(rows) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -192,21 +190,12 @@ func (r *Reporter) names(rows []*Row) string {
 
 // lackWords says how targets ended, and why.
 func (r *Reporter) lackWords(lack *crowd) string {
-	how, text := lack.rows[0].ending, lack.reason()
-	word := string(how)
-	if how == poll.AttemptsExhausted {
-		word = outOfAttempts
+	first := lack.rows[0]
+	text := r.cfg.Palette.Paint(term.Bad, first.state())
+	if first.ending == poll.Cancelled {
+		return text
 	}
-	word = r.cfg.Palette.Paint(term.Bad, word)
-	switch {
-	case how == poll.Cancelled:
-		return word
-	case text == "":
-		return word + " before the first answer"
-	case endedByVerdict(how), how == poll.HintTooLong, strings.HasPrefix(text, "the last "), text == neverSeen:
-		return word + ", " + text
-	}
-	return word + ", last " + text
+	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack.rows)
 }
 
 // failed returns the lists that could not be waited for.

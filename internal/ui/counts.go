@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
@@ -44,6 +45,14 @@ func (r *Row) state() string {
 		return outOfAttempts
 	}
 	return string(r.ending)
+}
+
+// tone returns the colour of the state.
+func (r *Row) tone() term.Tone {
+	if r.isMissed() {
+		return term.Bad
+	}
+	return term.Tone(r.state())
 }
 
 // counts says how many targets are in which state: first how they ended.

@@ -100,24 +100,17 @@ func (r *Reporter) document(result Result, exit int) Document {
 	defer r.mu.Unlock()
 	o := result.Outcome
 	d := Document{
-		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(remarks(&o), oneLines("", r.told)...),
+		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(grounds(&o, ""), oneLines("", r.told)...),
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
 	d.sharing = r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone)
 	d.setValue(result.values)
+	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
-		d.setBody(obs)
 	}
 	return d
-}
-
-// targetResult describes a result without the answer.
-func targetResult(n int, result Result, exit int) TargetResult {
-	t := TargetResult{N: n, Name: result.Outcome.Target, end: endOf(result.Outcome, exit)}
-	t.setValue(result.values)
-	return t
 }
 
 // groupEnd describes how several targets ended.
@@ -156,18 +149,18 @@ func (c *content) setValue(values []Value) {
 	for _, v := range values {
 		all = append(all, v.JSON)
 	}
-	switch len(all) {
-	case 0:
-	case 1:
+	if len(all) == 1 {
 		c.Value = all[0]
-	default:
+	} else if len(all) > 1 {
 		c.Value = all
 	}
 }
 
-// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not text.
+// setBody sets the body, if there is any: JSON as it is, otherwise as text, or base64 if it is
+// not text.
 func (c *content) setBody(o *status.Observation) {
 	switch {
+	case o == nil:
 	case !utf8.Valid(o.Body):
 		c.Body, c.Encoding = o.Body, "base64" // as bytes are encoded
 	case !o.Truncated && json.Valid(o.Body):

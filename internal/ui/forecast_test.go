@@ -45,7 +45,7 @@ func TestForecast_lines(t *testing.T) {
 func TestForecast_age(t *testing.T) {
 	t.Parallel()
 	have := show(slowJob(), Config{Face: Lines, Forecast: evenly{16 * time.Minute, 4 * time.Minute}})
-	if want := "poll: usually 8m (1m40s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
+	if want := "poll: usually 8m (1m36s to 14m, 34 runs); about 6m left\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant a line\n%s", have, want)
 	}
 }
@@ -116,10 +116,10 @@ func TestRough(t *testing.T) {
 		849600 * time.Microsecond:             "850ms",
 		4520 * time.Millisecond:               "4.5s",
 		47600 * time.Millisecond:              "48s",
-		99 * time.Second:                      "1m40s",
+		99 * time.Second:                      "1m39s",
 		148 * time.Second:                     "2m30s",
 		7*time.Minute + 58*time.Second:        "8m",
-		time.Hour + 33*time.Minute:            "1h35m",
+		time.Hour + 33*time.Minute:            "1h33m",
 		13*time.Hour + 40*time.Minute:         "14h",
 		50*time.Hour + 29*time.Minute:         "2d2h",
 		59*time.Minute + 40*time.Second:       "1h",

@@ -11,8 +11,7 @@ import (
 const maxAnnotations = 10 - 1
 
 // tellGitHub tells GitHub Actions how a run or a group ended: a failure becomes an
-// annotation. Of several targets it tells
-// that at the end: where the goal was reached, none of them is worth an annotation.
+// annotation. Of several targets it tells that at the end: where the goal was reached, none of them is worth an annotation.
 func (r *Reporter) tellGitHub(row *Row, ev poll.Event) {
 	if r.cfg.Getenv("GITHUB_ACTIONS") != "true" {
 		return
@@ -21,7 +20,7 @@ func (r *Reporter) tellGitHub(row *Row, ev poll.Event) {
 		message := strings.Join(append([]string{ending(o, term.Palette{})}, advice(o)...), "\n")
 		r.annotations = append(r.annotations, annotation(oneLine(o.Target), message))
 	}
-	if !r.ended {
+	if !r.isEnd(ev) {
 		return
 	}
 	if s := ev.Summary; s != nil && s.Ending == poll.Succeeded {

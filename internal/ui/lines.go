@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 	"github.com/pollcli/poll/words"
@@ -36,7 +37,8 @@ type lines struct {
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	hinted       []string // the reasons reported because of their hints
+	places       map[string]time.Time // when it was told of each
+	hinted       []string             // the reasons reported because of their hints
 }
 
 // told is what was told of a row.
@@ -51,8 +53,7 @@ type told struct {
 
 // event reports an event, which is about a row, nil for none, and what it says of the progress.
 func (l *lines) event(row *Row, ev poll.Event, found reading) {
-	quiet, single := l.r.cfg.Face == None, l.r.board.single()
-	isEnd := single && ev.Kind == poll.EventEnd || ev.Kind == poll.EventGoal
+	quiet, single, isEnd := l.r.cfg.Face == None, l.r.board.single(), l.r.isEnd(ev)
 	if ev.Elapsed = l.r.board.at(ev.At); !l.opened && !quiet && !isEnd {
 		l.say(l.r.opening(ev))
 	}
@@ -162,7 +163,7 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	case failed && l.failures <= maxFailures, !failed && few && !quiet:
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
-			what = string(o.Ending)
+			what = row.state()
 		}
 		l.row(ev, what, l.named(row, oneLine(o.Reason)))
 	}
@@ -173,24 +174,17 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 
 // place tells that a place was closed, but not each time.
 func (l *lines) place(ev poll.Event) {
-	p := l.r.board.place(ev)
-	if p.told.IsZero() && len(l.r.board.places) > maxPlaces || !p.told.IsZero() && ev.At.Sub(p.told) < placePause {
+	p := ev.Place
+	last, isKnown := l.places[p.Name]
+	if isKnown && ev.At.Sub(last) < placePause || !isKnown && len(l.places) >= maxPlaces {
 		return
 	}
-	p.told = ev.At
-	l.row(poll.Event{Elapsed: ev.Elapsed}, "place", p.words(ev.At))
-}
-
-// words says what is known of a place.
-func (p *place) words(now time.Time) string {
+	l.places[p.Name] = ev.At
 	text := oneLine(p.Name)
-	if left := p.ClosedUntil.Sub(now); left > 0 {
+	if left := p.ClosedUntil.Sub(ev.At); left > 0 {
 		text += " closed for " + words.Short(left)
 	}
-	if p.Reason != "" {
-		text += ": " + oneLine(p.Reason)
-	}
-	return text
+	l.row(poll.Event{Elapsed: ev.Elapsed}, "place", strings.TrimSuffix(text+": "+oneLine(p.Reason), ": "))
 }
 
 // wait reports how long a wait is and why, except for the schedule's ordinary
@@ -217,7 +211,7 @@ func (l *lines) row(ev poll.Event, what, text string) {
 		number = fmt.Sprintf("#%d", ev.State.Attempts)
 	}
 	padding := pad("", statusWidth-len(what))
-	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what)+padding, text)
+	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, l.r.cfg.Palette.Paint(term.Tone(what), what)+padding, text)
 	l.say(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -275,9 +269,6 @@ func (l *lines) count(now time.Time) {
 	parts := []string{b.counts()}
 	for _, list := range b.open() {
 		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
-	}
-	if places := b.closed(now); len(places) > 0 {
-		parts = append(parts, words.Count(len(places), "place")+" closed")
 	}
 	for _, most := range b.commonest(1) {
 		parts = append(parts, fmt.Sprintf("%d: %s", len(most.rows), most.reason()))

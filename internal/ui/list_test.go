@@ -121,10 +121,10 @@ func TestList_words(t *testing.T) {
 	}{
 		"list": {aList(), []string{
 			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
-			"1 timed out, never seen: 43", "1 timed out, last .state is",
+			"1 timed out, never seen: 43", "1 timed out, .state is",
 		}, []string{"5 elements", "target"}},
 		"failed": {aFailedList(), []string{
-			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 failed, two elements are named 41: 41, 42",
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 ERROR, two elements are named 41: 41, 42",
 			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
 		}, []string{"ERROR      41", "ERROR      42"}},
 	} {
@@ -168,7 +168,7 @@ func TestList_seen(t *testing.T) {
 	l.element("41", notReady("it is not in the answer"), status.Missing)
 	l.ended("41", timedOut)
 	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
+	if !strings.Contains(have, "1 timed out, it is not in the answer: 41") || strings.Contains(have, neverSeen) {
 		t.Errorf("have\n%s", have)
 	}
 }
@@ -209,34 +209,6 @@ func TestList_forecast(t *testing.T) {
 	}
 	if !strings.Contains(objects.String(), `"notes":["this run is not remembered"]`) || forecasts == 0 {
 		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
-	}
-}
-
-// Of several lists, only the elements of the one that is being asked for are under way.
-func TestList_busy(t *testing.T) {
-	t.Parallel()
-	r := New(Config{Streams: quiet(), Goal: "all elements"})
-	now := time.Now()
-	look := func(list string, n int) {
-		event := func(kind poll.EventKind, n int, o *status.Observation) {
-			r.board.Update(poll.Event{Kind: kind, Target: list, N: n, At: now, State: poll.State{Attempts: 1}, Observation: o, Verdict: notReady("x")})
-		}
-		event(poll.EventStart, 0, nil)
-		if n > 0 {
-			event(poll.EventAttempt, 0, httpAnswer(200, "[]"))
-			element := httpAnswer(200, "{}")
-			element.Within, element.Presence = expr.NewDoc([]byte("[]")), status.Present
-			list = "element"
-			event(poll.EventAttempt, n, element)
-		}
-	}
-	look("one", 1)
-	look("two", 2)
-	look("two", 0)
-	for i, want := range []string{" ", "⠋"} {
-		if mark, _, _ := r.stateOf(r.board.rows[i], now); mark != want {
-			t.Errorf("element %d: have the sign %q, want %q", i+1, mark, want)
-		}
 	}
 }
 

@@ -15,7 +15,6 @@ const (
 	redraw       = 100 * time.Millisecond // the shortest time between two drawings
 	otherLines   = 4                      // of the terminal, that a table leaves free
 	shownReasons = 5                      // that most targets have
-	shownPlaces  = 3                      // that are closed
 	defaultRows  = 24                     // of a terminal that does not say
 	leastColumns = 24                     // of a terminal on which anything is drawn
 	barWidth     = 10
@@ -112,11 +111,6 @@ func (r *Reporter) summary(now time.Time) []string {
 		lines = []string{frame + done + elapsed, "  " + counts}
 		for _, most := range b.commonest(shownReasons) {
 			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most.rows), most.reason()))
-		}
-	}
-	for i, p := range b.closed(now) {
-		if i < shownPlaces {
-			lines = append(lines, "  "+p.words(now))
 		}
 	}
 	for i := range lines {

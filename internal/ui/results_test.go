@@ -140,30 +140,6 @@ func TestResults_atEnd(t *testing.T) {
 	}
 }
 
-// Columns are sanitized for a terminal, and only there.
-func TestResults_columnsOnTerminal(t *testing.T) {
-	t.Parallel()
-	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
-		Settle(success(httpAnswer(200, "{}")))
-	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
-		for _, one := range []bool{true, false} {
-			s, stdout, _ := term.Buffers("")
-			s.OutIsTerminal = isTerminal
-			r := New(Config{Streams: s, Face: None, Goal: "all"})
-			write := func() error { return r.WriteTarget(1, result, 0) }
-			if one {
-				write = func() error { return r.WriteResult(result, 0) }
-			}
-			if err := write(); err != nil {
-				t.Fatal(err)
-			}
-			if stdout.String() != want {
-				t.Errorf("terminal %v, of one %v: have %q, want %q", isTerminal, one, stdout, want)
-			}
-		}
-	}
-}
-
 // A summary lists the targets by their numbers, however they ended.
 func TestSummary_order(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,15 +20,15 @@ const (
 // table returns a line for each row that has had an event.
 func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
-	names, bars := 0, 0
+	names, bars, states := 0, 0, statusWidth
 	for _, row := range rows {
+		states = max(states, len(row.state()))
 		names = max(names, term.Width(r.nameOf(row)))
 		bars = max(bars, term.Width(row.progress.bar(r.glyphs)))
 	}
 	for _, row := range rows {
-		mark, word, tone := r.stateOf(row, now)
-		name := pad(r.nameOf(row), names)
-		facts := pad("", statusWidth-len(word)) + r.facts(row, now, bars)
+		mark, name, word, tone := r.markOf(row, now), pad(r.nameOf(row), names), row.state(), row.tone()
+		facts := pad("", states-len(word)) + r.facts(row, now, bars)
 		room := r.width() - term.Width(mark+" "+name+word)
 		line := r.cfg.Palette.Paint(tone, mark) + " " + name + r.cfg.Palette.Paint(tone, word) + r.cut(facts, room)
 		lines = append(lines, strings.TrimRight(line, " "))
@@ -50,20 +49,19 @@ func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-term.Width(text)))
 }
 
-// stateOf says in a sign and a word where a target stands.
-func (r *Reporter) stateOf(row *Row, now time.Time) (mark, word string, tone term.Tone) {
-	word = cmp.Or(string(row.status), "waiting")
+// markOf says in a sign where a target stands.
+func (r *Reporter) markOf(row *Row, now time.Time) string {
 	switch {
 	case row.ending == poll.Succeeded:
-		return r.glyphs.good, word, term.Good
+		return r.glyphs.good
 	case row.ending == poll.Cancelled:
-		return r.glyphs.empty, string(row.ending), term.Faint
+		return r.glyphs.empty
 	case row.over():
-		return r.glyphs.bad, word, term.Bad
-	case row.busy(), r.board.single(), row.list != nil && row.list.busy():
-		return r.glyphs.frame(r.board.at(now)), word, toneOf(word)
+		return r.glyphs.bad
+	case row.busy(), r.board.single():
+		return r.glyphs.frame(r.board.at(now))
 	}
-	return " ", word, toneOf(word)
+	return " "
 }
 
 // facts says what is known of a row: figures, where there is room, and words.
@@ -71,11 +69,7 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 	if r.width() < narrow {
 		return " " + clock(r.board.age(row, now)) + " " + r.wordsOn(row, now)
 	}
-	attempt := row.attempt
-	if row.list != nil && !row.over() { // an element that has not changed has no event for each
-		attempt = row.list.attempt
-	}
-	text := fmt.Sprintf("  %-3s %6s", fmt.Sprintf("#%d", attempt), clock(r.board.age(row, now)))
+	text := fmt.Sprintf("  %-3s %6s", fmt.Sprintf("#%d", row.attempt), clock(r.board.age(row, now)))
 	isLooked := row.n == 0 // and not an element, for example
 	if r.board.single() && row.limit > 0 {
 		text += "/" + words.Short(row.limit)
@@ -93,12 +87,9 @@ func (r *Reporter) facts(row *Row, now time.Time, bars int) string {
 // wait, of past runs.
 func (r *Reporter) wordsOn(row *Row, now time.Time) string {
 	text := row.reason
-	switch {
-	case row.isMissed() && !endedByVerdict(row.ending):
-		return strings.TrimSuffix(string(row.ending)+": "+text, ": ")
-	case row.over():
+	if row.over() {
 		return text
-	case row.n > 0:
+	} else if row.n > 0 {
 		return clauses(heldWords(row.held), row.progress.others, text)
 	}
 	usual := r.forecast(row.operation(now))

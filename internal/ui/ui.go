@@ -113,9 +113,9 @@ type Reporter struct {
 
 	annotations []string // for GitHub
 
-	begun, ended bool // the first event was shown; the last one
-	cleared      bool // by Clear, since the last event
-	closed       bool
+	begun  bool // the first event was shown
+	quiet  bool // the last one was, or all was cleared since the last event
+	closed bool
 }
 
 // New returns a Reporter. It writes nothing before the first event.
@@ -131,7 +131,7 @@ func New(cfg Config) *Reporter {
 	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
-	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
+	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
@@ -149,9 +149,8 @@ func (r *Reporter) Event(ev poll.Event) {
 	if r.child != nil && ev.Kind == poll.EventAttempt {
 		_ = r.child.Flush() // an unfinished line of the command
 	}
-	r.cleared = false
 	row := r.board.Update(ev)
-	r.ended = ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
+	r.quiet = r.isEnd(ev)
 	r.show(row, ev)
 	if !r.begun {
 		r.begun = true
@@ -161,13 +160,18 @@ func (r *Reporter) Event(ev poll.Event) {
 	r.rearm()
 }
 
+// isEnd reports whether an event is the last.
+func (r *Reporter) isEnd(ev poll.Event) bool {
+	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
+}
+
 // show shows an event on the face, which is about a row, nil for none.
 func (r *Reporter) show(row *Row, ev poll.Event) {
 	found := r.read(row, ev)
 	switch {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
-	case r.cfg.Face == Live && r.ended:
+	case r.cfg.Face == Live && r.quiet:
 		r.inBackground()
 		r.con.finish(r.last(ev.At) + r.closing(ev))
 	case r.cfg.Face == Live:
@@ -186,7 +190,7 @@ func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, note)
-	if r.begun && !r.closed && !r.cleared && !r.ended {
+	if r.begun && !r.closed && !r.quiet {
 		r.say(note)
 	}
 }
@@ -250,7 +254,7 @@ func (r *Reporter) Clear() {
 	defer r.mu.Unlock()
 	r.inBackground()
 	r.con.finish("")
-	r.cleared = true
+	r.quiet = true
 }
 
 // inBackground reports whether the terminal belongs to another process group. What
@@ -277,7 +281,7 @@ func (r *Reporter) due() time.Time {
 // rearm sets the timer to when something is due.
 func (r *Reporter) rearm() {
 	r.timer.Stop()
-	if due := r.due(); !due.IsZero() && !r.ended {
+	if due := r.due(); !due.IsZero() && !r.quiet {
 		r.timer.Reset(time.Until(due))
 	}
 }
@@ -287,7 +291,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.cleared || r.ended {
+	if r.closed || r.quiet {
 		return
 	}
 	now := time.Now()

@@ -143,19 +143,6 @@ func (r *Row) next(now time.Time) string {
 	return "busy"
 }
 
-// paint colours a word if it is a status.
-func paint(p term.Palette, what string) string { return p.Paint(toneOf(what), what) }
-
-// toneOf returns the tone of a status, and Faint for other words.
-func toneOf(what string) term.Tone {
-	return map[string]term.Tone{
-		string(status.Success):   term.Good,
-		string(status.NotReady):  term.Pending,
-		string(status.Throttled): term.Slow,
-		string(status.Error):     term.Bad,
-	}[what]
-}
-
 // hintOf returns what the server asks for, nil if that is not why an attempt waits.
 func hintOf(ev poll.Event) *status.Hint {
 	if ev.Kind != poll.EventWait || ev.HeldBy != "" {

@@ -39,54 +39,60 @@ type Table[R any] struct {
 
 // In formats the table.
 func (t Table[R]) In(format string) (string, error) {
+	var b strings.Builder
 	switch format {
 	case JSON:
 		return t.json()
-	case CSV:
-		return inCSV(t.cells(func(c Column[R]) string { return c.Name }, Column[R].plain)), nil
+	case CSV: // RFC 4180, but with single newlines
+		csv.NewWriter(&b).WriteAll(t.cells(false)) // a strings.Builder never fails
 	case Markdown:
-		return inMarkdown(t.forPeople()), nil
+		for i, cells := range t.cells(true) {
+			b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+			if i == 0 {
+				b.WriteString(strings.Repeat("|---:", len(cells)) + "|\n")
+			}
+		}
+	default:
+		return t.String(), nil
 	}
-	return t.String(), nil
+	return b.String(), nil
 }
 
 // String formats the table for a terminal, with columns right-aligned.
 func (t Table[R]) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, cells := range t.forPeople() {
+	for _, cells := range t.cells(true) {
 		fmt.Fprint(w, strings.Join(cells, "\t")+"\t\n")
 	}
 	w.Flush() // a strings.Builder never fails
 	return b.String()
 }
 
-func (t Table[R]) forPeople() [][]string {
-	return t.cells(func(c Column[R]) string { return c.Head }, func(c Column[R], row R) string {
-		if c.Text != nil {
-			return c.Text(row)
-		}
-		return c.plain(row)
-	})
-}
-
-// cells returns the headers and the rows, for the columns with a header.
-func (t Table[R]) cells(header func(Column[R]) string, cell func(Column[R], R) string) [][]string {
+// cells returns the header and the rows, of the columns that people or programs get.
+func (t Table[R]) cells(forPeople bool) [][]string {
 	lines := make([][]string, 1+len(t.Rows))
 	for _, c := range t.Columns {
-		if header(c) == "" {
+		header := c.Name
+		if forPeople {
+			header = c.Head
+		}
+		if header == "" {
 			continue
 		}
-		lines[0] = append(lines[0], header(c))
+		lines[0] = append(lines[0], header)
 		for i, row := range t.Rows {
-			lines[i+1] = append(lines[i+1], cell(c, row))
+			lines[i+1] = append(lines[i+1], c.cell(row, forPeople))
 		}
 	}
 	return lines
 }
 
-// plain returns the value of a row for CSV.
-func (c Column[R]) plain(row R) string {
+// cell returns the value of a row as text.
+func (c Column[R]) cell(row R, forPeople bool) string {
+	if forPeople && c.Text != nil {
+		return c.Text(row)
+	}
 	switch v := c.Value(row).(type) {
 	case float64:
 		return words.Number(v)
@@ -102,54 +108,26 @@ func (c Column[R]) plain(row R) string {
 
 // json returns an array with one line per row, or an object.
 func (t Table[R]) json() (string, error) {
-	if len(t.Rows) == 0 {
+	var lines []string
+	for _, row := range t.Rows {
+		var members []string
+		for _, c := range t.Columns {
+			if c.Name == "" {
+				continue
+			}
+			value, err := json.Marshal(c.Value(row))
+			if err != nil {
+				return "", fmt.Errorf("encode the result: %w", err)
+			}
+			members = append(members, fmt.Sprintf("%q:%s", c.Name, value))
+		}
+		lines = append(lines, "{"+strings.Join(members, ",")+"}")
+	}
+	switch {
+	case len(lines) == 0:
 		return "[]\n", nil
+	case t.IsOne:
+		return lines[0] + "\n", nil
 	}
-	if t.IsOne {
-		text, err := t.object(t.Rows[0])
-		return text + "\n", err
-	}
-	lines := make([]string, len(t.Rows))
-	for i, row := range t.Rows {
-		object, err := t.object(row)
-		if err != nil {
-			return "", err
-		}
-		lines[i] = "  " + object
-	}
-	return "[\n" + strings.Join(lines, ",\n") + "\n]\n", nil
-}
-
-func (t Table[R]) object(row R) (string, error) {
-	var members []string
-	for _, c := range t.Columns {
-		if c.Name == "" {
-			continue
-		}
-		value, err := json.Marshal(c.Value(row))
-		if err != nil {
-			return "", fmt.Errorf("encode the result: %w", err)
-		}
-		members = append(members, fmt.Sprintf("%q:%s", c.Name, value))
-	}
-	return "{" + strings.Join(members, ",") + "}", nil
-}
-
-// inMarkdown formats cells in GitHub's Markdown.
-func inMarkdown(lines [][]string) string {
-	var b strings.Builder
-	for i, cells := range lines {
-		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
-		if i == 0 {
-			b.WriteString(strings.Repeat("|---:", len(cells)) + "|\n")
-		}
-	}
-	return b.String()
-}
-
-// inCSV formats cells according to RFC 4180, but with single newlines.
-func inCSV(lines [][]string) string {
-	var b strings.Builder
-	csv.NewWriter(&b).WriteAll(lines) // a strings.Builder never fails
-	return b.String()
+	return "[\n  " + strings.Join(lines, ",\n  ") + "\n]\n", nil
 }

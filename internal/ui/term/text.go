@@ -19,8 +19,8 @@ import (
 const (
 	// prefix begins every line of a block, so that no line can begin with the
 	// "::" of a GitHub Actions command, or be taken for one of poll's own.
-	prefix   = "| "
-	tabWidth = 8
+	prefix = "| "
+	tab    = "    "
 	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
 	// one is written in pieces, each on a line of its own.
 	maxLine = 4096
@@ -30,27 +30,13 @@ const (
 // space, and invisible characters their number (see [Block]). Space at both ends is
 // removed.
 func Line(s string) string {
-	s = strings.TrimFunc(s, unicode.IsSpace)
-	if isPlain(s) {
-		return strings.Clone(s)
-	}
 	var b strings.Builder
-	sanitize(&b, s, false)
+	sanitize(&b, strings.TrimFunc(s, unicode.IsSpace))
 	return b.String()
 }
 
-// isPlain reports whether a line is as [sanitize] would write it, at a glance.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '#' {
-			return false
-		}
-	}
-	return true
-}
-
 // Block returns text from outside as separate lines, each beginning with "| " and
-// ending with a newline; for empty text there are none. Tabs are expanded, a
+// ending with a newline; for empty text there are none. A tab is four spaces, a
 // carriage return before a newline is dropped. Other control characters and bytes
 // that are not UTF-8 are shown as \xNN, invisible format characters (which may
 // reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
@@ -69,14 +55,12 @@ func Block(s string) string {
 // blockLine writes one line of a block.
 func blockLine(b *strings.Builder, line string) {
 	b.WriteString(prefix)
-	sanitize(b, strings.TrimSuffix(line, "\r"), true)
+	sanitize(b, strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", tab))
 	b.WriteByte('\n')
 }
 
-// sanitize writes text from outside as part of one line. A tab becomes a space or,
-// with expandTabs, the spaces up to the next tab stop.
-func sanitize(b *strings.Builder, s string, expandTabs bool) {
-	column := 0
+// sanitize writes text from outside as part of one line.
+func sanitize(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		shown := s[i : i+n]
@@ -85,8 +69,6 @@ func sanitize(b *strings.Builder, s string, expandTabs bool) {
 			shown = ""
 		case r == '\n':
 			shown = `\n`
-		case r == '\t' && expandTabs:
-			shown = strings.Repeat(" ", tabWidth-column%tabWidth)
 		case r == '\t':
 			shown = " "
 		case r == utf8.RuneError && n == 1:
@@ -99,7 +81,6 @@ func sanitize(b *strings.Builder, s string, expandTabs bool) {
 			shown = fmt.Sprintf(`\u{%04x}`, r)
 		}
 		b.WriteString(shown)
-		column += utf8.RuneCountInString(shown)
 		i += n
 	}
 }
@@ -184,17 +165,6 @@ func Cut(s string, width int, mark string) string {
 	if width <= 0 {
 		return ""
 	}
-	if len(s) <= width {
-		return s // no character takes more columns than bytes
-	}
-	// No more than this can fit, however narrow: a long text costs no more than a
-	// short one.
-	if limit := bytesIn(width); len(s) > limit {
-		for limit > 0 && !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		s = s[:limit] + strings.Repeat(" ", width+1)
-	}
 	if Width(mark) >= width {
 		mark = ""
 	}
@@ -209,7 +179,3 @@ func CutFront(s string, width int, mark string) string {
 	}
 	return condition().TruncateLeft(s, columns-width+Width(mark), mark)
 }
-
-// bytesIn returns how many bytes may be shown in so many columns, and are enough to see
-// that a text is longer.
-func bytesIn(width int) int { return 16 * (width + 1) }

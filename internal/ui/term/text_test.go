@@ -52,7 +52,7 @@ func TestBlock(t *testing.T) {
 		{"no end", "a\nb", "| a\n| b\n"},
 		{"returns", "a\r\nb\r\n", "| a\n| b\n"},
 		{"progress bar", "10%\r20%\n", `| 10%\x0d20%` + "\n"},
-		{"tab stops", "a\tb\n\tc", "| a       b\n|         c\n"},
+		{"tab stops", "a\tb\n\tc", "| a    b\n|     c\n"},
 		{"actions command", "::error::x\n  ::set-env name=A::b", "| ::error::x\n|   ::set-env name=A::b\n"},
 		{"indentation stays", "  a  ", "|   a  \n"},
 	}
@@ -232,7 +232,6 @@ func TestCut(t *testing.T) {
 		{"e\u0301e\u0301", 2, "e\u0301e\u0301"},
 		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
 		{"👩\u200d🚀👩\u200d🚀", 3, "👩\u200d🚀…"},
-		{strings.Repeat("a", 1e6), 5, "aaaa…"},
 	}
 	for _, test := range tests {
 		if have := Cut(test.in, test.width, "…"); have != test.want {
