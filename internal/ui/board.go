@@ -142,8 +142,8 @@ func (b *Board) end(r *Row, o *poll.Outcome) {
 		r.setReason(neverSeen)
 		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
 	}
-	if key := r.lack(); o.Ending != poll.Succeeded && b.advice[key] == nil && len(told) > 0 {
-		b.advice[key] = told
+	if r.isLacking() && b.advice[r.key()] == nil {
+		b.advice[r.key()] = told
 	}
 }
 
@@ -162,7 +162,7 @@ func (r *Row) over() bool { return r.ending != "" }
 
 // isMissed reports whether a target ended without what was waited for.
 func (r *Row) isMissed() bool {
-	return r.over() && r.ending != poll.Succeeded && r.ending != poll.Cancelled
+	return r.isLacking() && r.ending != poll.Cancelled
 }
 
 // busy reports whether an attempt is under way.

@@ -133,17 +133,8 @@ func shareWords(o *poll.Outcome) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// lack returns a key for how a target ended that is not done, and why, "" for others. Of those
-// that were cancelled the reason does not matter.
-func (r *Row) lack() string {
-	switch r.ending {
-	case "", poll.Succeeded:
-		return ""
-	case poll.Cancelled:
-		return string(r.ending)
-	}
-	return string(r.ending) + ", " + r.kind
-}
+// isLacking reports whether a target has ended, and not as was waited for.
+func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 
 // missing says which targets are not done, grouped by how they ended and why.
 func (r *Reporter) missing() string {
@@ -157,14 +148,13 @@ func (r *Reporter) missing() string {
 		thing = "element"
 	}
 	text, rest := fmt.Sprintf("poll: %d of %s not done:\n", left, words.Count(b.size, thing)), 0
-	for i, lack := range b.crowds((*Row).lack) {
+	for i, lack := range b.crowds((*Row).isLacking) {
 		if i >= closingReasons {
-			rest += len(lack.rows)
+			rest += len(lack)
 			continue
 		}
-		text += fmt.Sprintf("poll: %d %s\n", len(lack.rows), r.lackWords(lack))
-		advice := b.advice[lack.key]
-		text += prefixed("poll: ", advice[:min(len(advice), closingAdvice)])
+		advice := b.advice[lack[0].key()]
+		text += prefixed("poll: ", append([]string{r.lackWords(lack)}, advice[:min(len(advice), closingAdvice)]...))
 	}
 	if unknown := b.size - len(b.rows); unknown > 0 {
 		text += fmt.Sprintf("poll: %d %s\n", unknown, neverSeen)
@@ -189,13 +179,12 @@ func (r *Reporter) names(rows []*Row) string {
 }
 
 // lackWords says how targets ended, and why.
-func (r *Reporter) lackWords(lack *crowd) string {
-	first := lack.rows[0]
-	text := r.cfg.Palette.Paint(term.Bad, first.state())
-	if first.ending == poll.Cancelled {
+func (r *Reporter) lackWords(lack crowd) string {
+	text := fmt.Sprintf("%d %s", len(lack), r.cfg.Palette.Paint(term.Bad, lack[0].state()))
+	if lack[0].ending == poll.Cancelled {
 		return text
 	}
-	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack.rows)
+	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack)
 }
 
 // failed returns the lists that could not be waited for.

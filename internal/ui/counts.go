@@ -70,50 +70,42 @@ func (b *Board) counts() string {
 	return strings.Join(parts, ", ")
 }
 
-// A crowd is rows that have something in common.
-type crowd struct {
-	rows []*Row
-	key  string
-}
+// A crowd is targets that have a state and a reason in common, but for its numbers.
+type crowd []*Row
 
-// crowds returns the targets by a key, without those whose key is "", the largest crowd
-// first.
-func (b *Board) crowds(keyOf func(*Row) string) []*crowd {
-	byKey := map[string]*crowd{}
+// crowds returns the targets that are wanted, the largest crowd first.
+func (b *Board) crowds(wanted func(*Row) bool) []crowd {
+	byKey := map[string]crowd{}
 	for _, r := range b.rows {
-		if r == nil {
-			continue
+		if r != nil && wanted(r) {
+			byKey[r.key()] = append(byKey[r.key()], r)
 		}
-		key := keyOf(r)
-		if byKey[key] == nil {
-			byKey[key] = &crowd{key: key}
-		}
-		byKey[key].rows = append(byKey[key].rows, r)
 	}
-	delete(byKey, "")
-	return slices.SortedFunc(maps.Values(byKey), func(a, b *crowd) int {
-		return cmp.Or(cmp.Compare(len(b.rows), len(a.rows)), cmp.Compare(a.rows[0].n, b.rows[0].n))
+	return slices.SortedFunc(maps.Values(byKey), func(a, b crowd) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].n, b[0].n))
 	})
 }
 
-// reason returns the reason of the rows, without its numbers if they differ. Those that were
-// cancelled may have had other reasons.
-func (c *crowd) reason() string {
-	first := c.rows[0]
-	if slices.ContainsFunc(c.rows, func(r *Row) bool { return r.reason != first.reason }) {
-		return first.kind
+// key is what targets in a crowd have in common. Of those that were cancelled the reason does
+// not matter.
+func (r *Row) key() string {
+	if r.ending == poll.Cancelled {
+		return r.state()
 	}
-	return first.reason
+	return r.state() + ", " + r.kind
 }
 
-// commonest returns the targets that go on by their reasons, the most common one first.
-func (b *Board) commonest(most int) []*crowd {
-	all := b.crowds(func(r *Row) string {
-		if r.over() {
-			return ""
-		}
-		return r.kind
-	})
+// reason returns the reason of the targets, without its numbers if they differ.
+func (c crowd) reason() string {
+	if slices.ContainsFunc(c, func(r *Row) bool { return r.reason != c[0].reason }) {
+		return c[0].kind
+	}
+	return c[0].reason
+}
+
+// commonest returns the targets that go on, most of which have the first reason.
+func (b *Board) commonest(most int) []crowd {
+	all := b.crowds(func(r *Row) bool { return !r.over() })
 	return all[:min(len(all), most)]
 }
 

@@ -271,7 +271,7 @@ func (l *lines) count(now time.Time) {
 		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
 	}
 	for _, most := range b.commonest(1) {
-		parts = append(parts, fmt.Sprintf("%d: %s", len(most.rows), most.reason()))
+		parts = append(parts, fmt.Sprintf("%d: %s", len(most), most.reason()))
 	}
 	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }

@@ -110,7 +110,7 @@ func (r *Reporter) summary(now time.Time) []string {
 		done := fmt.Sprintf("%s  %d of %d done  ", bar, ended[poll.Succeeded], b.size)
 		lines = []string{frame + done + elapsed, "  " + counts}
 		for _, most := range b.commonest(shownReasons) {
-			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most.rows), most.reason()))
+			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most), most.reason()))
 		}
 	}
 	for i := range lines {

@@ -102,7 +102,7 @@ type Reporter struct {
 	lines  lines
 	meter  meter
 	timer  *time.Timer
-	child  *term.LineWriter // nil until Stderr was called
+	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
 	drew     time.Time     // when the status lines were
@@ -147,7 +147,7 @@ func (r *Reporter) Event(ev poll.Event) {
 		return
 	}
 	if r.child != nil && ev.Kind == poll.EventAttempt {
-		_ = r.child.Flush() // an unfinished line of the command
+		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
 	row := r.board.Update(ev)
 	r.quiet = r.isEnd(ev)
@@ -215,22 +215,21 @@ func (r *Reporter) Stderr() io.Writer {
 		return io.Discard
 	}
 	if r.child == nil {
-		r.child = term.NewLineWriter(textWriter(r.con.say))
+		r.child = &term.Lines{}
 	}
-	return textWriter(func(text string) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.closed {
-			_, _ = r.child.Write([]byte(text))
-		}
-	})
+	return stderr{r}
 }
 
-// A textWriter is a writer that never fails.
-type textWriter func(text string)
+// A stderr is a command's.
+type stderr struct{ r *Reporter }
 
-func (f textWriter) Write(p []byte) (int, error) {
-	f(string(p))
+// Write never fails.
+func (s stderr) Write(p []byte) (int, error) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if !s.r.closed {
+		s.r.con.say(s.r.child.Add(p))
+	}
 	return len(p), nil
 }
 
@@ -239,7 +238,7 @@ func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.child != nil {
-		_ = r.child.Flush()
+		r.con.say(r.child.Rest())
 	}
 	r.inBackground()
 	r.con.finish("")

@@ -3,7 +3,6 @@ package term
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,14 +13,14 @@ import (
 // Text from outside (answers, stderr, headers) may contain anything: sequences that
 // move the cursor or rename the window, characters that reverse the text, commands
 // that a CI service takes from the log. Everything shown of it passes [Line],
-// [Block] or a [LineWriter].
+// [Block] or [Lines].
 
 const (
 	// prefix begins every line of a block, so that no line can begin with the
 	// "::" of a GitHub Actions command, or be taken for one of poll's own.
 	prefix = "| "
 	tab    = "    "
-	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
+	// maxLine is the longest line that Lines waits for, in bytes. A longer
 	// one is written in pieces, each on a line of its own.
 	maxLine = 4096
 )
@@ -108,45 +107,39 @@ func beginsCommand(s string, i int) bool {
 	return strings.HasPrefix(rest, "[")
 }
 
-// A LineWriter sanitizes text from outside as [Block] does, line by line as it
-// comes. It must not be used by two goroutines at once.
-type LineWriter struct {
-	w   io.Writer
-	buf []byte // the unfinished line
+// Lines sanitizes text from outside as [Block] does, line by line as it comes. The zero value
+// has no text. It must not be used by two goroutines at once.
+type Lines struct {
+	unfinished []byte
 }
 
-// NewLineWriter returns a LineWriter that writes to w, all complete lines in one
-// Write.
-func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
-
-// Write takes all of p and writes the complete lines. The error is that of the
-// underlying writer.
-func (l *LineWriter) Write(p []byte) (int, error) {
-	l.buf = append(l.buf, p...)
+// Add returns the lines that p completes.
+func (l *Lines) Add(p []byte) string {
+	text := append(l.unfinished, p...)
 	var b strings.Builder
 	for {
-		line, rest, whole := bytes.Cut(l.buf, []byte("\n"))
+		line, rest, isWhole := bytes.Cut(text, []byte("\n"))
 		switch {
 		case len(line) > maxLine:
 			end := maxLine
 			for end > maxLine-utf8.UTFMax && !utf8.RuneStart(line[end]) {
 				end--
 			}
-			line, rest = l.buf[:end], l.buf[end:]
-		case !whole:
-			_, err := io.WriteString(l.w, b.String())
-			return len(p), err
+			line, rest = text[:end], text[end:]
+		case !isWhole:
+			l.unfinished = text
+			return b.String()
 		}
 		blockLine(&b, string(line))
-		l.buf = rest
+		text = rest
 	}
 }
 
-// Flush writes the unfinished line, as if it had ended.
-func (l *LineWriter) Flush() error {
-	_, err := io.WriteString(l.w, Block(string(l.buf)))
-	l.buf = l.buf[:0]
-	return err
+// Rest returns the unfinished line, as if it had ended.
+func (l *Lines) Rest() string {
+	text := Block(string(l.unfinished))
+	l.unfinished = nil
+	return text
 }
 
 // condition sets the width of characters. Unlike the library's default, it ignores
