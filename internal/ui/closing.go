@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -188,13 +189,8 @@ func (r *Reporter) lackWords(lack crowd) string {
 }
 
 // failed returns the lists that could not be waited for.
-func (b *Board) failed() (failed []*Row) {
-	for _, list := range b.lists {
-		if list.over() {
-			failed = append(failed, list)
-		}
-	}
-	return failed
+func (b *Board) failed() []*Row {
+	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
 }
 
 // failedLists says how the first of those ended.

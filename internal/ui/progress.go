@@ -117,15 +117,7 @@ func (s *reading) add(v expr.Value, percent bool, scale *scale) {
 			return
 		}
 	}
-	s.others = listed(s.others, text)
-}
-
-// listed joins two texts, one of which may be empty.
-func listed(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + ", " + b
+	s.others = joined(", ", s.others, text)
 }
 
 // A scale remembers whether numbers are shares of 1: after one between 0 and 1, until one is
@@ -177,7 +169,7 @@ func percentWords(share float64) string {
 }
 
 // words says it in a line: "62%, copying".
-func (s reading) words() string { return listed(s.label, s.others) }
+func (s reading) words() string { return joined(", ", s.label, s.others) }
 
 // step changes where the progress is worth a line: at each tenth, or where other values do.
 func (s reading) step() string {

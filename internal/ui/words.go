@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,18 +42,18 @@ func unprefixed(lines string) string {
 }
 
 // clauses joins what there is of some words.
-func clauses(all ...string) string {
-	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), "; ")
+func clauses(all ...string) string { return joined("; ", all...) }
+
+// joined joins what there is of some words by a separator.
+func joined(sep string, all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), sep)
 }
 
 // opening says what the wait is for and how long it may take, and usually takes.
 func (r *Reporter) opening(ev poll.Event) string {
 	what, timeout, attempts := r.cfg.Goal, r.cfg.Timeout, 0
 	if r.board.single() {
-		what, attempts = oneLine(ev.Target), ev.MaxAttempts
-		if timeout == 0 {
-			timeout = timeoutOf(ev)
-		}
+		what, attempts, timeout = oneLine(ev.Target), ev.MaxAttempts, cmp.Or(timeout, timeoutOf(ev))
 	}
 	text := "poll: waiting for " + what
 	if until := r.cfg.Until; len(until) > 0 {

@@ -49,7 +49,7 @@ func TestTerminalOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if w := columns(int(f.Fd())); w != 0 {
+	if w := size(int(f.Fd()), 0); w != 0 {
 		t.Errorf("width %d, want 0", w)
 	}
 	if !inForeground(int(f.Fd())) {
