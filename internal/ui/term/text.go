@@ -29,10 +29,17 @@ const (
 // space, and invisible characters their number (see [Block]). Space at both ends is
 // removed.
 func Line(s string) string {
+	s = strings.TrimFunc(s, unicode.IsSpace)
+	if !strings.ContainsFunc(s, mayHarm) {
+		return strings.Clone(s)
+	}
 	var b strings.Builder
-	sanitize(&b, strings.TrimFunc(s, unicode.IsSpace))
+	sanitize(&b, s)
 	return b.String()
 }
+
+// mayHarm is false for most characters that [sanitize] leaves as they are, at a glance.
+func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
 // Block returns text from outside as separate lines, each beginning with "| " and
 // ending with a newline; for empty text there are none. A tab is four spaces, a
