@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,36 +72,6 @@ func checkLog(t *testing.T, name, have string) {
 		t.Errorf("a control character in a log: %q", have)
 	}
 	golden(t, name, have)
-}
-
-func TestLines_color(t *testing.T) {
-	t.Parallel()
-	p := new(term.Streams).Palette(term.ColorAlways)
-	have := show(recordings()["succeeded"], Config{Face: Lines, Palette: p})
-	for _, want := range []string{p.Paint(term.Pending, "NOT_READY") + "  ", p.Paint(term.Slow, "THROTTLED") + "  ", p.Paint(term.Good, "SUCCESS") + "    "} {
-		if !strings.Contains(have, want) {
-			t.Errorf("no %q in\n%s", want, have)
-		}
-	}
-}
-
-// A lost stderr is no reason to stop, and every line is tried.
-func TestLines_lostStderr(t *testing.T) {
-	t.Parallel()
-	writes := 0
-	s, _, _ := term.Buffers("")
-	s.Err = writerFunc(func([]byte) (int, error) { writes++; return 0, errors.New("broken pipe") })
-	r := New(Config{Streams: s, Face: Lines})
-	for _, ev := range recordings()["succeeded"] {
-		r.Event(ev)
-	}
-	if n, err := r.Stderr().Write([]byte("x\n")); n != 2 || err != nil {
-		t.Errorf("Stderr().Write = %d, %v; want 2, nil", n, err)
-	}
-	r.Close()
-	if writes == 0 {
-		t.Error("nothing was written")
-	}
 }
 
 type writerFunc func([]byte) (int, error)
@@ -266,18 +235,5 @@ func TestChooseFace(t *testing.T) {
 		if have := test.face.choose(&test.s, getenv); have != test.want {
 			t.Errorf("%s: have %s, want %s", test.name, have, test.want)
 		}
-	}
-}
-
-// A heartbeat that comes late says no time that has passed.
-func TestLines_lateHeartbeat(t *testing.T) {
-	t.Parallel()
-	s, _, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
-	now := time.Now()
-	r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
-	r.lines.tick(now.Add(3 * time.Second))
-	if have, want := err.String(), "next 0.0s\n"; !strings.HasSuffix(have, want) {
-		t.Errorf("have %q, want %q at its end", have, want)
 	}
 }

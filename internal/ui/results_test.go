@@ -2,7 +2,6 @@ package ui
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -78,39 +77,6 @@ func TestResults_body(t *testing.T) {
 		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
 			t.Errorf("%q: have %s, want %s at its end", body, have, want)
 		}
-	}
-}
-
-// An answer that was cut off matters only where it is printed.
-func TestResults_truncated(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		out  Output
-		want poll.Ending
-	}{
-		{Output{PerTarget: true}, poll.Failed},
-		{Output{PerTarget: true, JSON: true}, poll.Succeeded},
-		{Output{PerTarget: true, Print: printed("1", "1")}, poll.Succeeded},
-		{Output{PerTarget: true, Print: printed("1", "1"), JSON: true}, poll.Succeeded},
-		{Output{JSON: true}, poll.Failed},
-	} {
-		if have := test.out.Settle(success(truncated())).Outcome.Ending; have != test.want {
-			t.Errorf("%+v: have %v, want %v", test.out, have, test.want)
-		}
-	}
-}
-
-// Who closes stdout is noticed at once.
-func TestResults_lost(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken pipe")
-	s, _, _ := term.Buffers("")
-	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
-	r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
-	result := Output{PerTarget: true}.Settle(success(httpAnswer(200, "{}")))
-	err := r.WriteTarget(1, result, 0)
-	if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
-		t.Errorf("have %v, want a ResultError of %v", err, broken)
 	}
 }
 

@@ -30,18 +30,6 @@ func TestShared_outcome(t *testing.T) {
 	}
 }
 
-// The latency is that of the attempts that were made here.
-func TestShared_latency(t *testing.T) {
-	t.Parallel()
-	own := httpAnswer(200, "{}")
-	events := newRecording(jobURL, 0, 0).wait(0, nil).taken(notReady("a"), own).
-		wait(0, nil).attempt(notReady("b"), own).end(poll.Outcome{Ending: poll.TimedOut})
-	have := outcome(t, events, Config{Shared: true}, Output{JSON: true})
-	if want := `"latency":{"min_s":0.05,"median_s":0.05,"max_s":0.05}`; !strings.Contains(have, want) {
-		t.Errorf("have %s\nwant %s in it", have, want)
-	}
-}
-
 // A row says what holds back the next attempt of its target.
 func TestShared_row(t *testing.T) {
 	t.Parallel()

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
@@ -37,22 +36,6 @@ func TestAdviceNamesFlags(t *testing.T) {
 		}
 		if !strings.Contains(strings.Join(d.Notes, "\n"), want) {
 			t.Errorf("%d: the notes are %q, want %q in them", code, d.Notes, want)
-		}
-	}
-}
-
-// The live line tells a hint once: not where the verdict has told it.
-func TestTheLiveLineTellsAHintOnce(t *testing.T) {
-	t.Parallel()
-	hint := &status.Hint{Wait: 3 * time.Second, Source: "Retry-After"}
-	for reason, tells := range map[string]bool{"HTTP 429, Retry-After asks for 3s": true, "HTTP 429": false} {
-		r := New(Config{Streams: quiet(), Face: None})
-		now := time.Now()
-		v := status.Verdict{Status: status.Throttled, Reason: reason, TellsHint: tells}
-		r.Event(poll.Event{Kind: poll.EventAttempt, State: poll.State{Attempts: 1}, At: now, Verdict: v})
-		r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: hint.Wait, State: poll.State{Attempts: 1, Hint: hint}})
-		if have := r.live(now)[0]; strings.Count(have, "Retry-After") != 1 {
-			t.Errorf("%q: have %q", reason, have)
 		}
 	}
 }

@@ -93,26 +93,17 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		have := Line(s)
 		wantHarmless(t, have)
+		wantHarmless(t, Block(s))
 		if strings.Contains(have, "\n") {
 			t.Errorf("Line(%q) = %q is more than a line", s, have)
 		}
-	})
-}
-
-func FuzzBlock(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		have := Block(s)
-		wantHarmless(t, have)
-		if s != "" && !strings.HasSuffix(have, "\n") {
-			t.Errorf("Block(%q) = %q does not end with a newline", s, have)
-		}
-		for line := range strings.Lines(have) {
-			if !strings.HasPrefix(line, prefix) {
-				t.Errorf("Block(%q) has a line %q without prefix", s, line)
+		for line := range strings.Lines(Block(s)) {
+			if !strings.HasPrefix(line, prefix) || !strings.HasSuffix(line, "\n") {
+				t.Errorf("Block(%q) has a line %q", s, line)
 			}
+		}
+		if have := Cut(Line(s), 4, "…"); Width(have) > 4 {
+			t.Errorf("Cut(%q, 4) = %q", s, have)
 		}
 	})
 }
@@ -191,21 +182,4 @@ func TestCut(t *testing.T) {
 			t.Errorf("Cut(%.20q, %d) = %q, want %q", test.in, test.width, have, test.want)
 		}
 	}
-}
-
-func FuzzCut(f *testing.F) {
-	for _, s := range hostile {
-		f.Add(s, 4)
-	}
-	f.Fuzz(func(t *testing.T, s string, width int) {
-		width = min(width, 1000)
-		s = Line(s)
-		have := Cut(s, width, "…")
-		if w := Width(have); w > max(width, 0) {
-			t.Errorf("Cut(%q, %d) = %q is %d columns wide", s, width, have, w)
-		}
-		if Width(s) <= width && len(s) < 16*width && have != s {
-			t.Errorf("Cut(%q, %d) = %q though it fits", s, width, have)
-		}
-	})
 }
