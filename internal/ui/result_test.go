@@ -144,15 +144,3 @@ func TestResult_jsonBody(t *testing.T) {
 		})
 	}
 }
-
-func TestWriteFailure(t *testing.T) {
-	t.Parallel()
-	s, out, _ := term.Buffers("")
-	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
-		t.Fatal(err)
-	}
-	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"timeline":[]}` + "\n"
-	if have := out.String(); have != want {
-		t.Errorf("have %s\nwant %s", have, want)
-	}
-}

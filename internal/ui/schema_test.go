@@ -90,9 +90,8 @@ func outcome(t *testing.T, events []poll.Event, cfg Config, output Output) strin
 func TestOutcomes_schema(t *testing.T) {
 	t.Parallel()
 	for name, events := range recordings() {
-		outcome(t, events, Config{}, Output{JSON: true})
 		outcome(t, events, Config{}, Output{JSON: true, Print: notPrinted})
-		have := outcome(t, events, Config{}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
+		have := outcome(t, events, Config{Shared: name == "shared"}, Output{JSON: true, Print: printed("a", `{"a":[1]}`)})
 		if name == "shared" || name == "timed-out" {
 			golden(t, "one/"+name+"-outcome.json", have)
 		}
@@ -100,11 +99,12 @@ func TestOutcomes_schema(t *testing.T) {
 	binary := newRecording(jobURL, 0, 0).attempt(notReady("x"), httpAnswer(200, "\xff")).end(poll.Outcome{Ending: poll.Succeeded})
 	outcome(t, binary, Config{}, Output{JSON: true})
 	s, out, _ := term.Buffers("")
-	if err := WriteFailure(s, 2, "unknown flag"); err != nil {
+	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil {
-		t.Errorf("%s: %v", out, err)
+	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"timeline":[]}` + "\n"
+	if err := validate(readSchema(t, "outcome.schema.json"), out.String()); err != nil || out.String() != want {
+		t.Errorf("have %s\nwant %s: %v", out, want, err)
 	}
 }
 
