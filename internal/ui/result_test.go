@@ -65,20 +65,17 @@ func TestResult_stdout(t *testing.T) {
 		{"truncated but not printed", Output{Print: printed("200", "200")}, success(truncated()), "200\n", ""},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s, out, _ := term.Buffers("")
-			r := test.output.Settle(test.outcome)
-			if err := writeResult(s, r); err != nil {
-				t.Fatal(err)
-			}
-			if have := out.String(); have != test.want {
-				t.Errorf("have %q, want %q", have, test.want)
-			}
-			if o := r.Outcome; (o.Status == status.Error) != (test.reason != "") || test.reason != "" && o.Reason != test.reason {
-				t.Errorf("have %v, %s; want %q", o.Ending, o.Reason, test.reason)
-			}
-		})
+		s, out, _ := term.Buffers("")
+		r := test.output.Settle(test.outcome)
+		if err := writeResult(s, r); err != nil {
+			t.Fatal(err)
+		}
+		if have := out.String(); have != test.want {
+			t.Errorf("%s: have %q, want %q", test.name, have, test.want)
+		}
+		if o := r.Outcome; (o.Status == status.Error) != (test.reason != "") || test.reason != "" && o.Reason != test.reason {
+			t.Errorf("%s: have %v, %s; want %q", test.name, o.Ending, o.Reason, test.reason)
+		}
 	}
 }
 
@@ -121,26 +118,23 @@ func TestResult_jsonBody(t *testing.T) {
 		{"too deep", deep, `"` + deep + `"`, ""},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s, out, _ := term.Buffers("")
-			output := Output{JSON: true}
-			if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
-				t.Errorf("%d newlines, want one at the end", n)
-			}
-			var d struct {
-				Body     json.RawMessage
-				Encoding string
-			}
-			if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(d.Body, []byte(test.want)) || d.Encoding != test.encoding {
-				t.Errorf("have %.60s %q, want %.60s %q", d.Body, d.Encoding, test.want, test.encoding)
-			}
-		})
+		s, out, _ := term.Buffers("")
+		output := Output{JSON: true}
+		if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
+			t.Errorf("%s: %d newlines, want one at the end", test.name, n)
+		}
+		var d struct {
+			Body     json.RawMessage
+			Encoding string
+		}
+		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(d.Body, []byte(test.want)) || d.Encoding != test.encoding {
+			t.Errorf("%s: have %.60s %q, want %.60s %q", test.name, d.Body, d.Encoding, test.want, test.encoding)
+		}
 	}
 }

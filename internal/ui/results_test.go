@@ -66,20 +66,6 @@ func TestResults_golden(t *testing.T) {
 	}
 }
 
-// A body that is no JSON, or no text, has a place in a line, too.
-func TestResults_body(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		`{"a":1}`: `"body":{"a":1}}`, "": `"body":""}`, "a\nb": `"body":"a\nb"}`, "\xff": `"body":"/w==","encoding":"base64"}`,
-	} {
-		run := newRecording(jobURL, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, body)).end(failed)
-		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
-		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
-			t.Errorf("%q: have %s, want %s at its end", body, have, want)
-		}
-	}
-}
-
 // A result is on stdout when the target has ended, or else with the summary.
 func TestResults_atEnd(t *testing.T) {
 	t.Parallel()
