@@ -105,7 +105,7 @@ func (c crowd) reason() string {
 
 // commonest returns the targets that go on, most of which have the first reason.
 func (b *Board) commonest(most int) []crowd {
-	all := b.crowds(func(r *Row) bool { return !r.over() })
+	all := b.crowds(func(r *Row) bool { return !r.over() && r.reason != "" })
 	return all[:min(len(all), most)]
 }
 

@@ -12,6 +12,7 @@ import (
 )
 
 const (
+	wide        = 99               // columns, with fewer of which names and words leave no room for bars
 	narrow      = 60               // columns, with fewer of which a row has fewer figures
 	statusWidth = len("NOT_READY") // columns of a status
 	phaseWidth  = len("next 9.9s") // the usual width, so that the words do not jump
@@ -22,12 +23,14 @@ func (r *Reporter) table(rows []*Row, now time.Time) (lines []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row *Row) bool { return row == nil })
 	names, bars, states := 0, 0, statusWidth
 	for _, row := range rows {
-		states = max(states, len(row.state()))
+		states = max(states, len(stateOf(row)))
 		names = max(names, term.Width(r.nameOf(row)))
-		bars = max(bars, term.Width(row.progress.bar(r.glyphs)))
+		if r.board.single() || r.width() >= wide {
+			bars = max(bars, term.Width(row.progress.bar(r.glyphs)))
+		}
 	}
 	for _, row := range rows {
-		mark, name, word, tone := r.markOf(row, now), pad(r.nameOf(row), names), row.state(), row.tone()
+		mark, name, word, tone := r.markOf(row, now), pad(r.nameOf(row), names), stateOf(row), row.tone()
 		facts := pad("", states-len(word)) + r.facts(row, now, bars)
 		room := r.width() - term.Width(mark+" "+name+word)
 		line := r.cfg.Palette.Paint(tone, mark) + " " + name + r.cfg.Palette.Paint(tone, word) + r.cut(facts, room)
@@ -43,6 +46,9 @@ func (r *Reporter) nameOf(row *Row) string {
 	}
 	return term.CutFront(oneLine(row.name), 2*r.width()/5, r.glyphs.ellipsis) + "  "
 }
+
+// stateOf returns the state of a row, which may be long.
+func stateOf(row *Row) string { return term.Cut(row.state(), len(outOfAttempts), "") }
 
 // pad fills text up with spaces.
 func pad(text string, columns int) string {
