@@ -121,12 +121,11 @@ func endedByVerdict(e poll.Ending) bool {
 
 // shareWords says how many of the attempts others made, "" if none.
 func shareWords(o *poll.Outcome) string {
-	s := o.State
-	if s.Taken+s.Alone == 0 {
+	all, parts := sharingOf(o.State), []string{}
+	if all.Taken+all.Alone == 0 {
 		return ""
 	}
-	var parts []string
-	for i, n := range []int{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone} {
+	for i, n := range []int{all.Asked, all.Taken, all.Alone} {
 		if n > 0 {
 			parts = append(parts, fmt.Sprint(n, []string{" asked", " taken", " alone"}[i]))
 		}

@@ -104,7 +104,7 @@ func (r *Reporter) document(result Result, exit int) Document {
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
 		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
-	d.sharing = r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone)
+	d.sharing = r.sharing(o.State)
 	d.setValue(result.values)
 	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
@@ -115,23 +115,26 @@ func (r *Reporter) document(result Result, exit int) Document {
 
 // groupEnd describes how several targets ended.
 func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
-	counts, ended := map[string]int{}, r.board.endings()
+	o, counts, ended := r.outcome(s), map[string]int{}, r.board.endings()
 	for e, word := range endingWords() {
 		counts[word] = ended[e]
 	}
 	return groupEnd{
-		Status: statusWord(statusOf(s.Ending)), Ending: endingWords()[s.Ending], Reason: r.verdict(s), Goal: r.cfg.Goal,
-		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
-		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
+		Status: statusWord(o.Status), Ending: endingWords()[s.Ending], Reason: o.Reason, Goal: r.cfg.Goal, Need: s.Need,
+		Counts: counts, Attempts: s.Attempts, sharing: r.sharing(o.State), Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
 	}
 }
 
 // sharing counts who made the attempts, nil if they cannot be shared.
-func (r *Reporter) sharing(attempts, taken, alone int) *sharing {
+func (r *Reporter) sharing(s poll.State) *sharing {
 	if !r.cfg.Shared {
 		return nil
 	}
-	return &sharing{attempts - taken - alone, taken, alone}
+	return new(sharingOf(s))
+}
+
+func sharingOf(s poll.State) sharing {
+	return sharing{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone}
 }
 
 // endingWords returns the endings as words for programs.

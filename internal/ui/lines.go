@@ -43,8 +43,7 @@ type lines struct {
 
 // told is what was told of a row.
 type told struct {
-	status  status.Status
-	rule    string
+	verdict string // the status and the rule
 	text    string // the reason, and the step of the progress
 	changes int    // of the text alone
 	attempt int    // the last one reported, 0 for none
@@ -57,7 +56,10 @@ func (l *lines) event(row *Row, ev poll.Event, found reading) {
 	if ev.Elapsed = l.r.board.at(ev.At); !l.opened && !quiet && !isEnd {
 		l.say(l.r.opening(ev))
 	}
-	l.opened = true
+	if !l.opened {
+		l.opened = true
+		l.r.say(l.r.told...)
+	}
 	switch {
 	case isEnd:
 		if !quiet || !isSuccess(ev) {
@@ -112,7 +114,7 @@ func (l *lines) isNews(row *Row, ev poll.Event, found reading) bool {
 		return false // it decides nothing: the end reports it
 	case isList && !row.trouble && (l.r.cfg.Face == Live || len(l.r.board.lists) > maxLists):
 		return false
-	case told.attempt == 0, ev.Verdict.Status != told.status, ev.Verdict.Rule != told.rule:
+	case told.attempt == 0, verdictOf(ev) != told.verdict:
 		return true
 	case row.text(found) == told.text || told.changes > maxChanges || l.r.cfg.Face == Live && !isList:
 		return false
@@ -124,14 +126,16 @@ func (l *lines) isNews(row *Row, ev poll.Event, found reading) bool {
 	return true
 }
 
+// verdictOf returns the status and the rule of an attempt.
+func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
+
 // text returns what is told of an attempt, as far as a change of it is news.
 func (r *Row) text(found reading) string { return r.reason + found.step() }
 
 // verdict reports what an attempt saw.
 func (l *lines) verdict(row *Row, ev poll.Event, found reading) {
 	told := &row.told
-	told.status, told.rule, told.text = ev.Verdict.Status, ev.Verdict.Rule, row.text(found)
-	told.attempt = ev.State.Attempts
+	told.verdict, told.text, told.attempt = verdictOf(ev), row.text(found), ev.State.Attempts
 	// Hints are said once: they do not make a later reason new.
 	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
 	l.row(ev, string(ev.Verdict.Status), l.named(row, text))

@@ -113,8 +113,7 @@ type Reporter struct {
 
 	annotations []string // for GitHub
 
-	begun  bool // the first event was shown
-	quiet  bool // the last one was, or all was cleared since the last event
+	quiet  bool // the last event was shown, or all was cleared since the last event
 	closed bool
 }
 
@@ -152,10 +151,6 @@ func (r *Reporter) Event(ev poll.Event) {
 	row := r.board.Update(ev)
 	r.quiet = r.isEnd(ev)
 	r.show(row, ev)
-	if !r.begun {
-		r.begun = true
-		r.say(r.told...)
-	}
 	r.tellGitHub(row, ev)
 	r.rearm()
 }
@@ -190,7 +185,7 @@ func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, note)
-	if r.begun && !r.closed && !r.quiet {
+	if r.lines.opened && !r.closed && !r.quiet {
 		r.say(note)
 	}
 }
