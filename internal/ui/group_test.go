@@ -219,8 +219,8 @@ func TestGroupClosing_attempts(t *testing.T) {
 func TestGroupClosing_cancelled(t *testing.T) {
 	t.Parallel()
 	have := show(together(poll.Summary{Ending: poll.Failed, Need: 3}, jobRun("a", 1, progress[:1], cancelled), jobRun("b", 1, refused[:1], cancelled),
-		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 3, Goal: allOf(3)})
-	if want := "poll: 2 cancelled\n"; !strings.Contains(have, want) {
+		jobRun("c", 1, queued, failed)), Config{Face: None, Targets: 4, Goal: allOf(4)})
+	if want := "poll: 2 cancelled\npoll: 1 ERROR, .state is \"failed\": c\npoll: 1 never seen\n"; !strings.Contains(have, want) {
 		t.Errorf("have\n%s\nwant %q in it", have, want)
 	}
 }

@@ -138,3 +138,14 @@ func TestResult_jsonBody(t *testing.T) {
 		}
 	}
 }
+
+func TestTimeline(t *testing.T) {
+	t.Parallel()
+	var h history
+	for i := range 1234 {
+		h.add(Moment{Attempt: i + 1})
+	}
+	if m := h.moments; len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
+		t.Errorf("have %d moments: %v", len(m), m)
+	}
+}
