@@ -108,3 +108,18 @@ func TestSummary_order(t *testing.T) {
 		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
 	}
 }
+
+// Columns are sanitized for a terminal, and only there.
+func TestResults_columnsOnTerminal(t *testing.T) {
+	t.Parallel()
+	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+		Settle(success(httpAnswer(200, "{}")))
+	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
+		s, stdout, _ := term.Buffers("")
+		s.OutIsTerminal = isTerminal
+		r := New(Config{Streams: s, Face: None, Goal: "all"})
+		if err := r.WriteTarget(1, result, 0); err != nil || stdout.String() != want {
+			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
+		}
+	}
+}

@@ -146,7 +146,7 @@ func (r *Reporter) WriteResult(result Result, exit int) error {
 	case result.Outcome.Ending != poll.Succeeded:
 		return nil
 	}
-	return WriteOut(r.cfg.Streams, result.Answer())
+	return WriteOut(r.cfg.Streams, r.answer(result))
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
@@ -171,7 +171,7 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 	if out.JSON || !out.PerTarget || o.Resumed {
 		return nil
 	}
-	line := result.Answer()
+	line := r.answer(result)
 	if len(out.Print) < 2 {
 		line = target.line(result)
 	}
@@ -180,6 +180,20 @@ func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
 		return &ResultError{Err: err}
 	}
 	return nil
+}
+
+// answer returns the [Result.Answer] as it is written to stdout: on a terminal, columns pass the
+// sanitizer.
+func (r *Reporter) answer(result Result) []byte {
+	text := result.Answer()
+	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 {
+		return text
+	}
+	columns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\t")
+	for i, column := range columns {
+		columns[i] = term.Line(column)
+	}
+	return []byte(strings.Join(columns, "\t") + "\n")
 }
 
 // line returns what a target writes as it ends.
