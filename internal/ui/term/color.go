@@ -42,17 +42,13 @@ func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s
 	}
-	c := color.New(color.Faint)
-	switch t {
-	case Good:
-		c = color.New(color.FgGreen)
-	case Pending:
-		c = color.New(color.FgCyan)
-	case Slow:
-		c = color.New(color.FgYellow)
-	case Bad:
-		c = color.New(color.FgRed, color.Bold)
+	attributes := map[Tone][]color.Attribute{
+		Faint: {color.Faint}, Good: {color.FgGreen}, Pending: {color.FgCyan}, Slow: {color.FgYellow}, Bad: {color.FgRed, color.Bold},
 	}
+	if attributes[t] == nil {
+		t = Faint
+	}
+	c := color.New(attributes[t]...)
 	c.EnableColor()
 	return c.Sprint(s)
 }
