@@ -51,20 +51,6 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// A timeout that was measured reads as the one that was given.
-func TestShort_givesBackTheTimeout(t *testing.T) {
-	t.Parallel()
-	for _, want := range []string{"100ms", "1.5s", "30s", "1m30s"} {
-		d, err := time.ParseDuration(want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if have := Short(d - 20*time.Microsecond); have != want {
-			t.Errorf("have %s, want %s", have, want)
-		}
-	}
-}
-
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0 waits", 1: "1 wait", 2: "2 waits"} {

@@ -14,21 +14,22 @@ import (
 // advice returns what made the verdict doubtful, what would have decided, and which
 // flags would turn such an end into a wait, or a result.
 func advice(o *poll.Outcome) []string {
-	list := append(oneLines("note: ", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
-	if o.Observation != nil {
-		list = append(list, remedy(o.Verdict.Advice))
+	list := grounds(o, "note: ")
+	if o.Observation == nil || o.Ending == poll.Succeeded {
+		return list
 	}
-	if o.Observation != nil && o.Ending != poll.Succeeded {
-		if list = append(list, instead(o)); o.Observation.Truncated {
-			list = append(list, "to keep more of the answer: --max-body SIZE")
-		}
+	if s := instead(o); s != "" {
+		list = append(list, s)
 	}
-	return slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	if o.Observation.Truncated {
+		list = append(list, "to keep more of the answer: --max-body SIZE")
+	}
+	return list
 }
 
-// remarks returns what programs are told besides the reason.
-func remarks(o *poll.Outcome) []string {
-	list := append(oneLines("", o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
+// grounds returns what people and programs are told besides the reason. Notes have the prefix.
+func grounds(o *poll.Outcome, prefix string) []string {
+	list := append(oneLines(prefix, o.Verdict.Notes, o.Notes), hints(o.Verdict)...)
 	if s := remedy(o.Verdict.Advice); s != "" {
 		list = append(list, s)
 	}

@@ -1,15 +1,18 @@
 package ui
 
 import (
+	"slices"
 	"time"
 
-	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 	"github.com/pollcli/poll/status"
 )
 
 // fewRows is up to how many targets each is shown by itself.
 const fewRows = 20
+
+// shownLists is how many of the lists are shown.
+const shownLists = 3
 
 // A Row is what is known of a target, or of a list whose elements are targets. It is little,
 // since there may be many.
@@ -18,28 +21,27 @@ type Row struct {
 	name    string
 	status  status.Status // of the last attempt or, once it has ended, of the outcome
 	reason  string        // likewise, on one line
-	kind    string        // the reason without its numbers, by which targets differ
-	numbers []string      // in the reason
+	kind    string        // the reason without the numbers by which targets differ
 	attempt int           // that is waited for, under way, or was the last
-	busy    bool          // an attempt is under way
-	ending  poll.Ending   // "" while it goes on
+	judged  int           // the last attempt that has ended, 0 for none
 	began   time.Duration // since the start of the board
-	elapsed time.Duration // until the end
-	list    *Row          // that it is an element of, nil for none
-	seen    bool          // an answer of the list has held it
-	scale   scale
-	*detail // nil for one of many targets
-}
+	limit   time.Duration // of the wait, 0 for none
 
-// A detail is what is known of a row besides that is shown by itself.
-type detail struct {
-	latest    poll.Event    // a wait, a start or an attempt
-	judged    int           // the last attempt that has ended, 0 for none
-	tellsHint bool          // its reason tells what wait the server asks for
-	trouble   bool          // of a list: its elements could not be read
-	reading   *reading      // of the last answer that says anything, nil for nothing
-	outcome   *poll.Outcome // nil while it goes on
-	told      told
+	phase       poll.EventKind // that it is in: a wait, a start or an attempt
+	since       time.Time      // the beginning of the phase
+	due         time.Time      // the next attempt
+	held        poll.HeldBy    // by this, in a wait
+	hint        string         // what the server asks for, in words
+	tellsHint   bool           // the reason does so, too
+	trouble     bool           // of a list: its elements could not be read
+	operational time.Time      // since then the operation runs, zero before its start
+
+	ending   poll.Ending // "" while it goes on
+	elapsed  time.Duration
+	outcome  *poll.Outcome // of a list; nil while it goes on
+	scale    scale
+	progress reading // of the last answer that says anything
+	told     told
 }
 
 // A Board is what is known of all targets. A single wait is a board of one row.
@@ -48,15 +50,9 @@ type Board struct {
 	size    int    // targets, also those that have no event yet
 	rows    []*Row // by their numbers; nil before the first event
 	lists   []*Row
-	answers *Row // the list that was answered last
-	places  []*place
 	began   time.Time           // zero before the first event
 	history history             // of a single wait
 	advice  map[string][]string // by how targets ended, what the first of them was told
-}
-
-func newBoard(goal string, size int) *Board {
-	return &Board{goal: goal, size: size, advice: map[string][]string{}}
 }
 
 // single reports whether the board is of one wait.
@@ -74,29 +70,24 @@ func (b *Board) Update(ev poll.Event) *Row {
 	if b.began.IsZero() {
 		b.began = ev.At.Add(-ev.Elapsed)
 	}
-	switch ev.Kind {
-	case poll.EventPlace:
-		b.place(ev)
-		return nil
-	case poll.EventGoal:
+	if ev.Kind == poll.EventPlace || ev.Kind == poll.EventGoal {
 		return nil
 	}
-	r := b.row(ev)
-	r.attempt, r.busy = attemptOf(ev), ev.Kind == poll.EventStart
 	if b.single() {
 		b.history.update(ev)
 	}
-	switch ev.Kind {
-	case poll.EventAttempt:
-		b.judge(r, ev)
-	case poll.EventEnd:
+	r := b.row(ev)
+	r.attempt = attemptOf(ev)
+	if ev.Kind == poll.EventEnd {
+		r.phase = ""
 		b.end(r, ev.Outcome)
 		return r
 	}
-	if r.detail != nil {
-		r.latest = ev
-		r.latest.Observation = nil // it may be long
+	if ev.Kind == poll.EventAttempt {
+		b.judge(r, ev)
 	}
+	r.phase, r.since, r.due, r.held = ev.Kind, ev.At, ev.State.Due, ev.HeldBy
+	r.hint, r.operational = hintWords(ev), ev.State.Began
 	return r
 }
 
@@ -104,7 +95,7 @@ func (b *Board) Update(ev poll.Event) *Row {
 func (b *Board) row(ev poll.Event) *Row {
 	if ev.N == 0 && !b.single() {
 		for _, list := range b.lists {
-			if list.latest.Target == ev.Target {
+			if list.name == ev.Target {
 				return list
 			}
 		}
@@ -123,29 +114,15 @@ func (b *Board) row(ev poll.Event) *Row {
 }
 
 func (b *Board) newRow(ev poll.Event) *Row {
-	r := &Row{n: ev.N, name: ev.Target, began: b.at(ev.At.Add(-ev.Elapsed))}
-	if ev.N == 0 || b.few() {
-		r.detail = &detail{latest: ev}
-	}
-	return r
+	return &Row{n: ev.N, name: ev.Target, began: b.at(ev.At.Add(-ev.Elapsed)), limit: timeoutOf(ev)}
 }
 
 // judge notes what an attempt came to.
 func (b *Board) judge(r *Row, ev poll.Event) {
-	o := ev.Observation
-	if o != nil && o.Within != nil {
-		r.list = b.answers
-		r.seen = r.seen || o.Presence == status.Present
-	}
 	r.status = ev.Verdict.Status
 	r.setReason(verdictWords(ev))
-	if r.detail != nil {
-		r.judged, r.tellsHint = attemptOf(ev), ev.Verdict.TellsHint
-		r.trouble = ev.Verdict.Status != status.NotReady || o != nil && !o.Good()
-	}
-	if r.n == 0 && !b.single() {
-		b.answers = r
-	}
+	r.judged, r.tellsHint = attemptOf(ev), ev.Verdict.TellsHint
+	r.trouble = ev.Verdict.Status != status.NotReady || ev.Observation != nil && !ev.Observation.Good()
 }
 
 // neverSeen is the reason of an element that no answer of a list has held.
@@ -154,22 +131,19 @@ const neverSeen = "never seen"
 // end notes how a target ended.
 func (b *Board) end(r *Row, o *poll.Outcome) {
 	r.status, r.ending, r.elapsed = o.Status, o.Ending, o.Elapsed
-	if r.detail != nil {
-		r.outcome = o
-	}
 	if r.n == 0 {
+		r.outcome = o
 		r.setReason(oneLine(o.Reason))
 		return
 	}
 	told := advice(o)
-	if r.list != nil && !r.seen && o.Observation.Presence == status.Missing {
+	r.setReason(oneLine(decisive(o)))
+	if o.Observation != nil && o.Observation.Presence == status.Missing && !o.State.Shown {
 		r.setReason(neverSeen)
 		told = []string{"hint: an element's name is what --id reads in it, or else its .id, .name or .metadata.name"}
-	} else {
-		r.setReason(oneLine(decisive(o)))
 	}
-	if key := r.lack(); o.Ending != poll.Succeeded && b.advice[key] == nil && len(told) > 0 {
-		b.advice[key] = told
+	if r.isLacking() && b.advice[r.key()] == nil {
+		b.advice[r.key()] = told
 	}
 }
 
@@ -186,6 +160,14 @@ func decisive(o *poll.Outcome) string {
 // over reports whether a target has ended.
 func (r *Row) over() bool { return r.ending != "" }
 
+// isMissed reports whether a target ended without what was waited for.
+func (r *Row) isMissed() bool {
+	return r.isLacking() && r.ending != poll.Cancelled
+}
+
+// busy reports whether an attempt is under way.
+func (r *Row) busy() bool { return r.phase == poll.EventStart }
+
 // age returns how long a target has been waited for, or was.
 func (b *Board) age(r *Row, now time.Time) time.Duration {
 	if r.over() {
@@ -196,36 +178,15 @@ func (b *Board) age(r *Row, now time.Time) time.Duration {
 
 // operation returns how long the operation of a row has been running, 0 before its start.
 func (r *Row) operation(now time.Time) time.Duration {
-	if r.latest.State.Began.IsZero() {
+	if r.operational.IsZero() {
 		return 0
 	}
-	return max(0, now.Sub(r.latest.State.Began))
+	return max(0, now.Sub(r.operational))
 }
 
-// A place is what is known of a place where attempts are held back.
-type place struct {
-	poll.Place
-	told time.Time // when a log last told of it
-}
-
-// place notes what an event says of a place, and returns that.
-func (b *Board) place(ev poll.Event) *place {
-	for _, p := range b.places {
-		if p.Name == ev.Place.Name {
-			p.ClosedUntil, p.Reason = ev.Place.ClosedUntil, term.Line(ev.Place.Reason)
-			return p
-		}
-	}
-	b.places = append(b.places, &place{Place: *ev.Place})
-	return b.place(ev)
-}
-
-// closed returns the places where no attempt is made now.
-func (b *Board) closed(now time.Time) (all []*place) {
-	for _, p := range b.places {
-		if p.ClosedUntil.After(now) {
-			all = append(all, p)
-		}
-	}
-	return all
+// open returns the first of the lists that can be waited for, the next one to be looked at before others.
+func (b *Board) open() []*Row {
+	open := slices.DeleteFunc(slices.Clone(b.lists), (*Row).over)
+	slices.SortStableFunc(open, func(a, b *Row) int { return a.due.Compare(b.due) })
+	return open[:min(len(open), shownLists)]
 }

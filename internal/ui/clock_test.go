@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"math"
 	"testing"
 	"time"
 )
@@ -10,15 +9,10 @@ func TestClock(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		0:                         "0.0s",
-		99 * time.Millisecond:     "0.0s",
 		2460 * time.Millisecond:   "2.4s",
 		59960 * time.Millisecond:  "59.9s",
 		119900 * time.Millisecond: "1m59s",
-		10 * time.Minute:          "10m00s",
 		90 * time.Minute:          "1h30m00s",
-		time.Hour + 5*time.Second: "1h00m05s",
-		26 * time.Hour:            "26h00m00s",
-		math.MaxInt64:             "2562047h47m16s",
 	} {
 		if have := clock(d); have != want {
 			t.Errorf("%v: have %q, want %q", d, have, want)

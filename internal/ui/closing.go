@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pollcli/poll/internal/ui/term"
@@ -27,11 +29,21 @@ func (r *Reporter) closing(ev poll.Event) string {
 	}
 	text, o := "", r.outcome(ev.Summary)
 	if o.Ending != poll.Succeeded {
-		text = r.missing()
-		text += r.failedLists(text)
+		text = once(r.missing() + r.failedLists())
 	}
-	text += "poll: " + ending(&o, r.cfg.Palette) + "\n"
-	return text
+	return text + "poll: " + ending(&o, r.cfg.Palette) + "\n"
+}
+
+// once leaves out lines that were there before.
+func once(text string) (unique string) {
+	said := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if !said[line] {
+			unique += line
+		}
+		said[line] = true
+	}
+	return unique
 }
 
 // closingOf returns the last words on a single wait, or on a list.
@@ -40,10 +52,7 @@ func (r *Reporter) closingOf(o *poll.Outcome) string {
 	if o.Ending != poll.Succeeded && o.Observation != nil {
 		text += lastAnswer(o.Observation, r.child != nil)
 	}
-	for _, s := range advice(o) {
-		text += "poll: " + s + "\n"
-	}
-	return text
+	return text + prefixed("poll: ", advice(o))
 }
 
 // outcome returns the result of several targets as that of one.
@@ -82,14 +91,14 @@ func (r *Reporter) verdict(s *poll.Summary) string {
 	if b.endings()[poll.Succeeded] == b.size {
 		return text
 	}
-	return text + " (" + b.countWords(term.Palette{}) + ")"
+	return text + " (" + b.counts() + ")"
 }
 
 // ending says how a run ended: the status, the attempts, the time and the reason.
 func ending(o *poll.Outcome, p term.Palette) string {
 	how, reason := "no answer", o.Reason
 	if o.Status != status.None {
-		how = paint(p, string(o.Status), 0)
+		how = p.Paint(term.Tone(o.Status), string(o.Status))
 	}
 	if !endedByVerdict(o.Ending) {
 		how = p.Paint(term.Bad, string(o.Ending)) + ": " + how
@@ -112,29 +121,20 @@ func endedByVerdict(e poll.Ending) bool {
 
 // shareWords says how many of the attempts others made, "" if none.
 func shareWords(o *poll.Outcome) string {
-	if o.State.Taken+o.State.Alone == 0 {
+	all, parts := sharingOf(o.State), []string{}
+	if all.Taken+all.Alone == 0 {
 		return ""
 	}
-	var parts []string
-	for _, c := range []count{{n: o.State.Attempts - o.State.Taken - o.State.Alone, word: "asked"}, {n: o.State.Taken, word: "taken"}, {n: o.State.Alone, word: "alone"}} {
-		if c.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.word))
+	for i, n := range []int{all.Asked, all.Taken, all.Alone} {
+		if n > 0 {
+			parts = append(parts, fmt.Sprint(n, []string{" asked", " taken", " alone"}[i]))
 		}
 	}
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// lack returns a key for how a target ended that is not done, and why, "" for others. Of those
-// that were cancelled the reason does not matter.
-func (r *Row) lack() string {
-	switch r.ending {
-	case "", poll.Succeeded:
-		return ""
-	case poll.Cancelled:
-		return string(r.ending)
-	}
-	return string(r.ending) + ", " + r.kind
-}
+// isLacking reports whether a target has ended, and not as was waited for.
+func (r *Row) isLacking() bool { return r.over() && r.ending != poll.Succeeded }
 
 // missing says which targets are not done, grouped by how they ended and why.
 func (r *Reporter) missing() string {
@@ -147,21 +147,14 @@ func (r *Reporter) missing() string {
 	if len(b.lists) > 0 {
 		thing = "element"
 	}
-	text := fmt.Sprintf("poll: %d of %s not done:\n", left, words.Count(b.size, thing))
-	rest, told := 0, map[string]bool{}
-	for i, lack := range b.crowds((*Row).lack) {
+	text, rest := fmt.Sprintf("poll: %d of %s not done:\n", left, words.Count(b.size, thing)), 0
+	for i, lack := range b.crowds((*Row).isLacking) {
 		if i >= closingReasons {
-			rest += len(lack.rows)
+			rest += len(lack)
 			continue
 		}
-		text += fmt.Sprintf("poll: %d %s%s\n", len(lack.rows), r.lackWords(lack), r.names(lack.rows))
-		advice := b.advice[lack.key]
-		for _, s := range advice[:min(len(advice), closingAdvice)] {
-			if !told[s] {
-				text += "poll: " + s + "\n"
-			}
-			told[s] = true
-		}
+		advice := b.advice[lack[0].key()]
+		text += prefixed("poll: ", append([]string{r.lackWords(lack)}, advice[:min(len(advice), closingAdvice)]...))
 	}
 	if unknown := b.size - len(b.rows); unknown > 0 {
 		text += fmt.Sprintf("poll: %d %s\n", unknown, neverSeen)
@@ -172,16 +165,13 @@ func (r *Reporter) missing() string {
 	return text
 }
 
-// names names the first of some rows, unless they were cancelled.
+// names names the first of some rows.
 func (r *Reporter) names(rows []*Row) string {
-	if rows[0].ending == poll.Cancelled {
-		return ""
-	}
 	var names []string
 	for _, row := range rows[:min(len(rows), closingNames)] {
-		names = append(names, term.CutMiddle(oneLine(row.name), nameWidth, r.glyphs.ellipsis))
+		names = append(names, term.CutFront(oneLine(row.name), nameWidth, r.glyphs.ellipsis))
 	}
-	text := ": " + strings.Join(names, ", ")
+	text := strings.Join(names, ", ")
 	if more := len(rows) - len(names); more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -189,44 +179,24 @@ func (r *Reporter) names(rows []*Row) string {
 }
 
 // lackWords says how targets ended, and why.
-func (r *Reporter) lackWords(lack *crowd) string {
-	how, text := lack.rows[0].ending, lack.reason(r.glyphs.ellipsis)
-	word := string(how)
-	if how == poll.AttemptsExhausted {
-		word = outOfAttempts
+func (r *Reporter) lackWords(lack crowd) string {
+	text := fmt.Sprintf("%d %s", len(lack), r.cfg.Palette.Paint(term.Bad, lack[0].state()))
+	if lack[0].ending == poll.Cancelled {
+		return text
 	}
-	word = r.cfg.Palette.Paint(term.Bad, word)
-	switch {
-	case how == poll.Cancelled:
-		return word
-	case text == "":
-		return word + " before the first answer"
-	case endedByVerdict(how), how == poll.HintTooLong, strings.HasPrefix(text, "the last "), text == neverSeen:
-		return word + ", " + text
-	}
-	return word + ", last " + text
+	return text + ", " + cmp.Or(lack.reason(), "before the first answer") + ": " + r.names(lack)
 }
 
 // failed returns the lists that could not be waited for.
-func (b *Board) failed() (failed []*Row) {
-	for _, list := range b.lists {
-		if list.over() {
-			failed = append(failed, list)
-		}
-	}
-	return failed
+func (b *Board) failed() []*Row {
+	return slices.DeleteFunc(slices.Clone(b.lists), func(list *Row) bool { return !list.over() })
 }
 
-// failedLists says how the first of those ended, without lines that were said.
-func (r *Reporter) failedLists(said string) (text string) {
+// failedLists says how the first of those ended.
+func (r *Reporter) failedLists() (text string) {
 	failed := r.board.failed()
 	for _, list := range failed[:min(len(failed), closingLists)] {
-		closing := "poll: " + oneLine(list.name) + ": " + strings.TrimPrefix(r.closingOf(list.outcome), "poll: ")
-		for line := range strings.Lines(closing) {
-			if !strings.Contains(said+text, line) {
-				text += line
-			}
-		}
+		text += "poll: " + oneLine(list.name) + ": " + strings.TrimPrefix(r.closingOf(list.outcome), "poll: ")
 	}
 	if more := len(failed) - closingLists; more > 0 {
 		text += fmt.Sprintf("poll: and %s\n", words.Count(more, "further list"))

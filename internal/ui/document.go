@@ -100,45 +100,41 @@ func (r *Reporter) document(result Result, exit int) Document {
 	defer r.mu.Unlock()
 	o := result.Outcome
 	d := Document{
-		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(remarks(&o), oneLines("", r.told)...),
+		V: 1, end: endOf(o, exit), Target: &o.Target, Notes: append(grounds(&o, ""), oneLines("", r.told)...),
 		prediction: predict(r.cfg.Forecast, ageOf(o)), Latency: r.board.history.latency(),
-		Timeline: append([]Moment{}, r.board.history.timeline()...),
+		Timeline: append([]Moment{}, r.board.history.moments...),
 	}
-	d.sharing = r.sharing(o.State.Attempts, o.State.Taken, o.State.Alone)
+	d.sharing = r.sharing(o.State)
 	d.setValue(result.values)
+	d.setBody(o.Observation)
 	if obs := o.Observation; obs != nil {
 		d.HTTPStatus, d.ExitCode = obs.Code, obs.Exit
-		d.setBody(obs)
 	}
 	return d
 }
 
-// targetResult describes a result without the answer.
-func targetResult(n int, result Result, exit int) TargetResult {
-	t := TargetResult{N: n, Name: result.Outcome.Target, end: endOf(result.Outcome, exit)}
-	t.setValue(result.values)
-	return t
-}
-
 // groupEnd describes how several targets ended.
 func (r *Reporter) groupEnd(s *poll.Summary) groupEnd {
-	counts, ended := map[string]int{}, r.board.endings()
+	o, counts, ended := r.outcome(s), map[string]int{}, r.board.endings()
 	for e, word := range endingWords() {
 		counts[word] = ended[e]
 	}
 	return groupEnd{
-		Status: statusWord(statusOf(s.Ending)), Ending: endingWords()[s.Ending], Reason: r.verdict(s), Goal: r.cfg.Goal,
-		Need: s.Need, Counts: counts, Attempts: s.Attempts, sharing: r.sharing(s.Attempts, s.Taken, s.Alone),
-		Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
+		Status: statusWord(o.Status), Ending: endingWords()[s.Ending], Reason: o.Reason, Goal: r.cfg.Goal, Need: s.Need,
+		Counts: counts, Attempts: s.Attempts, sharing: r.sharing(o.State), Elapsed: seconds(s.Elapsed), Notes: oneLines("", r.told),
 	}
 }
 
 // sharing counts who made the attempts, nil if they cannot be shared.
-func (r *Reporter) sharing(attempts, taken, alone int) *sharing {
+func (r *Reporter) sharing(s poll.State) *sharing {
 	if !r.cfg.Shared {
 		return nil
 	}
-	return &sharing{attempts - taken - alone, taken, alone}
+	return new(sharingOf(s))
+}
+
+func sharingOf(s poll.State) sharing {
+	return sharing{s.Attempts - s.Taken - s.Alone, s.Taken, s.Alone}
 }
 
 // endingWords returns the endings as words for programs.
@@ -156,18 +152,18 @@ func (c *content) setValue(values []Value) {
 	for _, v := range values {
 		all = append(all, v.JSON)
 	}
-	switch len(all) {
-	case 0:
-	case 1:
+	if len(all) == 1 {
 		c.Value = all[0]
-	default:
+	} else if len(all) > 1 {
 		c.Value = all
 	}
 }
 
-// setBody sets the body: JSON as it is, otherwise as text, or base64 if it is not text.
+// setBody sets the body, if there is any: JSON as it is, otherwise as text, or base64 if it is
+// not text.
 func (c *content) setBody(o *status.Observation) {
 	switch {
+	case o == nil:
 	case !utf8.Valid(o.Body):
 		c.Body, c.Encoding = o.Body, "base64" // as bytes are encoded
 	case !o.Truncated && json.Valid(o.Body):

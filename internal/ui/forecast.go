@@ -65,20 +65,14 @@ func done(f Forecast, age time.Duration) float64 {
 }
 
 // rough formats a duration as precisely as a forecast warrants: 850ms, 4.5s, 48s,
-// 2m30s, 8m, 1h35m, 14h.
+// 2m30s, 8m, 1h30m, 14h.
 func rough(d time.Duration) string {
-	precision := time.Hour
-	switch {
-	case d < time.Minute:
-		precision = time.Millisecond
-	case d < 5*time.Minute:
-		precision = 10 * time.Second
-	case d < time.Hour:
-		precision = time.Minute
-	case d < 10*time.Hour:
-		precision = 5 * time.Minute
+	for _, unit := range []time.Duration{time.Hour, 10 * time.Minute, time.Minute, 10 * time.Second} {
+		if d >= 10*unit {
+			return words.Short(d.Round(unit))
+		}
 	}
-	return words.Short(d.Round(precision))
+	return words.Short(d)
 }
 
 // A prediction is a forecast in JSON.

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -70,31 +69,6 @@ func TestGroupLive_resize(t *testing.T) {
 	}
 }
 
-// Many events a second are no reason to draw more often, and a resize is seen without one.
-func TestGroupLive_redraw(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newTerminal(t, 100, 50)
-		r := New(Config{Streams: m.streams(), Targets: 5000, Goal: allOf(5000)})
-		began := time.Now()
-		for n := range 5000 {
-			r.Event(poll.Event{Kind: poll.EventStart, N: n + 1, Target: jobName(n), State: poll.State{Attempts: 1}, At: time.Now(), Elapsed: time.Since(began)})
-			time.Sleep(100 * time.Microsecond)
-		}
-		synctest.Wait()
-		if m.writes > 7 { // the opening, and each 100 ms
-			t.Errorf("%d writes in half a second", m.writes)
-		}
-		m.resize(30)
-		time.Sleep(redraw)
-		synctest.Wait()
-		if text := m.text(); !strings.Contains(text, "0 of 5000 done") || strings.Count(text, "waiting longest") != 1 {
-			t.Errorf("after a resize:\n%s", text)
-		}
-		r.Close()
-	})
-}
-
 // In the background the terminal is left alone, and what was drawn there is not erased.
 func TestGroupLive_background(t *testing.T) {
 	t.Parallel()
@@ -152,27 +126,6 @@ func TestGroupLive_sharedStdout(t *testing.T) {
 			t.Errorf("the table is not there once:\n%s", m.text())
 		}
 	})
-}
-
-// What is said above the status lines leaves nothing of them there, and they have fewer
-// rows than the terminal.
-func TestConsole(t *testing.T) {
-	t.Parallel()
-	m := newTerminal(t, 20, 4)
-	c := &console{w: m}
-	c.draw([]string{"one, which is long", "two", "three"})
-	c.say("x\n")
-	c.draw([]string{"1", "2"})
-	c.say("y\n")
-	c.around(func() { fmt.Fprint(m, "z\n") })
-	if have, want := m.text(), "x\ny\nz\n1\n2\n"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
-	c.say("w\n")
-	c.finish("the end\n")
-	if have, want := m.text(), "x\ny\nz\nw\nthe end\n"; have != want {
-		t.Errorf("have %q, want %q", have, want)
-	}
 }
 
 func TestGroupLive_height(t *testing.T) {

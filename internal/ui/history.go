@@ -27,7 +27,7 @@ const (
 
 // A history is the attempts of a single wait.
 type history struct {
-	moments  []Moment   // with twice the room for the last, so that few are moved
+	moments  []Moment
 	wait     poll.Event // before the attempt that is due or running
 	held     bool       // so it is not what was planned
 	ofServer bool       // this process asked a server last
@@ -56,17 +56,10 @@ func (h *history) update(ev poll.Event) {
 }
 
 func (h *history) add(m Moment) {
-	if len(h.moments) == firstMoments+2*lastMoments {
-		h.moments = slices.Delete(h.moments, firstMoments, len(h.moments)-lastMoments)
+	if len(h.moments) == firstMoments+lastMoments {
+		h.moments = slices.Delete(h.moments, firstMoments, firstMoments+1)
 	}
 	h.moments = append(h.moments, m)
-}
-
-// timeline returns the first and the last attempts.
-func (h *history) timeline() []Moment {
-	first := min(len(h.moments), firstMoments)
-	last := max(first, len(h.moments)-lastMoments)
-	return append(slices.Clone(h.moments[:first]), h.moments[last:]...)
 }
 
 // A latency is how long attempts took, in JSON.
@@ -80,7 +73,7 @@ type latency struct {
 // it asked no server.
 func (h *history) latency() *latency {
 	var took []Seconds
-	for _, m := range h.timeline() {
+	for _, m := range h.moments {
 		if !m.Taken {
 			took = append(took, m.Took)
 		}

@@ -11,20 +11,22 @@ import (
 	"github.com/pollcli/poll/status"
 )
 
-// A jsonEvent is an event of a run in JSON. Every event has v, event, target, attempt and
-// elapsed_s, that of one of several targets n and name, and others where they apply. See
+// A jsonEvent is an event of a run in JSON. Every event but that of a place and of a goal has v, event,
+// target, attempt and elapsed_s, that of one of several targets n and name, and others where they apply. See
 // docs/event.schema.json.
 type jsonEvent struct {
 	V          int      `json:"v"`              // 1
-	Event      string   `json:"event"`          // wait, start, attempt, end
+	Event      string   `json:"event"`          // wait, start, attempt, end, place
 	N          int      `json:"n,omitempty"`    // of several targets
 	Name       string   `json:"name,omitempty"` // likewise
-	Target     string   `json:"target"`
-	Attempt    int      `json:"attempt"` // waiting, started or ended; at the end the number made
+	Target     *string  `json:"target,omitempty"`
+	Place      string   `json:"place,omitempty"`
+	Attempt    *int     `json:"attempt,omitempty"` // waiting, started or ended; at the end the number made
 	Elapsed    Seconds  `json:"elapsed_s"`
 	Wait       *Seconds `json:"wait_s,omitempty"`
-	HeldBy     string   `json:"held_by,omitempty"` // gate, rate, another
-	Status     any      `json:"status,omitempty"`  // a word; null at the end of a run that has none
+	HeldBy     string   `json:"held_by,omitempty"`  // gate, rate, another
+	Closed     *Seconds `json:"closed_s,omitempty"` // a place
+	Status     any      `json:"status,omitempty"`   // a word; null at the end of a run that has none
 	Rule       string   `json:"rule,omitempty"`
 	Reason     *string  `json:"reason,omitempty"`
 	HTTPStatus *int     `json:"http_status,omitempty"`
@@ -39,16 +41,6 @@ type jsonEvent struct {
 	Error string `json:"error,omitempty"` // why there was no answer; for a failed run, the closing words
 }
 
-// A jsonPlace is an EventPlace in JSON.
-type jsonPlace struct {
-	V       int      `json:"v"`
-	Event   string   `json:"event"`
-	Place   string   `json:"place"`
-	Elapsed Seconds  `json:"elapsed_s"`
-	Closed  *Seconds `json:"closed_s,omitempty"`
-	Reason  string   `json:"reason"`
-}
-
 // A jsonGoal is an EventGoal in JSON.
 type jsonGoal struct {
 	V     int    `json:"v"`
@@ -59,12 +51,12 @@ type jsonGoal struct {
 
 // object is the face for programs: it writes an event as an object on a line, and nothing else
 // is on stderr.
-func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
+func (r *Reporter) object(row *Row, ev poll.Event, found reading) {
 	var object any
 	switch ev.Kind {
 	case poll.EventPlace:
-		place := jsonPlace{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
-			Reason: term.Line(ev.Place.Reason)}
+		place := jsonEvent{V: 1, Event: string(ev.Kind), Place: term.Line(ev.Place.Name), Elapsed: seconds(ev.Elapsed),
+			Reason: new(term.Line(ev.Place.Reason))}
 		if left := ev.Place.ClosedUntil.Sub(ev.At); left > 0 {
 			place.Closed = new(seconds(left))
 		}
@@ -84,11 +76,11 @@ func (r *Reporter) object(row *Row, ev poll.Event, found *reading) {
 }
 
 // jsonEvent returns an event of a run.
-func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent {
-	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: term.Line(row.name), Attempt: row.attempt,
+func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found reading) jsonEvent {
+	o := jsonEvent{V: 1, Event: string(ev.Kind), N: row.n, Target: new(term.Line(row.name)), Attempt: new(row.attempt),
 		Elapsed: seconds(ev.Elapsed)}
 	if !r.board.single() { // a list has no number
-		o.Name = o.Target
+		o.Name = *o.Target
 	}
 	if row.n == 0 {
 		o.prediction = predict(r.cfg.Forecast, ev.Age())
@@ -98,8 +90,10 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent 
 		o.Wait, o.Hint, o.HeldBy = new(seconds(ev.Wait)), hintSeconds(hintOf(ev)), string(ev.HeldBy)
 	case poll.EventAttempt:
 		o.setVerdict(ev.Verdict, ev.Verdict.Status, ev.Verdict.Reason, ev.Observation)
-		o.Notes, o.Took = hints(ev.Verdict), new(seconds(ev.Took))
-		o.setProgress(found)
+		o.Notes, o.Took, o.Show = hints(ev.Verdict), new(seconds(ev.Took)), found.values
+		if found.label != "" {
+			o.Progress = new(math.Round(1000*found.share) / 1000)
+		}
 		if obs := ev.Observation; obs != nil {
 			o.Hint, o.Taken = hintSeconds(obs.Hint), obs.Taken
 			if obs.Failure != nil {
@@ -109,7 +103,7 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent 
 	case poll.EventEnd:
 		out := ev.Outcome
 		o.setVerdict(out.Verdict, out.Status, out.Reason, out.Observation)
-		o.Notes = append(remarks(out), oneLines("", r.told)...)
+		o.Notes = append(grounds(out, ""), oneLines("", r.told)...)
 		if out.Ending != poll.Succeeded {
 			o.Error = unprefixed(r.closingOf(out))
 		}
@@ -119,21 +113,9 @@ func (r *Reporter) jsonEvent(row *Row, ev poll.Event, found *reading) jsonEvent 
 
 // setVerdict fills in the observation and what it means.
 func (o *jsonEvent) setVerdict(v status.Verdict, s status.Status, reason string, obs *status.Observation) {
-	o.Status = statusWord(s)
-	o.Rule = term.Line(v.Rule)
-	o.Reason = new(term.Line(reason))
+	o.Status, o.Rule, o.Reason = statusWord(s), term.Line(v.Rule), new(term.Line(reason))
 	if obs != nil {
 		o.HTTPStatus, o.ExitCode = obs.Code, obs.Exit
-	}
-}
-
-// setProgress fills in what an answer says of the progress.
-func (o *jsonEvent) setProgress(found *reading) {
-	if found == nil {
-		return
-	}
-	if o.Show = found.values; found.label != "" {
-		o.Progress = new(math.Round(1000*found.share) / 1000)
 	}
 }
 

@@ -37,29 +37,29 @@ type lines struct {
 	spoke        time.Time     // when it last wrote
 	opened       bool
 	failures     int
-	hinted       []string       // the reasons reported because of their hints
-	bodies       map[int]string // the heads of the last ones shown, by the numbers of their targets
+	places       map[string]time.Time // when it was told of each
+	hinted       []string             // the reasons reported because of their hints
 }
 
 // told is what was told of a row.
 type told struct {
-	status  status.Status
-	rule    string
-	reason  string
-	step    string // of the progress
-	changes int    // of the reason or the progress alone
+	verdict string // the status and the rule
+	text    string // the reason, and the step of the progress
+	changes int    // of the text alone
 	attempt int    // the last one reported, 0 for none
 	next    string // the URL of the attempts since one was redirected
 }
 
 // event reports an event, which is about a row, nil for none, and what it says of the progress.
-func (l *lines) event(row *Row, ev poll.Event, found *reading) {
-	quiet, single := l.r.cfg.Face == None, l.r.board.single()
-	isEnd := single && ev.Kind == poll.EventEnd || ev.Kind == poll.EventGoal
+func (l *lines) event(row *Row, ev poll.Event, found reading) {
+	quiet, single, isEnd := l.r.cfg.Face == None, l.r.board.single(), l.r.isEnd(ev)
 	if ev.Elapsed = l.r.board.at(ev.At); !l.opened && !quiet && !isEnd {
 		l.say(l.r.opening(ev))
 	}
-	l.opened = true
+	if !l.opened {
+		l.opened = true
+		l.r.say(l.r.told...)
+	}
 	switch {
 	case isEnd:
 		if !quiet || !isSuccess(ev) {
@@ -87,88 +87,66 @@ func isSuccess(ev poll.Event) bool {
 }
 
 // attempt reports an attempt if it is new or everything is wanted.
-func (l *lines) attempt(row *Row, ev poll.Event, found *reading) {
-	isShown := row.n == 0
+func (l *lines) attempt(row *Row, ev poll.Event, found reading) {
+	isShown, told := row.n == 0, &row.told
 	switch {
-	case l.r.cfg.Verbose:
+	case l.r.cfg.Verbose, isShown && l.isNews(row, ev, found):
 		l.verdict(row, ev, found)
-	case isShown && l.isNews(row, ev, found):
+	case !isShown && len(ev.Verdict.Hints) > 0 && len(l.hinted) < maxHinted && !slices.Contains(l.hinted, row.kind):
+		// The hint is likely the same for the other targets with this reason.
+		l.hinted = append(l.hinted, row.kind)
 		l.verdict(row, ev, found)
-		if row.told.changes == maxChanges && l.r.cfg.Face != Live {
-			row.told.changes++
-			quieter := "the reason changes often: from now on only the status is shown"
-			if l.heartbeat > 0 {
-				quieter = "the reason changes often: from now on it is shown with the heartbeat"
-			}
-			l.row(ev, "note", l.named(row, "note", quieter))
-		}
-	case !isShown && len(ev.Verdict.Hints) > 0:
-		l.hint(row, ev, found)
 	}
-	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != row.told.next {
-		row.told.next = o.Following.Next
-		l.row(ev, "follow", l.named(row, "follow", "now looking at "+oneLine(o.Following.Next)))
+	if o := ev.Observation; isShown && o != nil && o.Following.Next != "" && o.Following.Next != told.next {
+		told.next = o.Following.Next
+		l.row(ev, "follow", l.named(row, "now looking at "+oneLine(told.next)))
 	}
 	if l.r.cfg.Verbose {
-		l.details(row, ev)
+		l.details(ev)
 	}
 }
 
 // isNews reports whether an attempt is worth a line.
-func (l *lines) isNews(row *Row, ev poll.Event, found *reading) bool {
-	said, isList := &row.told, !l.r.board.single()
-	changed := row.reason != said.reason || found.step() != said.step
+func (l *lines) isNews(row *Row, ev poll.Event, found reading) bool {
+	told, isList := &row.told, !l.r.board.single()
 	switch {
 	case ev.Observation != nil && ev.Observation.Stopped():
 		return false // it decides nothing: the end reports it
 	case isList && !row.trouble && (l.r.cfg.Face == Live || len(l.r.board.lists) > maxLists):
 		return false
-	case said.attempt == 0, ev.Verdict.Status != said.status, ev.Verdict.Rule != said.rule:
+	case told.attempt == 0, verdictOf(ev) != told.verdict:
 		return true
-	case !changed || said.changes >= maxChanges || l.r.cfg.Face == Live && !isList:
+	case row.text(found) == told.text || told.changes > maxChanges || l.r.cfg.Face == Live && !isList:
 		return false
 	}
-	said.changes++
+	if told.changes++; told.changes > maxChanges {
+		l.row(ev, "note", l.named(row, "the reason changes often: from now on it is shown with the heartbeat"))
+		return false
+	}
 	return true
 }
 
+// verdictOf returns the status and the rule of an attempt.
+func verdictOf(ev poll.Event) string { return string(ev.Verdict.Status) + " " + ev.Verdict.Rule }
+
+// text returns what is told of an attempt, as far as a change of it is news.
+func (r *Row) text(found reading) string { return r.reason + found.step() }
+
 // verdict reports what an attempt saw.
-func (l *lines) verdict(row *Row, ev poll.Event, found *reading) {
-	if row.detail != nil {
-		said := &row.told
-		said.status, said.rule, said.reason = ev.Verdict.Status, ev.Verdict.Rule, row.reason
-		said.attempt, said.step = attemptOf(ev), found.step()
-	}
+func (l *lines) verdict(row *Row, ev poll.Event, found reading) {
+	told := &row.told
+	told.verdict, told.text, told.attempt = verdictOf(ev), row.text(found), ev.State.Attempts
 	// Hints are said once: they do not make a later reason new.
-	text := strings.Join(append([]string{row.reason}, hints(ev.Verdict)...), "; ")
-	what := string(ev.Verdict.Status)
-	l.row(ev, what, l.named(row, what, before(found.words(), text)))
+	text := clauses(append([]string{found.words(), row.reason}, hints(ev.Verdict)...)...)
+	l.row(ev, string(ev.Verdict.Status), l.named(row, text))
 }
 
-// named puts the name of a target before words that are to be in a row with what, unless there is
-// only one.
-func (l *lines) named(row *Row, what, text string) string {
+// named puts the name of a target before words, unless there is only one.
+func (l *lines) named(row *Row, text string) string {
 	if l.r.board.single() {
 		return text
 	}
-	name := oneLine(row.name)
-	if room := l.room(what); room > 0 {
-		name = term.CutMiddle(name, max(20, room/2), l.r.glyphs.ellipsis)
-	}
-	return name + ": " + text
-}
-
-// hint reports an attempt after which it is known what may have been meant. That is
-// likely the same for the other targets with this reason.
-func (l *lines) hint(row *Row, ev poll.Event, found *reading) {
-	if slices.Contains(l.hinted, row.kind) || len(l.hinted) >= maxHinted {
-		return
-	}
-	if l.hinted = append(l.hinted, row.kind); l.width() > 0 { // a row with the verdict has no room for it
-		l.row(ev, "note", strings.Join(hints(ev.Verdict), "; "))
-		return
-	}
-	l.verdict(row, ev, found)
+	return oneLine(row.name) + ": " + text
 }
 
 // end reports how one of several targets ended.
@@ -182,42 +160,35 @@ func (l *lines) end(row *Row, ev poll.Event, quiet bool) {
 	case failed:
 		l.failures++
 	}
+	few := l.r.board.few()
 	switch {
 	case l.r.inTable(), slices.ContainsFunc(l.r.board.failed(), endedAlike): // which is shown, or told at the end
 	case l.r.cfg.Verbose && endedByVerdict(o.Ending) && o.Reason == o.Verdict.Reason: // the attempt was reported
-	case failed && l.failures <= maxFailures, !failed && l.r.board.few() && !quiet:
+	case failed && l.failures <= maxFailures, !failed && few && !quiet:
 		what := string(o.Status)
 		if o.Ending == poll.Cancelled || what == "" {
-			what = string(o.Ending)
+			what = row.state()
 		}
-		l.row(ev, what, l.named(row, what, oneLine(o.Reason)))
-		if l.failures == maxFailures && !l.r.board.few() {
-			ev.State.Attempts = 0
-			l.row(ev, "note", "further failures are only counted, until the end")
-		}
+		l.row(ev, what, l.named(row, oneLine(o.Reason)))
+	}
+	if failed && l.failures == maxFailures && !few {
+		l.row(poll.Event{Elapsed: ev.Elapsed}, "note", "further failures are only counted, until the end")
 	}
 }
 
 // place tells that a place was closed, but not each time.
 func (l *lines) place(ev poll.Event) {
-	p := l.r.board.place(ev)
-	if p.told.IsZero() && len(l.r.board.places) > maxPlaces || !p.told.IsZero() && ev.At.Sub(p.told) < placePause {
+	p := ev.Place
+	last, isKnown := l.places[p.Name]
+	if isKnown && ev.At.Sub(last) < placePause || !isKnown && len(l.places) >= maxPlaces {
 		return
 	}
-	p.told, ev.State.Attempts = ev.At, 0
-	l.row(ev, "place", p.words(ev.At))
-}
-
-// words says what is known of a place.
-func (p *place) words(now time.Time) string {
+	l.places[p.Name] = ev.At
 	text := oneLine(p.Name)
-	if left := p.ClosedUntil.Sub(now); left > 0 {
+	if left := p.ClosedUntil.Sub(ev.At); left > 0 {
 		text += " closed for " + words.Short(left)
 	}
-	if p.Reason != "" {
-		text += ": " + p.Reason
-	}
-	return text
+	l.row(poll.Event{Elapsed: ev.Elapsed}, "place", strings.TrimSuffix(text+": "+oneLine(p.Reason), ": "))
 }
 
 // wait reports how long a wait is and why, except for the schedule's ordinary
@@ -228,7 +199,7 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 	}
 	asked := hintOf(ev) != nil || row.status == status.Throttled
 	if l.r.cfg.Verbose || asked && row.judged > 0 && row.told.attempt == row.judged {
-		text := waitWords("", ev, ev.Wait)
+		text := row.waitWords(ev.Wait)
 		if ev.State.LastLook {
 			text += ", for a last look before the deadline"
 		}
@@ -236,49 +207,16 @@ func (l *lines) wait(row *Row, ev poll.Event) {
 	}
 }
 
-// textColumn is where the words of a row begin, after a status.
-const (
-	statusWidth = len("NOT_READY")
-	textColumn  = 9 + 2 + 5 + 1 + statusWidth + 2
-)
-
 // row writes a line with the columns elapsed, #attempt, what (a status, or another
-// word) and words. On a narrow terminal it has only the last two.
+// word) and words.
 func (l *lines) row(ev poll.Event, what, text string) {
-	if room := l.room(what); room > 0 {
-		text = term.Cut(text, room, l.r.glyphs.ellipsis)
-	}
-	if w := l.width(); w > 0 && w < narrow {
-		l.say(paint(l.r.cfg.Palette, what, 0) + " " + text + "\n")
-		return
-	}
 	number := "-"
 	if ev.State.Attempts > 0 {
 		number = fmt.Sprintf("#%d", ev.State.Attempts)
 	}
-	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, paint(l.r.cfg.Palette, what, statusWidth), text)
+	padding := pad("", statusWidth-len(what))
+	line := fmt.Sprintf("%9s  %-5s %s  %s", clock(ev.Elapsed), number, l.r.cfg.Palette.Paint(term.Tone(what), what)+padding, text)
 	l.say(strings.TrimRight(line, " ") + "\n")
-}
-
-// width returns the width of the terminal above whose status lines the rows are
-// written, 0 for no limit: a log shows everything.
-func (l *lines) width() int {
-	if l.r.cfg.Face != Live {
-		return 0
-	}
-	return l.r.cfg.Streams.Width()
-}
-
-// room returns how many columns the words of a line have, 0 for no limit.
-func (l *lines) room(what string) int {
-	switch w := l.width(); {
-	case w == 0:
-		return 0
-	case w < narrow:
-		return max(1, w-len(what)-1)
-	default:
-		return w - textColumn
-	}
 }
 
 func (l *lines) say(text string) {
@@ -311,40 +249,33 @@ func (l *lines) tick(now time.Time) {
 
 // repeat repeats the last verdict, and adds what is under way.
 func (l *lines) repeat(row *Row, now time.Time) {
-	what, text := "-", ""
+	what, reason := "-", ""
 	if row.judged > 0 {
-		row.told.reason, row.told.attempt = row.reason, row.judged
-		what, text = string(row.status), before(row.reading.words(), row.reason)+"; "
+		row.told.text, row.told.attempt = row.text(row.progress), row.judged
+		what, reason = string(row.status), clauses(row.progress.words(), row.reason)
 	}
-	ev := row.latest
-	ev.Elapsed = l.r.board.age(row, now)
-	switch ev.Kind {
-	case poll.EventWait:
-		text += waitWords("next attempt in ", ev, max(0, ev.State.Due.Sub(now)))
-	case poll.EventStart:
-		text += "attempt running for " + words.Short(now.Sub(ev.At))
-	default:
-		text += "still waiting"
+	ev := poll.Event{Elapsed: l.r.board.age(row, now)}
+	ev.State.Attempts = row.attempt
+	if row.phase == poll.EventWait {
+		ev.State.Attempts-- // of which the last was reported
 	}
-	if usual := l.r.forecast(row.operation(now)); usual != "" {
-		text += "; " + usual
-	}
-	l.row(ev, what, text)
+	l.row(ev, what, clauses(reason, l.r.outlookOn(row, now)))
+}
+
+// outlookOn says what comes next of a row, and how long that may take by past runs.
+func (r *Reporter) outlookOn(row *Row, now time.Time) string {
+	return clauses(row.next(now)+row.hint, heldWords(row.held), r.forecast(row.operation(now)))
 }
 
 // count reports how many targets are in which state.
 func (l *lines) count(now time.Time) {
 	b := l.r.board
-	closed := ""
-	if places := b.closed(now); len(places) > 0 {
-		closed = words.Count(len(places), "place") + " closed"
-	}
-	text := b.countWords(l.r.cfg.Palette)
-	for _, more := range []string{l.r.listWords(now), closed} {
-		text = before(text, more)
+	parts := []string{b.counts()}
+	for _, list := range b.open() {
+		parts = append(parts, fmt.Sprintf("list #%d %s", list.attempt, l.r.outlookOn(list, now)))
 	}
 	for _, most := range b.commonest(1) {
-		text = before(text, fmt.Sprintf("%d: %s", len(most.rows), most.reason(l.r.glyphs.ellipsis)))
+		parts = append(parts, fmt.Sprintf("%d: %s", len(most), most.reason()))
 	}
-	l.row(poll.Event{Elapsed: b.at(now)}, "-", text)
+	l.row(poll.Event{Elapsed: b.at(now)}, "-", clauses(parts...))
 }

@@ -37,6 +37,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 	e.now, e.made = l.now, e.made+1
 	o := httpAnswer(200, `{"id":"`+name+`"}`)
 	o.Within, o.Presence = expr.NewDoc([]byte(`{}`)), presence
+	e.shown = e.shown || presence == status.Present
 	e.last = poll.Event{Kind: poll.EventAttempt, N: l.number(name), Observation: o, Verdict: v, Took: 50 * time.Millisecond, State: poll.State{Attempts: e.made, Streak: 1}, Threshold: 1}
 	e.event(e.last)
 	l.events = append(l.events, e.events[len(e.events)-1])
@@ -46,6 +47,7 @@ func (l *listing) element(name string, v status.Verdict, presence status.Presenc
 func (l *listing) ended(name string, o poll.Outcome) {
 	e := l.elements[name]
 	e.now = l.now
+	o.State.Shown = e.shown
 	events := e.end(o)
 	ev := events[len(events)-1]
 	ev.N = l.number(name)
@@ -119,10 +121,10 @@ func TestList_words(t *testing.T) {
 	}{
 		"list": {aList(), []string{
 			"https://api.example.com/jobs: HTTP 503", "https://api.example.com/jobs: 4 elements", "2 of 4 elements not done",
-			"1 timed out, never seen: 43", "1 timed out, last .state is",
+			"1 timed out, never seen: 43", "1 timed out, .state is",
 		}, []string{"5 elements", "target"}},
 		"failed": {aFailedList(), []string{
-			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 failed, two elements are named 41: 41, 42",
+			"ERROR      https://api.example.com/jobs: two elements are named 41", "--id EXPR", "2 ERROR, two elements are named 41: 41, 42",
 			"the last answer (HTTP 200)", "https://api.example.com/jobs: two elements are named 41; goal not reached",
 		}, []string{"ERROR      41", "ERROR      42"}},
 	} {
@@ -136,34 +138,6 @@ func TestList_words(t *testing.T) {
 			if strings.Contains(have, text) {
 				t.Errorf("%s: %q is said:\n%s", name, text, have)
 			}
-		}
-	}
-}
-
-// What is said of several lists is about the one that comes next.
-func TestList_next(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	waits := func(list string, attempt int, in time.Duration) poll.Event {
-		return poll.Event{Kind: poll.EventWait, Target: list, At: now, State: poll.State{Attempts: attempt - 1, Due: now.Add(in)}}
-	}
-	r := New(Config{Streams: quiet(), Goal: "all elements"})
-	for _, step := range []struct {
-		ev   poll.Event
-		want string
-	}{
-		{waits("one", 7, 12*time.Second), "list: attempt 7 in 12s"},
-		{poll.Event{Kind: poll.EventStart, Target: "one", At: now, State: poll.State{Attempts: 7}}, "list: attempt 7 under way"},
-		{poll.Event{Kind: poll.EventAttempt, Target: "one", At: now, State: poll.State{Attempts: 7}, Verdict: notReady("HTTP 503"), Observation: httpAnswer(503, "")}, ""},
-		{waits("one", 8, 9*time.Second), "list: attempt 8 in 9s; HTTP 503"},
-		{waits("two", 1, 3*time.Second), "two: attempt 1 in 3s"},
-		{waits("three", 1, 5*time.Second), "two: attempt 1 in 3s"},
-		{poll.Event{Kind: poll.EventStart, Target: "two", At: now, State: poll.State{Attempts: 1}}, "two: attempt 1 under way"},
-		{poll.Event{Kind: poll.EventEnd, Target: "one", At: now, Outcome: &poll.Outcome{Ending: poll.Failed}}, "two: attempt 1 under way"},
-	} {
-		r.board.Update(step.ev)
-		if have := r.listWords(now); have != step.want {
-			t.Errorf("after %s of list %s: have %q, want %q", step.ev.Kind, step.ev.Target, have, step.want)
 		}
 	}
 }
@@ -194,7 +168,7 @@ func TestList_seen(t *testing.T) {
 	l.element("41", notReady("it is not in the answer"), status.Missing)
 	l.ended("41", timedOut)
 	have := show(l.goal(poll.TimedOut), Config{Face: None, Goal: "all elements of .jobs"})
-	if !strings.Contains(have, "1 timed out, last it is not in the answer: 41") || strings.Contains(have, neverSeen) {
+	if !strings.Contains(have, "1 timed out, it is not in the answer: 41") || strings.Contains(have, neverSeen) {
 		t.Errorf("have\n%s", have)
 	}
 }
@@ -208,60 +182,17 @@ func TestList_forecast(t *testing.T) {
 	config.Streams, config.Face = s, Lines
 	r := New(config)
 	r.Event(events[0])
-	if have, want := r.listWords(events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
+	if have, want := r.outlookOn(r.board.lists[0], events[0].State.Began.Add(8*time.Minute)), "; about 4m left (usually 8m)"; !strings.HasSuffix(have, want) {
 		t.Errorf("have %q, want it to end with %q", have, want)
 	}
 	r.Close()
 
-	s, _, objects := term.Buffers("")
-	config.Streams, config.Face = s, JSON
-	r = New(config)
-	r.Say("this run is not remembered")
-	for _, ev := range events {
-		r.Event(ev)
-	}
-	schema, forecasts := readSchema(t, "event.schema.json"), 0
-	for line := range strings.Lines(objects.String()) {
-		if err := validate(schema, line); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
+	config.Face = JSON
+	schema := readSchema(t, "event.schema.json")
+	for line := range strings.Lines(show(events, config)) {
 		ofList := !strings.Contains(line, `"n":`) && !strings.Contains(line, `"event":"goal"`)
-		if strings.Contains(line, "expected_s") != ofList {
-			t.Errorf("only the list's own events have a forecast: %s", line)
-		}
-		if ofList {
-			forecasts++
-		}
-	}
-	if !strings.Contains(objects.String(), `"notes":["this run is not remembered"]`) || forecasts == 0 {
-		t.Errorf("%d forecasts, have\n%s", forecasts, objects)
-	}
-}
-
-// Of several lists, only the elements of the one that is being asked for are under way.
-func TestList_busy(t *testing.T) {
-	t.Parallel()
-	r := New(Config{Streams: quiet(), Goal: "all elements"})
-	now := time.Now()
-	look := func(list string, n int) {
-		event := func(kind poll.EventKind, n int, o *status.Observation) {
-			r.board.Update(poll.Event{Kind: kind, Target: list, N: n, At: now, State: poll.State{Attempts: 1}, Observation: o, Verdict: notReady("x")})
-		}
-		event(poll.EventStart, 0, nil)
-		if n > 0 {
-			event(poll.EventAttempt, 0, httpAnswer(200, "[]"))
-			element := httpAnswer(200, "{}")
-			element.Within, element.Presence = expr.NewDoc([]byte("[]")), status.Present
-			list = "element"
-			event(poll.EventAttempt, n, element)
-		}
-	}
-	look("one", 1)
-	look("two", 2)
-	look("two", 0)
-	for i, want := range []string{" ", "⠋"} {
-		if mark, _, _ := r.stateOf(r.board.rows[i], now); mark != want {
-			t.Errorf("element %d: have the sign %q, want %q", i+1, mark, want)
+		if err := validate(schema, line); err != nil || strings.Contains(line, "expected_s") != ofList {
+			t.Errorf("only the list's own events have a forecast: %s: %v", line, err)
 		}
 	}
 }

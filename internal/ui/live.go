@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,9 +15,9 @@ const (
 	redraw       = 100 * time.Millisecond // the shortest time between two drawings
 	otherLines   = 4                      // of the terminal, that a table leaves free
 	shownReasons = 5                      // that most targets have
-	shownPlaces  = 3                      // that are closed
-	shownOldest  = 3                      // targets, where not all are shown
 	defaultRows  = 24                     // of a terminal that does not say
+	leastColumns = 24                     // of a terminal on which anything is drawn
+	barWidth     = 10
 )
 
 // glyphs are the characters drawn besides letters.
@@ -41,32 +40,10 @@ func (g glyphs) frame(elapsed time.Duration) string {
 	return string(g.spinner[int(elapsed/redraw)%len(g.spinner)])
 }
 
-// A piece is a part of a line that is there in full or not at all.
-type piece struct{ plain, painted string }
-
-func plain(s string) piece { return piece{s, s} }
-
-// line joins the pieces that fit into width columns.
-func line(width int, gap string, pieces ...piece) string {
-	var text string
-	for _, p := range pieces {
-		sep := gap
-		if text == "" {
-			sep = ""
-		}
-		if columns := term.Width(sep + p.plain); p.plain != "" && columns <= width {
-			text += sep + p.painted
-			width -= columns
-		}
-	}
-	return text
-}
-
 // bar shows a share from 0 to 1.
-func (r *Reporter) bar(done float64, columns int) piece {
-	n, c := int(done*float64(columns)), r.cfg.Palette
-	full, empty := strings.Repeat(r.glyphs.full, n), strings.Repeat(r.glyphs.empty, columns-n)
-	return piece{full + empty, c.Paint(term.Pending, full) + c.Paint(term.Faint, empty)}
+func (g glyphs) bar(done float64) string {
+	n := int(done * barWidth)
+	return strings.Repeat(g.full, n) + strings.Repeat(g.empty, barWidth-n)
 }
 
 // height returns the rows of the terminal.
@@ -75,6 +52,11 @@ func (r *Reporter) height() int { return cmp.Or(r.cfg.Streams.Height(), defaultR
 // width returns how many columns a line may have: one fewer than the terminal, since
 // some terminals wrap after a character in the last column.
 func (r *Reporter) width() int { return cmp.Or(r.cfg.Streams.Width(), 80) - 1 }
+
+// cut cuts a line to columns.
+func (r *Reporter) cut(text string, columns int) string {
+	return term.Cut(text, columns, r.glyphs.ellipsis)
+}
 
 // inTable reports whether each of several targets has a row in a table on the terminal.
 func (r *Reporter) inTable() bool {
@@ -100,86 +82,39 @@ func (r *Reporter) last(now time.Time) string {
 	return strings.Join(r.table(r.board.rows, now), "\n") + "\n"
 }
 
-// leastColumns is how wide a terminal must be for anything to be drawn.
-const leastColumns = 24
-
 // live returns the lines that show the board: one for a single wait, a table of few targets,
-// and the state of many in a few lines.
+// and counts and the commonest reasons of many.
 func (r *Reporter) live(now time.Time) []string {
-	b := r.board
 	switch {
 	case r.width() < leastColumns:
 		return nil
-	case b.single():
-		return r.table(b.rows, now)
+	case r.board.single():
+		return r.table(r.board.rows, now)
 	case r.inTable():
-		return append(r.table(b.rows, now), r.summary(now)...)
+		return append(r.table(r.board.rows, now), r.summary(now)...)
 	}
-	return r.overview(now)
+	return r.summary(now)
 }
 
-// elapsed returns the time that is over, and how much there is.
-func (r *Reporter) elapsed(now time.Time) string {
-	text := clock(r.board.at(now))
-	if d := r.cfg.Timeout; d > 0 {
-		text += "/" + words.Short(d)
-	}
-	return text
-}
-
-// summary is what is below a table.
+// summary returns the lines about all targets and, unless each has a row in a table, about the
+// commonest reasons.
 func (r *Reporter) summary(now time.Time) []string {
-	b := r.board
-	parts := append([]piece{plain(r.elapsed(now))}, b.pieces(r.cfg.Palette)...)
-	parts = append(parts, plain("("+b.goal+")"))
-	text := r.glyphs.frame(b.at(now)) + " " + line(r.width()-2, "  ", parts...)
-	return append([]string{text}, r.holdups(now, 1)...)
-}
-
-// overview is what is shown of many targets.
-func (r *Reporter) overview(now time.Time) []string {
-	b, width := r.board, r.width()
-	ended := b.endings()
-	bar := r.bar(float64(b.size-ended[""])/float64(max(1, b.size)), min(30, max(barWidth, width/4)))
-	done := plain(fmt.Sprintf("%d of %d done", ended[poll.Succeeded], b.size))
-	lines := []string{
-		r.glyphs.frame(b.at(now)) + " " + line(width-2, "  ", bar, done, plain(r.elapsed(now))),
-		"  " + line(width-2, "  ", append(b.pieces(r.cfg.Palette), plain("("+b.goal+")"))...),
+	b, elapsed := r.board, clock(r.board.at(now))
+	if d := r.cfg.Timeout; d > 0 {
+		elapsed += "/" + words.Short(d)
 	}
-	most := b.commonest(shownReasons)
-	for _, one := range most {
-		digits := len(strconv.Itoa(len(most[0].rows)))
-		text := fmt.Sprintf("  %*d  %s", digits, len(one.rows), one.reason(r.glyphs.ellipsis))
-		lines = append(lines, term.Cut(text, width, r.glyphs.ellipsis))
-	}
-	lines = append(lines, r.holdups(now, shownPlaces)...)
-	var oldest []*Row
-	for _, row := range b.rows {
-		if row != nil && !row.over() && len(oldest) < shownOldest {
-			oldest = append(oldest, row)
+	frame, counts := r.glyphs.frame(b.at(now))+" ", b.counts()+"  ("+b.goal+")"
+	lines := []string{frame + elapsed + "  " + counts}
+	if ended := b.endings(); !r.inTable() {
+		bar := r.glyphs.bar(float64(b.size-ended[""]) / float64(max(1, b.size)))
+		done := fmt.Sprintf("%s  %d of %d done  ", bar, ended[poll.Succeeded], b.size)
+		lines = []string{frame + done + elapsed, "  " + counts}
+		for _, most := range b.commonest(shownReasons) {
+			lines = append(lines, fmt.Sprintf("  %*d  %s", len(fmt.Sprint(b.size)), len(most), most.reason()))
 		}
-	}
-	if len(oldest) == 0 {
-		return lines
-	}
-	return append(append(lines, "  waiting longest:"), r.table(oldest, now)...)
-}
-
-// holdups returns a line about the lists, and one for each of the first places that are closed.
-func (r *Reporter) holdups(now time.Time, most int) (lines []string) {
-	if text := r.listWords(now); text != "" {
-		lines = append(lines, "  "+text)
-	}
-	closed := r.board.closed(now)
-	for i, p := range closed[:min(len(closed), most)] {
-		text := "  " + p.words(now)
-		if more := len(closed) - most; i == most-1 && more > 0 {
-			text += fmt.Sprintf(" (and %d more)", more)
-		}
-		lines = append(lines, text)
 	}
 	for i := range lines {
-		lines[i] = term.Cut(lines[i], r.width(), r.glyphs.ellipsis)
+		lines[i] = r.cut(lines[i], r.width())
 	}
-	return lines
+	return append(lines, r.table(b.open(), now)...)
 }

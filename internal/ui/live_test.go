@@ -87,24 +87,6 @@ func longRun() []poll.Event {
 	return recording.end(poll.Outcome{Ending: poll.Interrupted, Reason: "SIGINT"})
 }
 
-// A run of ten minutes stays in a few lines, and is not drawn more often than eyes see.
-func TestLive_long(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		m := newTerminal(t, 80, 30)
-		r := New(Config{Streams: m.streams()})
-		began := time.Now()
-		replay(r, longRun(), nil)
-		r.Close()
-		if most := int(time.Since(began)/redraw) + 10; m.writes > most || m.writes < most/2 {
-			t.Errorf("%d writes in ten minutes, want up to %d", m.writes, most)
-		}
-		if n := strings.Count(m.text(), "\n"); n > 6 {
-			t.Errorf("%d lines stay:\n%s", n, m.text())
-		}
-	})
-}
-
 // After Clear nothing is drawn until the end.
 func TestLive_clear(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -73,36 +72,6 @@ func checkLog(t *testing.T, name, have string) {
 		t.Errorf("a control character in a log: %q", have)
 	}
 	golden(t, name, have)
-}
-
-func TestLines_color(t *testing.T) {
-	t.Parallel()
-	p := new(term.Streams).Palette(term.ColorAlways)
-	have := show(recordings()["succeeded"], Config{Face: Lines, Palette: p})
-	for _, want := range []string{p.Paint(term.Pending, "NOT_READY") + "  ", p.Paint(term.Slow, "THROTTLED") + "  ", p.Paint(term.Good, "SUCCESS") + "    "} {
-		if !strings.Contains(have, want) {
-			t.Errorf("no %q in\n%s", want, have)
-		}
-	}
-}
-
-// A lost stderr is no reason to stop, and every line is tried.
-func TestLines_lostStderr(t *testing.T) {
-	t.Parallel()
-	writes := 0
-	s, _, _ := term.Buffers("")
-	s.Err = writerFunc(func([]byte) (int, error) { writes++; return 0, errors.New("broken pipe") })
-	r := New(Config{Streams: s, Face: Lines})
-	for _, ev := range recordings()["succeeded"] {
-		r.Event(ev)
-	}
-	if n, err := r.Stderr().Write([]byte("x\n")); n != 2 || err != nil {
-		t.Errorf("Stderr().Write = %d, %v; want 2, nil", n, err)
-	}
-	r.Close()
-	if writes == 0 {
-		t.Error("nothing was written")
-	}
 }
 
 type writerFunc func([]byte) (int, error)
@@ -183,6 +152,7 @@ func TestLines_heartbeat(t *testing.T) {
 		time.Sleep(20 * time.Minute)
 		r.Close()
 		time.Sleep(time.Hour)
+		send(r, began, poll.Event{Kind: poll.EventStart})
 
 		var b strings.Builder
 		for _, s := range have {
@@ -192,92 +162,22 @@ func TestLines_heartbeat(t *testing.T) {
 	})
 }
 
-func TestLines_explicitHeartbeat(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		beat time.Duration
-		want int // lines in ten minutes
-	}{{time.Minute, 1 + 10}, {0, 1}, {7 * time.Minute, 1 + 1}} {
-		synctest.Test(t, func(t *testing.T) {
-			var have []said
-			r := New(Config{Streams: listen(&have), Face: Lines, Heartbeat: new(test.beat)})
-			send(r, time.Now(), poll.Event{Kind: poll.EventStart, State: poll.State{Attempts: 1}})
-			time.Sleep(10*time.Minute + time.Second)
-			r.Close()
-			if len(have) != test.want {
-				t.Errorf("heartbeat %v: %d lines, want %d: %v", test.beat, len(have), test.want, have)
-			}
-		})
-	}
-}
-
-// After the end nothing is said, though Close comes late.
-func TestLines_silentAfterEnd(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var have []said
-		r := New(Config{Streams: listen(&have), Face: Lines})
-		for _, ev := range recordings()["failed"] {
-			r.Event(ev)
-		}
-		n := len(have)
-		time.Sleep(time.Hour)
-		r.Close()
-		r.Event(recordings()["failed"][0])
-		if len(have) != n {
-			t.Errorf("said after the end: %v", have[n:])
-		}
-	})
-}
-
-// What a command says stands in whole lines before what its attempt came to.
-func TestReporter_Stderr(t *testing.T) {
-	t.Parallel()
-	s, _, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines})
-	events := recordings()["exhausted"]
-	for _, ev := range events {
-		if ev.Kind == poll.EventAttempt {
-			_, _ = r.Stderr().Write([]byte("one\ntwo\x1b[K"))
-		}
-		r.Event(ev)
-	}
-	r.Close()
-	golden(t, "show-stderr.txt", err.String())
-}
-
 func TestChooseFace(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name string
+	for _, test := range []struct {
 		face Face
 		s    term.Streams
 		ci   string
 		want Face
 	}{
-		{"terminal", Auto, term.Streams{ErrIsTerminal: true}, "", Live},
-		{"pipe", Auto, term.Streams{OutIsTerminal: true}, "", Lines},
-		{"dumb", Auto, term.Streams{ErrIsTerminal: true, Dumb: true}, "", Lines},
-		{"CI", Auto, term.Streams{ErrIsTerminal: true}, "true", Lines},
-		{"told", JSON, term.Streams{ErrIsTerminal: true}, "true", JSON},
-	}
-	for _, test := range tests {
-		getenv := func(k string) string { return map[string]string{"CI": test.ci}[k] }
-		if have := test.face.choose(&test.s, getenv); have != test.want {
-			t.Errorf("%s: have %s, want %s", test.name, have, test.want)
+		{Auto, term.Streams{ErrIsTerminal: true}, "", Live},
+		{Auto, term.Streams{OutIsTerminal: true}, "", Lines},
+		{Auto, term.Streams{ErrIsTerminal: true, Dumb: true}, "", Lines},
+		{Auto, term.Streams{ErrIsTerminal: true}, "true", Lines},
+		{JSON, term.Streams{ErrIsTerminal: true}, "true", JSON},
+	} {
+		if have := test.face.choose(&test.s, environment("CI", test.ci)); have != test.want {
+			t.Errorf("%+v: have %s, want %s", test, have, test.want)
 		}
-	}
-}
-
-// A heartbeat that comes late says no time that has passed.
-func TestLines_lateHeartbeat(t *testing.T) {
-	t.Parallel()
-	s, _, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: Lines, Heartbeat: new(time.Duration(0))})
-	now := time.Now()
-	r.Event(poll.Event{Kind: poll.EventWait, At: now, Wait: time.Second, State: poll.State{Due: now.Add(time.Second)}})
-	r.lines.tick(now.Add(3 * time.Second))
-	if have, want := err.String(), "next attempt in 0s\n"; !strings.HasSuffix(have, want) {
-		t.Errorf("have %q, want %q at its end", have, want)
 	}
 }

@@ -19,10 +19,10 @@ import (
 // A reading is what an answer says of the progress: the values of [Config.Show] or, where
 // there are none, of one of the members that usually tell of it.
 type reading struct {
-	values []any    // of each expression, for programs: nil where there is none
-	texts  []string // that draw no bar
-	label  string   // of the bar: 62%, 3/10; "" for no bar
-	share  float64  // of the bar, from 0 to 1
+	values []any   // of each expression, for programs: nil where there is none
+	others string  // those that draw no bar
+	label  string  // of the bar: 62%, 3/10; "" for no bar
+	share  float64 // of the bar, from 0 to 1
 }
 
 // A meter finds what answers say of the progress.
@@ -51,16 +51,15 @@ const (
 	mostTime  = time.Second // for the values of one answer
 )
 
-// look finds what an answer says of the progress, nil for nothing.
-func (m meter) look(o *status.Observation, s *scale) *reading {
+// look finds what an answer says of the progress, the zero reading for nothing.
+func (m meter) look(o *status.Observation, s *scale) (found reading) {
 	if o == nil || o.Stopped() || m.usual && !mayTell(o) {
-		return nil
+		return reading{}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	env := status.Environment(o)
 	env.Context = ctx
-	var found reading
 	some := false
 	for _, x := range m.show {
 		v := x.Eval(env).Value()
@@ -74,9 +73,9 @@ func (m meter) look(o *status.Observation, s *scale) *reading {
 		}
 	}
 	if !some {
-		return nil
+		return reading{}
 	}
-	return &found
+	return found
 }
 
 // mayTell reports whether an answer may have one of the usual members.
@@ -87,16 +86,15 @@ func mayTell(o *status.Observation) bool {
 
 // read finds what an event says of the progress of its row, and keeps it. An attempt without a
 // good answer leaves that as it is.
-func (r *Reporter) read(row *Row, ev poll.Event) *reading {
-	if row == nil || ev.Kind != poll.EventAttempt || r.cfg.Face == None || row.n == 0 && !r.board.single() {
-		return nil
-	}
-	if row.detail == nil && !r.cfg.Verbose && r.cfg.Face != JSON {
-		return nil
+func (r *Reporter) read(row *Row, ev poll.Event) reading {
+	isList := row != nil && row.n == 0 && !r.board.single()
+	isShown := r.board.few() || r.cfg.Verbose || r.cfg.Face == JSON
+	if ev.Kind != poll.EventAttempt || r.cfg.Face == None || isList || !isShown {
+		return reading{}
 	}
 	found := r.meter.look(ev.Observation, &row.scale)
-	if row.detail != nil && (found != nil || ev.Observation != nil && ev.Observation.Good()) {
-		row.reading = found
+	if found.values != nil || ev.Observation != nil && ev.Observation.Good() {
+		row.progress = found
 	}
 	return found
 }
@@ -119,9 +117,7 @@ func (s *reading) add(v expr.Value, percent bool, scale *scale) {
 			return
 		}
 	}
-	if text != "" {
-		s.texts = append(s.texts, text)
-	}
+	s.others = joined(", ", s.others, text)
 }
 
 // A scale remembers whether numbers are shares of 1: after one between 0 and 1, until one is
@@ -173,34 +169,20 @@ func percentWords(share float64) string {
 }
 
 // words says it in a line: "62%, copying".
-func (s *reading) words() string {
-	if s == nil || s.label == "" {
-		return s.others()
-	}
-	return strings.Join(append([]string{s.label}, s.texts...), ", ")
-}
-
-// others says what is not in the bar.
-func (s *reading) others() string {
-	if s == nil {
-		return ""
-	}
-	return strings.Join(s.texts, ", ")
-}
+func (s reading) words() string { return joined(", ", s.label, s.others) }
 
 // step changes where the progress is worth a line: at each tenth, or where other values do.
-func (s *reading) step() string {
-	if s == nil || s.label == "" {
-		return s.others()
+func (s reading) step() string {
+	if s.label == "" {
+		return s.others
 	}
-	return fmt.Sprint(int(10*s.share), s.others())
+	return fmt.Sprint(int(10*s.share), s.others)
 }
 
 // bar returns the bar of what is shown and its label, empty if there is none.
-func (s *reading) bar(r *Reporter) piece {
-	if s == nil || s.label == "" {
-		return piece{}
+func (s reading) bar(g glyphs) string {
+	if s.label == "" {
+		return ""
 	}
-	bar, label := r.bar(s.share, barWidth), fmt.Sprintf(" %-3s", s.label)
-	return piece{bar.plain + label, bar.painted + label}
+	return fmt.Sprintf("%s %-3s", g.bar(s.share), s.label)
 }

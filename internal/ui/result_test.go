@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -54,55 +52,29 @@ func TestResult_stdout(t *testing.T) {
 		output  Output
 		outcome poll.Outcome
 		want    string
-		ending  poll.Ending
+		reason  string // of an ERROR instead
 	}{
-		{"body byte for byte", Output{}, success(httpAnswer(200, binary)), binary, poll.Succeeded},
-		{"empty body", Output{}, success(exitAnswer(0, "", "")), "", poll.Succeeded},
-		{"no observation", Output{}, success(nil), "", poll.Succeeded},
-		{"nothing on failure", Output{}, failure(httpAnswer(500, "oops")), "", poll.Failed},
-		{"value", Output{Print: printed("a b", `"a b"`)}, success(httpAnswer(200, "{}")), "a b\n", poll.Succeeded},
-		{"no value on failure", Output{Print: printed("a", `"a"`)}, failure(httpAnswer(500, "{}")), "", poll.Failed},
-		{"missing value", Output{Print: notPrinted}, success(httpAnswer(200, "{}")), "", poll.Failed},
-		{"truncated", Output{}, success(truncated()), "", poll.Failed},
-		{"truncated but not printed", Output{Print: printed("200", "200")}, success(truncated()), "200\n", poll.Succeeded},
+		{"body byte for byte", Output{}, success(httpAnswer(200, binary)), binary, ""},
+		{"empty body", Output{}, success(exitAnswer(0, "", "")), "", ""},
+		{"no observation", Output{}, success(nil), "", ""},
+		{"nothing on failure", Output{}, failure(httpAnswer(500, "oops")), "", "HTTP 500"},
+		{"value", Output{Print: printed("a b", `"a b"`)}, success(httpAnswer(200, "{}")), "a b\n", ""},
+		{"no value on failure", Output{Print: printed("a", `"a"`)}, failure(httpAnswer(500, "{}")), "", "HTTP 500"},
+		{"missing value", Output{Print: notPrinted}, success(httpAnswer(200, "{}")), "", "it is done, but --print .output[0] is missing"},
+		{"truncated", Output{}, success(truncated()), "", "it is done, but its answer of 100 bytes is longer than the 5 that are kept"},
+		{"truncated but not printed", Output{Print: printed("200", "200")}, success(truncated()), "200\n", ""},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s, out, _ := term.Buffers("")
-			r := test.output.Settle(test.outcome)
-			if err := writeResult(s, r); err != nil {
-				t.Fatal(err)
-			}
-			if have := out.String(); have != test.want {
-				t.Errorf("have %q, want %q", have, test.want)
-			}
-			if r.Outcome.Ending != test.ending {
-				t.Errorf("ending %v, want %v", r.Outcome.Ending, test.ending)
-			}
-		})
-	}
-}
-
-// A SUCCESS that cannot be printed says why, and is an ERROR.
-func TestSettle_failure(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		output Output
-		o      *status.Observation
-		want   string
-	}{
-		"missing":   {Output{Print: notPrinted}, httpAnswer(200, "{}"), "--print .output[0] is missing"},
-		"truncated": {Output{}, truncated(), "100 bytes is longer than the 5 that are kept"},
-		"json":      {Output{JSON: true, Print: printed("1", "1")}, truncated(), "longer than the 5"},
-	} {
-		before := success(test.o)
-		r := test.output.Settle(before)
-		if r.Outcome.Status != status.Error || !strings.Contains(r.Outcome.Reason, test.want) {
-			t.Errorf("%s: have %v %q, want ERROR and %q", name, r.Outcome.Status, r.Outcome.Reason, test.want)
+		s, out, _ := term.Buffers("")
+		r := test.output.Settle(test.outcome)
+		if err := writeResult(s, r); err != nil {
+			t.Fatal(err)
 		}
-		if before.Ending != poll.Succeeded {
-			t.Errorf("%s: the given outcome was changed", name)
+		if have := out.String(); have != test.want {
+			t.Errorf("%s: have %q, want %q", test.name, have, test.want)
+		}
+		if o := r.Outcome; (o.Status == status.Error) != (test.reason != "") || test.reason != "" && o.Reason != test.reason {
+			t.Errorf("%s: have %v, %s; want %q", test.name, o.Ending, o.Reason, test.reason)
 		}
 	}
 }
@@ -132,20 +104,6 @@ func TestResult_cannotBeWritten(t *testing.T) {
 	}
 }
 
-func TestResult_fullDevice(t *testing.T) {
-	t.Parallel()
-	f, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer f.Close()
-	s, _, _ := term.Buffers("")
-	s.Out = f
-	if err := writeResult(s, Output{}.Settle(success(httpAnswer(200, "x")))); err == nil {
-		t.Error("a full device is no error")
-	}
-}
-
 func TestResult_jsonBody(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("[", 1e6)
@@ -160,71 +118,34 @@ func TestResult_jsonBody(t *testing.T) {
 		{"too deep", deep, `"` + deep + `"`, ""},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			s, out, _ := term.Buffers("")
-			output := Output{JSON: true}
-			if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
-				t.Errorf("%d newlines, want one at the end", n)
-			}
-			var d struct {
-				Body     json.RawMessage
-				Encoding string
-			}
-			if err := json.Unmarshal(out.Bytes(), &d); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(d.Body, []byte(test.want)) || d.Encoding != test.encoding {
-				t.Errorf("have %.60s %q, want %.60s %q", d.Body, d.Encoding, test.want, test.encoding)
-			}
-		})
-	}
-}
-
-func TestWriteFailure(t *testing.T) {
-	t.Parallel()
-	s, out, _ := term.Buffers("")
-	if err := WriteFailure(s, 2, "--until: unexpected end\n  .state ==\n"); err != nil {
-		t.Fatal(err)
-	}
-	want := `{"v":1,"status":null,"exit":2,"reason":"--until: unexpected end\\n  .state ==","attempts":0,"elapsed_s":0,"target":null,"timeline":[]}` + "\n"
-	if have := out.String(); have != want {
-		t.Errorf("have %s\nwant %s", have, want)
+		s, out, _ := term.Buffers("")
+		output := Output{JSON: true}
+		if err := writeResult(s, output.Settle(success(httpAnswer(200, test.body)))); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(out.String(), "\n"); n != 1 || !strings.HasSuffix(out.String(), "\n") {
+			t.Errorf("%s: %d newlines, want one at the end", test.name, n)
+		}
+		var d struct {
+			Body     json.RawMessage
+			Encoding string
+		}
+		if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(d.Body, []byte(test.want)) || d.Encoding != test.encoding {
+			t.Errorf("%s: have %.60s %q, want %.60s %q", test.name, d.Body, d.Encoding, test.want, test.encoding)
+		}
 	}
 }
 
 func TestTimeline(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{0, 1, 50, 51, 500, 501, 1234} {
-		var h history
-		for i := range n {
-			h.add(Moment{Attempt: i + 1})
-		}
-		have := h.timeline()
-		if len(have) != min(n, 500) {
-			t.Fatalf("%d attempts: %d moments", n, len(have))
-		}
-		for i, m := range have {
-			want := i + 1
-			if i >= 50 {
-				want = n - len(have) + i + 1
-			}
-			if m.Attempt != want {
-				t.Fatalf("%d attempts: moment %d is of attempt %d, want %d", n, i, m.Attempt, want)
-			}
-		}
+	var h history
+	for i := range 1234 {
+		h.add(Moment{Attempt: i + 1})
 	}
-}
-
-func ExampleOutput() {
-	s, out, _ := term.Buffers("")
-	result := Output{}.Settle(success(httpAnswer(200, `{"state":"done"}`)))
-	if err := New(Config{Streams: s}).WriteResult(result, 0); err != nil {
-		fmt.Println(err)
+	if m := h.moments; len(m) != 500 || m[49].Attempt != 50 || m[50].Attempt != 785 || m[499].Attempt != 1234 {
+		t.Errorf("have %d moments: %v", len(m), m)
 	}
-	fmt.Println(out)
-	// Output: {"state":"done"}
 }

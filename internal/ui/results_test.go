@@ -2,7 +2,6 @@ package ui
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -67,53 +66,6 @@ func TestResults_golden(t *testing.T) {
 	}
 }
 
-// A body that is no JSON, or no text, has a place in a line, too.
-func TestResults_body(t *testing.T) {
-	t.Parallel()
-	for body, want := range map[string]string{
-		`{"a":1}`: `"body":{"a":1}}`, "": `"body":""}`, "a\nb": `"body":"a\nb"}`, "\xff": `"body":"/w==","encoding":"base64"}`,
-	} {
-		run := newRecording(jobURL, 0, 0).attempt(notReady("HTTP 503"), httpAnswer(503, body)).end(failed)
-		have := written(t, together(poll.Summary{Ending: poll.Failed}, run), Output{PerTarget: true})
-		if !strings.HasSuffix(have, want+"\n") || strings.Count(have, "\n") != 1 {
-			t.Errorf("%q: have %s, want %s at its end", body, have, want)
-		}
-	}
-}
-
-// An answer that was cut off matters only where it is printed.
-func TestResults_truncated(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		out  Output
-		want poll.Ending
-	}{
-		{Output{PerTarget: true}, poll.Failed},
-		{Output{PerTarget: true, JSON: true}, poll.Succeeded},
-		{Output{PerTarget: true, Print: printed("1", "1")}, poll.Succeeded},
-		{Output{PerTarget: true, Print: printed("1", "1"), JSON: true}, poll.Succeeded},
-		{Output{JSON: true}, poll.Failed},
-	} {
-		if have := test.out.Settle(success(truncated())).Outcome.Ending; have != test.want {
-			t.Errorf("%+v: have %v, want %v", test.out, have, test.want)
-		}
-	}
-}
-
-// Who closes stdout is noticed at once.
-func TestResults_lost(t *testing.T) {
-	t.Parallel()
-	broken := errors.New("broken pipe")
-	s, _, _ := term.Buffers("")
-	s.Out = writerFunc(func([]byte) (int, error) { return 0, broken })
-	r := New(Config{Streams: s, Face: None, Targets: 2, Goal: allOf(2)})
-	result := Output{PerTarget: true}.Settle(success(httpAnswer(200, "{}")))
-	err := r.WriteTarget(1, result, 0)
-	if _, named := errors.AsType[*ResultError](err); !named || !errors.Is(err, broken) {
-		t.Errorf("have %v, want a ResultError of %v", err, broken)
-	}
-}
-
 // A result is on stdout when the target has ended, or else with the summary.
 func TestResults_atEnd(t *testing.T) {
 	t.Parallel()
@@ -140,30 +92,6 @@ func TestResults_atEnd(t *testing.T) {
 	}
 }
 
-// Columns are sanitized for a terminal, and only there.
-func TestResults_columnsOnTerminal(t *testing.T) {
-	t.Parallel()
-	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
-		Settle(success(httpAnswer(200, "{}")))
-	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
-		for _, one := range []bool{true, false} {
-			s, stdout, _ := term.Buffers("")
-			s.OutIsTerminal = isTerminal
-			r := New(Config{Streams: s, Face: None, Goal: "all"})
-			write := func() error { return r.WriteTarget(1, result, 0) }
-			if one {
-				write = func() error { return r.WriteResult(result, 0) }
-			}
-			if err := write(); err != nil {
-				t.Fatal(err)
-			}
-			if stdout.String() != want {
-				t.Errorf("terminal %v, of one %v: have %q, want %q", isTerminal, one, stdout, want)
-			}
-		}
-	}
-}
-
 // A summary lists the targets by their numbers, however they ended.
 func TestSummary_order(t *testing.T) {
 	t.Parallel()
@@ -178,5 +106,20 @@ func TestSummary_order(t *testing.T) {
 	}
 	if d.Counts["succeeded"] != 13 || d.Counts["timed_out"] != 6 || len(d.Targets) != 25 {
 		t.Errorf("have %v of %d targets", d.Counts, len(d.Targets))
+	}
+}
+
+// Columns are sanitized for a terminal, and only there.
+func TestResults_columnsOnTerminal(t *testing.T) {
+	t.Parallel()
+	result := Output{PerTarget: true, Print: append(printed("\x1b]0;x\a\t1", `""`), printed("b", `"b"`)...)}.
+		Settle(success(httpAnswer(200, "{}")))
+	for isTerminal, want := range map[bool]string{true: `\x1b]0;x\x07\t1` + "\tb\n", false: "\x1b]0;x\a\\t1\tb\n"} {
+		s, stdout, _ := term.Buffers("")
+		s.OutIsTerminal = isTerminal
+		r := New(Config{Streams: s, Face: None, Goal: "all"})
+		if err := r.WriteTarget(1, result, 0); err != nil || stdout.String() != want {
+			t.Errorf("terminal %v: have %q, want %q: %v", isTerminal, stdout, want, err)
+		}
 	}
 }

@@ -1,46 +1,12 @@
 package ui
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/pollcli/poll/internal/ui/term"
 	"github.com/pollcli/poll/poll"
 )
-
-// Programs are told how many attempts others made, and how long was really waited.
-func TestShared_outcome(t *testing.T) {
-	t.Parallel()
-	out := outcome(t, recordings()["shared"], Config{Shared: true}, Output{JSON: true})
-	var have struct {
-		Attempts, Asked, Taken, Alone int
-		Timeline                      []Moment
-	}
-	if err := json.Unmarshal([]byte(out), &have); err != nil {
-		t.Fatal(err)
-	}
-	if have.Attempts != 4 || have.Asked != 1 || have.Taken != 2 || have.Alone != 1 {
-		t.Errorf("have %d attempts: %d asked, %d taken, %d alone", have.Attempts, have.Asked, have.Taken, have.Alone)
-	}
-	for i, want := range []Moment{{Wait: 0.1, Took: 0.05}, {Wait: 2.2, Took: 0.05}, {Wait: 5.5, Taken: true}, {Wait: 0.9, Taken: true}} {
-		if m := have.Timeline[i]; m.Wait != want.Wait || m.Took != want.Took || m.Taken != want.Taken {
-			t.Errorf("attempt %d: have %+v, want %+v", i+1, m, want)
-		}
-	}
-}
-
-// The latency is that of the attempts that were made here.
-func TestShared_latency(t *testing.T) {
-	t.Parallel()
-	own := httpAnswer(200, "{}")
-	events := newRecording(jobURL, 0, 0).wait(0, nil).taken(notReady("a"), own).
-		wait(0, nil).attempt(notReady("b"), own).end(poll.Outcome{Ending: poll.TimedOut})
-	have := outcome(t, events, Config{Shared: true}, Output{JSON: true})
-	if want := `"latency":{"min_s":0.05,"median_s":0.05,"max_s":0.05}`; !strings.Contains(have, want) {
-		t.Errorf("have %s\nwant %s in it", have, want)
-	}
-}
 
 // A row says what holds back the next attempt of its target.
 func TestShared_row(t *testing.T) {
@@ -54,7 +20,7 @@ func TestShared_row(t *testing.T) {
 			continue
 		}
 		r.Event(ev)
-		words := r.row(r.board.rows[0], ev.At)[columnWords].plain
+		words := r.wordsOn(r.board.rows[0], ev.At)
 		if held := ev.HeldBy == poll.HeldByGate; held != strings.HasPrefix(words, "held until its place opens; HTTP 429") {
 			t.Errorf("%s: %s", ev.Kind, words)
 		}
@@ -82,53 +48,34 @@ func TestShared_summary(t *testing.T) {
 	}
 }
 
-// What is to be said at once stands below the opening line, whenever it is said first.
+// What is to be said at once stands below the opening line, whenever it is said first. Programs
+// read it with the end.
 func TestSay(t *testing.T) {
 	t.Parallel()
-	for face, want := range map[Face]string{
-		Lines: "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n",
-		Live:  "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n",
-		None:  "",
-	} {
-		s, _, err := term.Buffers("")
+	words := "poll: waiting for " + jobURL + ", up to 10m\npoll: note: before\npoll: note: meanwhile \\x1b[31m\n"
+	events := recordings()["threshold"]
+	for face, want := range map[Face]string{Lines: words, Live: words, None: "", JSON: `"notes":["before","meanwhile \\x1b[31m"]`} {
+		s, out, err := term.Buffers("")
 		r := New(Config{Streams: s, Face: face})
 		r.Say("before")
-		r.Event(recordings()["succeeded"][0])
+		r.Event(events[0])
 		r.Say("meanwhile \x1b[31m")
+		if face == JSON {
+			r.Event(events[len(events)-1])
+			if e := r.WriteResult(Output{JSON: true}.Settle(*events[len(events)-1].Outcome), 0); e != nil || !strings.Contains(out.String(), want) {
+				t.Errorf("no %s in %s: %v", want, out, e)
+			}
+		}
 		r.Close()
 		r.Say("after")
 		have := escapes.ReplaceAllString(err.String(), "")
+		if strings.Count(have, "meanwhile") != min(1, len(want)) || strings.Contains(have, "after") {
+			t.Errorf("%s: have %q", face, have)
+		}
 		for said := range strings.Lines(want) {
 			if strings.Count(have, said) != 1 {
 				t.Errorf("%s: no %q, once, in %q", face, said, have)
 			}
 		}
-		if want == "" && have != "" || strings.Contains(have, "after") {
-			t.Errorf("%s: have %q", face, have)
-		}
-	}
-}
-
-// Programs read what is said with the end.
-func TestSay_JSON(t *testing.T) {
-	t.Parallel()
-	s, out, err := term.Buffers("")
-	r := New(Config{Streams: s, Face: JSON})
-	events := recordings()["threshold"]
-	for i, ev := range events {
-		if i == 1 {
-			r.Say("alone")
-		}
-		r.Event(ev)
-	}
-	r.Close()
-	if have := strings.Count(err.String(), "alone"); have != 1 || !strings.Contains(err.String(), `"notes":["alone"]`) {
-		t.Errorf("have it %d times:\n%s", have, err)
-	}
-	if e := r.WriteResult(Output{JSON: true}.Settle(*events[len(events)-1].Outcome), 0); e != nil {
-		t.Fatal(e)
-	}
-	if !strings.Contains(out.String(), `"notes":["alone"]`) {
-		t.Errorf("have %s", out)
 	}
 }

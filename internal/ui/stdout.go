@@ -99,33 +99,26 @@ func (out Output) printsBody() bool {
 
 // Answer returns the output without JSON: the answer byte for byte, or the value of
 // --print and a newline, and nothing on failure. Several values are columns, with a
-// tab in between.
+// tab in between: a backslash, tab, newline or carriage return in one is written as \\, \t, \n
+// or \r, as jq's @tsv does.
 func (r Result) Answer() []byte {
+	o, values := r.Outcome, r.values
 	switch {
-	case r.Outcome.Ending != poll.Succeeded:
+	case o.Ending != poll.Succeeded, len(values) == 0 && o.Observation == nil:
 		return nil
-	case len(r.values) == 1 && r.values[0].Text == "" && string(r.values[0].JSON) == "null":
+	case len(values) == 0:
+		return o.Observation.Body
+	case len(values) == 1 && values[0].Text == "" && string(values[0].JSON) == "null":
 		return nil
-	case len(r.values) > 0:
-		return []byte(tabbed(r.values, strings.Clone) + "\n")
-	case r.Outcome.Observation == nil:
-		return nil
-	}
-	return r.Outcome.Observation.Body
-}
-
-// tabbed joins values by tabs. Where there are several, a backslash, tab, newline
-// or carriage return in one is written as \\, \t, \n or \r, as jq's @tsv does.
-func tabbed(values []Value, shown func(string) string) string {
-	if len(values) == 1 {
-		return values[0].Text
+	case len(values) == 1:
+		return []byte(values[0].Text + "\n")
 	}
 	escaped := strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	var texts []string
 	for _, v := range values {
-		texts = append(texts, shown(escaped.Replace(v.Text)))
+		texts = append(texts, escaped.Replace(v.Text))
 	}
-	return strings.Join(texts, "\t")
+	return []byte(strings.Join(texts, "\t") + "\n")
 }
 
 // AtEnd reports whether the result of one of several targets is written by
@@ -139,80 +132,85 @@ type stdout struct {
 	mu     sync.Mutex
 	begun  bool // a line was written
 	rows   []TargetResult
-	winner *Result // that succeeded, where one is enough
-	number int     // the winner's
+	winner *Result       // that succeeded, where one is enough
+	result *TargetResult // the winner's
 }
 
 // WriteResult writes a result to stdout and closes it: the [Result.Answer] or, with
 // JSON, the outcome. Without JSON a failure leaves stdout alone. exit is the exit
 // code of the process. An error is a [*ResultError].
 func (r *Reporter) WriteResult(result Result, exit int) error {
-	if result.output.JSON {
+	switch {
+	case result.output.JSON:
 		return writeObject(r.cfg.Streams, r.document(result, exit))
-	}
-	if result.Outcome.Ending != poll.Succeeded {
+	case result.Outcome.Ending != poll.Succeeded:
 		return nil
 	}
 	return WriteOut(r.cfg.Streams, r.answer(result))
-}
-
-// answer returns the [Result.Answer] as it is written to stdout: columns are for people
-// there if that is a terminal, and pass the sanitizer.
-func (r *Reporter) answer(result Result) []byte {
-	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 {
-		return result.Answer()
-	}
-	return []byte(tabbed(result.values, term.Line) + "\n")
 }
 
 // WriteTarget takes the result of the target with number n, which would end a single
 // wait with exit: it writes it to stdout, or keeps it for [Reporter.WriteSummary]. A list, whose
 // number is 0, has no result but those of its elements. An error is a [*ResultError].
 func (r *Reporter) WriteTarget(n int, result Result, exit int) error {
-	s := &r.stdout
+	if n == 0 {
+		return nil
+	}
+	s, out, o := &r.stdout, result.output, result.Outcome
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case n == 0:
+	target := TargetResult{N: n, Name: o.Target, end: endOf(o, exit)}
+	target.setValue(result.values)
+	if out.JSON {
+		s.rows = append(s.rows, target)
+	}
+	if !out.PerTarget && s.winner == nil && o.Ending == poll.Succeeded {
+		target.setBody(o.Observation)
+		s.winner, s.result = &result, &target
+	}
+	if out.JSON || !out.PerTarget || o.Resumed {
 		return nil
-	case result.output.JSON:
-		s.rows = append(s.rows, targetResult(n, result, exit))
 	}
-	if !result.output.PerTarget && s.winner == nil && result.Outcome.Ending == poll.Succeeded {
-		s.winner, s.number = &result, n
+	line := r.answer(result)
+	if len(out.Print) < 2 {
+		line = target.line(result)
 	}
-	line := r.line(n, result, exit)
-	if len(line) == 0 {
-		return nil
-	}
-	s.begun = true
+	s.begun = s.begun || len(line) > 0
 	if err := r.writeLine(line); err != nil {
 		return &ResultError{Err: err}
 	}
 	return nil
 }
 
-// line returns what a target writes as it ends, nothing if it writes nothing.
-func (r *Reporter) line(n int, result Result, exit int) []byte {
-	out, o := result.output, result.Outcome
-	switch {
-	case out.JSON || !out.PerTarget || o.Resumed:
-		return nil
-	case len(out.Print) > 1:
-		return r.answer(result)
+// answer returns the [Result.Answer] as it is written to stdout: on a terminal, columns pass the
+// sanitizer.
+func (r *Reporter) answer(result Result) []byte {
+	text := result.Answer()
+	if !r.cfg.Streams.OutIsTerminal || len(result.values) < 2 {
+		return text
 	}
-	object := targetResult(n, result, exit)
-	object.V = 1
-	if len(out.Print) == 0 && o.Observation != nil {
-		object.setBody(o.Observation)
+	columns := strings.Split(strings.TrimSuffix(string(text), "\n"), "\t")
+	for i, column := range columns {
+		columns[i] = term.Line(column)
 	}
-	line, _ := encode(object) // never fails for numbers, words and valid JSON
+	return []byte(strings.Join(columns, "\t") + "\n")
+}
+
+// line returns what a target writes as it ends.
+func (t TargetResult) line(result Result) []byte {
+	if t.V = 1; len(result.output.Print) == 0 {
+		t.setBody(result.Outcome.Observation)
+	}
+	line, _ := encode(t) // never fails for numbers, words and valid JSON
 	return line
 }
 
 // writeLine writes a line to stdout, above what is drawn if that is on the same terminal.
 func (r *Reporter) writeLine(line []byte) (err error) {
 	write := func() { _, err = r.cfg.Streams.Out.Write(line) }
+	if len(line) == 0 {
+		return nil
+	}
 	if r.cfg.Face != Live || !r.cfg.Streams.OutIsTerminal {
 		write()
 		return err
@@ -245,16 +243,9 @@ func (r *Reporter) WriteSummary(out Output, s poll.Summary, exit int) error {
 func (r *Reporter) summaryOf(s poll.Summary, exit int) Summary {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slices.SortFunc(r.stdout.rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
-	d := Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: append([]TargetResult{}, r.stdout.rows...)}
-	if winner := r.stdout.winner; winner != nil {
-		line := targetResult(r.stdout.number, *winner, 0)
-		if o := winner.Outcome.Observation; o != nil {
-			line.setBody(o)
-		}
-		d.Result = &line
-	}
-	return d
+	rows := append([]TargetResult{}, r.stdout.rows...)
+	slices.SortFunc(rows, func(a, b TargetResult) int { return cmp.Compare(a.N, b.N) })
+	return Summary{V: 1, Exit: exit, groupEnd: r.groupEnd(&s), Targets: rows, Result: r.stdout.result}
 }
 
 // WriteFailure writes the --json object of a run that never began, as on a usage

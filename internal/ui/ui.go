@@ -102,11 +102,10 @@ type Reporter struct {
 	lines  lines
 	meter  meter
 	timer  *time.Timer
-	child  *term.LineWriter // nil until Stderr was called
+	child  *term.Lines // nil until Stderr was called
 	stdout stdout
 
 	drew     time.Time     // when the status lines were
-	said     int           // columns of the longest words in a table so far
 	leftAge  time.Duration // of leftText, which is what was forecast last
 	leftText string
 	median   string   // of past runs, "" if there are none
@@ -114,9 +113,8 @@ type Reporter struct {
 
 	annotations []string // for GitHub
 
-	begun, ended bool // the first event was shown; the last one
-	cleared      bool // by Clear, since the last event
-	closed       bool
+	quiet  bool // the last event was shown, or all was cleared since the last event
+	closed bool
 }
 
 // New returns a Reporter. It writes nothing before the first event.
@@ -125,14 +123,14 @@ func New(cfg Config) *Reporter {
 		cfg.Getenv = func(string) string { return "" }
 	}
 	cfg.Face = cfg.Face.choose(cfg.Streams, cfg.Getenv)
-	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: newBoard(cfg.Goal, cfg.Targets),
+	r := &Reporter{cfg: cfg, con: &console{w: cfg.Streams.Err}, board: &Board{goal: cfg.Goal, size: cfg.Targets, advice: map[string][]string{}},
 		glyphs: glyphsOf(cfg.Streams.Unicode), meter: newMeter(cfg.Show)}
 	if cfg.Forecast != nil {
 		r.median = rough(cfg.Forecast.Quantile(0.5)) // which takes time to compute
 	}
 	r.timer = time.AfterFunc(time.Hour, r.tick)
 	r.timer.Stop()
-	r.lines = lines{r: r, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute, bodies: map[int]string{}}
+	r.lines = lines{r: r, places: map[string]time.Time{}, heartbeat: 30 * time.Second, maxHeartbeat: 5 * time.Minute}
 	if cfg.Heartbeat != nil {
 		r.lines.heartbeat, r.lines.maxHeartbeat = *cfg.Heartbeat, *cfg.Heartbeat
 	}
@@ -148,18 +146,18 @@ func (r *Reporter) Event(ev poll.Event) {
 		return
 	}
 	if r.child != nil && ev.Kind == poll.EventAttempt {
-		_ = r.child.Flush() // an unfinished line of the command
+		r.con.say(r.child.Rest()) // an unfinished line of the command
 	}
-	r.cleared = false
 	row := r.board.Update(ev)
-	r.ended = ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
+	r.quiet = r.isEnd(ev)
 	r.show(row, ev)
-	if !r.begun {
-		r.begun = true
-		r.say(r.told...)
-	}
 	r.tellGitHub(row, ev)
 	r.rearm()
+}
+
+// isEnd reports whether an event is the last.
+func (r *Reporter) isEnd(ev poll.Event) bool {
+	return ev.Kind == poll.EventGoal || ev.Kind == poll.EventEnd && r.board.single()
 }
 
 // show shows an event on the face, which is about a row, nil for none.
@@ -168,7 +166,7 @@ func (r *Reporter) show(row *Row, ev poll.Event) {
 	switch {
 	case r.cfg.Face == JSON:
 		r.object(row, ev, found)
-	case r.cfg.Face == Live && r.ended:
+	case r.cfg.Face == Live && r.quiet:
 		r.inBackground()
 		r.con.finish(r.last(ev.At) + r.closing(ev))
 	case r.cfg.Face == Live:
@@ -187,7 +185,7 @@ func (r *Reporter) Say(note string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.told = append(r.told, note)
-	if r.begun && !r.closed && !r.cleared && !r.ended {
+	if r.lines.opened && !r.closed && !r.quiet {
 		r.say(note)
 	}
 }
@@ -212,22 +210,21 @@ func (r *Reporter) Stderr() io.Writer {
 		return io.Discard
 	}
 	if r.child == nil {
-		r.child = term.NewLineWriter(textWriter(r.con.say))
+		r.child = &term.Lines{}
 	}
-	return textWriter(func(text string) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.closed {
-			_, _ = r.child.Write([]byte(text))
-		}
-	})
+	return stderr{r}
 }
 
-// A textWriter is a writer that never fails.
-type textWriter func(text string)
+// A stderr is a command's.
+type stderr struct{ r *Reporter }
 
-func (f textWriter) Write(p []byte) (int, error) {
-	f(string(p))
+// Write never fails.
+func (s stderr) Write(p []byte) (int, error) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if !s.r.closed {
+		s.r.con.say(s.r.child.Add(p))
+	}
 	return len(p), nil
 }
 
@@ -236,7 +233,7 @@ func (r *Reporter) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.child != nil {
-		_ = r.child.Flush()
+		r.con.say(r.child.Rest())
 	}
 	r.inBackground()
 	r.con.finish("")
@@ -251,7 +248,7 @@ func (r *Reporter) Clear() {
 	defer r.mu.Unlock()
 	r.inBackground()
 	r.con.finish("")
-	r.cleared = true
+	r.quiet = true
 }
 
 // inBackground reports whether the terminal belongs to another process group. What
@@ -278,7 +275,7 @@ func (r *Reporter) due() time.Time {
 // rearm sets the timer to when something is due.
 func (r *Reporter) rearm() {
 	r.timer.Stop()
-	if due := r.due(); !due.IsZero() && !r.ended {
+	if due := r.due(); !due.IsZero() && !r.quiet {
 		r.timer.Reset(time.Until(due))
 	}
 }
@@ -288,7 +285,7 @@ func (r *Reporter) rearm() {
 func (r *Reporter) tick() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.cleared || r.ended {
+	if r.closed || r.quiet {
 		return
 	}
 	now := time.Now()

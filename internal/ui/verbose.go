@@ -12,31 +12,19 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// details reports the decision of an attempt and its grounds.
-func (l *lines) details(row *Row, ev poll.Event) {
+// details reports the grounds of a verdict, and the head of the answer.
+func (l *lines) details(ev poll.Event) {
 	if ev.Verdict.Rule != "" {
 		l.row(ev, "rule", oneLine(ev.Verdict.Rule))
-	}
-	for _, n := range ev.Verdict.Notes {
-		l.row(ev, "note", oneLine(n))
 	}
 	o := ev.Observation
 	if o == nil {
 		return
 	}
-	for _, s := range o.Remarks {
-		l.row(ev, "remark", oneLine(s))
+	for _, note := range oneLines("", ev.Verdict.Notes, o.Remarks) {
+		l.row(ev, "note", note)
 	}
-	if o.Hint != nil {
-		l.row(ev, "hint", fmt.Sprintf("%s asks for %s", oneLine(o.Hint.Source), words.Short(o.Hint.Wait)))
-	}
-	l.answer(row, ev)
-}
-
-// answer reports how an attempt was answered. It does not repeat a body that looks
-// the same as the last.
-func (l *lines) answer(row *Row, ev poll.Event) {
-	o, what := ev.Observation, "none"
+	what := "none"
 	if code := answerCode(o); code != "" || len(o.Body) > 0 {
 		what = strings.TrimPrefix(code+", "+sizeWords(o), ", ")
 	}
@@ -45,18 +33,8 @@ func (l *lines) answer(row *Row, ev poll.Event) {
 	} else {
 		what += ", took " + words.Short(ev.Took)
 	}
-	columns := blockWidth
-	if w := l.width(); w > 0 {
-		columns = min(columns, w)
-	}
-	body := excerpt(o.Body, verboseHead, columns, false)
-	if body != "" && body == l.bodies[row.n] {
-		what, body = what+", looks the same", ""
-	} else {
-		l.bodies[row.n] = body
-	}
 	l.row(ev, "answer", what)
-	l.say(body)
+	l.say(excerpt(o.Body, verboseHead, false))
 }
 
 // How much of text from outside is shown: lines, and columns of each.
@@ -76,12 +54,12 @@ func lastAnswer(o *status.Observation, stderrShown bool) string {
 	}
 	switch {
 	case len(o.Body) > 0:
-		text = fmt.Sprintf("poll: %s, %s:\n%s", what, sizeWords(o), excerpt(o.Body, closingHead, blockWidth, false))
+		text = fmt.Sprintf("poll: %s, %s:\n%s", what, sizeWords(o), excerpt(o.Body, closingHead, false))
 	case code != "" && len(o.Stderr) == 0:
 		text = "poll: " + what + " was empty\n"
 	}
 	if len(o.Stderr) > 0 && !stderrShown {
-		text += "poll: the end of its stderr:\n" + excerpt(o.Stderr, closingTail, blockWidth, true)
+		text += "poll: the end of its stderr:\n" + excerpt(o.Stderr, closingTail, true)
 	}
 	return text
 }
@@ -105,25 +83,28 @@ func sizeWords(o *status.Observation) string {
 	return s
 }
 
-// excerpt returns at most so many lines of text from outside as a block, each at
-// most so many columns wide: the first lines or, with fromEnd, the last.
-func excerpt(text []byte, lines, columns int, fromEnd bool) string {
-	part := text // most of a large body is not shown, and need not be sanitized
-	if most := lines * columns * utf8.UTFMax; len(text) > most && fromEnd {
-		part = bytes.TrimLeftFunc(text[len(text)-most:], func(r rune) bool { return r == utf8.RuneError })
-	} else if len(text) > most {
-		part = text[:most] // what is left of a character there is cut off below
-	}
+// excerpt returns at most so many lines of text from outside as a block: the first lines or,
+// with fromEnd, the last.
+func excerpt(text []byte, lines int, fromEnd bool) string {
+	const longest = blockWidth * utf8.UTFMax // bytes that are shown of a line
 	var rows []string
-	for row := range strings.Lines(term.Block(string(part))) {
-		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), columns, "...")+"\n")
+	more := false
+	for line := range bytes.Lines(text) {
+		if more = len(rows) == lines; more && !fromEnd {
+			break
+		}
+		if more {
+			rows = rows[1:]
+		}
+		row := term.Block(string(line[:min(len(line), longest)]))
+		rows = append(rows, term.Cut(strings.TrimSuffix(row, "\n"), blockWidth, "...")+"\n")
 	}
-	const more = "| ...\n"
+	shown, mark := strings.Join(rows, ""), "| ...\n"
 	switch {
-	case len(rows) <= lines && len(part) == len(text):
-		return strings.Join(rows, "")
-	case fromEnd:
-		return more + strings.Join(rows[max(0, len(rows)-lines):], "")
+	case more && fromEnd:
+		return mark + shown
+	case more:
+		return shown + mark
 	}
-	return strings.Join(rows[:min(len(rows), lines)], "") + more
+	return shown
 }

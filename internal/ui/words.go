@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,27 +28,32 @@ func oneLines(prefix string, texts ...[]string) []string {
 	return list
 }
 
+// prefixed returns each of the texts as a line with the prefix.
+func prefixed(prefix string, texts []string) (lines string) {
+	for _, s := range texts {
+		lines += prefix + s + "\n"
+	}
+	return lines
+}
+
 // unprefixed returns lines of poll's own without "poll: " before each.
 func unprefixed(lines string) string {
 	return strings.Trim(strings.ReplaceAll("\n"+lines, "\npoll: ", "\n"), "\n")
 }
 
-// before puts some words before others.
-func before(first, then string) string {
-	if first == "" || then == "" {
-		return first + then
-	}
-	return first + "; " + then
+// clauses joins what there is of some words.
+func clauses(all ...string) string { return joined("; ", all...) }
+
+// joined joins what there is of some words by a separator.
+func joined(sep string, all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), sep)
 }
 
 // opening says what the wait is for and how long it may take, and usually takes.
 func (r *Reporter) opening(ev poll.Event) string {
 	what, timeout, attempts := r.cfg.Goal, r.cfg.Timeout, 0
 	if r.board.single() {
-		what, attempts = oneLine(ev.Target), ev.MaxAttempts
-		if timeout == 0 {
-			timeout = timeoutOf(ev)
-		}
+		what, attempts, timeout = oneLine(ev.Target), ev.MaxAttempts, cmp.Or(timeout, timeoutOf(ev))
 	}
 	text := "poll: waiting for " + what
 	if until := r.cfg.Until; len(until) > 0 {
@@ -112,61 +118,30 @@ func heldWords(by poll.HeldBy) string {
 	}[by]
 }
 
-// waitWords says how long a wait goes on, and why, as far as that is not the schedule. How
+// waitWords says how long a wait is, and why, as far as that is not the schedule. How
 // long another process asks is not known.
-func waitWords(what string, ev poll.Event, left time.Duration) string {
-	held := heldWords(ev.HeldBy)
-	switch ev.HeldBy {
+func (r *Row) waitWords(wait time.Duration) string {
+	switch r.held {
 	case "":
-		held = hintWords(ev)
+		return words.Short(wait) + r.hint
 	case poll.HeldByAnother:
-		return held
-	default:
-		held = ", " + held
+		return heldWords(r.held)
 	}
-	return what + words.Short(left) + held
+	return words.Short(wait) + ", " + heldWords(r.held)
 }
 
-// listWords says what the list is about that comes next, with its name if there are several, and how
-// long it may go on by past runs; "" if there is none, or nothing more to look at.
-func (r *Reporter) listWords(now time.Time) string {
-	var next *Row
-	for _, list := range r.board.lists {
-		if !list.over() && list.latest.Kind != poll.EventAttempt && (next == nil || !next.busy && (list.busy || list.latest.State.Due.Before(next.latest.State.Due))) {
-			next = list
-		}
+// next describes briefly what is under way, or comes next.
+func (r *Row) next(now time.Time) string {
+	left, busy := max(0, r.due.Sub(now)), now.Sub(r.since)
+	switch {
+	case r.phase == poll.EventWait && r.held != poll.HeldByAnother && left < 10*time.Second:
+		return fmt.Sprintf("next %.1fs", left.Seconds())
+	case r.phase == poll.EventWait && r.held != poll.HeldByAnother:
+		return "next " + words.Short(left)
+	case busy >= time.Second:
+		return "busy " + words.Short(busy.Truncate(time.Second))
 	}
-	if next == nil {
-		return ""
-	}
-	text, trouble := "list", ""
-	if len(r.board.lists) > 1 {
-		text = oneLine(next.name)
-	}
-	if next.trouble {
-		trouble = next.reason
-	}
-	if text += fmt.Sprintf(": attempt %d", next.attempt); next.busy {
-		text += " under way"
-	} else {
-		text += waitWords(" in ", next.latest, max(0, next.latest.State.Due.Sub(now)))
-	}
-	return before(before(text, trouble), r.forecast(next.operation(now)))
-}
-
-// paint pads a word to width and colours it if it is a status.
-func paint(p term.Palette, what string, width int) string {
-	return p.Paint(toneOf(what), what) + strings.Repeat(" ", max(0, width-len(what)))
-}
-
-// toneOf returns the tone of a status, and Faint for other words.
-func toneOf(what string) term.Tone {
-	return map[string]term.Tone{
-		string(status.Success):   term.Good,
-		string(status.NotReady):  term.Pending,
-		string(status.Throttled): term.Slow,
-		string(status.Error):     term.Bad,
-	}[what]
+	return "busy"
 }
 
 // hintOf returns what the server asks for, nil if that is not why an attempt waits.

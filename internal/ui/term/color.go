@@ -24,16 +24,16 @@ func (s *Streams) Palette(m ColorMode) Palette {
 	return Palette{on: m == ColorAlways || m != ColorNever && wanted}
 }
 
-// A Tone is a meaning that has a colour.
-type Tone uint8
+// A Tone is a meaning that has a colour: a status, or any other word, which is faint.
+type Tone string
 
 // The tones.
 const (
-	Faint   Tone = iota // unimportant
-	Good                // succeeded
-	Pending             // not ready yet
-	Slow                // slowing down
-	Bad                 // failed
+	Faint   Tone = ""
+	Good    Tone = "SUCCESS"
+	Pending Tone = "NOT_READY"
+	Slow    Tone = "THROTTLED"
+	Bad     Tone = "ERROR"
 )
 
 // Paint colours a word. It enables the colour explicitly: the library's own global
@@ -42,12 +42,11 @@ func (p Palette) Paint(t Tone, s string) string {
 	if !p.on || s == "" {
 		return s
 	}
-	attributes := [][]color.Attribute{
-		Faint:   {color.Faint},
-		Good:    {color.FgGreen},
-		Pending: {color.FgCyan},
-		Slow:    {color.FgYellow},
-		Bad:     {color.FgRed, color.Bold},
+	attributes := map[Tone][]color.Attribute{
+		Faint: {color.Faint}, Good: {color.FgGreen}, Pending: {color.FgCyan}, Slow: {color.FgYellow}, Bad: {color.FgRed, color.Bold},
+	}
+	if attributes[t] == nil {
+		t = Faint
 	}
 	c := color.New(attributes[t]...)
 	c.EnableColor()

@@ -20,16 +20,13 @@ func TestPalette(t *testing.T) {
 		{"never on a terminal", Streams{ErrIsTerminal: true}, ColorNever, false},
 	}
 	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			want := "x"
-			if test.want {
-				want = "\x1b[32mx\x1b[0m"
-			}
-			if have := test.streams.Palette(test.mode).Paint(Good, "x"); have != want {
-				t.Errorf("have %q, want %q", have, want)
-			}
-		})
+		want := "x"
+		if test.want {
+			want = "\x1b[32mx\x1b[0m"
+		}
+		if have := test.streams.Palette(test.mode).Paint(Good, "x"); have != want {
+			t.Errorf("%s: have %q, want %q", test.name, have, want)
+		}
 	}
 }
 

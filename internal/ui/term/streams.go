@@ -55,9 +55,9 @@ func System(getenv func(string) string) *Streams {
 		Dumb:          getenv("TERM") == "dumb",
 		Unicode:       unicodeLocale(getenv),
 		NoColor:       getenv("NO_COLOR") != "",
-		Width:         func() int { return columns(errFd) },
-		OutWidth:      func() int { return columns(outFd) },
-		Height:        func() int { return rows(errFd) },
+		Width:         func() int { return size(errFd, 0) },
+		OutWidth:      func() int { return size(outFd, 0) },
+		Height:        func() int { return size(errFd, 1) },
 		Foreground:    func() bool { return inForeground(errFd) },
 		CloseOut:      os.Stdout.Close,
 		Written:       out.written.Load,
@@ -75,14 +75,10 @@ func Buffers(in string) (s *Streams, out, err *bytes.Buffer) {
 		Written:    func() int64 { return 0 }}, out, err
 }
 
-func columns(fd int) int {
-	width, _, _ := term.GetSize(fd) // 0 on an error
-	return width
-}
-
-func rows(fd int) int {
-	_, height, _ := term.GetSize(fd) // 0 on an error
-	return height
+// size returns the columns or, with 1, the rows of a terminal, 0 if there is none.
+func size(fd, which int) int {
+	width, height, _ := term.GetSize(fd) // 0 on an error
+	return []int{width, height}[which]
 }
 
 // unicodeLocale reports whether the locale, by POSIX's order of variables, uses

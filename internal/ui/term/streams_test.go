@@ -11,17 +11,6 @@ func env(pairs map[string]string) func(string) string {
 	return func(k string) string { return pairs[k] }
 }
 
-func TestSystem(t *testing.T) {
-	t.Parallel()
-	s := System(env(map[string]string{"TERM": "dumb", "NO_COLOR": "1", "LANG": "de_DE.UTF-8", "LC_ALL": "C"}))
-	if !s.Dumb || !s.NoColor || s.Unicode {
-		t.Errorf("dumb %v, no colour %v, unicode %v; want true, true, false", s.Dumb, s.NoColor, s.Unicode)
-	}
-	if out, ok := s.Out.(*output); s.In != os.Stdin || !ok || out.w != os.Stdout {
-		t.Error("the streams are not the process's")
-	}
-}
-
 func TestUnicodeLocale(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -38,22 +27,6 @@ func TestUnicodeLocale(t *testing.T) {
 		if have := unicodeLocale(env(test.env)); have != test.want {
 			t.Errorf("%v: have %v, want %v", test.env, have, test.want)
 		}
-	}
-}
-
-// A file is no terminal: its width is unknown and nothing forbids to write.
-func TestTerminalOfFile(t *testing.T) {
-	t.Parallel()
-	f, err := os.Open(os.DevNull)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if w := columns(int(f.Fd())); w != 0 {
-		t.Errorf("width %d, want 0", w)
-	}
-	if !inForeground(int(f.Fd())) {
-		t.Error("a file forbids to write")
 	}
 }
 
@@ -85,3 +58,7 @@ func TestOutput(t *testing.T) {
 		}
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

@@ -3,7 +3,6 @@ package term
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,14 +13,14 @@ import (
 // Text from outside (answers, stderr, headers) may contain anything: sequences that
 // move the cursor or rename the window, characters that reverse the text, commands
 // that a CI service takes from the log. Everything shown of it passes [Line],
-// [Block] or a [LineWriter].
+// [Block] or [Lines].
 
 const (
 	// prefix begins every line of a block, so that no line can begin with the
 	// "::" of a GitHub Actions command, or be taken for one of poll's own.
-	prefix   = "| "
-	tabWidth = 8
-	// maxLine is the longest line that a LineWriter waits for, in bytes. A longer
+	prefix = "| "
+	tab    = "    "
+	// maxLine is the longest line that Lines waits for, in bytes. A longer
 	// one is written in pieces, each on a line of its own.
 	maxLine = 4096
 )
@@ -31,26 +30,19 @@ const (
 // removed.
 func Line(s string) string {
 	s = strings.TrimFunc(s, unicode.IsSpace)
-	if isPlain(s) {
+	if !strings.ContainsFunc(s, mayHarm) {
 		return strings.Clone(s)
 	}
 	var b strings.Builder
-	sanitize(&b, s, false)
+	sanitize(&b, s)
 	return b.String()
 }
 
-// isPlain reports whether a line is as [sanitize] would write it, at a glance.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' || s[i] == '#' {
-			return false
-		}
-	}
-	return true
-}
+// mayHarm is false for most characters that [sanitize] leaves as they are, at a glance.
+func mayHarm(r rune) bool { return r < ' ' || r > '~' || r == '#' }
 
 // Block returns text from outside as separate lines, each beginning with "| " and
-// ending with a newline; for empty text there are none. Tabs are expanded, a
+// ending with a newline; for empty text there are none. A tab is four spaces, a
 // carriage return before a newline is dropped. Other control characters and bytes
 // that are not UTF-8 are shown as \xNN, invisible format characters (which may
 // reverse the text) as \u{NNNN}, and the "##[" with which CI services begin a
@@ -69,14 +61,12 @@ func Block(s string) string {
 // blockLine writes one line of a block.
 func blockLine(b *strings.Builder, line string) {
 	b.WriteString(prefix)
-	sanitize(b, strings.TrimSuffix(line, "\r"), true)
+	sanitize(b, strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", tab))
 	b.WriteByte('\n')
 }
 
-// sanitize writes text from outside as part of one line. A tab becomes a space or,
-// with expandTabs, the spaces up to the next tab stop.
-func sanitize(b *strings.Builder, s string, expandTabs bool) {
-	column := 0
+// sanitize writes text from outside as part of one line.
+func sanitize(b *strings.Builder, s string) {
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		shown := s[i : i+n]
@@ -85,8 +75,6 @@ func sanitize(b *strings.Builder, s string, expandTabs bool) {
 			shown = ""
 		case r == '\n':
 			shown = `\n`
-		case r == '\t' && expandTabs:
-			shown = strings.Repeat(" ", tabWidth-column%tabWidth)
 		case r == '\t':
 			shown = " "
 		case r == utf8.RuneError && n == 1:
@@ -99,7 +87,6 @@ func sanitize(b *strings.Builder, s string, expandTabs bool) {
 			shown = fmt.Sprintf(`\u{%04x}`, r)
 		}
 		b.WriteString(shown)
-		column += utf8.RuneCountInString(shown)
 		i += n
 	}
 }
@@ -127,45 +114,39 @@ func beginsCommand(s string, i int) bool {
 	return strings.HasPrefix(rest, "[")
 }
 
-// A LineWriter sanitizes text from outside as [Block] does, line by line as it
-// comes. It must not be used by two goroutines at once.
-type LineWriter struct {
-	w   io.Writer
-	buf []byte // the unfinished line
+// Lines sanitizes text from outside as [Block] does, line by line as it comes. The zero value
+// has no text. It must not be used by two goroutines at once.
+type Lines struct {
+	unfinished []byte
 }
 
-// NewLineWriter returns a LineWriter that writes to w, all complete lines in one
-// Write.
-func NewLineWriter(w io.Writer) *LineWriter { return &LineWriter{w: w} }
-
-// Write takes all of p and writes the complete lines. The error is that of the
-// underlying writer.
-func (l *LineWriter) Write(p []byte) (int, error) {
-	l.buf = append(l.buf, p...)
+// Add returns the lines that p completes.
+func (l *Lines) Add(p []byte) string {
+	text := append(l.unfinished, p...)
 	var b strings.Builder
 	for {
-		line, rest, whole := bytes.Cut(l.buf, []byte("\n"))
+		line, rest, isWhole := bytes.Cut(text, []byte("\n"))
 		switch {
 		case len(line) > maxLine:
 			end := maxLine
 			for end > maxLine-utf8.UTFMax && !utf8.RuneStart(line[end]) {
 				end--
 			}
-			line, rest = l.buf[:end], l.buf[end:]
-		case !whole:
-			_, err := io.WriteString(l.w, b.String())
-			return len(p), err
+			line, rest = text[:end], text[end:]
+		case !isWhole:
+			l.unfinished = text
+			return b.String()
 		}
 		blockLine(&b, string(line))
-		l.buf = rest
+		text = rest
 	}
 }
 
-// Flush writes the unfinished line, as if it had ended.
-func (l *LineWriter) Flush() error {
-	_, err := io.WriteString(l.w, Block(string(l.buf)))
-	l.buf = l.buf[:0]
-	return err
+// Rest returns the unfinished line, as if it had ended.
+func (l *Lines) Rest() string {
+	text := Block(string(l.unfinished))
+	l.unfinished = nil
+	return text
 }
 
 // condition sets the width of characters. Unlike the library's default, it ignores
@@ -184,38 +165,17 @@ func Cut(s string, width int, mark string) string {
 	if width <= 0 {
 		return ""
 	}
-	if len(s) <= width {
-		return s // no character takes more columns than bytes
-	}
-	// No more than this can fit, however narrow: a long text costs no more than a
-	// short one.
-	if limit := bytesIn(width); len(s) > limit {
-		for limit > 0 && !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		s = s[:limit] + strings.Repeat(" ", width+1)
-	}
 	if Width(mark) >= width {
 		mark = ""
 	}
 	return condition().Truncate(s, width, mark)
 }
 
-// CutMiddle is like [Cut], but keeps both ends, of the last characters about twice as
-// many: in names they differ more often.
-func CutMiddle(s string, width int, mark string) string {
-	marked := width - Width(mark)
-	if Width(s) <= width || marked < 6 {
-		return Cut(s, width, mark)
+// CutFront is like [Cut], but keeps the end: in names it differs more often.
+func CutFront(s string, width int, mark string) string {
+	columns := Width(s)
+	if columns <= width || width <= Width(mark) {
+		return Cut(s, width, "")
 	}
-	from := max(0, len(s)-bytesIn(marked))
-	for from < len(s) && !utf8.RuneStart(s[from]) {
-		from++
-	}
-	end, tail := s[from:], marked-marked/3
-	return Cut(s, marked/3, "") + mark + condition().TruncateLeft(end, Width(end)-tail, "")
+	return condition().TruncateLeft(s, columns-width+Width(mark), mark)
 }
-
-// bytesIn returns how many bytes may be shown in so many columns, and are enough to see
-// that a text is longer.
-func bytesIn(width int) int { return 16 * (width + 1) }
