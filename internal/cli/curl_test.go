@@ -35,10 +35,8 @@ func TestRoutesAndProxy(t *testing.T) {
 		var have string
 		s, err := lineOf(t, []string{test.flag, test.value, "http://h"}, nil)
 		if err == nil {
-			var routes map[string][]string
-			routes, err = s.routes()
-			have = s.proxy()
-			for from, to := range routes {
+			have = s.Proxy
+			for from, to := range s.Routes {
 				have += from + "=" + strings.Join(to, ",")
 			}
 		}

@@ -40,15 +40,7 @@ func evalCommand(world World) *argv.Command {
 		After: "Exit codes: 0 true, 1 false, 3 unknown, 2 if EXPR does not compile. With --print\n" +
 			"alone: 0 if there is a value, 1 if it is missing, 3 if it is unknown. With\n" +
 			"--each: 0 if all elements are SUCCESS, 1 if one is ERROR, 3 if a wait goes on.",
-		Arguments: func(before []string) argv.Completion {
-			if len(before) == 0 {
-				return argv.Completion{Kind: argv.OfferWords}
-			}
-			return argv.Completion{Kind: argv.OfferFiles}
-		},
-		Conflicts:   slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
-		MaxOperands: 2,
-		Surplus:     "takes an expression and a file",
+		Conflicts: slices.Concat(argv.Conflicting("error", "status", "exit", "header"), argv.Conflicting("each", "error", "print", "attempt", "elapsed", "unchanged")),
 		Run: func(ctx context.Context, l *argv.Line) error {
 			q.spec.Line, q.env.Context = l, ctx
 			if err := q.read(l); err != nil {

@@ -30,7 +30,7 @@ func TestSubcommands(t *testing.T) {
 // Help is read on terminals of 80 columns, and the short one of half a screen.
 func TestHelp_width(t *testing.T) {
 	t.Parallel()
-	short := testWorld().shortHelp(newSpec())
+	short := shortHelp()
 	if n := strings.Count(short, "\n"); n > 45 {
 		t.Errorf("the short help has %d lines", n)
 	}

@@ -136,13 +136,9 @@ type connection struct {
 
 // readConnection reads how to connect.
 func (r *targetReader) readConnection(probe *poll.HTTP, s *Spec) error {
-	routes, err := s.routes()
-	if err != nil {
-		return err
-	}
 	connect := poll.Connect{
 		Insecure: s.Insecure, CACert: s.CACert, Cert: s.Cert, Key: s.Key,
-		UnixSocket: s.UnixSocket, Proxy: s.proxy(), Routes: routes,
+		UnixSocket: s.UnixSocket, Proxy: s.Proxy, Routes: s.Routes,
 	}
 	name := fmt.Sprintf("%#v", connect)
 	made, known := r.connections[name]

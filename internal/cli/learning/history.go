@@ -35,9 +35,7 @@ func HistoryCommand(s *term.Streams) *argv.Command {
 		Flags: append(directory,
 			argv.Flag{Name: "forget", To: argv.On(&h.forget), Usage: "remove the history of NAME"},
 			argv.HelpFlag()),
-		MaxOperands: 1,
-		Surplus:     "takes one NAME",
-		Run:         h.run,
+		Run: h.run,
 	}
 }
 
