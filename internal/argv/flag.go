@@ -15,20 +15,13 @@ type Command struct {
 	Name     string // "" for the main command
 	Operands string // as help shows them, with blanks between them; no more are taken
 	Summary  string // one line, for the list
-	About    string // a paragraph, for its own help
-	Examples []Example
-	Usage    []string // the lines below "Usage:", if Operands is not enough
 	Flags    Flags
-	After    string // what its help ends with
 
 	HasVariables bool // variables of the environment set its flags, too
 	Conflicts    []Conflict
 	Offers       func() []Candidate // for the first operand; nil for none
 	Run          func(context.Context, *Line) error
 }
-
-// An Example is a command line with an explanation.
-type Example struct{ Line, About string }
 
 // A Flag is one option of a command. Reading, variables, targets files, help, completion and
 // the manual all use the same table.

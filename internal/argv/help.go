@@ -5,24 +5,9 @@ import (
 	"strings"
 )
 
-// Help returns the help text of a subcommand.
-func (c *Command) Help() string {
-	text := c.About + "\n\n"
-	for _, e := range c.Examples {
-		text += "  " + e.Line + "\n"
-		if e.About != "" {
-			text += "      " + e.About + "\n"
-		}
-	}
-	usage := c.Usage
-	if usage == nil {
-		usage = []string{c.UsageLine()}
-	}
-	text += "\nUsage:\n  " + strings.Join(usage, "\n  ") + "\n" + c.Flags.Help("Flags")
-	if c.After != "" {
-		text += "\n" + c.After + "\n"
-	}
-	return text
+// Help fills the flags of a subcommand into its help text.
+func (c *Command) Help(text string) string {
+	return strings.Replace(text, "{flags}\n", c.Flags.Help("Flags"), 1)
 }
 
 // UsageLine returns how the subcommand is used.

@@ -174,7 +174,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) 
 	case words.Err != nil:
 		return words.Err
 	case l.Err() == nil && l.Typed("help") != nil:
-		return l.Write(ctx, c.Help())
+		return l.Write(ctx, c.Help(helpText(c.Name)))
 	case c.HasVariables:
 		l.Environ(ofAll)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/pollcli/poll/words"
 )
 
-// helpTexts are what the help says beside the tables.
+// helpTexts are what the help says beside the tables: {flags} stands for a table.
 //
 //go:embed help
 var helpTexts embed.FS
@@ -62,9 +62,6 @@ func (w World) helpCommand() *argv.Command {
 		Name:     "help",
 		Operands: "[all|FLAG|TOPIC|COMMAND]",
 		Summary:  "help on poll, all flags, a flag, a topic or a command",
-		About: "poll help shows the help of poll, of all its flags or, with a NAME, that of a flag,\n" +
-			"a topic or a subcommand.",
-		Examples: []argv.Example{{Line: "poll help all"}, {Line: "poll help until"}, {Line: "poll help conditions"}},
 		Flags:    argv.Flags{argv.HelpFlag()},
 		Offers:   func() []argv.Candidate { return argv.Candidates(w.helpNames()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
@@ -87,7 +84,7 @@ func (w World) helpOn(name string) (string, error) {
 	case name == "all":
 		return w.fullHelp(), nil
 	case c != nil:
-		return c.Help(), nil
+		return c.Help(helpText(c.Name)), nil
 	case missing == nil:
 		return string(page), nil
 	case f != nil && !f.Hidden:
@@ -113,13 +110,7 @@ func (w World) manCommand() *argv.Command {
 	return &argv.Command{
 		Name:    "man",
 		Summary: "the manual page",
-		About: "poll man shows the manual page, on a terminal by man(1). Elsewhere it writes the\n" +
-			"source for that. The page says how a wait works, and more about each flag than\nthe help.",
-		Examples: []argv.Example{
-			{Line: "poll man"},
-			{Line: "poll man >~/.local/share/man/man1/poll.1"},
-		},
-		Flags: argv.Flags{argv.HelpFlag()},
+		Flags:   argv.Flags{argv.HelpFlag()},
 		Run: func(ctx context.Context, l *argv.Line) error {
 			switch {
 			case !w.Streams.OutIsTerminal:
@@ -163,15 +154,8 @@ func (w World) completionCommand() *argv.Command {
 		Name:     "completion",
 		Operands: strings.Join(shells(), "|"),
 		Summary:  "a shell script for tab completion",
-		About: "poll completion writes a script that makes the Tab key complete flags, presets,\n" +
-			"subcommands, files, and the command to run.",
-		Examples: []argv.Example{
-			{Line: `eval "$(poll completion bash)"`, About: "in ~/.bashrc"},
-			{Line: "source <(poll completion zsh)", About: "in ~/.zshrc, after compinit"},
-			{Line: "poll completion fish >~/.config/fish/completions/poll.fish"},
-		},
-		Flags:  argv.Flags{argv.HelpFlag()},
-		Offers: func() []argv.Candidate { return argv.Candidates(shells()...) },
+		Flags:    argv.Flags{argv.HelpFlag()},
+		Offers:   func() []argv.Candidate { return argv.Candidates(shells()...) },
 		Run: func(ctx context.Context, l *argv.Line) error {
 			shell := strings.Join(l.Operands, "")
 			script, err := completionScripts.ReadFile("completion/poll." + shell)

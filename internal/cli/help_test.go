@@ -36,7 +36,7 @@ func TestHelp_width(t *testing.T) {
 	}
 	texts := map[string]string{"": short, "all": testWorld().fullHelp()}
 	for _, c := range testWorld().commands() {
-		texts[c.Name] = c.Help()
+		texts[c.Name] = c.Help(helpText(c.Name))
 	}
 	for name, text := range texts {
 		for line := range strings.Lines(text) {

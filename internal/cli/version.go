@@ -24,11 +24,9 @@ func version() string {
 
 func versionCommand() *argv.Command {
 	return &argv.Command{
-		Name:     "version",
-		Summary:  "the version, as --version shows it",
-		About:    "poll version shows the version of poll, and what it was built from.",
-		Examples: []argv.Example{{Line: "poll version"}},
-		Flags:    argv.Flags{argv.HelpFlag()},
-		Run:      func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
+		Name:    "version",
+		Summary: "the version, as --version shows it",
+		Flags:   argv.Flags{argv.HelpFlag()},
+		Run:     func(ctx context.Context, l *argv.Line) error { return l.Write(ctx, version()+"\n") },
 	}
 }
