@@ -187,7 +187,7 @@ func (w World) runCommand(ctx context.Context, l *argv.Line, words *argv.Words) 
 	if err := l.Settle(ofAll, argv.Variable, nil); err != nil {
 		return err
 	}
-	if c.Name == "demo" || c.Name == "simulate" { // which end by themselves, with what they have
+	if slices.Contains([]string{"demo", "man", "simulate"}, c.Name) { // a signal is theirs
 		return c.Run(ctx, l)
 	}
 	return await(ctx, func() error { return c.Run(ctx, l) })

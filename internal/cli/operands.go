@@ -117,51 +117,46 @@ func isForShell(word string) bool {
 }
 
 // misplaced returns the index of the first word of a command that was meant for poll or for a
-// shell, 0 for none, and the flag if it is one.
-func (s *Spec) misplaced() (int, *argv.Flag) {
+// shell, 0 for none, the word as it may be shown, and what it is not.
+func (s *Spec) misplaced() (i int, name, why string) {
 	for i, word := range s.Operands {
 		name, _, _ := strings.Cut(word, "=")
 		f := s.Flag(strings.TrimPrefix(name, "--"))
 		switch {
 		case !s.IsCommand || i == 0:
 		case f != nil && f.Distinctive && strings.HasPrefix(name, "--"):
-			return i, f
+			return i, name, ", and no flag of poll"
 		case isForShell(word):
-			return i, nil
+			return i, word, ": no shell reads it"
 		}
 	}
-	return 0, nil
+	return 0, "", ""
 }
 
 // refuseMisplaced refuses a word after a command that was meant for poll or a shell: the
 // command would take or ignore it. After "--" every word is the command's.
 func (s *Spec) refuseMisplaced() error {
-	i, f := s.misplaced()
-	program, word := programName(s.Operands[0]), s.Operands[i]
-	var err *argv.UsageError
-	switch {
-	case i == 0:
+	i, name, why := s.misplaced()
+	if i == 0 {
 		return nil
-	case f == nil:
-		err = argv.Usagef("%s is shell syntax, and a command is not run by a shell", word).
-			Hint("poll -- sh -c '%s ... %s ...'", program, word)
-	default:
-		name, setting := "--"+f.Name, "--"+f.Name+" ..."
-		if word == name && !f.IsSwitch() && i+1 < len(s.Operands) {
+	}
+	program, setting := programName(s.Operands[0]), name+" ..."
+	err := argv.Usagef("%s comes after the command, so it is an argument of it%s", name, why)
+	if f := s.Flag(strings.TrimPrefix(name, "--")); f == nil {
+		err.Hint("poll -- sh -c '%s ... %s'", program, setting)
+	} else {
+		if s.Operands[i] == name && !f.IsSwitch() && i+1 < len(s.Operands) {
 			setting = settingOf(name, s.Operands[i+1])
 		}
-		err = argv.Usagef("%s comes after the command, which would take it as its own argument", name).
-			Hint("poll %s -- %s ...", setting, program)
+		err.Hint("poll %s -- %s ...", setting, program)
 	}
 	return err.Hint("if it is meant for %s: poll -- %s ...", program, program)
 }
 
 // doubts are what of a command line and the environment may mean something else than it seems to.
 func (w World) doubts(s *Spec) (notes []string) {
-	if i, f := s.misplaced(); f != nil {
-		notes = append(notes, fmt.Sprintf("note: --%s stands behind --, so it is an argument of the command, and no flag of poll", f.Name))
-	} else if i > 0 {
-		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command: no shell reads it", s.Operands[i]))
+	if i, name, why := s.misplaced(); i > 0 {
+		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
 	var known []string
 	for i := range s.Command.Flags {
