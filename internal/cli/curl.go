@@ -55,17 +55,13 @@ func isJSONDocument(body []byte) bool {
 	return len(body) > 0 && (body[0] == '{' || body[0] == '[') && json.Valid(body)
 }
 
-// cookies returns what -b says, "" if it says nothing.
-func (s *Spec) cookies() (string, error) {
-	var pairs []string
-	for _, cookie := range s.Cookie {
-		if !strings.Contains(cookie, "=") {
-			return "", argv.Usagef("%s needs NAME=VALUE: a file of cookies is not read", s.Origin("cookie")).
-				Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
-		}
-		pairs = append(pairs, strings.Trim(cookie, "; "))
+// parseCookie reads one more cookie.
+func (s *Spec) parseCookie(text string) ([]string, error) {
+	if !strings.Contains(text, "=") {
+		return nil, argv.Usagef("a cookie is NAME=VALUE: a file of cookies is not read").
+			Hint("what an answer sets is sent back anyway; -H @FILE reads headers, such as Cookie: NAME=VALUE")
 	}
-	return strings.Join(pairs, "; "), nil
+	return append(slices.Clip(s.Cookie), strings.Trim(text, "; ")), nil
 }
 
 // curlProxyPort is the port of a proxy that is given without one.

@@ -46,10 +46,8 @@ type refresh = func(ctx context.Context, refused bool) (http.Header, error)
 // renewedHeaders reads -H, --oauth2-bearer and -b, and returns what reads their files again;
 // nil if they name none that can be read twice.
 func (s *Spec) renewedHeaders(world World) (header http.Header, again refresh, err error) {
-	r := &headerReader{world: world}
-	if r.cookies, err = s.cookies(); err == nil {
-		err = cmp.Or(r.add(s.Line, "header"), r.add(s.Line, "oauth2-bearer"))
-	}
+	r := &headerReader{world: world, cookies: strings.Join(s.Cookie, "; ")}
+	err = cmp.Or(r.add(s.Line, "header"), r.add(s.Line, "oauth2-bearer"))
 	if slices.ContainsFunc(r.sources, func(s *headerSource) bool { return s.file != "" }) {
 		again = r.renew
 	}

@@ -158,19 +158,16 @@ func (w World) doubts(s *Spec) (notes []string) {
 	if i, name, why := s.misplaced(); i > 0 {
 		notes = append(notes, fmt.Sprintf("note: %s stands behind --, so it is an argument of the command%s", name, why))
 	}
-	var known []string
-	for i := range s.Command.Flags {
-		known = append(known, strings.TrimPrefix(s.Command.Flags[i].Variable(), "POLL_"))
-	}
 	others := []string{"POLL_ATTEMPT", "POLL_ELAPSED", "POLL_STATUS", killAfter, shareSecret}
 	for _, variable := range w.Environ {
-		name, _, _ := strings.Cut(variable, "=")
-		word, ours := strings.CutPrefix(name, "POLL_")
-		if !ours || slices.Contains(known, word) || slices.Contains(others, name) {
+		variable, _, _ = strings.Cut(variable, "=")
+		name, ours := strings.CutPrefix(variable, "POLL_")
+		name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))
+		if !ours || s.Flag(name) != nil || slices.Contains(others, variable) {
 			continue
 		}
-		if meant := words.Nearest(word, known); meant != "" {
-			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean POLL_%s?", name, meant))
+		if meant := words.Nearest(name, s.Command.Flags.Shown()); meant != "" {
+			notes = append(notes, fmt.Sprintf("note: %s sets nothing: did you mean %s?", variable, s.Flag(meant).Variable()))
 		}
 	}
 	return notes

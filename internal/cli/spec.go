@@ -205,7 +205,7 @@ func (s *Spec) ofHTTP() argv.Flags {
 		{Name: "header", Aliases: []string{"H"}, Value: "LINE", To: argv.Each(&s.Header), Many: true, FromFile: true, Brief: true, Usage: "a header; @FILE reads several, again when it changes"},
 		{Name: "user", Aliases: []string{"u"}, Value: "USER:PASS", To: argv.Text(&s.User), Usage: "basic authentication"},
 		{Name: "oauth2-bearer", Value: "TOKEN", To: argv.Text(&s.Bearer), FromFile: true, Usage: "the header Authorization: Bearer TOKEN; @FILE is renewed"},
-		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.Each(&s.Cookie), Many: true, Usage: "a cookie to send"},
+		{Name: "cookie", Aliases: []string{"b"}, Value: "NAME=VALUE", To: argv.To(&s.Cookie, s.parseCookie), Many: true, Usage: "a cookie to send"},
 		{Name: "user-agent", Aliases: []string{"A"}, Value: "NAME", To: argv.Maybe(&s.UserAgent, plain), MayBeEmpty: true, Usage: "the User-Agent header"},
 		{Name: "netrc", Aliases: []string{"n"}, To: argv.On(&s.Netrc), Usage: "take the password from ~/.netrc"},
 		{Name: "insecure", Aliases: []string{"k"}, To: argv.On(&s.Insecure), Usage: "accept any certificate"},
