@@ -64,8 +64,6 @@ func (s *Spec) parseCookie(text string) ([]string, error) {
 	return append(slices.Clip(s.Cookie), strings.Trim(text, "; ")), nil
 }
 
-// curlProxyPort is the port of a proxy that is given without one.
-const curlProxyPort = "1080"
 
 // parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
 // means none. The error does not repeat it, since there may be a password in it.
