@@ -64,7 +64,6 @@ func (s *Spec) parseCookie(text string) ([]string, error) {
 	return append(slices.Clip(s.Cookie), strings.Trim(text, "; ")), nil
 }
 
-
 // parseProxy reads -x as curl does: a host without a scheme is that of an HTTP proxy, and ""
 // means none. The error does not repeat it, since there may be a password in it.
 func parseProxy(text string) (string, error) {
