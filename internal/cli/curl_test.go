@@ -48,3 +48,11 @@ func TestRoutesAndProxy(t *testing.T) {
 		}
 	}
 }
+
+// A limit of 0 is none, and not that of the library.
+func TestMaxBody_none(t *testing.T) {
+	t.Parallel()
+	if s, err := lineOf(t, []string{"--max-body", "0", "http://h"}, nil); err != nil || s.MaxBody < 1<<40 {
+		t.Errorf("have %d and %v", s.MaxBody, err)
+	}
+}
